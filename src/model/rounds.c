@@ -11,7 +11,8 @@
 #include "model/bounds.h"
 #include "model/model_check.h"
 
-static bool is_a(const gather_step *step, gather_infer_fn rule) { return step->row && step->row->shape == rule; }
+/* By the name in infer.def: in IR, files write it in any case. */
+static bool is_a(const gather_step *step, const char *op) { return step->row && strcmp(step->row->name, op) == 0; }
 
 /* The only element of input i, as an interval; false if nothing is known of it. */
 static bool scalar(gather_step *step, int32_t i, gather_dim *value) {
@@ -24,14 +25,14 @@ static bool scalar(gather_step *step, int32_t i, gather_dim *value) {
 
 int gather_check_branch(gather_step *step) {
   gather_dim value;
-  if (!is_a(step, gather_infer_if) || !scalar(step, 0, &value) || !gather_is_exact(&value)) return -1;
+  if (!is_a(step, "If") || !scalar(step, 0, &value) || !gather_is_exact(&value)) return -1;
   return value.min == 0;
 }
 
 int64_t gather_scan_carried(const gather_step *step) {
   int64_t scanned;
-  if (!is_a(step, gather_infer_scan) || step->node->opset < 9 ||
-      !gather_step_integer(step, "num_scan_inputs", 0, &scanned) || scanned < 1 || scanned > step->node->input_count)
+  if (!is_a(step, "Scan") || step->node->opset < 9 || !gather_step_integer(step, "num_scan_inputs", 0, &scanned) ||
+      scanned < 1 || scanned > step->node->input_count)
     return -1;
   return step->node->input_count - scanned;
 }
@@ -77,8 +78,8 @@ static gather_dim loop_rounds(gather_step *step) {
 }
 
 gather_dim gather_check_rounds(gather_step *step) {
-  if (is_a(step, gather_infer_loop)) return loop_rounds(step);
-  if (is_a(step, gather_infer_scan)) return scan_rounds(step);
+  if (is_a(step, "Loop")) return loop_rounds(step);
+  if (is_a(step, "Scan")) return scan_rounds(step);
   return gather_any_dim;
 }
 
@@ -114,7 +115,7 @@ gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t b
   const int taken = gather_check_branch(step);
   const char *const *inputs = step->node->inputs;
   who(step, name, sizeof name);
-  if (is_a(step, gather_infer_if)) {
+  if (is_a(step, "If")) {
     if (taken == which || step->node->input_count < 1) return GATHER_RUNS_SURELY;
     if (taken >= 0)
       (void)snprintf(text, bytes, "not executed: the condition '%.100s' of %s is %s", inputs[0], name,
@@ -124,14 +125,14 @@ gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t b
     return taken >= 0 ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
   }
   if (step->openvino) return GATHER_RUNS_SURELY;
-  if (!is_a(step, gather_infer_loop) && !is_a(step, gather_infer_scan)) {
+  if (!is_a(step, "Loop") && !is_a(step, "Scan")) {
     (void)snprintf(text, bytes, "what %s does with its graph", name);
     return GATHER_RUNS_PERHAPS;
   }
   const gather_dim rounds = gather_check_rounds(step);
   if (rounds.min > 0) return GATHER_RUNS_SURELY;
   const bool never = rounds.max == 0;
-  if (is_a(step, gather_infer_loop))
+  if (is_a(step, "Loop"))
     loop_words(step, never, by, sizeof by);
   else
     (void)snprintf(by, sizeof by,
@@ -164,7 +165,7 @@ static void forget_elements(gather_known *known) {
 }
 
 /* Inputs of a body before those that are carried, and the output where the carried ones begin. */
-static int64_t before_carried(const gather_step *step) { return is_a(step, gather_infer_loop) ? 2 : 0; }
+static int64_t before_carried(const gather_step *step) { return is_a(step, "Loop") ? 2 : 0; }
 
 /* Which output of the body becomes input i in the next round; -1: none does. */
 static int64_t returned_as(const gather_step *step, const gather_graph *graph, int64_t i) {
@@ -223,7 +224,7 @@ static void set_slice(gather_step *step, int64_t carried, int32_t i, gather_know
 }
 
 void gather_body_inputs(gather_step *step, const gather_graph *graph, gather_known *inputs) {
-  const bool loop = is_a(step, gather_infer_loop);
+  const bool loop = is_a(step, "Loop");
   const int64_t carried = gather_scan_carried(step);
   const bool once = gather_check_rounds(step).max == 1;
   for (int64_t i = 0; i < graph->input_count; i++) {

@@ -191,13 +191,3 @@ gather_type gather_graph_value_type(const gather_graph *graph, const char *name)
   }
   return type;
 }
-
-gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
-  const gather_graph *graph = model->graph_file->graph;
-  const gather_node *found;
-  gather_error error;
-  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = model->graph_file->graph;
-  const gather_type type = gather_graph_value_type(graph, name);
-  /* A node of a function is explained with inputs of the model, too. */
-  return type != GATHER_TYPE_NONE ? type : gather_graph_value_type(model->graph_file->graph, name);
-}

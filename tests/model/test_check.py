@@ -199,15 +199,18 @@ def test_subgraphs(path):
         h.make_node("If", ["cond"], ["out_b"], then_branch=other, else_branch=body),
     ]
     save(path, nodes, [value("cond", [], T.BOOL), value("ids", [2], T.INT64)], [table()])
-    answer = check(path, "--input", "ids=[0, 9]", code=1)
+    answer = check(path, "--input", "ids=[0, 9]")
+    reasons = [n["reason"] for n in answer["nodes"] if n["verdict"] == "unknown"]
+    assert len(reasons) == 2 and all("the condition 'cond' of If" in text and "= 10 is outside" in text for text in reasons)
+    answer = check(path, "--input", "ids=[0, 9]", "--input", "cond=1", code=1)
     found = sorted((n["graph"], n["name"], n["verdict"]) for n in answer["nodes"])
     assert found == [
-        ("main/If_1/else_branch", "inner", "bad"),
+        ("main/If_1/else_branch", "inner", "unknown"),
         ("main/If_1/then_branch", "", "ok"),
-        ("main/if_3/else_branch", "", "ok"),
+        ("main/if_3/else_branch", "", "unknown"),
         ("main/if_3/then_branch", "inner", "bad"),
     ]
-    assert answer["bad"] == 2
+    assert answer["bad"] == 1
 
 
 def test_loop_and_scan(path):
@@ -226,13 +229,15 @@ def test_loop_and_scan(path):
         assert (node["verdict"], node["indices"]["source"], node["output"]["shape"]) == ("unknown", "computed", [4])
 
 
-def test_a_function_stands_once(path):
+def test_a_function_stands_once_for_each_call(path):
     body = [h.make_node("Constant", [], ["k"], value=tensor([5], "k")), h.make_node("Gather", ["a", "k"], ["b"], name="in_f")]
     function = h.make_function("my", "Pick", ["a"], ["b"], body, [h.make_opsetid("", 11)])
     nodes = [h.make_node("Pick", ["table"], [f"out_{i}"], domain="my") for i in range(2)]
     save(path, nodes, [], [table()], functions=[function], imports=[h.make_opsetid("my", 1)])
-    node = only(check(path))
-    assert (node["graph"], node["rules"], node["verdict"], node["indices"]["max"]) == ("function:Pick", "onnx-11", "unknown", 5)
+    nodes = check(path)["nodes"]
+    assert [node["graph"] for node in nodes] == ["main/Pick_0/function:Pick", "main/Pick_1/function:Pick"]
+    for node in nodes:
+        assert (node["rules"], node["verdict"], node["indices"]["max"]) == ("onnx-11", "ok", 5)
 
 
 def test_external_data(path):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.c: the order in which the nodes of a graph run. ONNX demands that the file has it, but exporters write other files and
+ * node_order.c: the order in which the nodes of a graph run. ONNX demands that the file has it, but exporters write other files and
  * runtimes accept them.
  */
 #include <string.h>
