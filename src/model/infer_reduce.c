@@ -43,7 +43,7 @@ void gather_infer_reduce(gather_step *step) {
       !gather_step_flag(step, "noop_with_empty_axes", false, &nothing))
     return;
   if (given && !axes) {
-    reduce_unknown(step, gather_step_in(step, 1), keep && !nothing);
+    reduce_unknown(step, gather_step_in(step, 1), keep);
     return;
   }
   if (count == 0 && !step->openvino && !nothing)

@@ -78,11 +78,42 @@ static void what_is_no_axis(void **state) {
   assert_true(read_axis(&axis, &value) != GATHER_OK);
 }
 
+/* The axis and the batch_dims of the one-call functions: each selects other elements of data[2, 2] and data[2, 2, 2]. */
+static void of_the_one_call_functions(void **state) {
+  static const int64_t AXES[] = {0, 1, -1, -2};
+  int32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7}, out[8];
+  int64_t ids[] = {1, 0, 0, 0};
+  (void)state;
+  const gather_tensor data = tensor_of(GATHER_TYPE_INT32, numbers, 2, DIMS(2, 2));
+  const gather_tensor cube = tensor_of(GATHER_TYPE_INT32, numbers, 3, DIMS(2, 2, 2));
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(2, 2));
+  const gather_tensor one = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(1));
+  const gather_tensor tuples = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(2, 1));
+  const gather_tensor to = tensor_of(GATHER_TYPE_INT32, out, 2, DIMS(2, 2));
+  for (size_t i = 0; i < COUNT(AXES); i++) {
+    const bool rows = AXES[i] == 0 || AXES[i] == -2;
+    const int32_t elements[] = {rows ? 2 : 1, rows ? 1 : 0, rows ? 0 : 2, rows ? 1 : 2};
+    const int32_t taken[] = {rows ? 2 : 1, 3};
+    const gather_tensor row = tensor_of(GATHER_TYPE_INT32, out, 2, rows ? DIMS(1, 2) : DIMS(2, 1));
+    memset(out, 0, sizeof out);
+    assert_status(gather_elements(&data, &indices, AXES[i], &to, NULL), GATHER_OK);
+    assert_memory_equal(out, elements, sizeof elements);
+    assert_status(gather_take(&data, &one, AXES[i], &row, NULL), GATHER_OK);
+    assert_memory_equal(out, taken, sizeof taken);
+  }
+  assert_status(gather_elements(&data, &indices, 2, &to, NULL), GATHER_AXIS_OUT_OF_RANGE);
+  assert_status(gather_elements(&data, &indices, -3, &to, NULL), GATHER_AXIS_OUT_OF_RANGE);
+  const int32_t batched[] = {2, 3, 4, 5};
+  assert_status(gather_nd(&cube, &tuples, 1, &to, NULL), GATHER_OK);
+  assert_memory_equal(out, batched, sizeof batched);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_integer_type),
       cmocka_unit_test(memory_as_it_is),
       cmocka_unit_test(what_is_no_axis),
+      cmocka_unit_test(of_the_one_call_functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,6 +170,8 @@ static void versions_by_opset(void **state) {
       {"openvino", "GatherND", 5, "openvino-5"},
       {"openvino", "GatherND", 7, "openvino-5"},
       {"openvino", "GatherND", 16, "openvino-8"},
+      {NULL, "Gather", 13, NULL},
+      {"onnx", NULL, 13, NULL},
   };
   (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
