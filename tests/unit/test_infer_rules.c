@@ -184,6 +184,12 @@ static const rule_case CASES[] = {
      {{"b", 1, {1}}, {"e", 1, {2}}},
      {{"ShapeOf", {"x"}, {{NULL}}}, {"StridedSlice", {"z", "b", "e"}, {{"shrink_axis_mask", "1", 0}}}},
      "[]"},
+    {true,
+     {{NULL}},
+     {{"x", 4, {5, 6, 7, 8}}, {"t", 2, {2, 2}}, {"b", 2, {0, 0}}, {"e", 2, {1, 2}}},
+     {{"Reshape", {"x", "t"}, {{"special_zero", "false", 0}}},
+      {"StridedSlice", {"z", "b", "e"}, {{"shrink_axis_mask", "1,0", 0}}}},
+     "[2] = 5 6"},
     /* the view of a slice, with a step, a new axis, an ellipsis, masks */
     {true,
      {{NULL}},
