@@ -90,8 +90,10 @@ static const gather_graph *body_of(const gather_step *step) {
 static gather_dim stacked_rounds(const gather_bodies *bodies, gather_dim rounds) {
   const gather_known *goes_on = &bodies->results[0][0];
   int64_t value = 0;
-  const bool always = bodies->counts[0] > 0 && goes_on->tensor && gather_tensor_len(goes_on->tensor) == 1 &&
+  const bool stored = bodies->counts[0] > 0 && goes_on->tensor && gather_tensor_len(goes_on->tensor) == 1 &&
                       gather_tensor_integer(goes_on->tensor, 0, &value) && value != 0;
+  const bool always = stored || (bodies->counts[0] > 0 && goes_on->part_count == 1 && goes_on->parts &&
+                                 gather_is_exact(goes_on->parts) && goes_on->parts->min == 1);
   if (!always && rounds.min > 1) rounds.min = 1;
   return rounds;
 }

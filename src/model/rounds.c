@@ -175,9 +175,8 @@ static int64_t returned_as(const gather_step *step, const gather_graph *graph, i
   return i >= before && i < last && output < graph->output_count ? output : -1;
 }
 
-bool gather_body_keeps(const gather_step *step, const gather_graph *graph, int64_t i) {
-  const int64_t output = returned_as(step, graph, i);
-  if (output < 0) return false;
+/* Whether an output of a body is its input i, through Identity nodes or none. */
+static bool passes_on(const gather_graph *graph, int64_t output, int64_t i) {
   const char *name = graph->outputs[output].name;
   for (int hops = 0; hops < GATHER_MAX_DEPTH; hops++) {
     const char *from = NULL;
@@ -194,17 +193,27 @@ bool gather_body_keeps(const gather_step *step, const gather_graph *graph, int64
   return false;
 }
 
+bool gather_body_keeps(const gather_step *step, const gather_graph *graph, int64_t i) {
+  const int64_t output = returned_as(step, graph, i);
+  return output >= 0 && passes_on(graph, output, i);
+}
+
 /* The number of the round and the condition: each one element, of the rank 1 where the body declares that. */
-static void set_single(gather_step *step, const gather_value *value, gather_type type, gather_known *known) {
+static void set_single(gather_step *step, const gather_graph *graph, const gather_value *value, gather_type type,
+                       gather_known *known) {
   static const gather_dim ONE[1] = {{1, 1, NULL}};
   known->type = type;
   known->rank = value->rank == 1;
   known->dims = ONE;
-  if (type != GATHER_TYPE_INT64) return;
+  /* A round runs only while the condition is true. Without one, runtimes differ in whether they regard what the body returns. */
+  const bool is_true =
+      type == GATHER_TYPE_BOOL && graph->output_count > 0 && (gather_step_has(step, 1) || passes_on(graph, 0, 1));
+  if (type == GATHER_TYPE_BOOL && !is_true) return;
   gather_dim *part = gather_step_new_elements(step, 1);
   const gather_dim rounds = gather_check_rounds(step);
   if (!part) return;
   *part = (gather_dim){0, rounds.max == GATHER_DIM_UNBOUNDED || rounds.max < 1 ? rounds.max : rounds.max - 1, NULL};
+  if (is_true) *part = gather_exact_dim(1);
   known->parts = part;
   known->part_count = 1;
 }
@@ -231,7 +240,7 @@ void gather_body_inputs(gather_step *step, const gather_graph *graph, gather_kno
     gather_known *known = &inputs[i];
     *known = (gather_known){.name = "", .rank = -1, .source = GATHER_SOURCE_COMPUTED, .declared_input = true};
     if (loop && i < 2)
-      set_single(step, &graph->inputs[i], i == 0 ? GATHER_TYPE_INT64 : GATHER_TYPE_BOOL, known);
+      set_single(step, graph, &graph->inputs[i], i == 0 ? GATHER_TYPE_INT64 : GATHER_TYPE_BOOL, known);
     else if (loop || (carried >= 0 && i < carried))
       *known = gather_body_input(gather_step_in(step, (int32_t)i));
     else if (carried >= 0 && i < step->node->input_count)

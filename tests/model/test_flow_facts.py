@@ -61,6 +61,10 @@ SCAN = (
 )  # fmt: skip
 ONE, NONE = {"n": np.array(1), "c": np.array(True)}, {"n": np.array(0), "c": np.array(True)}
 TWO = {"n": np.array(2), "c": np.array(True)}
+STACKED = (
+    "m (int64 n, bool c) => (float[a,b] y) <int64[1] k = {%d}, float[4] f = {0,1,2,3}> { z = Loop (n, c) <body = b (int64 i, bool on) => (bool go, float[4] u) "
+    "{ go = Identity(on) u = Identity(f) }> [g] y = Gather (z, k) }"
+)  # fmt: skip
 IF = (
     "m (bool c, float[3] t) => (float[n] y) <int64[1] k = {7}, int64[1] one = {0}> { d = Cast<to=11>(c) e = Cast<to=9>(d) "
     "y = If (%s) <then_branch = a () => (float[n] p) { [g] p = Gather (t, k) }, else_branch = b () => (float[n] q) { q = Gather (t, one) }> }"
@@ -90,6 +94,14 @@ CASES = [
     ("a condition that is computed", IF % "e", {"c": np.array(False), "t": np.zeros(3, np.float32)}, "unknown", "the condition 'e' of If decides"),
     ("a condition that is given", IF % "c", {"c": np.array(True), "t": np.zeros(3, np.float32)}, "bad", "outside"),
     ("a trip count that is computed", COUNTED.replace("y = Loop (n,", "f = Cast<to=11>(n) h = Cast<to=7>(f) y = Loop (h,"), {"n": np.array(0)}, "unknown", "the trip count 'h' of Loop decides"),
+    ("what a loop stacks", STACKED % 2, {"n": np.array(3), "c": np.array(True)}, "ok", ""),
+    ("what a loop stacks, beyond", STACKED % 3, {"n": np.array(3), "c": np.array(True)}, "bad", "outside [-3, 2]"),
+    ("what no round stacks", STACKED % 0, NONE, "unknown", "not known"),
+    ("the number of the round", "m (int64 n) => (float[a,b] y) <" + ROWS + "> { y = Loop (n, ) <body = b (int64 i, bool on) => (bool go, float[q] u) { go = Identity(on) "
+     "[g] u = Gather (t, i) }> }", {"n": np.array(9)}, "unknown", ""),
+    ("a loop in a loop", "m (int64 n) => (float[a,b] y) <bool yes = {1}, int64[1] k = {2}, " + ROWS + "> { y = Loop (n, yes, t) <body = b (int64 i, bool on, float[3,4] v) => (bool go, float[q,w] u) "
+     "{ go = Identity(on) u = Loop (n, on, v) <body = d (int64 j, bool un, float[3,4] r) => (bool ho, float[q,w] p) { ho = Identity(un) [g] p = Gather (r, k) }> }> }",
+     {"n": np.array(2)}, "unknown", "only declared"),
     # nodes in any order
     ("a node before the one that it needs", "m (float[3,4] x) => (float[a,4] y) <int64[1] k = {7}> { [g] y = Gather(v, j) v = Neg(w) j = Identity(k) w = Abs(x) }",
      {"x": np.zeros((3, 4), np.float32)}, "bad", "outside [-3, 2]"),
