@@ -197,7 +197,7 @@ GATHER_API int64_t gather_check_verdicts(const gather_check *check, gather_verdi
 GATHER_API int64_t gather_check_contradiction_count(const gather_check *check);
 GATHER_API const char *gather_check_contradiction(const gather_check *check, int64_t i);
 /* The gather node of a name, with or without the path of its graph. Returns GATHER_NAME_NOT_FOUND with the nearest names, GATHER_USAGE if
- * several have it. NULL is the only gather node of a model with one. */
+ * several have it. NULL is the only gather node of a model with one; of others it is GATHER_NAME_NOT_FOUND. */
 GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name,
                                                           const gather_model_node **node, gather_error *error);
 

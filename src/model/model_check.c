@@ -103,9 +103,13 @@ gather_status gather_check_find(const gather_check *check, const char *name, con
                                 gather_error *error) {
   int64_t number;
   *node = NULL;
-  GATHER_TRY(gather_operands_choose(check, name, &number, error));
-  *node = &check->nodes[number];
-  return GATHER_OK;
+  gather_status status = gather_operands_choose(check, name, &number, error);
+  if (status == GATHER_USAGE && !name) { /* as since 0.2: several nodes have no only one */
+    status = GATHER_NAME_NOT_FOUND;
+    if (error) error->status = status;
+  }
+  if (status == GATHER_OK) *node = &check->nodes[number];
+  return status;
 }
 
 int64_t gather_check_contradiction_count(const gather_check *check) { return check->contradiction_count; }
