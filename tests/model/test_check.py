@@ -225,8 +225,10 @@ def test_loop_and_scan(path):
     save(path, nodes, [value("ids", [2], T.INT64)], [table(), tensor(3, "times")])
     found = {n["name"]: n for n in check(path)["nodes"]}
     assert (found["in_loop"]["graph"], found["in_scan"]["graph"]) == ("main/loop/body", "main/scan/body")
+    assert (found["in_loop"]["verdict"], found["in_scan"]["verdict"]) == ("ok", "unknown")
+    assert "always in [0, 2]" in found["in_loop"]["reason"]  # the number of a round
     for node in found.values():
-        assert (node["verdict"], node["indices"]["source"], node["output"]["shape"]) == ("unknown", "computed", [4])
+        assert (node["indices"]["source"], node["output"]["shape"]) == ("computed", [4])
 
 
 def test_a_function_stands_once_for_each_call(path):
