@@ -14,9 +14,9 @@
 /* A gather_advice_writer: "--input a=TENSOR --input b=TENSOR". */
 void gather_cli_advice_write(void *context, const gather_advice *advice, char *text, size_t bytes);
 
-/* The answer as JSON; the advice is of that check. */
+/* The answer as JSON; the advice is of that check. only: the number of the only node in it; -1: all. */
 void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check,
-                           const gather_check_advice *advice);
+                           const gather_check_advice *advice, int64_t only);
 
 /* "1 ScatterND node" on stdout, and words after it: nodes that take indices and are not checked. Nothing if there are none. */
 GATHER_CHECKED gather_status gather_cli_put_not_checked(const gather_model *model, const char *behind,

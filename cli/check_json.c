@@ -149,20 +149,31 @@ static void json_node(gather_cli_json *json, const gather_advice *advice, const 
   gather_cli_json_object_end(json);
 }
 
+static int64_t count_of(const gather_check *check, int64_t only, gather_verdict verdict) {
+  return only < 0 ? gather_check_verdicts(check, verdict) : gather_check_at(check, only)->verdict == verdict;
+}
+
 void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check,
-                           const gather_check_advice *advice) {
+                           const gather_check_advice *advice, int64_t only) {
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "check");
   gather_cli_json_string(&json, "model", gather_cli_shown_name(args, gather_model_file(model)));
   gather_cli_json_string(&json, "format", gather_file_format(gather_model_file(model)));
   gather_cli_json_array(&json, "nodes");
   for (int64_t i = 0; i < gather_check_count(check); i++)
-    json_node(&json, gather_check_advice_at(advice, i), gather_check_at(check, i));
+    if (only < 0 || only == i) json_node(&json, gather_check_advice_at(advice, i), gather_check_at(check, i));
   gather_cli_json_array_end(&json);
-  gather_cli_json_int(&json, "ok", gather_check_verdicts(check, GATHER_VERDICT_OK));
-  gather_cli_json_int(&json, "unknown", gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN));
-  gather_cli_json_int(&json, "bad", gather_check_verdicts(check, GATHER_VERDICT_BAD));
+  gather_cli_json_int(&json, "ok", count_of(check, only, GATHER_VERDICT_OK));
+  gather_cli_json_int(&json, "unknown", count_of(check, only, GATHER_VERDICT_UNKNOWN));
+  gather_cli_json_int(&json, "bad", count_of(check, only, GATHER_VERDICT_BAD));
   gather_cli_json_not_checked(&json, model);
   gather_cli_json_unreadable(&json, gather_model_file(model));
+  if (gather_check_contradiction_count(check) > 0) {
+    const char *text;
+    gather_cli_json_array(&json, "contradictions");
+    for (int64_t i = 0; (text = gather_check_contradiction(check, i)) != NULL; i++)
+      gather_cli_json_string(&json, NULL, text);
+    gather_cli_json_array_end(&json);
+  }
   gather_cli_json_finish(&json);
 }

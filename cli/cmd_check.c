@@ -14,11 +14,23 @@ typedef struct check_call {
   gather_check_options options;
   gather_check *check;
   gather_check_advice *advice;
+  int64_t node; /* the only one that is shown and judged; -1: all */
 } check_call;
+
+/* Sets the number of the node of --node. */
+static gather_status choose_node(const gather_cli_args *args, check_call *c, gather_error *error) {
+  const gather_model_node *node;
+  c->node = -1;
+  if (!args->value[GATHER_CLI_NODE]) return GATHER_OK;
+  GATHER_CLI_TRY(gather_check_find(c->check, args->value[GATHER_CLI_NODE], &node, error));
+  for (c->node = 0; gather_check_at(c->check, c->node) != node;) c->node++;
+  return GATHER_OK;
+}
 
 static gather_status check_model(const gather_cli_args *args, check_call *c, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_model_open(args, &c->model, &c->options, error));
   GATHER_CLI_TRY(gather_model_check(c->model.model, &c->options, &c->check, error));
+  GATHER_CLI_TRY(choose_node(args, c, error));
   return gather_check_advise(c->check, &c->advice, error);
 }
 
@@ -30,6 +42,7 @@ static gather_status put_text(const gather_cli_args *args, const check_call *c, 
   options.advice = c->advice;
   options.writer = gather_cli_advice_write;
   options.only_bad = args->value[GATHER_CLI_QUIET] != NULL;
+  if (c->node >= 0) options.node = c->node;
   options.unreadable_all = GATHER_CLI_UNREADABLE_ALL;
   GATHER_CLI_TRY(gather_check_text(c->check, &options, &text, &bytes, error));
   fwrite(text, 1, bytes, stdout);
@@ -39,8 +52,19 @@ static gather_status put_text(const gather_cli_args *args, const check_call *c, 
 
 static gather_status answer(const gather_cli_args *args, const check_call *c, gather_error *error) {
   if (!args->value[GATHER_CLI_JSON]) return put_text(args, c, error);
-  gather_cli_check_json(args, c->model.model, c->check, c->advice);
+  gather_cli_check_json(args, c->model.model, c->check, c->advice, c->node);
   return GATHER_OK;
+}
+
+/* 1 if a node is bad, with --strict also if one is unknown; nodes that are not executed have no verdict. */
+static int verdict(const gather_cli_args *args, const check_call *c) {
+  for (int64_t i = 0; i < gather_check_count(c->check); i++) {
+    const gather_model_node *node = gather_check_at(c->check, i);
+    if (c->node >= 0 && c->node != i) continue;
+    if (node->verdict == GATHER_VERDICT_BAD) return 1;
+    if (args->value[GATHER_CLI_STRICT] && node->verdict == GATHER_VERDICT_UNKNOWN && !node->not_executed) return 1;
+  }
+  return 0;
 }
 
 int gather_cli_cmd_check(const gather_cli_args *args) {
@@ -48,8 +72,7 @@ int gather_cli_cmd_check(const gather_cli_args *args) {
   gather_error error;
   gather_status status = check_model(args, &c, &error);
   if (status == GATHER_OK) status = answer(args, &c, &error);
-  int code =
-      status == GATHER_OK ? gather_check_verdicts(c.check, GATHER_VERDICT_BAD) > 0 : gather_cli_report(args, &error);
+  int code = status == GATHER_OK ? verdict(args, &c) : gather_cli_report(args, &error);
   gather_check_advice_destroy(c.advice);
   gather_check_destroy(c.check);
   gather_cli_model_close(&c.model);

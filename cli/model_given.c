@@ -76,7 +76,8 @@ gather_status gather_cli_model_open(const gather_cli_args *args, gather_cli_mode
                                     gather_error *error) {
   static const gather_cli_raw NOT_RAW;
   static const gather_check_options INIT = GATHER_CHECK_OPTIONS_INIT;
-  const char *name;
+  /* A check takes only inputs of the model, whatever the graph of its node calls so. */
+  const char *name, *node = args->command->id == GATHER_CLI_COMMAND_CHECK ? NULL : args->value[GATHER_CLI_NODE];
   GATHER_CLI_TRY(read_line(args, model, error));
   GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &NOT_RAW, false, NULL, &model->file, &name, error));
   if (*name)
@@ -84,8 +85,7 @@ gather_status gather_cli_model_open(const gather_cli_args *args, gather_cli_mode
                            name);
   GATHER_CLI_TRY(gather_model_from_file(model->file.file, &model->model, error));
   for (int i = 0; gather_cli_value_at(args, GATHER_CLI_INPUT, i); i++)
-    GATHER_CLI_TRY(
-        read_input(model, gather_cli_value_at(args, GATHER_CLI_INPUT, i), args->value[GATHER_CLI_NODE], error));
+    GATHER_CLI_TRY(read_input(model, gather_cli_value_at(args, GATHER_CLI_INPUT, i), node, error));
   *options = INIT;
   options->inputs = model->inputs;
   options->input_count = model->input_count;

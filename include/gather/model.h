@@ -36,7 +36,8 @@ GATHER_API void gather_model_close(gather_model *model);
 GATHER_API const gather_file *gather_model_file(const gather_model *model);
 /* "onnx" or "openvino". Static memory. */
 GATHER_API const char *gather_model_dialect(const gather_model *model);
-/* How many gather nodes the model has: in the main graph, in subgraphs, and in functions (each counted once). */
+/* How many gather nodes the model has: in the main graph, in subgraphs, and in functions (each counted once; a check has them once
+ * for each call). */
 GATHER_API int64_t gather_model_node_count(const gather_model *model);
 /* Nodes of other operators that take indices (ScatterND, EmbeddingBagPackedSum, ...): they are not checked, and an index
  * out of range in them can make the model fail. The number of such operators in the model; the name of operator i, in static memory,
@@ -130,12 +131,13 @@ typedef struct gather_model_component {
 
 /* One gather node. All pointers are valid as long as the check and the model. */
 typedef struct gather_model_node {
-  const char *name;       /* "" if it has none */
-  const char *op;         /* "Gather", "GatherElements", "GatherND" or "GatherTree" */
-  const char *domain;     /* ONNX: "" or "com.microsoft"; IR: "opset8" */
-  int64_t opset;          /* 0 = not known */
-  const char *graph;      /* "main", "main/if_3/then_branch", "function:NAME" */
-  int64_t number;         /* of the node in its graph, in the file's order */
+  const char *name;   /* "" if it has none */
+  const char *op;     /* "Gather", "GatherElements", "GatherND" or "GatherTree" */
+  const char *domain; /* ONNX: "" or "com.microsoft"; IR: "opset8" */
+  int64_t opset;      /* 0 = not known */
+  const char
+      *graph;     /* "main", "main/if_3/then_branch", "main/CALL/function:NAME", "function:NAME" (nothing calls it) */
+  int64_t number; /* of the node in its graph, in the file's order */
   const gather_op *rules; /* NULL: an unknown version */
   bool axis_known;
   /* Counted from 0 if the rank of data is known and the axis fits it; else as in the file. Of GatherND batch_dims: the first axis that
@@ -154,7 +156,9 @@ typedef struct gather_model_node {
   bool bad_known;         /* true: the indices were validated, and `bad` is set */
   int64_t bad;            /* indices outside the valid range, also under rules that fill with zeros */
   gather_verdict verdict;
-  bool not_executed; /* the node is in a branch that a known condition does not take: it has no verdict, see `reason` */
+  /* The node is in a graph that does not run: a branch that a known condition does not take, a loop without a round, a function that
+   * nothing calls. It has no verdict, see `reason`. */
+  bool not_executed;
   const char *reason;        /* one sentence; "" if the verdict needs none */
   const char *cause;         /* the likely cause of indices out of range, one sentence; "" */
   const gather_error *error; /* GATHER_VERDICT_BAD; else NULL */
@@ -163,8 +167,8 @@ typedef struct gather_model_node {
   int32_t component_count; /* -1: the axis, the rank of data or the length of the tuples is not known or does not fit */
 } gather_model_node;
 
-/* Writes the path of a node, as snprintf does: "main/embed"; for a node without a name its operator and number ("main/Gather_5"). Every
- * `node` argument of this header accepts it. Returns the length without truncation. */
+/* Writes the path of a node, as snprintf does: "main/embed"; for a node without a name its operator and number ("main/Gather_5"). A name
+ * that begins with slashes loses them: "main/words/Gather". Every `node` argument of this header accepts it. Returns the length without truncation. */
 GATHER_API size_t gather_model_node_path(const gather_model_node *node, char *text, size_t bytes);
 
 /* What a check found. */
@@ -180,14 +184,20 @@ GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *m
                                                            gather_error *error);
 /* Frees a check; NULL does nothing. */
 GATHER_API void gather_check_destroy(gather_check *check);
-/* How many gather nodes there are (gather_model_node_count), and node number i; NULL for any other i. The nodes of a graph are in
- * the file's order, those of a subgraph at the place of its node, those of functions last. */
+/* How many gather nodes there are, and node number i; NULL for any other i. The nodes of a graph are in the order in which they run
+ * (the file's, unless a node is before one that it needs), those of a subgraph or of a called function at the place of its node.
+ * Functions that nothing calls are last. There are at least gather_model_node_count. */
 GATHER_API int64_t gather_check_count(const gather_check *check);
 GATHER_API const gather_model_node *gather_check_at(const gather_check *check, int64_t i);
 /* How many nodes have this verdict. */
 GATHER_API int64_t gather_check_verdicts(const gather_check *check, gather_verdict verdict);
-/* The gather node of a name. Returns GATHER_NAME_NOT_FOUND with the nearest names; GATHER_USAGE if several have it. NULL is
- * the only gather node of a model with one. */
+/* Values whose declared shape (value_info, an output, the input of a body) contradicts the shape that they have: how many there are, at
+ * most 64, and one sentence for number i; NULL for any other i. Declared shapes are shown, and no verdict rests on them: runtimes
+ * enforce only those of the inputs of the model. Since 0.3. */
+GATHER_API int64_t gather_check_contradiction_count(const gather_check *check);
+GATHER_API const char *gather_check_contradiction(const gather_check *check, int64_t i);
+/* The gather node of a name, with or without the path of its graph. Returns GATHER_NAME_NOT_FOUND with the nearest names, GATHER_USAGE if
+ * several have it. NULL is the only gather node of a model with one; of others it is GATHER_NAME_NOT_FOUND. */
 GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name,
                                                           const gather_model_node **node, gather_error *error);
 

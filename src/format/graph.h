@@ -54,6 +54,7 @@ typedef struct gather_node {
   const char *domain; /* ONNX: "" also for "ai.onnx"; IR: the layer's version as written ("opset8") */
   int64_t
       opset; /* ONNX: the version that the model (or function) imports for the domain; IR: N of opsetN; 0 = unknown */
+  const char *overload;      /* ONNX: of the function that it calls; "" and NULL: none */
   const char *const *inputs; /* value names; "" = omitted */
   int32_t input_count;
   const char *const *outputs;
@@ -92,7 +93,7 @@ struct gather_graph {
 
 /* A local function of an ONNX model: the graph that nodes of this op and domain call. */
 typedef struct gather_function {
-  const char *domain, *name;
+  const char *domain, *name, *overload;
   gather_graph *graph;
 } gather_function;
 

@@ -77,7 +77,14 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
 
 /* ---- functions */
 
-enum { FUNCTION_INPUT = 4, FUNCTION_OUTPUT = 5, FUNCTION_NODE = 7, FUNCTION_IMPORT = 9, FUNCTION_DOMAIN = 10 };
+enum {
+  FUNCTION_INPUT = 4,
+  FUNCTION_OUTPUT = 5,
+  FUNCTION_NODE = 7,
+  FUNCTION_IMPORT = 9,
+  FUNCTION_DOMAIN = 10,
+  FUNCTION_OVERLOAD = 13
+};
 
 static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_function *function,
                                 const graph_lists *l) {
@@ -88,6 +95,7 @@ static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) return GATHER_OK;
     if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &function->name));
+    if (field.number == FUNCTION_OVERLOAD) GATHER_TRY(gather_onnx_text(onnx, &field, &function->overload));
     if (field.number == FUNCTION_DOMAIN) GATHER_TRY(gather_onnx_domain(onnx, &field, &function->domain));
     if (field.number == FUNCTION_INPUT) value = &l->inputs[graph->input_count++];
     if (field.number == FUNCTION_OUTPUT) value = &l->outputs[graph->output_count++];
@@ -107,7 +115,7 @@ gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gath
   gather_graph *graph = NULL;
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *graph, &graph));
-  *function = (gather_function){.domain = "", .name = "", .graph = graph};
+  *function = (gather_function){.domain = "", .name = "", .overload = "", .graph = graph};
   GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INPUT], sizeof *l.inputs, &l.inputs));
   GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_OUTPUT], sizeof *l.outputs, &l.outputs));
   GATHER_TRY(gather_onnx_take(onnx, counts[12], sizeof *l.infos, &l.infos));

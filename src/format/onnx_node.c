@@ -11,7 +11,7 @@
 
 #ifdef GATHER_HAVE_NANOPB
 
-enum { INPUT = 1, OUTPUT, NAME, OP, ATTRIBUTE, DOMAIN = 7 };
+enum { INPUT = 1, OUTPUT, NAME, OP, ATTRIBUTE, DOMAIN = 7, OVERLOAD = 8 };
 
 static int64_t version_of(const gather_onnx_imports *imports, const char *domain) {
   for (int64_t i = 0; i < imports->count; i++)
@@ -81,6 +81,9 @@ static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_
       case DOMAIN:
         GATHER_TRY(gather_onnx_domain(onnx, &field, &node->domain));
         break;
+      case OVERLOAD:
+        GATHER_TRY(gather_onnx_text(onnx, &field, &node->overload));
+        break;
       default:
         break;
     }
@@ -121,7 +124,7 @@ static gather_status read_node(gather_onnx *onnx, const gather_proto_field *fiel
                                const char *path, int depth, gather_node *node) {
   node_lists l;
   bool has_graphs = false;
-  *node = (gather_node){.name = "", .op = "", .domain = "", .file_offset = field->offset};
+  *node = (gather_node){.name = "", .op = "", .domain = "", .overload = "", .file_offset = field->offset};
   GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
   GATHER_TRY(make_lists(onnx, field->inner, node, &l, &has_graphs));
   GATHER_TRY(read_names(onnx, field->inner, node, &l));

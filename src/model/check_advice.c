@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/model_check.h"
+#include "model/operands.h"
 
 /* Advice runs further checks, so it is limited to few nodes and to models that are not very large. */
 enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_DIMS = 16, MOST_BYTES = 16 << 20 /* of values that it computes */ };
@@ -100,6 +100,19 @@ static bool has(const char *const *names, int64_t count, const char *name) {
   return false;
 }
 
+/* Inputs of the model that make the lengths known, or whether the node is executed: conditions, shapes, trip counts. */
+static gather_status advise_inputs(gather_check_advice *advice, const gather_model_node *node, gather_goal goal,
+                                   gather_advice *out, gather_error *error) {
+  const char *names[GATHER_MOST_LEADING];
+  int64_t count = 0;
+  gather_arena arena = {NULL};
+  gather_status status =
+      gather_operands_reach(advice->check, node - advice->check->nodes, goal, &arena, names, &count, error);
+  if (status == GATHER_OK && count > 0) status = set_names(advice, GATHER_ADVICE_INPUTS, names, count, out, error);
+  gather_arena_clear(&arena);
+  return status;
+}
+
 /* The names of all lengths that are not known, or the data whole. */
 static gather_status advise_length(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
                                    gather_error *error) {
@@ -117,7 +130,7 @@ static gather_status advise_length(gather_check_advice *advice, const gather_mod
   if (taken && count > 0) return set_names(advice, GATHER_ADVICE_DIMS, symbols, count, out, error);
   if (data->source == GATHER_SOURCE_INPUT && is_input(advice->check->model, data->name))
     return set_names(advice, GATHER_ADVICE_INPUTS, &data->name, 1, out, error);
-  return GATHER_OK;
+  return advise_inputs(advice, node, GATHER_GOAL_LENGTHS, out, error);
 }
 
 static gather_status set_path(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
@@ -130,13 +143,22 @@ static gather_status set_path(gather_check_advice *advice, const gather_model_no
   return GATHER_OK;
 }
 
+static bool lengths_known(const gather_model_node *node) {
+  for (int32_t c = 0; c < node->component_count; c++)
+    if (node->components[c].len < 0) return false;
+  return node->component_count >= 0;
+}
+
 static gather_status advise(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
                             gather_error *error) {
   GATHER_TRY(set_path(advice, node, out, error));
   if (node->verdict != GATHER_VERDICT_UNKNOWN || node->not_executed || !node->rules) return GATHER_OK;
   if (advice->asked >= MOST_ASKED || advice->check->count > MOST_NODES) return GATHER_OK;
   advice->asked++;
-  return node->indices_known ? advise_length(advice, node, out, error) : advise_indices(advice, out, error);
+  if (!node->indices_known) return advise_indices(advice, out, error);
+  const bool perhaps = advice->check->places[node - advice->check->nodes].perhaps;
+  if (perhaps && lengths_known(node)) return advise_inputs(advice, node, GATHER_GOAL_RUNS, out, error);
+  return advise_length(advice, node, out, error);
 }
 
 static gather_status advise_all(gather_check_advice *advice, gather_error *error) {

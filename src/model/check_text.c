@@ -148,7 +148,7 @@ static void put_path(gather_growing *to, const gather_model_node *node) {
   (void)snprintf(number, sizeof number, "%s_%" PRId64, node->op, node->number);
   gather_text_put(to, node->graph);
   gather_growing_char(to, '/');
-  gather_text_put(to, *node->name ? node->name : number);
+  gather_text_put(to, *node->name ? gather_path_name(node->name) : number);
 }
 
 /* Without command-line syntax: "a tensor for 'a', a tensor for 'b'". */
@@ -227,6 +227,15 @@ static void put_counts(gather_growing *to, const gather_check *check, const gath
   gather_growing_text(to, count == 0 || options->compact ? "\n" : "\n\n");
 }
 
+static void put_contradictions(gather_growing *to, const gather_check *check) {
+  const char *text;
+  for (int64_t i = 0; (text = gather_check_contradiction(check, i)) != NULL; i++) {
+    gather_growing_text(to, "contradiction: ");
+    gather_text_put(to, text);
+    gather_growing_text(to, "\n");
+  }
+}
+
 /* Whether a node is shown. */
 static bool is_shown(const gather_check_text_options *options, const gather_model_node *node, int64_t i) {
   return (options->node == GATHER_CHECK_TEXT_ALL || options->node == i) && (!options->only_bad || has_bad(node));
@@ -260,6 +269,7 @@ gather_status gather_check_text(const gather_check *check, const gather_check_te
   if (!nothing && full.node < 0) {
     put_counts(&to, check, &full);
     gather_file_unreadable_lines(gather_model_file(check->model), full.unreadable_all, &to);
+    put_contradictions(&to, check);
   }
   if (!nothing) put_nodes(&to, check, &full);
   return gather_growing_finish(&to, "the text of a check", text, bytes, error);

@@ -2,14 +2,22 @@
  *
  * flow.c: nodes whose outputs are another graph's: If, Loop, Scan, and calls of the model's own functions.
  *
- * A function's body is walked again for each call, with what is known of that call's inputs; its nodes are not listed
- * again. Nested calls could make that work grow exponentially, so it is limited; outputs of calls beyond the limit are
- * unknown.
+ * A function's body is walked again for each call, with what is known of that call's inputs, and its nodes are listed for each call.
+ * Nested calls could make that work grow exponentially, so it is limited. Outputs of calls beyond the limit are unknown, and the
+ * nodes of their functions are listed once more, unknown. So are those of functions that nothing calls: not executed.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/tensor.h"
+#include "model/bounds.h"
 #include "model/model_check.h"
+
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the functions of a model");
+}
 
 /* ---- outputs of bodies */
 
@@ -19,13 +27,18 @@ static gather_known as_output(const gather_step *step, const gather_known *value
   out.source = GATHER_SOURCE_COMPUTED;
   out.maker = step->node;
   out.declared_input = false;
+  out.declared = NULL;
+  out.producer = 0;
   return out;
 }
 
 /* What is known of a value that is one of the two. */
 static void set_either(gather_step *step, const gather_known *a, const gather_known *b) {
   gather_dim dims[GATHER_MAX_RANK];
-  if (a->type == b->type) step->out.type = a->type;
+  if (a->type == b->type) {
+    step->out.type = a->type;
+    step->out.bounds = gather_bounds_join(step->arena, a, b);
+  }
   if (a->rank < 0 || a->rank != b->rank) return;
   for (int32_t d = 0; d < a->rank; d++) dims[d] = gather_join_dims(&a->dims[d], &b->dims[d]);
   gather_step_shape(step, a->rank, dims);
@@ -36,16 +49,10 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
   gather_dim dims[GATHER_MAX_RANK];
   int32_t axis;
   step->out.type = value->type;
+  step->out.bounds = gather_bounds_join(step->arena, value, value);
   if (value->rank < 0 || value->rank >= GATHER_MAX_RANK || !gather_wrap_axis(at, value->rank + 1, &axis)) return;
   for (int32_t d = 0; d <= value->rank; d++) dims[d] = d == axis ? rounds : value->dims[d - (d > axis)];
   gather_step_shape(step, value->rank + 1, dims);
-}
-
-int gather_check_branch(gather_step *step) {
-  int64_t count;
-  if (!step->row || step->row->shape != gather_infer_if) return -1;
-  const gather_dim *parts = gather_step_elements(step, gather_step_in(step, 0), &count);
-  return parts && count == 1 && gather_is_exact(parts) ? parts->min == 0 : -1;
 }
 
 void gather_infer_if(gather_step *step) {
@@ -62,69 +69,120 @@ void gather_infer_if(gather_step *step) {
   }
 }
 
-/* First the loop-carried values: the initial ones if there is no iteration, else those that the body returns. Then the
- * values stacked over the iterations. */
+/* A carried value after all rounds: the initial one if there may be none, else one that the body returns. */
+static void set_carried(gather_step *step, int32_t input, const gather_known *value, const gather_dim *rounds,
+                        bool kept) {
+  const gather_known *initial = gather_step_in(step, input);
+  if (rounds->max == 0 || kept)
+    step->out = as_output(step, initial);
+  else if (rounds->min > 0)
+    step->out = as_output(step, value);
+  else
+    set_either(step, initial, value);
+}
+
+static const gather_graph *body_of(const gather_step *step) {
+  const gather_attribute *body = gather_node_attribute(step->node, "body");
+  return body && body->kind == GATHER_ATTRIBUTE_GRAPH ? body->graph : NULL;
+}
+
+/* How many rounds a Loop stacks: the trip count if the body never ends it before. */
+static gather_dim stacked_rounds(const gather_bodies *bodies, gather_dim rounds) {
+  const gather_known *goes_on = &bodies->results[0][0];
+  int64_t value = 0;
+  const bool stored = bodies->counts[0] > 0 && goes_on->tensor && gather_tensor_len(goes_on->tensor) == 1 &&
+                      gather_tensor_integer(goes_on->tensor, 0, &value) && value != 0;
+  const bool always = stored || (bodies->counts[0] > 0 && goes_on->part_count == 1 && goes_on->parts &&
+                                 gather_is_exact(goes_on->parts) && goes_on->parts->min == 1);
+  if (!always && rounds.min > 1) rounds.min = 1;
+  return rounds;
+}
+
+/* First the carried values, then the values stacked over the rounds. Runtimes differ in the shape of what no round has made. */
 void gather_infer_loop(gather_step *step) {
   const gather_bodies *bodies = step->bodies;
-  int32_t carried = step->node->input_count - 2;
-  for (int32_t i = 0; bodies->results[0] && i < step->node->output_count && i + 1 < bodies->counts[0]; i++) {
+  const gather_graph *body = body_of(step);
+  const int32_t carried = step->node->input_count - 2;
+  if (!body || !bodies->results[0]) return;
+  const gather_dim rounds = gather_check_rounds(step), stacked = stacked_rounds(bodies, rounds);
+  for (int32_t i = 0; i < step->node->output_count && i + 1 < bodies->counts[0]; i++) {
     const gather_known *value = &bodies->results[0][i + 1];
     gather_step_output(step, i);
     if (i < carried)
-      set_either(step, gather_step_in(step, i + 2), value);
+      set_carried(step, i + 2, value, &rounds, gather_body_keeps(step, body, i + 2));
+    else if (rounds.max == 0)
+      step->out.type = value->type;
     else
-      set_stacked(step, value, 0, gather_any_dim);
+      set_stacked(step, value, 0, stacked);
   }
-}
-
-static gather_dim scan_rounds(gather_step *step, int32_t first) {
-  int64_t count = 0;
-  int32_t axis;
-  const gather_known *in = gather_step_in(step, first);
-  const int64_t *axes = gather_step_attribute(step, "scan_input_axes", &count);
-  int64_t at = axes && count > 0 ? axes[0] : 0;
-  if ((!axes && gather_step_find(step, "scan_input_axes")) || in->rank < 1 || !gather_wrap_axis(at, in->rank, &axis))
-    return gather_any_dim;
-  return in->dims[axis];
 }
 
 void gather_infer_scan(gather_step *step) {
   const gather_bodies *bodies = step->bodies;
-  int64_t scanned, axis_count = 0;
-  if (step->node->opset < 9 || !gather_step_integer(step, "num_scan_inputs", 0, &scanned) || scanned < 1 ||
-      scanned > step->node->input_count)
-    return;
-  int32_t carried = step->node->input_count - (int32_t)scanned;
+  const gather_graph *body = body_of(step);
+  const int64_t carried = gather_scan_carried(step);
+  int64_t axis_count = 0;
+  if (!body || carried < 0) return;
   const int64_t *axes = gather_step_attribute(step, "scan_output_axes", &axis_count);
-  bool readable = axes || !gather_step_find(step, "scan_output_axes");
+  const bool readable = axes || !gather_step_find(step, "scan_output_axes");
+  const gather_dim rounds = gather_check_rounds(step);
   for (int32_t i = 0; bodies->results[0] && i < step->node->output_count && i < bodies->counts[0]; i++) {
     const gather_known *value = &bodies->results[0][i];
     gather_step_output(step, i);
     if (i < carried)
-      set_either(step, gather_step_in(step, i), value);
-    else if (readable)
-      set_stacked(step, value, i - carried < axis_count ? axes[i - carried] : 0, scan_rounds(step, carried));
+      set_carried(step, i, value, &rounds, gather_body_keeps(step, body, i));
+    else if (readable && rounds.max > 0)
+      set_stacked(step, value, i - carried < axis_count ? axes[i - carried] : 0, rounds);
+    else
+      step->out.type = value->type;
   }
 }
 
 /* ---- functions */
 
-static uint64_t hash(const char *domain, const char *name) {
-  uint64_t h = 14695981039346656037u; /* FNV-1a */
-  for (; *domain; domain++) h = (h ^ (unsigned char)*domain) * 1099511628211u;
-  h = (h ^ ':') * 1099511628211u;
-  for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
-  return h ^ h >> 32;
+static uint64_t hash_text(uint64_t h, const char *text) {
+  for (; *text; text++) h = (h ^ (unsigned char)*text) * 1099511628211u;
+  return (h ^ ':') * 1099511628211u;
 }
 
-/* The slot of the function of that name, or the empty slot for it. */
-static gather_callee *find_slot(const gather_check *check, const char *domain, const char *name) {
-  uint64_t at = hash(domain, name) & check->callee_mask;
+static bool same_function(const gather_function *a, const char *domain, const char *name, const char *overload) {
+  return strcmp(a->name, name) == 0 && strcmp(a->domain, domain) == 0 && strcmp(a->overload, overload) == 0;
+}
+
+/* The slot of that function, or the empty slot for it. */
+static gather_callee *find_slot(const gather_check *check, const char *domain, const char *name, const char *overload) {
+  uint64_t h = hash_text(hash_text(hash_text(14695981039346656037u, domain), name), overload); /* FNV-1a */
+  uint64_t at = (h ^ h >> 32) & check->callee_mask;
   for (;; at = (at + 1) & check->callee_mask) {
     const gather_function *function = check->callees[at].function;
-    if (!function || (strcmp(function->name, name) == 0 && strcmp(function->domain, domain) == 0))
-      return &check->callees[at];
+    if (!function || same_function(function, domain, name, overload)) return &check->callees[at];
   }
+}
+
+static int compare_callees(const void *a, const void *b) {
+  const gather_function *const x = (*(gather_callee *const *)a)->function, *const y =
+                                                                               (*(gather_callee *const *)b)->function;
+  const int names = strcmp(x->name, y->name), domains = strcmp(x->domain, y->domain);
+  return names ? names : domains ? domains : strcmp(x->overload, y->overload);
+}
+
+/* Marks the functions that another one differs from only by the domain, or only by the overload: their paths say more. */
+static gather_status compare_names(gather_check *check, gather_error *error) {
+  int64_t count = 0, begin = 0;
+  gather_callee **sorted = gather_arena_take(&check->arena, (int64_t)check->callee_mask + 1, sizeof *sorted);
+  if (!sorted) return no_memory(error);
+  for (uint64_t i = 0; i <= check->callee_mask; i++)
+    if (check->callees[i].function) sorted[count++] = &check->callees[i];
+  qsort(sorted, (size_t)count, sizeof *sorted, compare_callees);
+  for (int64_t i = 1; i <= count; i++) {
+    const gather_function *a = sorted[i - 1]->function, *b = i < count ? sorted[i]->function : NULL;
+    const bool same_name = b && strcmp(a->name, b->name) == 0;
+    if (same_name && strcmp(a->domain, b->domain) == 0) sorted[i - 1]->shares_domain = sorted[i]->shares_domain = true;
+    if (same_name) continue;
+    const bool domains = strcmp(sorted[begin]->function->domain, a->domain) != 0;
+    for (; begin < i; begin++) sorted[begin]->shares_name = domains;
+  }
+  return GATHER_OK;
 }
 
 gather_status gather_check_functions(gather_check *check, gather_error *error) {
@@ -134,39 +192,88 @@ gather_status gather_check_functions(gather_check *check, gather_error *error) {
   check->callee_mask = (uint64_t)slots - 1;
   check->call_room = GATHER_ALL_CALLS;
   check->callees = gather_arena_take(&check->arena, slots, sizeof *check->callees);
-  if (!check->callees) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the functions of a model");
+  if (!check->callees) return no_memory(error);
   for (int64_t i = 0; i < file->function_count; i++) {
-    gather_callee *callee = find_slot(check, file->functions[i].domain, file->functions[i].name);
+    const gather_function *function = &file->functions[i];
+    gather_callee *callee = find_slot(check, function->domain, function->name, function->overload);
     callee->ambiguous = callee->function != NULL;
-    callee->function = &file->functions[i];
+    callee->function = function;
   }
+  return compare_names(check, error);
+}
+
+/* PATH/CALL/function:NAME, or without a call function:NAME; with domain and overload if others have the name. */
+static const char *function_path(gather_check *check, const gather_scope *scope, const gather_node *node,
+                                 int64_t number, const gather_callee *callee) {
+  const gather_function *function = callee->function;
+  char *name = NULL;
+  const size_t room = strlen(function->domain) + strlen(function->name) + strlen(function->overload) + 16;
+  if (!(name = gather_arena_take(&check->arena, (int64_t)room, 1))) return NULL;
+  (void)snprintf(name, room, "function:%s%s%s%s%s", callee->shares_name ? function->domain : "",
+                 callee->shares_name && *function->domain ? "." : "", function->name,
+                 callee->shares_domain && *function->overload ? ":" : "",
+                 callee->shares_domain ? function->overload : "");
+  return node ? gather_path_inner(&check->arena, scope->path, node, number, name) : name;
+}
+
+static gather_status call(gather_check *check, const gather_scope *scope, gather_callee *callee, gather_step *step,
+                          int64_t number, int depth, gather_error *error) {
+  const gather_graph *body = callee->function->graph;
+  gather_known *results = gather_arena_take(&check->arena, body->output_count, sizeof *results);
+  const char *path = check->quiet ? scope->path : function_path(check, scope, step->node, number, callee);
+  if (!results || !path) return no_memory(error);
+  const gather_check_walk walk = {
+      .path = path, .depth = depth + 1, .call = step->node, .caller = scope, .results = results};
+  for (int64_t i = 0; i < body->output_count; i++) results[i].rank = -1;
+  if (!check->quiet) {
+    callee->reached = true;
+    check->call_room -= (int64_t)strlen(path) + 16 * body->node_count;
+  }
+  GATHER_TRY(gather_check_graph(check, body, &walk, error));
+  for (int32_t i = 0; i < step->node->output_count && i < body->output_count; i++)
+    step->outs[i] = as_output(step, &results[i]);
   return GATHER_OK;
 }
 
-static gather_status call(gather_check *check, const gather_scope *scope, const gather_graph *body, gather_step *step,
-                          int depth, gather_error *error) {
-  gather_known *results = gather_arena_take(&check->arena, body->output_count, sizeof *results);
-  if (!results) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the outputs of a function");
-  const gather_check_walk walk = {
-      .path = scope->path, .depth = depth + 1, .call = step->node, .caller = scope, .results = results};
-  for (int64_t i = 0; i < body->output_count; i++) results[i].rank = -1;
-  check->quiet++;
-  gather_status status = gather_check_graph(check, body, &walk, error);
-  check->quiet--;
-  for (int32_t i = 0; i < step->node->output_count && i < body->output_count; i++)
-    step->outs[i] = as_output(step, &results[i]);
-  return status;
+bool gather_check_is_call(const gather_check *check, const gather_node *node) {
+  return find_slot(check, node->domain, node->op, node->overload ? node->overload : "")->function != NULL;
 }
 
-gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step, int depth,
-                                gather_error *error) {
+gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step, int64_t number,
+                                int depth, gather_error *error) {
   const gather_node *node = step->node;
-  if (node->output_count == 0 || step->openvino) return GATHER_OK;
-  const gather_callee *callee = find_slot(check, node->domain, node->op);
+  if (step->openvino) return GATHER_OK;
+  gather_callee *callee = find_slot(check, node->domain, node->op, node->overload ? node->overload : "");
   if (!callee->function) return GATHER_OK;
   /* A function may have the name of an operator; the function then has precedence. */
   for (int32_t i = 0; i < node->output_count; i++)
     step->outs[i] = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = node};
-  if (callee->ambiguous || depth >= GATHER_MAX_DEPTH || check->call_room <= 0) return GATHER_OK;
-  return call(check, scope, callee->function->graph, step, depth, error);
+  if (callee->ambiguous || check->uncalled) return GATHER_OK;
+  if (depth >= GATHER_MAX_DEPTH || check->call_room <= 0) {
+    callee->cut = callee->cut || !check->quiet;
+    return GATHER_OK;
+  }
+  return call(check, scope, callee, step, number, depth, error);
+}
+
+/* A function that was never walked, or a call of which could not be followed: its nodes, once. */
+gather_status gather_check_uncalled(gather_check *check, gather_error *error) {
+  const gather_graph_file *file = check->model->graph_file;
+  for (int64_t i = 0; i < file->function_count; i++) {
+    gather_callee *callee =
+        find_slot(check, file->functions[i].domain, file->functions[i].name, file->functions[i].overload);
+    if (callee->reached && !callee->cut) continue;
+    const gather_callee own = {
+        .function = &file->functions[i], .shares_name = callee->shares_name, .shares_domain = callee->shares_domain};
+    const gather_check_walk walk = {.path = function_path(check, NULL, NULL, 0, &own), .depth = 1};
+    if (!walk.path) return no_memory(error);
+    check->uncalled = callee->ambiguous ? "two functions of the model have this name"
+                      : callee->cut     ? "the function is called too often, or too deeply, to follow each call"
+                                        : NULL;
+    check->not_executed = check->uncalled ? NULL : "not executed: no call leads to this function";
+    if (!check->uncalled) check->uncalled = check->not_executed;
+    GATHER_TRY(gather_check_graph(check, file->functions[i].graph, &walk, error));
+    check->not_executed = check->uncalled = NULL;
+  }
+  return GATHER_OK;
 }

@@ -25,6 +25,20 @@ gather_dim gather_check_dim(const gather_check *check, const gather_dim *dim) {
   return *dim;
 }
 
+static bool has_dim(const gather_value *values, int64_t count, const char *name) {
+  for (int64_t i = 0; i < count; i++)
+    for (int32_t d = 0; d < values[i].rank; d++)
+      if (values[i].dims[d].symbol && strcmp(values[i].dims[d].symbol, name) == 0) return true;
+  return false;
+}
+
+bool gather_check_names(const gather_check *check, const char *name) {
+  const gather_graph *graph = check->model->graph_file->graph;
+  for (int64_t i = 0; i < check->options.dim_count; i++)
+    if (strcmp(check->options.dims[i].name, name) == 0) return !has_dim(graph->inputs, graph->input_count, name);
+  return false;
+}
+
 static const gather_value *find_input(const gather_check *check, const char *name) {
   const gather_graph *graph = check->model->graph_file->graph;
   for (int64_t i = 0; i < graph->input_count; i++)
@@ -48,13 +62,6 @@ static gather_status no_input(const gather_check *check, const char *name, gathe
   }
   return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no input '%.80s'; it has %s", name,
                      model->input_count ? names : "none");
-}
-
-static bool has_dim(const gather_value *values, int64_t count, const char *name) {
-  for (int64_t i = 0; i < count; i++)
-    for (int32_t d = 0; d < values[i].rank; d++)
-      if (values[i].dims[d].symbol && strcmp(values[i].dims[d].symbol, name) == 0) return true;
-  return false;
 }
 
 static gather_status check_dim(const gather_check *check, const gather_model_dim *dim, gather_error *error) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/bounds.h"
 #include "model/values.h"
 
 enum { ONNX = 1, OPENVINO = 2, BOTH = 3, MICROSOFT = 4 };
@@ -96,6 +97,11 @@ gather_status gather_infer_node(gather_step *step, gather_error *error) {
     step->row->shape(step);
     if (step->row->interval->of) gather_follow_intervals(step);
     if (step->row->exact->follow && !step->out.tensor) step->row->exact->follow(step);
+    gather_step_output(step, step->at);
+    for (int i = 0; i < count; i++) {
+      gather_step_output(step, i);
+      gather_infer_bounds(step);
+    }
     gather_step_output(step, step->at);
   }
   if (step->outs) pass_unreadable(step);

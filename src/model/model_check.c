@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "model/operands.h"
 
 const char *gather_source_name(gather_source source) {
   static const char *const NAMES[] = {"none", "initializer", "constant", "input", "computed"};
@@ -20,26 +21,13 @@ const char *gather_verdict_name(gather_verdict verdict) {
   return verdict >= 0 && (size_t)verdict < sizeof NAMES / sizeof *NAMES ? NAMES[verdict] : "unknown";
 }
 
-static gather_status check_function(gather_check *check, const gather_function *function, gather_error *error) {
-  size_t room = strlen(function->name) + sizeof "function:";
-  char *path = gather_arena_take(&check->arena, (int64_t)room, 1);
-  if (!path) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a function's name");
-  (void)snprintf(path, room, "function:%s", function->name);
-  const gather_check_walk walk = {.path = path};
-  return gather_check_graph(check, function->graph, &walk, error);
-}
-
 static gather_status check_all(gather_check *check, const gather_check_options *options, gather_error *error) {
   const gather_graph_file *file = check->model->graph_file;
   const gather_check_walk whole = {.path = "main"};
   GATHER_TRY(gather_check_given(check, options, error));
-  check->nodes = gather_arena_take(&check->arena, check->model->node_count, sizeof *check->nodes);
-  check->graphs = gather_arena_take(&check->arena, check->model->node_count, sizeof *check->graphs);
-  if (!check->nodes || !check->graphs)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the nodes of a model");
   GATHER_TRY(gather_check_functions(check, error));
   GATHER_TRY(gather_check_graph(check, file->graph, &whole, error));
-  for (int64_t i = 0; i < file->function_count; i++) GATHER_TRY(check_function(check, &file->functions[i], error));
+  GATHER_TRY(gather_check_uncalled(check, error));
   if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
   return GATHER_OK;
 }
@@ -70,8 +58,17 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
   return status;
 }
 
+static bool reaches(const gather_check *check, int64_t number, gather_goal goal) {
+  const gather_model_node *node = &check->nodes[number];
+  if (check->places[number].never) return goal == GATHER_GOAL_RUNS;
+  if (!node->indices_known || (goal >= GATHER_GOAL_LENGTHS && node->component_count < 0)) return false;
+  for (int32_t c = 0; goal >= GATHER_GOAL_LENGTHS && c < node->component_count; c++)
+    if (node->components[c].len < 0) return false;
+  return goal < GATHER_GOAL_RUNS || !check->places[number].perhaps;
+}
+
 gather_status gather_check_probe(const gather_model *model, const gather_check_options *options, int64_t number,
-                                 bool *known, gather_error *error) {
+                                 gather_goal goal, bool *known, gather_error *error) {
   gather_check *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a check");
   made->model = model;
@@ -79,7 +76,7 @@ gather_status gather_check_probe(const gather_model *model, const gather_check_o
   made->repeated_left = GATHER_ALL_REPEATED;
   made->probe = true;
   gather_status status = check_all(made, options, error);
-  *known = status == GATHER_OK && number < made->count && made->nodes[number].indices_known;
+  *known = status == GATHER_OK && number < made->count && reaches(made, number, goal);
   gather_check_destroy(made);
   return status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
@@ -102,36 +99,21 @@ int64_t gather_check_verdicts(const gather_check *check, gather_verdict verdict)
   return count;
 }
 
-static gather_status no_node(const gather_check *check, const char *name, gather_error *error) {
-  char names[320] = "";
-  size_t at = 0;
-  for (int64_t i = 0; i < check->count && at < sizeof names; i++) {
-    if (!*check->nodes[i].name) continue;
-    int wrote = snprintf(names + at, sizeof names - at, "%s'%.60s'", at ? ", " : "", check->nodes[i].name);
-    at += wrote > 0 ? (size_t)wrote : 0;
-  }
-  if (!name)
-    return gather_fail(error, GATHER_NAME_NOT_FOUND,
-                       check->count ? "the model has more than one gather node: %s" : "the model has no gather node",
-                       names);
-  return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no gather node '%.80s'; it has %s", name,
-                     *names ? names : "none with a name");
-}
-
 gather_status gather_check_find(const gather_check *check, const char *name, const gather_model_node **node,
                                 gather_error *error) {
+  int64_t number;
   *node = NULL;
-  if (!name && check->count == 1) {
-    *node = &check->nodes[0];
-    return GATHER_OK;
+  gather_status status = gather_operands_choose(check, name, &number, error);
+  if (status == GATHER_USAGE && !name) { /* as since 0.2: several nodes have no only one */
+    status = GATHER_NAME_NOT_FOUND;
+    if (error) error->status = status;
   }
-  for (int64_t i = 0; name && i < check->count; i++) {
-    if (strcmp(check->nodes[i].name, name) != 0) continue;
-    if (*node) {
-      *node = NULL;
-      return gather_fail(error, GATHER_USAGE, "two or more gather nodes are called '%.80s'", name);
-    }
-    *node = &check->nodes[i];
-  }
-  return *node ? GATHER_OK : no_node(check, name, error);
+  if (status == GATHER_OK) *node = &check->nodes[number];
+  return status;
+}
+
+int64_t gather_check_contradiction_count(const gather_check *check) { return check->contradiction_count; }
+
+const char *gather_check_contradiction(const gather_check *check, int64_t i) {
+  return i >= 0 && i < check->contradiction_count ? check->contradictions[i] : NULL;
 }

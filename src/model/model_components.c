@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "kernel/index_types.h"
+#include "model/bounds.h"
 #include "model/model_check.h"
 
 /* The smallest and the largest of one row of indices. */
@@ -120,4 +121,35 @@ gather_status gather_check_components(gather_check *check, gather_model_node *ou
   }
   if (out->indices_known && !check->probe) scan_all(out, components, count, tuples);
   return GATHER_OK;
+}
+
+/* The dimensions that data and indices share: all but the axis, or the first ones of a batch. */
+static bool is_shared(const gather_model_node *out, int32_t d) {
+  return out->rules->off_axis == GATHER_OFF_AXIS_NONE ? d < out->batch_dims : d != out->axis;
+}
+
+bool gather_check_lengths_fit(const gather_model_node *out) {
+  const gather_operand *data = &out->data, *indices = &out->indices;
+  const bool shorter = out->rules->off_axis == GATHER_OFF_AXIS_AT_MOST;
+  if (data->rank < 0 || (out->rules->off_axis != GATHER_OFF_AXIS_NONE && indices->rank != data->rank)) return false;
+  for (int32_t d = 0; d < data->rank; d++) {
+    if (!is_shared(out, d)) continue;
+    if (d >= indices->rank) return false;
+    const gather_dim *a = &indices->dims[d], *b = &data->dims[d];
+    if (!(shorter ? a->max <= b->min : gather_is_exact(a) && gather_is_exact(b) && a->min == b->min)) return false;
+  }
+  return true;
+}
+
+bool gather_check_stays_in_range(const gather_scope *scope, const gather_model_node *out, gather_dim *bounds) {
+  const gather_known *known = gather_scope_find(scope, out->indices.name);
+  if (!known || known->unreadable || !gather_type_is_index(known->type) || !out->axis_known ||
+      out->component_count < 1 || out->rules->on_bad != GATHER_ON_BAD_ERROR || !gather_check_lengths_fit(out))
+    return false;
+  *bounds = gather_bounds_of(known);
+  for (int32_t c = 0; c < out->component_count; c++) {
+    const int64_t least = out->data.dims[out->components[c].axis].min;
+    if (bounds->max >= least || bounds->min < (out->rules->negative ? -least : 0)) return false;
+  }
+  return true;
 }

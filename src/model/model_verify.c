@@ -47,7 +47,21 @@ static gather_status say(gather_check *check, gather_model_node *out, gather_err
   return out->reason ? GATHER_OK : no_memory(error);
 }
 
+/* What is wrong with a node of which it is not known whether it is executed. */
+static gather_status perhaps_bad(gather_check *check, gather_model_node *out, const gather_error *why,
+                                 gather_error *error) {
+  char text[sizeof why->message + 640];
+  (void)snprintf(text, sizeof text, "%s decides whether the node is executed, and is not known; if it is: %s",
+                 check->perhaps, why->message);
+  out->bad_known = false;
+  out->bad = 0;
+  out->verdict = GATHER_VERDICT_UNKNOWN;
+  return say(check, out, error, text);
+}
+
 static gather_status bad(gather_check *check, gather_model_node *out, const gather_error *why, gather_error *error) {
+  /* Runtimes refuse a malformed model also where the node would not be executed. */
+  if (check->perhaps && why->status != GATHER_FILE_MALFORMED) return perhaps_bad(check, out, why, error);
   gather_error *kept = gather_arena_take(&check->arena, 1, sizeof *kept);
   if (!kept) return no_memory(error);
   *kept = *why;
@@ -110,9 +124,8 @@ static gather_status unknown_indices(gather_check *check, const gather_scope *sc
   else if (known && known->declared_input)
     (void)snprintf(text, sizeof text, "the indices come from '%.100s', an input of %.200s", out->indices.name,
                    out->graph);
-  else if (known)
-    (void)snprintf(text, sizeof text, "nothing in the model produces the indices '%.100s' before this node",
-                   out->indices.name);
+  else if (known && known->producer > 0)
+    (void)snprintf(text, sizeof text, "the indices '%.100s' come from nodes that form a cycle", out->indices.name);
   else
     (void)snprintf(text, sizeof text, "nothing in the model produces the indices '%.100s'", out->indices.name);
   return say(check, out, error, text);
@@ -125,21 +138,57 @@ static const gather_model_component *endless(const gather_model_node *out) {
   return NULL;
 }
 
-static gather_status unknown_length(gather_check *check, gather_model_node *out, gather_error *error) {
+/* What is declared of axis number `axis` of a value; NULL. */
+static const gather_dim *declared_dim(const gather_known *known, int64_t axis) {
+  const gather_value *declared = known ? known->declared : NULL;
+  if (declared && axis < 0) axis += declared->rank;
+  return declared && axis >= 0 && axis < declared->rank ? &declared->dims[axis] : NULL;
+}
+
+static gather_status unknown_length(gather_check *check, const gather_scope *scope, gather_model_node *out,
+                                    gather_error *error) {
   char text[512];
   const gather_operand *data = &out->data;
   const gather_model_component *component = endless(out);
+  const gather_known *known = gather_scope_find(scope, data->name);
+  const int64_t axis = component ? component->axis : out->axis;
+  const gather_dim *declared = out->axis_known ? declared_dim(known, axis) : NULL;
+  const gather_dim dim = declared ? gather_check_dim(check, declared) : gather_any_dim;
+  const char *symbol = component && data->dims[axis].symbol ? data->dims[axis].symbol : dim.symbol;
   if (!out->axis_known)
     (void)snprintf(text, sizeof text, "the axis is not known before the model runs");
-  else if (!component)
+  else if (declared && gather_is_exact(&dim))
+    (void)snprintf(text, sizeof text,
+                   "the length %" PRId64 " of the data '%.100s' along axis %" PRId64
+                   " is only declared: runtimes do not enforce it",
+                   dim.min, data->name, axis);
+  else if (!component && !declared)
     (void)snprintf(text, sizeof text, "the shape of the data '%.100s' is not known", data->name);
-  else if (data->dims[component->axis].symbol)
+  else if (symbol)
     (void)snprintf(text, sizeof text,
                    "the data '%.100s' has the length '%.100s' along axis %" PRId64 ", a dimension that was not given",
-                   data->name, data->dims[component->axis].symbol, component->axis);
+                   data->name, symbol, axis);
   else
     (void)snprintf(text, sizeof text, "the length of the data '%.100s' along axis %" PRId64 " is not known", data->name,
-                   component->axis);
+                   axis);
+  return say(check, out, error, text);
+}
+
+/* The indices are not known, but what computes them keeps them in range. */
+static gather_status in_bounds(gather_check *check, gather_model_node *out, gather_dim bounds, gather_error *error) {
+  char text[320];
+  (void)snprintf(text, sizeof text,
+                 "the indices '%.100s' are computed when the model runs, and always in [%" PRId64 ", %" PRId64 "]",
+                 out->indices.name, bounds.min, bounds.max);
+  out->verdict = GATHER_VERDICT_OK;
+  return say(check, out, error, text);
+}
+
+static gather_status unknown_fit(gather_check *check, gather_model_node *out, gather_error *error) {
+  char text[320];
+  (void)snprintf(text, sizeof text,
+                 "whether the lengths of the indices '%.100s' fit those of the data '%.100s' is not known",
+                 out->indices.name, out->data.name);
   return say(check, out, error, text);
 }
 
@@ -235,15 +284,20 @@ static gather_status describe(gather_check *check, const gather_scope *scope, co
   return gather_check_components(check, out, error);
 }
 
+/* Says why a node is not judged, where that is so. */
+static gather_status not_judged(gather_check *check, gather_model_node *out, gather_error *error) {
+  out->not_executed = check->not_executed != NULL;
+  if (check->not_executed) return say(check, out, error, check->not_executed);
+  return check->uncalled ? say(check, out, error, check->uncalled) : GATHER_OK;
+}
+
 gather_status gather_check_begin(gather_check *check, const gather_scope *scope, const gather_node *node,
                                  gather_model_node *out, bool *done, gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   out->rules = gather_model_rules(check->model, node);
   GATHER_TRY(describe(check, scope, node, &options, out, error));
-  *done = check->probe || check->not_executed;
-  if (check->probe || !check->not_executed) return GATHER_OK;
-  out->not_executed = true;
-  return say(check, out, error, check->not_executed);
+  *done = check->probe || check->not_executed || check->uncalled;
+  return check->probe ? GATHER_OK : not_judged(check, out, error);
 }
 
 gather_operand gather_check_operand(const gather_scope *scope, const gather_node *node, int32_t i) {
@@ -279,22 +333,23 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
                                 gather_model_node *out, gather_error *error) {
   gather_options options;
   gather_error why;
+  gather_dim bounds;
   gather_status attributes = gather_node_options(check->model, scope, node, &options, &why);
   out->rules = gather_model_rules(check->model, node);
   GATHER_TRY(describe(check, scope, node, &options, out, error));
   if (check->probe) return GATHER_OK;
   if (!out->rules) return unknown_version(check, node, out, error);
-  if (check->not_executed) {
-    out->not_executed = true;
-    return say(check, out, error, check->not_executed);
-  }
+  if (check->not_executed || check->uncalled) return not_judged(check, out, error);
   if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
   gather_status status = find_fault(out, &options, &why);
   if (status == GATHER_OK && gather_op_is_quantized(out->rules)) status = gather_quantized_fault(scope, node, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
+  if (!out->indices_known && gather_check_stays_in_range(scope, out, &bounds))
+    return in_bounds(check, out, bounds, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);
   if (out->axis_unreadable) return unreadable(check, "axis", out->axis_name, out->axis_unreadable, out, error);
-  if (out->component_count < 0 || endless(out)) return unknown_length(check, out, error);
+  if (out->component_count < 0 || endless(out)) return unknown_length(check, scope, out, error);
+  if (out->index_count > 0 && !gather_check_lengths_fit(out)) return unknown_fit(check, out, error);
   return compare(check, out, options, error);
 }

@@ -117,8 +117,8 @@ static void add_override(finding *f, const char *name, const gather_tensor *tens
   const gather_operand *operand = operand_named(f->made->node, name);
   const gather_graph *graph = owner_of(f->run.graph, name);
   if (graph)
-    f->overrides[f->override_count++] =
-        (gather_override){graph, name, operand ? operand->type : GATHER_TYPE_NONE, *tensor};
+    f->overrides[f->override_count++] = (gather_override){graph, f->made->check->places[f->number].root, name,
+                                                          operand ? operand->type : GATHER_TYPE_NONE, *tensor};
 }
 
 /* The caller's values become values of the run, and of the next check. */
@@ -217,7 +217,7 @@ static gather_status find_values(finding *f, gather_error *error) {
   gather_error why;
   const gather_model_node *node = f->made->node;
   f->run = (gather_running){.model = f->model,
-                            .graph = f->made->check->graphs[f->number],
+                            .graph = f->made->check->places[f->number].graph,
                             .arena = &f->made->arena,
                             .executor = f->options.executor,
                             .one_node = true,
@@ -269,6 +269,31 @@ gather_status gather_model_operands_find(const gather_model *model, const char *
   else
     gather_model_operands_destroy(made);
   return status;
+}
+
+/* The type of a value of a function's body is that of the values that the call passes; only operands of the node are known. */
+static gather_type type_in_call(const gather_model *model, const char *node, const char *name) {
+  gather_check *check = NULL;
+  gather_type type = GATHER_TYPE_NONE;
+  int64_t number;
+  if (gather_model_check(model, NULL, &check, NULL) != GATHER_OK) return type;
+  if (gather_operands_choose(check, node, &number, NULL) == GATHER_OK) {
+    const gather_operand *operand = operand_named(&check->nodes[number], name);
+    if (operand) type = operand->type;
+  }
+  gather_check_destroy(check);
+  return type;
+}
+
+gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
+  const gather_graph *const whole = model->graph_file->graph, *graph = whole;
+  const gather_node *found;
+  gather_error error;
+  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = whole;
+  gather_type type = gather_graph_value_type(graph, name);
+  if (type == GATHER_TYPE_NONE && graph != whole) type = type_in_call(model, node, name);
+  /* A node of a function is drawn with inputs of the model, too. */
+  return type != GATHER_TYPE_NONE ? type : gather_graph_value_type(whole, name);
 }
 
 const gather_model_node *gather_model_operands_node(const gather_model_operands *operands) { return operands->node; }

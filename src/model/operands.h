@@ -20,4 +20,13 @@ GATHER_CHECKED gather_status gather_operands_inputs(const gather_check *check, c
                                                     int64_t number, gather_running *run, const char **names,
                                                     int64_t *count, gather_error *error);
 
+/* At most so many names come from the two functions. */
+enum { GATHER_MOST_LEADING = 8 };
+
+/* The further inputs of the model that make node `number` known to that extent; none if inputs are not enough. The check's own inputs
+ * and dimensions stay given. */
+GATHER_CHECKED gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal,
+                                                   gather_arena *arena, const char **names, int64_t *count,
+                                                   gather_error *error);
+
 #endif

@@ -9,12 +9,10 @@
 #include "base/tensor.h"
 #include "model/operands.h"
 
-enum { MOST_INPUTS = 8 };
-
 /* Inputs of the main graph that were not given and lead to a node's indices. */
 typedef struct leading {
-  const gather_value *inputs[MOST_INPUTS];
-  bool used[MOST_INPUTS];
+  const gather_value *inputs[GATHER_MOST_LEADING];
+  bool used[GATHER_MOST_LEADING];
   int32_t count;
   bool too_many;
 } leading;
@@ -28,7 +26,7 @@ static void add_input(const gather_graph *graph, const char *name, leading *foun
     if (strcmp(found->inputs[k]->name, name) == 0) return;
   for (int64_t i = 0; i < graph->input_count; i++) {
     if (strcmp(graph->inputs[i].name, name) != 0) continue;
-    found->too_many = found->too_many || found->count == MOST_INPUTS;
+    found->too_many = found->too_many || found->count == GATHER_MOST_LEADING;
     if (!found->too_many) found->inputs[found->count++] = &graph->inputs[i];
     return;
   }
@@ -82,7 +80,8 @@ static bool zeros(const gather_check *check, const gather_value *input, gather_a
 
 /* Whether zeros for the used ones make the indices known. */
 static gather_status try_used(const gather_check *check, const gather_check_options *given, int64_t number,
-                              const leading *found, gather_arena *arena, bool *known, gather_error *error) {
+                              gather_goal goal, const leading *found, gather_arena *arena, bool *known,
+                              gather_error *error) {
   gather_check_options options = *given;
   gather_model_input *inputs = gather_arena_take(arena, given->input_count + found->count, sizeof *inputs);
   *known = false;
@@ -92,7 +91,7 @@ static gather_status try_used(const gather_check *check, const gather_check_opti
     if (found->used[k] && !zeros(check, found->inputs[k], arena, &inputs[options.input_count++]))
       return no_memory(error);
   options.inputs = inputs;
-  return gather_check_probe(check->model, &options, number, known, error);
+  return gather_check_probe(check->model, &options, number, goal, known, error);
 }
 
 /* Adds all inputs that were not given: any may lead to the indices. */
@@ -105,19 +104,19 @@ static void add_all(const gather_check *check, leading *found) {
 
 /* Chooses those of the found inputs that are needed to make the indices known. */
 static gather_status choose(const gather_check *check, const gather_check_options *given, int64_t number,
-                            leading *found, gather_arena *arena, bool *known, gather_error *error) {
+                            gather_goal goal, leading *found, gather_arena *arena, bool *known, gather_error *error) {
   bool still;
   *known = false;
   if (found->too_many || found->count == 0) return GATHER_OK;
   for (int round = 0; !*known && round < 2; round++) { /* integers only, then any type */
     for (int32_t k = 0; k < found->count; k++)
       found->used[k] = round == 1 || gather_type_is_index(found->inputs[k]->type);
-    GATHER_TRY(try_used(check, given, number, found, arena, known, error));
+    GATHER_TRY(try_used(check, given, number, goal, found, arena, known, error));
   }
   for (int32_t k = 0; *known && k < found->count; k++) {
     if (!found->used[k]) continue;
     found->used[k] = false;
-    GATHER_TRY(try_used(check, given, number, found, arena, &still, error));
+    GATHER_TRY(try_used(check, given, number, goal, found, arena, &still, error));
     found->used[k] = !still;
   }
   return GATHER_OK;
@@ -128,16 +127,27 @@ gather_status gather_operands_inputs(const gather_check *check, const gather_che
   bool known = false, is_main = run->graph == check->model->graph_file->graph;
   leading found = {.count = 0};
   *count = 0;
-  if (!is_main && !run->graph->parent) return GATHER_OK; /* of a function: no input of the model is its operand */
   if (is_main) {
     GATHER_TRY(follow_back(run, check->nodes[number].indices.name, &found, error));
-    GATHER_TRY(choose(check, given, number, &found, run->arena, &known, error));
+    GATHER_TRY(choose(check, given, number, GATHER_GOAL_INDICES, &found, run->arena, &known, error));
   }
   if (!known) { /* values that the graphs of an If use are not among its inputs */
     found = (leading){.count = 0};
     add_all(check, &found);
-    GATHER_TRY(choose(check, given, number, &found, run->arena, &known, error));
+    GATHER_TRY(choose(check, given, number, GATHER_GOAL_INDICES, &found, run->arena, &known, error));
   }
+  for (int32_t k = 0; known && k < found.count; k++)
+    if (found.used[k]) names[(*count)++] = found.inputs[k]->name;
+  return GATHER_OK;
+}
+
+gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal, gather_arena *arena,
+                                    const char **names, int64_t *count, gather_error *error) {
+  leading found = {.count = 0};
+  bool known;
+  *count = 0;
+  add_all(check, &found);
+  GATHER_TRY(choose(check, &check->options, number, goal, &found, arena, &known, error));
   for (int32_t k = 0; known && k < found.count; k++)
     if (found.used[k]) names[(*count)++] = found.inputs[k]->name;
   return GATHER_OK;

@@ -12,18 +12,20 @@
 /* How well a name matches a node: the more of the path it has, the better. */
 typedef enum fit { FIT_NONE = 0, FIT_OUTPUT, FIT_NUMBER, FIT_NAME, FIT_PATH } fit;
 
-/* The part of the name after the path of the graph; NULL if it has another path. */
-static const char *behind_path(const char *wanted, const char *path) {
-  size_t len = strlen(path);
-  return strncmp(wanted, path, len) == 0 && wanted[len] == '/' ? wanted + len + 1 : NULL;
+/* The part of the name after the path of the graph. "function:NAME/g" is g in any call of that function. */
+static const char *behind(const char *wanted, const char *path) {
+  const char *rest = gather_path_behind(wanted, path);
+  for (const char *at = path; !rest && (at = strstr(at, "/function:")) != NULL; at++)
+    rest = gather_path_behind(wanted, at + 1);
+  return rest;
 }
 
 static fit fit_of(const gather_model_node *node, const char *wanted) {
-  const char *name = *node->name ? node->name : node->output.name, *rest = behind_path(wanted, node->graph);
+  const char *name = *node->name ? node->name : node->output.name, *rest = behind(wanted, node->graph);
   char number[64];
   (void)snprintf(number, sizeof number, "%s_%" PRId64, node->op, node->number);
   if (!*wanted) return FIT_NONE;
-  if (rest && *rest && strcmp(rest, name) == 0) return FIT_PATH;
+  if (rest && *rest && gather_path_same(rest, name)) return FIT_PATH;
   if (strcmp(wanted, name) == 0) return FIT_NAME;
   if (rest && strcmp(rest, number) == 0) return FIT_NUMBER;
   return strcmp(rest ? rest : wanted, node->output.name) == 0 ? FIT_OUTPUT : FIT_NONE;
@@ -39,7 +41,7 @@ static void list(const gather_check *check, const char *wanted, fit best, char *
     const char *name = *node->name ? node->name : node->output.name;
     if (best != FIT_NONE && fit_of(node, wanted) != best) continue;
     int len = *name && best != FIT_PATH
-                  ? snprintf(one, sizeof one, "%s/%s", node->graph, name)
+                  ? snprintf(one, sizeof one, "%s/%s", node->graph, gather_path_name(name))
                   : snprintf(one, sizeof one, "%s/%s_%" PRId64, node->graph, node->op, node->number);
     if (len < 0 || (size_t)len >= sizeof one || at + (size_t)len + 32 > bytes)
       left++;

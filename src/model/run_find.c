@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "model/model_run.h"
+#include "model/node_path.h"
 
 enum { DEEPEST = 64, PATH_BYTES = 1024 };
 
@@ -20,14 +21,15 @@ typedef struct search {
   const gather_node *node;
   match_kind best;
   int64_t count;     /* how many nodes match the name so well */
+  int64_t calls;     /* how many more calls of functions are followed */
   char nearest[300]; /* names of gather nodes, for the message */
   const gather_model *model;
 } search;
 
 /* Compares a name with PATH/NAME. */
 static bool is_path(const char *wanted, const char *path, const char *name) {
-  size_t length = strlen(path);
-  return strncmp(wanted, path, length) == 0 && wanted[length] == '/' && strcmp(wanted + length + 1, name) == 0;
+  const char *rest = gather_path_behind(wanted, path);
+  return rest && gather_path_same(rest, name);
 }
 
 const char *gather_run_name(const gather_node *node) {
@@ -58,10 +60,36 @@ static void match(search *s, const gather_graph *graph, int64_t number, const ch
   match_kind one = fit_of(s->wanted, node, path, number);
   if (one == FIT_NONE) note(s, node);
   if (one == FIT_NONE || one < s->best) return;
-  s->count = one == s->best ? s->count + 1 : 1;
+  s->count = one != s->best ? 1 : s->count + (s->node != node); /* a function's node is the same in each call */
   s->best = one;
   s->graph = graph;
   s->node = node;
+}
+
+static void walk(search *s, const gather_graph *graph, const char *path, int depth);
+
+/* The path of the call ends as the wanted name does: with the function's name, and with domain or overload where that is needed. */
+static void walk_call(search *s, const gather_node *node, int64_t number, const char *path, int depth) {
+  char call[PATH_BYTES], inner[PATH_BYTES];
+  const gather_graph_file *file = s->model->graph_file;
+  const char *overload = node->overload ? node->overload : "";
+  for (int64_t i = 0; i < file->function_count && depth < DEEPEST && s->calls > 0; i++) {
+    const gather_function *function = &file->functions[i];
+    if (strcmp(function->name, node->op) != 0 || strcmp(function->domain, node->domain) != 0 ||
+        strcmp(function->overload, overload) != 0)
+      continue;
+    int length = *node->name ? snprintf(call, sizeof call, "%s/%s", path, gather_path_name(node->name))
+                             : snprintf(call, sizeof call, "%s/%s_%" PRId64, path, node->op, number);
+    const char *rest = length < 0 ? NULL : gather_path_behind(s->wanted, call);
+    if (!rest || strncmp(rest, "function:", 9) != 0) continue;
+    s->calls--;
+    const char *named = strstr(rest, function->name), *end = named ? named + strlen(function->name) : NULL;
+    if (end && *end == ':' && strncmp(end + 1, overload, strlen(overload)) == 0) end += 1 + strlen(overload);
+    if (!end || *end != '/') continue;
+    length = snprintf(inner, sizeof inner, "%s/%.*s", call, (int)(end - rest), rest);
+    if (length < 0 || (size_t)length >= sizeof inner) continue;
+    walk(s, function->graph, inner, depth + 1);
+  }
 }
 
 static void walk(search *s, const gather_graph *graph, const char *path, int depth) {
@@ -69,11 +97,12 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
     match(s, graph, i, path);
+    walk_call(s, node, i, path, depth);
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
       int length = *node->name
-                       ? snprintf(inner, sizeof inner, "%s/%s/%s", path, node->name, attribute->name)
+                       ? snprintf(inner, sizeof inner, "%s/%s/%s", path, gather_path_name(node->name), attribute->name)
                        : snprintf(inner, sizeof inner, "%s/%s_%" PRId64 "/%s", path, node->op, i, attribute->name);
       if (length < 0) continue;
       walk(s, attribute->graph, inner, depth + 1);
@@ -83,7 +112,7 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
 
 gather_status gather_run_find_node(const gather_model *model, const char *name, const gather_graph **graph,
                                    const gather_node **node, gather_error *error) {
-  search s = {.wanted = name, .model = model};
+  search s = {.wanted = name, .model = model, .calls = 1024};
   char path[PATH_BYTES];
   walk(&s, model->graph_file->graph, "main", 0);
   for (int64_t i = 0; i < model->graph_file->function_count; i++) {
@@ -161,12 +190,4 @@ gather_type gather_graph_value_type(const gather_graph *graph, const char *name)
     if (type == GATHER_TYPE_NONE && layer) type = type_in(graph, layer);
   }
   return type;
-}
-
-gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
-  const gather_graph *graph = model->graph_file->graph;
-  const gather_node *found;
-  gather_error error;
-  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = model->graph_file->graph;
-  return gather_graph_value_type(graph, name);
 }

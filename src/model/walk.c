@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk.c: walks a graph in the file's order: its declarations, what each node computes, and the graphs inside.
+ * walk.c: walks a graph in the order in which its nodes run: its declarations, what each node computes, and the graphs inside.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,19 +13,22 @@ static gather_status no_memory(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
 }
 
-/* Adds a declaration to what is known; inferred values have precedence. */
-static gather_status add_declaration(gather_check *check, const gather_value *value, gather_known *known,
+/* Keeps what the file declares. No runtime enforces it, except for the inputs of the model: those are facts. A length that the caller
+ * gives by a name of its own is one, too. */
+static gather_status add_declaration(gather_check *check, const gather_value *value, bool is_fact, gather_known *known,
                                      gather_error *error) {
   if (known->type == GATHER_TYPE_NONE) known->type = value->type;
-  if (value->rank < 0 || value->rank > GATHER_MAX_RANK || (known->rank >= 0 && known->rank != value->rank))
-    return GATHER_OK;
+  if (value->rank < 0 || value->rank > GATHER_MAX_RANK) return GATHER_OK;
+  if (!is_fact && !known->declared) known->declared = value;
+  if (known->rank >= 0 ? known->rank != value->rank : !is_fact) return GATHER_OK;
   gather_dim *dims = gather_arena_take(&check->arena, value->rank, sizeof *dims);
   if (!dims) return no_memory(error);
   for (int32_t d = 0; d < value->rank; d++) {
-    gather_dim declared = gather_check_dim(check, &value->dims[d]);
+    const gather_dim declared = gather_check_dim(check, &value->dims[d]);
     dims[d] = known->rank < 0 ? declared : known->dims[d];
-    if (dims[d].min != dims[d].max && declared.min == declared.max) dims[d] = declared;
-    if (!dims[d].symbol) dims[d].symbol = declared.symbol;
+    const bool holds = is_fact || (declared.symbol && gather_check_names(check, declared.symbol));
+    if (holds && !gather_is_exact(&dims[d]) && gather_is_exact(&declared)) dims[d] = declared;
+    if (is_fact && !dims[d].symbol) dims[d].symbol = declared.symbol;
   }
   known->rank = value->rank;
   known->dims = dims;
@@ -64,18 +67,26 @@ static gather_status declare_constants(gather_check *check, gather_scope *scope,
 /* Whether the file holds its elements, or should. */
 static bool is_held(const gather_known *known) { return known->tensor || known->unreadable; }
 
-static gather_status declare_inputs(gather_check *check, gather_scope *scope, bool is_main, gather_error *error) {
+static gather_status declare_inputs(gather_check *check, gather_scope *scope, const gather_check_walk *walk,
+                                    gather_error *error) {
+  const bool is_main = scope->graph == check->model->graph_file->graph;
   for (int64_t i = 0; i < scope->graph->input_count; i++) {
     const gather_value *value = &scope->graph->inputs[i];
     gather_known *known = gather_scope_make(scope, value->name);
     if (!known) continue;
     const gather_model_input *given = is_main ? gather_check_input(check, value->name) : NULL;
+    if (walk->inputs && !is_held(known)) {
+      const char *name = known->name;
+      *known = walk->inputs[i];
+      known->name = name;
+    }
     known->declared_input = true;
     if (given || (is_main && !is_held(known))) known->source = GATHER_SOURCE_INPUT;
     if (given) known->type = value->type;
-    GATHER_TRY(given            ? use_tensor(check, &given->tensor, known, error)
-               : is_held(known) ? GATHER_OK
-                                : add_declaration(check, value, known, error));
+    GATHER_TRY(given                             ? use_tensor(check, &given->tensor, known, error)
+               : is_held(known) && !walk->inputs ? GATHER_OK
+                                                 : add_declaration(check, value, is_main, known, error));
+    if (!is_main) GATHER_TRY(gather_check_contradicts(check, scope, known, error));
   }
   return GATHER_OK;
 }
@@ -84,7 +95,8 @@ static gather_status declare_inputs(gather_check *check, gather_scope *scope, bo
 static gather_status declare_overrides(gather_check *check, gather_scope *scope, gather_error *error) {
   for (int64_t i = 0; i < check->override_count; i++) {
     const gather_override *override = &check->overrides[i];
-    gather_known *known = override->graph == scope->graph ? gather_scope_make(scope, override->name) : NULL;
+    const bool here = override->graph == scope->graph && strcmp(override->root, scope->root) == 0;
+    gather_known *known = here ? gather_scope_make(scope, override->name) : NULL;
     if (!known) continue;
     known->type = override->type;
     GATHER_TRY(use_tensor(check, &override->tensor, known, error));
@@ -98,7 +110,7 @@ static gather_status add_declarations(gather_check *check, gather_scope *scope, 
   for (int64_t i = 0; i < count; i++) {
     gather_known *known = gather_scope_make(scope, values[i].name);
     if (known && !is_held(known) && !known->declared_input)
-      GATHER_TRY(add_declaration(check, &values[i], known, error));
+      GATHER_TRY(add_declaration(check, &values[i], false, known, error));
   }
   return GATHER_OK;
 }
@@ -109,24 +121,18 @@ static gather_status keep(gather_check *check, gather_scope *scope, const gather
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_known *known = gather_scope_make(scope, node->outputs[i]);
     if (!known || is_held(known) || known->declared_input) continue;
-    const gather_value declared = {.name = known->name, .type = known->type, .rank = known->rank, .dims = known->dims};
+    const gather_known before = *known;
     *known = step->outs[i];
-    known->name = declared.name;
+    known->name = before.name;
     known->maker = node;
-    GATHER_TRY(add_declaration(check, &declared, known, error));
+    known->producer = before.producer;
+    known->declared = before.declared;
+    if (known->type == GATHER_TYPE_NONE) known->type = before.type;
+    if (!known->declared) continue;
+    GATHER_TRY(add_declaration(check, known->declared, false, known, error));
+    GATHER_TRY(gather_check_contradicts(check, scope, known, error));
   }
   return GATHER_OK;
-}
-
-static const char *subgraph_path(gather_check *check, const char *path, const gather_node *node, int64_t number,
-                                 const char *attribute) {
-  size_t room = strlen(path) + strlen(node->name) + strlen(node->op) + strlen(attribute) + 32;
-  char *text = gather_arena_take(&check->arena, (int64_t)room, 1);
-  if (text && *node->name)
-    (void)snprintf(text, room, "%s/%s/%s", path, node->name, attribute);
-  else if (text)
-    (void)snprintf(text, room, "%s/%s_%" PRId64 "/%s", path, node->op, number, attribute);
-  return text;
 }
 
 /* The results of a body in the order of its node's outputs, where the file has its own. */
@@ -143,25 +149,48 @@ static gather_status place_results(gather_check *check, const gather_node *node,
   return GATHER_OK;
 }
 
-/* Why nothing in the branch is executed; NULL if out of memory. */
-static const char *skipped_text(gather_check *check, const gather_node *node, int taken) {
-  char text[400];
-  (void)snprintf(text, sizeof text, "not executed: the condition '%.100s' of %.60s%s%.100s%s is %s", node->inputs[0],
-                 node->op, *node->name ? " '" : "", node->name, *node->name ? "'" : "", taken == 0 ? "true" : "false");
-  return gather_arena_text(&check->arena, text, strlen(text));
+/* Walks a body until its outputs fit its inputs, without listing its nodes. */
+static gather_status settle(gather_check *check, gather_step *step, const gather_check_walk *walk,
+                            const gather_graph *graph, gather_known *inputs, gather_error *error) {
+  enum { PASSES = 3 };
+  bool changed = !step->openvino && step->row && gather_check_rounds(step).max > 1;
+  gather_known *results = gather_arena_take(&check->arena, graph->output_count, sizeof *results);
+  if (!results) return no_memory(error);
+  bool carries = false;
+  for (int64_t i = 0; changed && i < graph->input_count; i++)
+    carries = carries || (inputs[i].rank >= 0 && gather_body_carries(step, graph, i));
+  gather_check_walk quiet = *walk;
+  quiet.results = results;
+  for (int pass = 0; carries && changed && pass < PASSES; pass++) {
+    for (int64_t i = 0; i < graph->output_count; i++) results[i] = (gather_known){.rank = -1};
+    check->quiet++;
+    gather_status status = gather_check_graph(check, graph, &quiet, error);
+    check->quiet--;
+    if (status != GATHER_OK) return status;
+    changed = gather_body_widen(step, graph, results, pass + 1 == PASSES, inputs);
+  }
+  return step->no_memory ? no_memory(error) : GATHER_OK;
 }
 
 /* One graph of a node. */
-static gather_status walk_body(gather_check *check, gather_step *step, const gather_check_walk *walk, int which,
+static gather_status walk_body(gather_check *check, gather_step *step, gather_check_walk *walk, int which,
                                const gather_graph *graph, gather_error *error) {
-  const char *before = check->not_executed;
-  int taken = gather_check_branch(step);
-  if (taken >= 0 && taken != which && !before) {
-    check->not_executed = skipped_text(check, step->node, taken);
-    if (!check->not_executed) return no_memory(error);
+  char text[600] = "";
+  const char *never = check->not_executed, *perhaps = check->perhaps;
+  const gather_runs runs = gather_check_runs(step, which, text, sizeof text);
+  const char *kept = runs == GATHER_RUNS_SURELY ? "" : gather_arena_text(&check->arena, text, strlen(text));
+  gather_known *inputs = gather_arena_take(&check->arena, graph->input_count, sizeof *inputs);
+  if (!kept || !inputs) return no_memory(error);
+  if (!graph->sources) {
+    gather_body_inputs(step, graph, inputs);
+    walk->inputs = inputs;
+    GATHER_TRY(settle(check, step, walk, graph, inputs, error));
   }
+  if (runs == GATHER_RUNS_NEVER && !never) check->not_executed = kept;
+  if (runs == GATHER_RUNS_PERHAPS && !perhaps) check->perhaps = kept;
   gather_status status = gather_check_graph(check, graph, walk, error);
-  check->not_executed = before;
+  check->not_executed = never;
+  check->perhaps = perhaps;
   return status;
 }
 
@@ -171,12 +200,13 @@ static gather_status walk_inner(gather_check *check, gather_scope *scope, gather
   for (int32_t k = 0; k < node->attribute_count; k++) {
     const gather_attribute *attribute = &node->attributes[k];
     if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
-    const char *path = check->quiet ? scope->path : subgraph_path(check, scope->path, node, number, attribute->name);
+    const char *path =
+        check->quiet ? scope->path : gather_path_inner(&check->arena, scope->path, node, number, attribute->name);
     int64_t count = attribute->graph->output_count;
     gather_known *results = gather_arena_take(&check->arena, count, sizeof *results);
     if (!path || !results) return no_memory(error);
     for (int64_t i = 0; i < count; i++) results[i].rank = -1;
-    const gather_check_walk walk = {.parent = scope, .path = path, .depth = depth + 1, .results = results};
+    gather_check_walk walk = {.parent = scope, .path = path, .depth = depth + 1, .results = results};
     int which = strcmp(attribute->name, "else_branch") == 0 || strcmp(attribute->name, "else_body") == 0;
     GATHER_TRY(walk_body(check, step, &walk, which, attribute->graph, error));
     GATHER_TRY(place_results(check, node, attribute->graph, &results, &count, error));
@@ -184,6 +214,40 @@ static gather_status walk_inner(gather_check *check, gather_scope *scope, gather
     bodies->counts[which] = count;
   }
   return GATHER_OK;
+}
+
+/* Room for one more node. Pointers into the old list end here. */
+static gather_status more_room(gather_check *check, gather_error *error) {
+  if (check->count < check->room) return GATHER_OK;
+  const int64_t room = check->room * 2 + 16;
+  gather_model_node *nodes = gather_arena_take(&check->arena, room, sizeof *nodes);
+  gather_place *places = gather_arena_take(&check->arena, room, sizeof *places);
+  if (!nodes || !places) return no_memory(error);
+  if (check->count > 0) {
+    memcpy(nodes, check->nodes, (size_t)check->count * sizeof *nodes);
+    memcpy(places, check->places, (size_t)check->count * sizeof *places);
+  }
+  check->nodes = nodes;
+  check->places = places;
+  check->room = room;
+  return GATHER_OK;
+}
+
+static gather_status list_node(gather_check *check, gather_scope *scope, int64_t number, gather_error *error) {
+  const gather_node *node = &scope->graph->nodes[number];
+  if (check->quiet || !gather_model_is_gather(check->model, node)) return GATHER_OK;
+  GATHER_TRY(more_room(check, error));
+  check->places[check->count] =
+      (gather_place){scope->graph, scope->root, check->not_executed != NULL, check->perhaps != NULL};
+  gather_model_node *out = &check->nodes[check->count++];
+  out->graph = scope->path;
+  out->number = number;
+  const gather_op *rules = gather_model_rules(check->model, node);
+  const bool own = rules && gather_family_get(rules->family)->function; /* GatherTree */
+  GATHER_TRY((own ? gather_check_tree : gather_check_node)(check, scope, node, out, error));
+  GATHER_TRY(gather_check_shown(check, scope, &out->data, error));
+  GATHER_TRY(gather_check_shown(check, scope, &out->indices, error));
+  return gather_check_shown(check, scope, &out->output, error);
 }
 
 static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t number, int depth,
@@ -200,18 +264,9 @@ static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t
   step.row = gather_infer_row(&step);
   GATHER_TRY(walk_inner(check, scope, &step, number, depth, &bodies, error));
   GATHER_TRY(gather_infer_node(&step, error));
-  GATHER_TRY(gather_check_call(check, scope, &step, depth, error));
+  GATHER_TRY(gather_check_call(check, scope, &step, number, depth, error));
   GATHER_TRY(keep(check, scope, &step, error));
-  if (!check->quiet && gather_model_is_gather(check->model, node) && check->count < check->model->node_count) {
-    check->graphs[check->count] = scope->graph;
-    gather_model_node *out = &check->nodes[check->count++];
-    out->graph = scope->path;
-    out->number = number;
-    const gather_op *rules = gather_model_rules(check->model, node);
-    const bool own = rules && gather_family_get(rules->family)->function; /* GatherTree */
-    GATHER_TRY((own ? gather_check_tree : gather_check_node)(check, scope, node, out, error));
-  }
-  return GATHER_OK;
+  return list_node(check, scope, number, error);
 }
 
 static void find_results(const gather_scope *scope, gather_known *results) {
@@ -230,12 +285,9 @@ static gather_status take_sources(gather_check *check, gather_scope *scope, gath
     const gather_known *outer = known && graph->sources[i] ? gather_scope_find(scope->parent, graph->sources[i]) : NULL;
     if (!outer) continue;
     const char *name = known->name;
-    *known = *outer;
+    *known = gather_body_input(outer);
     known->name = name;
-    known->source = GATHER_SOURCE_COMPUTED;
-    known->declared_input = true;
-    if (outer->source == GATHER_SOURCE_INPUT) known->origin = outer->name;
-    GATHER_TRY(add_declaration(check, value, known, error));
+    GATHER_TRY(add_declaration(check, value, false, known, error));
   }
   return GATHER_OK;
 }
@@ -247,8 +299,8 @@ static void pass_inputs(gather_scope *scope) {
     gather_known *known = gather_scope_make(scope, name);
     const gather_known *given =
         known && i < scope->call->input_count ? gather_scope_find(scope->caller, scope->call->inputs[i]) : NULL;
-    if (given) *known = *given;
     if (!known) continue;
+    if (given) *known = gather_body_input(given);
     known->name = name;
     known->declared_input = true;
   }
@@ -256,14 +308,15 @@ static void pass_inputs(gather_scope *scope) {
 
 /* What the file says before any node; inferred values have precedence (add_declaration). Declarations in a function do
  * not hold for a particular call. */
-static gather_status declare(gather_check *check, gather_scope *scope, gather_error *error) {
+static gather_status declare(gather_check *check, gather_scope *scope, const gather_check_walk *walk,
+                             gather_error *error) {
   const gather_graph *graph = scope->graph;
   GATHER_TRY(declare_constants(check, scope, error));
   if (scope->call) {
     pass_inputs(scope);
-    return GATHER_OK;
+    return check->quiet ? GATHER_OK : declare_overrides(check, scope, error);
   }
-  GATHER_TRY(declare_inputs(check, scope, graph == check->model->graph_file->graph, error));
+  GATHER_TRY(declare_inputs(check, scope, walk, error));
   GATHER_TRY(take_sources(check, scope, error));
   if (!check->quiet) GATHER_TRY(declare_overrides(check, scope, error));
   GATHER_TRY(add_declarations(check, scope, graph->infos, graph->info_count, error));
@@ -279,17 +332,21 @@ static bool may_go_on(gather_check *check, const gather_scope *scope) {
 
 gather_status gather_check_graph(gather_check *check, const gather_graph *graph, const gather_check_walk *walk,
                                  gather_error *error) {
+  const int64_t *order;
   gather_scope scope;
   if (check->quiet && (walk->depth > GATHER_MAX_DEPTH || check->call_room <= 0)) return GATHER_OK;
   if (walk->depth > GATHER_MAX_DEPTH) return gather_fail(error, GATHER_UNSUPPORTED, "graphs are nested too deeply");
   /* A graph without a parent in the file sees no values of the graph around it. */
   const gather_scope *parent = graph->parent ? walk->parent : NULL;
   GATHER_TRY(gather_scope_open(&check->arena, graph, parent, walk->path, &scope, error));
+  scope.root = parent ? parent->root : walk->path;
   scope.call = walk->call;
   scope.caller = walk->caller;
   if (!may_go_on(check, &scope)) return GATHER_OK;
-  GATHER_TRY(declare(check, &scope, error));
-  for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(walk_node(check, &scope, i, walk->depth, error));
+  GATHER_TRY(declare(check, &scope, walk, error));
+  GATHER_TRY(gather_check_order(check, &scope, &order, error));
+  for (int64_t i = 0; i < graph->node_count; i++)
+    GATHER_TRY(walk_node(check, &scope, order ? order[i] : i, walk->depth, error));
   find_results(&scope, walk->results);
   return GATHER_OK;
 }

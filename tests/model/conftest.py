@@ -18,4 +18,5 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    terminalreporter.write_line(counted.sentence())
+    for line in (counted.sentence(), *counted.random_lines()):
+        terminalreporter.write_line(line)

@@ -142,10 +142,10 @@ def ask(jobs: list[dict], timeout: int = 300) -> list[dict]:
 
 
 class Standing:
-    """A process that answers one job after the other: a runtime takes half a second to be imported."""
+    """A process that answers one job after the other, this program or another: a runtime takes half a second to be imported."""
 
-    def __init__(self) -> None:
-        words = [sys.executable, __file__]
+    def __init__(self, program: str = __file__) -> None:
+        words = [sys.executable, program]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         atexit.register(self.end)
 

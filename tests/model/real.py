@@ -107,7 +107,7 @@ def walk(nodes, path, opset, known) -> list[dict]:
             found.append(describe(node, number, path, opset, known))
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
-                inner = f"{path}/{node.name or f'{node.op_type}_{number}'}/{attribute.name}"
+                inner = f"{path}/{node.name.lstrip('/') or f'{node.op_type}_{number}'}/{attribute.name}"
                 found += walk(attribute.g.node, inner, opset, known | values_of(attribute.g))
     return found
 

@@ -99,7 +99,8 @@ def test_onnx_axis_of_a_functions_caller(tmp_path) -> None:
     code, ran = answer("run", path, "--node", "g", "--input", "q=[0]", "--input", "p=[[1, 2], [3, 4]]")
     assert (code, ran["error"]["status"]) == (4, "unsupported") and "'a' of the calling node" in ran["error"]["message"]
     node = answer("check", path)[1]["nodes"][0]
-    assert node["verdict"] == "unknown" and node["axis"] is None
+    assert node["verdict"] == "unknown" and node["axis"] == 1 and node["graph"] == "main/f_0/function:f"
+    assert answer("check", path, "--input", "i=[2]")[1]["bad"] == 1 and answer("check", path, "--input", "i=[1]")[1]["ok"] == 1
 
 
 OTHERS = {

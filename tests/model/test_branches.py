@@ -59,9 +59,11 @@ def test_a_known_condition(flag, skipped, tmp_path) -> None:
     assert "1 unknown (1 not executed)" in text and "why      not executed: the condition 'flag'" in text and " give  " not in text
 
 
-def test_an_unknown_condition_judges_both(tmp_path) -> None:
+def test_an_unknown_condition_judges_what_is_right_in_any_case(tmp_path) -> None:
     code, nodes = nodes_of(save(tmp_path, BAD_ELSE))
-    assert code == 1 and nodes["main/if/else_branch/g"]["verdict"] == "bad" and nodes["main/if/then_branch/g"]["verdict"] == "ok"
+    node = nodes["main/if/else_branch/g"]
+    assert code == 0 and node["verdict"] == "unknown" and nodes["main/if/then_branch/g"]["verdict"] == "ok"
+    assert "the condition 'flag' of If 'if' decides" in node["reason"] and "outside [-3, 2]" in node["reason"] and node["give"] == "--input flag=TENSOR"
 
 
 def test_a_computed_condition_and_what_is_inside(tmp_path) -> None:
@@ -138,7 +140,8 @@ def test_ir_branches(tmp_path) -> None:
     path = ir_if(tmp_path)
     code, nodes = nodes_of(path)
     then, other = nodes["main/if/then_body/g"], nodes["main/if/else_body/g"]
-    assert code == 1 and other["verdict"] == "bad" and then["verdict"] == "unknown"
+    assert code == 0 and other["verdict"] == "unknown" and then["verdict"] == "unknown"
+    assert "the condition 'c' of If 'if' decides" in other["reason"] and "= 4 is outside" in other["reason"]
     assert then["reason"] == "the indices 'b' come from the input 'i', which was not given" and then["give"] == "--input i=TENSOR"
     code, nodes = nodes_of(path, "--input", "c=1", "--input", "i=[0, 3]")
     assert code == 0 and nodes["main/if/then_body/g"]["verdict"] == "ok"

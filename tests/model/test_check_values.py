@@ -239,7 +239,7 @@ def test_inside_a_branch(tmp_path):
     model.graph.initializer.append(nh.from_array(np.zeros((ROWS, 2), np.float32), "table"))
     model.graph.output[0].name = "y"
     onnx.save(model, tmp_path / "m.onnx")
-    feeds = random_feeds(np.random.default_rng(0), 50, 40, 30)
+    feeds = random_feeds(np.random.default_rng(0), 50, 40, 30) | {"c": np.array(True)}
     agree(check(tmp_path / "m.onnx", feeds, tmp_path)["look"], feeds["b"] - feeds["a"], "If")
 
 

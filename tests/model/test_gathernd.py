@@ -251,7 +251,10 @@ def test_batch_dims_that_only_a_caller_knows(path):
     caller = h.make_node("F", ["x", "c"], ["out_y"], domain="mine", b=1)
     save(path, [caller], [value("x", [2, 3])], [tensor([[0], [1]], "c")], functions=[function], imports=[h.make_opsetid("mine", 1)])
     node = only(check(path))
-    assert node["verdict"] == "unknown" and node["graph"] == "function:F"
+    assert (node["verdict"], node["graph"], node["batch_dims"]) == ("ok", "main/F_0/function:F", 1)
+    node = h.make_node("F", ["x", "c"], ["out_y"], domain="mine")
+    save(path, [node], [value("x", [2, 3])], [tensor([[0], [1]], "c")], functions=[function], imports=[h.make_opsetid("mine", 1)])
+    assert only(check(path))["verdict"] == "unknown"
 
 
 @pytest.mark.parametrize("domain", ["", "com.microsoft"])

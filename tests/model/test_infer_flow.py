@@ -212,7 +212,7 @@ def test_a_call_is_followed_through_the_body(tmp_path):
     model = call_model([h.make_node("Outer", ["x"], ["u"], domain="local", axis=2)], [inner, outer], [2, 5, 4])
     onnx.save(model, tmp_path / "m.onnx")
     nodes = inferred(tmp_path / "m.onnx")
-    assert set(nodes) == {"u", "in_body"} and nodes["in_body"]["graph"] == "function:Outer"
+    assert set(nodes) == {"u", "in_body"} and nodes["in_body"]["graph"] == "main/Outer_0/function:Outer"
     assert shape_of(nodes["u"]["data"]) == [12, 5]
     fits([12, 5], real_shapes(model, {"x": np.zeros((2, 5, 4), np.float32)})["u"], "call")
 

@@ -114,7 +114,7 @@ ONNX_PLACES = {
     "loop": "[loop] y = Loop (one, flag) <body = b (int64 k, bool c) => (bool d, float[n, 3] z) "
             "{ d = Identity (c) [g] z = Gather (table, ids) }>",
 }  # fmt: skip
-NODE = {"branch": "main/if/then_branch/g", "loop": "main/loop/body/g", "function": "function:pick/g"}
+NODE = {"branch": "main/if/then_branch/g", "loop": "main/loop/body/g", "function": "main/call/function:pick/g"}
 WAYS = ("gone", "short", "empty", "folder", "loop")
 
 
@@ -166,17 +166,16 @@ def every_answer(path: Path, place: str, indices_missing: bool, missing: str) ->
     assert any(missing in entry["message"] for entry in check["unreadable"]), check
     text = subprocess.run([GATHER, "check", path], capture_output=True, text=True, timeout=60)
     assert text.returncode == code and "cannot be read: " in text.stdout and missing in text.stdout
-    if indices_missing and place != "function":  # a function's operands are known where it is called
+    if indices_missing:
         assert found["verdict"] == "unknown" and "cannot be read" in found["reason"] and missing in found["reason"], found
     else:
         assert found["verdict"] in ("ok", "unknown")
-    given = ["--input", "t=[[1, 2], [3, 4]]", "--input", "i=[1]"] if place == "function" else []
-    code, drawn = answer("explain", path, "--node", node, *given)
-    if indices_missing and place != "function":
+    code, drawn = answer("explain", path, "--node", node)
+    if indices_missing:
         assert code == 3 and missing in drawn["error"]["message"] and drawn["error"]["status"] != "usage", drawn
         assert missing in drawn["error"]["file"] or drawn["error"]["file"] == str(path)
     else:
-        assert code == 0 and (place == "function" or missing in drawn["data_unreadable"]), drawn
+        assert code == 0 and missing in drawn["data_unreadable"], drawn
     ran = subprocess.run([GATHER, "run", path, "--node", node, "--json"], capture_output=True, text=True, timeout=60)
     assert ran.returncode in (2, 3) and (ran.returncode == 2 or missing in ran.stdout), (ran.stdout, ran.stderr)
     whole = subprocess.run([GATHER, "run", path, "--input", "flag=1", "--json"], capture_output=True, text=True, timeout=60)

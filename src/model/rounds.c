@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rounds.c: how often the graph of an If, a Loop or a Scan runs, and what its inputs are. What a file declares of a body's inputs
+ * is no fact: a runtime passes the values that the node has, and a loop-carried value may change its shape in each round. So the
+ * inputs are those of the node, made more general until the outputs of the body fit them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/bounds.h"
+#include "model/model_check.h"
+
+/* By the name in infer.def: in IR, files write it in any case. */
+static bool is_a(const gather_step *step, const char *op) { return step->row && strcmp(step->row->name, op) == 0; }
+
+/* The only element of input i, as an interval; false if nothing is known of it. */
+static bool scalar(gather_step *step, int32_t i, gather_dim *value) {
+  int64_t count;
+  const gather_dim *parts = gather_step_elements(step, gather_step_in(step, i), &count);
+  if (!parts || count != 1) return false;
+  *value = *parts;
+  return true;
+}
+
+int gather_check_branch(gather_step *step) {
+  gather_dim value;
+  if (!is_a(step, "If") || !scalar(step, 0, &value) || !gather_is_exact(&value)) return -1;
+  return value.min == 0;
+}
+
+int64_t gather_scan_carried(const gather_step *step) {
+  int64_t scanned;
+  if (!is_a(step, "Scan") || step->node->opset < 9 || !gather_step_integer(step, "num_scan_inputs", 0, &scanned) ||
+      scanned < 1 || scanned > step->node->input_count)
+    return -1;
+  return step->node->input_count - scanned;
+}
+
+/* The axis of input i that a Scan goes along; false if not known. */
+static bool scan_axis(gather_step *step, int64_t carried, int32_t i, int32_t *axis) {
+  int64_t count = 0;
+  const gather_known *in = gather_step_in(step, i);
+  const int64_t *axes = gather_step_attribute(step, "scan_input_axes", &count);
+  if ((!axes && gather_step_find(step, "scan_input_axes")) || in->rank < 1) return false;
+  return gather_wrap_axis(axes && i - carried < count ? axes[i - carried] : 0, in->rank, axis);
+}
+
+/* All scanned inputs have the same length along their axes. */
+static gather_dim scan_rounds(gather_step *step) {
+  const int64_t carried = gather_scan_carried(step);
+  gather_dim rounds = gather_any_dim;
+  int32_t axis;
+  for (int32_t i = (int32_t)carried; carried >= 0 && i < step->node->input_count; i++) {
+    if (!scan_axis(step, carried, i, &axis)) continue;
+    const gather_dim *dim = &gather_step_in(step, i)->dims[axis];
+    if (gather_is_exact(dim)) return *dim;
+    if (!rounds.symbol) rounds = *dim;
+  }
+  return rounds;
+}
+
+/* A trip count that is not above 0 is none. */
+static gather_dim loop_rounds(gather_step *step) {
+  gather_dim rounds = gather_any_dim, count, goes_on;
+  if (gather_step_has(step, 0) && scalar(step, 0, &count)) {
+    rounds.min = count.min > 0 ? count.min : 0;
+    rounds.max = count.max > 0 ? count.max : 0;
+  } else if (!gather_step_has(step, 0)) {
+    rounds.min = 1;
+  }
+  if (!gather_step_has(step, 1)) return rounds;
+  if (!scalar(step, 1, &goes_on) || !gather_is_exact(&goes_on))
+    rounds.min = 0;
+  else if (goes_on.min == 0)
+    rounds.min = rounds.max = 0;
+  return rounds;
+}
+
+gather_dim gather_check_rounds(gather_step *step) {
+  if (is_a(step, "Loop")) return loop_rounds(step);
+  if (is_a(step, "Scan")) return scan_rounds(step);
+  return gather_any_dim;
+}
+
+/* ---- words */
+
+/* "Loop 'l'" */
+static void who(const gather_step *step, char *text, size_t bytes) {
+  const gather_node *node = step->node;
+  (void)snprintf(text, bytes, "%.60s%s%.100s%s", node->op, *node->name ? " '" : "", node->name, *node->name ? "'" : "");
+}
+
+static void loop_words(gather_step *step, bool never, char *text, size_t bytes) {
+  const bool has_count = gather_step_has(step, 0), has_condition = gather_step_has(step, 1);
+  gather_dim count = {1, 1, NULL}, goes_on = {1, 1, NULL};
+  const bool counted = !has_count || scalar(step, 0, &count);
+  const bool decided = !has_condition || (scalar(step, 1, &goes_on) && gather_is_exact(&goes_on));
+  const char *const *inputs = step->node->inputs;
+  const bool by_condition = never ? !(counted && has_count && count.max <= 0) : counted && count.min > 0;
+  if (never && by_condition)
+    (void)snprintf(text, bytes, "the condition '%.100s' is false in", inputs[1]);
+  else if (never)
+    (void)snprintf(text, bytes, "the trip count '%.100s' is %" PRId64 " in", inputs[0], count.max);
+  else if (by_condition || !has_count)
+    (void)snprintf(text, bytes, "the condition '%.100s' of", inputs[1]);
+  else if (!decided)
+    (void)snprintf(text, bytes, "the trip count '%.100s' and the condition '%.100s' of", inputs[0], inputs[1]);
+  else
+    (void)snprintf(text, bytes, "the trip count '%.100s' of", inputs[0]);
+}
+
+gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t bytes) {
+  char by[300] = "", name[200];
+  const int taken = gather_check_branch(step);
+  const char *const *inputs = step->node->inputs;
+  who(step, name, sizeof name);
+  if (is_a(step, "If")) {
+    if (taken == which || step->node->input_count < 1) return GATHER_RUNS_SURELY;
+    if (taken >= 0)
+      (void)snprintf(text, bytes, "not executed: the condition '%.100s' of %s is %s", inputs[0], name,
+                     taken == 0 ? "true" : "false");
+    else
+      (void)snprintf(text, bytes, "the condition '%.100s' of %s", inputs[0], name);
+    return taken >= 0 ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
+  }
+  if (step->openvino) return GATHER_RUNS_SURELY;
+  if (!is_a(step, "Loop") && !is_a(step, "Scan")) {
+    (void)snprintf(text, bytes, "what %s does with its graph", name);
+    return GATHER_RUNS_PERHAPS;
+  }
+  const gather_dim rounds = gather_check_rounds(step);
+  if (rounds.min > 0) return GATHER_RUNS_SURELY;
+  const bool never = rounds.max == 0;
+  if (is_a(step, "Loop"))
+    loop_words(step, never, by, sizeof by);
+  else
+    (void)snprintf(by, sizeof by,
+                   never ? "the input '%.100s' has the length 0 in" : "the length of the input '%.100s' of",
+                   inputs[step->node->input_count - 1]);
+  (void)snprintf(text, bytes, "%s%s %s", never ? "not executed: " : "", by, name);
+  return never ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
+}
+
+/* ---- the inputs of a body */
+
+gather_known gather_body_input(const gather_known *outer) {
+  gather_known known = *outer;
+  known.source = GATHER_SOURCE_COMPUTED;
+  known.maker = NULL;
+  known.declared = NULL;
+  known.producer = 0;
+  known.declared_input = true;
+  if (outer->source == GATHER_SOURCE_INPUT) known.origin = outer->name;
+  return known;
+}
+
+static void forget_elements(gather_known *known) {
+  known->tensor = NULL;
+  known->parts = NULL;
+  known->part_count = 0;
+  known->bounds = NULL;
+  known->origin = NULL;
+  known->unreadable = NULL;
+}
+
+/* Inputs of a body before those that are carried, and the output where the carried ones begin. */
+static int64_t before_carried(const gather_step *step) { return is_a(step, "Loop") ? 2 : 0; }
+
+/* Which output of the body becomes input i in the next round; -1: none does. */
+static int64_t returned_as(const gather_step *step, const gather_graph *graph, int64_t i) {
+  const int64_t before = before_carried(step);
+  const int64_t last = before > 0 ? step->node->input_count : gather_scan_carried(step);
+  const int64_t output = before > 0 ? i - 1 : i;
+  return i >= before && i < last && output < graph->output_count ? output : -1;
+}
+
+/* Whether an output of a body is its input i, through Identity nodes or none. */
+static bool passes_on(const gather_graph *graph, int64_t output, int64_t i) {
+  const char *name = graph->outputs[output].name;
+  for (int hops = 0; hops < GATHER_MAX_DEPTH; hops++) {
+    const char *from = NULL;
+    if (strcmp(name, graph->inputs[i].name) == 0) return true;
+    for (int64_t n = 0; !from && n < graph->node_count; n++) {
+      const gather_node *node = &graph->nodes[n];
+      if (strcmp(node->op, "Identity") == 0 && !*node->domain && node->input_count == 1 && node->output_count == 1 &&
+          strcmp(node->outputs[0], name) == 0)
+        from = node->inputs[0];
+    }
+    if (!from) return false;
+    name = from;
+  }
+  return false;
+}
+
+bool gather_body_keeps(const gather_step *step, const gather_graph *graph, int64_t i) {
+  const int64_t output = returned_as(step, graph, i);
+  return output >= 0 && passes_on(graph, output, i);
+}
+
+/* The number of the round and the condition: each one element, of the rank 1 where the body declares that. */
+static void set_single(gather_step *step, const gather_graph *graph, const gather_value *value, gather_type type,
+                       gather_known *known) {
+  static const gather_dim ONE[1] = {{1, 1, NULL}};
+  known->type = type;
+  known->rank = value->rank == 1;
+  known->dims = ONE;
+  /* A round runs only while the condition is true. Without one, runtimes differ in whether they regard what the body returns. */
+  const bool is_true =
+      type == GATHER_TYPE_BOOL && graph->output_count > 0 && (gather_step_has(step, 1) || passes_on(graph, 0, 1));
+  if (type == GATHER_TYPE_BOOL && !is_true) return;
+  gather_dim *part = gather_step_new_elements(step, 1);
+  const gather_dim rounds = gather_check_rounds(step);
+  if (!part) return;
+  *part = (gather_dim){0, rounds.max == GATHER_DIM_UNBOUNDED || rounds.max < 1 ? rounds.max : rounds.max - 1, NULL};
+  if (is_true) *part = gather_exact_dim(1);
+  known->parts = part;
+  known->part_count = 1;
+}
+
+/* What a Scan takes of input i in a round: without the axis that it goes along. */
+static void set_slice(gather_step *step, int64_t carried, int32_t i, gather_known *known) {
+  const gather_known *in = gather_step_in(step, i);
+  int32_t axis;
+  known->type = in->type;
+  known->bounds = gather_bounds_join(step->arena, in, in);
+  if (!scan_axis(step, carried, i, &axis)) return;
+  gather_dim *dims = gather_step_take(step, in->rank, sizeof *dims);
+  if (!dims) return;
+  for (int32_t d = 0; d + 1 < in->rank; d++) dims[d] = in->dims[d + (d >= axis)];
+  known->rank = in->rank - 1;
+  known->dims = dims;
+}
+
+void gather_body_inputs(gather_step *step, const gather_graph *graph, gather_known *inputs) {
+  const bool loop = is_a(step, "Loop");
+  const int64_t carried = gather_scan_carried(step);
+  const bool once = gather_check_rounds(step).max == 1;
+  for (int64_t i = 0; i < graph->input_count; i++) {
+    gather_known *known = &inputs[i];
+    *known = (gather_known){.name = "", .rank = -1, .source = GATHER_SOURCE_COMPUTED, .declared_input = true};
+    if (loop && i < 2)
+      set_single(step, graph, &graph->inputs[i], i == 0 ? GATHER_TYPE_INT64 : GATHER_TYPE_BOOL, known);
+    else if (loop || (carried >= 0 && i < carried))
+      *known = gather_body_input(gather_step_in(step, (int32_t)i));
+    else if (carried >= 0 && i < step->node->input_count)
+      set_slice(step, carried, (int32_t)i, known);
+    if ((loop ? i >= 2 : i < carried) && !once && !gather_body_keeps(step, graph, i)) forget_elements(known);
+  }
+}
+
+bool gather_body_carries(const gather_step *step, const gather_graph *graph, int64_t i) {
+  return returned_as(step, graph, i) >= 0 && !gather_body_keeps(step, graph, i);
+}
+
+/* Whether every value of b is one of a. */
+static bool contains(const gather_dim *a, const gather_dim *b) {
+  if (a->symbol && (!b->symbol || strcmp(a->symbol, b->symbol) != 0)) return false;
+  return a->min <= b->min && b->max <= a->max;
+}
+
+bool gather_body_widen(gather_step *step, const gather_graph *graph, const gather_known *results, bool last,
+                       gather_known *inputs) {
+  bool changed = false;
+  if (gather_check_rounds(step).max <= 1) return false;
+  for (int64_t i = 0; i < graph->input_count; i++) {
+    const int64_t output = returned_as(step, graph, i);
+    gather_known *in = &inputs[i];
+    if (in->rank < 0 || !gather_body_carries(step, graph, i)) continue;
+    const gather_known *out = &results[output];
+    gather_dim *dims = gather_step_take(step, in->rank, sizeof *dims);
+    const bool other_rank = !dims || out->rank != in->rank;
+    bool differs = false;
+    for (int32_t d = 0; !other_rank && d < in->rank; d++) {
+      const bool fits = contains(&in->dims[d], &out->dims[d]);
+      dims[d] = fits ? in->dims[d] : gather_any_dim;
+      differs = differs || !fits;
+    }
+    if (!other_rank && !differs) continue;
+    changed = true;
+    in->dims = dims;
+    if (other_rank || last) in->rank = -1;
+  }
+  return changed;
+}
