@@ -145,9 +145,10 @@ gather_status gather_duck_open_table(const char *file, const char *tensor, const
   if (gather_remote_is_url(file))
     status = open_url(path, tensor, options, table, identity, error);
   else if (options->for_urls)
-    status = gather_error_set_file(error, GATHER_USAGE, file, -1,
-                                   "connections, timeout, gap, whole, disk_cache, disk_cache_bytes, endpoint and region are "
-                                   "options of URLs; this is a local file");
+    status =
+        gather_error_set_file(error, GATHER_USAGE, file, -1,
+                              "connections, timeout, gap, whole, disk_cache, disk_cache_bytes, endpoint and region are "
+                              "options of URLs; this is a local file");
   else
     status = open_path(path, tensor, options, NULL, table, identity, error);
   free(path);
