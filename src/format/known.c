@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/bytes.h"
 #include "format/format.h"
 #include "format/format_open.h"
 #include "format/substitute.h"
