@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "explain_command.h"
+#include "inputs.h"
 #include "json.h"
 #include "report.h"
 #include "terminal.h"
@@ -56,11 +57,17 @@ static gather_status check_line(const gather_cli_explain *ex, gather_error *erro
   return GATHER_OK;
 }
 
-static gather_status keep_existing(const gather_cli_args *args, gather_error *error) {
+static gather_status keep_existing(const gather_cli_explain *ex, gather_error *error) {
   struct stat there;
+  const gather_cli_args *args = ex->job.args;
   const char *output = args->value[GATHER_CLI_OUTPUT];
-  if (!output || strcmp(output, "-") == 0 || args->value[GATHER_CLI_FORCE] || lstat(output, &there) != 0)
-    return GATHER_OK;
+  if (!output || strcmp(output, "-") == 0) return GATHER_OK;
+  GATHER_CLI_TRY(gather_cli_inputs_keep(output, ex->job.data.file, error));
+  GATHER_CLI_TRY(gather_cli_inputs_keep(output, ex->job.indices.file, error));
+  GATHER_CLI_TRY(gather_cli_inputs_keep(output, ex->model.file.file, error));
+  for (int i = 0; i < ex->model.input_count; i++)
+    GATHER_CLI_TRY(gather_cli_inputs_keep(output, ex->model.files[i].file, error));
+  if (args->value[GATHER_CLI_FORCE] || lstat(output, &there) != 0) return GATHER_OK;
   return gather_cli_fail_file(error, GATHER_FILE_EXISTS, output, -1, "the file exists already and is kept");
 }
 
@@ -80,7 +87,7 @@ static gather_status explain_tensors(gather_cli_explain *ex, gather_error *error
 static gather_status prepare(gather_cli_explain *ex, gather_error *error) {
   GATHER_CLI_TRY(check_line(ex, error));
   GATHER_CLI_TRY(is_model(ex->job.args) ? gather_cli_explain_model(ex, error) : explain_tensors(ex, error));
-  return keep_existing(ex->job.args, error);
+  return keep_existing(ex, error);
 }
 
 static gather_status draw_text(const gather_cli_explain *ex, gather_error *error) {

@@ -73,6 +73,7 @@ static gather_status run_all(gather_cli_run *run, gather_error *error) {
   GATHER_CLI_TRY(gather_model_from_file(run->file, &run->model, error));
   if (!node) GATHER_CLI_TRY(gather_cli_run_outputs_find(run, error));
   if (!run->args->value[GATHER_CLI_TEST_DATA]) GATHER_CLI_TRY(open_inputs(run, error));
+  GATHER_CLI_TRY(gather_cli_run_outputs_keep(run, error));
   if (run->threads != 1) GATHER_CLI_TRY(gather_pool_create(run->threads, &run->pool, error));
   if (run->args->value[GATHER_CLI_TEST_DATA]) return gather_cli_run_test_data(run, error);
   GATHER_CLI_TRY(gather_cli_run_once(run, error));

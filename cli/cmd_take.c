@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "inputs.h"
 #include "report.h"
 #include "signals.h"
 #include "size.h"
@@ -113,6 +114,9 @@ gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error) {
   if (!job->format || job->to_stdout) return GATHER_OK;
   job->writing.path = job->output;
   job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
+  GATHER_CLI_TRY(gather_cli_inputs_keep(job->output, job->data.file, error));
+  GATHER_CLI_TRY(gather_cli_inputs_keep(job->output, job->indices.file, error));
+  if (gather_table_uses(job->through.table, job->output)) return gather_cli_inputs_refuse(job->output, error);
   return gather_writer_check(&job->writing, error);
 }
 

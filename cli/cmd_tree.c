@@ -5,6 +5,7 @@
  */
 #include "commands.h"
 #include "gather/tree.h"
+#include "inputs.h"
 #include "report.h"
 #include "take.h"
 
@@ -52,6 +53,8 @@ static gather_status shape_output(tree *t, gather_error *error) {
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
   (void)snprintf(job->plan_text, sizeof job->plan_text, "GatherTree openvino-1: %lld sequences of %lld steps",
                  (long long)(steps->shape[1] * steps->shape[2]), (long long)steps->shape[0]);
+  GATHER_CLI_TRY(gather_cli_inputs_keep(job->to_stdout ? NULL : job->output, t->lens.file, error));
+  GATHER_CLI_TRY(gather_cli_inputs_keep(job->to_stdout ? NULL : job->output, t->end.file, error));
   return gather_cli_job_output(job, error);
 }
 

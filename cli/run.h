@@ -55,6 +55,8 @@ GATHER_CHECKED gather_status gather_cli_run_test_data(gather_cli_run *run, gathe
 GATHER_CHECKED gather_status gather_cli_run_outputs_read(gather_cli_run *run, gather_error *error);
 /* Finds the requested outputs: before the run of a whole model, after the run of one node. */
 GATHER_CHECKED gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *error);
+/* Fails if an output is one of the files that are read. */
+GATHER_CHECKED gather_status gather_cli_run_outputs_keep(const gather_cli_run *run, gather_error *error);
 /* Writes them. Checks every output before the first write. */
 GATHER_CHECKED gather_status gather_cli_run_outputs_write(gather_cli_run *run, gather_error *error);
 void gather_cli_run_outputs_clear(gather_cli_run *run);

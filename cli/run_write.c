@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "inputs.h"
 #include "run.h"
 #include "writing.h"
 
@@ -51,7 +52,7 @@ static gather_status check_targets(const gather_cli_run *run, gather_error *erro
   for (int64_t i = 0; i < run->output_count; i++)
     for (int64_t k = 0; k < i; k++) {
       const gather_cli_out *one = &run->outputs[k].out, *other = &run->outputs[i].out;
-      if (strcmp(one->path, other->path) != 0 || gather_cli_out_holds_several(one->format)) continue;
+      if (!gather_cli_is_same_output(one->path, other->path) || gather_cli_out_holds_several(one->format)) continue;
       return gather_cli_fail(error, GATHER_USAGE,
                              "two outputs go to %.200s, but a file of the format %s holds one; .safetensors holds both",
                              one->path, one->format);
@@ -137,7 +138,7 @@ typedef struct group {
 static void collect(const gather_cli_run *run, int64_t first, group *g) {
   g->count = 0;
   for (int64_t i = 0; i < run->output_count; i++) {
-    if (strcmp(run->outputs[i].out.path, run->outputs[first].out.path) != 0) continue;
+    if (!gather_cli_is_same_output(run->outputs[i].out.path, run->outputs[first].out.path)) continue;
     if (i < first) return;
     g->members[g->count] = i;
     g->writings[g->count++] = describe(run, &run->outputs[i]);
@@ -163,6 +164,16 @@ static gather_status each_group(const gather_cli_run *run, group *g, bool write,
     collect(run, i, g);
     if (g->count == 0) continue;
     GATHER_CLI_TRY(write ? write_group(run, g, error) : gather_writer_check_many(g->writings, g->count, error));
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_cli_run_outputs_keep(const gather_cli_run *run, gather_error *error) {
+  for (int64_t i = 0; i < run->output_count; i++) {
+    const char *path = run->outputs[i].out.path;
+    GATHER_CLI_TRY(gather_cli_inputs_keep(path, run->file, error));
+    for (int64_t k = 0; k < run->input_count; k++)
+      GATHER_CLI_TRY(gather_cli_inputs_keep(path, run->inputs[k].file, error));
   }
   return GATHER_OK;
 }

@@ -88,6 +88,8 @@ static const char *remedy_text(gather_shuffle_remedy remedy, gather_status statu
       return "; --resume resumes it";
     case GATHER_SHUFFLE_REMEDY_REPLACE: /* if the data has changed, --resume cannot use what is left */
       return status == GATHER_IO_ERROR ? "; -f starts again" : "; -f without --resume starts again";
+    case GATHER_SHUFFLE_REMEDY_IN_PLACE:
+      return "; -f --in-place shuffles a file onto itself";
     default:
       return "";
   }

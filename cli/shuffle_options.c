@@ -79,6 +79,7 @@ gather_status gather_cli_shuffle_options(gather_cli_shuffle *job, gather_error *
   int64_t passes;
   job->options = (gather_shuffle_options)GATHER_SHUFFLE_OPTIONS_INIT;
   job->options.replace = args->value[GATHER_CLI_FORCE] != NULL;
+  job->options.in_place = args->value[GATHER_CLI_IN_PLACE] != NULL;
   job->options.resume = args->value[GATHER_CLI_RESUME] != NULL;
   job->options.progress = gather_cli_shuffle_progress;
   job->options.progress_context = job;

@@ -13,6 +13,7 @@
 
 #include "fail.h"
 #include "gather/file.h"
+#include "inputs.h"
 #include "remote_arg.h"
 #include "system.h"
 
@@ -31,6 +32,7 @@ gather_status gather_cli_file_options(const char *path, gather_file_options *opt
 gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error) {
   gather_file_options options;
   GATHER_CLI_TRY(gather_cli_file_options(path, &options, error));
+  gather_cli_inputs_note(path);
   return gather_file_open_with(path, &options, file, error);
 }
 
@@ -67,7 +69,7 @@ static void split_url(const char *argument, char *path, const char **name) {
   *name = argument + (colon - path) + 1;
 }
 
-gather_status gather_cli_source_split(const char *argument, char **path, const char **name, gather_error *error) {
+static gather_status split(const char *argument, char **path, const char **name, gather_error *error) {
   size_t len = strlen(argument);
   int failed;
   *name = "";
@@ -89,6 +91,12 @@ gather_status gather_cli_source_split(const char *argument, char **path, const c
   }
   if (failed) return wrong(error, argument, failed);
   return GATHER_OK; /* no such file: opening it reports that, with its whole name */
+}
+
+gather_status gather_cli_source_split(const char *argument, char **path, const char **name, gather_error *error) {
+  gather_status status = split(argument, path, name, error);
+  if (status == GATHER_OK && !is_dash(*path)) gather_cli_inputs_note(*path);
+  return status;
 }
 
 const char *gather_cli_shown_name(const gather_cli_args *args, const gather_file *file) {

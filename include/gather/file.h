@@ -163,6 +163,9 @@ GATHER_API GATHER_CHECKED gather_status gather_file_tensor_check(const gather_fi
 /* Whether a tensor's elements are in a remote file, and not loaded: tensor.data is NULL, gather_file_tensor_check returns
  * GATHER_UNSUPPORTED, and gather_file_find_whole downloads them. A table reads rows of it. Since 0.2. */
 GATHER_API bool gather_file_is_remote(const gather_file_tensor *tensor);
+/* Whether a path names the file, or one that it consists of (external data, shards): the same file by device and number, through any link.
+ * An output under that name would replace what is read. Remote files and memory have no such names. NULL is used by nothing. Since 0.3. */
+GATHER_API bool gather_file_uses(const gather_file *file, const char *path);
 /* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 

@@ -85,12 +85,15 @@ typedef struct gather_shuffle_options {
   bool (*stop)(void *context);
   void *stop_context;
   int64_t align_bytes; /* as gather_writing.align_bytes */
+  /* With `replace`: the output may be the table's only file, if that contains nothing but the table. Otherwise an output that is one of the
+   * inputs is refused. Since 0.3. */
+  bool in_place;
 } gather_shuffle_options;
 
 #define GATHER_SHUFFLE_OPTIONS_INIT                                                                               \
   {                                                                                                               \
     sizeof(gather_shuffle_options), NULL, NULL, false, false, -1, 0, 0, GATHER_ENGINE_AUTO, 0, NULL, false, NULL, \
-        NULL, NULL, NULL, 0                                                                                       \
+        NULL, NULL, NULL, 0, false                                                                                \
   }
 
 /* ---- shuffling ------------------------------------------------------------------------------------------------------- */
@@ -139,9 +142,10 @@ GATHER_API void gather_shuffle_close(gather_shuffle *shuffle);
 /* The option that avoids the last failure. */
 typedef enum gather_shuffle_remedy {
   GATHER_SHUFFLE_REMEDY_NONE = 0,
-  GATHER_SHUFFLE_REMEDY_SEED,   /* give a seed: this system has no random numbers */
-  GATHER_SHUFFLE_REMEDY_RESUME, /* set `resume` to continue the earlier run */
-  GATHER_SHUFFLE_REMEDY_REPLACE /* set `replace` without `resume` to start again */
+  GATHER_SHUFFLE_REMEDY_SEED,    /* give a seed: this system has no random numbers */
+  GATHER_SHUFFLE_REMEDY_RESUME,  /* set `resume` to continue the earlier run */
+  GATHER_SHUFFLE_REMEDY_REPLACE, /* set `replace` without `resume` to start again */
+  GATHER_SHUFFLE_REMEDY_IN_PLACE /* set `in_place` to shuffle a file onto itself. Since 0.3 */
 } gather_shuffle_remedy;
 
 /* The properties of a shuffle. Fields are set from the call in brackets on, and 0 or NULL before. Pointers are valid until the shuffle is

@@ -127,6 +127,8 @@ typedef struct gather_table_part {
 
 /* Part number i, 0 <= i < parts. Returns false for any other i. */
 GATHER_API bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part);
+/* As gather_file_uses, for the files of all parts. Since 0.3. */
+GATHER_API bool gather_table_uses(const gather_table *table, const char *path);
 
 /* ---- decoded rows ---------------------------------------------------------------------------------------------------- */
 

@@ -312,6 +312,7 @@ def _shuffle(
     links: bool,
     progress: Callable[[str, int, int], object] | None,
     align: int,
+    in_place: bool,
     /,
 ) -> tuple[int, int, str, tuple[int, ...], int | None, int, int, int, int, bool]: ...
 def _probe(object: Any, /) -> None: ...

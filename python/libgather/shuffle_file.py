@@ -94,6 +94,7 @@ def shuffle(
     name: str | None = None,
     align: int | str | None = None,
     replace: bool = False,
+    in_place: bool = False,
     resume: bool = False,
     dry_run: bool = False,
     threads: int | None = None,
@@ -133,7 +134,11 @@ def shuffle(
         length divides it, or is a multiple of it, is in as few blocks of the disk as possible. .npy (up to 8192), .safetensors and
         raw files can do so. A resumed run needs it again.
     replace : bool, default False
-        Replace an existing output, and what an unfinished run left.
+        Replace an existing output, and what an unfinished run left. An output that is one of the inputs is never replaced without
+        in_place=True.
+    in_place : bool, default False
+        With replace=True: the output may be the table's file itself, if that contains nothing else. It is replaced once all rows are
+        written.
     resume : bool, default False
         Resume an unfinished run; start if there is none. Seed, memory and passes need not be given again.
     dry_run : bool, default False
@@ -199,5 +204,6 @@ def shuffle(
         bool(links),
         progress,
         0 if align is None else bytes_of(align, "align"),
+        bool(in_place),
     )
     return Shuffled(None if target is None else os.fsdecode(target), *facts)

@@ -39,12 +39,12 @@ static int read_call(PyObject *args, shuffle_call *given) {
   gather_shuffle_options *options = &given->options;
   PyObject *output;
   long long seed, memory, offset, align;
-  int passes, depth, replace, resume, threads, dry_run, as_is, links;
+  int passes, depth, replace, resume, threads, dry_run, as_is, links, in_place;
   *options = (gather_shuffle_options)GATHER_SHUFFLE_OPTIONS_INIT;
-  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppOL", &PyTuple_Type, &given->paths, &output, &given->name,
+  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppOLp", &PyTuple_Type, &given->paths, &output, &given->name,
                         &given->order, &seed, &memory, &passes, &given->engine, &depth, &replace, &resume, &threads,
                         &dry_run, &given->type, &PyTuple_Type, &given->shape, &offset, &as_is, &links, &given->progress,
-                        &align))
+                        &align, &in_place))
     return -1;
   if (output != Py_None && PyBytes_AsStringAndSize(output, &given->output, NULL) < 0) return -1;
   options->name = given->name;
@@ -55,6 +55,7 @@ static int read_call(PyObject *args, shuffle_call *given) {
   options->align_bytes = align;
   options->replace = replace;
   options->resume = resume;
+  options->in_place = in_place;
   options->no_links = !links;
   given->threads = threads;
   given->dry_run = dry_run;
@@ -119,7 +120,9 @@ static void add_remedy(const gather_shuffle *shuffle, gather_error *error) {
   const char *text = remedy == GATHER_SHUFFLE_REMEDY_SEED      ? "; give seed="
                      : remedy == GATHER_SHUFFLE_REMEDY_RESUME  ? "; resume=True resumes it"
                      : remedy == GATHER_SHUFFLE_REMEDY_REPLACE ? "; replace=True without resume starts again"
-                                                               : "";
+                     : remedy == GATHER_SHUFFLE_REMEDY_IN_PLACE
+                         ? "; in_place=True with replace=True shuffles a file onto itself"
+                         : "";
   const size_t len = strlen(error->message);
   if (len + strlen(text) < sizeof error->message) memcpy(error->message + len, text, strlen(text) + 1);
 }
@@ -168,7 +171,7 @@ static PyObject *shuffle(shuffle_call *given) {
 }
 
 /* _shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, raw_type, raw_shape,
- * raw_offset, raw_as_is, links, progress, align) */
+ * raw_offset, raw_as_is, links, progress, align, in_place) */
 PyObject *gather_py_shuffle(PyObject *self, PyObject *args) {
   shuffle_call given = {0};
   PyObject *result = NULL;

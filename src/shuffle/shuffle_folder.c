@@ -113,7 +113,9 @@ static gather_status open_file(gather_shuffle *job, gather_shuffle_file file, ga
   gather_shuffle_folder *folder = &job->folder;
   struct stat about;
   const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (job->resumed ? 0 : O_CREAT);
-  folder->file[file] = gather_shuffle_open_at(folder->fd, FILES[file], flags);
+  /* The rows become the output; all other files are nobody else's business. */
+  const unsigned mode = file == GATHER_SHUFFLE_FILE_ROWS ? 0666 : 0600;
+  folder->file[file] = gather_shuffle_open_mode(folder->fd, FILES[file], flags, mode);
   if (folder->file[file] < 0) return fail_folder(folder, "open a file in it", error);
   if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "inspect a file in it", error);
   if (is_ours(job, &about)) return GATHER_OK;

@@ -3,8 +3,11 @@
  * shuffle_open.c: the table that is shuffled, the order, and what will be written. The order of the steps is the order
  * of errors that gather_take documents.
  */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "shuffle/shuffle_internal.h"
 
@@ -101,11 +104,45 @@ static gather_status check_indices(gather_shuffle *job, gather_error *error) {
   return status == GATHER_OK ? gather_shuffle_order_check(job, error) : status;
 }
 
+/* Of several tensors, all others would be lost. */
+static bool holds_only_the_table(const gather_shuffle *job) {
+  gather_file *file = NULL;
+  const bool raw = job->options.raw != NULL;
+  if (job->path_count != 1) return false;
+  struct stat about;
+  if (raw) return stat(job->output, &about) == 0 && (int64_t)about.st_size == job->rows * job->row_bytes;
+  const gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  gather_table_part part;
+  if (!gather_table_part_at(job->table, 0, &part)) return false;
+  const bool only = gather_file_open_with(part.path, &options, &file, NULL) == GATHER_OK && gather_file_len(file) == 1;
+  gather_file_close(file);
+  return only;
+}
+
+/* After a finished run in place, the output is no longer what was read. */
+static gather_status keep_inputs(const gather_shuffle *job, gather_error *error) {
+  if (!job->output || job->published) return GATHER_OK;
+  const bool order = gather_file_uses(job->order_file, job->output);
+  if (!order && !gather_table_uses(job->table, job->output)) return GATHER_OK;
+  if (order)
+    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                            "the output is the file of the order, which is kept; name another output");
+  if (job->options.in_place && !holds_only_the_table(job))
+    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                            "the output is one of the files that are read, and contains more or less than the table; "
+                            "name another output");
+  if (job->options.in_place) return GATHER_OK;
+  return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_IN_PLACE,
+                               gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                                                "the output is one of the files that are read, which is kept"));
+}
+
 gather_status gather_shuffle_open_output(gather_shuffle *job, const gather_tensor *order, gather_error *error) {
   GATHER_TRY(describe_output(job, error));
   GATHER_TRY(plan_order(job, order, error));
   if (job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2 - WITH_IT)
     return gather_fail(error, GATHER_OVERFLOW, "the output is larger than any file can be");
+  GATHER_TRY(keep_inputs(job, error));
   if (job->output && !job->published) GATHER_TRY(gather_writer_check(&job->writing, error));
   GATHER_TRY(check_indices(job, error));
   gather_permutation_make(&job->permutation, (uint64_t)job->seed, (uint64_t)job->rows);

@@ -32,8 +32,12 @@ gather_status gather_shuffle_status_of(int number) {
 }
 
 int gather_shuffle_open_at(int folder, const char *path, int flags) {
+  return gather_shuffle_open_mode(folder, path, flags, 0600);
+}
+
+int gather_shuffle_open_mode(int folder, const char *path, int flags, unsigned mode) {
   int fd;
-  do fd = openat(folder, path, flags | O_CLOEXEC, 0666);
+  do fd = openat(folder, path, flags | O_CLOEXEC, (mode_t)mode);
   while (fd < 0 && errno == EINTR);
   return fd;
 }

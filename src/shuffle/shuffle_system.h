@@ -16,8 +16,10 @@ gather_status gather_shuffle_status_of(int number);
 gather_status gather_shuffle_failure_of(int number);
 
 /* openat() with O_CLOEXEC, tried again where a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
- * file that O_CREAT makes has the permissions that the umask leaves. Returns a descriptor, or -1 with errno set. */
+ * file that O_CREAT makes is the owner's only. Returns a descriptor, or -1 with errno set. */
 int gather_shuffle_open_at(int folder, const char *path, int flags);
+/* The same with the permissions of a new file, of which the umask leaves a part. */
+int gather_shuffle_open_mode(int folder, const char *path, int flags, unsigned mode);
 
 /* Reads exactly `size` bytes from byte `offset` on, in pieces, until the shuffle is cancelled. file: its name, for the
  * error. Returns GATHER_IO_ERROR, also where the file ends before that, GATHER_OUT_OF_MEMORY or GATHER_CANCELLED. */

@@ -203,6 +203,14 @@ bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_par
   return true;
 }
 
+bool gather_table_uses(const gather_table *table, const char *path) {
+  for (int32_t i = 0; table && i < table->file_count; i++)
+    if (gather_file_uses(table->files[i], path)) return true;
+  for (int32_t i = 0; table && table->decoding && i < table->info.parts; i++)
+    if (gather_table_uses(table->decoding->pieces[i].data, path)) return true;
+  return false;
+}
+
 const gather_part *gather_table_find_part(const gather_table *table, int64_t row) {
   int32_t low = 0, high = table->part_count - 1;
   while (low < high) {
