@@ -8,7 +8,8 @@
 #include "complete.h"
 
 /* readline splits words at : and =, and replaces only the last piece: the words are joined again, and what comes before that
- * piece is removed from each answer. */
+ * piece is removed from each answer. Names come from files: bash inserts what it gets, so they are quoted here, and after an opening
+ * quote only those are offered that need none. zsh and fish quote what they insert. */
 static const char BASH[] =
     "# bash completion for gather; made by: gather completion bash\n"
     "_gather() {\n"
@@ -24,6 +25,8 @@ static const char BASH[] =
     "    words[${#words[@]} - 1]+=$piece rest=${rest#\"$piece\"}\n"
     "  done\n"
     "  [[ $piece == [:=] ]] && cut+=$piece\n"
+    "  local open= quoted=\n"
+    "  [[ ${words[${#words[@]} - 1]} == [\\\"\\']* ]] && open=1\n"
     "  for ((i = 0; i < ${#words[@]}; i++)); do\n"
     "    words[i]=${words[i]//\\\\/} words[i]=${words[i]#[\\\"\\']}\n"
     "    ((i + 1 < ${#words[@]})) && words[i]=${words[i]%[\\\"\\']}\n"
@@ -36,8 +39,10 @@ static const char BASH[] =
     "      kind=${line% *} at=${line#* }\n"
     "      continue\n"
     "    fi\n"
-    "    name=${line%%$'\\t'*}\n"
-    "    COMPREPLY+=(\"${name#\"$cut\"}\")\n"
+    "    name=${line%%$'\\t'*} name=${name#\"$cut\"}\n"
+    "    quoted=$name\n"
+    "    [[ -n $name ]] && printf -v quoted %q \"$name\"\n"
+    "    [[ -n $open && $quoted != \"$name\" ]] || COMPREPLY+=(\"$quoted\")\n"
     "  done < <(\"$program\" __complete \"${words[@]:1}\" 2>/dev/null)\n"
     "  case $kind in\n"
     "    files) i=-f ;;\n"
@@ -97,7 +102,7 @@ static const char FISH[] =
     "  set -l first (string split ' ' -- $answer[1])\n"
     "  set -e answer[1]\n"
     "  for line in $answer\n"
-    "    echo $line\n"
+    "    printf '%s\\n' $line\n"
     "  end\n"
     "  set -l before (string sub -l $first[2] -- \"$current\")\n"
     "  set -l name (string sub -s (math $first[2] + 1) -- \"$current\")\n"

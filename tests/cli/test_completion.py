@@ -212,3 +212,77 @@ def test_in_fish(gather, files):
         assert done.returncode == 0 and done.stderr == "", done
         last = wanted[-1].replace("fill=7", "fill=")
         assert [row.split("\t")[0].removesuffix("/") for row in done.stdout.splitlines()] == [last], line
+
+
+ASCII = "".join(chr(c) for c in range(0x20, 0x7F) if chr(c) not in "=:")
+HOSTILE = [
+    "emb$(touch${IFS}pwned)",
+    "emb`touch pwned`",
+    "emb;touch pwned;",
+    "emb|touch pwned&",
+    "emb'\"; touch pwned; '",
+    "emb>pwned",
+    "emb ~ * ? [a] {b,c} !! #x \\y",
+    "emb=:$(touch pwned)",
+    "emb" + ASCII,
+]
+
+
+def typed_line(shell: str, start: str) -> str:
+    return f"gather take t.safetensors:{start}\t"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("shell", START)
+def test_names_from_files_run_nothing(gather, shell, name):
+    """TAB completes to the very name, as one word, and Enter runs nothing."""
+    from safetensors.numpy import save_file
+
+    need(shell)
+    save_file({name: np.zeros((2, 2), np.float32)}, gather.folder / "t.safetensors")
+    (gather.folder / "show.py").write_text("import sys; print('<' + '|'.join(a.encode().hex() for a in sys.argv[1:]) + '>')\n")
+    words, load = START[shell]
+    terminal = Terminal(gather, words)
+    try:
+        terminal.say(load + "; PS1='> '; echo rea''dy\r")
+        terminal.until("ready")
+        terminal.say(f"{typed_line(shell, 'e')}\x01python3 show.py \x05\r")
+        shown = terminal.until(">\r\n")
+        result = re.findall(r"<([0-9a-f|]*)>", shown)[-1].split("|")
+        assert [bytes.fromhex(word).decode() for word in result] == ["gather", "take", f"t.safetensors:{name}"]
+        terminal.say("exit\r")
+    finally:
+        terminal.close()
+    assert not (gather.folder / "pwned").exists()
+
+
+def test_a_name_in_an_open_quote_runs_nothing(gather):
+    from safetensors.numpy import save_file
+
+    need("bash")
+    save_file({"emb$(touch pwned)": np.zeros((2, 2), np.float32)}, gather.folder / "t.safetensors")
+    words, load = START["bash"]
+    terminal = Terminal(gather, words)
+    try:
+        terminal.say(load + "; PS1='> '; echo rea''dy\r")
+        terminal.until("ready")
+        terminal.say('gather info "t.safetensors:e\t"\recho don\'\'e\r')
+        terminal.until("done")
+        terminal.say("exit\r")
+    finally:
+        terminal.close()
+    assert not (gather.folder / "pwned").exists()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_in_fish(gather, name):
+    from safetensors.numpy import save_file
+
+    fish = need("fish")
+    save_file({name: np.zeros((2, 2), np.float32)}, gather.folder / "t.safetensors")
+    done = subprocess.run(
+        [fish, "--no-config", "-c", 'gather completion fish | source; complete -C "gather take t.safetensors:e"'],
+        cwd=gather.folder, capture_output=True, text=True, env=environment(gather), timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0 and not (gather.folder / "pwned").exists()
+    assert [row.split("\t")[0] for row in done.stdout.splitlines()] == [f"t.safetensors:{name}"]

@@ -157,3 +157,17 @@ def test_numbers_of_float_inputs(gather):
     answer = gather("run", "f.onnx", "--input", "w=1.5", "--input", "ids=[0]")
     assert answer.code == 1 and "rank" in answer.errors  # a literal of rank 0, not a file
     assert gather("run", "f.onnx", "--input", "w=[1.5, nan]", "--input", "ids=[0]").code == 0
+
+
+def test_an_output_that_cannot_be_written_gets_the_hint_of_its_error(gather):
+    import os
+
+    import numpy as np
+
+    gather.save("x.npy", np.arange(4))
+    os.mkfifo(gather.folder / "pipe.npy")
+    (gather.folder / "folder.npy").mkdir()
+    (gather.folder / "dangling.npy").symlink_to("none.npy")
+    for name, words in (("pipe.npy", "not a regular file"), ("folder.npy", "not a regular file"), ("dangling.npy", "link to a file")):
+        shown = gather("take", "x.npy", "0", "-o", name, "-f").err.decode()
+        assert words in shown and "not writable" not in shown, (name, shown)

@@ -193,12 +193,38 @@ def test_parts_are_one_table(gather):
         same(gather.load("o.npy"), data[rows_at_random(gather, 5000, 4)])
 
 
-def test_a_file_may_be_shuffled_into_itself(gather):
+def test_a_file_is_shuffled_onto_itself_only_if_asked_for(gather):
     data = RNG.integers(0, 99, (50_000, 9))
     for passes in (1, 2):
         gather.save("x.npy", data)
-        gather.json("shuffle", "x.npy", "-o", "x.npy", "-f", "--seed", 4, "--passes", passes)
+        before = (gather.folder / "x.npy").read_bytes()
+        error = gather.fails("file_exists", "shuffle", "x.npy", "-o", "x.npy", "-f", "--seed", 4, "--passes", passes)
+        assert "--in-place" in error["message"] and (gather.folder / "x.npy").read_bytes() == before
+        gather.json("shuffle", "x.npy", "-o", "x.npy", "-f", "--in-place", "--seed", 4, "--passes", passes)
         same(gather.load("x.npy"), data[rows_at_random(gather, 50_000, 4)])
+
+
+def test_in_place_never_loses_other_tensors_parts_or_the_order(gather):
+    from safetensors.numpy import save_file
+
+    save_file({"a": np.zeros((4, 2)), "b": np.ones((4, 2))}, gather.folder / "two.safetensors")
+    gather.save("x.npy", np.arange(8))
+    gather.save("y.npy", np.arange(8))
+    before = {name: (gather.folder / name).read_bytes() for name in ("two.safetensors", "x.npy", "y.npy")}
+    for words in (
+        ("two.safetensors:a", "-o", "two.safetensors"),
+        ("x.npy", "--part", "y.npy", "-o", "y.npy"),
+        ("x.npy", "--order", "y.npy", "-o", "y.npy"),
+    ):
+        gather.fails("file_exists", "shuffle", *words, "-f", "--in-place")
+    assert before == {name: (gather.folder / name).read_bytes() for name in before}
+
+
+def test_the_journal_is_private(gather):
+    gather.save("x.npy", np.arange(10))
+    gather.json("shuffle", "x.npy", "-o", "o.npy")
+    left = [path for path in gather.folder.iterdir() if path.name.startswith(".gather-shuffle")]
+    assert all(path.stat().st_mode & 0o77 == 0 for path in left), left
 
 
 def test_a_link_and_permissions_stay(gather):
