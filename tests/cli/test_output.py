@@ -311,3 +311,27 @@ def test_an_output_that_is_an_input_is_refused(gather, words, kept, door):
     for force in ((), ("-f",)):
         gather.fails("file_exists", *words, target, *force)
         assert (gather.folder / kept).read_bytes() == before and gather.names() == names
+
+
+def test_external_data_and_inputs_of_a_model_are_kept(gather):
+    weights = onnx.numpy_helper.from_array(np.arange(400, dtype=np.float32).reshape(100, 4), "w")
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Gather", ["w", "ids"], ["y"], name="g")], "m", [value("ids", 7, ["N"])], [value("y", 1, None)], [weights]
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
+    onnx.save(model, gather.folder / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    gather.save("ids.npy", np.array([1]))
+    os.symlink(gather.folder / "m.onnx", gather.folder / "m.svg")
+    before = {name: (gather.folder / name).read_bytes() for name in ("m.onnx", "w.bin", "ids.npy")}
+    for words in (
+        ("run", "m.onnx", "--input", "ids=ids.npy", "--output", "y=w.bin"),
+        ("run", "m.onnx", "--input", "ids=ids.npy", "--output", "y=ids.npy"),
+        ("take", "m.onnx:w", "[1]", "-o", "w.bin"),
+        ("take", "m.onnx:w", "[1]", "-o", "w.bin", "--memory", "64MiB"),
+        ("explain", "m.onnx", "--node", "g", "--input", "ids=ids.npy", "-o", "m.svg"),
+    ):
+        gather.fails("file_exists", *words, "-f")
+    assert before == {name: (gather.folder / name).read_bytes() for name in before}
+    usage = gather.fails("usage", "run", "m.onnx", "--input", "ids=ids.npy", "--output", "y=a.npy", "--output", "y=./a.npy")
+    assert "two outputs" in usage["message"]
