@@ -21,5 +21,6 @@ static bool is_plain(const char *text) {
 
 void gather_cli_complete_word(const gather_cli_unfinished *line, const char *at, const char *text, const char *what) {
   if (strncmp(text, at, strlen(at)) != 0 || !is_plain(text)) return;
-  printf("%.*s%s%s%s\n", (int)(at - line->word), line->word, text, *what ? "\t" : "", what);
+  const bool told = *what && is_plain(what); /* it may come from a file, too */
+  printf("%.*s%s%s%s\n", (int)(at - line->word), line->word, text, told ? "\t" : "", told ? what : "");
 }

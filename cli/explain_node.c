@@ -8,6 +8,7 @@
 #include "explain_command.h"
 #include "report.h"
 #include "source.h"
+#include "writing.h"
 
 /* The model defines these: they cannot be given again. */
 static gather_status check_line(const gather_cli_args *args, gather_error *error) {
@@ -37,6 +38,14 @@ void gather_cli_explain_policy(gather_cli_explain *ex) {
   if (text && strcmp(text, "promise") == 0) ex->job.options.on_bad = GATHER_ON_BAD_PROMISE;
 }
 
+static gather_status spare_inputs(const gather_cli_explain *ex, gather_error *error) {
+  const char *path = ex->job.to_stdout ? NULL : ex->job.output;
+  GATHER_CLI_TRY(gather_cli_writing_spare(path, &ex->model.file, "MODEL", error));
+  for (int i = 0; i < ex->model.input_count; i++)
+    GATHER_CLI_TRY(gather_cli_writing_spare(path, &ex->model.files[i], ex->model.inputs[i].name, error));
+  return GATHER_OK;
+}
+
 gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *error) {
   const gather_cli_args *args = ex->job.args;
   gather_explain_options told = GATHER_EXPLAIN_OPTIONS_INIT;
@@ -44,6 +53,7 @@ gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *err
   GATHER_CLI_TRY(check_line(args, error));
   GATHER_CLI_TRY(gather_cli_job_options(&ex->job, error));
   GATHER_CLI_TRY(gather_cli_model_open(args, &ex->model, &options, error));
+  GATHER_CLI_TRY(spare_inputs(ex, error));
   GATHER_CLI_TRY(
       gather_model_operands_find(ex->model.model, args->value[GATHER_CLI_NODE], &options, &ex->operands, error));
   GATHER_CLI_TRY(read_fill(ex, error));

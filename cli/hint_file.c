@@ -3,11 +3,13 @@
  * hint_file.c: hints about files that are missing, and about folders that an output cannot be written into.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gather/remote.h"
 #include "hint.h"
@@ -45,13 +47,25 @@ bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *err
     if (gather_cli_hint_is_file(file, error)) break;
   if (!file || (error->status != GATHER_FILE_NOT_FOUND && error->status != GATHER_IO_ERROR)) return false;
   if (!folder_of(file, folder, sizeof folder)) return false;
+  if (stat(file, &about) == 0 && !S_ISREG(about.st_mode)) {
+    snprintf(text, bytes, "%.100s is not a regular file; name another output", file);
+    return true;
+  }
   bool found = stat(folder, &about) == 0;
   if (!found)
     snprintf(text, bytes, "no such folder: %.100s; create it with mkdir -p", folder);
   else if (!S_ISDIR(about.st_mode))
     snprintf(text, bytes, "%.100s is a file, not a folder", folder);
-  else
+  else if (lstat(file, &about) == 0 && S_ISLNK(about.st_mode)) /* and what it points to does not exist */
+    snprintf(text, bytes, "%.100s is a link to a file that does not exist; remove the link, or name its target", file);
+  else if (access(folder, W_OK | X_OK) != 0)
     snprintf(text, bytes, "the folder %.100s is not writable; write elsewhere", folder);
+  else if (strstr(error->message, strerror(ENOSPC)))
+    snprintf(text, bytes, "free space on the disk of %.100s, or write elsewhere", folder);
+  else if (strstr(error->message, strerror(EMFILE)))
+    snprintf(text, bytes, "raise the limit of open files: ulimit -n");
+  else
+    return false;
   return true;
 }
 

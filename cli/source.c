@@ -57,14 +57,50 @@ static gather_status wrong(gather_error *error, const char *path, int number) {
                               strerror(number));
 }
 
-/* URL:NAME: the first colon behind the host and its port. No server is asked whether a longer name exists, so a colon of the path or
- * of the query is written as %3A. */
-static void split_url(const char *argument, char *path, const char **name) {
-  char *host = strstr(path, "://"), *slash = host ? strchr(host + 3, '/') : NULL;
-  char *colon = slash ? strchr(slash, ':') : NULL;
-  if (!colon) return;
-  *colon = 0;
-  *name = argument + (colon - path) + 1;
+/* URL:NAME: the first colon behind a dot of its part of the path (file.ext:NAME), else the first of the last part. Nothing from a '?' on
+ * is split: a query may be a secret. No server is asked whether a longer name exists. src/table/open.c has the same rule. */
+static char *url_colon(char *url) {
+  char *host = strstr(url, "://"), *last = NULL;
+  bool dot = false;
+  if (!host || host[3 + strcspn(host + 3, "/?#")] != '/') return NULL;
+  for (char *at = strchr(host + 3, '/'); *at && *at != '?' && *at != '#'; at++) {
+    if (*at == '/') {
+      last = NULL;
+      dot = false;
+    }
+    if (*at == '.') dot = true;
+    if (*at == ':' && dot) return at;
+    if (*at == ':' && !last) last = at;
+  }
+  return last;
+}
+
+/* A name that is not a part of the argument; the program ends with it. */
+typedef struct kept_name {
+  struct kept_name *next;
+  char text[];
+} kept_name;
+static kept_name *kept_names;
+
+static char *keep_name(const char *text, size_t bytes) {
+  kept_name *made = malloc(sizeof *made + bytes + 1);
+  if (!made) return NULL;
+  memcpy(made->text, text, bytes);
+  made->text[bytes] = 0;
+  made->next = kept_names;
+  kept_names = made;
+  return made->text;
+}
+
+/* URL:NAME?QUERY is the tensor NAME of URL?QUERY. */
+static gather_status split_url(char *path, const char **name, gather_error *error) {
+  char *colon = url_colon(path);
+  if (!colon) return GATHER_OK;
+  const size_t bytes = strcspn(colon + 1, "?#");
+  *name = keep_name(colon + 1, bytes);
+  if (!*name) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a tensor's name");
+  memmove(colon, colon + 1 + bytes, strlen(colon + 1 + bytes) + 1);
+  return GATHER_OK;
 }
 
 gather_status gather_cli_source_split(const char *argument, char **path, const char **name, gather_error *error) {
@@ -74,10 +110,7 @@ gather_status gather_cli_source_split(const char *argument, char **path, const c
   *path = malloc(len + 1);
   if (!*path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a file's name");
   memcpy(*path, argument, len + 1);
-  if (gather_remote_is_url(argument)) {
-    split_url(argument, *path, name);
-    return GATHER_OK;
-  }
+  if (gather_remote_is_url(argument)) return split_url(*path, name, error);
   if (is_source(argument, &failed)) return GATHER_OK;
   for (char *colon = strchr(*path, ':'); colon && !failed; colon = strchr(colon + 1, ':')) {
     *colon = 0;

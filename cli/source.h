@@ -9,7 +9,8 @@
 #include "gather/file.h"
 
 /* Splits FILE:NAME: path gets the path (malloc'ed, the caller frees it), *name points after the colon, or to "". A
- * file of the whole name wins; else the first colon with an existing file before it; of a URL the first colon behind the host. Returns GATHER_OUT_OF_MEMORY. */
+ * file of the whole name wins; else the first colon with an existing file before it; of a URL as docs/remote.md
+ * says. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_source_split(const char *argument, char **path, const char **name,
                                                      gather_error *error);
 

@@ -77,7 +77,8 @@ typedef struct gather_table_options {
    * codes). "biased:4" is the codec "biased" with codes of 4 bits, for files of MLX. NULL or "" = the file tells. */
   const char *codec;
   /* Paths that are URLs are read over the network, as remote.h says; all paths of a table are URLs or none is (GATHER_UNSUPPORTED).
-   * URL:TENSOR: the tensor begins after the first colon of the URL's path or query; there a colon of the URL itself is written %3A.
+   * URL:TENSOR: the tensor begins after the first colon behind a dot of its part of the path (file.ext:TENSOR), else the first of the last part;
+   * a query follows it, and is never split.
    * The options are copied. NULL = every path is the name of a local file. Since 0.2 */
   const gather_remote_options *remote;
 } gather_table_options;

@@ -62,15 +62,14 @@ static duck_name copy_name(duck_name name, char **room) {
   return copy;
 }
 
-/* The name for messages: of a URL of http and https without user and query, which may be secrets, but with ":TENSOR". */
+/* The name for messages: of a URL of http and https without user and query, which may be secrets. */
 static void show_name(const char *name, char *to) {
   const char *start = strstr(name, "://");
   if (gather_remote_is_url(name) && start && (name[0] == 'h' || name[0] == 'H') && (name[1] == 't' || name[1] == 'T')) {
     const char *host = start + 3, *end = host + strcspn(host, "/?#");
     for (const char *c = host; c < end; c++)
       if (*c == '@') host = c + 1;
-    const char *query = host + strcspn(host, "?#"), *tensor = strchr(query, ':');
-    sprintf(to, "%.*s%.*s%s", (int)(start + 3 - name), name, (int)(query - host), host, tensor ? tensor : "");
+    sprintf(to, "%.*s%.*s", (int)(start + 3 - name), name, (int)strcspn(host, "?#"), host);
   } else {
     strcpy(to, name);
   }

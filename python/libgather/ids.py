@@ -21,13 +21,28 @@ Path = str | bytes | os.PathLike
 _HEAD_BYTES = 4096
 
 
+def _split_url(whole: str) -> tuple[str, str]:
+    """URL:COLUMN, at the first colon behind a dot of its part of the path, else at the first of the last part. Nothing from a '?' on
+    is split: a query may be a secret. URL:COLUMN?QUERY is the column of URL?QUERY."""
+    end = min(at for at in (whole.find("?"), whole.find("#"), len(whole)) if at >= 0)
+    slash = whole.find("/", whole.find("://") + 3, end)
+    parts = whole[slash + 1 : end].split("/") if slash >= 0 else []
+    at = slash + 1
+    for i, part in enumerate(parts):
+        colon = part.find(":", part.find(".") + 1) if "." in part else -1
+        if colon < 0 and i + 1 == len(parts):
+            colon = part.find(":")
+        if colon >= 0:
+            return whole[: at + colon] + whole[end:], whole[at + colon + 1 : end]
+        at += len(part) + 1
+    return whole, ""
+
+
 def _split(path: Path) -> tuple[str, str]:
     """FILE:COLUMN as the command splits it: a file of the whole name wins, then the first colon with a file before it."""
     whole = os.fsdecode(path)
     if is_url(whole):  # no server is asked whether a longer name exists
-        slash = whole.find("/", whole.find("://") + 3)
-        url, _, column = whole[slash:].partition(":")
-        return (whole[:slash] + url, column) if slash >= 0 else (whole, "")
+        return _split_url(whole)
     at = -1 if os.path.exists(whole) else whole.find(":")
     while at >= 0:
         if os.path.exists(whole[:at]) and not os.path.isdir(whole[:at]):

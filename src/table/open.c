@@ -52,17 +52,37 @@ static bool is_url(const gather_table_options *options, const char *path) {
   return options->remote && gather_remote_is_url(path);
 }
 
-/* Splits URL or URL:TENSOR, without asking whether there is such a file: at the first colon after the host and its port. */
+/* The colon of URL:TENSOR: the first behind a dot of its part of the path (file.ext:TENSOR), else the first of the last part. Nothing from
+ * a '?' on is split: a query may be a secret. */
+static char *url_colon(char *url) {
+  char *host = strstr(url, "://"), *last = NULL;
+  bool dot = false;
+  if (!host || host[3 + strcspn(host + 3, "/?#")] != '/') return NULL;
+  for (char *at = strchr(host + 3, '/'); *at && *at != '?' && *at != '#'; at++) {
+    if (*at == '/') {
+      last = NULL;
+      dot = false;
+    }
+    if (*at == '.') dot = true;
+    if (*at == ':' && dot) return at;
+    if (*at == ':' && !last) last = at;
+  }
+  return last;
+}
+
+/* Splits URL, URL:TENSOR or URL:TENSOR?QUERY, without asking whether there is such a file. The name is behind the URL in the same memory. */
 static gather_status split_url(const char *path, char **file, const char **name, gather_error *error) {
+  const size_t len = strlen(path);
   *name = "";
-  *file = gather_alloc((int64_t)strlen(path) + 1);
+  *file = gather_alloc(2 * ((int64_t)len + 1));
   if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a URL");
-  memcpy(*file, path, strlen(path));
-  char *host = strstr(*file, "://"), *slash = host ? strchr(host + 3, '/') : NULL,
-       *colon = slash ? strchr(slash, ':') : NULL;
+  memcpy(*file, path, len);
+  char *colon = url_colon(*file), *room = *file + len + 1;
   if (!colon) return GATHER_OK;
-  *colon = '\0';
-  *name = path + (colon + 1 - *file);
+  const size_t bytes = strcspn(colon + 1, "?#");
+  memcpy(room, colon + 1, bytes);
+  memmove(colon, colon + 1 + bytes, strlen(colon + 1 + bytes) + 1);
+  *name = room;
   return GATHER_OK;
 }
 
@@ -139,12 +159,14 @@ static gather_status add_path(gather_table *table, const char *const *paths, int
   gather_status status = table->options.raw ? open_raw(table, file_name, &options, file, error)
                          : table->client    ? gather_file_open_by(table->client, file_name, &options, file, error)
                                             : gather_file_open_with(file_name, &options, file, error);
-  gather_free(file_name);
-  GATHER_TRY(status);
-  table->file_count++;
-  if (table->options.decode_as) return gather_decoding_add(table, *file, name, error);
-  return gather_columns_wanted(table, *file, name) ? add_columns(table, paths, *file, name, error)
-                                                   : gather_table_add(table, *file, name, error);
+  if (status == GATHER_OK) {
+    table->file_count++;
+    status = table->options.decode_as                    ? gather_decoding_add(table, *file, name, error)
+             : gather_columns_wanted(table, *file, name) ? add_columns(table, paths, *file, name, error)
+                                                         : gather_table_add(table, *file, name, error);
+  }
+  gather_free(file_name); /* the name may be in it */
+  return status;
 }
 
 /* ---- the whole */

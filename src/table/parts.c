@@ -194,6 +194,10 @@ bool gather_table_reads(const gather_table *table, const char *path) {
   return found;
 }
 
+bool gather_table_shares_file(const gather_table *table) {
+  return table->file_count != 1 || table->files[0]->len != table->info.parts;
+}
+
 bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
   if (i < 0 || i >= table->info.parts) return false;
   if (table->decoding) {

@@ -295,4 +295,7 @@ void gather_taking_fill(const gather_taking *taking, char *out);
 
 void gather_table_end_jobs(gather_table *table);
 
+/* Whether its files have more than its rows: other tensors, or a part in another file. */
+bool gather_table_shares_file(const gather_table *table);
+
 #endif

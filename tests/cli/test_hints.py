@@ -183,3 +183,17 @@ def test_a_pointer_is_no_table(gather, table):
     assert words in error["message"] and error["hint"] == "--indices-raw reads the bytes anyway"
     assert gather("take", "tokens.bin", "[0, 1]", *raw, "--raw", "-o", "o.npy").code == 0
     assert gather.load("o.npy").tobytes() == b"vers"
+
+
+def test_an_output_that_cannot_be_written_gets_the_hint_of_its_error(gather):
+    import os
+
+    import numpy as np
+
+    gather.save("x.npy", np.arange(4))
+    os.mkfifo(gather.folder / "pipe.npy")
+    (gather.folder / "folder.npy").mkdir()
+    (gather.folder / "dangling.npy").symlink_to("none.npy")
+    for name, words in (("pipe.npy", "not a regular file"), ("folder.npy", "not a regular file"), ("dangling.npy", "link to a file")):
+        shown = gather("take", "x.npy", "0", "-o", name, "-f").err.decode()
+        assert words in shown and "not writable" not in shown, (name, shown)

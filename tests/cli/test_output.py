@@ -109,14 +109,12 @@ def test_with_force_a_failure_keeps_the_old_file(gather, table):
     assert gather.names() == {"x.npy", "o.npy"}
 
 
-def test_the_output_may_be_the_input(gather, table):
-    gather.fails("file_exists", "take", table, "[2, 1]", "-o", table)
-    for _ in range(2):
-        assert gather("take", table, "[2, 1, 0]", "-o", table, "-f").code == 0
-    assert np.array_equal(gather.load(table), DATA)
-    gather.save("i.npy", np.array([1, 0]))
-    assert gather("take", "i.npy", "i.npy", "-o", "i.npy", "-f").code == 0
-    assert gather.load("i.npy").tolist() == [0, 1]
+def test_the_output_is_not_the_input(gather, table):
+    before = (gather.folder / table).read_bytes()
+    for force in ((), ("-f",)):
+        error = gather.fails("file_exists", "take", table, "[2, 1]", "-o", table, *force)
+        assert "which is kept" in error["message"]
+        assert (gather.folder / table).read_bytes() == before
 
 
 def test_folders_that_are_none(gather, table):
@@ -278,3 +276,62 @@ def test_two_at_once_with_force(gather, table):
     for thread in threads:
         thread.join()
     assert gather.load("o.npy").shape == (1, 4) and gather.names() == {"x.npy", "o.npy"}
+
+
+@pytest.mark.parametrize("door", ["same", "symbolic link", "hard link"])
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (("take", "emb.npy", "ids.npy", "-o"), "emb.npy"),
+        (("take", "emb.npy", "ids.npy", "-o"), "ids.npy"),
+        (("take", "emb.npy", "ids.npy", "--part", "part.npy", "-o"), "part.npy"),
+        (("take", "emb.npy", "ids.npy", "--memory", "64MiB", "-o"), "emb.npy"),
+        (("take", "two.safetensors:a", "ids.npy", "-o"), "two.safetensors"),
+        (("elements", "emb.npy", "cells.npy", "-o"), "emb.npy"),
+        (("elements", "emb.npy", "cells.npy", "-o"), "cells.npy"),
+        (("nd", "emb.npy", "cells.npy", "-o"), "emb.npy"),
+        (("shuffle", "emb.npy", "-o"), "emb.npy"),
+        (("shuffle", "emb.npy", "--order", "ids.npy", "-o"), "ids.npy"),
+    ],
+    ids=str,
+)
+def test_an_output_that_is_an_input_is_refused(gather, words, kept, door):
+    from safetensors.numpy import save_file
+
+    gather.save("emb.npy", np.arange(8.0).reshape(4, 2))
+    gather.save("part.npy", np.arange(8.0).reshape(4, 2))
+    gather.save("ids.npy", np.array([1, 0]))
+    gather.save("cells.npy", np.zeros((1, 2), np.int64))
+    save_file({"a": np.zeros((4, 2)), "b": np.ones((4, 2))}, gather.folder / "two.safetensors")
+    target = kept
+    if door != "same":
+        target = "other" + os.path.splitext(kept)[1]
+        (os.symlink if door == "symbolic link" else os.link)(gather.folder / kept, gather.folder / target)
+    before, names = (gather.folder / kept).read_bytes(), gather.names()
+    for force in ((), ("-f",)):
+        gather.fails("file_exists", *words, target, *force)
+        assert (gather.folder / kept).read_bytes() == before and gather.names() == names
+
+
+def test_external_data_and_inputs_of_a_model_are_kept(gather):
+    weights = onnx.numpy_helper.from_array(np.arange(400, dtype=np.float32).reshape(100, 4), "w")
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Gather", ["w", "ids"], ["y"], name="g")], "m", [value("ids", 7, ["N"])], [value("y", 1, None)], [weights]
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
+    onnx.save(model, gather.folder / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    gather.save("ids.npy", np.array([1]))
+    os.symlink(gather.folder / "m.onnx", gather.folder / "m.svg")
+    before = {name: (gather.folder / name).read_bytes() for name in ("m.onnx", "w.bin", "ids.npy")}
+    for words in (
+        ("run", "m.onnx", "--input", "ids=ids.npy", "--output", "y=w.bin"),
+        ("run", "m.onnx", "--input", "ids=ids.npy", "--output", "y=ids.npy"),
+        ("take", "m.onnx:w", "[1]", "-o", "w.bin"),
+        ("take", "m.onnx:w", "[1]", "-o", "w.bin", "--memory", "64MiB"),
+        ("explain", "m.onnx", "--node", "g", "--input", "ids=ids.npy", "-o", "m.svg"),
+    ):
+        gather.fails("file_exists", *words, "-f")
+    assert before == {name: (gather.folder / name).read_bytes() for name in before}
+    usage = gather.fails("usage", "run", "m.onnx", "--input", "ids=ids.npy", "--output", "y=a.npy", "--output", "y=./a.npy")
+    assert "are one file" in usage["message"]

@@ -88,7 +88,7 @@ def test_a_query_is_sent_and_never_shown(gather, url, server) -> None:
     assert answer.code == 0 and b"SECRET" not in answer.out + answer.err
     assert server.log[-1].request.query == "signature=SECRET"
     for words in (["info"], ["take", "-o", "o.npy"]):
-        for path in ("/gone.npy?signature=SECRET", "/a.npy?signature=SECRET:nope", "/raw.bin?signature=SECRET"):
+        for path in ("/gone.npy?signature=SECRET", "/a.npy:nope?signature=SECRET", "/raw.bin?signature=SECRET"):
             error = gather.fails("file_not_found" if "gone" in path else "unsupported" if "raw" in path else "name_not_found",
                                  words[0], url(path), *(["[0]", *words[1:]] if words[1:] else []))  # fmt: skip
             assert "SECRET" not in str(error)
