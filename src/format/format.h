@@ -35,8 +35,8 @@ struct gather_file {
   int64_t pieces_len;
   int64_t *
       name_slots; /* a table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few */
-  int64_t name_slot_count; /* a power of two */
-  bool blocks_swapped;     /* GGUF: the numbers in blocks are big-endian */
+  int64_t name_slot_count;           /* a power of two */
+  bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
   const gather_unreadable **missing; /* parts of a split model that could not be opened, and why; in the arena */
   int64_t missing_len;
 };
