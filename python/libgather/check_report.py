@@ -190,7 +190,8 @@ class NodeCheck:
 
 
 class Check(Sequence[NodeCheck]):
-    """The result of a check of a model: one NodeCheck for each gather node, in the file's order.
+    """The result of a check of a model: one NodeCheck for each gather node (each call, in a function), in the order
+    in which they run.
 
     ok, bad, unknown : int
         How many nodes have that verdict.
@@ -198,6 +199,8 @@ class Check(Sequence[NodeCheck]):
         The tensors that cannot be read because a file is missing or too short, and why.
     not_checked : dict of str to int
         Other operators that take indices, which are not checked, and how many nodes of them there are.
+    contradictions : tuple of str
+        Values whose declared shape is not the one they have, a sentence for each. No verdict rests on a declared shape.
     model, inputs, dims :
         What was checked, and the given values.
     """
@@ -205,6 +208,7 @@ class Check(Sequence[NodeCheck]):
     def __init__(self, model: Model, found: _core.Check, inputs: dict[str, Any], dims: dict[str, int]) -> None:
         self.model, self.inputs, self.dims = model, inputs, dims
         self.not_checked, self.unreadable = model.not_checked, model.unreadable
+        self.contradictions = tuple(found.contradictions())
         self._core: _core.Check | None = found
         self._nodes = [NodeCheck(self, index, fields) for index, fields in enumerate(found.nodes())]
         self.ok, self.bad, self.unknown = (self._count(verdict) for verdict in ("ok", "bad", "unknown"))
@@ -233,6 +237,8 @@ class Check(Sequence[NodeCheck]):
         fields["not_checked"] = [{"op": op, "count": count} for op, count in self.not_checked.items()]
         if self.unreadable:
             fields["unreadable"] = [{"name": name, "message": why} for name, why in self.unreadable.items()]
+        if self.contradictions:
+            fields["contradictions"] = [visible(text) for text in self.contradictions]
         return fields
 
     def __repr__(self) -> str:

@@ -176,6 +176,19 @@ static PyObject *names_of(const gather_advice *advice) {
   return names;
 }
 
+/* contradictions() -> a sentence for each value that contradicts its declaration */
+static PyObject *get_contradictions(PyObject *object, PyObject *no_arguments) {
+  const gather_check *check = ((handle *)object)->check;
+  int64_t count = gather_check_contradiction_count(check);
+  (void)no_arguments;
+  PyObject *list = PyList_New((Py_ssize_t)count);
+  for (int64_t i = 0; list && i < count; i++) {
+    PyObject *text = gather_py_text(gather_check_contradiction(check, i));
+    if (!text || PyList_SetItem(list, (Py_ssize_t)i, text) < 0) Py_CLEAR(list);
+  }
+  return list;
+}
+
 /* advice() -> (kind, names) of each node: "inputs", "dims", "explain" or "" */
 static PyObject *get_advice(PyObject *object, PyObject *no_arguments) {
   static const char *const KINDS[] = {"", "inputs", "dims", "explain"};
@@ -232,6 +245,8 @@ static PyObject *get_nodes(PyObject *object, PyObject *no_arguments) {
 static PyMethodDef methods[] = {
     {"nodes", get_nodes, METH_NOARGS, "nodes()\n--\n\nThe fields of each node: a list of dicts."},
     {"advice", get_advice, METH_NOARGS, "advice()\n--\n\nWhat to give for each node: a list of (kind, names)."},
+    {"contradictions", get_contradictions, METH_NOARGS,
+     "contradictions()\n--\n\nA sentence for each value that contradicts its declaration."},
     {"text", get_text, METH_VARARGS, "text(name, node, /)\n--\n\nThe text of all, of the head (-2) or of a node."},
     {NULL, NULL, 0, NULL}};
 
