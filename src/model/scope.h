@@ -22,10 +22,10 @@ typedef struct gather_known {
   const gather_tensor *tensor; /* all its elements; integers may be stored in another integer type than `type` */
   const gather_dim *parts;     /* of small integer tensors: each element as an interval or a name; may be below 0 */
   int64_t part_count;
-  const gather_dim *bounds;             /* of an integer tensor that is not known: the interval of all its elements; NULL */
-  const gather_node *maker;             /* the node it comes from; NULL */
-  bool declared_input;                  /* of the graph */
-  const char *origin;                   /* a body's input: the input of the model that it is; NULL */
+  const gather_dim *bounds; /* of an integer tensor that is not known: the interval of all its elements; NULL */
+  const gather_node *maker; /* the node it comes from; NULL */
+  bool declared_input;      /* of the graph */
+  const char *origin;       /* a body's input: the input of the model that it is; NULL */
   const gather_file_tensor *unreadable; /* it has the elements of this one, which cannot be read; tensor is NULL */
   const gather_value *declared;         /* what the file says of its shape, which no runtime enforces: no fact; NULL */
   int64_t producer;                     /* the number of the node in its graph that produces it, plus 1; 0 */
