@@ -53,8 +53,8 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
   if (value->rank < 0 || value->rank >= GATHER_MAX_RANK || !gather_wrap_axis(at, value->rank + 1, &axis)) return;
   for (int32_t d = 0; d <= value->rank; d++) {
     dims[d] = d == axis ? rounds : value->dims[d - (d > axis)];
-    /* Where no round has made a value, runtimes put 0 for a length that their own inference does not know. */
-    if (d != axis && may_be_none) dims[d] = (gather_dim){0, dims[d].max, NULL};
+    /* Where no round has made a value, runtimes take a declared length, or 0. */
+    if (d != axis && may_be_none) dims[d] = gather_any_dim;
   }
   gather_step_shape(step, value->rank + 1, dims);
 }
