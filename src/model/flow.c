@@ -45,13 +45,17 @@ static void set_either(gather_step *step, const gather_known *a, const gather_kn
 }
 
 /* A body's value of each iteration, stacked along a new axis. */
-static void set_stacked(gather_step *step, const gather_known *value, int64_t at, gather_dim rounds) {
+static void set_stacked(gather_step *step, const gather_known *value, int64_t at, gather_dim rounds, bool may_be_none) {
   gather_dim dims[GATHER_MAX_RANK];
   int32_t axis;
   step->out.type = value->type;
   step->out.bounds = gather_bounds_join(step->arena, value, value);
   if (value->rank < 0 || value->rank >= GATHER_MAX_RANK || !gather_wrap_axis(at, value->rank + 1, &axis)) return;
-  for (int32_t d = 0; d <= value->rank; d++) dims[d] = d == axis ? rounds : value->dims[d - (d > axis)];
+  for (int32_t d = 0; d <= value->rank; d++) {
+    dims[d] = d == axis ? rounds : value->dims[d - (d > axis)];
+    /* Where no round has made a value, runtimes take a declared length, or 0. */
+    if (d != axis && may_be_none) dims[d] = gather_any_dim;
+  }
   gather_step_shape(step, value->rank + 1, dims);
 }
 
@@ -113,7 +117,7 @@ void gather_infer_loop(gather_step *step) {
     else if (rounds.max == 0)
       step->out.type = value->type;
     else
-      set_stacked(step, value, 0, stacked);
+      set_stacked(step, value, 0, stacked, stacked.min == 0);
   }
 }
 
@@ -132,7 +136,8 @@ void gather_infer_scan(gather_step *step) {
     if (i < carried)
       set_carried(step, i, value, &rounds, gather_body_keeps(step, body, i));
     else if (readable && rounds.max > 0)
-      set_stacked(step, value, i - carried < axis_count ? axes[i - carried] : 0, rounds);
+      set_stacked(step, value, i - carried < axis_count ? axes[i - carried] : 0, rounds,
+                  false); /* ONNX Runtime refuses a Scan of length 0 */
     else
       step->out.type = value->type;
   }
