@@ -113,7 +113,9 @@ def test_what_is_missing_is_said(gather, models):
     message = gather.fails("usage", "explain", "computed.onnx", "--node", "y")["message"]
     assert all(words in message for words in ("--input k=TENSOR", "--dim N=LENGTH", "--dim C=LENGTH"))
     message = gather.fails("usage", "explain", "computed.onnx", "--node", "q", "--dim", "N=2", "--dim", "C=3")["message"]
-    assert "--input best=TENSOR" in message and "--dim" not in message
+    assert "--input x=TENSOR" in message and "--dim" not in message
+    gather.save("x.npy", np.float32([[1, 5, 2], [3, 4, 9]]))
+    assert gather("explain", "computed.onnx", "--node", "q", "--input", "x=x.npy").code == 0  # ArgMax of it is known
     message = gather.fails("usage", "explain", "branches.onnx", "--node", "inner")["message"]
     assert "the indices 'j' are not known: --input i=TENSOR" in message
 
@@ -174,19 +176,19 @@ def test_check_says_what_to_give(gather, models):
     nodes = gather.json("check", "computed.onnx")["nodes"]
     assert [node["verdict"] for node in nodes] == ["unknown"] * 3
     assert nodes[0]["give"] == "--input k=TENSOR"
-    assert nodes[1]["give"] == "gather explain MODEL --node main/Gather_4 --input best=TENSOR"
+    assert nodes[1]["give"] == "--input x=TENSOR"
     assert nodes[2]["give"] == "--dim C=LENGTH"
-    nodes = gather.json("check", "computed.onnx", "--dim", "C=3", "--input", "k=[1, 2]")["nodes"]
-    assert [node["verdict"] for node in nodes] == ["ok", "unknown", "ok"]
+    nodes = gather.json("check", "computed.onnx", "--dim", "C=3", "--dim", "N=2", "--input", "k=[1, 2]")["nodes"]  # z has two rows
+    assert [node["verdict"] for node in nodes] == ["ok"] * 3  # best counts rows, of which x has fewer than columns
 
 
 def test_check_has_one_line_for_each_node(gather, models):
     answer = gather("check", "computed.onnx", "--dim", "C=3", "--input", "k=[1, 3]")
     assert answer.code == 1
     head, empty, *lines = answer.text.splitlines()
-    assert head == "computed.onnx: onnx, 3 gather nodes: 1 ok, 1 unknown, 1 bad" and empty == ""
+    assert head == "computed.onnx: onnx, 3 gather nodes: 0 ok, 2 unknown, 1 bad" and empty == ""
     assert lines[0] == "contradiction: the value 'q' of main is declared [3], but is [N, 3]"
     nodes = [line for line in lines[1:] if not line.startswith(" ")]
     assert [(line.split()[0], line.split()[-1]) for line in nodes] == [
-        ("bad", "main/Gather_2"), ("unknown", "main/Gather_4"), ("ok", "main/GatherElements_6")]
+        ("bad", "main/Gather_2"), ("unknown", "main/Gather_4"), ("unknown", "main/GatherElements_6")]
     assert len({line.index("main/") for line in nodes}) == 1 and len({line.index("axis") for line in nodes}) == 1
