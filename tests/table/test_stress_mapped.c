@@ -12,7 +12,7 @@ static gather_pool *pool;
 static int prepare(void **unused) {
   (void)unused;
   file = make_file("mapped", BYTES);
-  return gather_pool_create(4, &pool, NULL);
+  return gather_pool_create(4, &pool, NULL) == GATHER_OK ? 0 : -1;
 }
 
 static int finish(void **unused) {
