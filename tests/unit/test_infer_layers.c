@@ -412,7 +412,7 @@ static void add_attribute(built *b, char *word) {
 static void build(built *b, const layer_case *c, int outputs, const char *const looks[OUTPUTS][3],
                   const char *const outs[OUTPUTS][1]) {
   static const int64_t ZERO[] = {0};
-  static char domain[16];
+  static char domain[32];
   memset(b, 0, sizeof *b);
   (void)snprintf(domain, sizeof domain, "opset%d", -c->opset);
   if (c->opset > 0) *domain = 0;
