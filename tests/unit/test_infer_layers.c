@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_infer_layers.c: shapes of layers of one node: convolutions, pools, paddings, products, recurrent layers, reductions, splits. Each
+ * test_infer_layers.c: shapes and types of layers of one node: convolutions, pools, paddings, products, recurrent layers, reductions, parts, shapes that
+ * change or are stretched. Each
  * case is written as text: attributes that are missing, of a wrong kind or length, lengths that are unknown, and lists of other lengths
  * leave what they decide unknown, and nothing else.
  */
@@ -14,7 +15,7 @@
 
 enum { MOST = 6, RANKS = 8, ELEMENTS = 16, ROOM = 1000, OUTPUTS = 3 };
 
-/* opset: of ONNX, or -N: opsetN of OpenVINO. inputs, one word each: a shape "2x?x4" ("?": any length, "s": a scalar), "*": of unknown
+/* opset: of ONNX, or -N: opsetN of OpenVINO. inputs, one word each: a shape "2x?x4" ("?": any length, "?9": at most 9, "s": a scalar), "*": of unknown
  * rank, "-": omitted, ":1,2": int64 elements, ".1,2": float32 elements. attributes: "name=3", "name=[1,2]", "name='text'", one word each.
  * wanted: the outputs' shapes, with "none" for an unknown one, and " | " between them. */
 typedef struct {
@@ -27,6 +28,10 @@ static const layer_case CASES[] = {
     {13, "Conv", "1x4x5 6x4x3", "", "[1, 6, 3]"},
     {13, "Conv", "1x4x5 6x4x3", "pads=[1,1]", "[1, 6, 5]"},
     {13, "Conv", "1x4x? 6x4x3", "pads=[1,1]", "[1, 6, ?]"},
+    {13, "Conv", "1x4x?9 6x4x3", "pads=[1,1]", "[1, 6, 0..9]"},
+    {13, "Conv", "1x4x?9 6x4x3", "pads=[1,1] strides=[2]", "[1, 6, ?]"},
+    {13, "Conv", "1x4x?9 6x4x3", "pads=[2,2]", "[1, 6, ?]"},
+    {13, "Conv", "1x4x1073741824 6x4x3", "", "[1, 6, 1073741822]"},
     {13, "Conv", "1x4x9 6x4x3", "strides=[2]", "[1, 6, 4]"},
     {13, "Conv", "1x4x9 6x4x3", "dilations=[2]", "[1, 6, 5]"},
     {13, "Conv", "1x4x9 6x4x3", "strides=[2] dilations=[2] pads=[1,0]", "[1, 6, 3]"},
@@ -71,6 +76,7 @@ static const layer_case CASES[] = {
     {-1, "GroupConvolution", "1x4x9 6x4x3", "", "none"},
     {13, "ConvTranspose", "1x4x5 4x6x3", "", "[1, 6, 7]"},
     {13, "ConvTranspose", "1x4x5 4x6x3", "strides=[2]", "[1, 6, 11]"},
+    {13, "ConvTranspose", "1x4x5x5 4x6x3x2", "", "[1, 6, 7, 6]"},
     {13, "ConvTranspose", "1x4x5 4x6x3", "strides=[2] pads=[1,0] output_padding=[1]", "[1, 6, 11]"},
     {13, "ConvTranspose", "1x4x5 4x6x3", "dilations=[2]", "[1, 6, 9]"},
     {13, "ConvTranspose", "1x4x5 4x6x?", "", "[1, 6, ?]"},
@@ -145,6 +151,8 @@ static const layer_case CASES[] = {
     {13, "Resize", "1x2x4 - .1,1,0.3", "", "[1, 2, ?]"},
     {13, "Resize", "1x?x4 - .1,1,0", "", "[1, ?, ?]"},
     {13, "Resize", "1x?x4 - .1,2,0.5", "", "[1, ?, 2]"},
+    {13, "Resize", "1x?9x4 - .1,1,2", "", "[1, 0..9, 8]"},
+    {13, "Resize", "1x2x1048576 - .1,1,2", "", "[1, 2, 2097152]"},
     {13, "Resize", "1x2x1048577 - .1,1,2", "", "[1, 2, ?]"},
     {13, "Resize", "1x2x4 - .1,1,1048576", "", "[1, 2, ?]"},
     {13, "Resize", "1x2x4 - :1,1,2", "", "[?, ?, ?]"},
@@ -179,6 +187,7 @@ static const layer_case CASES[] = {
     {13, "MatMul", "5x1x2x3 6x3x4", "", "[5, 6, 2, 4]"},
     {13, "MatMul", "7x3 5x3x4", "", "[5, 7, 4]"},
     {13, "MatMul", "s 3x4", "", "none"},
+    {13, "MatMul", "2x3 s", "", "none"},
     {13, "MatMul", "2x3 *", "", "none"},
     {-1, "MatMul", "3x2 4x3", "transpose_a='true' transpose_b='true'", "[2, 4]"},
     {-1, "MatMul", "3 4x3", "transpose_a='true' transpose_b='true'", "[4]"},
@@ -238,6 +247,7 @@ static const layer_case CASES[] = {
     {13, "ArgMax", "2x3x4", "keepdims='1'", "none"},
     {13, "ArgMax", "s", "", "none"},
     {13, "ReduceMax", "2x3x4", "axes=[1] keepdims=0", "[2, 4]"},
+    {13, "ReduceMax", "s", "", "[]"},
     {13, "ReduceMax", "2x3x4", "keepdims='0'", "none"},
     {18, "ReduceMax", "2x3x4", "noop_with_empty_axes='0'", "none"},
     {13, "ReduceMax", "*", "axes=[1]", "none"},
@@ -317,10 +327,198 @@ static const layer_case CASES[] = {
     {-1, "StridedSlice", "6x4x2 :0,1 :0,2", "ellipsis_mask='1'", "[6, 4, 1]"},
     {-1, "StridedSlice", "6x4x2 :0,1 :0,2", "ellipsis_mask='1' shrink_axis_mask='0,1'", "[6, 4]"},
     {-1, "StridedSlice", "6x4 :0,0 :0,0", "ellipsis_mask='1,1'", "none"},
+    {-1, "StridedSlice", "6 :0,0 :0,1", "ellipsis_mask='1'", "[1]"},
+    {-1, "StridedSlice", "6 :0,0,0 :0,0,1", "ellipsis_mask='1,1'", "none"},
     {-1, "StridedSlice", "6 :0,0,0 :0,1,1", "ellipsis_mask='1'", "none"},
     {-1, "StridedSlice", "6x4 :0,1 :0,2", "new_axis_mask='1'", "[1, 1, 4]"},
     {-1, "StridedSlice", "6x4 :5 :1 :-2", "end_mask='1'", "[3, 4]"},
     {-1, "StridedSlice", "6x4 :2 :1 :-1", "begin_mask='1'", "[4, 4]"},
+    /* axes that come, go and trade places */
+    {13, "Unsqueeze", "2x3 :0,-1", "", "[1, 2, 3, 1]"},
+    {13, "Unsqueeze", "s :0", "", "[1]"},
+    {13, "Unsqueeze", "2x3 :3", "", "none"},
+    {13, "Unsqueeze", "2x3 :0,0", "", "none"},
+    {13, "Unsqueeze", "2x3 1", "", "none"},
+    {13, "Unsqueeze", "* :0", "", "none"},
+    {11, "Unsqueeze", "2x3", "axes=[1]", "[2, 1, 3]"},
+    {11, "Unsqueeze", "2x3", "axes='1'", "none"},
+    {13, "Squeeze", "1x2x1", "", "[2]"},
+    {13, "Squeeze", "1x2x1 :-1", "", "[1, 2]"},
+    {13, "Squeeze", "1x2x1 :1", "", "none"},
+    {13, "Squeeze", "1x0x1 :1", "", "none"},
+    {13, "Squeeze", "1x?x1 :1", "", "[1, 1]"},
+    {13, "Squeeze", "1x?x1", "", "none"},
+    {13, "Squeeze", "1x2x1 :3", "", "none"},
+    {13, "Squeeze", "1x2x1 1", "", "none"},
+    {13, "Squeeze", "*", "", "none"},
+    {11, "Squeeze", "1x2x1", "axes=[0]", "[2, 1]"},
+    {13, "Flatten", "2x3x4", "", "[2, 12]"},
+    {13, "Flatten", "2x3x4", "axis=0", "[1, 24]"},
+    {13, "Flatten", "2x3x4", "axis=3", "[24, 1]"},
+    {13, "Flatten", "2x3x4", "axis=-1", "[6, 4]"},
+    {13, "Flatten", "2x3x4", "axis=-3", "[1, 24]"},
+    {13, "Flatten", "2x3x4", "axis=4", "none"},
+    {13, "Flatten", "2x3x4", "axis=-4", "none"},
+    {13, "Flatten", "2x3x4", "axis='1'", "none"},
+    {13, "Flatten", "2x?9x4", "axis=1", "[2, ?]"},
+    {13, "Flatten", "?9x3x4", "axis=1", "[0..9, 12]"},
+    {13, "Flatten", "4611686018427387904x4x2", "axis=2", "[?, 2]"},
+    {13, "Flatten", "*", "", "none"},
+    {13, "Transpose", "2x3x4", "", "[4, 3, 2]"},
+    {13, "Transpose", "2x3x4", "perm=[1,2,0]", "[3, 4, 2]"},
+    {13, "Transpose", "2x3x4", "perm=[1,0]", "none"},
+    {13, "Transpose", "2x3x4", "perm=[1,2,3]", "none"},
+    {13, "Transpose", "2x3x4", "perm=[1,2,-1]", "none"},
+    {13, "Transpose", "2x3x4", "perm='1'", "none"},
+    {13, "Transpose", "*", "", "none"},
+    {-1, "Transpose", "2x3x4 :1,2,0", "", "[3, 4, 2]"},
+    {-1, "Transpose", "2x3x4 0", "", "none"},
+    {13, "Reshape", "2x3x4 :6,4", "", "[6, 4]"},
+    {13, "Reshape", "2x3x4 :0,-1", "", "[2, 12]"},
+    {13, "Reshape", "2x3x4 :-1,5", "", "[?, 5]"},
+    {13, "Reshape", "2x3x4 :-1,8", "", "[3, 8]"},
+    {13, "Reshape", "2x3x4 :-2,8", "", "none"},
+    {13, "Reshape", "2x3x4 2", "", "[?, ?]"},
+    {13, "Reshape", "2x3x4 ?", "", "none"},
+    {13, "Reshape", "2x3x4 *", "", "none"},
+    {13, "Reshape", "?9x4 :0,2,-1", "", "[0..9, 2, 2]"},
+    {13, "Reshape", "?9x4 :-1,4", "", "[0..9, 4]"},
+    {13, "Reshape", "?9x4 :-1,2", "", "[?, 2]"},
+    {13, "Reshape", "?9x?8 :0,-1", "", "[0..9, 0..8]"},
+    {13, "Reshape", "?9x?8 :-1,0", "", "[0..9, 0..8]"},
+    {13, "Reshape", "2x3 :1,1,0,-1", "", "[1, 1, ?, ?]"},
+    {13, "Reshape", "* :0,-1,2", "", "[?, ?, 2]"},
+    {13, "Reshape", "2x3 :0,-1", "allowzero='1'", "none"},
+    {14, "Reshape", "0x3 :0,7", "allowzero=1", "[0, 7]"},
+    {14, "Reshape", "2x0 :0,-1", "allowzero=1", "[0, ?]"},
+    {13, "Reshape", "4611686018427387904x4 :-1,4", "", "[?, 4]"},
+    {-1, "Reshape", "2x3x4 :0,-1", "special_zero='true'", "[2, 12]"},
+    {-1, "Reshape", "2x0x4 :0,3", "special_zero='false'", "[0, 3]"},
+    {-1, "Reshape", "2x3x4 :0,-1", "special_zero='x'", "none"},
+    {13, "Concat", "2x3 4x3", "axis=0", "[6, 3]"},
+    {13, "Concat", "2x3 ?9x3", "axis=0", "[2..11, 3]"},
+    {13, "Concat", "?9x3 ?8x3 1x3", "axis=-2", "[1..18, 3]"},
+    {13, "Concat", "2x3 4x3", "axis=2", "none"},
+    {13, "Concat", "2x3 4x3", "", "none"},
+    {13, "Concat", "2x3 4x3", "axis='0'", "none"},
+    {13, "Concat", "s s", "axis=0", "none"},
+    {13, "Concat", "* 2x3", "axis=0", "none"},
+    /* stretched */
+    {13, "Add", "2x1x4 3x1", "", "[2, 3, 4]"},
+    {13, "Add", "?9x4 1x4", "", "[0..9, 4]"},
+    {13, "Add", "?9x4 5x4", "", "[5, 4]"},
+    {13, "Add", "5x4 ?9x4", "", "[5, 4]"},
+    {13, "Add", "?9x4 ?8x4", "", "[?, 4]"},
+    {13, "Add", "0x4 ?8x4", "", "[0, 4]"},
+    {13, "Add", "2x4 *", "", "none"},
+    {6, "Add", "2x4 4", "broadcast=1", "[2, 4]"},
+    {-1, "Add", "2x1 1x3", "auto_broadcast='numpy'", "[2, 3]"},
+    {-1, "Add", "2x3 2x3", "auto_broadcast='none'", "[2, 3]"},
+    {-1, "Add", "2x1 1x3", "auto_broadcast='x'", "none"},
+    {13, "Expand", "2x1 :3,1,4", "", "[3, 2, 4]"},
+    {13, "Expand", "2x1 2", "", "[2, ?]"},
+    {13, "Expand", "2x1 ?", "", "none"},
+    {13, "Expand", "2x1 :-2,4", "", "none"},
+    {13, "Expand", "* :3", "", "none"},
+    {-3, "Broadcast", "2x1 :3,2,4", "mode='bidirectional'", "[3, 2, 4]"},
+    {-3, "Broadcast", "2x1 :3,2,4", "mode='numpy'", "[3, 2, 4]"},
+    {-3, "Broadcast", "2x1 :3,2,4", "mode='x'", "none"},
+    {-3, "Broadcast", "2x1 *", "mode='numpy'", "none"},
+    {13, "ConstantOfShape", ":2,3", "", "[2, 3]"},
+    {13, "ConstantOfShape", "2", "", "[?, ?]"},
+    {13, "ConstantOfShape", "*", "", "none"},
+    {13, "ConstantOfShape", ":2,-3", "", "none"},
+    {13, "Tile", "2x3 :2,4", "", "[4, 12]"},
+    {13, "Tile", "1x?9 :5,1", "", "[5, 0..9]"},
+    {13, "Tile", "2x?9 2", "", "[?, ?]"},
+    {13, "Tile", "2x3 *", "", "[?, ?]"},
+    {13, "Tile", "4611686018427387904 :4", "", "[?]"},
+    {13, "Tile", "* :4", "", "none"},
+    {5, "Tile", "2x3 :2,4", "", "none"},
+    {-1, "Tile", "2x3 :4", "", "[2, 12]"},
+    {-1, "Tile", "3 :2,4", "", "[2, 12]"},
+    {-1, "Tile", "3 *", "", "none"},
+    /* shapes and ranges */
+    {13, "Shape", "2x3x4", "", "[3]"},
+    {15, "Shape", "2x3x4", "start=1", "[2]"},
+    {15, "Shape", "2x3x4", "end=-1", "[2]"},
+    {15, "Shape", "2x3x4", "start=-9 end=-9", "[0]"},
+    {15, "Shape", "2x3x4", "start=2 end=1", "[0]"},
+    {15, "Shape", "2x3x4", "start=-1 end=9", "[1]"},
+    {15, "Shape", "2x3x4", "start='1'", "[?]"},
+    {15, "Shape", "2x3x4", "end='1'", "[?]"},
+    {13, "Shape", "*", "", "[?]"},
+    {13, "Size", "2x3", "", "[]"},
+    {13, "Size", "?x3", "", "[]"},
+    {13, "Cast", "2x3", "to=1", "[2, 3]"},
+    {13, "Cast", "2x3", "to='1'", "[2, 3]"},
+    {13, "Cast", "*", "", "none"},
+    {13, "Gather", "2x3 4", "axis=1", "[2, 4]"},
+    {13, "Gather", "2x3 s", "axis=-2", "[3]"},
+    {13, "Gather", "2x3 4", "axis=2", "none"},
+    {13, "Gather", "2x3 4", "axis='1'", "none"},
+    {13, "Gather", "2x3 4", "batch_dims=1", "none"},
+    {13, "Gather", "2x3 4 5", "", "none"},
+    {13, "GatherElements", "2x3 2x1", "axis=1", "[2, 1]"},
+    {13, "GatherND", "2x3 5x1", "", "[5, 3]"},
+    {13, "GatherND", "2x3 2x1", "batch_dims=1", "[2]"},
+    {13, "GatherND", "2x3 5x3", "", "none"},
+    {-8, "Gather", "2x3 4 :1", "batch_dims='0'", "[2, 4]"},
+    {-8, "Gather", "2x3 4 s", "batch_dims='0'", "[?, ?]"},
+    {-8, "Gather", "2x3 2x4 :1", "batch_dims='1'", "[2, 4]"},
+    {-8, "Gather", "2x3 2x4 :1", "batch_dims='x'", "none"},
+};
+
+/* The outputs' types; the inputs have those of TYPES, and "none" is an unknown one. */
+static const gather_type TYPES[MOST] = {GATHER_TYPE_FLOAT32, GATHER_TYPE_INT32, GATHER_TYPE_FLOAT16,
+                                        GATHER_TYPE_INT8,    GATHER_TYPE_UINT8, GATHER_TYPE_BOOL};
+static const layer_case KINDS[] = {
+    {13, "Conv", "1x4x5 6x4x3", "", "float32"},
+    {13, "ConvTranspose", "1x4x5 4x6x3", "", "float32"},
+    {13, "MaxPool", "1x4x5", "kernel_shape=[2]", "float32 | int64"},
+    {-8, "MaxPool", "1x4x5", "kernel='2'", "float32 | none"},
+    {13, "GlobalMaxPool", "1x4x5", "", "float32"},
+    {13, "Pad", "2x3 :1,0,1,0", "", "float32"},
+    {13, "Resize", "1x2x4 - - :1,2,7", "", "float32"},
+    {13, "DepthToSpace", "1x8x2x3", "blocksize=2", "float32"},
+    {13, "MatMul", "2x3 3x4", "", "float32"},
+    {13, "Gemm", "2x3 3x4", "", "float32"},
+    {13, "Einsum", "2x3 3x4", "equation='ij,jk->ik'", "float32"},
+    {23, "Attention", "1x2x3x4 1x2x5x4 1x2x5x6", "", "float32"},
+    {14, "LSTM", "5x2x3 1x16x3 1x16x4", "hidden_size=4", "float32 | float32 | float32"},
+    {-5, "GRUSequence", "2x5x3 2x1x4 2", "hidden_size='4'", "float32 | float32"},
+    {13, "ReduceMax", "2x3", "", "float32"},
+    {13, "ArgMax", "2x3", "", "int64"},
+    {11, "TopK", "2x9 :3", "", "float32 | int64"},
+    {-3, "TopK", "2x9 :3", "axis='1'", "float32 | int32"},
+    {-3, "TopK", "2x9 :3", "axis='1' index_element_type='i64'", "float32 | int64"},
+    {13, "NonZero", "2x3", "", "int64"},
+    {-3, "NonZero", "2x3", "output_type='i32'", "int32"},
+    {-3, "NonZero", "2x3", "", "int64"},
+    {13, "OneHot", "2x3 :5 2", "", "float16"},
+    {13, "Split", "6x4", "", "float32 | float32"},
+    {13, "Slice", "6x4 :1 :5", "", "float32"},
+    {-1, "StridedSlice", "6x4 :1 :5", "", "float32"},
+    {13, "Unsqueeze", "2 :0", "", "float32"},
+    {13, "Squeeze", "2x1", "", "float32"},
+    {13, "Flatten", "2x3", "", "float32"},
+    {13, "Transpose", "2x3", "", "float32"},
+    {13, "Reshape", "2x3 :6", "", "float32"},
+    {13, "Concat", "2x3 2x3", "axis=0", "float32"},
+    {13, "Expand", "2x1 :3,1,4", "", "float32"},
+    {-3, "Broadcast", "2x1 :3,2,4", "mode='numpy'", "float32"},
+    {13, "ConstantOfShape", ":2,3", "", "float32"},
+    {13, "Tile", "2x3 :2,4", "", "float32"},
+    {13, "Shape", "2x3", "", "int64"},
+    {-3, "ShapeOf", "2x3", "output_type='i32'", "int32"},
+    {13, "Size", "2x3", "", "int64"},
+    {13, "Cast", "2x3", "to=7", "int64"},
+    {13, "Cast", "2x3", "to=99", "none"},
+    {13, "Cast", "2x3", "", "none"},
+    {-1, "Convert", "2x3", "destination_type='f16'", "float16"},
+    {13, "Gather", "2x3 4", "", "float32"},
+    {13, "Less", "2x3 2x3", "", "bool"},
+    {13, "Where", "2x3 2x3 2x3", "", "int32"},
 };
 
 /* ---- graphs */
@@ -378,13 +576,14 @@ static void add_input(built *b, int i, const char *word) {
     return;
   }
   gather_value *value = &b->values[b->graph.input_count++];
-  *value = (gather_value){.name = NAMES[i], .type = GATHER_TYPE_INT64, .rank = *word == '*' ? -1 : 0};
+  *value = (gather_value){.name = NAMES[i], .type = TYPES[i], .rank = *word == '*' ? -1 : 0};
   if (*word == '*' || *word == 's') return;
   value->dims = b->dims[i];
   for (;; word += strcspn(word, "x") + 1) {
     gather_dim *dim = &b->dims[i][value->rank++];
-    dim->min = *word == '?' ? 0 : strtoll(word, NULL, 10);
-    dim->max = *word == '?' ? GATHER_DIM_UNBOUNDED : dim->min;
+    const bool bounded = *word != '?' || (word[1] && word[1] != 'x');
+    dim->max = bounded ? strtoll(word + (*word == '?'), NULL, 10) : GATHER_DIM_UNBOUNDED;
+    dim->min = *word == '?' ? 0 : dim->max;
     if (!strchr(word, 'x')) return;
   }
 }
@@ -457,40 +656,51 @@ static size_t print_shape(char *text, const gather_operand *operand) {
   return at + (size_t)sprintf(text + at, "]");
 }
 
-static void shapes_of_layers(void **state) {
+/* Whether it is as wanted: the types, or the shapes. */
+static bool is_as_wanted(const layer_case *c, bool types) {
   static const char *const LOOKS[OUTPUTS][3] = {{"y0", "zero", "zero"}, {"y1", "zero", "zero"}, {"y2", "zero", "zero"}};
   static const char *const OUTS[OUTPUTS][1] = {{"o0"}, {"o1"}, {"o2"}};
+  static built b;
+  gather_model *model;
+  gather_check *check;
+  const gather_model_node *node;
+  gather_error error = dirty_error();
+  char text[ROOM];
+  size_t at = 0;
+  int outputs = 1;
+  for (const char *bar = c->wanted; (bar = strchr(bar, '|')); bar++) outputs++;
+  build(&b, c, outputs, LOOKS, OUTS);
+  assert_status(gather_model_from_graph(&b.file, &model, &error), GATHER_OK);
+  assert_status(gather_model_check(model, NULL, &check, &error), GATHER_OK);
+  for (int k = 0; k < outputs; k++) {
+    assert_status(gather_check_find(check, GATHERS[k], &node, &error), GATHER_OK);
+    const gather_type type = node->data.type;
+    if (k > 0) at += (size_t)sprintf(text + at, " | ");
+    at += types ? (size_t)sprintf(text + at, "%s", type ? gather_type_get(type)->name : "none")
+                : print_shape(text + at, &node->data);
+  }
+  gather_check_destroy(check);
+  gather_model_close(model);
+  if (strcmp(text, c->wanted) == 0) return true;
+  print_error("%s %d, \"%s\", \"%s\": '%s', not '%s'\n", c->op, c->opset, c->inputs, c->attributes, text, c->wanted);
+  return false;
+}
+
+static void shapes_of_layers(void **state) {
   int wrong = 0;
   (void)state;
-  for (size_t i = 0; i < COUNT(CASES); i++) {
-    static built b;
-    gather_model *model;
-    gather_check *check;
-    const gather_model_node *node;
-    gather_error error = dirty_error();
-    char text[ROOM];
-    size_t at = 0;
-    int outputs = 1;
-    for (const char *bar = CASES[i].wanted; (bar = strchr(bar, '|')); bar++) outputs++;
-    build(&b, &CASES[i], outputs, LOOKS, OUTS);
-    assert_status(gather_model_from_graph(&b.file, &model, &error), GATHER_OK);
-    assert_status(gather_model_check(model, NULL, &check, &error), GATHER_OK);
-    for (int k = 0; k < outputs; k++) {
-      assert_status(gather_check_find(check, GATHERS[k], &node, &error), GATHER_OK);
-      if (k > 0) at += (size_t)sprintf(text + at, " | ");
-      at += print_shape(text + at, &node->data);
-    }
-    gather_check_destroy(check);
-    gather_model_close(model);
-    if (strcmp(text, CASES[i].wanted) == 0) continue;
-    print_error("%s %d, \"%s\", \"%s\": '%s', not '%s'\n", CASES[i].op, CASES[i].opset, CASES[i].inputs,
-                CASES[i].attributes, text, CASES[i].wanted);
-    wrong++;
-  }
+  for (size_t i = 0; i < COUNT(CASES); i++) wrong += !is_as_wanted(&CASES[i], false);
+  assert_int_equal(wrong, 0);
+}
+
+static void types_of_layers(void **state) {
+  int wrong = 0;
+  (void)state;
+  for (size_t i = 0; i < COUNT(KINDS); i++) wrong += !is_as_wanted(&KINDS[i], true);
   assert_int_equal(wrong, 0);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_layers)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_layers), cmocka_unit_test(types_of_layers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
