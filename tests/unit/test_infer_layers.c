@@ -343,6 +343,7 @@ static const layer_case CASES[] = {
     {11, "Unsqueeze", "2x3", "axes=[1]", "[2, 1, 3]"},
     {11, "Unsqueeze", "2x3", "axes='1'", "none"},
     {13, "Squeeze", "1x2x1", "", "[2]"},
+    {13, "Squeeze", "s", "", "[]"},
     {13, "Squeeze", "1x2x1 :-1", "", "[1, 2]"},
     {13, "Squeeze", "1x2x1 :1", "", "none"},
     {13, "Squeeze", "1x0x1 :1", "", "none"},
@@ -406,6 +407,7 @@ static const layer_case CASES[] = {
     /* stretched */
     {13, "Add", "2x1x4 3x1", "", "[2, 3, 4]"},
     {13, "Add", "?9x4 1x4", "", "[0..9, 4]"},
+    {13, "Add", "1x4 ?9x4", "", "[0..9, 4]"},
     {13, "Add", "?9x4 5x4", "", "[5, 4]"},
     {13, "Add", "5x4 ?9x4", "", "[5, 4]"},
     {13, "Add", "?9x4 ?8x4", "", "[?, 4]"},
