@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_infer_layers.c: shapes and types of layers of one node: convolutions, pools, paddings, products, recurrent layers, reductions, parts, shapes that
- * change or are stretched. Each
- * case is written as text: attributes that are missing, of a wrong kind or length, lengths that are unknown, and lists of other lengths
- * leave what they decide unknown, and nothing else.
+ * test_infer_layers.c: shapes and types of layers of one node: convolutions, pools, paddings, products, recurrent layers, reductions,
+ * parts, shapes that change or are stretched. Each case is written as text: attributes that are missing, of a wrong kind or length,
+ * lengths that are unknown, and lists of other lengths leave what they decide unknown, and nothing else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +14,9 @@
 
 enum { MOST = 6, RANKS = 8, ELEMENTS = 16, ROOM = 1000, OUTPUTS = 3 };
 
-/* opset: of ONNX, or -N: opsetN of OpenVINO. inputs, one word each: a shape "2x?x4" ("?": any length, "?9": at most 9, "s": a scalar), "*": of unknown
- * rank, "-": omitted, ":1,2": int64 elements, ".1,2": float32 elements. attributes: "name=3", "name=[1,2]", "name='text'", one word each.
- * wanted: the outputs' shapes, with "none" for an unknown one, and " | " between them. */
+/* opset: of ONNX, or -N: opsetN of OpenVINO. inputs, one word each: a shape "2x?x4" ("?": any length, "?9": at most 9, "s": a
+ * scalar), "*": of unknown rank, "-": omitted, ":1,2": int64 elements, ".1,2": float32 elements. attributes: "name=3", "name=[1,2]",
+ * "name='text'", one word each. wanted: the outputs' shapes, with "none" for an unknown one, and " | " between them. */
 typedef struct {
   int opset;
   const char *op, *inputs, *attributes, *wanted;
