@@ -295,7 +295,7 @@ static bool given_lens(const gather_step *step, const gather_dim *dim, const gat
   if (count != step->node->output_count) return false;
   for (int64_t i = 0; i < count; i++) {
     lens[i] = parts[i].min < 0 ? gather_any_dim : parts[i];
-    if (parts[i].min == -1 && parts[i].max == -1 && rest < 0)
+    if (step->openvino && parts[i].min == -1 && parts[i].max == -1 && rest < 0)
       rest = i;
     else if (!gather_is_exact(&parts[i]) || parts[i].min < 0 || !gather_add(sum, parts[i].min, &sum))
       rest = count;

@@ -273,6 +273,58 @@ static void what_dlpack_cannot_say(void **state) {
   assert_ptr_equal((char *)target.data + target.byte_offset, (char *)cells + 2);
 }
 
+/* What a careless or hostile caller hands over is refused before anything is read or written. */
+static void what_is_refused(void **state) {
+  int32_t cells[4] = {0};
+  int64_t shape[1] = {2}, negative[1] = {-1};
+  const gather_dl_tensor good = dl_of(cells, 0, 32, 1, shape);
+  gather_dl_tensor rows[6];
+  static const gather_status WANTED[6] = {GATHER_RANK_MISMATCH, GATHER_OVERFLOW,    GATHER_SHAPE_MISMATCH,
+                                          GATHER_USAGE,         GATHER_UNSUPPORTED, GATHER_UNSUPPORTED};
+  gather_tensor tensor = {.rank = 77}, source = tensor_of(GATHER_TYPE_INT32, cells, 1, shape);
+  gather_dl_tensor target;
+  gather_error error;
+  (void)state;
+  for (int i = 0; i < 6; i++) rows[i] = good;
+  rows[0].ndim = -1;
+  rows[1].byte_offset = (uint64_t)PTRDIFF_MAX + 1;
+  rows[2].shape = negative;
+  rows[3].shape = NULL;
+  rows[4].dtype.bits = 4, rows[4].dtype.lanes = 3; /* 12 bits */
+  rows[5].dtype.bits = 7, rows[5].dtype.lanes = 3;
+  for (int i = 0; i < 6; i++) {
+    assert_status(gather_tensor_from_dlpack(&rows[i], steps, &tensor, &error), WANTED[i]);
+    assert_error(&error, WANTED[i]);
+    assert_int_equal(tensor.rank, 77);
+  }
+  assert_status(gather_tensor_from_dlpack(NULL, steps, &tensor, NULL), GATHER_USAGE);
+  assert_status(gather_tensor_from_dlpack(&good, NULL, &tensor, NULL), GATHER_USAGE);
+  assert_status(gather_tensor_from_dlpack(&good, steps, NULL, NULL), GATHER_USAGE);
+  assert_status(gather_tensor_from_dlpack_versioned(NULL, steps, &tensor, NULL), GATHER_USAGE);
+  assert_status(gather_tensor_to_dlpack(&source, NULL, &target, NULL), GATHER_USAGE);
+  assert_status(gather_tensor_to_dlpack(&source, steps, NULL, NULL), GATHER_USAGE);
+  source.shape = negative;
+  assert_status(gather_tensor_to_dlpack(&source, steps, &target, NULL), GATHER_SHAPE_MISMATCH);
+}
+
+/* The largest offset, an element of bytes that have no order, and packed elements that have no memory, are none of that. */
+static void what_is_just_allowed(void **state) {
+  int8_t bytes[2] = {0};
+  int64_t shape[1] = {2}, none[1] = {0};
+  gather_tensor tensor, source = tensor_of(GATHER_TYPE_INT8, bytes, 1, shape);
+  gather_dl_tensor target, empty = dl_of(NULL, 0, 8, 1, none);
+  (void)state;
+  source.flags = GATHER_TENSOR_BYTE_SWAPPED;
+  assert_status(gather_tensor_to_dlpack(&source, steps, &target, NULL), GATHER_OK);
+  assert_ptr_equal(target.data, bytes);
+  empty.byte_offset = PTRDIFF_MAX;
+  assert_status(gather_tensor_from_dlpack(&empty, steps, &tensor, NULL), GATHER_OK);
+  assert_null(tensor.data);
+  source = tensor_of(GATHER_TYPE_INT4, NULL, 1, none);
+  assert_status(gather_tensor_to_dlpack(&source, steps, &target, NULL), GATHER_OK);
+  assert_null(target.data);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_layout_is_dlpack_s),
@@ -286,6 +338,8 @@ int main(void) {
       cmocka_unit_test(padded_sub_byte_types),
       cmocka_unit_test(to_dlpack),
       cmocka_unit_test(what_dlpack_cannot_say),
+      cmocka_unit_test(what_is_refused),
+      cmocka_unit_test(what_is_just_allowed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
