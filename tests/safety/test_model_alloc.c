@@ -305,7 +305,8 @@ static gather_status find_operands(const gather_model *model, gather_error *erro
 
 static message big, small;
 
-static gather_status use_big(gather_error *error) { return use_bytes(&big, false, 1, error); }
+/* Bad: the node g, and the one of the function, with the values of its call. */
+static gather_status use_big(gather_error *error) { return use_bytes(&big, false, 2, error); }
 static gather_status use_small(gather_error *error) { return use_bytes(&small, true, 0, error); }
 
 static gather_status use_ir(gather_error *error) {
