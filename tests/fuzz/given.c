@@ -100,7 +100,8 @@ void fuzz_see_node(const gather_model_node *node) {
   see_operand(&node->output);
   fuzz_check((node->verdict == GATHER_VERDICT_BAD) == (node->error != NULL),
              "a bad node has an error, others have none");
-  fuzz_check(node->verdict != GATHER_VERDICT_OK || (node->bad_known && node->indices_known), "what is ok was checked");
+  fuzz_check(node->verdict != GATHER_VERDICT_OK || (node->bad_known && node->indices_known) || node->reason[0] != '\0',
+             "what is ok was checked, or says why no index can be out of range");
   fuzz_check(node->verdict == GATHER_VERDICT_OK || node->reason[0] != '\0', "a verdict that is not ok has its reason");
   for (size_t i = 0; i < gather_runtime_count(); i++) fuzz_see_text(gather_runtime_behaviour(i, node));
 }

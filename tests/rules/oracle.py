@@ -118,14 +118,16 @@ def resolve(answer: Answer, values: np.ndarray, shape: tuple, axes: list[int], n
     """Rows for every index, in row-major order, with the complaint about the bad ones. axes: of data's shape, for the numbers of
     an index in turn."""
     rows = np.zeros(values.size, dtype=np.int64)
+    cannot_repair = 0 in [shape[axis] for axis in axes] and policy in (BAD_CLAMP, BAD_WRAP)
+    named = False
     for i, value in enumerate(values.ravel()):
         axis = axes[i % len(axes)]
         rows[i], bad = resolve_one(int(value), shape[axis], negative, policy)
-        if bad and answer.bad_count == 0:
+        if bad and not named and (shape[axis] == 0 or not cannot_repair):  # of a policy that repairs, the first that it cannot
+            named = True
             answer.first, answer.value, answer.axis = coordinates(i, values.shape), int(value), axis
             answer.low, answer.high = (-shape[axis] if negative else 0), shape[axis] - 1
         answer.bad_count += bad
-    cannot_repair = 0 in [shape[axis] for axis in axes] and policy in (BAD_CLAMP, BAD_WRAP)
     if answer.bad_count and (policy == BAD_ERROR or cannot_repair):
         answer.status = "index_out_of_range"
     return rows.reshape(values.shape)
