@@ -71,7 +71,8 @@ static bool is_there(const char *path) {
 
 /* -:NAME is the tensor NAME of standard input. */
 static gather_status split(const char *argument, char *path, const char **name, gather_error *error) {
-  if (strncmp(argument, "-:", 2) != 0 || is_there(argument)) return gather_file_split(argument, true, path, name, error);
+  if (strncmp(argument, "-:", 2) != 0 || is_there(argument))
+    return gather_file_split(argument, true, path, name, error);
   memcpy(path, argument, strlen(argument) + 1);
   path[1] = 0;
   *name = path + 2;

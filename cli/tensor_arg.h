@@ -14,7 +14,7 @@
 typedef struct gather_cli_raw {
   gather_raw raw;
   int64_t shape[GATHER_MAX_RANK];
-  bool whole; /* --shape -1x64: as many rows as the file has; shape[0] is -1 until gather_cli_raw_rows */
+  bool whole;         /* --shape -1x64: as many rows as the file has; shape[0] is -1 until gather_cli_raw_rows */
   const char *tensor; /* NULL = the argument may be FILE:NAME */
 } gather_cli_raw;
 

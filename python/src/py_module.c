@@ -21,6 +21,8 @@ static PyMethodDef functions[] = {
     {"set_threads", gather_py_set_threads, METH_O, gather_py_doc_set_threads},
     {"get_threads", gather_py_get_threads, METH_NOARGS, gather_py_doc_get_threads},
     {"ops", gather_py_ops, METH_NOARGS, gather_py_doc_ops},
+    {"_split_path", gather_py_split_path, METH_O,
+     "_split_path(path, /)\n--\n\nThe file and the tensor of FILE:TENSOR or URL:TENSOR, as bytes."},
     {"_is_url", gather_py_is_url, METH_O, "_is_url(name, /)\n--\n\nWhether a name (bytes) begins like a URL."},
     {"types", gather_py_types, METH_NOARGS, gather_py_doc_types},
     {"codecs", gather_py_codecs, METH_NOARGS, gather_py_doc_codecs},
@@ -36,7 +38,8 @@ static PyMethodDef functions[] = {
      "_read_ids(path, name, head, remote, /)\n--\n\nIntegers of a file."},
     {"_shuffle", gather_py_shuffle, METH_VARARGS,
      "_shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, "
-     "raw_type, raw_shape, raw_offset, raw_as_is, links, progress, align, in_place, /)\n--\n\nShuffles a table in files."},
+     "raw_type, raw_shape, raw_offset, raw_as_is, links, progress, align, in_place, /)\n--\n\nShuffles a table in "
+     "files."},
     {"_capsule", gather_py_capsule, METH_VARARGS,
      "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
     {"_probe", gather_py_probe_object, METH_O, "_probe(object, /)\n--\n\nRaises what its buffer or length raises."},

@@ -11,8 +11,9 @@
 #include "gather/remote.h"
 
 /* A tensor's name follows a file's name, and file names in URLs usually end so. Formats that this build cannot read count, too. */
-static const char *const EXTENSIONS[] = {".npy", ".npz", ".safetensors", ".onnx", ".gguf", ".arrow", ".feather", ".parquet", ".csv",
-                                         ".tsv", ".txt", ".json",        ".pb",   ".xml",  ".bin",   ".raw",     ".pt",      ".pth"};
+static const char *const EXTENSIONS[] = {".npy",     ".npz",     ".safetensors", ".onnx", ".gguf", ".arrow",
+                                         ".feather", ".parquet", ".csv",         ".tsv",  ".txt",  ".json",
+                                         ".pb",      ".xml",     ".bin",         ".raw",  ".pt",   ".pth"};
 
 /* Whether the text up to `end` ends in one of them. */
 static bool has_extension(const char *begin, const char *end) {
