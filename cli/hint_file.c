@@ -44,7 +44,7 @@ static int refusal(const gather_error *error) {
   static const int KNOWN[] = {ENOSPC, EDQUOT, EROFS, EMFILE, ENFILE, EFBIG};
   for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
     if (strncmp(strerror(KNOWN[i]), "Unknown", 7) != 0 && strstr(error->message, strerror(KNOWN[i]))) return KNOWN[i];
-  return 0;
+  return strstr(error->message, "not enough disk space") ? ENOSPC : 0; /* found before anything was written */
 }
 
 bool gather_cli_hint_system(const gather_error *error, const char *file, char *text, size_t bytes) {
@@ -67,7 +67,8 @@ bool gather_cli_hint_system(const gather_error *error, const char *file, char *t
       snprintf(text, bytes, "the whole system has too many open files (fs.file-max): end programs that hold them");
       return true;
     case EFBIG:
-      snprintf(text, bytes, "the file system of %.100s, or ulimit -f, allows no file of this size; write elsewhere", folder);
+      snprintf(text, bytes, "the file system of %.100s, or ulimit -f, allows no file of this size; write elsewhere",
+               folder);
       return true;
     default:
       return false;

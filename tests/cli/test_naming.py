@@ -412,7 +412,7 @@ def test_a_tensor_of_any_name_in_a_file_of_any_name(gather, odd, name):
             assert np.array_equal(gather.load("o.npy"), expected), (file, words)
         gather.json("shuffle", file, f"--tensor={name}", "--order", "[1, 1]", "-o", "o.npy", "-f")
         assert np.array_equal(gather.load("o.npy"), data[[1, 1]])
-        assert gather.json("explain", file, "[0]", f"--tensor={name}")["data"]["shape"] == [3, 4]
+        assert gather.json("explain", file, "[0]", f"--tensor={name}")["data_shape"] == [3, 4]
         assert gather.json("bench", file, f"--tensor={name}", "--rows", "2")["shape"] == [3, 4]
 
 
