@@ -285,8 +285,8 @@ FAILURES = {
     "cut": cut(10),
     "no server": "port",
 }
-TRIED_AGAIN = ("page", "broken", "cut", "no server")  # each command waits for --timeout
-SOME = ("info", "take", "take of an axis", "ids", "nd", "check", "run")
+TRIED_AGAIN = ("redirected", "page", "broken", "cut", "no server")  # each command waits for --timeout
+SOME = ("info", "take of an axis", "ids", "check")
 
 
 @pytest.mark.parametrize("failure", FAILURES)

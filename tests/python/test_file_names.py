@@ -85,3 +85,29 @@ def test_a_tensor_of_any_name(tmp_path):
     for call in (libgather.open, libgather.read_ids, lambda path, tensor: libgather.shuffle(path, tmp_path / "p.npy", tensor=tensor)):
         with pytest.raises(TypeError, match="tensor must be a str, not int"):
             call(tmp_path / "m.npz", tensor=1)
+
+
+SECRET = "http://SECRETUSER:SECRETWORD@127.0.0.1:1/x.npy?se=05:07:10Z&sig=SECRET/SECRET:SECRET#SECRET"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: libgather.open(path, remote={"timeout": 0.3, "retries": 0}),
+        lambda path: libgather.open([path, "local.npy"]),
+        lambda path: libgather.open(path, tensor="x", remote={"timeout": 0.3, "retries": 0}),
+        lambda path: libgather.open(path, decode_as="float16", remote={"timeout": 0.3, "retries": 0}),
+        lambda path: libgather.shuffle(path, "o.npy"),
+        lambda path: libgather.shuffle("local.npy", path),
+    ],
+)
+def test_secrets_of_a_url_are_in_no_error(call):
+    with pytest.raises(Exception) as caught:
+        call(SECRET)
+    assert "SECRET" not in f"{caught.value} {caught.value!r} {vars(caught.value)}"
+
+
+def test_secrets_of_a_url_are_not_shown():
+    assert libgather.remote.shown(SECRET) == "http://127.0.0.1:1/x.npy"
+    assert libgather.remote.shown("https://h/m.npz?sig=a:b/SECRET") == "https://h/m.npz"
+    assert libgather.remote.shown("s3://b/what?:k") == "s3://b/what?:k"
