@@ -91,6 +91,7 @@ gather_status gather_cli_bench_describe(gather_cli_bench *bench, gather_error *e
   options.memory_bytes = bench->options.memory_bytes;
   options.depth = bench->options.depth;
   options.no_links = gather_cli_no_links();
+  options.tensor = bench->raw.tensor;
   options.raw = bench->raw.raw.type ? &bench->raw.raw : NULL;
   bench->paths = gather_cli_table_paths(bench->args, bench->args->argument[0], &bench->path_count);
   if (!bench->paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");

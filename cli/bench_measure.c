@@ -60,8 +60,10 @@ static gather_status open_table(const gather_cli_bench *bench, const gather_cli_
   options.raw = bench->raw.raw.type ? &bench->raw.raw : NULL;
   options.memory_bytes = bench->options.memory_bytes;
   options.no_links = gather_cli_no_links();
+  options.tensor = bench->raw.tensor;
   if (way->kind == GATHER_CLI_BENCH_LIMIT) {
     options.raw = &blocks;
+    options.tensor = "";
     options.memory_bytes = 0;
     return open_blocks(bench, &options, table, error);
   }

@@ -89,6 +89,7 @@ static gather_status open_table(remote_bench *bench, gather_error *error) {
   options.depth = bench->line->options.depth;
   options.cache_bytes = 0;
   options.no_links = gather_cli_no_links();
+  options.tensor = raw.tensor;
   options.raw = raw.raw.type ? &raw.raw : NULL;
   GATHER_CLI_TRY(gather_cli_remote(url, &options.remote, error));
   GATHER_CLI_TRY(gather_table_open(url, &options, &bench->table, error));

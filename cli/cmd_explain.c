@@ -38,6 +38,7 @@ static gather_status make_up(gather_cli_explain *ex, gather_error *error) {
 static gather_status check_line(const gather_cli_explain *ex, gather_error *error) {
   const gather_cli_args *args = ex->job.args;
   static const gather_cli_option_id OF_A_MODEL[] = {GATHER_CLI_NODE, GATHER_CLI_INPUT, GATHER_CLI_DIM};
+  static const gather_cli_option_id OF_FILES[] = {GATHER_CLI_TENSOR, GATHER_CLI_I_TENSOR};
   const char *output = args->value[GATHER_CLI_OUTPUT];
   size_t len = output ? strlen(output) : 0;
   if (args->value[GATHER_CLI_DATA] && args->argument_count > 1)
@@ -46,6 +47,10 @@ static gather_status check_line(const gather_cli_explain *ex, gather_error *erro
     if (args->value[OF_A_MODEL[i]])
       return gather_cli_fail(error, GATHER_USAGE, "--%s needs a MODEL; it cannot be given with DATA or INDICES",
                              gather_cli_option_at(OF_A_MODEL[i])->name);
+  for (size_t i = 0; (is_model(args) || args->value[GATHER_CLI_DATA]) && i < sizeof OF_FILES / sizeof *OF_FILES; i++)
+    if (args->value[OF_FILES[i]] && (is_model(args) || OF_FILES[i] == GATHER_CLI_TENSOR))
+      return gather_cli_fail(error, GATHER_USAGE, "--%s needs DATA and INDICES that are files",
+                             gather_cli_option_at(OF_FILES[i])->name);
   if (args->value[GATHER_CLI_ELEMENTS] && args->value[GATHER_CLI_DRAW_ND])
     return gather_cli_fail(error, GATHER_USAGE, "--elements and --nd are two operators: give one of them");
   if (args->value[GATHER_CLI_AXIS] && args->value[GATHER_CLI_DRAW_ND])

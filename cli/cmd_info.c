@@ -211,7 +211,7 @@ static gather_status info_file(const gather_cli_args *args, gather_cli_input *in
   GATHER_CLI_TRY(gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &raw, error));
   GATHER_CLI_TRY(gather_cli_raw_rows(args->argument[0], &raw, error));
   GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &raw, false, NULL, input, &name, error));
-  if (*name) GATHER_CLI_TRY(gather_file_find(input->file, name, &only, error));
+  if (*name || raw.tensor) GATHER_CLI_TRY(gather_file_find(input->file, name, &only, error));
   return info_model(args, input->file, only, error);
 }
 

@@ -70,7 +70,7 @@ static gather_status open_whole(gather_cli_job *job, const char *data, gather_er
   const gather_file_tensor *tensor = NULL;
   const char *name;
   char *path = NULL;
-  gather_status status = gather_cli_source_split(data, &path, &name, error);
+  gather_status status = gather_cli_source_split(data, job->data_raw.tensor, &path, &name, error);
   if (status == GATHER_OK) status = gather_file_find_whole(job->data.file, name, &tensor, error);
   free(path);
   if (status == GATHER_OK) job->data.tensor = *tensor;

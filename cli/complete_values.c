@@ -36,11 +36,18 @@ static void say_tensors(const gather_cli_unfinished *line, const char *at, const
   gather_file_close(file);
 }
 
+/* NAME for each tensor of the line's argument number i. */
+static void complete_name(const gather_cli_unfinished *line, int i) {
+  gather_cli_complete_begin(line, GATHER_CLI_COMPLETE_NONE, line->value);
+  const char *path = i < line->argument_count ? line->argument[i] : "-";
+  if (strcmp(path, "-") != 0 && !gather_cli_source_streams(path)) say_tensors(line, line->value, path, line->value);
+}
+
 /* The name after the colon of FILE:, if FILE is a regular file; else NULL. */
 static const char *name_behind(const char *at, char **path) {
   const char *name;
   gather_error ignored;
-  if (gather_cli_source_split(at, path, &name, &ignored) != GATHER_OK) return NULL;
+  if (gather_cli_source_split(at, NULL, path, &name, &ignored) != GATHER_OK) return NULL;
   bool colon = name > at && name[-1] == ':'; /* "" points elsewhere if there is no colon */
   return *name || (strlen(at) > 0 && at[strlen(at) - 1] == ':' && colon) ? name : NULL;
 }
@@ -118,6 +125,12 @@ void gather_cli_complete_value(const gather_cli_unfinished *line) {
     case GATHER_CLI_PART:
     case GATHER_CLI_ORDER:
       gather_cli_complete_tensor(line, line->value);
+      return;
+    case GATHER_CLI_TENSOR:
+      complete_name(line, 0);
+      return;
+    case GATHER_CLI_I_TENSOR:
+      complete_name(line, 1);
       return;
     case GATHER_CLI_TEST_DATA:
       gather_cli_complete_begin(line, GATHER_CLI_COMPLETE_FOLDERS, line->value);

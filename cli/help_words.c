@@ -153,7 +153,9 @@ static const gather_cli_section SECTIONS[] = {
      "\"error\" of a failure is that of take: position has step, batch and beam.\n"},
     {GATHER_CLI_HELP_GATHER, "Naming a tensor",
      "FILE, or FILE:NAME if a file has several tensors. If a file named FILE:NAME\n"
-     "exists, that file is used. - is standard input. The format is detected from the\n"
+     "exists, that file is used. With --tensor NAME (for INDICES --indices-tensor) the\n"
+     "whole argument is the file: names of files and tensors may have any characters\n"
+     "then. - is standard input. The format is detected from the\n"
      "content, not from the name; gather info --formats lists the formats. Every .npy\n"
      "dtype of fixed size is supported, and its descr is kept; pickled objects are\n"
      "refused.\n"

@@ -101,6 +101,7 @@ void gather_cli_hint(const gather_cli_args *args, const gather_error *error, cha
     return;
   }
   if (error->file[0] && args->command && gather_cli_hint_output(args, error, text, bytes)) return;
+  if (error->status == GATHER_IO_ERROR && gather_cli_hint_system(error, error->file, text, bytes)) return;
   switch (error->status) {
     case GATHER_USAGE:
       usage_hint(args, error, text, bytes);

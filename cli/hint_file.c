@@ -39,6 +39,42 @@ static bool folder_of(const char *path, char *folder, size_t bytes) {
   return true;
 }
 
+/* What the system refused, whatever the file is: errors have no number, and end in its text, which is the same in the whole program. */
+static int refusal(const gather_error *error) {
+  static const int KNOWN[] = {ENOSPC, EDQUOT, EROFS, EMFILE, ENFILE, EFBIG};
+  for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
+    if (strncmp(strerror(KNOWN[i]), "Unknown", 7) != 0 && strstr(error->message, strerror(KNOWN[i]))) return KNOWN[i];
+  return strstr(error->message, "not enough disk space") ? ENOSPC : 0; /* found before anything was written */
+}
+
+bool gather_cli_hint_system(const gather_error *error, const char *file, char *text, size_t bytes) {
+  char folder[PATH_BYTES];
+  if (!folder_of(file, folder, sizeof folder)) return false;
+  switch (refusal(error)) {
+    case ENOSPC:
+      snprintf(text, bytes, "free space on the disk of %.100s, or write elsewhere", folder);
+      return true;
+    case EDQUOT:
+      snprintf(text, bytes, "your quota on the disk of %.100s is used up: remove files, or write elsewhere", folder);
+      return true;
+    case EROFS:
+      snprintf(text, bytes, "the file system of %.100s is read-only; write elsewhere", folder);
+      return true;
+    case EMFILE:
+      snprintf(text, bytes, "raise the limit of open files: ulimit -n");
+      return true;
+    case ENFILE:
+      snprintf(text, bytes, "the whole system has too many open files (fs.file-max): end programs that hold them");
+      return true;
+    case EFBIG:
+      snprintf(text, bytes, "the file system of %.100s, or ulimit -f, allows no file of this size; write elsewhere",
+               folder);
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
   char folder[PATH_BYTES];
   struct stat about;
@@ -46,6 +82,7 @@ bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *err
   for (int i = 0; (file = output_file(args, i)) != NULL; i++)
     if (gather_cli_hint_is_file(file, error)) break;
   if (!file || (error->status != GATHER_FILE_NOT_FOUND && error->status != GATHER_IO_ERROR)) return false;
+  if (gather_cli_hint_system(error, file, text, bytes)) return true;
   if (!folder_of(file, folder, sizeof folder)) return false;
   if (stat(file, &about) == 0 && !S_ISREG(about.st_mode)) {
     snprintf(text, bytes, "%.100s is not a regular file; name another output", file);
@@ -60,10 +97,6 @@ bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *err
     snprintf(text, bytes, "%.100s is a link to a file that does not exist; remove the link, or name its target", file);
   else if (access(folder, W_OK | X_OK) != 0)
     snprintf(text, bytes, "the folder %.100s is not writable; write elsewhere", folder);
-  else if (strstr(error->message, strerror(ENOSPC)))
-    snprintf(text, bytes, "free space on the disk of %.100s, or write elsewhere", folder);
-  else if (strstr(error->message, strerror(EMFILE)))
-    snprintf(text, bytes, "raise the limit of open files: ulimit -n");
   else
     return false;
   return true;

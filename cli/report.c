@@ -10,6 +10,7 @@
 
 #include "gather/file.h"
 #include "json.h"
+#include "show.h"
 #include "signals.h"
 #include "terminal.h"
 
@@ -59,8 +60,11 @@ void gather_cli_json_error(gather_cli_json *json, const gather_error *error, con
 }
 
 static void json_answer(const gather_cli_args *args, const gather_error *error, const char *node, const char *hint) {
+  char name[256]; /* which may be anything */
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(args));
-  gather_cli_json_string(&json, "command", args->name);
+  (void)snprintf(name, sizeof name, "%s", args->name);
+  gather_cli_hide_secrets(name);
+  gather_cli_json_string(&json, "command", name);
   gather_cli_json_error(&json, error, node, hint);
   gather_cli_json_finish(&json);
 }
@@ -71,7 +75,12 @@ int gather_cli_report(const gather_cli_args *args, const gather_error *error) {
 
 int gather_cli_report_node(const gather_cli_args *args, const gather_error *error, const char *node) {
   char hint[256];
+  gather_error shown = *error;
   gather_cli_hint(args, error, hint, sizeof hint);
+  gather_cli_hide_secrets(hint);
+  gather_cli_hide_secrets(shown.message);
+  gather_cli_hide_secrets(shown.file);
+  error = &shown;
   if (args->value[GATHER_CLI_JSON]) {
     json_answer(args, error, node, hint);
   } else {

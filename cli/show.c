@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "gather/file.h"
 
@@ -38,4 +39,32 @@ void gather_cli_put(FILE *to, const char *text) {
   if (bytes > sizeof few && (all = malloc(bytes)) != NULL) (void)gather_text_visible(text, all, bytes);
   fputs(all ? all : few, to); /* out of memory: the beginning */
   if (all != few) free(all);
+}
+
+static const char OF_SENTENCES[] = "'\":;,.)"; /* they end a URL in a message */
+
+/* The bytes before the host: a user and a password with their "@"; all of them if the word was cut behind a password, which is no port. */
+static size_t user_bytes(const char *authority, size_t bytes) {
+  for (size_t i = bytes; i > 0; i--)
+    if (authority[i - 1] == '@') return i;
+  size_t at = authority[0] == '[' ? strcspn(authority, "]") : 0;
+  while (bytes > at && strchr(OF_SENTENCES, authority[bytes - 1])) bytes--;
+  while (at < bytes && authority[at] != ':') at++;
+  if (at >= bytes) return 0;
+  return at + 1 + strspn(authority + at + 1, "0123456789") < bytes ? bytes : 0;
+}
+
+void gather_cli_hide_secrets(char *text) {
+  for (char *at = strstr(text, "://"); at; at = strstr(at, "://")) {
+    const bool http = (at - text >= 4 && strncasecmp(at - 4, "http", 4) == 0) ||
+                      (at - text >= 5 && strncasecmp(at - 5, "https", 5) == 0);
+    at += 3;
+    if (!http) continue;
+    const size_t user = user_bytes(at, strcspn(at, "/?# \t\r\n"));
+    memmove(at, at + user, strlen(at + user) + 1);
+    char *query = at + strcspn(at, "?# \t\r\n");
+    size_t bytes = *query == '?' || *query == '#' ? strcspn(query, " \t\r\n") : 0;
+    while (bytes > 0 && strchr(OF_SENTENCES, query[bytes - 1])) bytes--;
+    memmove(query, query + bytes, strlen(query + bytes) + 1);
+  }
 }

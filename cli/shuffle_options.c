@@ -33,6 +33,7 @@ static gather_status read_order(gather_cli_shuffle *job, gather_error *error) {
   if (gather_cli_is_stdin(data))
     return gather_cli_fail(error, GATHER_USAGE, "DATA cannot be standard input: a shuffle needs a file");
   if (!order && job->order_raw.raw.type) return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs --order");
+  if (!order && job->order_raw.tensor) return gather_cli_fail(error, GATHER_USAGE, "--indices-tensor needs --order");
   if (!order) return GATHER_OK;
   if (job->args->value[GATHER_CLI_SEED])
     return gather_cli_fail(error, GATHER_USAGE, "--seed and --order cannot be combined");
@@ -42,6 +43,9 @@ static gather_status read_order(gather_cli_shuffle *job, gather_error *error) {
   if (!sliced && !gather_cli_is_literal(order)) return GATHER_OK;
   if (job->order_raw.raw.type)
     return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a %s", order,
+                           sliced ? "slice" : "literal");
+  if (job->order_raw.tensor)
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-tensor needs a file, but '%.100s' is a %s", order,
                            sliced ? "slice" : "literal");
   if (sliced) return gather_cli_slice_read(order, &job->order_slice, error);
   return gather_cli_input_literal(order, &job->order, error);
@@ -73,6 +77,7 @@ static gather_status read_table(gather_cli_shuffle *job, gather_error *error) {
       gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
   job->options.raw = job->data_raw.raw.type ? &job->data_raw.raw : NULL;
   job->options.no_links = gather_cli_no_links();
+  job->options.tensor = job->data_raw.tensor;
   return GATHER_OK;
 }
 

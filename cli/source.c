@@ -41,38 +41,9 @@ static bool is_absent(int number) {
   return number == ENOENT || number == ENOTDIR || number == EACCES || number == ENAMETOOLONG || number == ELOOP;
 }
 
-/* Whether a file that may contain tensors has that path. *failed: an errno if the system could not tell; other splits of the
- * argument are not tried then. */
-static bool is_source(const char *path, int *failed) {
-  struct stat status;
-  *failed = 0;
-  if (is_dash(path)) return true;
-  if (stat(path, &status) == 0) return !S_ISDIR(status.st_mode);
-  if (!is_absent(errno)) *failed = errno;
-  return false;
-}
-
 static gather_status wrong(gather_error *error, const char *path, int number) {
   return gather_cli_fail_file(error, gather_cli_status_of(number), is_dash(path) ? "standard input" : path, -1, "%s",
                               strerror(number));
-}
-
-/* URL:NAME: the first colon behind a dot of its part of the path (file.ext:NAME), else the first of the last part. Nothing from a '?' on
- * is split: a query may be a secret. No server is asked whether a longer name exists. src/table/open.c has the same rule. */
-static char *url_colon(char *url) {
-  char *host = strstr(url, "://"), *last = NULL;
-  bool dot = false;
-  if (!host || host[3 + strcspn(host + 3, "/?#")] != '/') return NULL;
-  for (char *at = strchr(host + 3, '/'); *at && *at != '?' && *at != '#'; at++) {
-    if (*at == '/') {
-      last = NULL;
-      dot = false;
-    }
-    if (*at == '.') dot = true;
-    if (*at == ':' && dot) return at;
-    if (*at == ':' && !last) last = at;
-  }
-  return last;
 }
 
 /* A name that is not a part of the argument; the program ends with it. */
@@ -92,36 +63,40 @@ static char *keep_name(const char *text, size_t bytes) {
   return made->text;
 }
 
-/* URL:NAME?QUERY is the tensor NAME of URL?QUERY. */
-static gather_status split_url(char *path, const char **name, gather_error *error) {
-  char *colon = url_colon(path);
-  if (!colon) return GATHER_OK;
-  const size_t bytes = strcspn(colon + 1, "?#");
-  *name = keep_name(colon + 1, bytes);
-  if (!*name) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a tensor's name");
-  memmove(colon, colon + 1 + bytes, strlen(colon + 1 + bytes) + 1);
+/* A file of that whole name exists. */
+static bool is_there(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0;
+}
+
+/* -:NAME is the tensor NAME of standard input. */
+static gather_status split(const char *argument, char *path, const char **name, gather_error *error) {
+  if (strncmp(argument, "-:", 2) != 0 || is_there(argument))
+    return gather_file_split(argument, true, path, name, error);
+  memcpy(path, argument, strlen(argument) + 1);
+  path[1] = 0;
+  *name = path + 2;
   return GATHER_OK;
 }
 
-gather_status gather_cli_source_split(const char *argument, char **path, const char **name, gather_error *error) {
-  size_t len = strlen(argument);
-  int failed;
-  *name = "";
+gather_status gather_cli_source_split(const char *argument, const char *tensor, char **path, const char **name,
+                                      gather_error *error) {
+  const size_t len = strlen(argument);
+  const char *found = NULL;
+  *name = tensor ? tensor : "";
   *path = malloc(len + 1);
   if (!*path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a file's name");
   memcpy(*path, argument, len + 1);
-  if (gather_remote_is_url(argument)) return split_url(*path, name, error);
-  if (is_source(argument, &failed)) return GATHER_OK;
-  for (char *colon = strchr(*path, ':'); colon && !failed; colon = strchr(colon + 1, ':')) {
-    *colon = 0;
-    if (is_source(*path, &failed)) {
-      *name = argument + (colon - *path) + 1;
-      return GATHER_OK;
-    }
-    *colon = ':';
+  if (tensor || is_dash(argument)) return GATHER_OK;
+  GATHER_CLI_TRY(split(argument, *path, &found, error));
+  if (!found) return GATHER_OK;
+  const size_t before = strlen(*path);
+  if (memcmp(argument, *path, before) == 0 && argument[before] == ':' && strlen(found) == len - before - 1) {
+    *name = argument + before + 1;
+    return GATHER_OK;
   }
-  if (failed) return wrong(error, argument, failed);
-  return GATHER_OK; /* no such file: opening it reports that, with its whole name */
+  *name = keep_name(found, strlen(found)); /* a query is behind it */
+  return *name ? GATHER_OK : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a tensor's name");
 }
 
 const char *gather_cli_shown_name(const gather_cli_args *args, const gather_file *file) {

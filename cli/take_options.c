@@ -204,6 +204,9 @@ static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   if ((job->literal || sliced) && job->indices_raw.raw.type)
     return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a %s",
                            indices, sliced ? "slice" : "literal");
+  if ((job->literal || sliced) && job->indices_raw.tensor)
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-tensor needs a file, but '%.100s' is a %s", indices,
+                           sliced ? "slice" : "literal");
   if (sliced) return read_slice(job, indices, error);
   if (data && gather_cli_is_stdin(data) && gather_cli_is_stdin(indices))
     return gather_cli_fail(error, GATHER_USAGE, "DATA and INDICES cannot both be standard input");

@@ -93,6 +93,7 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   options.depth = through->options.depth;
   options.raw = raw.raw.type ? &raw.raw : NULL;
   options.no_links = gather_cli_no_links();
+  options.tensor = job->data_raw.tensor;
   options.decode_as = through->decode_as;
   options.codec = job->args->value[GATHER_CLI_CODEC];
   if (memory_bytes > 0 && (row_bytes > memory_bytes / PARTS_IN_MEMORY ||
@@ -236,6 +237,7 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_table *whole = NULL;
   options.no_links = gather_cli_no_links();
+  options.tensor = job->data_raw.tensor;
   if (job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS) return error->status;
   GATHER_CLI_TRY(gather_cli_remote(gather_cli_job_data(job), &options.remote, error));
   gather_error other;

@@ -50,10 +50,15 @@ static gather_cli_option_id as_is_of(gather_cli_option_id type) {
   return type == GATHER_CLI_TYPE ? GATHER_CLI_RAW : GATHER_CLI_I_RAW;
 }
 
+static gather_cli_option_id tensor_of(gather_cli_option_id type) {
+  return type == GATHER_CLI_TYPE ? GATHER_CLI_TENSOR : GATHER_CLI_I_TENSOR;
+}
+
 gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type, gather_cli_option_id shape,
                                      gather_cli_option_id offset, gather_cli_raw *raw, gather_error *error) {
   const char *type_name = gather_cli_option_at(type)->name, *shape_name = gather_cli_option_at(shape)->name;
   memset(raw, 0, sizeof *raw);
+  raw->tensor = args->value[tensor_of(type)];
   GATHER_CLI_TRY(gather_cli_number(args, offset, 0, INT64_MAX, 0, &raw->raw.offset, error));
   raw->raw.as_is = args->value[as_is_of(type)] != NULL;
   if (!args->value[type] && !args->value[shape] && !args->value[offset] && !raw->raw.as_is) return GATHER_OK;
@@ -80,6 +85,7 @@ gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gat
   if (gather_cli_is_stdin(argument))
     return gather_cli_fail(error, GATHER_USAGE, "the number of rows of standard input is not known: --shape needs it");
   options.raw = &raw->raw;
+  options.tensor = raw->tensor;
   options.keep_signals = true;
   options.no_links = gather_cli_no_links();
   GATHER_CLI_TRY(gather_cli_remote(argument, &options.remote, error));
@@ -173,7 +179,7 @@ static gather_status open_path(const char *path, const char *name, const gather_
 gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
                                     const char *role, gather_cli_input *input, const char **name, gather_error *error) {
   char *path = NULL;
-  gather_status status = gather_cli_source_split(argument, &path, name, error);
+  gather_status status = gather_cli_source_split(argument, raw->tensor, &path, name, error);
   if (status == GATHER_OK)
     status = open_path(path, *name, raw->raw.type ? &raw->raw : NULL, text_allowed, input, error);
   free(path);

@@ -10,11 +10,12 @@
 #include "gather/file.h"
 #include "literal.h"
 
-/* The values of --type, --shape, --offset and --raw; type NULL = not given. */
+/* The values of --type, --shape, --offset and --raw; type NULL = not given. And that of --tensor. */
 typedef struct gather_cli_raw {
   gather_raw raw;
   int64_t shape[GATHER_MAX_RANK];
-  bool whole; /* --shape -1x64: as many rows as the file has; shape[0] is -1 until gather_cli_raw_rows */
+  bool whole;         /* --shape -1x64: as many rows as the file has; shape[0] is -1 until gather_cli_raw_rows */
+  const char *tensor; /* NULL = the argument may be FILE:NAME */
 } gather_cli_raw;
 
 /* Reads the raw options (type, shape and offset are their numbers). Returns GATHER_USAGE, GATHER_UNSUPPORTED (a type

@@ -86,6 +86,16 @@ GATHER_API GATHER_CHECKED gather_status gather_file_open_with(const char *path, 
 GATHER_API GATHER_CHECKED gather_status gather_file_from_memory(const void *memory, size_t bytes, const char *name,
                                                                 gather_file **file, gather_error *error);
 
+/* Splits FILE:TENSOR as tables and the command do. A local file of the whole name takes precedence; else FILE ends at the first colon behind
+ * an existing file. Of a URL (with `urls`, else every path is local) no server is asked: FILE ends at the first colon directly behind an
+ * extension such as .npy or .onnx; without one, at the first colon behind the last slash, unless the URL itself ends in such an extension.
+ * The query of http and https URLs is never split: it follows TENSOR, and belongs to FILE; s3:// and hf:// have none.
+ * file: room for strlen(path) + 1 bytes; receives FILE, a zero byte and TENSOR. *name points at TENSOR there; NULL = there is no colon to
+ * split at, and FILE is the whole path. Returns GATHER_IO_ERROR and the like if the system cannot tell whether a file exists. Threads: any.
+ * Since 0.3. */
+GATHER_API GATHER_CHECKED gather_status gather_file_split(const char *path, bool urls, char *file, const char **name,
+                                                          gather_error *error);
+
 /* The type and shape of raw bytes. */
 typedef struct gather_raw {
   const char *type; /* a type's name, or an npy descr with its byte order (">f4", "|S5", "<U3", "|V12") */

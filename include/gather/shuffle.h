@@ -88,12 +88,13 @@ typedef struct gather_shuffle_options {
   /* The output may be a file of the table itself, which is replaced when the rows are complete. Without it that is refused, also with
    * `replace`. Since 0.3. */
   bool in_place;
+  const char *tensor; /* as gather_table_options.tensor. Since 0.3 */
 } gather_shuffle_options;
 
 #define GATHER_SHUFFLE_OPTIONS_INIT                                                                               \
   {                                                                                                               \
     sizeof(gather_shuffle_options), NULL, NULL, false, false, -1, 0, 0, GATHER_ENGINE_AUTO, 0, NULL, false, NULL, \
-        NULL, NULL, NULL, 0, false                                                                                \
+        NULL, NULL, NULL, 0, false, NULL                                                                          \
   }
 
 /* ---- shuffling ------------------------------------------------------------------------------------------------------- */

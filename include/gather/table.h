@@ -77,21 +77,23 @@ typedef struct gather_table_options {
    * codes). "biased:4" is the codec "biased" with codes of 4 bits, for files of MLX. NULL or "" = the file tells. */
   const char *codec;
   /* Paths that are URLs are read over the network, as remote.h says; all paths of a table are URLs or none is (GATHER_UNSUPPORTED).
-   * URL:TENSOR: the tensor begins after the first colon behind a dot of its part of the path (file.ext:TENSOR), else the first of the last part;
-   * a query follows it, and is never split.
+   * gather_file_split says where URL:TENSOR is split.
    * The options are copied. NULL = every path is the name of a local file. Since 0.2 */
   const gather_remote_options *remote;
+  /* The name of the tensor in each file, of any characters: nothing of a path is split then, so a path may have any, too. "" = the only
+   * tensor. NULL = a path may be FILE:TENSOR. Since 0.3 */
+  const char *tensor;
 } gather_table_options;
 
 #define GATHER_TABLE_OPTIONS_INIT                                                                                  \
   {                                                                                                                \
     sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL, \
-        NULL                                                                                                       \
+        NULL, NULL                                                                                                 \
   }
 
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };
 
-/* Opens a table. path: FILE or FILE:TENSOR; a file with the whole name takes precedence. Memory: freed by gather_table_close.
+/* Opens a table. path: FILE or FILE:TENSOR (gather_file_split), or only FILE if options->tensor is not NULL. Memory: freed by gather_table_close.
  * Returns the errors of gather_file_open and gather_file_find; GATHER_RANK_MISMATCH (rank 0), GATHER_UNSUPPORTED (strings;
  * elements not in row-major order; packed rows that do not end on a whole byte), GATHER_USAGE (memory_bytes too low; the message has
  * the minimum). */

@@ -109,12 +109,11 @@ static gather_status open_path(const char *path, const char *tensor, const duck_
                                gather_error *error) {
   gather_table_options how = options->table;
   how.remote = remote;
+  how.tensor = *tensor ? tensor : NULL; /* then nothing of the path is split */
   if (how.codec) how.decode_as = GATHER_TYPE_FLOAT32;
   gather_status status = gather_table_open(path, &how, table, error);
   if (status != GATHER_OK) return status;
-  if (*tensor && strcmp(gather_table_describe(*table)->name, tensor) != 0)
-    return gather_error_set_file(error, GATHER_NAME_NOT_FOUND, path, -1, "no such tensor '%s'", tensor);
-  char *file = file_of(path, gather_table_describe(*table)->name);
+  char *file = *tensor ? strdup(path) : file_of(path, gather_table_describe(*table)->name);
   if (!file) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
   status = open_decoded(path, file, options, &how, table, error);
   if (status == GATHER_OK && !remote) status = remember(file, *table, identity, error);
@@ -137,21 +136,16 @@ static gather_status open_url(const char *path, const char *tensor, const duck_o
 
 gather_status gather_duck_open_table(const char *file, const char *tensor, const duck_options *options,
                                      gather_table **table, duck_identity *identity, gather_error *error) {
-  size_t bytes = strlen(file) + strlen(tensor) + 2;
-  char *path = malloc(bytes);
-  if (!path) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
-  snprintf(path, bytes, "%s%s%s", file, *tensor ? ":" : "", tensor);
   gather_status status = GATHER_OK;
   if (gather_remote_is_url(file))
-    status = open_url(path, tensor, options, table, identity, error);
+    status = open_url(file, tensor, options, table, identity, error);
   else if (options->for_urls)
     status =
         gather_error_set_file(error, GATHER_USAGE, file, -1,
                               "connections, timeout, gap, whole, disk_cache, disk_cache_bytes, endpoint and region are "
                               "options of URLs; this is a local file");
   else
-    status = open_path(path, tensor, options, NULL, table, identity, error);
-  free(path);
+    status = open_path(file, tensor, options, NULL, table, identity, error);
   return status;
 }
 

@@ -76,6 +76,7 @@ static gather_status open_table(const ort_table_source *source, ort_table *table
   gather_table_options options = *source->options;
   const gather_raw raw = {gather_type_get(source->type)->name, source->rank, source->shape, source->offset, true};
   options.raw = &raw;
+  options.tensor = ""; /* a colon in a path is a character like others */
   /* The table's handler for SIGBUS outlives it. */
   if (!options.keep_signals) gather_ort_stay();
   gather_status status = gather_table_open(source->path, &options, &table->table, error);

@@ -37,6 +37,7 @@ FileTable::FileTable(const FilePlace &place) : place_(place) {
   raw.as_is = true;  // a .bin file may begin with anything
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   options.raw = &raw;
+  options.tensor = "";  // a colon in a path is a character like others
   options.memory_bytes = place.memory;
   gather_error error;
   gather_status status = gather_engine_parse(place.engine.c_str(), &options.engine, &error);

@@ -16,39 +16,18 @@ import numpy as np
 from libgather import _core
 from libgather.errors import GatherNotSupportedError, refuse
 from libgather.remote import is_url, url_options
+from libgather.table import tensor_name
 
 Path = str | bytes | os.PathLike
 _HEAD_BYTES = 4096
 
 
-def _split_url(whole: str) -> tuple[str, str]:
-    """URL:COLUMN, at the first colon behind a dot of its part of the path, else at the first of the last part. Nothing from a '?' on
-    is split: a query may be a secret. URL:COLUMN?QUERY is the column of URL?QUERY."""
-    end = min(at for at in (whole.find("?"), whole.find("#"), len(whole)) if at >= 0)
-    slash = whole.find("/", whole.find("://") + 3, end)
-    parts = whole[slash + 1 : end].split("/") if slash >= 0 else []
-    at = slash + 1
-    for i, part in enumerate(parts):
-        colon = part.find(":", part.find(".") + 1) if "." in part else -1
-        if colon < 0 and i + 1 == len(parts):
-            colon = part.find(":")
-        if colon >= 0:
-            return whole[: at + colon] + whole[end:], whole[at + colon + 1 : end]
-        at += len(part) + 1
-    return whole, ""
-
-
-def _split(path: Path) -> tuple[str, str]:
-    """FILE:COLUMN as the command splits it: a file of the whole name wins, then the first colon with a file before it."""
-    whole = os.fsdecode(path)
-    if is_url(whole):  # no server is asked whether a longer name exists
-        return _split_url(whole)
-    at = -1 if os.path.exists(whole) else whole.find(":")
-    while at >= 0:
-        if os.path.exists(whole[:at]) and not os.path.isdir(whole[:at]):
-            return whole[:at], whole[at + 1 :]
-        at = whole.find(":", at + 1)
-    return whole, ""
+def _split(path: Path, tensor: str | None) -> tuple[str, str]:
+    """The file, and the column or tensor in it: FILE:COLUMN if `tensor` is None."""
+    if tensor is not None:
+        return os.fsdecode(path), tensor
+    file, name = _core._split_path(os.fsencode(path))
+    return os.fsdecode(file), os.fsdecode(name)
 
 
 def _head(path: str) -> bytes:
@@ -154,7 +133,7 @@ def _from_library(path: str, column: str, head: bytes) -> np.ndarray:
     return np.ascontiguousarray(np.ndarray(shape, dtype, data, strides=strides)).reshape(shape)
 
 
-def read_ids(path: Path) -> np.ndarray:
+def read_ids(path: Path, *, tensor: str | None = None) -> np.ndarray:
     """Reads ids from a file, as an array of integers.
 
     Parameters
@@ -169,6 +148,8 @@ def read_ids(path: Path) -> np.ndarray:
         - Arrow files and streams, Feather: 'ids.arrow:user_id', in any number of record batches; lists of one length are rows;
         - Parquet: 'ids.parquet:user_id', with pyarrow, which must be installed;
         - .npy, safetensors and every other format of `gather info --formats`.
+    tensor : str, optional
+        The tensor or column, of any characters. Nothing of `path` is split then: a colon in it is a character like others.
 
     Returns
     -------
@@ -190,7 +171,7 @@ def read_ids(path: Path) -> np.ndarray:
     """
     if not isinstance(path, str | bytes | os.PathLike):
         raise TypeError(f"path must be a str or os.PathLike, not {type(path).__name__}")
-    file, column = _split(path)
+    file, column = _split(path, tensor_name(tensor))
     head = _head(file)
     if head.startswith(b"PAR1"):
         return _from_parquet(file, column)

@@ -73,7 +73,7 @@ def is_url(name: str) -> bool:
 
 def shown(name: str) -> str:
     """A name for people: of a URL without user, query and fragment, which may be secrets."""
-    found = re.match(r"(?is)(https?://)(?:[^/?#]*@)?([^?#]*)(?:[?#][^:]*)?(.*)", name)
+    found = re.match(r"(?i)(https?://)(?:[^/?#]*@)?([^?#]*)", name)
     return "".join(found.groups()) if found else name
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from libgather import _core
 from libgather.errors import refuse
 from libgather.remote import is_url
-from libgather.table import Path, _index, _paths_of, _raw_shape, _raw_type, bytes_of, memory_of
+from libgather.table import Path, _index, _paths_of, _raw_shape, _raw_type, bytes_of, memory_of, tensor_name
 
 _MOST_THREADS = 1024
 
@@ -88,6 +88,7 @@ def shuffle(
     source: Path | Sequence[Path],
     output: Path | None,
     *,
+    tensor: str | None = None,
     seed: int | None = None,
     order: Any = None,
     memory: int | str | None = None,
@@ -119,6 +120,8 @@ def shuffle(
         The table: a local file of any format that open() reads, FILE:TENSOR, or a list of its parts in order. No URLs: every row is read.
     output : str or PathLike
         The new file; its extension selects the format: .npy, .safetensors, .pb, .bin or .raw. None only with dry_run=True.
+    tensor : str, optional
+        The tensor in each file of `source`, as in open().
     seed : int, optional
         Seed of the random order, at least 0. Default: a new one, which is in the result.
     order : array of integers, optional
@@ -207,5 +210,6 @@ def shuffle(
         progress,
         0 if align is None else bytes_of(align, "align"),
         bool(in_place),
+        tensor_name(tensor),
     )
     return Shuffled(None if target is None else os.fsdecode(target), *facts)

@@ -185,6 +185,13 @@ def _paths_of(path: Path | Sequence[Path]) -> list[str]:
     return [os.fsdecode(part) for part in path]
 
 
+def tensor_name(tensor: Any) -> str | None:
+    """The argument `tensor`: a name, or None if paths may be FILE:TENSOR."""
+    if tensor is not None and not isinstance(tensor, str):
+        raise TypeError(f"tensor must be a str, not {type(tensor).__name__}")
+    return tensor
+
+
 def _raw_type(dtype: Any) -> tuple[str, np.dtype | None]:
     """The library's name of the type of raw bytes, and the dtype if it has no name."""
     if isinstance(dtype, str) and dtype in _core.types() and dtype != "opaque":
@@ -238,6 +245,7 @@ class Table(_core.Table, TableIndexing, TableArray):
         cls,
         path: Path | Sequence[Path],
         *,
+        tensor: str | None = None,
         memory: int | str | None = None,
         engine: str = "auto",
         depth: int | None = None,
@@ -280,10 +288,12 @@ class Table(_core.Table, TableIndexing, TableArray):
             decoded,
             codec,
             remote_options(paths, remote, bytes_of),
+            tensor_name(tensor),
         )
         self._paths = paths
         self._arguments = {
             "path": [part if os.path.isabs(part) or is_url(part) else os.path.join(os.getcwd(), part) for part in paths],
+            "tensor": tensor,
             "memory": memory,
             "engine": engine,
             "depth": depth,
@@ -366,6 +376,7 @@ def _reopen(kind: type[Table], arguments: dict[str, Any]) -> Table:
 def open(
     path: Path | Sequence[Path],
     *,
+    tensor: str | None = None,
     memory: int | str | None = None,
     engine: str = "auto",
     depth: int | None = None,
@@ -389,6 +400,9 @@ def open(
         'FILE' or 'FILE:TENSOR', in any format of `gather info --formats`. A list: parts, concatenated along
         axis 0, of equal types and row shapes. A URL ('https://host/FILE:TENSOR', also http, s3 and hf) is read
         over the network, by ranges of bytes: only headers and the rows that are taken.
+    tensor : str, optional
+        The tensor in each file, of any characters. Nothing of `path` is split then: a colon in it is a character like others. '': the only
+        tensor. Default: a path may be 'FILE:TENSOR'.
     memory : int or str, optional
         Memory limit of the table ('2GiB', '500MB', 65536): resident mapped pages, buffers and cache together,
         without the indices and the result. Default: no limit; then buffers and cache stay below 2 GiB and below an eighth of
@@ -442,6 +456,7 @@ def open(
     """
     return Table(
         path,
+        tensor=tensor,
         memory=memory,
         engine=engine,
         depth=depth,

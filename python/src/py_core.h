@@ -221,6 +221,7 @@ PyObject *gather_py_infer_shape(PyObject *self, PyObject *const *args, Py_ssize_
 PyObject *gather_py_ops(PyObject *self, PyObject *none);
 PyObject *gather_py_types(PyObject *self, PyObject *none);
 PyObject *gather_py_is_url(PyObject *self, PyObject *name);
+PyObject *gather_py_split_path(PyObject *self, PyObject *path);
 PyObject *gather_py_info(PyObject *self, PyObject *none);
 /* py_table_open.c: the options of URLs, of which libgather/remote.py has made a tuple; -1 with an exception. Its texts belong to the
  * tuple. */

@@ -5,6 +5,8 @@
 #include "gather/file.h"
 #include "gather/table.h"
 #include "py_core.h"
+/* Python.h must be first. */
+#include <string.h>
 
 static const char *off_axis_name(gather_off_axis rule) {
   return rule == GATHER_OFF_AXIS_EQUAL ? "equal" : rule == GATHER_OFF_AXIS_AT_MOST ? "at_most" : "none";
@@ -93,4 +95,18 @@ PyObject *gather_py_info(PyObject *self, PyObject *none) {
                        "features", gather_cpu_features(), "pool", gather_pool_library(), "cpus",
                        (int)gather_cpu_count(), "formats", formats(), "engines", engines(), "limited_api",
                        PyBool_FromLong(limited), "free_threaded", PyBool_FromLong(free_threaded));
+}
+
+PyObject *gather_py_split_path(PyObject *self, PyObject *path) {
+  char *text;
+  const char *name;
+  gather_error error;
+  (void)self;
+  if (PyBytes_AsStringAndSize(path, &text, NULL) < 0) return NULL; /* it contains no null character */
+  char *file = (char *)PyMem_Malloc(strlen(text) + 1);
+  if (!file) return PyErr_NoMemory();
+  const gather_status status = gather_file_split(text, true, file, &name, &error);
+  PyObject *made = status == GATHER_OK ? Py_BuildValue("(yy)", file, name ? name : "") : gather_py_raise(&error);
+  PyMem_Free(file);
+  return made;
 }

@@ -21,6 +21,8 @@ static PyMethodDef functions[] = {
     {"set_threads", gather_py_set_threads, METH_O, gather_py_doc_set_threads},
     {"get_threads", gather_py_get_threads, METH_NOARGS, gather_py_doc_get_threads},
     {"ops", gather_py_ops, METH_NOARGS, gather_py_doc_ops},
+    {"_split_path", gather_py_split_path, METH_O,
+     "_split_path(path, /)\n--\n\nThe file and the tensor of FILE:TENSOR or URL:TENSOR, as bytes."},
     {"_is_url", gather_py_is_url, METH_O, "_is_url(name, /)\n--\n\nWhether a name (bytes) begins like a URL."},
     {"types", gather_py_types, METH_NOARGS, gather_py_doc_types},
     {"codecs", gather_py_codecs, METH_NOARGS, gather_py_doc_codecs},

@@ -41,10 +41,10 @@ static int read_call(PyObject *args, shuffle_call *given) {
   long long seed, memory, offset, align;
   int passes, depth, replace, resume, threads, dry_run, as_is, links, in_place;
   *options = (gather_shuffle_options)GATHER_SHUFFLE_OPTIONS_INIT;
-  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppOLp", &PyTuple_Type, &given->paths, &output, &given->name,
+  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppOLpz", &PyTuple_Type, &given->paths, &output, &given->name,
                         &given->order, &seed, &memory, &passes, &given->engine, &depth, &replace, &resume, &threads,
                         &dry_run, &given->type, &PyTuple_Type, &given->shape, &offset, &as_is, &links, &given->progress,
-                        &align, &in_place))
+                        &align, &in_place, &options->tensor))
     return -1;
   if (output != Py_None && PyBytes_AsStringAndSize(output, &given->output, NULL) < 0) return -1;
   options->name = given->name;
@@ -170,7 +170,7 @@ static PyObject *shuffle(shuffle_call *given) {
 }
 
 /* _shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, raw_type, raw_shape,
- * raw_offset, raw_as_is, links, progress, align, in_place) */
+ * raw_offset, raw_as_is, links, progress, align, in_place, tensor) */
 PyObject *gather_py_shuffle(PyObject *self, PyObject *args) {
   shuffle_call given = {0};
   PyObject *result = NULL;

@@ -63,15 +63,16 @@ static int read_opening(PyObject *args, opening *given) {
   gather_error error;
   long long memory, cache, offset;
   int depth, buffered, keep_signals, as_is, links;
-  const char *codec;
+  const char *codec, *tensor;
   PyObject *remote;
-  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzzO", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache,
+  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzzOz", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache,
                         &depth, &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset,
-                        &given->dtype, &as_is, &links, &given->decode_as, &codec, &remote))
+                        &given->dtype, &as_is, &links, &given->decode_as, &codec, &remote, &tensor))
     return -1;
   given->options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
   given->options.decode_as = gather_type_parse(given->decode_as);
   given->options.codec = codec;
+  given->options.tensor = tensor;
   if (gather_engine_parse(given->engine, &given->options.engine, &error) != GATHER_OK) {
     gather_py_raise(&error);
     return -1;

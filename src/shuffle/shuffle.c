@@ -42,7 +42,8 @@ static bool keep_raw(gather_shuffle *job) {
 
 static gather_status keep_all(gather_shuffle *job, const char *const *paths, gather_error *error) {
   job->paths = gather_arena_take(&job->memory, job->path_count, (int64_t)sizeof *job->paths);
-  bool kept = job->paths && keep_raw(job) && keep_text(job, &job->options.format) && keep_text(job, &job->options.name);
+  bool kept = job->paths && keep_raw(job) && keep_text(job, &job->options.format) &&
+              keep_text(job, &job->options.name) && keep_text(job, &job->options.tensor);
   for (int32_t i = 0; i < job->path_count && kept; i++) {
     job->paths[i] = paths[i];
     kept = keep_text(job, &job->paths[i]);

@@ -29,6 +29,7 @@ gather_status gather_shuffle_open_table(gather_shuffle *job, gather_error *error
   options.depth = job->options.depth;
   options.no_links = job->options.no_links;
   options.raw = job->options.raw;
+  options.tensor = job->options.tensor;
   gather_status status = gather_table_open_parts(job->paths, job->path_count, &options, &job->table, error);
   if (status != GATHER_OK) return fail_open(job, status, error);
   gather_table_part part;

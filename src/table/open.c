@@ -16,74 +16,27 @@
 
 /* ---- names */
 
-/* Whether a file with that path exists. *failed: the errno if the system cannot tell; another path must not be tried
- * then. */
-static bool is_file(const char *path, int *failed) {
-  struct stat about;
-  if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode);
-  if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
-    *failed = errno;
-  return false;
-}
-
-/* Splits FILE or FILE:TENSOR. If no file has the whole name, it is split at the first colon after an existing file. */
-static gather_status split_path(const char *path, char **file, const char **name, gather_error *error) {
-  int failed = 0;
-  *name = "";
-  *file = gather_alloc((int64_t)strlen(path) + 1);
-  if (!*file) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory to open it");
-  memcpy(*file, path, strlen(path));
-  if (is_file(path, &failed)) return GATHER_OK;
-  for (char *colon = strchr(*file, ':'); colon && !failed; colon = strchr(colon + 1, ':')) {
-    *colon = '\0';
-    if (is_file(*file, &failed)) {
-      *name = path + (colon + 1 - *file);
-      return GATHER_OK;
-    }
-    *colon = ':';
-  }
-  if (!failed) return GATHER_OK; /* opening reports the error */
-  gather_free(*file);
-  return gather_fail_system(error, path, failed, "open it");
-}
-
 /* A name is a URL if the caller allows URLs. */
 static bool is_url(const gather_table_options *options, const char *path) {
   return options->remote && gather_remote_is_url(path);
 }
 
-/* The colon of URL:TENSOR: the first behind a dot of its part of the path (file.ext:TENSOR), else the first of the last part. Nothing from
- * a '?' on is split: a query may be a secret. */
-static char *url_colon(char *url) {
-  char *host = strstr(url, "://"), *last = NULL;
-  bool dot = false;
-  if (!host || host[3 + strcspn(host + 3, "/?#")] != '/') return NULL;
-  for (char *at = strchr(host + 3, '/'); *at && *at != '?' && *at != '#'; at++) {
-    if (*at == '/') {
-      last = NULL;
-      dot = false;
-    }
-    if (*at == '.') dot = true;
-    if (*at == ':' && dot) return at;
-    if (*at == ':' && !last) last = at;
+/* The file of a path, and the tensor behind it in the same memory, which the caller frees. */
+static gather_status split(const gather_table *table, const char *path, char **file, const char **name,
+                           gather_error *error) {
+  const char *tensor = table->options.tensor;
+  const size_t len = strlen(path), more = tensor ? strlen(tensor) + 1 : 0;
+  *file = gather_alloc((int64_t)(len + 1 + more));
+  if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a table");
+  if (tensor) {
+    memcpy(*file, path, len + 1);
+    *name = memcpy(*file + len + 1, tensor, more);
+    return GATHER_OK;
   }
-  return last;
-}
-
-/* Splits URL, URL:TENSOR or URL:TENSOR?QUERY, without asking whether there is such a file. The name is behind the URL in the same memory. */
-static gather_status split_url(const char *path, char **file, const char **name, gather_error *error) {
-  const size_t len = strlen(path);
-  *name = "";
-  *file = gather_alloc(2 * ((int64_t)len + 1));
-  if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a URL");
-  memcpy(*file, path, len);
-  char *colon = url_colon(*file), *room = *file + len + 1;
-  if (!colon) return GATHER_OK;
-  const size_t bytes = strcspn(colon + 1, "?#");
-  memcpy(room, colon + 1, bytes);
-  memmove(colon, colon + 1 + bytes, strlen(colon + 1 + bytes) + 1);
-  *name = room;
-  return GATHER_OK;
+  const gather_status status = gather_file_split(path, table->client != NULL, *file, name, error);
+  if (!*name) *name = "";
+  if (status != GATHER_OK) gather_free(*file);
+  return status;
 }
 
 /* ---- raw bytes: as many rows as the file has */
@@ -125,11 +78,6 @@ static gather_status open_raw(const gather_table *table, const char *path, const
 static gather_status check_place(const gather_table *table, const char *path, gather_error *error) {
   if (is_url(&table->options, path) == (table->client != NULL)) return GATHER_OK;
   return gather_fail(error, GATHER_UNSUPPORTED, "the parts of one table are all URLs or all local files");
-}
-
-static gather_status split(const gather_table *table, const char *path, char **file_name, const char **name,
-                           gather_error *error) {
-  return table->client ? split_url(path, file_name, name, error) : split_path(path, file_name, name, error);
 }
 
 /* Adds a tensor in Fortran order. The parts before it were added as rows: they are added again. */
@@ -219,7 +167,8 @@ gather_status gather_table_open_parts(const char *const *paths, int32_t count, c
   gather_remote_client_release(client);
   GATHER_TRY(status);
   status = open_all(made, paths, count, error);
-  made->options.raw = NULL, made->options.codec = NULL, made->options.remote = NULL; /* the caller's */
+  made->options.raw = NULL, made->options.codec = NULL, made->options.remote = NULL, made->options.tensor = NULL;
+  /* the caller's */
   if (status == GATHER_OK)
     *table = made;
   else

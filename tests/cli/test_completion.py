@@ -54,6 +54,13 @@ def test_commands_and_options_come_from_the_tables(gather, files):
     assert all(len(line) <= 90 for line in gather("__complete", "take", "--").text.splitlines())
 
 
+def test_names_of_tensors_are_offered(gather, files):
+    assert complete(gather, "take", "two.npz", "--tensor", "") == ("none 0", ["emb", "pos"])
+    assert complete(gather, "info", "two.npz", "--tensor", "p") == ("none 0", ["pos"])
+    assert complete(gather, "take", "table.npy", "two.npz", "--indices-tensor", "e") == ("none 0", ["emb"])
+    assert complete(gather, "take", "--tensor", "") == complete(gather, "take", "none.npz", "--tensor", "") == ("none 0", [])
+
+
 RULES = [rules for command, rules in DEFAULTS if command == "elements"]
 
 

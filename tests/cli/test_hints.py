@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What a first try gets wrong, and the hint that must help: never one about something else."""
 
+import json
+import resource
+import subprocess
+
 import numpy as np
 import pytest
 from models import IR, onnx_model
+from support.skip import skip_test
 
 ROWS = """m (int64[N] ids) => (float[N, 2] y) <float[3,2] w = {0,1, 10,11, 20,21}> { [g] y = Gather (w, ids) }"""
 BOOLS = """m (bool[2, 2] w, int64[N] ids) => (bool[N, 2] y) { [g] y = Gather (w, ids) }"""
@@ -197,3 +202,45 @@ def test_an_output_that_cannot_be_written_gets_the_hint_of_its_error(gather):
     for name, words in (("pipe.npy", "not a regular file"), ("folder.npy", "not a regular file"), ("dangling.npy", "link to a file")):
         shown = gather("take", "x.npy", "0", "-o", name, "-f").err.decode()
         assert words in shown and "not writable" not in shown, (name, shown)
+
+
+def test_a_full_disk_gets_its_hint(gather):
+    from test_output import small_disk
+
+    gather.save("x.npy", np.ones((4, 1 << 19), np.uint8))
+    with small_disk(gather.folder / "disk"):
+        for line in (("take", "x.npy", "[0, 1, 2]"), ("shuffle", "x.npy")):
+            error = gather.fails("io_error", *line, "-o", "disk/o.npy")
+            assert error["hint"] == "free space on the disk of disk, or write elsewhere", (line, error)
+
+
+def test_a_read_only_file_system_gets_its_hint(gather):
+    from test_output import small_disk
+
+    gather.save("x.npy", np.arange(4))
+    with small_disk(gather.folder / "disk"):
+        if subprocess.run(["mount", "-o", "remount,ro", str(gather.folder / "disk")], capture_output=True).returncode != 0:
+            skip_test("full_disk", "a disk cannot be made read-only here")
+        for line in (("take", "x.npy", "[0]"), ("shuffle", "x.npy")):
+            error = gather.fails("io_error", *line, "-o", "disk/o.npy")
+            assert error["hint"] == "the file system of disk is read-only; write elsewhere", (line, error)
+
+
+def test_too_many_files_get_their_hint(gather):
+    """The hard limit: the command raises the soft one. Inputs and outputs."""
+    gather.save("x.npy", np.arange(4))
+    gather.save("ids.npy", np.arange(2))
+
+    def run(most: int, *line: str):
+        return gather(*line, "--json", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+
+    seen = 0
+    for line in (("info", "x.npy"), ("take", "x.npy", "ids.npy", "-o", "o.npy", "-f"), ("elements", "x.npy", "ids.npy", "-o", "o.npy", "-f")):
+        for most in range(4, 8):
+            answer = run(most, *line)
+            if answer.code == 0:
+                continue
+            error = json.loads(answer.out)["error"]
+            assert error["hint"] == "raise the limit of open files: ulimit -n", (most, line, error)
+            seen += 1
+    assert seen > 0

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -373,3 +374,73 @@ def test_odd_names_are_written_safely(gather):
     assert gather.json("info", name)["file"] == 'a\x1b[31m\n"\\\u00e9\ufffd.npy'
     assert b"\x1b" not in gather("info", name).out
     assert subprocess.run([gather.exe, "take", name, "0", "-o", "o" + name, "-f"], cwd=gather.folder).returncode == 0
+
+
+# ---- --tensor and --indices-tensor: names of any characters
+
+ODD = ("x:1", "a/b:c", "?q#f", "é $(x) '\"", "[0]", "-", "10:20")
+
+
+@pytest.fixture
+def odd(gather):
+    """A file whose name and whose tensors have colons, beside files that a split would find."""
+    rows = {name: DATA.astype(np.int64) + 100 * i for i, name in enumerate(ODD)}
+    np.savez(gather.folder / "m.npz:x:1", **{name: array for name, array in rows.items() if "/" not in name})
+    os.rename(gather.folder / "m.npz:x:1.npz", gather.folder / "m.npz:x:1")
+    save_file(rows, gather.folder / "s:a.safetensors")
+    np.savez(gather.folder / "m.npz", **{"x:1": DATA[:1]})  # FILE:NAME would find it, were the longer name not there
+    return rows
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_tensor_of_any_name_in_a_file_of_any_name(gather, odd, name):
+    for file in ("m.npz:x:1", "s:a.safetensors"):
+        if file.startswith("m") and "/" in name:
+            continue
+        data = odd[name]
+        (tensor,) = gather.json("info", file, f"--tensor={name}")["tensors"]
+        assert (tensor["name"], tensor["shape"]) == (name, [3, 4])
+        for words, expected in (
+            (("take", "[2, 0]"), data[[2, 0]]),
+            (("take", "[2, 0]", "--memory", "64MiB"), data[[2, 0]]),
+            (("take", "[1]", "--axis", "1"), data[:, [1]]),
+            (("take", "[5, 0]", "--part", file), np.concatenate([data, data])[[5, 0]]),
+            (("elements", "[[0, 1, 2, 0]]"), np.take_along_axis(data, np.array([[0, 1, 2, 0]]), 0)),
+            (("nd", "[[1, 2]]"), data[[1], [2]]),
+        ):
+            gather.json(words[0], file, *words[1:], f"--tensor={name}", "-o", "o.npy", "-f")
+            assert np.array_equal(gather.load("o.npy"), expected), (file, words)
+        gather.json("shuffle", file, f"--tensor={name}", "--order", "[1, 1]", "-o", "o.npy", "-f")
+        assert np.array_equal(gather.load("o.npy"), data[[1, 1]])
+        assert gather.json("explain", file, "[0]", f"--tensor={name}")["data_shape"] == [3, 4]
+        assert gather.json("bench", file, f"--tensor={name}", "--rows", "2")["shape"] == [3, 4]
+
+
+def test_indices_of_any_name(gather, table):
+    np.savez(gather.folder / "i:d.npz", **{"x:1": np.array([2, 0])})
+    gather.write("c:d.csv", "a:b,c\n2,1\n0,1\n")
+    for file, name in (("i:d.npz", "x:1"), ("c:d.csv", "a:b")):
+        for words in (("take", table), ("take", table, "--memory", "64MiB")):
+            gather.json(words[0], table, file, *words[2:], "--indices-tensor", name, "-o", "o.npy", "-f")
+            assert np.array_equal(gather.load("o.npy"), DATA[[2, 0]])
+        gather.json("shuffle", table, "--order", file, "--indices-tensor", name, "-o", "o.npy", "-f")
+        assert np.array_equal(gather.load("o.npy"), DATA[[2, 0]])
+    assert "no such tensor 'x'" in gather.fails("name_not_found", "take", table, "i:d.npz", "--indices-tensor", "x", "-o", "p.npy")["message"]
+    (gather.folder / "i.npz").write_bytes((gather.folder / "i:d.npz").read_bytes())
+    gather.fails("file_not_found", "take", table, "i.npz:x:1", "--indices-tensor", "x:1", "-o", "p.npy")  # nothing is split
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("take", "x.npy", "[0]", "--indices-tensor", "x", "-o", "o.npy"),
+        ("take", "x.npy", "0:1", "--indices-tensor", "x", "-o", "o.npy"),
+        ("shuffle", "x.npy", "--indices-tensor", "x", "-o", "o.npy"),
+        ("shuffle", "x.npy", "--order", "[0]", "--indices-tensor", "x", "-o", "o.npy"),
+        ("explain", "--data", "3x4", "[0]", "--tensor", "x"),
+        ("explain", "m.onnx", "--node", "g", "--tensor", "x"),
+        ("explain", "m.onnx", "--node", "g", "--indices-tensor", "x"),
+    ],
+)
+def test_a_tensor_option_without_its_file(gather, table, line):
+    assert "tensor needs" in gather.fails("usage", *line)["message"]

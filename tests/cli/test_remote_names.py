@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from support.http_faults import cut, garbage, redirect, status
 from support.http_server import HttpServer
 from support.skip import skip_test
 
@@ -225,3 +226,92 @@ def test_shards_beside_an_index_of_the_hub_and_of_s3(gather, url, name: str, pre
         assert server.requests == 3
         gather.json("take", f"{name}:w1", "[3]", "-o", "o.npy", "-f", env=env)
         assert np.load(gather.folder / "o.npy").tolist() == [[16, 17]]
+
+
+# ---- secrets: a query, a user and a password are sent, and never shown
+
+SECRET = "se=2026-12-01T05:07:10Z&sig=SECRET:more/SECRET?x.npz:SECRET#SECRET"
+LINES = {  # URL stands for a good one, BAD for one whose request fails, MODEL, TEXT and WRONG for other files
+    "info": ("info", "URL"),
+    "info of a name": ("info", "URL", "--tensor", "none"),
+    "info of a page": ("info", "PAGE"),
+    "take": ("take", "URL", "[1]", "-o", "o.npy", "-f", "--plan"),
+    "take, dry": ("take", "URL", "[1]", "--dry-run"),
+    "take by memory": ("take", "URL", "[1]", "-o", "o.npy", "-f", "--memory", "64MiB"),
+    "take of an axis": ("take", "URL", "[1]", "-o", "o.npy", "-f", "--axis", "1"),
+    "take out of range": ("take", "URL", "[100000]", "-o", "o.npy", "-f"),
+    "take of parts": ("take", "URL", "[1]", "-o", "o.npy", "-f", "--part", "URL"),
+    "take of parts of two kinds": ("take", "URL", "[1]", "-o", "o.npy", "-f", "--part", "local.npy"),
+    "take of a local part": ("take", "local.npy", "[1]", "-o", "o.npy", "-f", "--part", "URL"),
+    "take as": ("take", "URL", "[1]", "-o", "o.npy", "-f", "--as", "float16"),
+    "take, raw": ("take", "URL", "[1]", "-o", "o.npy", "-f", "--type", "f32", "--shape", "4x4"),
+    "ids": ("take", "local.npy", "IDS", "-o", "o.npy", "-f"),
+    "ids, wrong": ("take", "local.npy", "URL", "-o", "o.npy", "-f"),
+    "ids, text": ("take", "local.npy", "TEXT", "-o", "o.npy", "-f"),
+    "ids, column": ("take", "local.npy", "TEXT", "-o", "o.npy", "-f", "--indices-tensor", "none"),
+    "elements": ("elements", "URL", "[[1]]", "-o", "o.npy", "-f"),
+    "nd": ("nd", "URL", "[[1]]", "-o", "o.npy", "-f"),
+    "tree": ("tree", "URL", "URL", "[1]", "0", "-o", "o.npy", "-f"),
+    "shuffle": ("shuffle", "URL", "-o", "o.npy", "-f"),
+    "shuffle by": ("shuffle", "local.npy", "--order", "URL", "-o", "o.npy", "-f"),
+    "bench": ("bench", "URL", "--rows", "4"),
+    "explain": ("explain", "URL", "[1]"),
+    "explain a model": ("explain", "MODEL", "--node", "g"),
+    "explain no node": ("explain", "MODEL", "--node", "none"),
+    "check": ("check", "MODEL"),
+    "check of a table": ("check", "URL"),
+    "check with": ("check", "MODEL", "--input", "emb=URL"),
+    "check with nothing": ("check", "MODEL", "--input", "URL"),
+    "run": ("run", "MODEL", "--output", "o.npy", "-f"),
+    "run of a table": ("run", "URL", "--output", "o.npy", "-f"),
+    "run to": ("run", "MODEL", "--output", "URL"),
+    "run to a name": ("run", "MODEL", "--output", "y=URL"),
+    "a length": ("check", "MODEL", "--dim", "URL"),
+    "a policy": ("take", "local.npy", "[1]", "-o", "o.npy", "--on-bad", "URL"),
+    "a threshold": ("take", "local.npy", "[1]", "-o", "o.npy", "--threads", "URL"),
+    "an output": ("take", "local.npy", "[1]", "-o", "URL"),
+    "an extra word": ("take", "URL", "[1]", "URL", "-o", "o.npy"),
+    "an unknown option": ("take", "URL", "[1]", "--tensr=URL"),
+    "a command": ("URL",),
+}
+FILES_OF = {"URL": "/a.npy", "IDS": "/ids.npy", "TEXT": "/ids.csv", "MODEL": "/small.onnx", "PAGE": "/page.npy"}
+FAILURES = {
+    "good": None,
+    "gone": "gone",
+    "refused": status(403),
+    "redirected": redirect("/other/SECRET.npy?sig=SECRET#SECRET".replace("/SECRET", "/lost")),
+    "page": garbage(),
+    "broken": status(500),
+    "cut": cut(10),
+    "no server": "port",
+}
+TRIED_AGAIN = ("redirected", "page", "broken", "cut", "no server")  # each command waits for --timeout
+SOME = ("info", "take of an axis", "ids", "check")
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_query_and_a_password_are_never_shown(gather, url, server, failure):
+    """Every command by every kind of failure, as text and as JSON."""
+    gather.save("local.npy", DATA[:4])
+    server.put("/page.npy", b"<!DOCTYPE html><html>SECRET is not in the answer</html>".replace(b"SECRET", b"it"))
+    how = FAILURES[failure]
+    if callable(how):
+        server.fault(how)
+
+    def secret(word: str) -> str:
+        path = FILES_OF[word] if how != "gone" else "/gone" + FILES_OF[word]
+        there = url(path) if how != "port" else "http://127.0.0.1:1" + path
+        return there.replace("//", "//SECRETUSER:SECRETWORD@") + "?" + SECRET
+
+    try:
+        for name, line in LINES.items():
+            if failure in TRIED_AGAIN and name not in SOME:
+                continue
+            words = [word.replace(word.split("=")[-1], secret(word.split("=")[-1])) if word.split("=")[-1] in FILES_OF else word for word in line]
+            for more in ([], ["--json"]):
+                answer = gather(*words, *more, "--timeout=1") if line[0] not in ("shuffle", "URL") else gather(*words, *more)
+                said = answer.out + answer.err
+                assert b"SECRET" not in said and b"05:07" not in said, (failure, name, said)
+                assert said or answer.code == 0
+    finally:
+        server.no_faults()
