@@ -246,7 +246,7 @@ static PyMethodDef methods[] = {
     {"nodes", get_nodes, METH_NOARGS, "nodes()\n--\n\nThe fields of each node: a list of dicts."},
     {"advice", get_advice, METH_NOARGS, "advice()\n--\n\nWhat to give for each node: a list of (kind, names)."},
     {"contradictions", get_contradictions, METH_NOARGS,
-     "contradictions($self, /)\n--\n\nadvice()\n--\n\nWhat to give for each node: a list of (kind, names)."},
+     "contradictions()\n--\n\nThe values that contradict their declarations: a sentence for each."},
     {"text", get_text, METH_VARARGS, "text(name, node, /)\n--\n\nThe text of all, of the head (-2) or of a node."},
     {NULL, NULL, 0, NULL}};
 
