@@ -38,7 +38,8 @@ static PyMethodDef functions[] = {
      "_read_ids(path, name, head, remote, /)\n--\n\nIntegers of a file."},
     {"_shuffle", gather_py_shuffle, METH_VARARGS,
      "_shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, "
-     "raw_type, raw_shape, raw_offset, raw_as_is, links, progress, align, in_place, /)\n--\n\nShuffles a table in "
+     "raw_type, raw_shape, raw_offset, raw_as_is, links, progress, align, in_place, tensor, /)\n--\n\nShuffles a table "
+     "in "
      "files."},
     {"_capsule", gather_py_capsule, METH_VARARGS,
      "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
