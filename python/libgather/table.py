@@ -157,7 +157,7 @@ def bytes_of(amount: int | str, what: str) -> int:
     else:
         count = _index(amount, what)
     if not 0 <= count < 2**63:
-        raise ValueError(f"{what} must be at least 0 and fit in 64 bits, not {amount!r}")
+        raise ValueError(f"{what} must not be negative and must fit in 64 bits, not {amount!r}")
     return count
 
 

@@ -39,6 +39,12 @@ bool gather_check_names(const gather_check *check, const char *name) {
   return false;
 }
 
+bool gather_check_borrows(const gather_check *check, const gather_dim *dim) {
+  for (int64_t i = 0; dim->symbol && i < check->options.dim_count; i++)
+    if (strcmp(check->options.dims[i].name, dim->symbol) == 0) return false;
+  return dim->symbol && gather_is_exact(dim);
+}
+
 static const gather_value *find_input(const gather_check *check, const char *name) {
   const gather_graph *graph = check->model->graph_file->graph;
   for (int64_t i = 0; i < graph->input_count; i++)

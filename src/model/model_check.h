@@ -90,6 +90,9 @@ gather_dim gather_check_dim(const gather_check *check, const gather_dim *dim);
 /* Whether the caller gave a length for that name, which no input of the model has: then it speaks of the values that are declared with
  * it. */
 bool gather_check_names(const gather_check *check, const char *name);
+/* Whether a length that gather_check_dim returned is that of another input which has the same name for it: runtimes do not compare the
+ * two, so it is no fact. */
+bool gather_check_borrows(const gather_check *check, const gather_dim *dim);
 /* Records that a value contradicts its declaration. */
 GATHER_CHECKED gather_status gather_check_contradicts(gather_check *check, const gather_scope *scope,
                                                       const gather_known *known, gather_error *error);

@@ -13,8 +13,8 @@ static gather_status no_memory(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
 }
 
-/* Keeps what the file declares. No runtime enforces it, except for the inputs of the model: those are facts. A length that the caller
- * gives by a name of its own is one, too. */
+/* Keeps what the file declares. No runtime enforces it, except for the inputs of the model: those are facts, unless the
+ * length is that of another input with the same name for it. A length that the caller gives by a name of its own is one, too. */
 static gather_status add_declaration(gather_check *check, const gather_value *value, bool is_fact, gather_known *known,
                                      gather_error *error) {
   if (known->type == GATHER_TYPE_NONE) known->type = value->type;
@@ -24,7 +24,11 @@ static gather_status add_declaration(gather_check *check, const gather_value *va
   gather_dim *dims = gather_arena_take(&check->arena, value->rank, sizeof *dims);
   if (!dims) return no_memory(error);
   for (int32_t d = 0; d < value->rank; d++) {
-    const gather_dim declared = gather_check_dim(check, &value->dims[d]);
+    gather_dim declared = gather_check_dim(check, &value->dims[d]);
+    if (is_fact && gather_check_borrows(check, &declared)) {
+      declared = value->dims[d];
+      known->declared = value;
+    }
     dims[d] = known->rank < 0 ? declared : known->dims[d];
     const bool holds = is_fact || (declared.symbol && gather_check_names(check, declared.symbol));
     if (holds && !gather_is_exact(&dims[d]) && gather_is_exact(&declared)) dims[d] = declared;

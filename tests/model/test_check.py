@@ -431,3 +431,17 @@ def test_swapped_inputs(path):
         assert check(path, "--input", "kinds=[7, 30, 99]", *more, code=1)["nodes"][1]["cause"] == swapped
     for kinds, more in (("[7, 30, 100]", []), ("[0, 30, 99]", []), ("[7, 7, 7]", []), ("[7, 30, 99]", ["--input", "ids=[5, 1, 1]"])):
         assert "swapped" not in check(path, "--input", f"kinds={kinds}", *more, code=1)["nodes"][1]["cause"]
+
+
+# Runtimes do not compare the lengths that two inputs name alike: the one that is given says nothing of the other.
+def test_a_length_that_another_input_names_alike(path):
+    np.save(path.parent / "x.npy", np.zeros((3, 4), np.float32))
+    given = ("--input", f"x={path.parent / 'x.npy'}")
+    for index, verdict in ((2, "ok"), (7, "bad")):
+        save(path, [gather_node("g", "z", "c")], [value("x", ["N", 4]), value("z", ["N", 4])], [tensor([index], "c")])
+        node = only(check(path, *given))
+        assert node["verdict"] == "unknown" and "length 3 of the data 'z' along axis 0 is only declared" in node["reason"]
+        code = 1 if verdict == "bad" else 0
+        assert only(check(path, *given, "--dim", "N=3", code=code))["verdict"] == verdict
+        z = ("--input", f"z={path.parent / 'x.npy'}")
+        assert only(check(path, *given, *z, code=code))["verdict"] == verdict
