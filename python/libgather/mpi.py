@@ -293,10 +293,15 @@ class Plan:
         status = self._library.gather_mpi_take(
             self._plan, None if expected is None else c.byref(expected), None if rows is None or failure is not None else c.byref(rows), c.byref(error)
         )
-        if status and failure is not None:
+        if failure is not None:
             self._raised = None
-            raise failure
-        self._check(status, error)
+        try:
+            self._check(status, error)
+        except errors.GatherError as agreed:
+            # Every rank has the error of the lowest rank that fails; that one says in Python's words what is wrong.
+            if failure is not None and getattr(agreed, "rank", self.rank) == self.rank:
+                raise failure from None
+            raise
         assert out is not None
         return out
 

@@ -117,9 +117,10 @@ static gather_status spare_inputs(gather_shuffle *job, gather_error *error) {
     return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
                             "is the file of the order, which is kept; write to another file");
   if (!gather_table_reads(job->table, job->output)) return GATHER_OK;
-  if (job->options.in_place && (job->path_count > 1 || gather_table_shares_file(job->table)))
-    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
-                            "has more than the table, which would be lost; write to another file");
+  if (job->path_count > 1 || gather_table_shares_file(job->table))
+    return gather_fail_file(
+        error, GATHER_FILE_EXISTS, job->output, -1,
+        "is a file of the table that is shuffled, and has not exactly its rows: it is kept; write to another file");
   job->writing.replace |= job->options.in_place;
   job->options.replace |= job->options.in_place;
   if (job->options.in_place) return GATHER_OK;
