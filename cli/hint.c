@@ -125,7 +125,8 @@ void gather_cli_hint(const gather_cli_args *args, const gather_error *error, cha
       unsupported_hint(args, error, text, bytes);
       return;
     case GATHER_FILE_EXISTS:
-      snprintf(text, bytes, "-f replaces it");
+      if (strstr(error->message, "exists already")) /* an input is kept, also with -f */
+        snprintf(text, bytes, "-f replaces it");
       return;
     case GATHER_NAME_NOT_FOUND:
       name_hint(args, error, text, bytes);

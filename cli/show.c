@@ -4,6 +4,7 @@
  */
 #include "show.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,19 @@ static size_t user_bytes(const char *authority, size_t bytes) {
   return at + 1 + strspn(authority + at + 1, "0123456789") < bytes ? bytes : 0;
 }
 
+/* Whether a '?' begins a query behind the scheme that ends here: in s3:// and hf:// it is a character like others. */
+static bool has_queries(const char *text, const char *end) {
+  const char *begin = end;
+  while (begin > text && (isalnum((unsigned char)begin[-1]) || (begin[-1] && strchr("+.-", begin[-1])))) begin--;
+  const bool two = end - begin == 2 && (strncasecmp(begin, "s3", 2) == 0 || strncasecmp(begin, "hf", 2) == 0);
+  return begin < end && !two;
+}
+
 void gather_cli_hide_secrets(char *text) {
   for (char *at = strstr(text, "://"); at; at = strstr(at, "://")) {
-    const bool http = (at - text >= 4 && strncasecmp(at - 4, "http", 4) == 0) ||
-                      (at - text >= 5 && strncasecmp(at - 5, "https", 5) == 0);
+    const bool queries = has_queries(text, at);
     at += 3;
-    if (!http) continue;
+    if (!queries) continue;
     const size_t user = user_bytes(at, strcspn(at, "/?# \t\r\n"));
     memmove(at, at + user, strlen(at + user) + 1);
     char *query = at + strcspn(at, "?# \t\r\n");

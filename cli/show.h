@@ -18,7 +18,8 @@ char *gather_cli_shape_text(char *text, size_t bytes, int32_t rank, const int64_
 /* Writes text with control characters escaped, so that no file name can change the terminal. */
 void gather_cli_put(FILE *to, const char *text);
 
-/* Removes user, password, query and fragment of every http and https URL in a text: messages quote words of the line. */
+/* Removes user, password, query and fragment of every URL in a text, also of schemes that are not read (gs://), but for s3:// and hf://,
+ * whose names may have these characters: messages quote words of the line. */
 void gather_cli_hide_secrets(char *text);
 
 #endif

@@ -92,6 +92,14 @@ def test_standard_input_may_be_a_file(files):
     assert state(files) == before
 
 
+def test_no_hint_says_that_force_helps(gather, files):
+    for line in ("take x.npy [1] -o hard.npy", "take x.npy i.npy -o i.npy -f", "run m.onnx --input ids=[1] --output y=m.pb",
+                 "shuffle x.npy -o hard.npy -f", "shuffle x.npy --part more.npy -o more.npy --in-place"):  # fmt: skip
+        assert "hint" not in gather(*line.split()).errors, line
+    for line in ("take x.npy [1] -o more.npy", "shuffle x.npy -o more.npy"):
+        assert "hint: -f replaces it" in gather(*line.split()).errors, line
+
+
 def test_other_files_are_replaced(gather, files):
     """The same names and folders, but other files."""
     for line in ("take x.npy [1] -o more.npy -f", "take m.safetensors:emb [1] -o sub/m.safetensors", "shuffle x.npy -o more.npy -f",

@@ -10,6 +10,7 @@ import struct
 import numpy as np
 import onnx
 import pytest
+from models import onnx_model
 from onnx import helper, numpy_helper
 from support.http_faults import cut, garbage, redirect, status
 from support.http_server import HttpServer
@@ -315,3 +316,19 @@ def test_a_query_and_a_password_are_never_shown(gather, url, server, failure):
                 assert said or answer.code == 0
     finally:
         server.no_faults()
+
+
+@pytest.mark.parametrize("scheme", ["gs:", "azure:", "ABFSS:", "ftp:", "file:", "x+y.z-1:", "https:/"])
+def test_addresses_that_are_not_read_hide_them_too(gather, scheme):
+    gather.save("local.npy", DATA[:4])
+    onnx_model(gather.folder / "m.onnx", "m (int64[N] ids) => (float[N, 2] y) <float[3,2] w = {0,1, 10,11, 20,21}> { [g] y = Gather (w, ids) }")
+    name = scheme + ("" if scheme.endswith("/") else "//") + "SECRETUSER:SECRETWORD@host/x.npy?" + SECRET
+    files = ("info URL", "take URL [1] -o o.npy", "take local.npy URL -o o.npy", "take local.npy [1] -o o.npy --part URL", "check URL", "run URL",
+             "run m.onnx --input ids=URL", "shuffle URL -o o.npy", "shuffle local.npy --order URL -o o.npy", "explain URL [1]", "bench URL")  # fmt: skip
+    words = ("take local.npy [1] -o URL", "take local.npy [1] -o o.npy --axis URL", "take local.npy [1] URL -o o.npy", "URL")
+    for line in (*files, *(() if scheme.endswith("/") else words)):
+        for more in ((), ("--json",)):
+            answer = gather(*line.replace("URL", name).split(), *more)
+            said = answer.out + answer.err
+            assert answer.code and b"SECRET" not in said and b"05:07" not in said, (line, said)
+    assert b"host/x.npy: cannot open it" in gather("info", name).err
