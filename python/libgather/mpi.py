@@ -291,7 +291,7 @@ class Plan:
             failure = raised
         expected, rows = arguments if arguments is not None else (None, None)
         status = self._library.gather_mpi_take(
-            self._plan, None if expected is None else c.byref(expected), None if rows is None or failure is not None else c.byref(rows), c.byref(error)
+            self._plan, None if expected is None else c.byref(expected), None if rows is None else c.byref(rows), c.byref(error)
         )
         if failure is not None:
             self._raised = None
@@ -305,8 +305,8 @@ class Plan:
         assert out is not None
         return out
 
-    def _arguments(self, ids: Any, out: Any) -> tuple[tuple[native.Tensor, native.Tensor], np.ndarray, Exception | None]:
-        """Ids and rows for the library, and what is wrong with `out`."""
+    def _arguments(self, ids: Any, out: Any) -> tuple[tuple[native.Tensor, native.Tensor | None], np.ndarray, Exception | None]:
+        """Ids and rows for the library, and what is wrong with them: the library refuses such ids, and no rows."""
         failure: Exception | None = None
         try:
             numbers = integers_of(ids)
@@ -327,6 +327,8 @@ class Plan:
                 status="usage", code=STATUSES.index("usage"), input="output", rank=self.rank,
             )  # fmt: skip
         expected = self._tensor_of(numbers, wrong)
+        if failure is not None and not wrong:
+            return (expected, None), out, failure
         rows = native.Tensor(data=out.ctypes.data, type=native.OPAQUE, rank=numbers.ndim, item_bytes=self._row_bytes, shape=expected.shape)
         return (expected, rows), out, failure
 

@@ -98,7 +98,7 @@ def faults() -> None:
     np.save(path, MINE)
     with libgather.mpi.Plan(COMM, path) as plan:
         assert np.array_equal(plan.take(IDS), WHOLE[IDS])
-        kind = ValueError if RANK == last else errors.GatherValueError
+        kind = ValueError if RANK == last else errors.GatherTypeError
         error = refused(kind, lambda: plan.take([[1], [2, 3]] if RANK == last else [1]))
         assert RANK == last or error.rank == last
         error = refused(TypeError if RANK == last else errors.GatherValueError, lambda: plan.take([1], out=[] if RANK == last else None))
