@@ -120,7 +120,7 @@ static gather_status spare_inputs(gather_shuffle *job, gather_error *error) {
   if (job->path_count > 1 || gather_table_shares_file(job->table))
     return gather_fail_file(
         error, GATHER_FILE_EXISTS, job->output, -1,
-        "is a file of the table that is shuffled, and has not exactly its rows: it is kept; write to another file");
+        "is a file of the table that is shuffled, which is kept: it has more than these rows; write to another file");
   job->writing.replace |= job->options.in_place;
   job->options.replace |= job->options.in_place;
   if (job->options.in_place) return GATHER_OK;
