@@ -117,7 +117,7 @@ static gather_status spare_inputs(gather_shuffle *job, gather_error *error) {
     return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
                             "is the file of the order, which is kept; write to another file");
   if (!gather_table_reads(job->table, job->output)) return GATHER_OK;
-  if (job->path_count > 1 || gather_table_shares_file(job->table))
+  if (gather_table_shares_file(job->table))
     return gather_fail_file(
         error, GATHER_FILE_EXISTS, job->output, -1,
         "is a file of the table that is shuffled, which is kept: it has more than these rows; write to another file");

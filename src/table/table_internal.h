@@ -263,6 +263,8 @@ GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gat
 
 /* The part that holds a row of the table. */
 const gather_part *gather_table_find_part(const gather_table *table, int64_t row);
+/* Whether its files have more than its rows: other tensors, or a part in another file. */
+bool gather_table_shares_file(const gather_table *table);
 /* The part that holds a row of the take, and where the row is in it, in bytes from its first one. */
 GATHER_INLINE const gather_part *gather_taking_find_part(const gather_taking *taking, int64_t row) {
   return gather_table_find_part(taking->table, taking->fold == 1 ? row : row / taking->fold);
@@ -294,8 +296,5 @@ void gather_taking_fill(const gather_taking *taking, char *out);
 /* ---- job.c */
 
 void gather_table_end_jobs(gather_table *table);
-
-/* Whether its files have more than its rows: other tensors, or a part in another file. */
-bool gather_table_shares_file(const gather_table *table);
 
 #endif
