@@ -277,7 +277,7 @@ def advice(path, *line):
 ADVICE = [
     ("k = Constant<value_ints=[-1]>() v = Unsqueeze(a, k) t = Constant<value_ints=[1, 1, 4]>() u = Expand(v, t)", "--input a=TENSOR"),
     ("shape = Shape(a) k = Constant<value_int=1>() l = Gather(shape, k) z = Constant<value_int=0>() u = Range(z, l, k)", "--input a=TENSOR"),
-    ("e = Less(a, b) f = Shape(n) g = ConstantOfShape<value=int64[1]{2}>(f) u = Where(e, a, g)", "--input a=TENSOR --input b=TENSOR"),
+    ("e = Less(a, b) f = Shape(n) g = ConstantOfShape<value=int64[1]{2}>(f) u = Where(e, a, g)", "--input a=TENSOR --input b=TENSOR --input n=TENSOR"),
     ("u = Where(m, a, b)", "--input m=TENSOR --input a=TENSOR --input b=TENSOR"),
     ("x = Cast<to=1>(a) w = Exp(x) u = Cast<to=7>(w)", "gather explain MODEL --node main/look --input w=TENSOR"),
 ]
