@@ -281,7 +281,7 @@ static void test_options(void **state) {
     assert_int_equal(gather_remote_settings_take(&changed, &settings, &error), with); \
   } while (0)
   REFUSED(size, 0, GATHER_USAGE);
-  REFUSED(size, 12, GATHER_USAGE);
+  REFUSED(size, sizeof(size_t) + 2, GATHER_USAGE);
   REFUSED(connections, -1, GATHER_USAGE);
   REFUSED(connections, 1025, GATHER_USAGE);
   REFUSED(retries, 101, GATHER_USAGE);
