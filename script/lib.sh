@@ -102,10 +102,11 @@ configure_and_build() {
 }
 
 # test_preset PRESET [ctest argument...]: runs its tests. ctest hides what tests print, so the skips are told behind it, and then its
-# closing line once more.
+# closing line once more. What failed is run once more alone: if it passes then, it is told as flaky, with what it printed both times,
+# and is no failure.
 # One test more than there are CPUs runs at once: many wait for the disk, for a server of their own, or for a clock.
 test_preset() {
-  local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log" skips=''
+  local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log" skips='' flaky=()
   shift
   "${ctest_command[@]}" --preset "$preset" -j "$((jobs + 1))" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
   if [ -e "$log" ] && grep -qE '^[0-9]+/[0-9]+ Test: ' "$log"; then
@@ -113,9 +114,32 @@ test_preset() {
   else
     skips=' not known: the log of the tests has none' result=1
   fi
+  [ "$result" = 0 ] || run_again "$preset"
   printf '\nskipped in %s:%s\n' "$preset" "${skips:+$'\n'}${skips:- nothing}"
-  grep -E '^[0-9]+% tests passed' "build/$preset-test.log" || true
+  [ "${#flaky[@]}" = 0 ] || printf 'flaky: %s\n' "${flaky[@]}"
+  awk -v flaky="${#flaky[@]}" '/^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+$/ {
+    bad = $4 - flaky
+    printf "%d%% tests passed, %d tests failed out of %d\n", 100 * ($NF - bad) / $NF, bad, $NF
+  }' "build/$preset-test.log"
   return "$result"
+}
+
+# run_again PRESET: the failed tests of the run before, each alone. Those that pass are put into flaky, and result is 0 if all do.
+# Where more fail than chance would have it, none is run again.
+run_again() {
+  local names name again="build/$1-again.log" most=8
+  mapfile -t names < <(sed -n 's/^[0-9]*://p' "build/$1/Testing/Temporary/LastTestsFailed.log" 2>/dev/null)
+  [ "${#names[@]}" -gt 0 ] && [ "${#names[@]}" -le "$most" ] || return 0
+  for name in "${names[@]}"; do
+    say "once more, alone: $name"
+    if "${ctest_command[@]}" --preset "$1" -V --no-tests=error -R "^$name\$" >"$again" 2>&1; then
+      tail -n 200 "$again"
+      flaky+=("$name")
+    else
+      printf '%s fails again\n' "$name"
+    fi
+  done
+  [ "${#flaky[@]}" != "${#names[@]}" ] || result=0
 }
 
 # summarise_skips: one line for each name and reason in the log of ctest on stdin, with how many tests were skipped and in which of

@@ -75,6 +75,41 @@ def test_a_log_without_tests_is_a_failure(gather_source: Path, tmp_path: Path, l
     assert done.returncode == code and "skipped in x:" in done.stdout and told in done.stdout
 
 
+CTEST = """
+cat >%(bin)s/ctest <<'END'
+echo "$*" >>%(bin)s/asked
+mkdir -p build/x/Testing/Temporary
+cd build/x/Testing/Temporary
+case "$*" in
+*-R*) echo "1/1 Test: again" >LastTest.log; echo "the second output"; [[ "$*" =~ (%(pass)s)[$] ]]; exit ;;
+esac
+echo "1/3 Test: a" >LastTest.log
+printf '%%s' "%(failed)s" >LastTestsFailed.log
+echo '33%% tests passed, %(count)d tests failed out of 12'
+exit 8
+END
+mkdir -p %(bin)s/build
+cd %(bin)s; ctest_command=(bash %(bin)s/ctest); jobs=1; test_preset x; echo "result $?"
+"""
+
+
+@pytest.mark.parametrize("failed, passes, flaky, closing, result", [
+    (["a"], "a", ["a"], "100% tests passed, 0 tests failed out of 12", 0),
+    (["a", "b"], "a|b", ["a", "b"], "100% tests passed, 0 tests failed out of 12", 0),
+    (["a", "b"], "b", ["b"], "91% tests passed, 1 tests failed out of 12", 8),
+    (["a"], "none", [], "91% tests passed, 1 tests failed out of 12", 8),
+    (list("abcdefghi"), "[a-i]", [], "25% tests passed, 9 tests failed out of 12", 8),  # not by chance
+])  # fmt: skip
+def test_what_failed_is_run_once_more(gather_source: Path, tmp_path: Path, failed, passes, flaky, closing, result):
+    given = {"bin": tmp_path, "pass": passes, "failed": "".join(f"{i}:{name}\n" for i, name in enumerate(failed)), "count": len(failed)}
+    done = shell(gather_source, "set +e\n" + CTEST % given)
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("flaky: ")] == [f"flaky: {name}" for name in flaky], done.stdout + done.stderr
+    assert lines[-2:] == [closing, f"result {result}"] and lines.count("the second output") == len(flaky)
+    asked = (tmp_path / "asked").read_text().splitlines()[1:]
+    assert [line.split()[-1] for line in asked] == ([f"^{name}$" for name in failed] if len(failed) < 9 else [])
+
+
 def test_a_missing_terminal_is_a_skip(gather_source: Path, tmp_path: Path):
     """A test that asks for a pseudo-terminal where there is none is skipped by name."""
     (tmp_path / "conftest.py").write_text(
