@@ -302,7 +302,7 @@ static void test_dates(void **state) {
   for (int month = 0; month < 12; month++) {
     char text[40];
     (void)snprintf(text, sizeof text, "Sun, 01 %.3s 2001 00:00:00 GMT",
-                   "JanFebMarAprMayJunJulAugSepOctNovDec" + 3 * month);
+                   &"JanFebMarAprMayJunJulAugSepOctNovDec"[3 * month]);
     static const int BEFORE[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
     assert_true(gather_http_date(text, &seconds));
     assert_int_equal(seconds, 978307200 + 86400 * BEFORE[month]);
