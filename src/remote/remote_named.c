@@ -12,12 +12,12 @@
 /* Takes over the address of the origin in the form that libcurl gets, which is the one to sign. */
 static gather_status take_address(gather_arena *arena, gather_remote_place *place, gather_error *error) {
   gather_remote_origin *origin = place->origin;
+  place->name = origin->name; /* also where the rest fails: the one before it is freed */
   GATHER_TRY(gather_remote_url_parse(arena, origin->url, &place->url, error));
   char *url = gather_remote_copy(place->url.text, strlen(place->url.text));
   if (!url) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   gather_free(origin->url);
   origin->url = url;
-  place->name = origin->name;
   return GATHER_OK;
 }
 

@@ -337,6 +337,23 @@ static void headers(void **state) {
   assert_non_null(strstr(lines, "\nx-amz-date: 20130524T000000Z\n"));
   assert_null(strstr(lines, "wJalr"));
   assert_null(strstr(lines, "token"));
+  /* The host that is signed has no port where that is the scheme's own, and small letters. */
+  static const struct {
+    const char *one, *other;
+    bool same;
+  } HOSTS[] = {{"http://h.org", "http://h.org:80", true},     {"https://h.org", "https://h.org:443", true},
+               {"http://h.org", "http://h.org:443", false},   {"https://h.org", "https://h.org:80", false},
+               {"http://h.org", "http://h.org:8080", false},  {"http://h.org:180", "http://h.org:1", false},
+               {"https://h.org", "https://H.ORG:443/", true}, {"https://h.org", "https://h.orh", false}};
+  for (size_t i = 0; i < COUNT(HOSTS); i++) {
+    char one[4096];
+    options.endpoint = HOSTS[i].one;
+    (void)snprintf(one, sizeof one, "%s", lines_of(&options, "s3://b/k", NULL));
+    options.endpoint = HOSTS[i].other;
+    if ((strcmp(one, lines_of(&options, "s3://b/k", NULL)) == 0) != HOSTS[i].same)
+      fail_msg("%s and %s", HOSTS[i].one, HOSTS[i].other);
+  }
+  options.endpoint = NULL;
   options.session_token = "session";
   lines = lines_of(&options, "s3://b/k", NULL);
   assert_non_null(strstr(lines, ";x-amz-security-token, Signature="));

@@ -113,7 +113,8 @@ static gather_status take(gather_table *table, const kind *what, bool job, gathe
   static float out[IDS][COLUMNS];
   static const int64_t shape[] = {IDS, COLUMNS};
   int64_t ids[IDS];
-  for (int i = 0; i < IDS; i++) ids[i] = known_random(ROWS);
+  const int64_t start = known_random(ROWS);
+  for (int i = 0; i < IDS; i++) ids[i] = (start + i * 13) % ROWS; /* no row twice */
   const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = shape};
   const gather_tensor rows = {.data = out, .type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = shape};
   gather_status status;
@@ -206,6 +207,8 @@ static void test_counts(void **state) {
     gather_table_statistics_get(table, &counts);
     assert_int_equal(counts.rows, IDS);
     assert_true(counts.bytes_read > 0 || counts.rows_resident > 0);
+    assert_int_equal(counts.rows_read + counts.rows_cached + counts.rows_resident, IDS);
+    if (KINDS[k].engine == GATHER_ENGINE_PREAD) assert_int_equal(counts.rows_read, IDS);
     gather_table_statistics_reset(table);
     gather_table_statistics_get(table, &counts);
     assert_true(counts.rows == 0 && counts.bytes_read == 0 && counts.rows_resident == 0 && counts.rows_read == 0);
