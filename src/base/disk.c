@@ -43,14 +43,24 @@ void gather_disk_drop(int fd, int64_t offset, int64_t bytes) {
 void gather_disk_drop(int fd, int64_t offset, int64_t bytes) { (void)fd, (void)offset, (void)bytes; }
 #endif
 
+/* 0 or an errno; none where a file system has nothing to sync. */
+static int end_sync(int result) {
+  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
+}
+
 int gather_disk_sync(int fd) {
   int result;
   do result = fsync(fd);
   while (result != 0 && errno == EINTR);
-  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno; /* not supported */
+  return end_sync(result);
 }
 
-int gather_disk_sync_data(int fd) { return fdatasync(fd) == 0 ? 0 : errno; }
+int gather_disk_sync_data(int fd) {
+  int result;
+  do result = fdatasync(fd);
+  while (result != 0 && errno == EINTR);
+  return end_sync(result);
+}
 
 #if defined(__linux__)
 int gather_disk_sync_all(int fd) { return syncfs(fd) == 0 ? 0 : errno; }

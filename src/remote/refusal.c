@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "remote/answer.h"
 #include "remote/origin.h"
 #include "remote/remote_xml.h"
 
@@ -75,28 +76,12 @@ static void keep_bytes(gather_remote_notes *notes, const char *value, size_t byt
   notes->linked_bytes = number + 1;
 }
 
-/* Two digits, or -1. */
-static int two(const char *text) {
-  if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9') return -1;
-  return (text[0] - '0') * 10 + text[1] - '0';
-}
-
-/* "Sun, 30 Aug 2015 12:36:00 GMT", the only form that servers may send (RFC 9110, 5.6.7). */
 static void keep_date(gather_remote_notes *notes, const char *value, size_t bytes) {
-  static const char MONTHS[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  static const int BEFORE[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-  if (bytes != 29 || value[7] != ' ' || value[11] != ' ') return;
-  int month = 0;
-  while (month < 12 && memcmp(MONTHS + 3 * month, value + 8, 3) != 0) month++;
-  int day = two(value + 5), century = two(value + 12), year = two(value + 14);
-  int hour = two(value + 17), minute = two(value + 20), second = two(value + 23);
-  if (month == 12 || day < 1 || day > 31 || century < 0 || year < 0 || hour < 0 || minute < 0 || second < 0) return;
-  year += century * 100;
-  int64_t past = year - 1, leap = past / 4 - past / 100 + past / 400;
-  bool leap_year = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-  if (month > 1 && leap_year) leap++;
-  int64_t days = 365 * (int64_t)(year - 1) + leap + BEFORE[month] + day - 1 - 719162; /* to 1970-01-01 */
-  notes->date = ((days * 24 + hour) * 60 + minute) * 60 + second;
+  char text[32];
+  if (bytes >= sizeof text) return;
+  memcpy(text, value, bytes);
+  text[bytes] = '\0';
+  (void)gather_http_date(text, &notes->date);
 }
 
 void gather_remote_notes_header(gather_remote_notes *notes, const char *name, size_t name_bytes, const char *value,

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "remote/hub_list.h"
 #include "remote/remote_client.h"
-#include "remote/remote_options.h"
+#include "remote/remote_locate.h"
 #include "remote/s3_list.h"
 
 /* An answer about 1000 keys of 1024 bytes, each encoded as three, is below 8 MiB. */
@@ -81,7 +81,9 @@ gather_status gather_remote_listing_read(const char *url, const gather_remote_op
   static const gather_remote_options DEFAULTS = GATHER_REMOTE_OPTIONS_INIT;
   gather_remote_client *client;
   *listing = (gather_remote_listing){NULL, 0, false, 0};
-  if (!url || !gather_remote_is_folder(url))
+  bool folder;
+  GATHER_TRY(gather_remote_find_folder(url, &folder, error));
+  if (!folder)
     return gather_fail(error, GATHER_USAGE,
                        "only folders can be listed: s3://BUCKET, s3://BUCKET/FOLDER/, hf://OWNER/REPO and "
                        "hf://OWNER/REPO/FOLDER/");

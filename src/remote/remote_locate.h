@@ -33,6 +33,9 @@ typedef struct gather_remote_place {
 GATHER_CHECKED gather_status gather_remote_locate(const gather_remote_settings *settings, gather_arena *arena,
                                                   const char *text, gather_remote_place *place, gather_error *error);
 
+/* Whether a URL names what can be listed; one that is malformed does not. NULL is no URL. Returns GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_remote_find_folder(const char *url, bool *folder, gather_error *error);
+
 /* Translates s3:// and hf://. */
 GATHER_CHECKED gather_status gather_remote_locate_s3(const gather_remote_settings *settings, gather_arena *arena,
                                                      const char *text, gather_remote_place *place, gather_error *error);

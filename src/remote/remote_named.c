@@ -12,12 +12,12 @@
 /* Takes over the address of the origin in the form that libcurl gets, which is the one to sign. */
 static gather_status take_address(gather_arena *arena, gather_remote_place *place, gather_error *error) {
   gather_remote_origin *origin = place->origin;
+  place->name = origin->name; /* also where the rest fails: the one before it is freed */
   GATHER_TRY(gather_remote_url_parse(arena, origin->url, &place->url, error));
   char *url = gather_remote_copy(place->url.text, strlen(place->url.text));
   if (!url) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   gather_free(origin->url);
   origin->url = url;
-  place->name = origin->name;
   return GATHER_OK;
 }
 
@@ -58,14 +58,21 @@ void gather_remote_place_clear(gather_remote_place *place) {
   place->name = NULL;
 }
 
-bool gather_remote_is_folder(const char *url) {
+gather_status gather_remote_find_folder(const char *url, bool *folder, gather_error *error) {
   static const gather_remote_options OPTIONS = GATHER_REMOTE_OPTIONS_INIT;
   gather_remote_origin *origin;
-  if (!url || (!gather_remote_has_scheme(url, "s3") && !gather_remote_has_scheme(url, "hf"))) return false;
-  if (gather_remote_origin_create(&OPTIONS, url, &origin, NULL) != GATHER_OK) return false;
+  *folder = false;
+  if (!url || (!gather_remote_has_scheme(url, "s3") && !gather_remote_has_scheme(url, "hf"))) return GATHER_OK;
+  const gather_status status = gather_remote_origin_create(&OPTIONS, url, &origin, error);
+  if (status != GATHER_OK) return status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
   const char *within = origin->scheme == GATHER_REMOTE_S3 ? origin->key : origin->path;
   size_t bytes = strlen(within);
-  bool folder = bytes == 0 || within[bytes - 1] == '/';
+  *folder = bytes == 0 || within[bytes - 1] == '/';
   gather_remote_origin_destroy(origin);
-  return folder;
+  return GATHER_OK;
+}
+
+bool gather_remote_is_folder(const char *url) {
+  bool folder;
+  return gather_remote_find_folder(url, &folder, NULL) == GATHER_OK && folder;
 }

@@ -55,7 +55,9 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
                                         gather_error *error) {
   gather_remote_object *made = NULL;
   *object = NULL;
-  if (gather_remote_is_folder(url))
+  bool folder;
+  GATHER_TRY(gather_remote_find_folder(url, &folder, error));
+  if (folder)
     return gather_fail(error, GATHER_USAGE, "%.200s names a folder, not a file: gather info URL lists it", url);
   GATHER_TRY(make(client, url, NULL, &made, error));
   made->head = gather_alloc(made->head_room = GATHER_REMOTE_HEAD_BYTES);

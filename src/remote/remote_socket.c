@@ -50,8 +50,8 @@ bool gather_remote_set_sockets(gather_remote_transfer *transfer) {
   const gather_curl *curl = transfer->client->curl;
   CURL *easy = transfer->easy;
   int (*checks)(void *, char *, char *, int, int) = before_request;
-  bool checked = curl->easy_setopt(easy, (CURLoption)20312, checks) == CURLE_OK &&
-                 curl->easy_setopt(easy, (CURLoption)10313, transfer) == CURLE_OK;
+  bool checked = curl->easy_setopt(easy, (CURLoption)10313, transfer) == CURLE_OK && /* before who needs it */
+                 curl->easy_setopt(easy, (CURLoption)20312, checks) == CURLE_OK;
   const long fresh = !checked && transfer->hops > 0;
   return curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, gather_remote_open_socket) == CURLE_OK &&

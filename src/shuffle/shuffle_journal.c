@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/growing.h"
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
@@ -204,12 +205,13 @@ static bool write_file(const gather_shuffle *job, const char *text, size_t bytes
     text += wrote;
     bytes -= (size_t)wrote;
   }
-  bool kept = bytes == 0 && fsync(fd) == 0;
-  int number = errno;
+  int number = bytes == 0 ? gather_disk_sync(fd) : errno;
   /* After EINTR the descriptor is closed on Linux, and the disk has the bytes. */
   const bool closed = close(fd) == 0 || errno == EINTR;
-  if (!kept) errno = number;
-  return kept && closed && renameat(folder, "journal.new", folder, "journal") == 0 && fsync(folder) == 0;
+  if (number == 0 && !(closed && renameat(folder, "journal.new", folder, "journal") == 0)) number = errno;
+  if (number == 0) number = gather_disk_sync(folder);
+  errno = number;
+  return number == 0;
 }
 
 gather_status gather_shuffle_journal_write(gather_shuffle *job, gather_shuffle_step step, int64_t at,

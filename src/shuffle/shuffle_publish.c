@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 
@@ -25,11 +26,11 @@ bool gather_shuffle_is_published(const gather_shuffle *job) {
   return out.st_ino == rows.st_ino && out.st_dev == rows.st_dev;
 }
 
-static gather_status fail(const gather_shuffle *job, int number, gather_error *error) {
+static gather_status fail(const gather_shuffle *job, const char *what, int number, gather_error *error) {
   if (number == EEXIST)
     return gather_fail_file(error, GATHER_FILE_EXISTS, job->target, -1, "the file exists already and is kept");
   char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot rename the finished file: %s",
+  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot %s: %s", what,
                           gather_shuffle_words(number, words));
 }
 
@@ -62,12 +63,9 @@ static gather_status keep_permissions(const gather_shuffle *job, gather_error *e
 static gather_status keep_name(const gather_shuffle *job, gather_error *error) {
   int fd = openat(job->folder.fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return GATHER_OK;
-  int number = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+  const int number = gather_disk_sync(fd);
   (void)close(fd);
-  if (number == 0) return GATHER_OK;
-  char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot sync its directory: %s",
-                          gather_shuffle_words(number, words));
+  return number == 0 ? GATHER_OK : fail(job, "sync its directory", number, error);
 }
 
 gather_status gather_shuffle_run_publish(gather_shuffle *job, gather_error *error) {
@@ -76,10 +74,11 @@ gather_status gather_shuffle_run_publish(gather_shuffle *job, gather_error *erro
     int failed;
     do failed = ftruncate(fd, (off_t)gather_shuffle_out_bytes(job));
     while (failed && errno == EINTR);
-    if (failed || fsync(fd) != 0) return fail(job, errno, error);
+    int number = failed ? errno : gather_disk_sync(fd);
+    if (number != 0) return fail(job, "complete the file", number, error);
     GATHER_TRY(keep_permissions(job, error));
-    int number = job->options.replace ? name_anyhow(job) : name_exclusively(job);
-    if (number != 0) return fail(job, number, error);
+    number = job->options.replace ? name_anyhow(job) : name_exclusively(job);
+    if (number != 0) return fail(job, "rename the finished file", number, error);
     job->published = true;
     GATHER_TRY(keep_name(job, error));
   }

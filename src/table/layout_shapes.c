@@ -93,7 +93,11 @@ static void decoded_shape(gather_layout *found, int32_t rank, int64_t last) {
 /* Rows are along axis 0. */
 static gather_status want_rows(const gather_layout *found, int32_t rank, gather_error *error) {
   if (found->data->tensor.rank >= rank) return GATHER_OK;
-  return fail_shape(found, found->data, rank == 3 ? "rank 3 or more" : "rank 2 or more", error);
+  return fail_shape(found, found->data,
+                    rank == 3   ? "rank 3 or more"
+                    : rank == 2 ? "rank 2 or more"
+                                : "rank 1 or more",
+                    error);
 }
 
 /* Sets the lengths of a row; the groups of a row are whole unless the codec says otherwise. */

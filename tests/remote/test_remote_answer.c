@@ -69,6 +69,13 @@ static void test_judged(void **state) {
       {RANGE "Content-Length: 100\nContent-Length: 5\n", "", GATHER_ANSWER_DOUBTFUL, "two different Content-Length"},
       {RANGE "Content-Range: bytes 100-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "two Content-Range"},
       {"HTTP/1.1 206 x\nContent-Range: bytes a-b/c\n", "", GATHER_ANSWER_DOUBTFUL, "malformed"},
+      {RANGE "Content-Length: \n", "", GATHER_ANSWER_DOUBTFUL, "Content-Length is no number"},
+      {RANGE "Content-Length: 1e2\n", "", GATHER_ANSWER_DOUBTFUL, "Content-Length is no number"},
+      {RANGE "Content-Length: 100\nContent-Length: 100\n", "", GATHER_ANSWER_ACCEPTED, ""},
+      {"HTTP/1.1 206 x\nContent-Range: x\nContent-Range: bytes 100-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "two"},
+      {RANGE "Content-Encoding: gzip\nContent-Encoding: identity\n", "", GATHER_ANSWER_DOUBTFUL, "compressed"},
+      {RANGE "Content-Encoding:\n", "", GATHER_ANSWER_ACCEPTED, ""},
+      {RANGE "ETag: \"v1\"\n", "", GATHER_ANSWER_ACCEPTED, ""},
       {"HTTP/1.1 200 OK\nContent-Length: 1000\n", "", GATHER_ANSWER_REFUSED, "does not serve ranges"},
       {"HTTP/1.1 200 OK\nETag: \"v2\"\n", TAG, GATHER_ANSWER_CHANGED, "ETag"},
       {"HTTP/1.1 200 OK\nContent-Length: 0\n", "", GATHER_ANSWER_REFUSED, "200"},
@@ -275,6 +282,31 @@ static void test_dates(void **state) {
   assert_true(gather_http_date("Fri, 31 Dec 9999 23:59:59 GMT", &seconds));
   assert_int_equal(seconds, 253402300799);
   for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) assert_false(gather_http_date(WRONG[i], &seconds));
+  /* Each character but those of the day's name is needed as it is: a letter, a blank or a digit in its place is no date. */
+  for (size_t at = 3; at < strlen(DATE); at++)
+    for (const char *other = "x /:\t"; *other; other++) {
+      char text[40];
+      (void)snprintf(text, sizeof text, "%s", DATE);
+      if (text[at] == *other) continue;
+      text[at] = *other;
+      if (gather_http_date(text, &seconds)) fail_msg("a date: %s", text);
+    }
+  static const struct {
+    const char *text;
+    bool good;
+  } BOUNDS[] = {{"Sun, 31 Dec 1969 23:59:59 GMT", false}, {"Sun, 01 Nov 1994 00:00:00 GMT", true},
+                {"Sun, 31 Oct 1994 23:59:60 GMT", true},  {"Sun, 32 Oct 1994 08:49:37 GMT", false},
+                {"Sun, 06 Nov 1994 08:60:37 GMT", false}, {"Sun, 06 Nov 1994 08:49:61 GMT", false}};
+  for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++)
+    assert_int_equal(gather_http_date(BOUNDS[i].text, &seconds), BOUNDS[i].good);
+  for (int month = 0; month < 12; month++) {
+    char text[40];
+    (void)snprintf(text, sizeof text, "Sun, 01 %.3s 2001 00:00:00 GMT",
+                   &"JanFebMarAprMayJunJulAugSepOctNovDec"[3 * month]);
+    static const int BEFORE[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    assert_true(gather_http_date(text, &seconds));
+    assert_int_equal(seconds, 978307200 + 86400 * BEFORE[month]);
+  }
 }
 
 static int64_t wait_of(const char *lines) {
@@ -292,6 +324,8 @@ static void test_retry_after(void **state) {
   assert_int_equal(wait_of("HTTP/1.1 503 x\n"), -1);
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: soon\n"), -1);
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: -5\n"), -1);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 5 6\n"), -1);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 7\t \t\n"), 7);
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 99999999999999999999\n"), -1);
   assert_int_equal(
       wait_of("HTTP/1.1 503 x\nDate: Sun, 06 Nov 1994 08:49:30 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), 7);

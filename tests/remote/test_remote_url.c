@@ -76,6 +76,54 @@ static void test_refused(void **state) {
   gather_arena_clear(&arena);
 }
 
+/* Hosts and ports, one character after the other; ports up to the last. */
+static void test_each_character(void **state) {
+  (void)state;
+  for (int c = 1; c < 256; c++) {
+    const bool digit = c >= '0' && c <= '9', letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool hex = digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    const struct {
+      const char *format;
+      bool good;
+    } CASES[] = {{"https://h%ct/p", letter || digit || strchr("-._/?#@", c)},
+                 {"https://[:%c:]/p", hex || c == ':' || c == '.'},
+                 {"https://h:8%c8/p", digit || strchr("/?#@", c)},
+                 {"https://h/a%cb", c >= ' ' && c != 0x7f}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+      char text[40];
+      gather_arena arena = {0};
+      gather_remote_url url;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+      (void)snprintf(text, sizeof text, CASES[i].format, c);
+#pragma GCC diagnostic pop
+      const gather_status status = gather_remote_url_parse(&arena, text, &url, NULL);
+      if (status != (CASES[i].good ? GATHER_OK : GATHER_USAGE)) fail_msg("%s: %d", text, (int)status);
+      gather_arena_clear(&arena);
+    }
+  }
+  static const struct {
+    const char *port;
+    bool good;
+  } PORTS[] = {{"65535", true}, {"65536", false}, {"00080", true}, {"000080", true}, {"0000080", false}, {"1", true}};
+  for (size_t i = 0; i < sizeof PORTS / sizeof *PORTS; i++) {
+    char text[40];
+    gather_arena arena = {0};
+    gather_remote_url url;
+    (void)snprintf(text, sizeof text, "https://h:%s/", PORTS[i].port);
+    assert_int_equal(gather_remote_url_parse(&arena, text, &url, NULL), PORTS[i].good ? GATHER_OK : GATHER_USAGE);
+    gather_arena_clear(&arena);
+  }
+  for (int bytes = 255; bytes <= 256; bytes++) {
+    char text[300];
+    gather_arena arena = {0};
+    gather_remote_url url;
+    (void)snprintf(text, sizeof text, "https://%0*d/", bytes, 0);
+    assert_int_equal(gather_remote_url_parse(&arena, text, &url, NULL), bytes < 256 ? GATHER_OK : GATHER_USAGE);
+    gather_arena_clear(&arena);
+  }
+}
+
 static void test_references(void **state) {
   static const struct {
     const char *reference, *text;
@@ -285,6 +333,10 @@ static void test_options(void **state) {
   REFUSED(connections, -1, GATHER_USAGE);
   REFUSED(connections, 1025, GATHER_USAGE);
   REFUSED(retries, 101, GATHER_USAGE);
+  REFUSED(retries, -2, GATHER_USAGE);
+  REFUSED(try_seconds, 86401, GATHER_USAGE);
+  REFUSED(take_seconds, -1, GATHER_USAGE);
+  REFUSED(bearer, "a\x7f", GATHER_USAGE);
   REFUSED(try_seconds, -1, GATHER_USAGE);
   REFUSED(take_seconds, 1e30, GATHER_USAGE);
   REFUSED(take_seconds, (double)NAN, GATHER_USAGE);
@@ -310,6 +362,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts),      cmocka_unit_test(test_refused),
                                      cmocka_unit_test(test_references), cmocka_unit_test(test_shown),
                                      cmocka_unit_test(test_addresses),  cmocka_unit_test(test_is_url),
-                                     cmocka_unit_test(test_options)};
+                                     cmocka_unit_test(test_options),    cmocka_unit_test(test_each_character)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

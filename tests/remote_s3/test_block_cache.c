@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -136,6 +137,42 @@ static void keys(void **state) {
     assert_true(holds(cache, &file, (int)i, 0, 0, BLOCK));
   }
   gather_block_cache_close(cache);
+}
+
+/* A query may choose the file; what signs it, and is another one each time, is no part of its name. */
+static void addresses(void **state) {
+  (void)state;
+  static const struct {
+    const char *one, *other;
+    bool same;
+  } CASES[] = {
+      {"https://h/f", "https://h/f#part", true},
+      {"https://h/f", "https://h/f?", true},
+      {"https://h/f?v=1", "https://h/f?v=2", false},
+      {"https://h/f?v=1", "https://h/f", false},
+      {"https://h/f?v=1&w=2", "https://h/f?&v=1&&w=2&", true},
+      {"https://h/f?v=1&w=2", "https://h/f?v=1w=2", false},
+      {"https://h/f?Expires=1", "https://h/f?Expires=2", false}, /* no signature: it may name something */
+      {"https://h/f?v=1&X-Amz-Signature=a&X-Amz-Date=1&X-Amz-Credential=k",
+       "https://h/f?X-Amz-Signature=b&X-Amz-Date=2&v=1", true},
+      {"https://h/f?v=1&X-Amz-Signature=a", "https://h/f?v=2&X-Amz-Signature=a", false},
+      {"https://h/f?X-Amz-Signature=a", "https://h/f", true},
+      {"https://h/f?X-Goog-Signature=a&X-Goog-Date=1&GoogleAccessId=x", "https://h/f?X-Goog-Signature=b&X-Goog-Date=2",
+       true},
+      {"https://h/f?AWSAccessKeyId=a&Signature=b&Expires=1", "https://h/f?AWSAccessKeyId=c&Signature=d&Expires=2",
+       true},
+      {"https://h/f?Policy=a&Signature=b&Key-Pair-Id=1", "https://h/f?Signature=d", true},
+      {"https://h/f?sv=1&se=2&st=3&sp=r&sr=b&spr=https&sig=a", "https://h/f?sv=4&se=5&sr=b&sig=b", true},
+      {"https://h/f?skoid=1&sktid=2&skt=3&ske=4&sks=5&skv=6&sig=a", "https://h/f?sig=b", true},
+      {"https://h/f?sig=a&snapshot=1", "https://h/f?sig=a&snapshot=2", false},
+      {"https://h/f?sig=a&s=1", "https://h/f?sig=a&s=2", false},
+      {"https://h/f?sig", "https://h/f", true},
+      {"https://h/f?signed=a&X-Amz-Date=1", "https://h/f?signed=a&X-Amz-Date=2", false},
+  };
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    const gather_block_file one = file_of(CASES[i].one, "\"v\""), other = file_of(CASES[i].other, "\"v\"");
+    if ((memcmp(&one, &other, sizeof one) == 0) != CASES[i].same) fail_msg("%s and %s", CASES[i].one, CASES[i].other);
+  }
 }
 
 static int64_t bytes_on_disk(void) {
@@ -354,6 +391,16 @@ static void deleted(void **state) {
   gather_block_cache_close(cache);
 }
 
+/* Another process has the whole file for itself, and does not end. */
+static void locked(void **state) {
+  (void)state;
+  gather_block_cache_close(open_cache(SMALL));
+  int fd = open(path, O_RDWR);
+  assert_int_equal(flock(fd, LOCK_EX), 0);
+  assert_off("another process has locked the cache");
+  close(fd);
+}
+
 /* What a child does with a limit on the size of files: no signal, no block, and the state says why. */
 static int limited_child(void) {
   struct rlimit limit = {100 * 1024, 100 * 1024};
@@ -509,6 +556,7 @@ static void nothing_readable(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(reads_what_was_stored),
                                      TEST(keys),
+                                     TEST(addresses),
                                      TEST(ceiling),
                                      TEST(usage),
                                      TEST(every_byte_of_an_entry),
@@ -518,6 +566,7 @@ int main(void) {
                                      TEST(permissions),
                                      TEST(another_ceiling),
                                      TEST(deleted),
+                                     TEST(locked),
                                      TEST(read_only),
                                      TEST(processes),
                                      TEST(killed),

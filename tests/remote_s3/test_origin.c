@@ -2,6 +2,8 @@
  *
  * test_origin.c: what URLs stand for, and who gets credentials.
  */
+#include <stdio.h>
+
 #include "remote/origin.h"
 #include "remote/percent.h"
 #include "unit/support.h"
@@ -46,6 +48,69 @@ static void plain(void **state) {
   assert_refused(&options, "https://h/a\r\nX: s3cret", "byte 11");
 }
 
+static bool is_alnum(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+/* Whether a URL is accepted; a refusal is of the usage. */
+static bool accepts(const gather_remote_options *options, const char *url) {
+  gather_remote_origin *origin;
+  gather_error error;
+  gather_status status = gather_remote_origin_create(options, url, &origin, &error);
+  if (status != GATHER_OK) assert_error(&error, GATHER_USAGE);
+  gather_remote_origin_destroy(origin);
+  return status == GATHER_OK;
+}
+
+/* Where a host name, a path, a bucket, a region, an endpoint or a revision is written, one character after the other. */
+static void each_character(void **state) {
+  static const gather_remote_options OPTIONS = GATHER_REMOTE_OPTIONS_INIT;
+  (void)state;
+  for (int c = 1; c < 256; c++) {
+    char text[64];
+    const bool label = is_alnum(c) || c == '-' || c == '_', blank = c <= ' ' || c == 0x7f;
+    (void)snprintf(text, sizeof text, "https://h/a%cb", c);
+    assert_true(accepts(&OPTIONS, text) == !blank);
+    (void)snprintf(text, sizeof text, "s3://a%cb/k", c);
+    assert_true(accepts(&OPTIONS, text) == (label || c == '.' || c == '/'));
+    (void)snprintf(text, sizeof text, "s3://%c/k", c);
+    assert_true(accepts(&OPTIONS, text) == (is_alnum(c) || c == '_'));
+    (void)snprintf(text, sizeof text, "hf://o/r/a%cb", c);
+    assert_true(accepts(&OPTIONS, text) == (c >= ' ' && c != 0x7f));
+    (void)snprintf(text, sizeof text, "hf://o/r@a%%%02xb/f", c);
+    assert_true(accepts(&OPTIONS, text) == (c >= ' ' && c != 0x7f && c != '\\'));
+    (void)snprintf(text, sizeof text, "a%cb", c);
+    const gather_remote_options region = options_with(NULL, text, false);
+    assert_true(accepts(&region, "s3://b/k") == label);
+    (void)snprintf(text, sizeof text, "https://a%cb", c);
+    const gather_remote_options endpoint = options_with(text, NULL, false);
+    assert_true(accepts(&endpoint, "s3://b/k") == (!blank && !strchr("@?#\"<>\\^`{|}", c)));
+    gather_remote_options secret = OPTIONS;
+    secret.bearer = text;
+    assert_true(accepts(&secret, "https://h/a") == (!blank && c < 0x7f));
+  }
+}
+
+/* As long as can be, and longer by one. */
+static void lengths(void **state) {
+  static const gather_remote_options OPTIONS = GATHER_REMOTE_OPTIONS_INIT;
+  static const struct {
+    const char *begin, *end;
+    int most;
+  } CASES[] = {{"s3://", "/k", 255}, {"s3://b/", "", 1024}, {"hf://o/r/", "", 4096 - 4}};
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++)
+    for (int more = 0; more < 2; more++) {
+      char text[5000];
+      (void)snprintf(text, sizeof text, "%s%0*d%s", CASES[i].begin, CASES[i].most + more, 0, CASES[i].end);
+      assert_true(accepts(&OPTIONS, text) == !more);
+    }
+  for (int more = 0; more < 2; more++) {
+    char region[100];
+    (void)snprintf(region, sizeof region, "%0*d", 64 + more, 0);
+    const gather_remote_options options = options_with(NULL, region, false);
+    assert_true(accepts(&options, "s3://b/k") == !more);
+  }
+}
+
 static void s3_path_style(void **state) {
   (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
@@ -74,6 +139,10 @@ static void s3_virtual_host(void **state) {
   assert_origin(&options, "s3://b", "https://b.s3.eu-central-1.amazonaws.com/", "s3://b/");
   /* No certificate covers these. */
   assert_origin(&options, "s3://a.b/k", "https://s3.eu-central-1.amazonaws.com/a.b/k", "s3://a.b/k");
+  assert_origin(&options, "s3://a_b/k", "https://s3.eu-central-1.amazonaws.com/a_b/k", "s3://a_b/k");
+  options = options_with("https://s3.test", NULL, true);
+  assert_origin(&options, "s3://b/k", "https://b.s3.test/k", "s3://b/k");
+  assert_origin(&options, "s3://a.b/k", "https://s3.test/a.b/k", "s3://a.b/k");
   options = options_with("http://s3.test:80", NULL, true);
   assert_origin(&options, "s3://a.b/k", "http://a.b.s3.test:80/k", "s3://a.b/k");
 }
@@ -103,7 +172,9 @@ static void s3_refused(void **state) {
   }
   options = (gather_remote_options)GATHER_REMOTE_OPTIONS_INIT;
   options.key_id = "AKID";
-  assert_refused(&options, "s3://b/k", "is missing");
+  assert_refused(&options, "s3://b/k", "the secret is missing");
+  options.key_id = "", options.secret = "s3cret";
+  assert_refused(&options, "s3://b/k", "the key id is missing");
   options.key_id = "AKID\r\nX-s3cret: 1";
   options.secret = "s3cret";
   assert_refused(&options, "s3://b/k", "the key id has");
@@ -253,6 +324,9 @@ static void headers(void **state) {
   assert_string_equal(lines_of(&options, "hf://o/r/f", "https://cdn.example.org/f?sig"), "");
   assert_string_equal(lines_of(&options, "hf://o/r/f", "http://huggingface.co/o/r"), "");
   assert_string_equal(lines_of(&options, "https://h/f", NULL), "Authorization: Bearer hf_token\n");
+  options.bearer = "";
+  assert_string_equal(lines_of(&options, "https://h/f", NULL), "");
+  options.bearer = "hf_token";
   assert_string_equal(lines_of(&options, "http://h/f", NULL), ""); /* anybody could read it */
   assert_string_equal(lines_of(&options, "s3://b/k", "https://evil.example.org/b/k"), "");
   assert_string_equal(lines_of(&options, "s3://b/k", "https://s3.us-east-1.amazonaws.com.evil.org/b/k"), "");
@@ -263,6 +337,23 @@ static void headers(void **state) {
   assert_non_null(strstr(lines, "\nx-amz-date: 20130524T000000Z\n"));
   assert_null(strstr(lines, "wJalr"));
   assert_null(strstr(lines, "token"));
+  /* The host that is signed has no port where that is the scheme's own, and small letters. */
+  static const struct {
+    const char *one, *other;
+    bool same;
+  } HOSTS[] = {{"http://h.org", "http://h.org:80", true},     {"https://h.org", "https://h.org:443", true},
+               {"http://h.org", "http://h.org:443", false},   {"https://h.org", "https://h.org:80", false},
+               {"http://h.org", "http://h.org:8080", false},  {"http://h.org:180", "http://h.org:1", false},
+               {"https://h.org", "https://H.ORG:443/", true}, {"https://h.org", "https://h.orh", false}};
+  for (size_t i = 0; i < COUNT(HOSTS); i++) {
+    char one[4096];
+    options.endpoint = HOSTS[i].one;
+    (void)snprintf(one, sizeof one, "%s", lines_of(&options, "s3://b/k", NULL));
+    options.endpoint = HOSTS[i].other;
+    if ((strcmp(one, lines_of(&options, "s3://b/k", NULL)) == 0) != HOSTS[i].same)
+      fail_msg("%s and %s", HOSTS[i].one, HOSTS[i].other);
+  }
+  options.endpoint = NULL;
   options.session_token = "session";
   lines = lines_of(&options, "s3://b/k", NULL);
   assert_non_null(strstr(lines, ";x-amz-security-token, Signature="));
@@ -279,7 +370,15 @@ static void percent(void **state) {
                {"%", NULL, NULL},
                {"%2", NULL, NULL},
                {"%zz", NULL, NULL},
-               {"%00", NULL, NULL}};
+               {"%00", NULL, NULL},
+               {"%0g", NULL, NULL},
+               {"%g0", NULL, NULL},
+               {"%/0%0/", NULL, NULL},
+               {"%:0", NULL, NULL},
+               {"%0:", NULL, NULL},
+               {"%@0", NULL, NULL},
+               {"%0`", NULL, NULL},
+               {"%4a%4A%5f%aF", "JJ_\xaf", "JJ_\xaf"}};
   for (size_t i = 0; i < COUNT(CASES); i++)
     for (int plus = 0; plus < 2; plus++) {
       gather_growing text = {0};
@@ -291,10 +390,17 @@ static void percent(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plain),      cmocka_unit_test(s3_path_style), cmocka_unit_test(s3_virtual_host),
-      cmocka_unit_test(s3_refused), cmocka_unit_test(hub),           cmocka_unit_test(hub_refused),
-      cmocka_unit_test(pinned),     cmocka_unit_test(same_host),     cmocka_unit_test(headers),
-      cmocka_unit_test(percent)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(plain),
+                                     cmocka_unit_test(s3_path_style),
+                                     cmocka_unit_test(s3_virtual_host),
+                                     cmocka_unit_test(s3_refused),
+                                     cmocka_unit_test(hub),
+                                     cmocka_unit_test(hub_refused),
+                                     cmocka_unit_test(pinned),
+                                     cmocka_unit_test(same_host),
+                                     cmocka_unit_test(headers),
+                                     cmocka_unit_test(percent),
+                                     cmocka_unit_test(each_character),
+                                     cmocka_unit_test(lengths)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

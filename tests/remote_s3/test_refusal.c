@@ -44,6 +44,16 @@ static const refusal S3[] = {
      "the bucket is in the region eu-west-2, not us-east-1: set AWS_REGION=eu-west-2", -1},
     {"s3://b/k", 301, "x-amz-bucket-region: a\033[31m\n", "",
      "the bucket is at another endpoint than that of the region us-east-1: set AWS_REGION", -1},
+    {"s3://b/k", 307, "", S3_BODY("TemporaryRedirect", "<Region>us-east-1</Region>"),
+     "the bucket is at another endpoint than that of the region us-east-1: set AWS_REGION (TemporaryRedirect)", 0},
+    {"s3://b/k", 400, "", S3_BODY("IllegalLocationConstraintException", "<Region>eu-x-1</Region>"),
+     "the bucket is in the region eu-x-1, not us-east-1: set AWS_REGION=eu-x-1 (IllegalLocationConstraintException)",
+     0},
+    {"s3://b/k", 403, "Date: Sun, 30 Aug 2015 12:52:39 GMT\n", S3_BODY("RequestExpired", ""),
+     "the clock of this machine differs from the server's: set it (RequestExpired)", 0},
+    {"s3://b/k", 401, "", "", "access denied: these credentials may not read it, or it does not exist", -1},
+    {"s3://b/k", 401, "", S3_BODY("SomethingNew", ""), "the server says SomethingNew", -1},
+    {"s3://b/k", 299, "", S3_BODY("SlowDown", ""), "the server asks for fewer requests (SlowDown)", -1},
     {"s3://b/k", 404, "", S3_BODY("NoSuchKey", ""), "no such object in the bucket (NoSuchKey)", 0},
     {"s3://b/k", 404, "", S3_BODY("NoSuchBucket", ""), "no such bucket (NoSuchBucket)", 0},
     {"s3://b/k", 404, "", "", "no such object or bucket", -1},
@@ -79,8 +89,13 @@ static const refusal HUB[] = {
     {"hf://o/r/f", 404, "X-Error-Code: EntryNotFound\n", "", "no such file in the repository", -1},
     {"hf://o/r/f", 403, "", "", "access denied: set HF_TOKEN to a token that can read it", -1},
     {"hf://o/r/f", 429, "", "", "the hub limits requests without a token: set HF_TOKEN", -1},
+    {"hf://o/r/f", 404, "", "", "no such file in the repository", -1},
     {"hf://o/r/f", 500, "", "", "", -1},
 };
+
+static const refusal PLAIN[] = {{"https://h/f", 401, "", "secret", "access denied", -1},
+                                {"https://h/f", 403, "", "secret", "access denied", -1},
+                                {"https://h/f", 404, "", "secret", "", -1}};
 
 static void note(gather_remote_notes *notes, const char *headers) {
   while (*headers) {
@@ -132,6 +147,7 @@ static void hub_words(void **state) {
   (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   for (size_t i = 0; i < COUNT(HUB); i++) assert_words(&options, &HUB[i]);
+  for (size_t i = 0; i < COUNT(PLAIN); i++) assert_words(&options, &PLAIN[i]);
   options.bearer = "hf_secret";
   const refusal gated = {
       "hf://o/r/f",
@@ -146,8 +162,12 @@ static void hub_words(void **state) {
                            "",
                            "no such repository, or it is private: the token (HF_TOKEN) has no access to it",
                            -1};
+  static const refusal WITH_TOKEN[] = {{"hf://o/r/f", 403, "", "", "the token (HF_TOKEN) may not read it", -1},
+                                       {"hf://o/r/f", 429, "", "", "the hub limits requests", -1},
+                                       {"https://h/f", 401, "", "", "", -1}};
   assert_words(&options, &gated);
   assert_words(&options, &private);
+  for (size_t i = 0; i < COUNT(WITH_TOKEN); i++) assert_words(&options, &WITH_TOKEN[i]);
 }
 
 static void notes(void **state) {
@@ -179,7 +199,49 @@ static void notes(void **state) {
   }
 }
 
+static bool is_alnum(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+/* What a header may have that messages and requests repeat, character by character. */
+static void each_character(void **state) {
+  (void)state;
+  for (int c = 1; c < 256; c++) {
+    gather_remote_notes notes = {{0}, {0}, {0}, {0}, 0, 0};
+    char value[8];
+    (void)snprintf(value, sizeof value, "\"a%cb\"", c);
+    gather_remote_notes_header(&notes, "X-Amz-Bucket-Region", 19, value + 1, 3);
+    gather_remote_notes_header(&notes, "X-ERROR-CODE", 12, value + 1, 3);
+    gather_remote_notes_header(&notes, "x-linked-etag", 13, value, 5);
+    assert_true((notes.region[0] != '\0') == (is_alnum(c) || c == '-' || c == '_'));
+    assert_true((notes.code[0] != '\0') == is_alnum(c));
+    assert_true((notes.linked_etag[0] != '\0') == (c > ' ' && c < 0x7f && c != '"'));
+    value[0] = '1', value[1] = (char)c, value[2] = '2';
+    gather_remote_notes_header(&notes, "x-linked-size", 13, value, 3);
+    assert_int_equal(notes.linked_bytes, c >= '0' && c <= '9' ? 102 + 10 * (c - '0') + 1 : 0);
+  }
+  /* Lengths: a code of 64 is kept, tags of 3 and more, numbers of 18 digits. */
+  char text[400];
+  memset(text, '7', sizeof text);
+  for (size_t bytes = 0; bytes < 300; bytes++) {
+    gather_remote_notes notes = {{0}, {0}, {0}, {0}, 0, 0};
+    gather_remote_notes_header(&notes, "x-error-code", 12, text, bytes);
+    gather_remote_notes_header(&notes, "x-linked-size", 13, text, bytes);
+    gather_remote_notes_header(&notes, "x-linked-etag", 13, text, bytes);
+    assert_int_equal(strlen(notes.code), bytes <= 64 ? bytes : 0);
+    assert_true((notes.linked_bytes != 0) == (bytes >= 1 && bytes <= 18));
+    assert_string_equal(notes.linked_etag, "");
+    text[0] = '"', text[bytes > 0 ? bytes - 1 : 0] = '"';
+    gather_remote_notes_header(&notes, "x-linked-etag", 13, text, bytes);
+    assert_int_equal(strlen(notes.linked_etag), bytes >= 3 && bytes < sizeof notes.linked_etag ? bytes : 0);
+    text[0] = '7', text[bytes > 0 ? bytes - 1 : 0] = '7';
+  }
+  /* A header that is named as none of them changes nothing, nor does a date of another form. */
+  gather_remote_notes notes = {{0}, {0}, {0}, {0}, 0, 0}, none = notes;
+  note(&notes, "X-Error-Cod: A\nX-Error-Codes: A\nDate: \nDate: Thu, 01 Jan 1970 00:00:01 GMT and more\nDate: 1\n");
+  assert_memory_equal(&notes, &none, sizeof notes);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(s3_words), cmocka_unit_test(hub_words), cmocka_unit_test(notes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(s3_words), cmocka_unit_test(hub_words), cmocka_unit_test(notes),
+                                     cmocka_unit_test(each_character)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

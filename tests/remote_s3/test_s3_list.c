@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_s3_list.c: listings of S3, good, malformed and hostile.
+ * test_s3_list.c: listings of S3 and of the hub, good, malformed and hostile.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "remote/hub_list.h"
 #include "remote/s3_list.h"
 #include "unit/support.h"
 
@@ -126,13 +127,109 @@ static void cut_off(void **state) {
 }
 #endif
 
+/* ---- the hub */
+
+#define HUB_FILE(path, size) "{\"type\":\"file\",\"path\":\"" path "\",\"size\":" size "}"
+#define HUB_FOLDER(path) "{\"type\":\"directory\",\"path\":\"" path "\"}"
+
+static void hub_addresses(void **state) {
+  static const struct {
+    const char *hub, *url, *want;
+  } CASES[] = {{NULL, "hf://o/r", "https://huggingface.co/api/models/o/r/tree/main"},
+               {"", "hf://o/r@v/1", "https://huggingface.co/api/models/o/r/tree/v/1"},
+               {"http://h:8//", "hf://o/r/a b/", "http://h:8/api/models/o/r/tree/main/a%20b"},
+               {"http://h", "hf://datasets/o/r@a%2Fb/d/", "http://h/api/datasets/o/r/tree/a%2Fb/d"},
+               {"http://h", "hf://spaces/o/r", "http://h/api/spaces/o/r/tree/main"}};
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
+    gather_remote_origin *origin;
+    gather_growing address = {0};
+    options.hub = CASES[i].hub;
+    assert_status(gather_remote_origin_create(&options, CASES[i].url, &origin, NULL), GATHER_OK);
+    gather_hub_list_address(origin, &options, &address);
+    assert_string_equal(address.text, CASES[i].want);
+    gather_growing_clear(&address);
+    gather_remote_origin_destroy(origin);
+  }
+}
+
+static void hub_entries(void **state) {
+  (void)state;
+  static const struct {
+    const char *url, *body, *names; /* each with a blank; NULL: malformed */
+    int64_t bytes;                  /* of all files */
+  } CASES[] = {{"hf://o/r", "[]", "", 0},
+               {"hf://o/r", "[" HUB_FILE("a", "5") "," HUB_FOLDER("d") "," HUB_FILE("b", "0") "]", "a d/ b ", 5},
+               {"hf://o/r/d/", "[" HUB_FILE("d/a", "5") "," HUB_FOLDER("d/e") "]", "a e/ ", 5},
+               {"hf://o/r", "{}", NULL, 0},
+               {"hf://o/r", "", NULL, 0},
+               {"hf://o/r", "[1]", NULL, 0},
+               {"hf://o/r", "[{\"type\":\"file\",\"size\":1}]", NULL, 0},
+               {"hf://o/r", "[{\"path\":\"a\",\"size\":1}]", NULL, 0},
+               {"hf://o/r", "[{\"path\":\"a\",\"type\":\"file\"}]", NULL, 0},
+               {"hf://o/r", "[" HUB_FILE("a", "-1") "]", NULL, 0},
+               {"hf://o/r", "[" HUB_FILE("a", "1.5") "]", NULL, 0},
+               {"hf://o/r", "[" HUB_FILE("a", "\"1\"") "]", NULL, 0},
+               {"hf://o/r", "[" HUB_FILE("", "1") "]", NULL, 0},
+               {"hf://o/r", "[" HUB_FILE("a", "1") "," HUB_FILE("", "1") "]", NULL, 0},
+               {"hf://o/r/d/", "[" HUB_FILE("e/a", "1") "]", NULL, 0},
+               {"hf://o/r/d/", "[" HUB_FILE("dd", "1") "]", NULL, 0},
+               {"hf://o/r/d/", "[" HUB_FILE("d", "1") "]", NULL, 0},
+               {"hf://o/r/d/", "[" HUB_FILE("d/", "1") "]", NULL, 0}};
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    gather_remote_origin *origin = origin_of(CASES[i].url);
+    gather_remote_listing listing = {NULL, 0, false, 0};
+    gather_error error = {0};
+    char names[100] = "";
+    int64_t bytes = 0;
+    gather_status status = gather_hub_list_read(origin, CASES[i].body, strlen(CASES[i].body), &listing, &error);
+    if (status == GATHER_UNSUPPORTED) { /* a build without JSON */
+      gather_remote_origin_destroy(origin);
+      return;
+    }
+    if (status != (CASES[i].names ? GATHER_OK : GATHER_FILE_MALFORMED)) fail_msg("%s: %d", CASES[i].body, (int)status);
+    if (status != GATHER_OK) assert_error(&error, status);
+    for (int64_t e = 0; e < listing.count; e++) {
+      (void)strcat(strcat(names, listing.entries[e].name), " ");
+      bytes += listing.entries[e].bytes;
+    }
+    if (CASES[i].names) assert_string_equal(names, CASES[i].names);
+    if (CASES[i].names) assert_int_equal(bytes, CASES[i].bytes);
+    gather_remote_listing_clear(&listing);
+    gather_remote_origin_destroy(origin);
+  }
+  gather_remote_listing_clear(NULL);
+}
+
+/* What is no folder, and numbers of entries that are none; neither needs a server. */
+static void not_listed(void **state) {
+  static const char *const URLS[] = {NULL,       "",           "x",      "https://h/", "https://h",
+                                     "s3://b/k", "hf://o/r/f", "hf://o", "s3://"};
+  gather_remote_listing listing;
+  gather_error error = {0};
+  (void)state;
+  for (size_t i = 0; i < COUNT(URLS); i++) {
+    assert_false(gather_remote_is_folder(URLS[i]));
+    assert_status(gather_remote_listing_read(URLS[i], NULL, 5, &listing, &error), GATHER_USAGE);
+    assert_non_null(strstr(error.message, "only folders can be listed"));
+    assert_int_equal(listing.count, 0);
+  }
+  static const char *const FOLDERS[] = {"s3://b",   "S3://b/",   "s3://b/a/",
+                                        "hf://o/r", "hf://o/r/", "hf://datasets/o/r@v1/d/"};
+  for (size_t i = 0; i < COUNT(FOLDERS); i++) {
+    assert_true(gather_remote_is_folder(FOLDERS[i]));
+    assert_status(gather_remote_listing_read(FOLDERS[i], NULL, 0, &listing, &error), GATHER_USAGE);
+    assert_non_null(strstr(error.message, "at least 1"));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(addresses),
+      cmocka_unit_test(addresses),  cmocka_unit_test(hub_addresses), cmocka_unit_test(hub_entries),
+      cmocka_unit_test(not_listed),
 #ifdef GATHER_HAVE_EXPAT
-      cmocka_unit_test(entries),
-      cmocka_unit_test(refused),
-      cmocka_unit_test(cut_off),
+      cmocka_unit_test(entries),    cmocka_unit_test(refused),       cmocka_unit_test(cut_off),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

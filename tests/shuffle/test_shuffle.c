@@ -406,6 +406,94 @@ static void wrong_options(void **state) {
   nothing_is_left();
 }
 
+/* Arguments that are none: each is GATHER_USAGE, and the place for the shuffle is NULL then. */
+static void wrong_arguments(void **state) {
+  static const char *const NO_PATH[] = {"x.npy", NULL};
+  gather_error error = dirty_error();
+  (void)state;
+  const struct {
+    int32_t passes;
+    int64_t memory_bytes;
+    const char *words;
+  } OPTIONS[] = {{-1, 0, "passes must be 1 or 2"}, {3, 0, "passes must be 1 or 2"}, {0, -1, "memory is below 0"}};
+  for (size_t i = 0; i < COUNT(OPTIONS); i++) {
+    gather_shuffle_options options = shuffled_options(1, OPTIONS[i].passes);
+    if (OPTIONS[i].memory_bytes < 0) options.memory_bytes = OPTIONS[i].memory_bytes;
+    assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_USAGE);
+    assert_non_null(strstr(error.message, OPTIONS[i].words));
+  }
+  gather_shuffle_options options = shuffled_options(1, 1);
+  gather_shuffle *shuffle = (gather_shuffle *)&error;
+  assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, NULL, &error), GATHER_USAGE);
+  assert_status(gather_shuffle_create(NO_PATH, 2, "o.npy", &options, &shuffle, &error), GATHER_USAGE);
+  assert_null(shuffle);
+  options.size = 5;
+  assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, &error), GATHER_USAGE);
+  assert_status(gather_shuffle_open(NULL, &error), GATHER_USAGE);
+  assert_status(gather_shuffle_plan(NULL, NULL, NULL, &error), GATHER_USAGE);
+  assert_status(gather_shuffle_run(NULL, NULL, &error), GATHER_USAGE);
+  assert_non_null(strstr(error.message, "the shuffle is NULL"));
+  static char name[1 << 14];
+  memset(name, 'n', sizeof name - 1);
+  options = shuffled_options(1, 1);
+  assert_status(gather_shuffle_create(PATHS, 1, name, &options, &shuffle, &error), GATHER_USAGE);
+  assert_non_null(strstr(error.message, "too long"));
+  const gather_executor nobody = {NULL, NULL, 2};
+  assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, &error), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, &error), GATHER_OK);
+  assert_status(gather_shuffle_run(shuffle, &nobody, &error), GATHER_USAGE);
+  gather_shuffle_close(shuffle);
+  int64_t numbers[4];
+  static const struct {
+    int64_t seed, rows, first, len;
+    bool nowhere;
+    gather_status status;
+  } NUMBERS[] = {
+      {0, 4, 0, 4, false, GATHER_OK},     {-1, 4, 0, 4, false, GATHER_USAGE},       {0, 4, -1, 1, false, GATHER_USAGE},
+      {0, 4, 0, -1, false, GATHER_USAGE}, {0, 4, 5, 0, false, GATHER_USAGE},        {0, 4, 4, 0, true, GATHER_OK},
+      {0, 4, 1, 4, false, GATHER_USAGE},  {0, 4, 1, 3, true, GATHER_USAGE},         {0, -1, 0, 0, false, GATHER_USAGE},
+      {0, 0, 0, 0, true, GATHER_OK},      {0, 4, 3, INT64_MAX, false, GATHER_USAGE}};
+  for (size_t i = 0; i < COUNT(NUMBERS); i++)
+    for (int places = 0; places < 2; places++)
+      assert_int_equal((places ? gather_shuffle_places : gather_shuffle_rows)(
+                           NUMBERS[i].seed, NUMBERS[i].rows, NUMBERS[i].first, NUMBERS[i].len,
+                           NUMBERS[i].nowhere ? NULL : numbers, &error),
+                       NUMBERS[i].status);
+  nothing_is_left();
+}
+
+/* Raw rows keep their type in a .npy; ranks that are none are refused. */
+static void raw_rows(void **state) {
+  (void)state;
+  const struct {
+    const char *type, *descr;
+    int32_t rank;
+    gather_status status;
+  } CASES[] = {{"|S8", "'|S8'", 2, GATHER_OK},
+               {"<i4", "'<i4'", 2, GATHER_OK},
+               {"<i4", NULL, 0, GATHER_USAGE},
+               {"<i4", NULL, 99, GATHER_USAGE}};
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    const gather_raw raw = {CASES[i].type, CASES[i].rank, DIMS(-1, 2), 128, true};
+    gather_shuffle_options options = shuffled_options(1, 1);
+    gather_error error = dirty_error();
+    options.raw = &raw;
+    const gather_status status = shuffled_run(&options, NULL, NULL, &error);
+    if (CASES[i].status != GATHER_OK) {
+      assert_true(status != GATHER_OK);
+      assert_error(&error, status);
+      continue;
+    }
+    if (status != GATHER_OK) fail_msg("%s: %s", CASES[i].type, error.message);
+    gather_file *file;
+    assert_status(gather_file_open("o.npy", &file, &error), GATHER_OK);
+    assert_string_equal(gather_file_at(file, 0)->descr, CASES[i].descr);
+    gather_file_close(file);
+    assert_int_equal(unlink("o.npy"), 0);
+  }
+  nothing_is_left();
+}
+
 static void calls_have_an_order(void **state) {
   gather_shuffle_options options = shuffled_options(1, 1);
   gather_shuffle *shuffle = NULL;
@@ -451,6 +539,8 @@ int main(void) {
       cmocka_unit_test(two_cannot_work_at_once),
       cmocka_unit_test(an_output_is_kept),
       cmocka_unit_test(wrong_options),
+      cmocka_unit_test(wrong_arguments),
+      cmocka_unit_test(raw_rows),
       cmocka_unit_test(calls_have_an_order),
   };
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);

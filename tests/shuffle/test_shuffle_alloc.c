@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_shuffle_alloc.c: each allocation of a shuffle fails once: the status says so, nothing leaks, and nothing that is left is wrong.
+ * test_shuffle_alloc.c: each allocation of a shuffle fails once, and calls of the system do: the status says so, nothing leaks, nothing
+ * that is left is wrong, and what is left can be resumed.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "shuffle/shuffled.h"
@@ -39,6 +45,86 @@ char *__wrap_realpath(const char *path, char *room) {
   if (real && !room) atomic_fetch_add(&alive, 1);
   return real;
 }
+
+/* ---- calls of the system */
+
+/* glibc gives functions that know file offsets another name where these have 64 bits. */
+#if defined(__GLIBC__)
+#define REAL(name) __real_##name##64
+#define WRAP(name) __wrap_##name##64
+#else
+#define REAL(name) __real_##name
+#define WRAP(name) __wrap_##name
+#endif
+
+static struct {
+  const char *name;
+  int number;
+  atomic_int calls, at; /* the call that fails, from 0; -1 = none */
+} failing = {.at = -1};
+
+static bool refuses(const char *name) {
+  if (!failing.name || strcmp(failing.name, name) != 0) return false;
+  if (atomic_fetch_add(&failing.calls, 1) != atomic_load(&failing.at)) return false;
+  errno = failing.number;
+  return true;
+}
+
+#define FAILING(result, real, wrap, name, declared, passed) \
+  result real declared;                                     \
+  result wrap declared;                                     \
+  result wrap declared { return refuses(name) ? -1 : real passed; }
+
+FAILING(ssize_t, REAL(pread), WRAP(pread), "pread", (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at))
+FAILING(ssize_t, REAL(pwrite), WRAP(pwrite), "pwrite", (int fd, const void *from, size_t bytes, off_t at),
+        (fd, from, bytes, at))
+FAILING(ssize_t, __real_read, __wrap_read, "read", (int fd, void *to, size_t bytes), (fd, to, bytes))
+FAILING(ssize_t, __real_write, __wrap_write, "write", (int fd, const void *from, size_t bytes), (fd, from, bytes))
+FAILING(int, REAL(fstat), WRAP(fstat), "fstat", (int fd, struct stat *about), (fd, about))
+FAILING(int, REAL(stat), WRAP(stat), "stat", (const char *path, struct stat *about), (path, about))
+FAILING(int, REAL(fstatvfs), WRAP(fstatvfs), "fstatvfs", (int fd, struct statvfs *about), (fd, about))
+FAILING(int, REAL(ftruncate), WRAP(ftruncate), "ftruncate", (int fd, off_t bytes), (fd, bytes))
+FAILING(off_t, REAL(lseek), WRAP(lseek), "lseek", (int fd, off_t at, int from), (fd, at, from))
+FAILING(int, __real_fsync, __wrap_fsync, "fsync", (int fd), (fd))
+FAILING(int, __real_fdatasync, __wrap_fdatasync, "fdatasync", (int fd), (fd))
+FAILING(int, __real_mkdir, __wrap_mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
+FAILING(int, __real_rmdir, __wrap_rmdir, "rmdir", (const char *path), (path))
+FAILING(int, __real_unlinkat, __wrap_unlinkat, "unlinkat", (int folder, const char *path, int flags),
+        (folder, path, flags))
+FAILING(int, __real_linkat, __wrap_linkat, "linkat",
+        (int from_folder, const char *from, int folder, const char *to, int flags),
+        (from_folder, from, folder, to, flags))
+FAILING(int, __real_renameat, __wrap_renameat, "renameat",
+        (int from_folder, const char *from, int folder, const char *to), (from_folder, from, folder, to))
+
+/* This one returns its error. */
+int REAL(posix_fallocate)(int fd, off_t at, off_t bytes);
+int WRAP(posix_fallocate)(int fd, off_t at, off_t bytes);
+int WRAP(posix_fallocate)(int fd, off_t at, off_t bytes) {
+  return refuses("posix_fallocate") ? failing.number : REAL(posix_fallocate)(fd, at, bytes);
+}
+
+int REAL(openat)(int folder, const char *path, int flags, ...);
+int WRAP(openat)(int folder, const char *path, int flags, ...);
+int WRAP(openat)(int folder, const char *path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  unsigned mode = flags & O_CREAT ? va_arg(more, unsigned) : 0;
+  va_end(more);
+  return refuses("openat") ? -1 : REAL(openat)(folder, path, flags, mode);
+}
+
+int REAL(fcntl)(int fd, int command, ...);
+int WRAP(fcntl)(int fd, int command, ...);
+int WRAP(fcntl)(int fd, int command, ...) {
+  va_list more;
+  va_start(more, command);
+  void *argument = va_arg(more, void *); /* all commands of the library have one */
+  va_end(more);
+  return refuses("fcntl") ? -1 : REAL(fcntl)(fd, command, argument);
+}
+
+/* ---- allocations */
 
 /* Returns how many allocations there were. */
 static long fail_each(const gather_shuffle_options *options, const gather_tensor *order, const int64_t *rows) {
@@ -83,7 +169,101 @@ static void allocations(void **state) {
   }
 }
 
+/* The least descriptor that is free. */
+static int least_free(void) {
+  int fd = dup(0);
+  assert_true(fd >= 0 && close(fd) == 0);
+  return fd;
+}
+
+/* What a shuffle that ended so has left: all of it, what can be resumed, or nothing. */
+static void assert_left(const gather_shuffle_options *options, const gather_tensor *order, const int64_t *rows,
+                        gather_status status, const gather_error *error) {
+  gather_error again_error = dirty_error();
+  if (status != GATHER_OK) {
+    assert_error(error, status);
+    if (status != GATHER_IO_ERROR && status != GATHER_OUT_OF_MEMORY && status != GATHER_FILE_EXISTS)
+      fail_msg("%s %d: status %d: %s", failing.name, atomic_load(&failing.at), (int)status, error->message);
+  }
+  if (shuffled_exists("o.npy")) {
+    shuffled_check(rows, ROWS);
+    shuffled_clean();
+    return;
+  }
+  assert_true(status != GATHER_OK);
+  gather_shuffle_options again = *options;
+  again.resume = shuffled_exists(FOLDER);
+  if (shuffled_run(&again, order, NULL, &again_error) != GATHER_OK)
+    fail_msg("after %s %d (%s): %s", failing.name, atomic_load(&failing.at), error->message, again_error.message);
+  shuffled_check(rows, ROWS);
+  assert_false(shuffled_exists(FOLDER));
+}
+
+static void system_calls(void **state) {
+  static const struct {
+    const char *name;
+    int number;
+    bool no_matter; /* the shuffle does without */
+  } CALLS[] = {{"pread", EIO, false},
+               {"pread", EINTR, true},
+               {"pwrite", ENOSPC, false},
+               {"pwrite", EINTR, true},
+               {"read", EIO, false},
+               {"read", EINTR, false},
+               {"write", ENOSPC, false},
+               {"write", EINTR, true},
+               {"fstat", EIO, false},
+               {"stat", EIO, false},
+               {"fstatvfs", EIO, true},
+               {"ftruncate", EIO, false},
+               {"ftruncate", EINTR, true},
+               {"lseek", EIO, false},
+               {"fsync", EINTR, true},
+               {"fdatasync", EIO, false},
+               {"fdatasync", EINTR, true},
+               {"fdatasync", EINVAL, true},
+               {"fsync", EIO, false},
+               {"fsync", EINVAL, true},
+               {"mkdir", EIO, false},
+               {"rmdir", EIO, false},
+               {"unlinkat", EIO, false},
+               {"linkat", EIO, true},
+               {"renameat", EIO, false},
+               {"openat", EMFILE, false},
+               {"openat", EINTR, true},
+               {"fcntl", EIO, false},
+               {"fcntl", EACCES, false},
+               {"posix_fallocate", ENOSPC, false},
+               {"posix_fallocate", EOPNOTSUPP, true}};
+  static int64_t rows[ROWS];
+  gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  (void)state;
+  assert_status(gather_shuffle_rows(4, ROWS, 0, ROWS, rows, NULL), GATHER_OK);
+  for (int given = 0; given < 2; given++) /* with an order, what is more are reads and writes */
+    for (size_t c = 0; c < COUNT(CALLS); c++)
+      for (int n = 0; !given || CALLS[c].name[0] == 'p'; n += 1 + n) { /* all of the first ones, some of many */
+        gather_shuffle_options options = shuffled_options(given ? -1 : 4, given ? 2 : 1);
+        gather_error error = dirty_error();
+        const long before = atomic_load(&alive);
+        const int descriptors = least_free();
+        failing.name = CALLS[c].name, failing.number = CALLS[c].number;
+        atomic_store(&failing.calls, 0);
+        atomic_store(&failing.at, n);
+        const gather_status status = shuffled_run(&options, given ? &order : NULL, NULL, &error);
+        const bool reached = atomic_load(&failing.calls) > n;
+        atomic_store(&failing.calls, n + 1); /* no more of them */
+        assert_int_equal(atomic_load(&alive), before);
+        assert_int_equal(least_free(), descriptors);
+        if (CALLS[c].no_matter && status != GATHER_OK) fail_msg("%s: %s", CALLS[c].name, error.message);
+        assert_left(&options, given ? &order : NULL, rows, status, &error);
+        failing.name = NULL;
+        if (reached) continue;
+        assert_true(status == GATHER_OK);
+        break;
+      }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(allocations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(allocations), cmocka_unit_test(system_calls)};
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
 }

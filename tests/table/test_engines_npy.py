@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from format.dtypes import ALL, identify, random_array
-from files import noise, rows_of
+from files import needs, noise, rows_of
 from support.skip import skip_test
 from tables import Setting, Table, TableError, engines, evict
 
@@ -29,6 +29,44 @@ def test_every_dtype(dtype, tmp_path):
             with Table(tmp_path / "t.npy", Setting(engine)) as table:
                 assert table.shape == shape
                 assert np.array_equal(table.take(ids)[0], bytes_of_rows(array)[ids]), f"{engine} {shape}"
+
+
+@pytest.mark.parametrize("engine", engines())
+def test_every_length_of_a_row(engine, tmp_path):
+    """Also where the file is in memory: short rows are copied in ways of their own."""
+    chance = np.random.default_rng(7)
+    for size in [*range(1, 20), 24, 31, 32, 33, 48, 63, 64, 65, 96, 127, 128, 129, 192, 256, 1000]:
+        array = chance.integers(0, 256, (500, size), dtype=np.uint8)
+        np.save(tmp_path / "t.npy", array)
+        with Table(tmp_path / "t.npy", Setting(engine)) as table:
+            for count in (3, 70, 400, 400, 400, 5000):
+                ids = chance.integers(-500, 500, count)
+                assert np.array_equal(table.take(ids)[0], array[ids]), f"{size} bytes, {count} rows"
+
+
+def test_elements_without_a_place_in_the_file(tmp_path):
+    """Protocol Buffers can hold elements as numbers of several lengths: they are decoded once, and the rows come from memory. Strings
+    have no rows of one length."""
+    onnx = needs("onnx", "onnx")
+    from onnx import helper, numpy_helper
+
+    kinds = onnx.TensorProto
+    tensors = [
+        helper.make_tensor("i", kinds.INT64, [40, 3], [i * i for i in range(120)]),
+        helper.make_tensor("f", kinds.FLOAT, [40, 3], [i / 8 for i in range(120)]),
+        helper.make_tensor("h", kinds.FLOAT16, [40, 3], [i / 8 for i in range(120)]),
+        helper.make_tensor("s", kinds.STRING, [2, 2], [b"a", b"", b"cd", b"e"]),
+    ]
+    graph = helper.make_graph([], "g", [], [], tensors)
+    (tmp_path / "m.onnx").write_bytes(helper.make_model(graph).SerializeToString())
+    for engine in engines():
+        for tensor in tensors[:3]:
+            array, ids = numpy_helper.to_array(tensor), np.array([3, -1, 0, 39])
+            with Table(f"{tmp_path / 'm.onnx'}:{tensor.name}", Setting(engine)) as table:
+                assert np.array_equal(table.take(ids)[0], rows_of(array)[ids]), f"{engine} {tensor.name}"
+                assert table.submit(ids)()[0].tobytes() == array[ids].tobytes()
+        error = refusal(f"{tmp_path / 'm.onnx'}:s", Setting(engine))
+        assert error.status == "unsupported" and "rows of strings" in str(error)
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])

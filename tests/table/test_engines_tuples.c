@@ -357,6 +357,51 @@ static void a_take_can_be_cancelled(void **unused) {
   gather_table_close(table);
 }
 
+/* ---- indices that another process writes while they are read ------------------------------------------------------------- */
+
+typedef struct spoiler {
+  int64_t *number, value;
+} spoiler;
+
+/* Asked first when the indices were looked at once, and before they are read. */
+static bool spoil(void *context) {
+  const spoiler *s = context;
+  *s->number = s->value;
+  return false;
+}
+
+/* One number goes bad between the look at all of them and the reads: the error names it, wherever it is, and counts no other. */
+static void notices_changes(gather_table *table) {
+  enum { LEN = 700 };
+  static const int PLACES[] = {0, 1, 64, 100, 127, 128, 129, 255, 256, 500, LEN - 1};
+  static int64_t ids[LEN * 3];
+  static uint8_t out[(int64_t)LEN * A * B * C * 2];
+  const gather_op *ops[] = {op_of("Gather", "onnx-13"), op_of("GatherND", "onnx-13"), op_of("GatherND", "onnx-13"),
+                            op_of("GatherND", "onnx-13")};
+  for (int columns = 0; columns <= 3; columns++) /* 0: not in tuples */
+    for (size_t p = 0; p < COUNT(PLACES); p++) {
+      const int each = columns > 0 ? columns : 1, last = PLACES[p] * each + each - 1;
+      spoiler bad = {&ids[last], 1000 + PLACES[p]};
+      gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
+      gather_error error = dirty_error();
+      for (int i = 0; i < LEN * each; i++) ids[i] = i % 5;
+      gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, columns > 0 ? 2 : 1, DIMS(LEN, each)),
+                    rows = tensor_of(GATHER_TYPE_INT16, out, 5 - each,
+                                     DIMS(LEN, SHAPE[each], SHAPE[each < 3 ? each + 1 : 3], C));
+      indices.flags = GATHER_TENSOR_SHARED;
+      options.op = ops[columns], options.stop = spoil, options.stop_context = &bad;
+      const gather_status status = gather_table_take(table, &indices, &rows, &options, &error);
+      if (status != GATHER_INDEX_OUT_OF_RANGE || error.value != bad.value || error.bad_count != 1 ||
+          error.position[0] != PLACES[p])
+        fail_msg("%d columns, %d: status %d, %s", columns, PLACES[p], (int)status, error.message);
+    }
+}
+
+static void changed_indices_are_noticed(void **unused) {
+  (void)unused;
+  by_each_engine(notices_changes, native(), 4, SHAPE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(as_from_memory),
                                      cmocka_unit_test(rows_are_counted),
@@ -364,6 +409,7 @@ int main(void) {
                                      cmocka_unit_test(wrong_tuples_are_refused),
                                      cmocka_unit_test(packed_rows_are_whole_bytes),
                                      cmocka_unit_test(names_the_row),
+                                     cmocka_unit_test(changed_indices_are_noticed),
                                      cmocka_unit_test(a_take_can_be_cancelled)};
   int failed = engine_skips();
   return failed + cmocka_run_group_tests(tests, make_table, remove_table);

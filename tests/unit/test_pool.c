@@ -27,6 +27,54 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
   return __real_pthread_create(thread, attributes, start, argument);
 }
 
+/* Locks, conditions, memory, and the question for CPUs: the call that fails, from 0; -1 = none. And what was made and not ended. */
+static int fail_at = -1, calls, alive;
+
+static int fails(void) { return fail_at >= 0 && calls++ == fail_at; }
+
+int __real_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+int __real_pthread_mutex_destroy(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex);
+int __real_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+int __real_pthread_cond_destroy(pthread_cond_t *condition);
+int __wrap_pthread_cond_destroy(pthread_cond_t *condition);
+void *__real_gather_alloc(int64_t bytes);
+void *__wrap_gather_alloc(int64_t bytes);
+int __real_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set);
+int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set);
+
+int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
+  const int number = fails() ? ENOMEM : __real_pthread_mutex_init(mutex, attributes);
+  alive += number == 0;
+  return number;
+}
+
+int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
+  const int number = fails() ? ENOMEM : __real_pthread_cond_init(condition, attributes);
+  alive += number == 0;
+  return number;
+}
+
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex) {
+  alive--;
+  return __real_pthread_mutex_destroy(mutex);
+}
+
+int __wrap_pthread_cond_destroy(pthread_cond_t *condition) {
+  alive--;
+  return __real_pthread_cond_destroy(condition);
+}
+
+void *__wrap_gather_alloc(int64_t bytes) { return fails() ? NULL : __real_gather_alloc(bytes); }
+
+static bool no_affinity;
+
+int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set) {
+  return no_affinity ? -1 : __real_sched_getaffinity(process, bytes, set);
+}
+
 /* How many CPUs the pool is told of, so that pools of many threads spin here, too; 0 = the truth. */
 static int32_t told_cpus;
 
@@ -81,6 +129,56 @@ static void threads_that_cannot_be_made(void **state) {
       for (int64_t count = 0; count <= TASKS; count = count * 3 + 1) run_once(executor, count);
       gather_pool_destroy(pool);
     }
+}
+
+/* Each lock, condition and allocation of a pool that cannot be had. */
+static void pools_that_cannot_be_made(void **state) {
+  gather_error error;
+  (void)state;
+  for (int n = 0;; n++) {
+    gather_pool *pool = NULL;
+    const int before = alive;
+    calls = 0, fail_at = n;
+    const gather_status status = gather_pool_create(3, &pool, &error);
+    fail_at = -1;
+    if (status == GATHER_OK) {
+      assert_int_equal(n, 5); /* memory, two locks and two conditions */
+      run_once(gather_pool_executor(pool), TASKS);
+      gather_pool_destroy(pool);
+      assert_int_equal(alive, before);
+      break;
+    }
+    assert_status(status, GATHER_OUT_OF_MEMORY);
+    assert_error(&error, GATHER_OUT_OF_MEMORY);
+    assert_null(pool);
+    assert_int_equal(alive, before);
+  }
+}
+
+/* Numbers of threads that are none, and the number of CPUs that stands for 0. */
+static void numbers_of_threads(void **state) {
+  static const int32_t WRONG[] = {-1, INT32_MIN, 4097, INT32_MAX};
+  gather_error error;
+  (void)state;
+  for (size_t i = 0; i < COUNT(WRONG); i++) {
+    gather_pool *pool = (gather_pool *)&error;
+    assert_status(gather_pool_create(WRONG[i], &pool, &error), GATHER_USAGE);
+    assert_error(&error, GATHER_USAGE);
+    assert_null(pool);
+  }
+  assert_status(gather_pool_create(1, NULL, &error), GATHER_USAGE);
+  assert_null(gather_pool_executor(NULL));
+  gather_pool_destroy(NULL);
+  for (told_cpus = 1; told_cpus <= 3; told_cpus++) {
+    gather_pool *pool = pool_of(0);
+    assert_int_equal(gather_pool_executor(pool)->threads, told_cpus);
+    gather_pool_destroy(pool);
+  }
+  told_cpus = 0;
+  no_affinity = true;
+  assert_int_equal(gather_cpu_count(), 1);
+  no_affinity = false;
+  assert_true(gather_cpu_count() >= 1);
 }
 
 static void a_gather_without_threads(void **state) {
@@ -279,6 +377,8 @@ static void no_spinning_without_a_cpu_for_each_thread(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_that_cannot_be_made),
+      cmocka_unit_test(pools_that_cannot_be_made),
+      cmocka_unit_test(numbers_of_threads),
       cmocka_unit_test(a_gather_without_threads),
       cmocka_unit_test(callers_take_turns),
       cmocka_unit_test(a_child_works_alone),
