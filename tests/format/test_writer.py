@@ -382,3 +382,14 @@ def test_alignment_and_descr(format, what, status, words, tmp_path) -> None:
     write(made, CONTENT)
     content = path.read_bytes()
     assert content[-12:] == CONTENT and (len(content) - 12) % what.get("align_bytes", 1) == 0
+
+
+@pytest.mark.parametrize("name, status, words", [
+    ("", "usage", "empty"), ("a.npy/", "usage", "ends with a slash"), ("file/a.npy", "file_not_found", "file/a.npy"),
+    ("none/a.npy", "file_not_found", "none/a.npy")])
+def test_names_of_outputs(name, status, words, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_bytes(b"kept")
+    error = complaint_of(writing(Path(name) if name and name[-1] != "/" else name, "float32", (3,), format="npy"))
+    assert error.status == status and words in error.message
+    assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"kept"
