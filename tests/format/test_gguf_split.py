@@ -206,8 +206,9 @@ def test_links_out_of_the_folder(tmp_path) -> None:
     assert answer.stdout.count("missing: ") == 2 and "symbolic link" in answer.stdout
 
 
+@pytest.mark.parametrize("given", [NAMES[2], NAMES[2].replace("m-", "%6d%2D"), NAMES[2].replace("m-", "%6D%2d")])
 @pytest.mark.parametrize("gone", [None, 0])
-def test_by_url(gone, tmp_path) -> None:
+def test_by_url(gone, given: str, tmp_path) -> None:
     if why := remote_files.why_no_urls():
         skip_test("http", why)
     paths = save(tmp_path)
@@ -216,12 +217,12 @@ def test_by_url(gone, tmp_path) -> None:
             if number != gone:
                 server.put(f"/a b/{path.name}", path.read_bytes())
         server.reset_counts()
-        with remote_files.opened(server.url(f"/a%20b/{NAMES[2]}")) as file:
+        with remote_files.opened(server.url(f"/a%20b/{given}")) as file:
             assert file.names == [name for i, name in enumerate(ARRAYS) if i // 2 != gone]
             assert server.requests == 3
             errors = missing(file.file)
             assert [(e.status, e.file) for e in errors] == ([] if gone is None else [("file_not_found", server.url(f"/a%20b/{NAMES[0]}"))])
             for name in file.names:
                 assert content(remote_files.whole(file.file, name)) == ARRAYS[name].tobytes()
-        answer = gather("take", f"{server.url('/a%20b/' + NAMES[2])}:t2", "[1]", "-o", "o.npy", folder=tmp_path)
+        answer = gather("take", f"{server.url('/a%20b/' + given)}:t2", "[1]", "-o", "o.npy", folder=tmp_path)
         assert answer.returncode == 0 and (np.load(tmp_path / "o.npy") == ARRAYS["t2"][[1]]).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from gather_files import GatherError, content
-from ir_files import GATHER, opened, put, refusal, unreadable
+from ir_files import GATHER, const, layer, net, opened, put, refusal, unreadable
 
 WRONG = {
     "no id": ('id="0" ', "", "no id"), "no name": ('name="l0" ', "", "no name"), "no type": ('type="Const" ', "", "no type"),
@@ -29,6 +29,7 @@ WRONG = {
     "a negative shape": ('"3, 2"', '"3,-2"', "invalid shape"), "a huge shape": ('"3, 2"', f'"{2**62},{2**62}"', "too many elements"),
     "a rank of 65": ('"3, 2"', '"' + ",".join(["1"] * 65) + '"', "invalid shape"), "no shape": ('shape="3, 2" ', "", "no shape"),
     "another root": ("<net ", "<net><a/></net><net ", "version"), "tags that cross": ("</layers>", "</edges>", "XML"),
+    "two data": ("<input>", "<data/><input>", "two <data>"),
     "an entity": ('name="l0"', 'name="&a;"', "XML"), "a double attribute": ('id="0" name', 'id="0" id="0" name', "XML"),
 }
 
@@ -75,3 +76,37 @@ def test_every_number_changed(tmp_path) -> None:
             except GatherError as error:
                 assert error.status in ("file_malformed", "unsupported")
     assert answers > 0
+
+
+PARAMETER = 'element_type="f32" shape="3,2"'
+
+
+@pytest.mark.parametrize("data, outputs, words", [
+    (PARAMETER, 1, ""), (PARAMETER, 0, "one output"), (PARAMETER, 2, "one output"), ('element_type="f32"', 1, "a shape"),
+    ('shape="3,2"', 1, "an element_type"), ('element_type="f31" shape="3,2"', 1, "'f31'"), ('element_type="f32" shape="3;2"', 1, "shape")])
+def test_a_parameter(data, outputs, words, tmp_path) -> None:
+    result = [layer(1, "Result", "", 1, 0)] * (outputs > 0)
+    path = put(tmp_path, net([layer(0, "Parameter", data, 0, outputs), *result], [(0, 0, 1, 0)] * len(result)))
+    if words:
+        error = refusal(path)
+        assert error.status == "file_malformed" and words in error.message and "'l0'" in error.message
+    else:
+        with opened(path) as model:
+            assert not list(model.tensors)
+
+
+CONST = const(0, "f32", "3, 2", 14, 24)
+LAYERS = {
+    "a constant with an input": ([CONST, const(1, "f32", "2", 0, 8, inputs=1)], [(0, 0, 1, 0)], "file_malformed", "one output and no input"),
+    "a constant of two outputs": ([const(0, "f32", "2", 0, 8, outputs=2)], [], "file_malformed", "one output and no input"),
+    "a result of two inputs": ([CONST, layer(1, "Result", "", 2, 0)], [(0, 0, 1, 0), (0, 0, 1, 1)], "file_malformed", "one input"),
+    "a result of none": ([CONST, layer(1, "Result", "", 0, 0)], [], "file_malformed", "one input"),
+    "a port of 65 lengths": ([CONST.replace("<dim>2<", "<dim>1</dim>" * 64 + "<dim>2<")], [], "unsupported", "more than 64 dimensions"),
+}
+
+
+@pytest.mark.parametrize("case", LAYERS)
+def test_layers(case, tmp_path) -> None:
+    layers, edges, status, words = LAYERS[case]
+    error = refusal(put(tmp_path, net(layers, edges)))
+    assert error.status == status and words in error.message

@@ -72,3 +72,39 @@ def test_recognition() -> None:
     assert outcome(b"\x08\x08\x12\x04test") == "file_malformed"  # a model without a graph
     for other in (b"hello world", b"\x08", b"\x10\x01\x10", b"\x0a\x05abcde", bytes(64), b"\xff" * 64, b"1 2 3\n"):
         assert outcome(other) in ("unsupported", "file_malformed")
+
+
+def attribute(kind: int, *fields: bytes) -> bytes:
+    """A model of one node, whose attribute has this type."""
+    named = block(1, b"body") + b"".join(fields) + varint(20 << 3) + varint(kind)
+    return b"\x08\x08" + block(7, block(1, block(4, b"If") + block(5, named)))
+
+
+def tensor(*fields: bytes) -> bytes:
+    """A model of one tensor w, float32, of two numbers."""
+    return b"\x08\x08" + block(7, block(5, b"\x08\x02\x10\x01" + block(8, b"w") + b"".join(fields)))
+
+
+def sparse(rank: int) -> bytes:
+    entry = onnx.SparseTensorProto(values=numpy_helper.from_array(np.ones(1, np.float32), "w"), dims=[1] * rank,
+                                   indices=numpy_helper.from_array(np.zeros((1, rank), np.int64), "i"))
+    return b"\x08\x08" + block(7, block(15, entry.SerializeToString()))
+
+
+EXTERNAL = block(13, block(1, b"location") + block(2, b"w.bin")) + b"\x70\x01"
+WRONG = {
+    "a tensor that is none": (attribute(4), "file_malformed"), "a graph that is none": (attribute(5), "file_malformed"),
+    "a number within": (tensor(block(4, bytes(7))), "file_malformed"), "numbers": (tensor(block(4, bytes(8))), [bytes(8)]),
+    "values twice": (tensor(block(9, bytes(8)), EXTERNAL), "file_malformed"),
+    "a sparse tensor of 64 axes": (sparse(64), [np.ones(1, np.float32).tobytes()]),
+    "a sparse tensor of 65 axes": (sparse(65), "unsupported"),
+    "no graphs": (attribute(10), []), "a graph of graphs without its end": (attribute(10, block(11, b"\x2a\x05")), "file_malformed"),
+    "two graphs": (attribute(10, *(block(11, block(5, table("w", start).SerializeToString())) for start in (0, 9))),
+                   [np.arange(start, start + 4, dtype=np.float32).tobytes() for start in (0, 9)]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_one_field(case: str) -> None:
+    source, expected = WRONG[case]
+    assert outcome(source) == expected

@@ -83,6 +83,18 @@ def test_sparse_values_that_cannot_be_dense() -> None:
         assert file.names == ["w", "s", "p"] and file.find("s").shape == (1 << 20, 1 << 10)
         assert "sparse tensor: it would take 4.00 GiB" in file.find("s").complaint.message
         assert "sparse tensor of type int4" in file.find("p").complaint.message
+    # What cannot be read itself says why, of the values as of the indices.
+    for part in ("values", "indices"):
+        absent = sparse_of(np.arange(3, dtype=np.float32), False, "absent")
+        tensor = getattr(absent, part)
+        tensor.ClearField("raw_data")
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value="not_there.bin")
+        alone = graph("m", [], [table("w")], [])
+        alone.sparse_initializer.append(absent)
+        with opened(model(alone).SerializeToString()) as file:
+            assert file.names == ["w", "absent"] and content(file.find("w")) == np.arange(4, dtype=np.float32).tobytes()
+            assert file.find("absent").shape == (3,) and "not_there.bin" in file.find("absent").complaint.message
     # Each alone is allowed, all of them are not.
     many = [sparse_of(np.ones(1, np.float32), False, f"s{i}") for i in range(5)]
     for one in many:

@@ -282,6 +282,10 @@ def test_a_download_has_a_limit(server) -> None:
     assert server.requests == 1
     with handle(server.url("/big.npy"), download_bytes=BIG) as file:
         whole(file, "")
+    server.reset_counts()
+    with pytest.raises(GatherError) as caught, handle(server.url("/big.npy"), download_bytes=-1):
+        pass
+    assert caught.value.status == "usage" and "download_bytes is negative" in caught.value.message and server.requests == 0
 
 
 def test_text(server) -> None:

@@ -174,10 +174,15 @@ def test_several_tensors_that_are_refused(whats, status: str, words: str, tmp_pa
     assert os.listdir(tmp_path) == []
 
 
-def test_a_size_beyond_64_bits(tmp_path) -> None:
+@pytest.mark.parametrize(("lengths", "more", "status", "words"), [
+    ((1 << 62, 1), {}, "overflow", "does not fit in memory"), ((1 << 60,) * 8, {}, "overflow", "the file does not fit in 64 bits"),
+    ((1 << 60,) * 7 + ((1 << 60) - 1,), {}, "overflow", "the file does not fit in 64 bits"),
+    ((1, 1), {"align_bytes": 64}, "unsupported", "cannot be aligned"), ((1, 1), {"align_bytes": 48}, "unsupported", "cannot be aligned"),
+])
+def test_several_sizes_and_alignments(lengths, more, status: str, words: str, tmp_path) -> None:
     with pytest.raises(GatherError) as caught:
-        create_many([writing(tmp_path / "a.safetensors", "int8", (1 << 62,), name=name) for name in "ab"])
-    assert caught.value.status in ("overflow", "io_error")
+        create_many([writing(tmp_path / "a.safetensors", "int8", (length,), name=name, **more) for name, length in zip("abcdefgh", lengths)])
+    assert caught.value.status == status and words in caught.value.message
     assert os.listdir(tmp_path) == []
 
 

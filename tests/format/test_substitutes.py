@@ -24,6 +24,8 @@ APPLE = b"\0\5\x16\7\0\2\0\0Mac OS X        \0\2\0\0\0\x09" + bytes(200)
 SUBSTITUTES = {
     "lfs": (LFS, "Git LFS pointer, not the file itself, which has 12345 bytes: 'git lfs pull'"),
     "lfs-extension": (LFS.replace(b"\noid", b"\next-0-foo sha256:" + b"ab" * 32 + b"\noid"), "Git LFS pointer"),
+    "lfs-no-size": (LFS.replace(b"\nsize 12345", b""), "not the file itself: 'git lfs pull' downloads it"),
+    "lfs-size-0": (LFS.replace(b"12345", b"0"), "not the file itself: 'git lfs pull' downloads it"),
     "lfs-old": (LFS.replace(b"git-lfs", b"hawser"), "Git LFS pointer"),
     "annex": (b"/annex/objects/SHA256E-s10--" + b"ab" * 32 + b".npy\n", "git-annex pointer.*'git annex get'"),
     "annex-link": (b".git/annex/objects/Gw/11/MD5E-s1--a/MD5E-s1--a", "git-annex pointer"),

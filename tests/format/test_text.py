@@ -218,7 +218,9 @@ def test_columns(text: bytes, column: str, expected, tmp_path) -> None:
 
 @pytest.mark.parametrize(("text", "column", "status", "byte", "words"), [
     (b"", "id", "name_not_found", -1, "empty"), (b"a,b\n1,2", "id", "name_not_found", -1, "has: 'a', 'b'; "),
-    (b"id,id\n1,2", "id", "name_not_found", -1, "2 columns"), (b"1,2\n", "2", "file_malformed", 0, '"2"'),
+    (b"id,id\n1,2", "id", "name_not_found", -1, "2 columns"),
+    (b"a,b,c,d,e,f,g,h\n" + b"1," * 7 + b"1", "z", "name_not_found", -1, "'g', 'h'; "),
+    (b"a,b,c,d,e,f,g,h,i,j\n" + b"1," * 9 + b"1", "z", "name_not_found", -1, "'g', 'h', ...; "), (b"1,2\n", "2", "file_malformed", 0, '"2"'),
     (b"1,3\n", "2", "name_not_found", -1, "0 to 1"), (b"1,2\n", "#2", "name_not_found", -1, "0 to 1"),
     (b"1,2\n", "#9999999999999999999999", "name_not_found", -1, ""), (b"1,2", "#x", "name_not_found", -1, "'#x'"),
     (b"id,x\n1,2\n", "0", "file_malformed", 0, "the name of the column: 'id', 'x'"), (b"id,x\n1,2\n", "#0", "file_malformed", 0, "header"),

@@ -354,3 +354,42 @@ def test_pipe_without_a_reader() -> None:
     os.close(reader)
     assert complaint_of(writing(None, "float32", (3,), fd=sender, format="npy")).status == "io_error"
     os.close(sender)
+
+
+OPAQUE = {"type_name": "opaque", "shape": (3,), "item_bytes": 4}
+FLOATS = {"type_name": "float32", "shape": (3,)}
+
+
+@pytest.mark.parametrize("format, what, status, words", [
+    ("npy", FLOATS | {"align_bytes": -64}, "usage", "a power of two, not -64"),
+    ("npy", FLOATS | {"align_bytes": 48}, "usage", "a power of two, not 48"),
+    ("npy", FLOATS | {"align_bytes": 8192}, None, ""),
+    ("npy", FLOATS | {"align_bytes": 16384}, "unsupported", "NumPy reads at most 10000"),
+    ("pb", FLOATS | {"align_bytes": 64}, "unsupported", "a pb file cannot be padded"),
+    ("raw", FLOATS | {"align_bytes": 64}, None, ""),
+    ("safetensors", FLOATS | {"align_bytes": 4096}, None, ""),
+    ("safetensors", FLOATS | {"align_bytes": 2**40}, "unsupported", f"cannot be aligned to {2**40}"),
+    ("raw", OPAQUE | {"descr": "'<i4'"}, None, ""), ("raw", OPAQUE | {"descr": "'<i8'"}, "usage", "another size"),
+    ("raw", OPAQUE | {"descr": "'<i4"}, "usage", "the descr '<i4"),
+])
+def test_alignment_and_descr(format, what, status, words, tmp_path) -> None:
+    path = tmp_path / "a"
+    made = writing(path, format=format, **what)
+    if status:
+        error = complaint_of(made)
+        assert error.status == status and words in error.message and os.listdir(tmp_path) == []
+        return
+    write(made, CONTENT)
+    content = path.read_bytes()
+    assert content[-12:] == CONTENT and (len(content) - 12) % what.get("align_bytes", 1) == 0
+
+
+@pytest.mark.parametrize("name, status, words", [
+    ("", "usage", "empty"), ("a.npy/", "usage", "ends with a slash"), ("file/a.npy", "file_not_found", "file/a.npy"),
+    ("none/a.npy", "file_not_found", "none/a.npy")])
+def test_names_of_outputs(name, status, words, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_bytes(b"kept")
+    error = complaint_of(writing(Path(name) if name and name[-1] != "/" else name, "float32", (3,), format="npy"))
+    assert error.status == status and words in error.message
+    assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"kept"

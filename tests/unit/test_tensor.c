@@ -2,6 +2,7 @@
  *
  * test_tensor.c: which descriptions of tensors are sane, and how many elements and bytes they have.
  */
+#include "base/error.h"
 #include "base/tensor.h"
 #include "unit/support.h"
 
@@ -144,6 +145,51 @@ static void sizes_that_do_not_fit(void **state) {
   assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
 }
 
+static void row_major(void **state) {
+  static const struct {
+    int64_t shape[3], strides[3];
+    bool has_strides, expected;
+  } CASES[] = {
+      {{2, 3, 4}, {0}, false, true},          {{2, 3, 4}, {48, 16, 4}, true, true},
+      {{2, 1, 4}, {16, -999, 4}, true, true}, {{2, 3, 4}, {48, 16, 8}, true, false},
+      {{2, 3, 4}, {4, 8, 24}, true, false},   {{2, 3, 4}, {96, 16, 4}, true, false},
+      {{2, 3, 4}, {-48, 16, 4}, true, false}, {{0, 3, 4}, {7, 7, 7}, true, true},
+      {{1, 1, 1}, {7, 7, 7}, true, true},
+  };
+  float cell = 0;
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 3, CASES[i].shape);
+    if (CASES[i].has_strides) tensor.strides = CASES[i].strides;
+    if (gather_tensor_is_row_major(&tensor) != CASES[i].expected) fail_msg("case %zu", i);
+  }
+}
+
+/* A shape that is longer than its text is cut at a length, never within one. */
+static void shapes_as_text(void **state) {
+  const int64_t shape[] = {INT64_MAX, INT64_MAX, 7};
+  static const struct {
+    size_t bytes;
+    int32_t rank;
+    const char *expected;
+  } CASES[] = {
+      {64, 0, "[]"},
+      {64, 1, "[9223372036854775807]"},
+      {80, 3, "[9223372036854775807, 9223372036854775807, 7]"},
+      {60, 3, "[9223372036854775807, 9223372036854775807...]"},
+      {40, 3, "[9223372036854775807...]"},
+      {28, 3, "[...]"},
+  };
+  char text[96];
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    memset(text, 'x', sizeof text);
+    assert_ptr_equal(gather_shape_text(text, CASES[i].bytes, CASES[i].rank, shape), text);
+    assert_string_equal(text, CASES[i].expected);
+    assert_int_equal(text[CASES[i].bytes], 'x');
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sane),
@@ -153,6 +199,8 @@ int main(void) {
       cmocka_unit_test(not_plain),
       cmocka_unit_test(broken_descriptions),
       cmocka_unit_test(sizes_that_do_not_fit),
+      cmocka_unit_test(row_major),
+      cmocka_unit_test(shapes_as_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
