@@ -30,8 +30,9 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   endif()
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/hardening.cmake)
-# The same sources give the same files, whatever folder they are built in (script/check-reproducible).
-if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+# The same sources give the same files, whatever folder they are built in (script/check-reproducible). Where lines are counted
+# (script/coverage), gcov has to find the sources.
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT CMAKE_C_FLAGS MATCHES "--coverage")
   target_compile_options(gather_flags INTERFACE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=." "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")
 endif()
 set(CMAKE_C_STANDARD 11)

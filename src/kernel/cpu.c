@@ -14,33 +14,6 @@
 #include <sys/auxv.h>
 #endif
 
-enum { KNOWN = 1 << 30 };
-
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-
-/* Not by the compiler's own function: clang 14 does not know all names, and its library is missing where another one takes its place.
- * The words of cpuid: leaf 1 (ECX), leaf 7 (EBX, ECX). */
-typedef struct features {
-  uint32_t one_c, seven_b, seven_c;
-} features;
-
-static features read_features(void) {
-  features found = {0};
-  uint32_t a, b, c, d;
-  if (__get_cpuid(1, &a, &b, &c, &d)) found.one_c = c;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) found.seven_b = b, found.seven_c = c;
-  return found;
-}
-
-/* Which registers the system keeps for each thread. It must be asked whether the question is possible first. */
-static uint32_t kept_registers(const features *cpu) {
-  enum { CAN_BE_ASKED = 1 << 27 };
-  uint32_t low, high;
-  if (!(cpu->one_c & CAN_BE_ASKED)) return 0;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return low;
-}
-
 /* The registers of AVX, and those of AVX-512, which macOS keeps from a thread's first use of them on. */
 enum { REGISTERS_256 = 0x06 };
 #if defined(__APPLE__)
@@ -51,20 +24,33 @@ enum { REGISTERS_512 = 0xe6 };
 
 static bool has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
 
-static uint32_t ask(void) {
+uint32_t gather_cpu_bits_x86(uint32_t one_c, uint32_t seven_b, uint32_t seven_c, uint32_t kept) {
   /* AVX2 with FMA and F16C: CPUs have all three, but a virtual machine may hide some. */
   const uint32_t sse42 = 1u << 20, avx_fma_f16c = 1u << 28 | 1u << 12 | 1u << 29, avx2 = 1u << 5;
   const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, vbmi = 1u << 1;
-  const features cpu = read_features();
-  const uint32_t kept = kept_registers(&cpu);
-  uint32_t bits = 0;
-  if (has(cpu.one_c, sse42)) bits |= GATHER_CPU_SSE42;
-  if (!has(kept, REGISTERS_256) || !has(cpu.one_c, avx_fma_f16c) || !has(cpu.seven_b, avx2)) return bits;
+  uint32_t bits = has(one_c, sse42) ? GATHER_CPU_SSE42 : 0;
+  if (!has(kept, REGISTERS_256) || !has(one_c, avx_fma_f16c) || !has(seven_b, avx2)) return bits;
   bits |= GATHER_CPU_AVX2;
-  if (!has(kept, REGISTERS_512) || !has(cpu.seven_b, f_dq_bw_vl)) return bits;
+  if (!has(kept, REGISTERS_512) || !has(seven_b, f_dq_bw_vl)) return bits;
   bits |= GATHER_CPU_AVX512;
-  if (has(cpu.seven_c, vbmi)) bits |= GATHER_CPU_VBMI;
-  return bits;
+  return has(seven_c, vbmi) ? bits | GATHER_CPU_VBMI : bits;
+}
+
+enum { KNOWN = 1 << 30 };
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+
+/* Not by the compiler's own function: clang 14 does not know all names, and its library is missing where another one takes its place.
+ * Leaves that the CPU does not have remain 0. */
+static uint32_t ask(void) {
+  /* The registers that the system keeps for each thread are told by an instruction that CPUs may lack. */
+  enum { CAN_BE_ASKED = 1 << 27 };
+  uint32_t a = 0, b = 0, c = 0, d = 0, low = 0, high, one_c;
+  (void)__get_cpuid(1, &a, &b, &c, &d);
+  one_c = c, b = c = 0;
+  (void)__get_cpuid_count(7, 0, &a, &b, &c, &d);
+  if (one_c & CAN_BE_ASKED) __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return gather_cpu_bits_x86(one_c, b, c, low);
 }
 
 #elif defined(__linux__) && defined(__aarch64__)
@@ -97,9 +83,8 @@ uint32_t gather_cpu_bits(void) {
   return bits & ~(uint32_t)KNOWN;
 }
 
-const char *gather_cpu_features(void) {
+const char *gather_cpu_features_of(uint32_t bits) {
   /* Each set of features that can occur has its own constant, so that nothing is built at run time. */
-  uint32_t bits = gather_cpu_bits();
   if (bits & GATHER_CPU_VBMI) return "sse4.2 avx2 avx512 avx512vbmi";
   if (bits & GATHER_CPU_AVX512) return "sse4.2 avx2 avx512";
   if (bits & GATHER_CPU_AVX2) return "sse4.2 avx2";
@@ -108,3 +93,5 @@ const char *gather_cpu_features(void) {
   if (bits & GATHER_CPU_NEON) return "neon";
   return "";
 }
+
+const char *gather_cpu_features(void) { return gather_cpu_features_of(gather_cpu_bits()); }

@@ -129,5 +129,10 @@ enum {
   GATHER_CPU_SVE = 32
 };
 uint32_t gather_cpu_bits(void);
+/* Those of an x86 CPU, from the words of cpuid (leaf 1: ECX; leaf 7: EBX, ECX) and the registers that the system keeps for each thread
+ * (XCR0; 0 where it cannot be asked). */
+uint32_t gather_cpu_bits_x86(uint32_t one_c, uint32_t seven_b, uint32_t seven_c, uint32_t kept);
+/* The names of features, separated by blanks. */
+const char *gather_cpu_features_of(uint32_t bits);
 
 #endif

@@ -234,9 +234,60 @@ static void many_groups(void **unused) {
   for (int i = 0; i < ALL; i++) assert_true(out[i] == (float)((all[i] - zeros[i / EACH]) * scales[i / EACH]));
 }
 
+/* Floats of more than 8 bits by scales: each as float32, rounded once more to an output of 16 bits. */
+static void wide_floats(void **unused) {
+  enum { LEN = 1100 };
+  static const gather_type TYPES[] = {GATHER_TYPE_FLOAT64, GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT16,
+                                      GATHER_TYPE_BFLOAT16};
+  static double numbers[LEN];
+  static float scales[LEN / 10], whole[LEN];
+  static char out[LEN * sizeof(float)];
+  (void)unused;
+  for (unsigned i = 0; i < LEN / 10; i++) scales[i] = (float)(i % 5) + 0.5f;
+  for (size_t t = 0; t < COUNT(TYPES); t++)
+    for (int scaled = 0; scaled < 2; scaled++) {
+      gather_quantized q = GATHER_QUANTIZED_INIT;
+      const size_t item = (size_t)gather_type_get(TYPES[t])->bits / 8;
+      for (unsigned i = 0; i < LEN; i++) { /* no NaN: exponents of moderate size */
+        const uint64_t exponent = TYPES[t] == GATHER_TYPE_FLOAT64   ? 0x3FEu
+                                  : TYPES[t] == GATHER_TYPE_FLOAT16 ? 0xEu
+                                                                    : 0x7Eu;
+        const int digits = TYPES[t] == GATHER_TYPE_FLOAT64   ? 52
+                           : TYPES[t] == GATHER_TYPE_FLOAT32 ? 23
+                           : TYPES[t] == GATHER_TYPE_FLOAT16 ? 10
+                                                             : 7;
+        const uint64_t bits =
+            (exponent << digits) | (((uint64_t)noise(i) << 32 | noise(i + 7)) & ((UINT64_C(1) << digits) - 1));
+        for (size_t b = 0; b < item; b++)
+          ((unsigned char *)numbers)[i * item + (GATHER_BIG_ENDIAN ? item - 1 - b : b)] =
+              (unsigned char)(bits >> 8 * b);
+      }
+      const gather_tensor data = tensor_of(TYPES[t], numbers, 2, DIMS(1, LEN));
+      const gather_tensor scale = tensor_of(GATHER_TYPE_FLOAT32, scales, 2, DIMS(1, LEN / 10));
+      q.codec = GATHER_CODEC_FLOAT, q.data = &data, q.group_len = 10;
+      if (scaled) q.scale = &scale;
+      gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, whole, 2, DIMS(1, LEN));
+      assert_status(gather_dequantize(&q, &to, NULL, NULL), GATHER_OK);
+      for (int i = 0; i < LEN; i++) {
+        double value;
+        assert_true(gather_float_read(TYPES[t], (unsigned char *)numbers + (size_t)i * item, &value));
+        assert_true(whole[i] == (float)value * (scaled ? scales[i / 10] : 1.0f));
+      }
+      for (size_t o = 1; o < COUNT(OUTPUTS); o++) {
+        to = tensor_of(OUTPUTS[o], out, 2, DIMS(1, LEN));
+        assert_status(gather_dequantize(&q, &to, NULL, NULL), GATHER_OK);
+        for (int i = 0; i < LEN; i++) assert_true(equal(OUTPUTS[o], out + 2 * i, whole + i));
+      }
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(blocks),      cmocka_unit_test(rows_with_their_scale),    cmocka_unit_test(codes),
-      cmocka_unit_test(many_groups), cmocka_unit_test(outputs_of_any_alignment), cmocka_unit_test(threads_and_strides)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(blocks),
+                                     cmocka_unit_test(rows_with_their_scale),
+                                     cmocka_unit_test(codes),
+                                     cmocka_unit_test(wide_floats),
+                                     cmocka_unit_test(many_groups),
+                                     cmocka_unit_test(outputs_of_any_alignment),
+                                     cmocka_unit_test(threads_and_strides)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

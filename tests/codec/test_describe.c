@@ -118,6 +118,23 @@ static void blocks(void **unused) {
   assert_refused(GATHER_RANK_MISMATCH, "data", "rank of at least 1");
 }
 
+/* Rows whose bytes can be counted and whose values cannot. */
+static void rows_too_long(void **unused) {
+  (void)unused;
+  if (sizeof(void *) < 8) skip();        /* their bytes cannot be counted either */
+  const int64_t many = INT64_C(1) << 55; /* times 256 values, in 50 bytes */
+  q = (gather_quantized)GATHER_QUANTIZED_INIT;
+  q.codec = GATHER_CODEC_IQ1_S, q.data = &data;
+  data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 50, data.shape = DIMS(1, many);
+  assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
+  data.shape = DIMS(1, many - 1);
+  assert_shape(2, DIMS(1, (many - 1) * 256));
+  data.type = GATHER_TYPE_UINT8, data.item_bytes = 0, data.shape = DIMS(1, many * 50);
+  assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
+  q.codec = GATHER_CODEC_AFFINE, q.code_type = GATHER_TYPE_UINT4, data.shape = DIMS(1, many * 32);
+  assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
+}
+
 static void refused_codecs(void **unused) {
   (void)unused;
   q.codec = GATHER_CODEC_Q8_1;
@@ -236,6 +253,43 @@ static void side_tensors(void **unused) {
   fresh(NULL);
   q.codec = GATHER_CODEC_FLOAT, q.code_type = GATHER_TYPE_FLOAT4_E2M1FN, q.scale = NULL, q.scale2 = &other;
   assert_refused(GATHER_USAGE, "scale", "scale2 needs a scale");
+  fresh(NULL);
+  q.codec = GATHER_CODEC_BIASED, q.bias = &scale, q.scale2 = &other;
+  assert_refused(GATHER_USAGE, "scale2", "the codec biased has no scale2");
+  fresh(NULL);
+  q.scale_type = (gather_type)999;
+  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "the scale cannot be read as an unknown type");
+}
+
+/* Zero points of 4 bits in bytes, two of which are a row: what each length, and each stride, may be. */
+static void packed_zero_points(void **unused) {
+  static const struct {
+    int64_t shape[2], strides[2];
+    const char *words; /* NULL: it fits */
+  } CASES[] = {
+      {{3, 2}, {2, 1}, NULL},
+      {{1, 2}, {2, 1}, NULL}, /* the same for all rows */
+      {{3, 2}, {-2, 1}, NULL},
+      {{3, 1}, {1, 1}, "the groups need [3, 2] bytes"}, /* along the last dimension a byte is not one for all */
+      {{2, 2}, {2, 1}, "the groups need [3, 2] bytes"},
+      {{3, 2}, {4, 2}, "the rows of the zero_point must have no gaps"}};
+  (void)unused;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    fresh(NULL);
+    gather_tensor points = tensor_of(GATHER_TYPE_UINT8, memory + 64, 2, CASES[i].shape);
+    points.strides = CASES[i].strides;
+    q.zero_point = &points, q.zero_point_type = GATHER_TYPE_UINT4;
+    if (CASES[i].words)
+      assert_refused(strstr(CASES[i].words, "gaps") ? GATHER_UNSUPPORTED : GATHER_SHAPE_MISMATCH, "zero_point",
+                     CASES[i].words);
+    else
+      assert_shape(2, DIMS(3, 64));
+  }
+  gather_tensor points = tensor_of(GATHER_TYPE_UINT8, memory, 1, DIMS(6));
+  q.zero_point = &points;
+  assert_refused(GATHER_SHAPE_MISMATCH, "zero_point", "has the shape [6]; the groups need [3, 2] bytes");
+  q.flat_groups = true;
+  assert_refused(GATHER_UNSUPPORTED, "zero_point", "of flat groups must be in row-major order");
 }
 
 static void nested_scales(void **unused) {
@@ -254,8 +308,20 @@ static void nested_scales(void **unused) {
   assert_refused(GATHER_USAGE, "scale_scale", "the scale_scale is missing");
   q.scale_scale = &second, second.shape = DIMS(3), list.shape = DIMS(255);
   assert_refused(GATHER_SHAPE_MISMATCH, "scale_table", "has 255 elements; it must have 256");
-  q.scale_table = NULL;
+  list.shape = DIMS(256), list.data = NULL;
+  assert_refused(GATHER_USAGE, "scale_table", "the data pointer of the scale_table is NULL");
+  list.data = memory, list.strides = DIMS(8);
+  assert_refused(GATHER_UNSUPPORTED, "scale_table", "must be whole bytes in row-major order");
+  list.strides = NULL, scale.strides = DIMS(1, 3);
+  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8 in row-major order");
+  scale.strides = NULL, q.scale_type = GATHER_TYPE_UINT8;
+  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8 in row-major order");
+  q.scale_type = GATHER_TYPE_NONE, q.scale = NULL;
+  assert_refused(GATHER_USAGE, "scale", "scale_table needs a scale");
+  q.scale = &scale, q.scale_table = NULL;
   assert_refused(GATHER_USAGE, "scale_table", "the scale_table is missing");
+  q.codec = GATHER_CODEC_Q4_0, q.scale = NULL, q.scale_scale = NULL, q.scale_table = &list, data.shape = DIMS(3, 36);
+  assert_refused(GATHER_USAGE, "scale_table", "the codec Q4_0 has no scale_table");
 }
 
 /* ---- gathering */
@@ -326,6 +392,105 @@ static void outputs(void **unused) {
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_OK);
 }
 
+/* What a gather is given, one part of it wrong: nothing is written. */
+static void refused_calls(void **unused) {
+  static const gather_executor none = {NULL, NULL, 1};
+  static const gather_op foreign = {.name = "Other", .family = (gather_family)999};
+  const int64_t right[2] = {0, 2};
+  gather_error error;
+  (void)unused;
+  for (int wrong = 0; wrong < 7; wrong++) {
+    static const gather_status WANT[] = {GATHER_USAGE, GATHER_USAGE, GATHER_USAGE,         GATHER_USAGE,
+                                         GATHER_USAGE, GATHER_USAGE, GATHER_SHAPE_MISMATCH};
+    static const char *const INPUT[] = {"indices", NULL, NULL, NULL, NULL, "output", "scale"};
+    gather_options options = GATHER_OPTIONS_INIT;
+    gather_tensor index = tensor_of(GATHER_TYPE_INT64, right, 1, DIMS(2));
+    gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, out, 2, OUT);
+    fresh(NULL);
+    if (wrong == 0) index.data = NULL;
+    if (wrong == 1) options.executor = &none;
+    if (wrong == 2) options.size = 1;
+    if (wrong == 3) q.size = 1;
+    if (wrong == 5) to.strides = DIMS(4, 4);
+    if (wrong == 6) scale.shape = DIMS(3, 5);
+    memset(out, 0x11, sizeof out);
+    error = dirty_error();
+    const gather_status status = gather_take_quantized(wrong == 4 ? &foreign : NULL, &q, &index, &to, &options, &error);
+    if (status != WANT[wrong]) fail_msg("call %d: %s: %s", wrong, gather_status_name(status), error.message);
+    assert_error(&error, status);
+    if (INPUT[wrong]) assert_string_equal(error.input, INPUT[wrong]);
+    for (size_t i = 0; i < sizeof out; i++) assert_int_equal(((unsigned char *)out)[i], 0x11);
+  }
+  fresh(NULL);
+  gather_tensor whole = tensor_of(GATHER_TYPE_FLOAT32, out, 2, DIMS(3, 64));
+  whole.rank = -1;
+  assert_status(gather_dequantize(&q, &whole, NULL, &error), GATHER_UNSUPPORTED);
+  assert_string_equal(error.input, "output");
+  assert_status(gather_dequantize(NULL, &whole, NULL, &error), GATHER_USAGE);
+}
+
+/* An output in the memory of an input. It may follow it. */
+static void overlapping_outputs(void **unused) {
+  static unsigned char room[4096];
+  static const int64_t zero = 0, second_shape = 12;
+  gather_tensor index = tensor_of(GATHER_TYPE_INT64, &zero, 1, DIMS(1)), table, list, second, points, bias;
+  gather_tensor *const sides[] = {&data, &index, &scale, &points, &bias, &table, &list, &second};
+  static const char *const NAMES[] = {"data", "indices", "scale",       "zero_point",
+                                      "bias", "table",   "scale_table", "scale_scale"};
+  (void)unused;
+  for (size_t i = 0; i < COUNT(sides); i++)
+    for (int apart = 0; apart < 2; apart++) {
+      gather_error error;
+      fresh(NULL);
+      index.data = memory, points = bias = scale;
+      table = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(16)),
+      list = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(256));
+      second = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, &second_shape);
+      memset(memory, 0, sizeof memory), memset(room, 0, sizeof room);
+      if (i == 3) q.zero_point = &points;
+      if (i == 4) q.codec = GATHER_CODEC_BIASED, q.bias = &bias;
+      if (i == 5) q.codec = GATHER_CODEC_TABLE, q.table = &table;
+      if (i > 5) scale.type = GATHER_TYPE_UINT8, q.codec = GATHER_CODEC_NF4, q.code_type = GATHER_TYPE_NONE;
+      if (i > 5) q.scale_table = &list, q.scale_scale = &second, q.scale_group_len = 1;
+      sides[i]->data = room + 256;
+      /* The output's last byte is the input's first, or right before it. */
+      const gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, room + (apart ? 0 : 4), 2, DIMS(1, 64));
+      const gather_status status = gather_take_quantized(NULL, &q, &index, &to, NULL, &error);
+      if (apart) {
+        if (status != GATHER_OK) fail_msg("%s: %s", NAMES[i], error.message);
+        continue;
+      }
+      assert_status(status, GATHER_USAGE);
+      assert_string_equal(error.input, "output");
+      char words[80] = "the output overlaps ";
+      assert_string_equal(error.message, strcat(strcat(words, NAMES[i]), " in memory"));
+    }
+}
+
+/* A negative batch_dims counts from the rank of the indices. */
+static void negative_batch_dims(void **unused) {
+  const int64_t picked[6] = {1, 0, 0, 0, 1, 1};
+  float other[384];
+  gather_options options = GATHER_OPTIONS_INIT;
+  (void)unused;
+  for (size_t i = 0; i < sizeof memory; i++) memory[i] = (unsigned char)(i * 11 % 63);
+  data.rank = 3, data.shape = DIMS(3, 2, 16), scale.rank = 0;
+  gather_tensor index = tensor_of(GATHER_TYPE_INT64, picked, 2, DIMS(3, 2));
+  gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, other, 3, DIMS(3, 2, 32));
+  float whole[192];
+  const gather_tensor all = tensor_of(GATHER_TYPE_FLOAT32, whole, 3, DIMS(3, 2, 32));
+  q.group_len = 0;
+  assert_status(gather_dequantize(&q, &all, NULL, NULL), GATHER_OK);
+  options.axis = 1;
+  for (int64_t batch = 1; batch >= -1; batch -= 2) {
+    memset(other, 0x11, sizeof other);
+    options.batch_dims = batch;
+    assert_status(gather_take_quantized(op_of("Gather", "openvino-8"), &q, &index, &to, &options, NULL), GATHER_OK);
+    for (int r = 0; r < 6; r++)
+      assert_memory_equal(other + 32 * r, whole + 64 * (r / 2) + 32 * picked[r], 32 * sizeof *whole);
+  }
+}
+
 /* Lengths whose product only fits because one of them is 0. */
 static void long_and_empty(void **unused) {
   (void)unused;
@@ -362,6 +527,17 @@ static void shared_indices(void **unused) {
   index.flags = GATHER_TENSOR_SHARED;
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, NULL), GATHER_OK);
   assert_memory_equal(again, out, sizeof out);
+  /* More of them than a copy on the stack holds; none at all. */
+  enum { MANY = 300 };
+  static int64_t ids[MANY];
+  static float rows[MANY * 64];
+  for (int i = 0; i < MANY; i++) ids[i] = i % 2 ? 2 : -3;
+  index = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(MANY)), index.flags = GATHER_TENSOR_SHARED;
+  to = tensor_of(GATHER_TYPE_FLOAT32, rows, 2, DIMS(MANY, 64));
+  assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, NULL), GATHER_OK);
+  for (int i = 0; i < MANY; i++) assert_memory_equal(rows + 64 * i, out + 64 * (i % 2), 64 * sizeof *out);
+  index.shape = DIMS(0), to.shape = DIMS(0, 64);
+  assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, NULL), GATHER_OK);
 }
 
 static void decoders(void **unused) {
@@ -377,6 +553,10 @@ static void decoders(void **unused) {
   assert_non_null(strstr(error.message, "do not begin on whole bytes"));
   q.shape = DIMS(5, 14);
   assert_status(gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, &error), GATHER_OK);
+  int64_t rows = 0, row_bytes = 0, row_len = 0;
+  gather_decoder_sizes(decoder, &rows, NULL, NULL), gather_decoder_sizes(decoder, NULL, &row_bytes, NULL);
+  gather_decoder_sizes(decoder, NULL, NULL, &row_len);
+  assert_true(rows == 5 && row_bytes == 7 && row_len == 14);
   gather_decoder_destroy(decoder);
   q.rank = 1, q.shape = DIMS(5);
   assert_status(gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, &error), GATHER_RANK_MISMATCH);
@@ -429,14 +609,19 @@ int main(void) {
       cmocka_unit_test(table),
       cmocka_unit_test_setup(shapes, fresh),
       cmocka_unit_test_setup(blocks, fresh),
+      cmocka_unit_test_setup(rows_too_long, fresh),
       cmocka_unit_test_setup(refused_codecs, fresh),
       cmocka_unit_test_setup(codes, fresh),
       cmocka_unit_test_setup(given_shapes, fresh),
       cmocka_unit_test_setup(groups, fresh),
       cmocka_unit_test_setup(side_tensors, fresh),
+      cmocka_unit_test_setup(packed_zero_points, fresh),
       cmocka_unit_test_setup(nested_scales, fresh),
       cmocka_unit_test_setup(indices_out_of_range, fresh),
       cmocka_unit_test_setup(outputs, fresh),
+      cmocka_unit_test_setup(refused_calls, fresh),
+      cmocka_unit_test_setup(overlapping_outputs, fresh),
+      cmocka_unit_test_setup(negative_batch_dims, fresh),
       cmocka_unit_test_setup(long_and_empty, fresh),
       cmocka_unit_test_setup(shared_indices, fresh),
       cmocka_unit_test_setup(decoders, fresh),

@@ -64,12 +64,13 @@ static void compare(const table *t, const float *got, const char *name) {
 }
 
 static void try_table(const table *t, const char *name) {
-  for (int turn = 0; turn < 8; turn++) {
+  for (int turn = 0; turn < 12; turn++) {
     const bool fills = turn & 1;
     float *to = out + LINE + (turn & 2 ? 5 : 0); /* at a line, or not */
     for (int64_t i = 0; i < TAKEN; i++) ids[i] = (int64_t)(drawn() % (2 * ROWS)) - ROWS;
     for (int64_t i = 0; fills && i < TAKEN; i += 7) ids[i] = ROWS + 3;
     memset(out, 0x5A, sizeof out);
+    assert_status(gather_tuning_set("cache_bytes", turn & 8 ? 1 : 0, NULL), GATHER_OK); /* 1: rows are prefetched */
     take(t, want, fills, NULL, INT64_MAX);
     take(t, to, fills, turn & 4 ? gather_pool_executor(pool) : NULL, 1);
     compare(t, to, name);

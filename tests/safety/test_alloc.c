@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "gather/codec.h"
 #include "gather/file.h"
+#include "gather/tree.h"
 #include "unit/support.h"
 
 void *__real_malloc(size_t bytes);
@@ -259,6 +261,80 @@ static void plans(void **state) {
   assert_int_equal(fail_each(make_plan), 1); /* "one heap object" */
 }
 
+/* Shared indices that are read in another order than the rows move: they are copied, all of them. */
+static gather_status make_shared(gather_error *error) {
+  enum { MANY = 9000 }; /* more than a copy on the stack holds */
+  static int16_t table[50], rows[MANY];
+  static int64_t ids[MANY];
+  for (int i = 0; i < 50; i++) table[i] = (int16_t)(i * 3);
+  for (int i = 0; i < MANY; i++) ids[i] = i % 50;
+  gather_tensor data = tensor_of(GATHER_TYPE_INT16, table, 1, DIMS(50));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(MANY));
+  gather_tensor out = tensor_of(GATHER_TYPE_INT16, rows, 1, DIMS(MANY));
+  indices.flags = GATHER_TENSOR_SHARED;
+  memset(rows, 0xEE, sizeof rows);
+  const gather_status status = gather_take(&data, &indices, 0, &out, error);
+  for (int i = 0; i < MANY; i++) assert_int_equal((uint16_t)rows[i], status == GATHER_OK ? i % 50 * 3 : 0xEEEE);
+  return status;
+}
+
+/* The same of a quantised tensor, and a decoder of its own. */
+static gather_status make_decoded(gather_error *error) {
+  enum { MANY = 300, ROWS = 5, LEN = 4 };
+  static unsigned char codes[ROWS * LEN];
+  static float rows[MANY * LEN];
+  static int64_t ids[MANY];
+  for (int i = 0; i < ROWS * LEN; i++) codes[i] = (unsigned char)(i * 9);
+  for (int i = 0; i < MANY; i++) ids[i] = i % ROWS;
+  const gather_tensor data = tensor_of(GATHER_TYPE_UINT8, codes, 2, DIMS(ROWS, LEN));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(MANY));
+  const gather_tensor out = tensor_of(GATHER_TYPE_FLOAT32, rows, 2, DIMS(MANY, LEN));
+  gather_quantized q = GATHER_QUANTIZED_INIT;
+  gather_decoder *decoder = NULL;
+  q.codec = GATHER_CODEC_AFFINE, q.data = &data;
+  indices.flags = GATHER_TENSOR_SHARED;
+  for (int i = 0; i < MANY * LEN; i++) rows[i] = -1;
+  gather_status status = gather_take_quantized(NULL, &q, &indices, &out, NULL, error);
+  for (int i = 0; i < MANY * LEN; i++)
+    assert_true(rows[i] == (status == GATHER_OK ? (float)codes[i % (ROWS * LEN)] : -1));
+  if (status == GATHER_OK) status = gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, error);
+  assert_true((decoder != NULL) == (status == GATHER_OK));
+  gather_decoder_destroy(decoder);
+  return status;
+}
+
+/* More beams than have room on the stack, one of which has a parent out of range that the policy repairs. */
+static gather_status make_tree(gather_error *error) {
+  enum { WIDTH = 1500 };
+  static int32_t steps[2 * WIDTH], parents[2 * WIDTH], ends[2 * WIDTH];
+  static const int32_t length = 2, token = -1;
+  for (int i = 0; i < 2 * WIDTH; i++) steps[i] = i, parents[i] = i % WIDTH;
+  parents[WIDTH + 7] = WIDTH + 3;
+  const gather_tensor s = tensor_of(GATHER_TYPE_INT32, steps, 3, DIMS(2, 1, WIDTH));
+  const gather_tensor p = tensor_of(GATHER_TYPE_INT32, parents, 3, DIMS(2, 1, WIDTH));
+  const gather_tensor l = tensor_of(GATHER_TYPE_INT32, &length, 1, DIMS(1));
+  const gather_tensor e = tensor_of(GATHER_TYPE_INT32, &token, 0, NULL);
+  const gather_tensor o = tensor_of(GATHER_TYPE_INT32, ends, 3, DIMS(2, 1, WIDTH));
+  gather_options options = GATHER_OPTIONS_INIT;
+  int64_t bad = -1;
+  options.on_bad = GATHER_ON_BAD_CLAMP, options.bad_count = &bad;
+  memset(ends, 0xEE, sizeof ends);
+  const gather_status status = gather_tree(&s, &p, &l, &e, &o, &options, error);
+  for (int i = 0; i < 2 * WIDTH; i++)
+    assert_int_equal((uint32_t)ends[i], status != GATHER_OK ? 0xEEEEEEEEu
+                                        : i == 7            ? (uint32_t)(WIDTH - 1)
+                                                            : (uint32_t)i);
+  if (status == GATHER_OK) assert_int_equal(bad, 1);
+  return status;
+}
+
+static void copies(void **state) {
+  (void)state;
+  assert_int_equal(fail_each(make_shared), 1);
+  assert_int_equal(fail_each(make_decoded), 2);
+  assert_int_equal(fail_each(make_tree), 1);
+}
+
 static gather_status make_pool(gather_error *error) {
   gather_pool *pool = NULL;
   gather_status status = gather_pool_create(2, &pool, error);
@@ -375,6 +451,7 @@ int main(void) {
       cmocka_unit_test(parts),
       cmocka_unit_test(staged),
       cmocka_unit_test(plans),
+      cmocka_unit_test(copies),
       cmocka_unit_test(pools),
       cmocka_unit_test(files),
       cmocka_unit_test(writers),

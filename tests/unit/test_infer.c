@@ -122,6 +122,37 @@ static void impossible_inputs(void **state) {
   assert_status(infer(elements, &data, &scalar, 0, 0, &out), GATHER_RANK_MISMATCH);
 }
 
+/* What is no shape at all, as either input of every operator without a function of its own. */
+static void shapes_that_are_none(void **state) {
+  const struct {
+    gather_shape shape;
+    gather_status status;
+    const char *words;
+  } NONE[] = {{{.rank = -2}, GATHER_UNSUPPORTED, "has rank -2"},
+              {{.rank = GATHER_MAX_RANK + 1}, GATHER_UNSUPPORTED, "has rank 65"},
+              {BOUNDS(2, 2, -1, 3), GATHER_SHAPE_MISMATCH, "dimension 1 is not a valid interval"},
+              {BOUNDS(4, 3, 2, 2), GATHER_SHAPE_MISMATCH, "dimension 0 is not a valid interval"}};
+  const gather_shape good = BOUNDS(2, 2, 2, 2);
+  const gather_op *const ops[] = {op_of("Gather", "onnx-13"), op_of("GatherElements", "onnx-13"),
+                                  op_of("GatherND", "onnx-13")};
+  gather_options options = options_of(0, 0);
+  gather_shape out;
+  (void)state;
+  for (size_t o = 0; o < COUNT(ops); o++)
+    for (size_t i = 0; i < COUNT(NONE); i++)
+      for (int second = 0; second < 2; second++) {
+        gather_error error = dirty_error();
+        assert_status(gather_infer_shape(ops[o], second ? &good : &NONE[i].shape, second ? &NONE[i].shape : &good,
+                                         &options, &out, &error),
+                      NONE[i].status);
+        assert_error(&error, NONE[i].status);
+        assert_string_equal(error.input, second ? "indices" : "data");
+        assert_non_null(strstr(error.message, NONE[i].words));
+      }
+  assert_status(gather_infer_shape(NULL, &good, &good, &options, &out, NULL), GATHER_USAGE);
+  assert_status(gather_infer_shape(ops[0], &good, &good, &options, NULL, NULL), GATHER_USAGE);
+}
+
 static gather_dim named(const char *symbol) { return (gather_dim){0, GATHER_DIM_UNBOUNDED, symbol}; }
 
 static void symbols_pass_through(void **state) {
@@ -169,6 +200,7 @@ int main(void) {
       cmocka_unit_test(gather_keeps_intervals),
       cmocka_unit_test(onnx_elements_follow_the_indices),
       cmocka_unit_test(impossible_inputs),
+      cmocka_unit_test(shapes_that_are_none),
       cmocka_unit_test(symbols_pass_through),
       cmocka_unit_test(the_largest_rank),
   };

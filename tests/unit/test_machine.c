@@ -47,6 +47,73 @@ static void instruction_sets(void **state) {
   assert_string_equal(gather_isa_name(), strongest);
 }
 
+/* The words of CPUs: each kind is used only if it has all of what its kernels need, and the system keeps its registers. */
+static void x86_words(void **state) {
+  enum { AVX = 1 << 28, FMA = 1 << 12, F16C = 1 << 29, SSE42 = 1 << 20, ALL_C = AVX | FMA | F16C | SSE42 };
+  enum { AVX2 = 1 << 5, F = 1 << 16, DQ = 1 << 17, BW = 1 << 30, VBMI = 1 << 1 };
+  const uint32_t vl = UINT32_C(1) << 31, all_b = AVX2 | F | DQ | BW | vl;
+#if defined(__APPLE__)
+  const char *const without_512 = "sse4.2 avx2 avx512 avx512vbmi"; /* it keeps them from their first use on */
+#else
+  const char *const without_512 = "sse4.2 avx2";
+#endif
+  const struct {
+    uint32_t one_c, seven_b, seven_c, kept;
+    const char *features;
+  } CPUS[] = {{0, 0, 0, 0, ""},
+              {SSE42, 0, 0, 0x07, "sse4.2"},
+              {ALL_C, all_b, VBMI, 0xe7, "sse4.2 avx2 avx512 avx512vbmi"},
+              {ALL_C, all_b, 0, 0xe7, "sse4.2 avx2 avx512"},
+              {ALL_C, AVX2, VBMI, 0xe7, "sse4.2 avx2"},
+              {ALL_C, AVX2, 0, 0x07, "sse4.2 avx2"},
+              {ALL_C & ~FMA, all_b, VBMI, 0xe7, "sse4.2"},
+              {ALL_C & ~F16C, all_b, VBMI, 0xe7, "sse4.2"},
+              {ALL_C & ~AVX, all_b, VBMI, 0xe7, "sse4.2"},
+              {ALL_C, all_b & ~(uint32_t)AVX2, VBMI, 0xe7, "sse4.2"},
+              {ALL_C, all_b & ~(uint32_t)F, VBMI, 0xe7, "sse4.2 avx2"},
+              {ALL_C, all_b & ~(uint32_t)DQ, VBMI, 0xe7, "sse4.2 avx2"},
+              {ALL_C, all_b & ~(uint32_t)BW, VBMI, 0xe7, "sse4.2 avx2"},
+              {ALL_C, all_b & ~vl, VBMI, 0xe7, "sse4.2 avx2"},
+              {ALL_C, all_b, VBMI, 0, "sse4.2"},    /* the system cannot be asked, or keeps none */
+              {ALL_C, all_b, VBMI, 0x03, "sse4.2"}, /* those of SSE alone */
+              {ALL_C, all_b, VBMI, 0x07, without_512}};
+  (void)state;
+  for (size_t i = 0; i < COUNT(CPUS); i++) {
+    const uint32_t bits = gather_cpu_bits_x86(CPUS[i].one_c, CPUS[i].seven_b, CPUS[i].seven_c, CPUS[i].kept);
+    if (strcmp(gather_cpu_features_of(bits), CPUS[i].features))
+      fail_msg("CPU %d: '%s', not '%s'", (int)i, gather_cpu_features_of(bits), CPUS[i].features);
+  }
+  assert_string_equal(gather_cpu_features_of(GATHER_CPU_NEON), "neon");
+  assert_string_equal(gather_cpu_features_of(GATHER_CPU_NEON | GATHER_CPU_SVE), "neon sve");
+  assert_string_equal(gather_cpu_features(), gather_cpu_features_of(gather_cpu_bits()));
+}
+
+/* Parameters by name and by number; a name that is none changes nothing. */
+static void tuning_parameters(void **state) {
+  static const char *const NONE[] = {NULL, "", "is", "isa ", "ISA", "no_such_parameter"};
+  gather_error error;
+  int64_t value = 7;
+  (void)state;
+  for (int32_t i = 0; gather_tuning_at(i); i++) {
+    const gather_tuning *tuning = gather_tuning_at(i);
+    assert_status(gather_tuning_set(tuning->name, 1000 + i, &error), GATHER_OK);
+    assert_status(gather_tuning_get(tuning->name, &value, &error), GATHER_OK);
+    assert_int_equal(value, 1000 + i);
+    assert_status(gather_tuning_set(tuning->name, tuning->initial, &error), GATHER_OK);
+  }
+  assert_null(gather_tuning_at(-1));
+  for (size_t i = 0; i < COUNT(NONE); i++) {
+    value = 7, error = dirty_error();
+    assert_status(gather_tuning_get(NONE[i], &value, &error), GATHER_NAME_NOT_FOUND);
+    assert_error(&error, GATHER_NAME_NOT_FOUND);
+    assert_int_equal(value, 7);
+    error = dirty_error();
+    assert_status(gather_tuning_set(NONE[i], 1, &error), GATHER_NAME_NOT_FOUND);
+    assert_error(&error, GATHER_NAME_NOT_FOUND);
+    assert_non_null(strstr(error.message, NONE[i] ? NONE[i] : "'NULL'"));
+  }
+}
+
 /* Counts how often each task ran. */
 static void count_task(void *argument, int64_t i) {
   int *counts = argument;
@@ -109,7 +176,8 @@ static void huge_pages(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_machine),          cmocka_unit_test(instruction_sets),     cmocka_unit_test(huge_pages),
-      cmocka_unit_test(every_task_runs_once), cmocka_unit_test(pools_that_cannot_be),
+      cmocka_unit_test(every_task_runs_once), cmocka_unit_test(pools_that_cannot_be), cmocka_unit_test(x86_words),
+      cmocka_unit_test(tuning_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,8 @@ static void rows_that_do_not_exist(void **state) {
   assert_null(gather_op_find("Gather", "onnx-12"));
   assert_null(gather_op_find("GatherND", "onnx-1"));
   assert_null(gather_op_find("", ""));
+  assert_null(gather_op_find(NULL, "onnx-13"));
+  assert_null(gather_op_find("Gather", NULL));
 }
 
 static void listed_types(void **state) {

@@ -270,8 +270,33 @@ static void short_last_axes_are_tables_of_rounds(void **state) {
   assert_false(has_round_tables(DIMS(16, 16, 100), DIMS(16, 16, 100)));
 }
 
+/* A plan's line names the policy it runs by. */
+static void the_policy_is_printed(void **state) {
+  static const struct {
+    gather_on_bad on_bad;
+    const char *name;
+  } POLICIES[] = {{GATHER_ON_BAD_DEFAULT, ", error, "},  {GATHER_ON_BAD_ERROR, ", error, "},
+                  {GATHER_ON_BAD_CLAMP, ", clamp, "},    {GATHER_ON_BAD_WRAP, ", wrap, "},
+                  {GATHER_ON_BAD_ZERO, ", zero, "},      {GATHER_ON_BAD_FILL, ", fill, "},
+                  {GATHER_ON_BAD_PROMISE, ", promise, "}};
+  const int16_t fill = 0;
+  const gather_tensor data = tensor_of(GATHER_TYPE_INT16, NULL, 2, DIMS(4, 3));
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT32, NULL, 1, DIMS(2));
+  (void)state;
+  for (size_t i = 0; i < COUNT(POLICIES); i++) {
+    gather_options options = options_of(0, 0);
+    char line[400];
+    options.on_bad = POLICIES[i].on_bad, options.fill = &fill;
+    gather_plan *plan = plan_of(op_of("Gather", "onnx-13"), &data, &indices, NULL, &options);
+    (void)gather_plan_print(plan, line, sizeof line);
+    if (!strstr(line, POLICIES[i].name)) fail_msg("'%s' does not say '%s'", line, POLICIES[i].name);
+    gather_plan_destroy(plan);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_policy_is_printed),
       cmocka_unit_test(an_executor_that_cannot_run),
       cmocka_unit_test(other_data_and_other_indices),
       cmocka_unit_test(checking_writes_nothing),
