@@ -241,7 +241,7 @@ def judge(model, seed: int, doors: str, stage) -> dict:
             continue
         counted, stated = [runs[i] for i in which], with_lengths(declared, lengths_of(model, inputs) | dims)
         findings += [(f"{kind}, given {name}", node, text) for kind, node, text in contradictions(check, counted, stated)]
-        findings += [(f"advice, given {name}", node, text) for node, text in wrong_advice(model, opened, check)]
+        findings += [(f"advice, given {name}", node, text) for node, text in wrong_advice(model, opened, check, {*inputs, *dims})]
         if name in ("nothing", "all") and runs[0].loaded:
             count(check, name, counts)
         if name == "all" and seed % 4 == 0:
@@ -252,10 +252,12 @@ def judge(model, seed: int, doors: str, stage) -> dict:
     return {"findings": findings, "counts": counts}
 
 
-def wrong_advice(model, opened, check):
-    """Advice to give what the model does not have."""
+def wrong_advice(model, opened, check, given: set[str]):
+    """Advice to give what the model does not have, or what was given."""
     for node in check:
         kind, names = node.advice
+        if kind in ("inputs", "dims") and given & set(names):
+            yield node.name, f"{node!r}: {names}; was given: {sorted(given)}"
         if kind == "inputs" and not set(names) <= {v.name for v in model.proto.graph.input}:
             yield node.name, f"{node!r}: {names}"
         if kind == "dims" and any(is_refused(opened, name) for name in names):
