@@ -11,15 +11,13 @@
 #include "model/operands.h"
 
 /* Advice runs further checks, so it is limited to few nodes and to models that are not very large. */
-enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_DIMS = 16, MOST_BYTES = 16 << 20 /* of values that it computes */ };
+enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_BYTES = 16 << 20 /* of values that it computes */ };
 
 struct gather_check_advice {
   gather_arena arena;
   const gather_check *check;
   gather_advice *nodes;
-  int asked, dim_count;
-  const char *dims[MOST_DIMS]; /* names of dimensions, and whether a check accepts them */
-  bool taken[MOST_DIMS];
+  int asked;
 };
 
 static gather_status no_memory(gather_error *error) {
@@ -33,25 +31,24 @@ static bool is_input(const gather_model *model, const char *name) {
   return false;
 }
 
-/* Whether a check accepts that name. It rejects names that are only in a subgraph. */
-static gather_status find_dim(gather_check_advice *advice, const char *name, bool *taken, gather_error *error) {
-  gather_check_options options = GATHER_CHECK_OPTIONS_INIT;
-  const gather_model_dim dim = {name, 1};
-  gather_check *check = NULL;
-  *taken = false;
-  for (int i = 0; i < advice->dim_count; i++)
-    if (strcmp(advice->dims[i], name) == 0) {
-      *taken = advice->taken[i];
-      return GATHER_OK;
-    }
-  if (advice->dim_count == MOST_DIMS) return GATHER_OK;
-  options.dims = &dim;
-  options.dim_count = 1;
-  gather_status status = gather_model_check(advice->check->model, &options, &check, error);
-  gather_check_destroy(check);
-  if (status == GATHER_OUT_OF_MEMORY) return status;
-  advice->dims[advice->dim_count] = name;
-  *taken = advice->taken[advice->dim_count++] = status != GATHER_NAME_NOT_FOUND;
+/* Whether lengths for these names make those of the node's axes known. Not where no input leads to a length and the file only declares its
+ * name, nor for a name that is only in a subgraph, which a check rejects. 1 is what a dimension may have to be, the other one what others
+ * divide. */
+static gather_status try_dims(gather_check_advice *advice, int64_t number, const char *const *names, int64_t count,
+                              bool *known, gather_error *error) {
+  static const int64_t LENGTHS[] = {1, 840};
+  gather_check_options options = advice->check->options;
+  const int64_t given = options.dim_count;
+  gather_model_dim *dims = gather_arena_take(&advice->arena, given + count, sizeof *dims);
+  *known = false;
+  if (!dims) return no_memory(error);
+  for (int64_t i = 0; i < given; i++) dims[i] = options.dims[i];
+  options.dims = dims;
+  options.dim_count = given + count;
+  for (size_t k = 0; !*known && k < sizeof LENGTHS / sizeof *LENGTHS; k++) {
+    for (int64_t i = 0; i < count; i++) dims[given + i] = (gather_model_dim){names[i], LENGTHS[k]};
+    GATHER_TRY(gather_check_probe(advice->check->model, &options, number, GATHER_GOAL_LENGTHS, known, error));
+  }
   return GATHER_OK;
 }
 
@@ -119,15 +116,15 @@ static gather_status advise_length(gather_check_advice *advice, const gather_mod
   const gather_operand *data = &node->data;
   const char *symbols[GATHER_MAX_RANK];
   int64_t count = 0;
-  bool taken = true;
-  for (int32_t c = 0; taken && c < node->component_count; c++) {
+  bool known = true;
+  for (int32_t c = 0; known && c < node->component_count; c++) {
     const char *symbol = data->dims[node->components[c].axis].symbol;
     if (node->components[c].len >= 0 || has(symbols, count, symbol)) continue;
-    taken = symbol != NULL;
-    if (taken) GATHER_TRY(find_dim(advice, symbol, &taken, error));
+    known = symbol != NULL;
     symbols[count++] = symbol;
   }
-  if (taken && count > 0) return set_names(advice, GATHER_ADVICE_DIMS, symbols, count, out, error);
+  if (known && count > 0) GATHER_TRY(try_dims(advice, node - advice->check->nodes, symbols, count, &known, error));
+  if (known && count > 0) return set_names(advice, GATHER_ADVICE_DIMS, symbols, count, out, error);
   if (data->source == GATHER_SOURCE_INPUT && is_input(advice->check->model, data->name))
     return set_names(advice, GATHER_ADVICE_INPUTS, &data->name, 1, out, error);
   return advise_inputs(advice, node, GATHER_GOAL_LENGTHS, out, error);

@@ -300,3 +300,25 @@ def test_nothing_is_advised_that_was_given(tmp_path):
     onnx.save(with_gather(build("u = Add(a, b)")), tmp_path / "m.onnx")
     assert advice(tmp_path / "m.onnx", "--input", "a=[[1, 2]]") == "--input b=TENSOR"
     assert advice(tmp_path / "m.onnx", "--input", "a=[[9223372036854775807]]", "--input", "b=[[1]]") is None
+
+
+DECLARED = [
+    # what the file declares of s, what is given, and what is advised
+    ("rows", ["--dim", "A=3"], "--input m=TENSOR"),  # the name of an input's length, which no fact ties to that of s
+    ("rows", [], "--input m=TENSOR"),
+    ("A", [], "--input m=TENSOR"),
+    ("free", [], "--dim free=LENGTH"),  # no input has that name: it speaks of s
+    (None, [], "--input m=TENSOR"),
+]
+
+
+@pytest.mark.parametrize("declared, given, wanted", DECLARED)
+def test_a_length_is_advised_where_it_helps(declared, given, wanted, tmp_path):
+    """A name that is only declared of a value, where an input has that name, is none of that value."""
+    nodes = [h.make_node("NonZero", ["m"], ["s"]), h.make_node("Gather", ["s", "i"], ["y"], name="look", axis=1)]
+    shape = None if declared is None else [2, declared]
+    graph = h.make_graph(nodes, "g", [h.make_tensor_value_info("m", T.BOOL, ["A", "rows"])], [h.make_tensor_value_info("y", T.INT64, None)],
+                         [nh.from_array(np.array(2, np.int64), "i")], value_info=[h.make_tensor_value_info("s", T.INT64, shape)] if shape else [])  # fmt: skip
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 18)], ir_version=8), tmp_path / "m.onnx")
+    assert advice(tmp_path / "m.onnx", *given) == wanted
+    assert advice(tmp_path / "m.onnx", "--input", "m=[[true, true, true]]") is None
