@@ -242,8 +242,9 @@ GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_nod
 /* Options of a run. Initialise with GATHER_MODEL_RUN_OPTIONS_INIT; NULL in a call means the defaults. */
 typedef struct gather_model_run_options {
   size_t size; /* sizeof(gather_model_run_options) */
-  /* Run only this node: its name, also after the path of its graph ("main/if_3/then_branch/g", "function:NAME/g"). A node without
-   * a name: its first output's name, or operator and number ("main/Gather_5"). NULL = the whole main graph. */
+  /* Run only this node: its name, also after the path of its graph ("main/if_3/then_branch/g", "main/CALL/function:NAME/g"). A node
+   * without a name: its first output's name, or operator and number ("main/Gather_5"). In the function of a call it has the arguments
+   * and attributes of that call; after "function:NAME" those of none. NULL = the whole main graph. */
   const char *node;
   const gather_executor *executor; /* NULL = the calling thread */
   const char *
@@ -263,8 +264,9 @@ typedef struct gather_model_result gather_model_result;
  * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat, Mod of integers; or one gather node of any model. Nodes that
  * dequantise constants (DequantizeLinear; in IR Convert to a float type, Subtract, Multiply) are computed with the gather: it decodes
  * only the rows that it takes, in float32, rounded once to the type of data.
- * inputs: one for each input of the model without an initializer (others are optional). For one node: any of its values by
- * name; values that are constants of the model are optional. Elements that no operator changes are not copied.
+ * inputs: one for each input of the model without an initializer (others are optional). For one node: any values of its graph,
+ * or of the graphs around it, by name (in a function that is called, an input of the model before a value of the function); values that
+ * are constants of the model, or that these operators compute, are optional. Elements that no operator changes are not copied.
  * options: NULL = the whole main graph on the calling thread.
  * Returns GATHER_UNSUPPORTED for another operator, before any work; GATHER_USAGE if inputs are missing or given twice, with
  * their names; GATHER_NAME_NOT_FOUND (no such input or node); GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH,

@@ -30,6 +30,39 @@ const gather_attribute *gather_node_attribute(const gather_node *node, const cha
   return found;
 }
 
+const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
+                                                  const char *name) {
+  const gather_attribute *given = gather_node_attribute(call, name);
+  for (int32_t i = 0; function && !given && i < function->default_count; i++)
+    if (strcmp(function->defaults[i].name, name) == 0) given = &function->defaults[i];
+  return given;
+}
+
+const gather_attribute *gather_constant_attribute(const gather_node *node) {
+  static const char *const FORMS[] = {"value",        "value_int",    "value_ints",    "value_float",
+                                      "value_floats", "value_string", "value_strings", "sparse_value"};
+  const gather_attribute *found = NULL;
+  for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS && !found; i++) found = gather_node_attribute(node, FORMS[i]);
+  return found;
+}
+
+bool gather_attribute_tensor(const gather_attribute *attribute, int64_t shape[1], gather_tensor *tensor) {
+  const bool list = attribute->kind == GATHER_ATTRIBUTE_INTS;
+  const void *data = list ? (const void *)attribute->integers : (const void *)&attribute->integer;
+  shape[0] = attribute->count;
+  if (attribute->tensor)
+    *tensor = attribute->tensor->tensor;
+  else if (list || attribute->kind == GATHER_ATTRIBUTE_INT)
+    *tensor = (gather_tensor){.data = (void *)(uintptr_t)data,
+                              .type = GATHER_TYPE_INT64,
+                              .rank = list ? 1 : 0,
+                              .shape = list ? shape : NULL,
+                              .flags = GATHER_TENSOR_READ_ONLY};
+  else
+    return false;
+  return true;
+}
+
 /* A decimal integer that fits; blanks around it are allowed, as in OpenVINO. */
 static bool parse_integer(gather_string text, int64_t *value) {
   size_t at = 0, end = text.bytes;

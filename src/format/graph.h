@@ -95,6 +95,8 @@ struct gather_graph {
 typedef struct gather_function {
   const char *domain, *name, *overload;
   gather_graph *graph;
+  const gather_attribute *defaults; /* of attributes that a call may leave out */
+  int32_t default_count;
 } gather_function;
 
 /* A whole file. A TensorProto is a model without a graph (graph NULL). */
@@ -116,6 +118,14 @@ const char *gather_graph_alias(const gather_graph *graph, const char *name);
  * name: it finds the first. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
 extern const gather_attribute gather_attribute_twice; /* of the kind GATHER_ATTRIBUTE_OTHER */
+/* The attribute of that name that a call gives to a function, or the function's default; NULL: the nodes of its body do not have it. */
+const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
+                                                  const char *name);
+/* The attribute of an ONNX Constant that says its value; NULL. */
+const gather_attribute *gather_constant_attribute(const gather_node *node);
+/* Whether an attribute holds a tensor, an integer or a list of integers; its elements as a tensor, which views the attribute and
+ * `shape`. */
+bool gather_attribute_tensor(const gather_attribute *attribute, int64_t shape[1], gather_tensor *tensor);
 /* An integer attribute (ONNX: INT; IR: a text that is a decimal int64). False for any other. */
 bool gather_attribute_integer(const gather_attribute *attribute, int64_t *value);
 /* A boolean attribute (ONNX: INT; IR: true, false, 1, 0, case ignored). False for any other. */

@@ -291,12 +291,9 @@ static gather_status scalar(gather_onnx *onnx, const gather_node *node, const ga
 }
 
 gather_status gather_onnx_constant(gather_onnx *onnx, const gather_node *node, gather_file_tensor *tensor) {
-  static const char *const FORMS[] = {"value",        "value_int",    "value_ints",    "value_float",
-                                      "value_floats", "value_string", "value_strings", "sparse_value"};
   *tensor = (gather_file_tensor){0};
   if (node->output_count < 1 || node->outputs[0][0] == '\0') return GATHER_OK;
-  const gather_attribute *found = NULL;
-  for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS && !found; i++) found = gather_node_attribute(node, FORMS[i]);
+  const gather_attribute *found = gather_constant_attribute(node);
   if (!found) return GATHER_OK;
   if (found->tensor)
     *tensor = *found->tensor;

@@ -83,6 +83,8 @@ enum {
   FUNCTION_NODE = 7,
   FUNCTION_IMPORT = 9,
   FUNCTION_DOMAIN = 10,
+  FUNCTION_DEFAULT = 11,
+  FUNCTION_INFO = 12,
   FUNCTION_OVERLOAD = 13
 };
 
@@ -99,13 +101,36 @@ static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_
     if (field.number == FUNCTION_DOMAIN) GATHER_TRY(gather_onnx_domain(onnx, &field, &function->domain));
     if (field.number == FUNCTION_INPUT) value = &l->inputs[graph->input_count++];
     if (field.number == FUNCTION_OUTPUT) value = &l->outputs[graph->output_count++];
-    if (field.number == 12) {
+    if (field.number == FUNCTION_INFO) {
       GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
       GATHER_TRY(gather_onnx_value(onnx, field.inner, &l->infos[graph->info_count++]));
     }
     if (!value) continue;
     *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
     GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
+  }
+}
+
+/* The attributes with a default. Nodes of the body are not read yet: a graph among them is one of its own. */
+static gather_status read_defaults(gather_onnx *onnx, gather_proto message, int64_t count, const char *path,
+                                   gather_function *function) {
+  gather_attribute *defaults = NULL;
+  if (count > INT32_MAX) return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
+  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *defaults, &defaults));
+  function->defaults = defaults;
+  for (;;) {
+    gather_proto_field field;
+    int32_t places = 0;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != FUNCTION_DEFAULT) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(gather_onnx_attribute(onnx, field.inner, NULL, path, 1, NULL, &places));
+    if (places != 1) continue; /* a list of graphs: nothing here uses one */
+    places = 0;
+    GATHER_TRY(gather_onnx_attribute(onnx, field.inner, function->graph, path, 1, &defaults[function->default_count],
+                                     &places));
+    function->default_count += places;
   }
 }
 
@@ -118,7 +143,7 @@ gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gath
   *function = (gather_function){.domain = "", .name = "", .overload = "", .graph = graph};
   GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INPUT], sizeof *l.inputs, &l.inputs));
   GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_OUTPUT], sizeof *l.outputs, &l.outputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[12], sizeof *l.infos, &l.infos));
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INFO], sizeof *l.infos, &l.infos));
   graph->inputs = l.inputs;
   graph->outputs = l.outputs;
   graph->infos = l.infos;
@@ -133,6 +158,7 @@ gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gath
   if (!kept)
     return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a function's name");
   GATHER_TRY(gather_onnx_scope_add(onnx, graph, kept));
+  GATHER_TRY(read_defaults(onnx, message, counts[FUNCTION_DEFAULT], kept, function));
   return gather_onnx_nodes(onnx, message, FUNCTION_NODE, graph, kept, 1);
 }
 

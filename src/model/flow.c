@@ -227,8 +227,12 @@ static gather_status call(gather_check *check, const gather_scope *scope, gather
   gather_known *results = gather_arena_take(&check->arena, body->output_count, sizeof *results);
   const char *path = check->quiet ? scope->path : function_path(check, scope, step->node, number, callee);
   if (!results || !path) return no_memory(error);
-  const gather_check_walk walk = {
-      .path = path, .depth = depth + 1, .call = step->node, .caller = scope, .results = results};
+  const gather_check_walk walk = {.path = path,
+                                  .depth = depth + 1,
+                                  .call = step->node,
+                                  .function = callee->function,
+                                  .caller = scope,
+                                  .results = results};
   for (int64_t i = 0; i < body->output_count; i++) results[i].rank = -1;
   if (!check->quiet) {
     callee->reached = true;

@@ -109,8 +109,8 @@ void gather_step_set_elements(gather_step *step, const gather_dim *parts, int64_
 void gather_step_alias(gather_step *step, const gather_known *from);
 /* The lengths of a shape; false if one is not known exactly. */
 bool gather_known_lengths(const gather_known *known, int64_t lengths[GATHER_MAX_RANK]);
-/* The attribute, also one that a function's body has from the node that calls it; NULL. If that node does not have it,
- * the attribute stays a GATHER_ATTRIBUTE_REFERENCE: its value is unknown. */
+/* The attribute, also one that a function's body has from the node that calls it or from the function's defaults; NULL. Of a function that
+ * nothing calls it stays a GATHER_ATTRIBUTE_REFERENCE: its value is unknown. */
 const gather_attribute *gather_scope_attribute(const gather_scope *scope, const gather_node *node, const char *name);
 const gather_attribute *gather_step_find(const gather_step *step, const char *name);
 /* The type that a text attribute of OpenVINO names; the fallback where it is absent. */

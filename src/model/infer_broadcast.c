@@ -117,6 +117,23 @@ void gather_infer_broadcast(gather_step *step) {
   gather_follow_expand(step);
 }
 
+/* The reader knows all others: one whose value a function's body has from its call. */
+void gather_infer_constant(gather_step *step) {
+  const gather_attribute *value = gather_constant_attribute(step->node);
+  if (value) value = gather_step_find(step, value->name);
+  gather_tensor *tensor = gather_step_take(step, 1, sizeof *tensor);
+  int64_t *shape = gather_step_take(step, 1, sizeof *shape);
+  gather_dim dims[GATHER_MAX_RANK];
+  if (!value || !tensor || !shape || !gather_attribute_tensor(value, shape, tensor)) return;
+  for (int32_t d = 0; d < tensor->rank; d++) dims[d] = gather_exact_dim(tensor->shape[d]);
+  step->out.type = tensor->type;
+  gather_step_shape(step, tensor->rank, dims);
+  if (value->tensor && value->tensor->unreadable)
+    step->out.unreadable = value->tensor;
+  else
+    step->out.tensor = tensor;
+}
+
 void gather_infer_constant_of_shape(gather_step *step) {
   gather_dim dims[GATHER_MAX_RANK], part = gather_exact_dim(0);
   const gather_attribute *value = gather_step_find(step, "value");

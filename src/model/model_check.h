@@ -106,6 +106,7 @@ typedef struct gather_check_walk {
   const char *path;
   int depth;
   const gather_node *call; /* a function's body: the node that calls it, in the scope `caller`; NULL */
+  const gather_function *function;
   const gather_scope *caller;
   const gather_known *inputs; /* of a body: what its inputs get; NULL */
   gather_known *results;      /* receives what is known of the graph's outputs; NULL */

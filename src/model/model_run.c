@@ -36,19 +36,29 @@ const gather_model_input *gather_model_result_at(const gather_model_result *resu
 
 /* ---- the order of nodes */
 
+/* A value of the graph around this one is computed there. */
+static gather_status inherit(gather_running *run, gather_run_value *value, gather_error *error) {
+  if (value->ready || !value->source) return GATHER_OK;
+  gather_run_value *outer = gather_run_find(run->outer, value->source);
+  if (outer) GATHER_TRY(gather_run_compute(run->outer, outer, error));
+  gather_run_inherit(value, outer);
+  return GATHER_OK;
+}
+
 /* The first input of a node that waits for another node: its number; -1 = none. A value that nothing produces is an
  * error, or is marked missing. */
 static gather_status next_needed(gather_running *run, const gather_node *node, int64_t *needed, gather_error *error) {
   *needed = -1;
   for (int32_t i = 0; i < node->input_count; i++) {
     gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
+    if (value && value->source && !value->missing) GATHER_TRY(inherit(run, value, error));
     if (!value || value->ready || value->missing) continue;
     if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_WAITING &&
         gather_run_supports(run, &run->graph->nodes[value->producer])) {
       *needed = value->producer;
       return GATHER_OK;
     }
-    run->at = node;
+    run->common->at = node;
     if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_OPEN)
       return gather_fail(error, GATHER_FILE_MALFORMED, "the nodes around '%.100s' form a cycle", value->name);
     value->missing = true;
@@ -97,7 +107,8 @@ static gather_status run_from(gather_running *run, int64_t number, int64_t *stac
   return GATHER_OK;
 }
 
-gather_status gather_run_compute(gather_running *run, const gather_run_value *value, gather_error *error) {
+gather_status gather_run_compute(gather_running *run, gather_run_value *value, gather_error *error) {
+  GATHER_TRY(inherit(run, value, error));
   if (value->ready || value->producer < 0 || !gather_run_supports(run, &run->graph->nodes[value->producer]))
     return GATHER_OK;
   int64_t *stack = gather_arena_take(run->arena, run->graph->node_count + 1, (int64_t)sizeof *stack);
@@ -110,7 +121,7 @@ gather_status gather_run_compute(gather_running *run, const gather_run_value *va
 static gather_status fail_version(gather_running *run, const gather_node *node, gather_error *error) {
   char text[400];
   gather_model_version_text(run->model, node, text, sizeof text);
-  run->at = node;
+  run->common->at = node;
   return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which cannot be run: %s",
                      gather_run_name(node), node->op, text);
 }
@@ -125,7 +136,7 @@ static gather_status check_operators(gather_running *run, gather_error *error) {
     const gather_node *node = &run->graph->nodes[i];
     if (gather_run_supports(run, node)) continue;
     if (lacks_version(run, node)) return fail_version(run, node, error);
-    run->at = node;
+    run->common->at = node;
     return gather_fail(
         error, GATHER_UNSUPPORTED,
         "node '%.100s' is %.60s%s%.60s, which cannot be run: only gather nodes and some operators around them can; "
@@ -201,48 +212,55 @@ static gather_status run_graph(gather_running *run, gather_model_result *result,
   GATHER_TRY(check_inputs(run, error));
   GATHER_TRY(take_room(run, result, graph->output_count, &stack, error));
   for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(run_from(run, i, stack, error));
-  run->at = NULL;
+  run->common->at = NULL;
   for (int64_t i = 0; i < graph->output_count; i++) GATHER_TRY(collect(run, result, i, graph->outputs[i].name, error));
   return GATHER_OK;
 }
 
+enum { MISSING_BYTES = 300 };
+
+static void add_missing(void *context, const char *name) { (void)add_name(context, MISSING_BYTES, name); }
+
 static gather_status run_one(gather_running *run, const gather_node *node, gather_model_result *result,
                              gather_error *error) {
-  char missing[300] = "";
+  char missing[MISSING_BYTES] = "";
   int64_t *stack;
   for (int32_t i = 0; i < node->output_count; i++) want(run, node->outputs[i]);
   GATHER_TRY(take_room(run, result, node->output_count, &stack, error));
   GATHER_TRY(gather_run_check_readable(run, node - run->graph->nodes, error));
   GATHER_TRY(run_from(run, node - run->graph->nodes, stack, error));
-  for (int32_t i = 0; i < node->input_count; i++) {
-    const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
-    if (value && !value->ready) (void)add_name(missing, sizeof missing, value->name);
-  }
-  run->at = node;
+  GATHER_TRY(gather_run_roots(run, node->inputs, node->input_count, add_missing, missing, error));
+  run->common->at = node;
   if (*missing)
     return gather_fail(error, GATHER_USAGE, "node '%.100s': missing inputs: %s", gather_run_name(node), missing);
   for (int32_t i = 0; i < node->output_count; i++) GATHER_TRY(collect(run, result, i, node->outputs[i], error));
   return GATHER_OK;
 }
 
+static gather_status check_node(gather_running *run, const gather_node *node, gather_error *error) {
+  if (gather_run_supports(run, node)) return GATHER_OK;
+  if (lacks_version(run, node)) return fail_version(run, node, error);
+  run->common->at = node;
+  return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not supported", gather_run_name(node),
+                     node->op);
+}
+
 static gather_status run_what(gather_running *run, const char *name, const gather_model_input *inputs, int64_t count,
                               gather_model_result *result, gather_error *error) {
+  gather_run_way way = {.places = {{run->model->graph_file->graph, NULL, NULL}}, .count = 1};
   const gather_node *node = NULL;
   if (name) {
-    GATHER_TRY(gather_run_find_node(run->model, name, &run->graph, &node, error));
+    GATHER_TRY(gather_run_find_node(run->model, name, &way, error));
     run->one_node = true;
   }
-  GATHER_TRY(gather_run_values(run, error));
-  if (node) {
-    if (!gather_run_supports(run, node)) {
-      if (lacks_version(run, node)) return fail_version(run, node, error);
-      run->at = node;
-      return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not supported",
-                         gather_run_name(node), node->op);
-    }
+  const gather_run_place *last = &way.places[way.count - 1];
+  GATHER_TRY(gather_run_open(run, &way, error));
+  if (name) {
+    node = &run->graph->nodes[last->node - last->graph->nodes];
+    GATHER_TRY(check_node(run, node, error));
   } else {
     GATHER_TRY(check_operators(run, error));
-    run->at = NULL;
+    run->common->at = NULL;
     GATHER_TRY(check_tensors(run->graph->inputs, run->graph->input_count, "input", error));
     GATHER_TRY(check_tensors(run->graph->outputs, run->graph->output_count, "output", error));
   }
@@ -260,12 +278,12 @@ gather_status gather_model_run(const gather_model *model, const gather_model_inp
   GATHER_TRY(read_options(options, &full, error));
   gather_model_result *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_run_no_memory(error);
-  gather_running run = {
-      .model = model, .graph = model->graph_file->graph, .arena = &made->arena, .executor = full.executor};
+  gather_run_common common = {.at = NULL};
+  gather_running run = {.model = model, .arena = &made->arena, .executor = full.executor, .common = &common};
   gather_status status = gather_run_limit(&run, full.memory_bytes, error);
   if (status == GATHER_OK) status = gather_model_check_names(model, error);
   if (status == GATHER_OK) status = run_what(&run, full.node, inputs, input_count, made, error);
-  if (full.failed_node) *full.failed_node = status != GATHER_OK && run.at ? gather_run_name(run.at) : "";
+  if (full.failed_node) *full.failed_node = status != GATHER_OK && common.at ? gather_run_name(common.at) : "";
   if (status == GATHER_OK)
     *result = made;
   else

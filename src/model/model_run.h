@@ -21,14 +21,30 @@ typedef struct gather_run_value {
   struct gather_run_value *next; /* of the same hash */
   const char *name;
   gather_tensor tensor;
-  bool ready;                           /* the tensor is set */
-  bool given;                           /* by the caller: no node computes it */
-  bool missing;                         /* neither given nor computed */
-  bool wanted;                          /* an output of the run */
-  int64_t producer;                     /* number of the node; -1 = none */
+  bool ready;         /* the tensor is set */
+  bool given;         /* by the caller: no node computes it */
+  bool missing;       /* neither given nor computed */
+  bool wanted;        /* an output of the run */
+  int64_t producer;   /* number of the node; -1 = none */
+  const char *source; /* its name in the graph around this one, or what the call of this function passes; NULL */
+  bool asked;         /* gather_run_roots has looked at it */
   const gather_file_tensor *unreadable; /* the file's tensor, whose elements cannot be read: ready, without data */
   gather_dequantized *dequantized;      /* ready, but without data: see gather_run_decode; NULL */
 } gather_run_value;
+
+/* The way to a node: the graphs from the outermost one to its own. */
+typedef struct gather_run_place {
+  const gather_graph *graph;
+  const gather_node *node;         /* the node, or the one whose body or function the next graph is */
+  const gather_function *function; /* whose body the graph is; NULL */
+} gather_run_place;
+
+enum { GATHER_RUN_DEEPEST = 64 };
+
+typedef struct gather_run_way {
+  gather_run_place places[GATHER_RUN_DEEPEST + 1];
+  int32_t count;
+} gather_run_way;
 
 struct gather_model_result {
   gather_arena arena; /* this structure is outside of it */
@@ -36,34 +52,45 @@ struct gather_model_result {
   int64_t output_count;
 };
 
-/* One run. */
+/* What a run shares with those of the graphs around its graph. */
+typedef struct gather_run_common {
+  const gather_node *at; /* the node being computed, for error messages */
+  int64_t inner_left;    /* how many more bytes values that are no outputs may take, */
+  int64_t all_left;      /* and all values */
+  bool is_over;          /* more was needed */
+} gather_run_common;
+
+/* One run of one graph. */
 typedef struct gather_running {
   const gather_model *model;
-  const gather_graph *graph;
+  const gather_graph *graph;     /* of the file; of a function's body, with the attributes that the call gives */
+  const gather_graph *as_stored; /* the file's */
+  struct gather_running *outer;  /* of the graph around it, or of the one that calls it; NULL */
+  const gather_node *call;       /* the graph is a function's body: the node of `outer` that calls it; NULL */
+  const gather_function *function;
   gather_arena *arena; /* the result's */
   const gather_executor *executor;
   gather_run_value **buckets;
   int64_t bucket_count;  /* a power of two */
+  int64_t value_count;   /* in the buckets */
   uint8_t *states;       /* gather_run_state of each node */
   bool one_node;         /* missing values are not a fault of the file */
   bool skips_unreadable; /* with one_node: elements that cannot be read are missing values, not failures */
-  const gather_node *at; /* the node being computed, for error messages */
   bool for_output;       /* it makes an output of the run; or outputs are made ready */
-  int64_t inner_left;    /* how many more bytes values that are no outputs may take, */
-  int64_t all_left;      /* and all values */
-  bool is_over;          /* more was needed */
+  gather_run_common *common;
 } gather_running;
 
 /* ---- model_run.c */
 
 /* Computes a value and the values that it needs; it stays unready if one is missing (with one_node). */
-GATHER_CHECKED gather_status gather_run_compute(gather_running *run, const gather_run_value *value,
-                                                gather_error *error);
+GATHER_CHECKED gather_status gather_run_compute(gather_running *run, gather_run_value *value, gather_error *error);
 
 /* ---- run_values.c */
 
-/* Makes the table: constants (of enclosing graphs too), and which node produces which value. */
+/* Makes the table: constants, and which node produces which value. */
 GATHER_CHECKED gather_status gather_run_values(gather_running *run, gather_error *error);
+/* The value of that name, added if missing; NULL without memory. */
+gather_run_value *gather_run_ensure(gather_running *run, const char *name);
 /* The value of that name; NULL. */
 gather_run_value *gather_run_find(const gather_running *run, const char *name);
 /* The caller's tensor replaces the value of the file or of a node. */
@@ -81,6 +108,28 @@ GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, 
 const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i);
 /* Sets the value of output number 0 to that tensor. */
 void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor);
+
+/* ---- run_around.c: the graphs around the node that is run */
+
+/* Opens the graphs on the way to a node; `run` becomes that of the last one. The values of the graph around it, and the arguments and
+ * attributes of the node that calls a function, are then those of its values and nodes. */
+GATHER_CHECKED gather_status gather_run_open(gather_running *run, const gather_run_way *way, gather_error *error);
+/* Whether a function's body is on the way, as the body of one call. */
+bool gather_run_is_called(const gather_running *run);
+/* The value that the caller means by a name: an input of the model, where the node is in a function that it calls; else the nearest
+ * of that name, from the node's graph outward. *owner: the run that has it. NULL: there is none. */
+gather_run_value *gather_run_named(gather_running *run, const char *name, gather_running **owner);
+/* Passes values that are ready from each graph to the one in it: constants, and what the caller gives. */
+void gather_run_pass(gather_running *run);
+/* Sets a value to that of the graph around it. */
+void gather_run_inherit(gather_run_value *value, const gather_run_value *outer);
+/* Calls `add` for each value that must be given so that these values become usable: those that nothing here computes. */
+GATHER_CHECKED gather_status gather_run_roots(gather_running *run, const char *const *names, int32_t count,
+                                              void (*add)(void *context, const char *name), void *context,
+                                              gather_error *error);
+
+/* ---- run_given.c */
+
 /* Sets the caller's tensors as values. Names, types and shapes are checked against the graph's declarations. */
 GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
                                                gather_error *error);
@@ -88,8 +137,7 @@ GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather
 /* ---- run_find.c */
 
 /* The node of that name, with or without the path of its graph. */
-GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name,
-                                                  const gather_graph **graph, const gather_node **node,
+GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name, gather_run_way *way,
                                                   gather_error *error);
 
 /* The type that a graph, or an enclosing one, declares for a value; GATHER_TYPE_NONE. */

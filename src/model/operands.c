@@ -32,6 +32,8 @@ typedef struct finding {
   int64_t inner_count;
   int64_t number; /* of the gather node in the check */
   gather_running run;
+  gather_run_common common;
+  const gather_graph *graph; /* of the node */
   gather_override *overrides;
   int64_t override_count;
 } finding;
@@ -89,7 +91,7 @@ static const gather_graph *owner_of(const gather_graph *graph, const char *name)
  * has no type of its own then. */
 static gather_status check_fit(const finding *f, const gather_operand *operand, const gather_tensor *tensor,
                                gather_error *error) {
-  gather_type declared = gather_graph_value_type(f->run.graph, operand->name);
+  gather_type declared = gather_graph_value_type(f->graph, operand->name);
   gather_type wanted = declared != GATHER_TYPE_NONE ? declared : operand->type;
   bool integers = declared == GATHER_TYPE_NONE && gather_type_is_index(wanted) && gather_type_is_index(tensor->type);
   if (wanted != GATHER_TYPE_NONE && wanted != tensor->type && !integers)
@@ -113,21 +115,36 @@ static const gather_operand *operand_named(const gather_model_node *node, const 
                                                : NULL;
 }
 
-static void add_override(finding *f, const char *name, const gather_tensor *tensor) {
+static void add_override(finding *f, const gather_graph *owner, const char *root, const char *name,
+                         const gather_tensor *tensor) {
   const gather_operand *operand = operand_named(f->made->node, name);
-  const gather_graph *graph = owner_of(f->run.graph, name);
-  if (graph)
-    f->overrides[f->override_count++] = (gather_override){graph, f->made->check->places[f->number].root, name,
-                                                          operand ? operand->type : GATHER_TYPE_NONE, *tensor};
+  if (owner)
+    f->overrides[f->override_count++] =
+        (gather_override){owner, root, name, operand ? operand->type : GATHER_TYPE_NONE, *tensor};
+}
+
+/* Of the node's own graph, or one around it in the file. */
+static void add_own(finding *f, const char *name, const gather_tensor *tensor) {
+  add_override(f, owner_of(f->graph, name), f->made->check->places[f->number].root, name, tensor);
+}
+
+/* Whether no call is between the node's graph and that one. */
+static bool is_near(const finding *f, const gather_running *run) {
+  const gather_running *at = &f->run;
+  while (at != run && !at->call && at->outer) at = at->outer;
+  return at == run;
 }
 
 /* The caller's values become values of the run, and of the next check. */
 static gather_status give_inner(finding *f, gather_error *error) {
   for (int64_t i = 0; i < f->inner_count; i++) {
     const gather_model_input *input = &f->inner[i];
-    gather_run_value *value = gather_run_find(&f->run, input->name);
-    const gather_operand *operand = operand_named(f->made->node, input->name);
-    if (!value || !owner_of(f->run.graph, input->name))
+    gather_running *owner;
+    gather_run_value *value = gather_run_named(&f->run, input->name, &owner);
+    const bool near = value && is_near(f, owner);
+    const gather_operand *operand = near ? operand_named(f->made->node, input->name) : NULL;
+    const gather_graph *graph = value ? owner_of(owner->as_stored, value->name) : NULL;
+    if (!graph)
       return gather_fail(error, GATHER_NAME_NOT_FOUND,
                          "the model has no input '%.80s', nor a value of that name in %.80s", input->name,
                          f->made->node->graph);
@@ -135,18 +152,21 @@ static gather_status give_inner(finding *f, gather_error *error) {
     GATHER_TRY(gather_tensor_check_input(&input->tensor, "input", error));
     if (operand) GATHER_TRY(check_fit(f, operand, &input->tensor, error));
     gather_run_set(value, &input->tensor);
-    add_override(f, value->name, &value->tensor);
+    if (near)
+      add_own(f, value->name, &value->tensor);
+    else if (graph == f->model->graph_file->graph)
+      add_override(f, graph, "main", value->name, &value->tensor);
   }
   return GATHER_OK;
 }
 
-/* The values that a check has accepted. An inner graph may have a value of its own of that name. */
+/* The values that a check has accepted. */
 static void give_main(finding *f) {
-  const gather_graph *graph = f->model->graph_file->graph;
-  for (int64_t i = 0; i < f->options.input_count; i++) {
-    gather_run_value *value = gather_run_find(&f->run, f->options.inputs[i].name);
-    if (!value || owner_of(f->run.graph, value->name) != graph) continue;
-    gather_run_set(value, &f->options.inputs[i].tensor);
+  gather_running *whole = &f->run;
+  while (whole->outer) whole = whole->outer;
+  for (int64_t i = 0; whole->graph == f->model->graph_file->graph && i < f->options.input_count; i++) {
+    gather_run_value *value = gather_run_find(whole, f->options.inputs[i].name);
+    if (value) gather_run_set(value, &f->options.inputs[i].tensor);
   }
 }
 
@@ -155,15 +175,16 @@ static const char *unknown_axis(const finding *f) { return f->made->node->axis_k
 
 static gather_status compute(finding *f, const char *name, gather_error *error) {
   gather_run_value *value = *name ? gather_run_find(&f->run, name) : NULL;
-  if (!value || value->given || f->run.is_over) return GATHER_OK;
+  if (!value || value->given || f->common.is_over) return GATHER_OK;
   gather_status status = gather_run_compute(&f->run, value, error);
-  if (f->run.is_over) return GATHER_OK; /* too large: not known */
+  if (f->common.is_over) return GATHER_OK; /* too large: not known */
   if (status == GATHER_OK && value->ready && !value->unreadable && !value->dequantized)
-    add_override(f, value->name, &value->tensor);
+    add_own(f, value->name, &value->tensor);
   return status;
 }
 
-static void add_missing(gather_model_operands *made, const char *name) {
+static void add_missing(void *context, const char *name) {
+  gather_model_operands *made = context;
   for (int64_t i = 0; i < made->missing_count; i++)
     if (strcmp(made->missing[i], name) == 0) return;
   if (made->missing_count < MOST_MISSING) made->missing[made->missing_count++] = name;
@@ -171,28 +192,9 @@ static void add_missing(gather_model_operands *made, const char *name) {
 
 /* Goes from the indices, and from an axis that is an input, back to the values that must be given. */
 static gather_status list_missing(finding *f, gather_error *error) {
-  const gather_graph *graph = f->run.graph;
-  const gather_node **stack = gather_arena_take(&f->made->arena, graph->node_count + 1, sizeof *stack);
-  bool *seen = gather_arena_take(&f->made->arena, graph->node_count, sizeof *seen);
   const gather_model_node *of = f->made->node;
-  const char *names[] = {of->indices.value ? "" : of->indices.name, unknown_axis(f)};
-  gather_node first = {.op = "", .domain = "", .inputs = names, .input_count = 2};
-  int64_t height = 0;
-  if (!stack || !seen) return no_memory(error);
-  for (stack[height++] = &first; height > 0;) {
-    const gather_node *node = stack[--height];
-    for (int32_t i = 0; i < node->input_count; i++) {
-      const gather_run_value *value = *node->inputs[i] ? gather_run_find(&f->run, node->inputs[i]) : NULL;
-      if (!value || gather_run_usable(&f->run, node, value)) continue;
-      if (value->ready || value->producer < 0 || !gather_run_supports(&f->run, &graph->nodes[value->producer]))
-        add_missing(f->made, value->name);
-      else if (!seen[value->producer]) {
-        seen[value->producer] = true;
-        stack[height++] = &graph->nodes[value->producer];
-      }
-    }
-  }
-  return GATHER_OK;
+  const char *const names[] = {of->indices.value ? "" : of->indices.name, unknown_axis(f)};
+  return gather_run_roots(&f->run, names, 2, add_missing, f->made, error);
 }
 
 /* Inputs of the model are easier to give than intermediate values: lists the inputs that a check needs, if it can
@@ -212,22 +214,38 @@ static gather_status prefer_inputs(finding *f, gather_error *error) {
   return GATHER_OK;
 }
 
+/* The way to the node: its path names it. A node of a function that nothing calls, or whose calls are not followed, is in no other graph. */
+static void find_way(const finding *f, gather_run_way *way) {
+  char path[1024];
+  gather_error error;
+  const gather_place *place = &f->made->check->places[f->number];
+  const size_t bytes = gather_model_node_path(f->made->node, path, sizeof path);
+  const bool found = bytes < sizeof path && gather_run_find_node(f->model, path, way, &error) == GATHER_OK;
+  if (found && way->places[way->count - 1].graph == place->graph) return;
+  way->places[0] = (gather_run_place){place->graph, NULL, NULL};
+  way->count = 1;
+}
+
 /* Computes the values that the first check left unknown. */
 static gather_status find_values(finding *f, gather_error *error) {
   gather_error why;
+  gather_run_way way;
   const gather_model_node *node = f->made->node;
+  find_way(f, &way);
+  f->graph = way.places[way.count - 1].graph;
   f->run = (gather_running){.model = f->model,
-                            .graph = f->made->check->places[f->number].graph,
                             .arena = &f->made->arena,
                             .executor = f->options.executor,
                             .one_node = true,
-                            .skips_unreadable = true};
+                            .skips_unreadable = true,
+                            .common = &f->common};
   GATHER_TRY(gather_run_limit(&f->run, f->options.memory_bytes, error));
   f->overrides = gather_arena_take(&f->made->arena, f->inner_count + 3, sizeof *f->overrides);
   if (!f->overrides) return no_memory(error);
-  GATHER_TRY(gather_run_values(&f->run, error));
+  GATHER_TRY(gather_run_open(&f->run, &way, error));
   give_main(f);
   GATHER_TRY(give_inner(f, error));
+  gather_run_pass(&f->run);
   if (!node->indices.value) GATHER_TRY(compute(f, node->indices.name, error));
   GATHER_TRY(compute(f, unknown_axis(f), error));
   if (node->data.value) return GATHER_OK;
@@ -287,9 +305,14 @@ static gather_type type_in_call(const gather_model *model, const char *node, con
 
 gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
   const gather_graph *const whole = model->graph_file->graph, *graph = whole;
-  const gather_node *found;
+  gather_run_way way;
   gather_error error;
-  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = whole;
+  bool is_called = false;
+  if (node && gather_run_find_node(model, node, &way, &error) == GATHER_OK) {
+    graph = way.places[way.count - 1].graph;
+    for (int32_t i = 1; i < way.count; i++) is_called = is_called || way.places[i].function;
+  }
+  if (is_called && is_main_input(whole, name)) graph = whole; /* as gather_run_named does */
   gather_type type = gather_graph_value_type(graph, name);
   if (type == GATHER_TYPE_NONE && graph != whole) type = type_in_call(model, node, name);
   /* A node of a function is drawn with inputs of the model, too. */

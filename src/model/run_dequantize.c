@@ -70,7 +70,8 @@ static value_form node_form(const gather_running *run, const gather_node *node, 
 
 /* Whether the file says a value's elements. In IR a node makes it. */
 static bool is_constant(const gather_running *run, const gather_run_value *value) {
-  return !value->given && (value->producer < 0 || run->graph->nodes[value->producer].input_count == 0);
+  for (; value && value->source && !value->given; run = run->outer) value = gather_run_find(run->outer, value->source);
+  return value && !value->given && (value->producer < 0 || run->graph->nodes[value->producer].input_count == 0);
 }
 
 static value_form form_of(const gather_running *run, const char *name, int depth) {

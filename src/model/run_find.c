@@ -10,15 +10,14 @@
 #include "model/model_run.h"
 #include "model/node_path.h"
 
-enum { DEEPEST = 64, PATH_BYTES = 1024 };
+enum { DEEPEST = GATHER_RUN_DEEPEST, PATH_BYTES = 1024 };
 
 /* How well a name matches a node: the more of the path it has, the better. */
 typedef enum match_kind { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } match_kind;
 
 typedef struct search {
   const char *wanted;
-  const gather_graph *graph;
-  const gather_node *node;
+  gather_run_way at, found; /* the node being compared, and the best one */
   match_kind best;
   int64_t count;     /* how many nodes match the name so well */
   int64_t calls;     /* how many more calls of functions are followed */
@@ -55,18 +54,23 @@ static match_kind fit_of(const char *wanted, const gather_node *node, const char
   return is_path(wanted, path, text) ? FIT_NUMBER : FIT_NONE;
 }
 
-static void match(search *s, const gather_graph *graph, int64_t number, const char *path) {
-  const gather_node *node = &graph->nodes[number];
+/* The node at the end of a way; NULL before any is found. */
+static const gather_node *end_of(const gather_run_way *way) {
+  return way->count > 0 ? way->places[way->count - 1].node : NULL;
+}
+
+static void match(search *s, int64_t number, const char *path) {
+  const gather_node *node = end_of(&s->at);
   match_kind one = fit_of(s->wanted, node, path, number);
   if (one == FIT_NONE) note(s, node);
   if (one == FIT_NONE || one < s->best) return;
-  s->count = one != s->best ? 1 : s->count + (s->node != node); /* a function's node is the same in each call */
+  if (one == s->best && end_of(&s->found) == node) return; /* a function's node is the same in each call */
+  s->count = one != s->best ? 1 : s->count + 1;
   s->best = one;
-  s->graph = graph;
-  s->node = node;
+  s->found = s->at;
 }
 
-static void walk(search *s, const gather_graph *graph, const char *path, int depth);
+static void walk(search *s, const gather_graph *graph, const gather_function *function, const char *path, int depth);
 
 /* The path of the call ends as the wanted name does: with the function's name, and with domain or overload where that is needed. */
 static void walk_call(search *s, const gather_node *node, int64_t number, const char *path, int depth) {
@@ -88,15 +92,17 @@ static void walk_call(search *s, const gather_node *node, int64_t number, const 
     if (!end || *end != '/') continue;
     length = snprintf(inner, sizeof inner, "%s/%.*s", call, (int)(end - rest), rest);
     if (length < 0 || (size_t)length >= sizeof inner) continue;
-    walk(s, function->graph, inner, depth + 1);
+    walk(s, function->graph, function, inner, depth + 1);
   }
 }
 
-static void walk(search *s, const gather_graph *graph, const char *path, int depth) {
+static void walk(search *s, const gather_graph *graph, const gather_function *function, const char *path, int depth) {
   char inner[PATH_BYTES];
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
-    match(s, graph, i, path);
+    s->at.places[depth] = (gather_run_place){graph, node, function};
+    s->at.count = depth + 1;
+    match(s, i, path);
     walk_call(s, node, i, path, depth);
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
@@ -105,27 +111,27 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
                        ? snprintf(inner, sizeof inner, "%s/%s/%s", path, gather_path_name(node->name), attribute->name)
                        : snprintf(inner, sizeof inner, "%s/%s_%" PRId64 "/%s", path, node->op, i, attribute->name);
       if (length < 0) continue;
-      walk(s, attribute->graph, inner, depth + 1);
+      walk(s, attribute->graph, NULL, inner, depth + 1);
     }
   }
 }
 
-gather_status gather_run_find_node(const gather_model *model, const char *name, const gather_graph **graph,
-                                   const gather_node **node, gather_error *error) {
+gather_status gather_run_find_node(const gather_model *model, const char *name, gather_run_way *way,
+                                   gather_error *error) {
   search s = {.wanted = name, .model = model, .calls = 1024};
   char path[PATH_BYTES];
-  walk(&s, model->graph_file->graph, "main", 0);
+  walk(&s, model->graph_file->graph, NULL, "main", 0);
   for (int64_t i = 0; i < model->graph_file->function_count; i++) {
-    (void)snprintf(path, sizeof path, "function:%s", model->graph_file->functions[i].name);
-    walk(&s, model->graph_file->functions[i].graph, path, 0);
+    const gather_function *function = &model->graph_file->functions[i];
+    (void)snprintf(path, sizeof path, "function:%s", function->name);
+    walk(&s, function->graph, function, path, 0);
   }
   if (s.count == 0)
     return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no node '%.100s'%s", name, s.nearest);
   if (s.count > 1)
     return gather_fail(error, GATHER_USAGE, "%d nodes are named '%.100s': write the path of the graph before the name",
                        (int)s.count, name);
-  *graph = s.graph;
-  *node = s.node;
+  *way = s.found;
   return GATHER_OK;
 }
 

@@ -28,6 +28,20 @@ static gather_status identity(gather_running *run, const gather_node *node, gath
   return GATHER_OK;
 }
 
+/* The reader knows all others: one whose value a function's body has from its call. */
+static gather_status constant(gather_running *run, const gather_node *node, gather_error *error) {
+  gather_run_value *value = node->output_count > 0 && *node->outputs[0] ? gather_run_find(run, node->outputs[0]) : NULL;
+  if (!value || value->ready) return GATHER_OK;
+  const gather_attribute *held = gather_constant_attribute(node);
+  int64_t *shape = gather_arena_take(run->arena, 1, (int64_t)sizeof *shape);
+  if (!shape) return gather_run_no_memory(error);
+  if (!held || !gather_attribute_tensor(held, shape, &value->tensor))
+    return gather_fail(error, GATHER_UNSUPPORTED, "this form of %s is not supported", node->op);
+  value->unreadable = held->tensor && held->tensor->unreadable ? held->tensor : NULL;
+  value->ready = true;
+  return GATHER_OK;
+}
+
 /* The type a Cast or Convert makes: a number in ONNX, a name in IR and in ONNX's first versions. */
 static gather_status cast_target(const gather_node *node, bool onnx, gather_type *type, gather_error *error) {
   const char *name = onnx ? "to" : "destination_type";
@@ -109,7 +123,7 @@ static gather_status tree_it(gather_running *run, const gather_node *node, gathe
 }
 
 static const operation OPERATIONS[] = {
-    {"Constant", 0, 0, NULL, 0},
+    {"Constant", 0, 0, constant, 0},
     {"Const", 0, 0, NULL, 0},
     {"Parameter", 0, 0, NULL, 0},
     {"Result", 1, 1, identity, 1},
@@ -195,7 +209,7 @@ gather_status gather_run_check_readable(gather_running *run, int64_t i, gather_e
   const gather_node *node = &run->graph->nodes[i];
   gather_status status = check_readable(run, node, error);
   if (status == GATHER_OK) return GATHER_OK;
-  run->at = node;
+  run->common->at = node;
   return name_node(node, error, status);
 }
 
@@ -228,7 +242,7 @@ static bool makes_output(const gather_running *run, const gather_node *node) {
 }
 
 gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error) {
-  run->at = node;
+  run->common->at = node;
   run->for_output = makes_output(run, node);
   gather_status status = compute(run, node, error);
   return status == GATHER_OK ? GATHER_OK : name_node(node, error, status);

@@ -27,8 +27,8 @@ gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t 
 gather_status gather_run_limit(gather_running *run, int64_t memory_bytes, gather_error *error) {
   const int64_t most = INT64_C(512) << 20, usable = gather_usable_memory();
   if (memory_bytes < 0) return gather_fail(error, GATHER_USAGE, "memory_bytes is %" PRId64, memory_bytes);
-  run->inner_left = memory_bytes > 0 ? memory_bytes : usable / 8 < most ? usable / 8 : most;
-  run->all_left = usable > run->inner_left ? usable : run->inner_left;
+  run->common->inner_left = memory_bytes > 0 ? memory_bytes : usable / 8 < most ? usable / 8 : most;
+  run->common->all_left = usable > run->common->inner_left ? usable : run->common->inner_left;
   return GATHER_OK;
 }
 
@@ -37,16 +37,17 @@ static gather_status spend(gather_running *run, int64_t bytes, gather_error *err
   enum { FEW = 4096 };
   char needed[32], left[32];
   const bool is_output = run->for_output;
-  const int64_t most = is_output || run->all_left < run->inner_left ? run->all_left : run->inner_left;
+  const int64_t most =
+      is_output || run->common->all_left < run->common->inner_left ? run->common->all_left : run->common->inner_left;
   if (bytes <= FEW) return GATHER_OK;
   if (bytes > most) {
-    run->is_over = true;
+    run->common->is_over = true;
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "it needs %s, but only %s of the memory limit%s are left",
                        gather_text_bytes(bytes, needed, sizeof needed), gather_text_bytes(most, left, sizeof left),
                        is_output ? "" : " for values between nodes");
   }
-  run->all_left -= bytes;
-  if (!is_output) run->inner_left -= bytes;
+  run->common->all_left -= bytes;
+  if (!is_output) run->common->inner_left -= bytes;
   return GATHER_OK;
 }
 

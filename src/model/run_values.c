@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_values.c: the values of a graph by name: constants of the file, outputs of nodes, and the caller's tensors.
+ * run_values.c: the values of a graph by name: constants of the file, outputs of nodes, and those of graphs around it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,8 +60,7 @@ bool gather_run_usable(const gather_running *run, const gather_node *node, const
   return !run->skips_unreadable || !value->unreadable || gather_run_needs_shape(run->model, node);
 }
 
-/* The value of that name, added if missing. */
-static gather_run_value *ensure(gather_running *run, const char *name) {
+gather_run_value *gather_run_ensure(gather_running *run, const char *name) {
   gather_run_value *value = gather_run_find(run, name);
   if (value) return value;
   value = gather_arena_take(run->arena, 1, (int64_t)sizeof *value);
@@ -71,15 +70,16 @@ static gather_run_value *ensure(gather_running *run, const char *name) {
   gather_run_value **bucket = &run->buckets[hash(name, run->bucket_count)];
   value->next = *bucket;
   *bucket = value;
+  run->value_count++;
   return value;
 }
 
 static gather_status add_constants(gather_running *run, const gather_graph *graph, gather_error *error) {
   for (int64_t i = 0; i < graph->constant_count; i++) {
     const gather_constant *constant = &graph->constants[i];
-    gather_run_value *value = ensure(run, constant->tensor.name);
+    gather_run_value *value = gather_run_ensure(run, constant->tensor.name);
     if (!value) return gather_run_no_memory(error);
-    if (value->ready || value->producer >= 0) continue; /* an inner name hides an outer one */
+    if (value->ready) continue;
     value->tensor = constant->tensor.tensor;
     value->unreadable = constant->tensor.unreadable ? &constant->tensor : NULL;
     value->ready = true;
@@ -91,7 +91,7 @@ static gather_status add_outputs(gather_running *run, int64_t number, gather_err
   const gather_node *node = &run->graph->nodes[number];
   for (int32_t k = 0; k < node->output_count; k++) {
     if (!*node->outputs[k]) continue;
-    gather_run_value *value = ensure(run, node->outputs[k]);
+    gather_run_value *value = gather_run_ensure(run, node->outputs[k]);
     if (!value) return gather_run_no_memory(error);
     if (value->producer >= 0)
       return gather_fail_file(error, GATHER_FILE_MALFORMED, "the model", node->file_offset,
@@ -104,7 +104,7 @@ static gather_status add_outputs(gather_running *run, int64_t number, gather_err
 /* Every input of a node has a value too, so that the caller may give it. */
 static gather_status add_inputs(gather_running *run, const gather_node *node, gather_error *error) {
   for (int32_t k = 0; k < node->input_count; k++)
-    if (*node->inputs[k] && !ensure(run, node->inputs[k])) return gather_run_no_memory(error);
+    if (*node->inputs[k] && !gather_run_ensure(run, node->inputs[k])) return gather_run_no_memory(error);
   return GATHER_OK;
 }
 
@@ -129,114 +129,6 @@ gather_status gather_run_values(gather_running *run, gather_error *error) {
     GATHER_TRY(add_inputs(run, &graph->nodes[i], error));
   }
   for (int64_t i = 0; i < graph->input_count; i++)
-    if (!ensure(run, graph->inputs[i].name)) return gather_run_no_memory(error);
-  int depth = 0;
-  for (const gather_graph *outer = graph->parent; outer && depth < 256; outer = outer->parent, depth++)
-    GATHER_TRY(add_constants(run, outer, error));
-  return GATHER_OK;
-}
-
-/* ---- what the caller gives */
-
-static const gather_value *declaration(const gather_graph *graph, const char *name, bool infos) {
-  for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
-  for (int64_t i = 0; infos && i < graph->info_count; i++)
-    if (strcmp(graph->infos[i].name, name) == 0) return &graph->infos[i];
-  return NULL;
-}
-
-/* The lengths of named dimensions, from the inputs so far. */
-typedef struct symbol {
-  const char *name, *input;
-  int64_t len;
-} symbol;
-
-typedef struct symbols {
-  symbol *at;
-  int64_t count;
-} symbols;
-
-static gather_status check_symbol(symbols *known, const char *name, const char *input, int64_t len,
-                                  gather_error *error) {
-  for (int64_t i = 0; i < known->count; i++) {
-    if (strcmp(known->at[i].name, name) != 0) continue;
-    if (known->at[i].len == len) return GATHER_OK;
-    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "input '%.100s': the dimension %.60s is %" PRId64 " here and %" PRId64
-                             " in the input '%.100s'",
-                             input, name, len, known->at[i].len, known->at[i].input);
-  }
-  known->at[known->count++] = (symbol){name, input, len};
-  return GATHER_OK;
-}
-
-static gather_status check_shape(const gather_value *value, const gather_tensor *tensor, symbols *known,
-                                 gather_error *error) {
-  char shape[160];
-  if (value->rank < 0) return GATHER_OK;
-  gather_shape_text(shape, sizeof shape, tensor->rank, tensor->shape);
-  if (value->rank != tensor->rank)
-    return gather_fail(error, GATHER_RANK_MISMATCH, "input '%.100s': the model declares rank %" PRId32 ", got %s",
-                       value->name, value->rank, shape);
-  for (int32_t d = 0; d < value->rank; d++) {
-    const gather_dim *dim = &value->dims[d];
-    if (tensor->shape[d] < dim->min || tensor->shape[d] > dim->max)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "input '%.100s': the model declares %" PRId64 "%s for dimension %" PRId32 ", got %s",
-                         value->name, tensor->shape[d] < dim->min ? dim->min : dim->max,
-                         dim->min == dim->max          ? ""
-                         : tensor->shape[d] < dim->min ? " or more"
-                                                       : " or less",
-                         d, shape);
-    if (dim->symbol && dim->symbol[0])
-      GATHER_TRY(check_symbol(known, dim->symbol, value->name, tensor->shape[d], error));
-  }
-  return GATHER_OK;
-}
-
-static gather_status check_declared(const gather_value *value, const gather_tensor *tensor, symbols *known,
-                                    gather_error *error) {
-  const gather_type_info *wanted = gather_type_get(value->type), *is = gather_type_get(tensor->type);
-  if (wanted && wanted != is)
-    return gather_fail(error, GATHER_TYPE_MISMATCH, "input '%.100s': the model declares %s, got %s", value->name,
-                       wanted->name, is->name);
-  return check_shape(value, tensor, known, error);
-}
-
-static gather_status unknown_name(const gather_running *run, const char *name, gather_error *error) {
-  char known[300] = "";
-  size_t at = 0;
-  const gather_graph *graph = run->graph;
-  for (int64_t i = 0; i < graph->input_count && at + 70 < sizeof known; i++)
-    at += (size_t)snprintf(known + at, sizeof known - at, "%s'%.60s'", i ? ", " : "; it has ", graph->inputs[i].name);
-  return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no input '%.100s'%s", name, known);
-}
-
-static gather_status take_input(gather_running *run, const gather_model_input *input, symbols *known,
-                                gather_error *error) {
-  const char *layer = NULL, *name = input->name;
-  if (!gather_run_find(run, name) && (layer = gather_run_layer_input(run->graph, name)) != NULL) name = layer;
-  const gather_value *declared = declaration(run->graph, name, run->one_node);
-  gather_run_value *value = gather_run_find(run, name);
-  if (!value || (!run->one_node && !declared)) return unknown_name(run, input->name, error);
-  if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.100s' is given twice", input->name);
-  GATHER_TRY(gather_tensor_check(&input->tensor, error));
-  if (declared) GATHER_TRY(check_declared(declared, &input->tensor, known, error));
-  gather_run_set(value, &input->tensor);
-  value->tensor.flags |= GATHER_TENSOR_READ_ONLY;
-  return GATHER_OK;
-}
-
-gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
-                                gather_error *error) {
-  int64_t ranks = 0;
-  for (int64_t i = 0; i < count; i++) {
-    if (!inputs[i].name) return gather_fail(error, GATHER_USAGE, "an input has no name");
-    ranks += inputs[i].tensor.rank > 0 ? inputs[i].tensor.rank : 0;
-  }
-  symbols known = {gather_arena_take(run->arena, ranks, (int64_t)sizeof(symbol)), 0};
-  if (!known.at) return gather_run_no_memory(error);
-  for (int64_t i = 0; i < count; i++) GATHER_TRY(take_input(run, &inputs[i], &known, error));
+    if (!gather_run_ensure(run, graph->inputs[i].name)) return gather_run_no_memory(error);
   return GATHER_OK;
 }

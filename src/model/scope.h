@@ -37,6 +37,7 @@ typedef struct gather_scope {
   const char *path;
   const char *root;        /* the path of the outermost graph around it: the main one, or the body of one call */
   const gather_node *call; /* of a function's body: the node that calls it, in the scope `caller`; NULL */
+  const gather_function *function;
   const struct gather_scope *caller;
   gather_known *slots;
   uint64_t mask;

@@ -12,9 +12,8 @@ const gather_attribute *gather_scope_attribute(const gather_scope *scope, const 
   const gather_attribute *attribute = gather_node_attribute(node, name);
   while (attribute && attribute->kind == GATHER_ATTRIBUTE_REFERENCE) {
     while (scope && !scope->call) scope = scope->parent;
-    const gather_attribute *given = scope ? gather_node_attribute(scope->call, attribute->text.text) : NULL;
-    if (!given) return attribute;
-    attribute = given;
+    if (!scope) return attribute;
+    attribute = gather_function_attribute(scope->function, scope->call, attribute->text.text);
     scope = scope->caller;
   }
   return attribute;

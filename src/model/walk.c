@@ -345,6 +345,7 @@ gather_status gather_check_graph(gather_check *check, const gather_graph *graph,
   GATHER_TRY(gather_scope_open(&check->arena, graph, parent, walk->path, &scope, error));
   scope.root = parent ? parent->root : walk->path;
   scope.call = walk->call;
+  scope.function = walk->function;
   scope.caller = walk->caller;
   if (!may_go_on(check, &scope)) return GATHER_OK;
   GATHER_TRY(declare(check, &scope, walk, error));

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -209,3 +210,112 @@ def test_sparse_tensors_like_onnxruntime(role, form, tmp_path):
     assert np.array_equal(wanted, dense["data"][dense["indices"]])
     done = subprocess.run([EXE, "check", str(tmp_path / "m.onnx")], capture_output=True, text=True)
     assert done.returncode == 0 and " 0 unknown, 0 bad" in done.stdout, done.stdout
+
+
+# ---- the gather of a function, with the values of one call
+
+
+def own(head, body):
+    return f'<domain: "own", opset_import: ["" : 18, "own" : 1]> {head} {{ {body} }}'
+
+
+PICK = own("pick (d, i) => (r)", "[g] r = Gather (d, i)")
+TURN = own("turn <axis> (d, i) => (r)", "[g] r = Gather <axis: int = @axis> (d, i)")
+X = np.arange(24, dtype=np.float32).reshape(4, 6)
+IDS = np.array([3, 0, -1])
+# Body of the main graph, functions, path of the gather; its inputs are x, ids and c, its output y is that of the gather.
+CALLS = {
+    "inputs": ("[a] y = own.pick (x, ids)", [PICK], "main/a/function:pick/g"),
+    "constants": ("k = Constant <value_ints = [1, 2]> () [a] y = own.pick (x, k)", [PICK], "main/a/function:pick/g"),
+    "initializer": ("[a] y = own.pick (table, ids)", [PICK], "main/a/function:pick/g"),
+    "one of two calls": ("z = own.pick (ids, x2) [a] y = own.pick (x, ids)", [PICK], "main/a/function:pick/g"),
+    "nodes of the caller": ("n = Cast <to = 6> (ids) t = Transpose (x) [a] y = own.pick (t, n)", [PICK], "main/a/function:pick/g"),
+    "names that are crossed": ("[a] y = own.pick (ids, x2)", [own("pick (x2, ids) => (r)", "[g] r = Gather (x2, ids)")], "main/a/function:pick/g"),
+    "call in a call": ("[a] y = own.outer (x, ids)", [PICK, own("outer (t, i) => (r)", "j = Identity (i) [b] r = own.pick (t, j)")], "main/a/function:outer/b/function:pick/g"),
+    "call in a branch": ("[if] y = If (c) <then_branch = t () => (o) { j = Identity (ids) [a] o = own.pick (x, j) }, else_branch = e () => (o) { o = Identity (x) }>", [PICK], "main/if/then_branch/a/function:pick/g"),
+    "branch in a call": ("[a] y = own.maybe (x, ids, c)", [own("maybe (t, i, q) => (r)", "j = Identity (i) [if] r = If (q) <then_branch = t () => (o) { [g] o = Gather (t, j) }, else_branch = e () => (o) { o = Identity (t) }>")], "main/a/function:maybe/if/then_branch/g"),
+    "branch": ("j = Identity (ids) [if] y = If (c) <then_branch = t () => (o) { [g] o = Gather (x, j) }, else_branch = e () => (o) { o = Identity (x) }>", [], "main/if/then_branch/g"),
+    "attribute": ("[a] y = own.turn <axis = 1> (x, ids)", [TURN], "main/a/function:turn/g"),
+    "attribute left out": ("[a] y = own.turn (x, ids)", [TURN], "main/a/function:turn/g"),
+    "attribute with a default": ("[a] y = own.turn (x, ids)", [TURN.replace("<axis>", "<axis: int = 1>")], "main/a/function:turn/g"),
+    "default not used": ("[a] y = own.turn <axis = 0> (x, ids)", [TURN.replace("<axis>", "<axis: int = 1>")], "main/a/function:turn/g"),
+    "attribute of a call in a call": ("[a] y = own.outer <way = 1> (x, ids)", [TURN, own("outer <way> (t, i) => (r)", "[b] r = own.turn <axis: int = @way> (t, i)")], "main/a/function:outer/b/function:turn/g"),
+    "attribute in a branch": ("[a] y = own.maybe <axis = 1> (x, ids, c)", [own("maybe <axis> (t, i, q) => (r)", "[if] r = If (q) <then_branch = t () => (o) { [g] o = Gather <axis: int = @axis> (t, i) }, else_branch = e () => (o) { o = Identity (t) }>")], "main/a/function:maybe/if/then_branch/g"),
+    "attribute of another node": ("[a] y = own.flat <shape = [24]> (x, ids)", [own("flat <shape> (d, i) => (r)", "s = Constant <value_ints: ints = @shape> () f = Reshape (d, s) [g] r = Gather (f, i)")], "main/a/function:flat/g"),
+}  # fmt: skip
+
+
+def call_model(name, folder):
+    body, functions, path = CALLS[name]
+    text = '<ir_version: 9, opset_import: ["" : 18, "own" : 1]> m (float[4,6] x, int64[n] ids, int64[2] x2, bool c) => '
+    kind = "int64" if "crossed" in name else "float"
+    text += f"({kind}[] y) <float[3] table = {{5, 6, 7}}> {{ {body} }}"
+    model = onnx.parser.parse_model(text)
+    del model.graph.output[0].type.tensor_type.shape.dim[:]
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    model.functions.extend(onnx.parser.parse_function(function) for function in functions)
+    onnx.save(model, folder / "m.onnx")
+    return model, path
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_gather_of_a_call_takes_the_values_of_the_call(name, tmp_path):
+    """`run --node` and `explain` of it, with inputs of the model only, give what ONNX Runtime gives."""
+    model, path = call_model(name, tmp_path)
+    ids = np.array([2, 0, -3]) if "table" in CALLS[name][0] else IDS
+    feeds = {"x": X, "ids": ids, "x2": np.array([2, 1]), "c": np.array(True)}
+    if importlib.util.find_spec("onnxruntime") is None:
+        skip_test("onnxruntime", "the package is not installed")
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    wanted = session.run(None, feeds)[0]
+    given = []
+    for key in ("x", "ids", "x2"):
+        np.save(tmp_path / f"{key}.npy", feeds[key])
+        given += ["--input", f"{key}={tmp_path}/{key}.npy"]
+    code, answer = run(tmp_path / "m.onnx", "--node", path, *given, "--output", tmp_path / "out.npy")
+    assert code == 0, answer
+    saved = np.load(tmp_path / "out.npy")
+    assert np.array_equal(saved, wanted) and saved.dtype == wanted.dtype
+    code, text, _ = peak("explain", tmp_path / "m.onnx", "--node", path, *given, "--json")
+    assert code == 0, text
+    assert json.loads(text)["output_shape"] == list(wanted.shape) and json.loads(text)["data_known"], text
+
+
+def test_a_run_in_a_call_asks_for_the_model_s_inputs(tmp_path):
+    """Missing are inputs of the model, also behind nodes of the caller; values of the function and of its caller may be given instead."""
+    call_model("call in a call", tmp_path)
+    node = ["--node", "main/a/function:outer/b/function:pick/g"]
+    code, answer = run(tmp_path / "m.onnx", *node)
+    assert code == 2 and "'x', 'ids'" in answer["error"]["message"], answer
+    code, answer = run(tmp_path / "m.onnx", *node, "--input", "q=[1]")
+    assert (code, answer["error"]["status"]) == (3, "name_not_found") and "'ids'" in answer["error"]["message"], answer
+    np.save(tmp_path / "x.npy", X)
+    data = ["--input", f"x={tmp_path}/x.npy", "--output", tmp_path / "y.npy", "--force"]
+    for name in ("ids", "i", "j"):
+        assert run(tmp_path / "m.onnx", *node, *data, "--input", f"{name}=[1, 0]")[0] == 0, name
+        assert np.array_equal(np.load(tmp_path / "y.npy"), X[[1, 0]])
+    code, answer = run(tmp_path / "m.onnx", *node, *data, "--input", "i=[1]", "--input", "i=[0]")
+    assert code == 2 and "given twice" in answer["error"]["message"], answer
+    code, answer = run(tmp_path / "m.onnx", *node, *data, "--input", "ids=[4]")
+    assert code == 1 and (answer["error"]["node"], answer["error"]["value"]) == ("g", 4), answer
+    code, answer = run(tmp_path / "m.onnx", "--node", "function:pick/g", "--input", "i=[1]", "--input", "d=[5, 6]")
+    assert code == 0, answer
+
+
+def test_explain_computes_what_a_call_passes(tmp_path):
+    """More indices than a check follows, through nodes of the caller; values of the function may be given."""
+    call_model("call in a call", tmp_path)
+    node = ["--node", "main/a/function:outer/b/function:pick/g", "--json"]
+    np.save(tmp_path / "ids.npy", np.arange(3000) % 4)
+    np.save(tmp_path / "x.npy", X)
+    data = ["--input", f"x={tmp_path}/x.npy"]
+    for name in ("ids", "i"):
+        code, text, _ = peak("explain", tmp_path / "m.onnx", *node, *data, "--input", f"{name}={tmp_path}/ids.npy")
+        assert code == 0 and json.loads(text)["output_shape"] == [3000, 6], text
+    call_model("nodes of the caller", tmp_path)
+    code, text, _ = peak("explain", tmp_path / "m.onnx", "--node", "main/a/function:pick/g", "--json")
+    assert code == 2 and "ids" in text, text
