@@ -10,6 +10,8 @@
 
 /* The latest operator set of OpenVINO (2026.4). A later one may have other rules, and OpenVINO refuses to read a layer of it. */
 enum { LATEST_OPENVINO = 17 };
+/* The latest operator set of ONNX (1.23), of which the same holds. */
+enum { LATEST_ONNX = 28 };
 
 bool gather_model_is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
 
@@ -54,9 +56,15 @@ bool gather_model_is_gather(const gather_model *model, const gather_node *node) 
   return gather_name(model, node, dialect_of(model, node)) != NULL;
 }
 
+/* The newest version of an operator set of which it is known that the last row of each operator holds. */
+static int64_t latest_of(const char *dialect) {
+  if (strcmp(dialect, "openvino") == 0) return LATEST_OPENVINO;
+  return strcmp(dialect, "onnx") == 0 ? LATEST_ONNX : INT64_MAX;
+}
+
 const gather_op *gather_model_rules(const gather_model *model, const gather_node *node) {
   const char *dialect = dialect_of(model, node), *name = gather_name(model, node, dialect);
-  if (!name || (gather_model_is_openvino(model) && node->opset > LATEST_OPENVINO)) return NULL;
+  if (!name || node->opset > latest_of(dialect)) return NULL;
   return gather_op_for_opset(dialect, name, node->opset);
 }
 
@@ -82,6 +90,11 @@ void gather_model_version_text(const gather_model *model, const gather_node *nod
   else if (node->opset == 0)
     (void)snprintf(text, bytes, "no version of the operator set %s is imported; %s exists since version %" PRId64,
                    domain, name, first);
+  else if (node->opset > latest_of(dialect))
+    (void)snprintf(text, bytes,
+                   "version %" PRId64 " of the operator set %s is imported; %s is known from version %" PRId64
+                   " to %" PRId64,
+                   node->opset, domain, name, first, latest_of(dialect));
   else
     (void)snprintf(text, bytes,
                    "version %" PRId64 " of the operator set %s is imported; %s exists since version %" PRId64,

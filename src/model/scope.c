@@ -85,6 +85,8 @@ static gather_status enter_given(const naming *n, const gather_graph *graph, gat
     const gather_known *known = slot(scope, constant->tensor.name);
     if (graph->parent && known->name && known->source == GATHER_SOURCE_INPUT)
       return fail_name(n, NULL, "'%.100s' is both an input and an initializer of a subgraph", constant->tensor.name);
+    if (known->name && known->source == GATHER_SOURCE_INITIALIZER)
+      return fail_name(n, NULL, "two initializers of a graph are called '%.100s'", constant->tensor.name);
     enter(scope, constant->tensor.name, GATHER_SOURCE_INITIALIZER, &is_new);
   }
   return GATHER_OK;

@@ -67,6 +67,8 @@ NAMES = {
     "a node and an initializer": ("refuses", "refused", model([gather("w", "i", "w")], [I], [TABLE], [value("w", None, 1)])),
     "a node and an input": ("refuses", "refused", model([gather("x", "i", "x")], [X, I], (), [X])),
     "two inputs": ("refuses", "refused", model([gather("x", "i", "y")], [X, X, I])),
+    "two initializers": ("refuses", "refused", model([gather("w", "i", "y")], [I], [TABLE, nh.from_array(np.zeros((3, 3), np.float32), "w")])),
+    "two initializers of a branch": ("refuses", "refused", branch([gather("x", "j", "t")], [nh.from_array(np.array([k]), "j") for k in (1, 2)])),
     "an input with a default": ("loads", "", model([gather("w", "i", "y")], [value("w", [4, 3], 1), I], [TABLE])),
     "a body": ("loads", "", loop([same("cc", "co")])),
     "a body's input that is an initializer too": ("refuses", "refused", loop([same("cc", "co")], None, [nh.from_array(np.ones((4, 3), np.float32), "v")])),
@@ -98,12 +100,14 @@ VERSIONS = {
     "GatherElements of opset 9": ("refuses", "unknown", model([gather("x", "e", "y", op="GatherElements")], [X, CELLS], opsets=[("", 9)])),
     "GatherND of opset 10": ("refuses", "unknown", model([gather("x", "j", "y", op="GatherND")], [X, TUPLES], opsets=[("", 10)])),
     "no import": ("refuses", "unknown", model([gather("x", "i", "y")], [X, I], opsets=())),
+    "opset 99": ("refuses", "unknown", model([gather("x", "i", "y")], [X, I], opsets=[("", 99)])),
     "opset -3": ("refuses", "unknown", model([gather("x", "i", "y")], [X, I], opsets=[("", -3)])),
 }
 WHY = {
     "GatherElements of opset 9": "version 9 of the operator set ai.onnx is imported; GatherElements exists since version 11",
     "GatherND of opset 10": "version 10 of the operator set ai.onnx is imported; GatherND exists since version 11",
     "no import": "no version of the operator set ai.onnx is imported; Gather exists since version 1",
+    "opset 99": "version 99 of the operator set ai.onnx is imported; Gather is known from version 1 to 28",
     "opset -3": "version -3 of the operator set ai.onnx is imported; Gather exists since version 1",
 }
 CASES = {**NAMES, **PARTS, **VERSIONS}
@@ -133,7 +137,7 @@ def test_as_onnxruntime(name, tmp_path):
     code, answer = command("check", path)
     if ours == "refused":
         assert (code, answer["error"]["status"]) == (3, "file_malformed")
-        assert re.search(r"two (nodes|inputs)|both an input and|which is an input or", answer["error"]["message"])
+        assert re.search(r"two (nodes|inputs|initializers)|both an input and|which is an input or", answer["error"]["message"])
     else:
         verdicts = {node["verdict"] for node in answer["nodes"]}
         assert code == (ours == "bad") and (ours in verdicts if ours else "bad" not in verdicts), answer
