@@ -34,6 +34,12 @@ static void pass_on_later(void) {
   if (interrupt) PyErr_SetInterrupt();
 }
 
+/* Whether code is left by KeyboardInterrupt or the like, not by an error. */
+static bool is_leaving(PyObject *type) {
+  if (type == Py_None || PyObject_IsSubclass(type, PyExc_Exception) != 0) return false;
+  return true;
+}
+
 /* A dropped job must still fill `out`: wait for it, unless a signal interrupts. */
 static void drop(job_object *self) {
   if (self->interrupted) gather_py_job_cancel(&self->job);
@@ -47,7 +53,8 @@ static void drop(job_object *self) {
 static void job_free(PyObject *object) {
   job_object *self = (job_object *)object;
   PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace); /* other threads run during the wait */
+  PyErr_Fetch(&type, &value, &trace);                     /* other threads run during the wait */
+  if (type && is_leaving(type)) self->interrupted = true; /* a signal came before anybody could wait for the rows */
   if (self->job.state != GATHER_PY_JOB_NONE) drop(self);
   gather_py_rows_clear(&self->rows);
   Py_XDECREF((PyObject *)self->table);
@@ -95,12 +102,6 @@ static PyObject *job_enter(PyObject *self, PyObject *none) {
   (void)none;
   Py_INCREF(self);
   return self;
-}
-
-/* Whether a block was left by KeyboardInterrupt or the like, not by an error. */
-static bool is_leaving(PyObject *type) {
-  if (type == Py_None || PyObject_IsSubclass(type, PyExc_Exception) != 0) return false;
-  return true;
 }
 
 /* The job ends with the block, early after a signal; an exception of the block takes precedence over the job's. */
