@@ -87,7 +87,7 @@ static gather_remote_verdict say_too_large(int64_t size, int64_t most, char *why
   if (size >= 0) (void)snprintf(bytes, sizeof bytes, " of %" PRId64 " bytes", size);
   return say(why, GATHER_ANSWER_REFUSED,
              "the server does not serve ranges: it answered 200 with the whole file%s, which was not downloaded; the "
-             "option whole allows %" PRId64 " bytes",
+             "option whole (--whole) allows %" PRId64 " bytes",
              bytes, most);
 }
 

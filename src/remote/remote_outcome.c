@@ -209,10 +209,12 @@ static void renew(gather_remote_transfer *transfer, const char *why) {
 /* Why nobody asks at an address. */
 static const char *why_not_there(gather_remote_reach reach) {
   if (reach == GATHER_REMOTE_CREDENTIALS)
-    return "the address is link-local, or one that hands out credentials: only the option any_address allows it";
-  return reach == GATHER_REMOTE_LOOPBACK
-             ? "a redirect from another machine to this one is not followed: only the option any_address allows it"
-             : "a redirect from outside to a private network is not followed: only the option any_address allows it";
+    return "the address is link-local, or one that hands out credentials: only the option any_address (--any-address) "
+           "allows it";
+  return reach == GATHER_REMOTE_LOOPBACK ? "a redirect from another machine to this one is not followed: only the "
+                                           "option any_address (--any-address) allows it"
+                                         : "a redirect from outside to a private network is not followed: only the "
+                                           "option any_address (--any-address) allows it";
 }
 
 /* Why a redirect is not followed; NULL if it is. Of a host that is a name the socket's address decides. */
@@ -340,7 +342,7 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   } else if (transfer->overflow && unknown) {
     gather_remote_fail(transfer->request, GATHER_IO_ERROR,
                        "the server does not serve ranges, and the whole file has more than the %" PRId64
-                       " bytes that the option whole allows",
+                       " bytes that the option whole (--whole) allows",
                        transfer->client->settings.given.whole_bytes);
   } else if (transfer->overflow && document) {
     gather_remote_fail(transfer->request, GATHER_IO_ERROR,

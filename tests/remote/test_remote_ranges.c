@@ -111,7 +111,7 @@ static const struct {
     {{REFUSES_MUTE, 0, "\"v1\""}, SMALL, GATHER_OK, 2, 2, NULL},
     {{REFUSES_MUTE, 0, "\"v1\""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "200001 bytes"},
     {{NO_TOTAL, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 2, NULL},
-    {{NO_TOTAL, 0, ""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "option whole allows 200000 bytes"},
+    {{NO_TOTAL, 0, ""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "option whole (--whole) allows 200000 bytes"},
     {{NO_RANGES, 0, "\"v1\""}, SMALL, GATHER_OK, 1, 1, NULL},
     {{NO_RANGES, 0, "W/\"v1\""}, MEDIUM, GATHER_OK, 1, 1, NULL},
     {{NO_RANGES, 0, ""}, LIMIT, GATHER_OK, 1, 1, NULL},
