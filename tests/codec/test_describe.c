@@ -403,6 +403,7 @@ static void refused_calls(void **unused) {
     static const gather_status WANT[] = {GATHER_USAGE, GATHER_USAGE, GATHER_USAGE,         GATHER_USAGE,
                                          GATHER_USAGE, GATHER_USAGE, GATHER_SHAPE_MISMATCH};
     static const char *const INPUT[] = {"indices", NULL, NULL, NULL, NULL, "output", "scale"};
+    static const int64_t near[2] = {4, 4}, more[2] = {3, 5};
     gather_options options = GATHER_OPTIONS_INIT;
     gather_tensor index = tensor_of(GATHER_TYPE_INT64, right, 1, DIMS(2));
     gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, out, 2, OUT);
@@ -411,8 +412,8 @@ static void refused_calls(void **unused) {
     if (wrong == 1) options.executor = &none;
     if (wrong == 2) options.size = 1;
     if (wrong == 3) q.size = 1;
-    if (wrong == 5) to.strides = DIMS(4, 4);
-    if (wrong == 6) scale.shape = DIMS(3, 5);
+    if (wrong == 5) to.strides = near;
+    if (wrong == 6) scale.shape = more;
     memset(out, 0x11, sizeof out);
     error = dirty_error();
     const gather_status status = gather_take_quantized(wrong == 4 ? &foreign : NULL, &q, &index, &to, &options, &error);
