@@ -163,7 +163,8 @@ def test_every_row_has_a_case():
     cases = {("MICROSOFT" if c.domain else "ONNX", c.op) for c in all_cases(0)}
     rows = {("ONNX" if d == "BOTH" else d, op) for d, op in ROWS if d != "OPENVINO"}
     assert len(rows) > 100
-    assert rows == cases
+    # The reader of files knows constants; the row is for those whose value comes from a function's call (test_run_graphs.py).
+    assert rows == cases | {("ONNX", "Constant")}
 
 
 def test_no_rule_names_an_operator():
