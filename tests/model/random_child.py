@@ -36,6 +36,7 @@ OTHERS_FAULT = "OutputMLValue"
 # GatherND of tuples of no numbers, which ONNX Runtime takes and the document does not (docs/conformance.md): an output of a Loop that had
 # no round has such a shape.
 EMPTY_TUPLES = "the last dimension of indices, the numbers of a tuple, is 0"
+OUT_OF_RANGE = re.compile(r"GatherND node. Name:'([^']*)'.* is outside \[")
 HIDE = re.compile(r"'[^']*'|\d+")
 
 
@@ -122,7 +123,7 @@ def contradictions(check, runs: list[Run], declared: dict) -> list[tuple[str, st
 
 def of_run(name: str, those: list, run: Run, declared: dict):
     ran, failed = name in run.events, name == run.failed
-    if failed and of_node(those, "ok"):
+    if failed and of_node(those, "ok") and not run.empty_tuples:
         yield "ok, and fails", run.error
     if of_node(those, "bad") and not host_is_wider(those, run.events.get(name, ())):
         if ran and not failed:
@@ -145,7 +146,8 @@ def host_is_wider(those: list, events) -> bool:
 
 def wrong_shapes(node, events: list, declared: dict[str, list]):
     """Lengths that were not so. Those that the file declares are shown as it does where nothing else is known: they may be wrong. A name
-    that it declares has the length that the inputs give it."""
+    that it declares has the length that the inputs give it. ONNX Runtime gives what a Loop of no round stacks the shape [0] where it does not
+    know the rank that the rows would have."""
     for role, at in (("data", 0), ("indices", 1), ("output", 2)):
         operand = getattr(node, role)
         said = operand.shape
@@ -158,7 +160,7 @@ def wrong_shapes(node, events: list, declared: dict[str, list]):
                 pairs = enumerate(zip(said, real))
                 wrong = [d for d, (n, m) in pairs if isinstance(n, int) and n != m and all(shape[d] != n for shape in stated)]
             else:
-                wrong = not stated
+                wrong = not stated and not (real == [0] and not any(isinstance(n, int) for n in said[1:]))
             if wrong:
                 yield "a shape", f"{role} {said}; really {real}"
                 return
@@ -348,8 +350,23 @@ def is_steady(content: bytes, feeds: dict, level: str, outputs: list) -> bool:
     return all(all(map(same, outputs, host_run(content, feeds, False, level).outputs)) for _ in range(2))
 
 
+def no_if_in_if(model) -> bool:
+    """Where a branch has an If, or calls a function that may, ONNX Runtime 1.32's ConstantFolding reads memory that InlineIfSubgraph freed
+    (valgrind shows it without libgather, too, for seed 4170): the process may die before it asks a provider for its nodes."""
+    functions = {function.name for function in model.proto.functions}
+    branches = [a.g for node in every_node(model.proto) if node.op_type == "If" for a in node.attribute]
+    return not any(inner.op_type in {"If", *functions} for graph in branches for inner in every_node(graph))
+
+
+def is_wider(run: Run, plain: Run) -> bool:
+    """A GatherND that the host runs and the documents forbid: see host_is_wider()."""
+    outside = OUT_OF_RANGE.search(run.error)
+    empty = any(0 in shapes[-1] for shapes in plain.events.get(own_name(outside[1]), ())) if outside else False
+    return empty or (plain.empty_tuples and EMPTY_TUPLES in run.error)
+
+
 def doors_of(model, content: bytes, plain: Run, seed: int, library: str, stage) -> list:
-    level = LEVELS[seed % len(LEVELS)]
+    level = LEVELS[seed % len(LEVELS)] if no_if_in_if(model) else "DISABLE_ALL"
     if level != "DISABLE_ALL":
         stage(f"host at {level}")
         plain_here = host_run(content, model.feeds, False, level)
@@ -361,7 +378,7 @@ def doors_of(model, content: bytes, plain: Run, seed: int, library: str, stage) 
         run = host_run(content, model.feeds, False, level, door, library)
         if run.outputs is not None and plain_here.outputs is None:
             plain_here = plain  # what fails at a level may run without its optimisations
-        if plain.empty_tuples and EMPTY_TUPLES in run.error:
+        if is_wider(run, plain):
             continue
         if (run.outputs is None) != (plain_here.outputs is None):
             found.append((f"{door}: fails or does not", "", f"at {level}: {run.error or 'runs'}; the host: {plain_here.error or 'runs'}"))

@@ -110,6 +110,8 @@ RAN = random_child.Run(outputs=[], loaded=True, events={"n1": [[[2, 3], [2, 3], 
 SKIPPED = random_child.Run(outputs=[], loaded=True)
 FAILED = random_child.Run(error="no", loaded=True, failed="n1")
 ELSEWHERE = random_child.Run(error="no", loaded=True, failed="n2")
+NO_ROUND = random_child.Run(outputs=[], loaded=True, events={"n1": [[[0], [0], [0]]]})
+AFTER_EMPTY_TUPLES = random_child.Run(error="no", loaded=True, failed="n1", empty_tuples=True)
 
 
 @pytest.mark.parametrize("said, run, kind", [
@@ -125,6 +127,9 @@ ELSEWHERE = random_child.Run(error="no", loaded=True, failed="n2")
     (Said(shape=(2, "N")), RAN, None),
     (Said(shape=(2, 4)), RAN, "a shape"),
     (Said(shape=(2,)), RAN, "a shape"),
+    (Said(shape=(None, "N")), NO_ROUND, None),
+    (Said(shape=(None, 3)), NO_ROUND, "a shape"),
+    (Said(), AFTER_EMPTY_TUPLES, None),
 ])  # fmt: skip
 def test_a_contradiction_is_seen(said, run, kind):
     assert {found for found, *_ in random_child.contradictions([said], [run], {})} == ({kind} if kind else set())
@@ -146,6 +151,25 @@ def test_a_declared_name_has_the_length_of_the_inputs(dims, claimed, kind):
     stated = random_child.with_lengths(random_child.declared_shapes(model.proto), random_child.lengths_of(model, {"x": np.zeros((4, 2))}))
     found = random_child.contradictions([Said(shape=(2, claimed))], [RAN], stated)
     assert {found for found, *_ in found} == ({kind} if kind else set())
+
+
+RANGE = "running GatherND node. Name:'n1' Status Message: indices[0, 0] = 5, component 0 of tuple [0], is outside [-4, 3] of axis 0"
+TUPLES = f"running GatherND node. Name:'n1' Status Message: {random_child.EMPTY_TUPLES}"
+
+
+@pytest.mark.parametrize("error, output, empty_tuples, wider", [
+    (RANGE, [1, 3, 0], False, True),
+    (RANGE, [1, 3, 1], False, False),
+    (RANGE, [1, 3, 1], True, False),
+    (RANGE.replace("n1", "n2"), [1, 3, 0], False, False),
+    (RANGE.replace("GatherND", "Gather"), [1, 3, 0], False, False),
+    (TUPLES, [1, 3], True, True),
+    (TUPLES, [1, 3], False, False),
+    ("", [0], True, False),
+])  # fmt: skip
+def test_where_the_host_is_wider(error, output, empty_tuples, wider):
+    plain = random_child.Run(outputs=[], events={"n1": [[[4, 3, 0], [1, 1], output]]}, empty_tuples=empty_tuples)
+    assert random_child.is_wider(random_child.Run(error=error), plain) == wider
 
 
 def calls_an_overload(nested: bool) -> bytes:
