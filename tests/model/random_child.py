@@ -147,7 +147,9 @@ def host_is_wider(those: list, events) -> bool:
 def wrong_shapes(node, events: list, declared: dict[str, list]):
     """Lengths that were not so. Those that the file declares are shown as it does where nothing else is known: they may be wrong. A name
     that it declares has the length that the inputs give it. ONNX Runtime gives what a Loop of no round stacks the shape [0] where it does not
-    know the rank that the rows would have."""
+    know the rank that the rows would have: nothing is said then of a node that reads it."""
+    read = (node.data.shape, node.indices.shape)
+    events = [shapes for shapes in events if len(shapes) != 3 or not any(map(lost_rank, read, shapes))]
     for role, at in (("data", 0), ("indices", 1), ("output", 2)):
         operand = getattr(node, role)
         said = operand.shape
@@ -160,10 +162,14 @@ def wrong_shapes(node, events: list, declared: dict[str, list]):
                 pairs = enumerate(zip(said, real))
                 wrong = [d for d, (n, m) in pairs if isinstance(n, int) and n != m and all(shape[d] != n for shape in stated)]
             else:
-                wrong = not stated and not (real == [0] and not any(isinstance(n, int) for n in said[1:]))
+                wrong = not stated
             if wrong:
                 yield "a shape", f"{role} {said}; really {real}"
                 return
+
+
+def lost_rank(said, real: list) -> bool:
+    return real == [0] and said is not None and len(said) > 1 and not any(isinstance(n, int) for n in said[1:])
 
 
 def declared_shapes(holder, found: dict | None = None) -> dict[str, list]:

@@ -110,7 +110,7 @@ RAN = random_child.Run(outputs=[], loaded=True, events={"n1": [[[2, 3], [2, 3], 
 SKIPPED = random_child.Run(outputs=[], loaded=True)
 FAILED = random_child.Run(error="no", loaded=True, failed="n1")
 ELSEWHERE = random_child.Run(error="no", loaded=True, failed="n2")
-NO_ROUND = random_child.Run(outputs=[], loaded=True, events={"n1": [[[0], [0], [0]]]})
+NO_ROUND = random_child.Run(outputs=[], loaded=True, events={"n1": [[[0], [2], [2]]]})
 AFTER_EMPTY_TUPLES = random_child.Run(error="no", loaded=True, failed="n1", empty_tuples=True)
 
 
@@ -129,6 +129,7 @@ AFTER_EMPTY_TUPLES = random_child.Run(error="no", loaded=True, failed="n1", empt
     (Said(shape=(2,)), RAN, "a shape"),
     (Said(shape=(None, "N")), NO_ROUND, None),
     (Said(shape=(None, 3)), NO_ROUND, "a shape"),
+    (Said(shape=()), NO_ROUND, "a shape"),
     (Said(), AFTER_EMPTY_TUPLES, None),
 ])  # fmt: skip
 def test_a_contradiction_is_seen(said, run, kind):
