@@ -70,17 +70,11 @@ static void link_call(gather_running *run) {
   }
 }
 
-static bool is_input(const gather_graph *graph, const char *name) {
-  for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return true;
-  return false;
-}
-
 /* The names that a subgraph does not define are those of the graph around it. */
 static gather_status link_names(gather_running *run, gather_error *error) {
   for (int64_t b = 0; b < run->bucket_count; b++)
     for (gather_run_value *value = run->buckets[b]; value; value = value->next) {
-      if (value->ready || value->producer >= 0 || is_input(run->graph, value->name)) continue;
+      if (value->ready || value->producer >= 0 || gather_graph_has_input(run->graph, value->name)) continue;
       if (!gather_run_ensure(run->outer, value->name)) return gather_run_no_memory(error);
       value->source = value->name;
     }
@@ -95,7 +89,7 @@ void gather_run_inherit(gather_run_value *value, const gather_run_value *outer) 
   value->ready = true;
 }
 
-/* From the outermost graph inward: `from` is one around the last one that is done. */
+/* From the outermost graph inward, since a value may be passed on by several. */
 void gather_run_pass(gather_running *run) {
   const gather_running *done = NULL;
   while (done != run) {
@@ -158,7 +152,7 @@ gather_run_value *gather_run_named(gather_running *run, const char *name, gather
   gather_running *first = run;
   while (first->outer) first = first->outer;
   *owner = first;
-  if (gather_run_is_called(run) && is_input(first->graph, name)) return named_here(first, name);
+  if (gather_run_is_called(run) && gather_graph_has_input(first->graph, name)) return named_here(first, name);
   for (; run; run = run->outer) {
     gather_run_value *value = named_here(run, name);
     *owner = run;
