@@ -22,14 +22,7 @@ enum { KIB = 1 << 10, MIB = 1 << 20 };
 
 /* Of a file that no machine here could load. (An emulator notes each page of it. ThreadSanitizer has no range of 1 TiB for it, or has one,
  * as the system happens to place libraries.) */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_TSAN
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define HAS_TSAN
-#endif
-#if defined(GATHER_TEST_EMULATED) || defined(HAS_TSAN)
+#if defined(GATHER_TEST_EMULATED) || defined(GATHER_TEST_TSAN)
 static const int64_t LARGE = INT64_C(1) << 30;
 #else
 static const int64_t LARGE = sizeof(void *) > 4 ? INT64_C(1) << 40 : INT64_C(1) << 30;

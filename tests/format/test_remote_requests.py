@@ -125,7 +125,9 @@ def test_sharded_safetensors(server, padding: int, most: int) -> None:
         server.put(f"/model/{name}", shard(f"w{i}", 1 << 18, padding))
     index = json.dumps({"weight_map": {f"w{i}": name for i, name in enumerate(names)}}).encode()
     file, requests, _ = cost(server, index, "/model/model.safetensors.index.json")
-    assert (file.format, len(file.names), requests) == ("safetensors", 60, 1 + 60 * most)
+    assert (file.format, len(file.names)) == ("safetensors", 60)
+    asked = 1 + 60 * most
+    assert asked <= requests <= asked + 1 + asked // 50  # of so many, one in 50 that is slow may be sent a second time
     assert 4 <= server.peak <= 16
 
 

@@ -136,12 +136,9 @@ static bool answer_first_two(played_request *request) {
   return played_good(request);
 }
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if defined(GATHER_TEST_TSAN)
 #define WITHOUT_FORK "ThreadSanitizer does not follow threads into a child"
-#endif
-#endif
-#if defined(GATHER_TEST_EMULATED)
+#elif defined(GATHER_TEST_EMULATED)
 #define WITHOUT_FORK "qemu plays no child of a program with threads"
 #endif
 

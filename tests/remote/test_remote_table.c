@@ -420,7 +420,7 @@ static void test_threads(void **unused) {
   close_table(table);
 }
 
-#if !defined(__SANITIZE_THREAD__)
+#if !defined(GATHER_TEST_TSAN)
 static void test_fork(void **unused) {
   static const int64_t ids[] = {3, 999, 4, 500};
   int how = 0;
@@ -561,7 +561,7 @@ int main(void) {
     cmocka_unit_test(test_cancel),
     cmocka_unit_test(test_jobs),
     cmocka_unit_test(test_threads),
-#if !defined(__SANITIZE_THREAD__)
+#if !defined(GATHER_TEST_TSAN)
     cmocka_unit_test(test_fork),
 #endif
     cmocka_unit_test(test_memory_fails),

@@ -17,14 +17,9 @@
 #include "gather/table.h"
 #include "unit/support.h"
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(GATHER_TEST_TSAN)
 #define THREADS_MAY_RACE 0 /* a thread that writes what another reads is what TSan reports */
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREADS_MAY_RACE 0
-#endif
-#endif
-#if !defined(THREADS_MAY_RACE)
+#else
 #define THREADS_MAY_RACE 1
 #endif
 

@@ -231,12 +231,8 @@ static bool forget_peak(void) {
   return done;
 }
 
-#if defined GATHER_TEST_EMULATED || defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#if defined GATHER_TEST_EMULATED || defined GATHER_TEST_ASAN || defined GATHER_TEST_TSAN
 #define COUNTS_ELSE 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define COUNTS_ELSE 1
-#endif
 #endif
 
 enum { WIDE_ROW = 4096, WIDE_ROWS = 12288, TAKEN = 512 }; /* 48 MiB */

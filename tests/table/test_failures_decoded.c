@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "gather/file.h"
+#include "support/skip.h"
 #include "table/all_engines.h"
 
 enum { ROWS = 600, COLUMNS = 40, IDS = 40 };
@@ -176,6 +177,9 @@ static void test_each_call(void **state) {
 /* A child of fork() takes from its parent's tables, and the parent goes on. */
 static void test_child(void **state) {
   (void)state;
+#if defined(GATHER_TEST_EMULATED) || defined(GATHER_TEST_TSAN) || defined(GATHER_TEST_ASAN)
+  GATHER_TEST_SKIP("fork", "emulators and sanitizers play no child of a program with threads");
+#endif
   for (int k = 0; k < KIND_COUNT; k++) {
     gather_table *table;
     gather_error error = {0};

@@ -16,12 +16,7 @@
 
 /* A sanitizer's allocator has locks that it does not take at a fork: a child of a program whose threads allocate may wait for one for
  * ever, whatever the library does. */
-#if defined __has_feature
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define STRESS_NO_FORK 1
-#endif
-#endif
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#if defined GATHER_TEST_TSAN || defined GATHER_TEST_ASAN
 #define STRESS_NO_FORK 1
 #endif
 
