@@ -84,6 +84,7 @@ static const char *write_kind(const kind *what) {
 static gather_status open_kind(const char *path, const kind *what, gather_table **table, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   options.engine = what->engine, options.cache_bytes = 1 << 16;
+  options.depth = 8; /* few threads, each of whose creations fails in turn */
   if (what->scales > 0) options.decode_as = GATHER_TYPE_FLOAT32, options.tensor = "b.weight";
   return gather_table_open(path, &options, table, error);
 }
