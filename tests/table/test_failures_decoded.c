@@ -16,11 +16,18 @@
 
 #include <cmocka.h>
 
+#include "base/compiler.h"
 #include "gather/file.h"
 #include "support/skip.h"
 #include "table/all_engines.h"
 
 enum { ROWS = 600, COLUMNS = 40, IDS = 40 };
+
+#if GATHER_BIG_ENDIAN /* rows have the byte order of their file */
+#define F4 ">f4"
+#else
+#define F4 "<f4"
+#endif
 
 static void write_bytes(FILE *file, const void *bytes, size_t count) {
   assert_int_equal(fwrite(bytes, 1, count, file), count);
@@ -78,7 +85,7 @@ static const char *write_kind(const kind *what) {
   if (what->scales > 0) return write_fp8("x.safetensors", what->scales);
   char shape[40];
   (void)snprintf(shape, sizeof shape, "(%d, %d)", ROWS, COLUMNS);
-  return write_npy("x.npy", "<f4", true, shape, (int64_t)ROWS * COLUMNS * 4);
+  return write_npy("x.npy", F4, true, shape, (int64_t)ROWS * COLUMNS * 4);
 }
 
 static gather_status open_kind(const char *path, const kind *what, gather_table **table, gather_error *error) {
@@ -233,18 +240,18 @@ static void test_lengths(void **state) {
     gather_status status;
     const char *words;
   } CASES[] = {
-      {"<f4", "(0, 4611686018427387904, 4)", false, false, 1, GATHER_OVERFLOW, "the length of a row"},
-      {"<f4", "(0, 4611686018427387904, 4)", true, false, 1, GATHER_OVERFLOW, "the length of a row"},
-      {"<f4", "(0, 4611686018427387904, 4)", false, true, 1, GATHER_OVERFLOW, "the length of a row"},
-      {"<f4", "(0, 4611686018427387904)", false, false, 1, GATHER_OVERFLOW, "the length of a row"},
-      {"<f4", "(0, 4611686018427387904)", true, false, 1, GATHER_OVERFLOW, "the length of a row"},
-      {"<f4", "(0, 4611686018427387904)", false, true, 1, GATHER_OVERFLOW, "the length of a row"},
-      {"<f4", "(4611686018427387904, 0)", false, false, 1, GATHER_OK, ""},
-      {"<f4", "(4611686018427387904, 0)", false, false, 2, GATHER_OVERFLOW, "the row count of all parts"},
-      {"<f4", "(4611686018427387904, 0)", false, true, 2, GATHER_OVERFLOW, "63 bits"},
-      {"<f4", "()", false, false, 1, GATHER_RANK_MISMATCH, "rank 0"},
-      {"<f4", "()", false, true, 1, GATHER_SHAPE_MISMATCH, "rank 1 or more"},
-      {"<f4", "(0,)", false, true, 1, GATHER_OK, ""},
+      {F4, "(0, 4611686018427387904, 4)", false, false, 1, GATHER_OVERFLOW, "the length of a row"},
+      {F4, "(0, 4611686018427387904, 4)", true, false, 1, GATHER_OVERFLOW, "the length of a row"},
+      {F4, "(0, 4611686018427387904, 4)", false, true, 1, GATHER_OVERFLOW, "the length of a row"},
+      {F4, "(0, 4611686018427387904)", false, false, 1, GATHER_OVERFLOW, "the length of a row"},
+      {F4, "(0, 4611686018427387904)", true, false, 1, GATHER_OVERFLOW, "the length of a row"},
+      {F4, "(0, 4611686018427387904)", false, true, 1, GATHER_OVERFLOW, "the length of a row"},
+      {F4, "(4611686018427387904, 0)", false, false, 1, GATHER_OK, ""},
+      {F4, "(4611686018427387904, 0)", false, false, 2, GATHER_OVERFLOW, "the row count of all parts"},
+      {F4, "(4611686018427387904, 0)", false, true, 2, GATHER_OVERFLOW, "63 bits"},
+      {F4, "()", false, false, 1, GATHER_RANK_MISMATCH, "rank 0"},
+      {F4, "()", false, true, 1, GATHER_SHAPE_MISMATCH, "rank 1 or more"},
+      {F4, "(0,)", false, true, 1, GATHER_OK, ""},
   };
   (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -270,7 +277,7 @@ static void test_misuse(void **state) {
   gather_engine engine;
   gather_file_codec codec;
   (void)state;
-  const char *path = write_npy("misuse.npy", "<f4", false, "(4, 2)", 32), *no_paths[] = {path, NULL};
+  const char *path = write_npy("misuse.npy", F4, false, "(4, 2)", 32), *no_paths[] = {path, NULL};
   gather_table_options odd = GATHER_TABLE_OPTIONS_INIT;
   odd.engine = (gather_engine)99;
   assert_int_equal(gather_table_open(path, NULL, NULL, &error), GATHER_USAGE);
