@@ -2,6 +2,7 @@
  *
  * error.c: statuses by name, and filling in a gather_error.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -52,6 +53,7 @@ static void reset(gather_error *error, gather_status status) {
   error->axis = error->position_rank = -1;
   error->row = -1;
   error->value_is_unsigned = false;
+  error->system_error = 0;
   error->value = error->low = error->high = error->bad_count = 0;
 }
 
@@ -105,6 +107,24 @@ gather_status gather_fail_input(gather_error *error, gather_status status, const
 gather_status gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
                                const char *format, ...) {
   WITH_ARGUMENTS(set_file(error, status, file, offset, format, arguments));
+}
+
+const char *gather_system_words(int number, char room[GATHER_SYSTEM_WORDS]) {
+  if (strerror_r(number, room, GATHER_SYSTEM_WORDS) != 0) (void)snprintf(room, GATHER_SYSTEM_WORDS, "error %d", number);
+  return room;
+}
+
+gather_status gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
+                                const char *format, ...) {
+  char sentence[sizeof error->message], words[GATHER_SYSTEM_WORDS];
+  va_list arguments;
+  if (!error) return status;
+  va_start(arguments, format);
+  (void)vsnprintf(sentence, sizeof sentence, format, arguments);
+  va_end(arguments);
+  (void)gather_fail_file(error, status, file, offset, "%s: %s", sentence, gather_system_words(number, words));
+  error->system_error = (int16_t)number;
+  return status;
 }
 
 gather_status gather_error_set(gather_error *error, gather_status status, const char *format, ...) {

@@ -18,15 +18,17 @@
 #include "format/map_remote.h"
 
 gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing) {
-  char words[128] = "";
-  if (strerror_r(number, words, sizeof words) != 0) words[0] = '\0';
   gather_status status = number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND
                          : number == EEXIST                    ? GATHER_FILE_EXISTS
                          : number == ENOMEM                    ? GATHER_OUT_OF_MEMORY
                                                                : GATHER_IO_ERROR;
+  (void)gather_fail_errno(error, status, number, path, -1, "cannot %s", doing);
+  if (number != EMFILE || !error) return status;
   /* The number of a process is a limit that its user can raise, and the library does not. */
-  const char *more = number == EMFILE ? "; raise the limit of open files of a process (ulimit -n)" : "";
-  return gather_fail_file(error, status, path, -1, "cannot %s: %s%s", doing, words, more);
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length,
+                 "; raise the limit of open files of a process (ulimit -n)");
+  return status;
 }
 
 /* ---- files that do not exist */
@@ -130,7 +132,7 @@ static const struct {
     {"dataset_info.json", "is a directory, not a file; the tables of a dataset in it are data-*.arrow"},
 };
 
-static gather_status fail_folder(const char *path, gather_error *error) {
+static gather_status say_folder(const char *path, gather_error *error) {
   enum { MOST_PATH = 4096 };
   char file[MOST_PATH];
   struct stat about;
@@ -140,6 +142,12 @@ static gather_status fail_folder(const char *path, gather_error *error) {
       return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "%s", FOLDERS[i].sentence);
   }
   return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
+}
+
+static gather_status fail_folder(const char *path, gather_error *error) {
+  const gather_status status = say_folder(path, error);
+  if (error) error->system_error = EISDIR;
+  return status;
 }
 
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {

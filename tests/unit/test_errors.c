@@ -314,6 +314,7 @@ static void errors_of_a_program(void **state) {
   assert_string_equal(error.file, "");
   assert_int_equal(error.file_offset, -1);
   assert_int_equal(error.row, -1);
+  assert_int_equal(error.system_error, 0);
   assert_int_equal(error.bad_count, 0);
   assert_false(error.value_is_unsigned);
   assert_status(gather_error_set_input(&error, GATHER_USAGE, "axis", "no such axis"), GATHER_USAGE);
