@@ -223,6 +223,9 @@ GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64
                                                gather_error *error);
 bool gather_npz_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
+/* What a zip file is that has no arrays, and what to do; NULL: it has some, or cannot be read. file: only its map is read, and its tensors
+ * are of no use afterwards. */
+const char *gather_npz_other(gather_file *file);
 bool gather_arrow_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
 bool gather_raw_carries(const gather_type_info *type);
