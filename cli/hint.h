@@ -20,6 +20,9 @@ bool gather_cli_hint_system(const gather_error *error, const char *file, char *t
 void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
                              size_t bytes);
 
+/* An option that the command does not have: sets the hint for what does the same. */
+void gather_cli_hint_option(const gather_cli_args *args, gather_cli_option_id id, const gather_error *error);
+
 /* An extra argument: sets the hint for what was probably meant. */
 void gather_cli_hint_extra(const gather_cli_args *args, const char *text, const gather_error *error);
 

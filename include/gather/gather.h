@@ -94,7 +94,7 @@ typedef struct gather_error {
   const char *op;    /* "Gather"; NULL if no operator is involved */
   const char *rules; /* "onnx-13"; or NULL */
   const char *input; /* which argument: "data", "indices", "axis", "output" (of gather_tree: "parent_ids" ...); NULL */
-  char file[256];    /* the file's name (the end of a longer one); "" */
+  char file[256];    /* the file's name (the end of a longer one; a URL without user, password and query); "" */
   int64_t file_offset; /* byte of the error in that file; -1 */
   int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
   /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE. */
@@ -122,8 +122,8 @@ GATHER_API GATHER_PRINTF_LIKE(3, 4) gather_status
 /* The same, and sets `input`: the invalid argument, a string in static memory ("data", "indices", "axis", "output"), or NULL. */
 GATHER_API GATHER_PRINTF_LIKE(4, 5) gather_status
     gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format, ...);
-/* The same for a file: sets `file` (the end of a longer name) and file_offset. The message is "FILE: SENTENCE", followed by
- * " (at byte N)" if offset is at least 0; a sentence that is too long is truncated. */
+/* The same for a file: sets `file` (the end of a longer name; a URL without user, password and query) and file_offset. The message is
+ * "FILE: SENTENCE", followed by " (at byte N)" if offset is at least 0; a sentence that is too long is truncated. */
 GATHER_API GATHER_PRINTF_LIKE(5, 6) gather_status
     gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
                           const char *format, ...);

@@ -107,7 +107,7 @@ class Picture:
         """
         kind = os.path.splitext(os.fsdecode(path))[1]
         if kind not in (".svg", ".txt"):
-            refuse("usage", f"a picture is saved as .svg or .txt, not as {os.fsdecode(path)!r}")
+            refuse("usage", "a picture is saved under a name that ends in .svg or .txt")
         if self._inputs is not None and self._inputs.reads(path):
             message = f"{os.fsdecode(path)}: is a file of the picture's inputs, which is kept; write to another file"
             raise GatherFileError(message, status="file_exists", code=13, file=os.fsdecode(path))

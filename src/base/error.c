@@ -66,11 +66,32 @@ static gather_status set(gather_error *error, gather_status status, const char *
   return status;
 }
 
-/* The end of a name that is longer than the field. */
+/* The length of the "https:/" that a name begins with, if it is that of a URL whose host may have a user before it and a query behind;
+ * else 0. One slash: a path library may have made one of two. A letter and a colon are a drive of Windows. */
+static size_t scheme_bytes(const char *file) {
+  const size_t length = strspn(file, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-");
+  const int first = file[0] | 0x20, second = length == 2 ? file[1] | 0x20 : 0;
+  const bool is_key = (first == 's' && second == '3') || (first == 'h' && second == 'f'); /* may contain "?" */
+  return length >= 2 && !is_key && strncmp(file + length, ":/", 2) == 0 ? length + 2 : 0;
+}
+
+/* The end of a name that is longer than the field. Of a URL, whatever it is for, the user, the password and the query are never shown. */
 static void set_name(gather_error *error, const char *file) {
-  size_t length = strlen(file);
-  const char *end = length < sizeof error->file ? file : file + length - (sizeof error->file - 1);
-  (void)snprintf(error->file, sizeof error->file, "%s", end);
+  size_t scheme = scheme_bytes(file);
+  if (scheme > 0 && file[scheme] == '/') scheme++;
+  const char *rest = file + scheme;
+  size_t length = strlen(rest), room = sizeof error->file - 1;
+  if (scheme > 0) {
+    for (size_t at = strcspn(rest, "/?#"); at > 0; at--)
+      if (rest[at - 1] == '@') {
+        rest += at;
+        break;
+      }
+    length = strcspn(rest, "?#");
+  }
+  if (scheme + length > room) scheme = 0;
+  const size_t left = length > room ? length - room : 0;
+  (void)snprintf(error->file, sizeof error->file, "%.*s%.*s", (int)scheme, file, (int)(length - left), rest + left);
 }
 
 static gather_status set_file(gather_error *error, gather_status status, const char *file, int64_t offset,

@@ -91,21 +91,11 @@ static bool advise_link(const char *path, char *advice, size_t bytes) {
   return true;
 }
 
-/* A URL up to its query, and without the user and password before its host, which may be secrets. */
-static void hide_secrets(const char *url, char *shown, size_t bytes) {
-  const char *host = strstr(url, ":/") + 2;
-  host += *host == '/';
-  const char *end = host + strcspn(host, "/?#"), *user = end;
-  while (user > host && user[-1] != '@') user--;
-  (void)snprintf(shown, bytes, "%.*s%.*s", (int)(host - url), url, (int)strcspn(user, "?#"), user);
-}
-
 gather_status gather_fail_open(gather_error *error, const char *path, int number) {
-  char advice[300], shown[sizeof error->file];
+  char advice[300];
   const bool missing = number == ENOENT || number == ENOTDIR || number == EINVAL || number == ENAMETOOLONG;
   const bool is_url = missing && advise_url(path, advice, sizeof advice);
-  if (is_url) hide_secrets(path, shown, sizeof shown);
-  const gather_status status = gather_fail_system(error, is_url ? shown : path, number, "open it");
+  const gather_status status = gather_fail_system(error, path, number, "open it");
   if (!error || (!is_url && (!missing || !advise_link(path, advice, sizeof advice)))) return status;
   const size_t length = strlen(error->message);
   (void)snprintf(error->message + length, sizeof error->message - length, "; %s", advice);

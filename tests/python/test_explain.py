@@ -217,6 +217,10 @@ def test_save(tmp_path):
     assert (tmp_path / "p.svg").read_text(encoding="utf-8") == picture.svg
     with pytest.raises(errors.GatherValueError, match="svg"):
         picture.save(tmp_path / "p.png")
+    for name in ("https://u:pw@h/p.npy?sig=SECRET", "https://u:pw@h/p.svg?sig=SECRET", "https://u:pw@h/p?sig=SECRET.svg"):
+        with pytest.raises(errors.GatherError) as caught:
+            picture.save(name)
+        assert "SECRET" not in repr(caught.value) and "pw" not in repr(caught.value) and "SECRET" not in (caught.value.file or "")
     with pytest.raises(FileNotFoundError):
         picture.save(tmp_path / "nowhere" / "p.svg")
     (tmp_path / "p.svg").chmod(0o600)
