@@ -607,7 +607,7 @@ typedef struct gather_tuning {
 
 /* Tuning parameter number i; NULL after the last. Static memory. */
 GATHER_API const gather_tuning *gather_tuning_at(int32_t i);
-/* Its current value, for the whole process. Returns GATHER_NAME_NOT_FOUND. Threads: any, at any time. */
+/* Its current value, for the whole process. Returns GATHER_NAME_NOT_FOUND, GATHER_USAGE (value is NULL). Threads: any, at any time. */
 GATHER_API GATHER_CHECKED gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *error);
 /* Changes it. Existing plans do not change. Returns GATHER_NAME_NOT_FOUND. Threads: any, at any time. */
 GATHER_API GATHER_CHECKED gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error);
