@@ -152,8 +152,11 @@ static void check_line(reader *r) {
     return;
   }
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++)
-    if (args->value[id] && !(option(id)->commands >> command->id & 1))
+    if (args->value[id] && !(option(id)->commands >> command->id & 1)) {
+      const bool first = r->status == GATHER_OK;
       MISTAKE(r, "gather %s has no option --%s", command->name, option(id)->name);
+      if (first) gather_cli_hint_option(args, (gather_cli_option_id)id, r->error);
+    }
   if (args->argument_count < command->least)
     MISTAKE(r, "too few arguments: gather %s %s", command->name, command->arguments);
 }

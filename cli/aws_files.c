@@ -26,7 +26,7 @@ static void wipe(char *text, size_t bytes) {
 }
 
 static gather_status cannot_read(gather_error *error, const char *path, int number) {
-  return gather_cli_fail_file(error, GATHER_IO_ERROR, path, -1, "cannot read it: %s", strerror(number));
+  return gather_cli_fail_errno(error, GATHER_IO_ERROR, number, path, -1, "cannot read it");
 }
 
 /* Reads an open file of at most MOST_FILE bytes; `text` has room for one more. */

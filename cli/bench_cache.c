@@ -95,8 +95,7 @@ gather_status gather_cli_bench_drop(gather_cli_bench *bench, gather_error *error
     const gather_cli_bench_file *file = &bench->files[i];
     int fd = gather_cli_open(AT_FDCWD, file->path, O_RDONLY);
     if (fd < 0)
-      return gather_cli_fail_file(error, gather_cli_status_of(errno), file->path, -1, "cannot open it: %s",
-                                  strerror(errno));
+      return gather_cli_fail_errno(error, gather_cli_status_of(errno), errno, file->path, -1, "cannot open it");
     (void)fsync(fd); /* dirty pages cannot be dropped */
     stays += drop_patiently(fd, file->size, bench->resident <= GATHER_CLI_BENCH_STAYS ? TRIES : 1);
     (void)close(fd);

@@ -135,8 +135,7 @@ static gather_status open_plain(gather_cli_bench_file *file, bool mapped, gather
     if (map != MAP_FAILED) file->map = map;
   }
   if (file->fd >= 0 && (!mapped || file->map)) return GATHER_OK;
-  return gather_cli_fail_file(error, gather_cli_status_of(errno), file->path, -1, "cannot open it: %s",
-                              strerror(errno));
+  return gather_cli_fail_errno(error, gather_cli_status_of(errno), errno, file->path, -1, "cannot open it");
 }
 
 static void close_plain(gather_cli_bench_file *file) {

@@ -39,18 +39,10 @@ static bool folder_of(const char *path, char *folder, size_t bytes) {
   return true;
 }
 
-/* What the system refused, whatever the file is: errors have no number, and end in its text, which is the same in the whole program. */
-static int refusal(const gather_error *error) {
-  static const int KNOWN[] = {ENOSPC, EDQUOT, EROFS, EMFILE, ENFILE, EFBIG};
-  for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
-    if (strncmp(strerror(KNOWN[i]), "Unknown", 7) != 0 && strstr(error->message, strerror(KNOWN[i]))) return KNOWN[i];
-  return strstr(error->message, "not enough disk space") ? ENOSPC : 0; /* found before anything was written */
-}
-
 bool gather_cli_hint_system(const gather_error *error, const char *file, char *text, size_t bytes) {
   char folder[PATH_BYTES];
   if (!folder_of(file, folder, sizeof folder)) return false;
-  switch (refusal(error)) {
+  switch (error->system_error) {
     case ENOSPC:
       snprintf(text, bytes, "free space on the disk of %.100s, or write elsewhere", folder);
       return true;
@@ -70,36 +62,86 @@ bool gather_cli_hint_system(const gather_error *error, const char *file, char *t
       snprintf(text, bytes, "the file system of %.100s, or ulimit -f, allows no file of this size; write elsewhere",
                folder);
       return true;
+    case ELOOP:
+      snprintf(text, bytes, "links lead in a circle, or there are too many; name the file that is meant");
+      return true;
+    case ENAMETOOLONG:
+      snprintf(text, bytes, "the system allows no name of this length (most allow 255 bytes for each part of a path)");
+      return true;
     default:
       return false;
   }
 }
 
-bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
-  char folder[PATH_BYTES];
+/* A file that a path uses as a folder: FILE/NAME. */
+static bool through_file(const char *path, char *file, size_t bytes, const char **rest) {
   struct stat about;
-  const char *file = NULL;
-  for (int i = 0; (file = output_file(args, i)) != NULL; i++)
-    if (gather_cli_hint_is_file(file, error)) break;
-  if (!file || (error->status != GATHER_FILE_NOT_FOUND && error->status != GATHER_IO_ERROR)) return false;
-  if (gather_cli_hint_system(error, file, text, bytes)) return true;
-  if (!folder_of(file, folder, sizeof folder)) return false;
-  if (stat(file, &about) == 0 && !S_ISREG(about.st_mode)) {
-    snprintf(text, bytes, "%.100s is not a regular file; name another output", file);
-    return true;
+  for (const char *slash = strpbrk(path, GATHER_CLI_SEPARATORS); slash;
+       slash = strpbrk(slash + 1, GATHER_CLI_SEPARATORS)) {
+    size_t len = (size_t)(slash - path);
+    if (len == 0 || len >= bytes) continue;
+    memcpy(file, path, len);
+    file[len] = 0;
+    *rest = slash + 1;
+    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) return true;
   }
-  bool found = stat(folder, &about) == 0;
-  if (!found)
-    snprintf(text, bytes, "no such folder: %.100s; create it with mkdir -p", folder);
-  else if (!S_ISDIR(about.st_mode))
+  return false;
+}
+
+/* What is in the place of an output, or of its folder: for errors of the library, which have no number. */
+static bool hint_kind(const char *file, char *folder, size_t room, char *text, size_t bytes) {
+  struct stat about;
+  const char *rest;
+  if (stat(file, &about) == 0 && !S_ISREG(about.st_mode))
+    snprintf(text, bytes, "%.100s is not a regular file; name another output", file);
+  else if (through_file(file, folder, room, &rest))
     snprintf(text, bytes, "%.100s is a file, not a folder", folder);
-  else if (lstat(file, &about) == 0 && S_ISLNK(about.st_mode)) /* and what it points to does not exist */
-    snprintf(text, bytes, "%.100s is a link to a file that does not exist; remove the link, or name its target", file);
-  else if (access(folder, W_OK | X_OK) != 0)
-    snprintf(text, bytes, "the folder %.100s is not writable; write elsewhere", folder);
   else
     return false;
   return true;
+}
+
+static bool hint_missing_output(const char *file, const char *folder, char *text, size_t bytes) {
+  struct stat about;
+  if (stat(folder, &about) != 0)
+    snprintf(text, bytes, "no such folder: %.100s; create it with mkdir -p", folder);
+  else if (lstat(file, &about) == 0 && S_ISLNK(about.st_mode)) /* and what it points to does not exist */
+    snprintf(text, bytes, "%.100s is a link to a file that does not exist; remove the link, or name its target", file);
+  else
+    return false;
+  return true;
+}
+
+/* The output that an error is about, as the line names it; a shuffle works in a folder beside it. NULL: another error. */
+static const char *failed_output(const gather_cli_args *args, const gather_error *error) {
+  const char *slash = gather_cli_slash(error->file), *base = slash ? slash + 1 : error->file, *file;
+  const bool works = args->command->id == GATHER_CLI_COMMAND_SHUFFLE && strncmp(base, ".gather-shuffle-", 16) == 0;
+  for (int i = 0; (file = output_file(args, i)) != NULL; i++)
+    if (works || gather_cli_hint_is_file(file, error)) break;
+  return file;
+}
+
+bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
+  char folder[PATH_BYTES];
+  if (error->status != GATHER_FILE_NOT_FOUND && error->status != GATHER_IO_ERROR) return false;
+  const char *file = failed_output(args, error);
+  if (!file) return false;
+  if (gather_cli_hint_system(error, file, text, bytes)) return true;
+  if (!folder_of(file, folder, sizeof folder)) return false;
+  switch (error->system_error) {
+    case EACCES:
+    case EPERM:
+      snprintf(text, bytes, "the folder %.100s is not writable; write elsewhere", folder);
+      return true;
+    case ENOENT:
+      return hint_missing_output(file, folder, text, bytes);
+    case 0:
+    case EISDIR:
+    case ENOTDIR:
+      return hint_kind(file, folder, sizeof folder, text, bytes);
+    default:
+      return false;
+  }
 }
 
 typedef struct names {
@@ -126,21 +168,6 @@ static void nearest_file(const char *path, char *text, size_t bytes) {
     snprintf(text, bytes, "%.*s%s", (int)(base - path), path, nearest);
   for (int i = 0; i < all.count; i++) free(all.at[i]);
   (void)closedir(directory);
-}
-
-/* A file that a path uses as a folder: FILE/NAME. */
-static bool through_file(const char *path, char *file, size_t bytes, const char **rest) {
-  struct stat about;
-  for (const char *slash = strpbrk(path, GATHER_CLI_SEPARATORS); slash;
-       slash = strpbrk(slash + 1, GATHER_CLI_SEPARATORS)) {
-    size_t len = (size_t)(slash - path);
-    if (len == 0 || len >= bytes) continue;
-    memcpy(file, path, len);
-    file[len] = 0;
-    *rest = slash + 1;
-    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) return true;
-  }
-  return false;
 }
 
 /* Numbers that are not a literal: 1,2 or (1, 2) or 1.5. */

@@ -134,8 +134,8 @@ static gather_status find_sets(const char *folder, int64_t **numbers, size_t *co
   if (!dir || !*numbers) {
     if (dir) closedir(dir);
     return dir ? no_memory(error)
-               : gather_cli_fail_file(error, gather_cli_status_of(number), folder, -1, "cannot open this folder: %s",
-                                      strerror(number));
+               : gather_cli_fail_errno(error, gather_cli_status_of(number), number, folder, -1,
+                                       "cannot open this folder");
   }
   errno = 0; /* readdir() returns NULL at the end and on errors */
   for (struct dirent *entry; (entry = readdir(dir)) != NULL && *count < MOST_SETS;) {
@@ -148,8 +148,7 @@ static gather_status find_sets(const char *folder, int64_t **numbers, size_t *co
   const int failed = errno;
   closedir(dir);
   if (failed)
-    return gather_cli_fail_file(error, gather_cli_status_of(failed), folder, -1, "cannot read this folder: %s",
-                                strerror(failed));
+    return gather_cli_fail_errno(error, gather_cli_status_of(failed), failed, folder, -1, "cannot read this folder");
   qsort(*numbers, *count, sizeof **numbers, compare_numbers);
   return GATHER_OK;
 }

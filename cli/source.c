@@ -42,8 +42,8 @@ static bool is_absent(int number) {
 }
 
 static gather_status wrong(gather_error *error, const char *path, int number) {
-  return gather_cli_fail_file(error, gather_cli_status_of(number), is_dash(path) ? "standard input" : path, -1, "%s",
-                              strerror(number));
+  return gather_cli_fail_errno(error, gather_cli_status_of(number), number, is_dash(path) ? "standard input" : path, -1,
+                               "");
 }
 
 /* A name that is not a part of the argument; the program ends with it. */
@@ -168,8 +168,7 @@ gather_status gather_cli_source_is_text(const char *path, bool *text, gather_err
   const int number = errno;
   if (fd >= 0) close(fd);
   if (got < 0 && (number == EISDIR || (is_absent(number) && number != EACCES))) return GATHER_OK;
-  if (got < 0)
-    return gather_cli_fail_file(error, gather_cli_status_of(number), path, -1, "cannot open it: %s", strerror(number));
+  if (got < 0) return gather_cli_fail_errno(error, gather_cli_status_of(number), number, path, -1, "cannot open it");
   *text = gather_file_is_text(head, (size_t)got);
   return GATHER_OK;
 }

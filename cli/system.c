@@ -20,6 +20,13 @@ gather_status gather_cli_status_of(int number) {
   return number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR;
 }
 
+gather_status gather_cli_fail_errno(gather_error *error, gather_status status, int number, const char *file,
+                                    int64_t offset, const char *what) {
+  (void)gather_cli_fail_file(error, status, file, offset, "%s%s%s", what, *what ? ": " : "", strerror(number));
+  if (error) error->system_error = (int16_t)number;
+  return status;
+}
+
 int gather_cli_open(int folder, const char *path, int flags) {
   int fd;
   do fd = openat(folder, path, flags | O_CLOEXEC, 0666);
@@ -35,9 +42,11 @@ gather_status gather_cli_read_at(int fd, const char *file, void *bytes, int64_t 
     int64_t now = end - offset < READ_AT_MOST ? end - offset : READ_AT_MOST;
     ssize_t got = pread(fd, to, (size_t)now, (off_t)offset);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0)
-      return gather_cli_fail_file(error, got < 0 ? gather_cli_status_of(errno) : GATHER_IO_ERROR, file, offset,
-                                  "cannot read it: %s", got < 0 ? strerror(errno) : "it was truncated while in use");
+    if (got < 0)
+      return gather_cli_fail_errno(error, gather_cli_status_of(errno), errno, file, offset, "cannot read it");
+    if (got == 0)
+      return gather_cli_fail_file(error, GATHER_IO_ERROR, file, offset,
+                                  "cannot read it: it was truncated while in use");
     to += got;
     offset += got;
   }

@@ -10,6 +10,11 @@
 /* The status of an errno: GATHER_FILE_NOT_FOUND, GATHER_OUT_OF_MEMORY, and GATHER_IO_ERROR for all others. */
 gather_status gather_cli_status_of(int number);
 
+/* Fills in an error for a call of the system that failed with an errno: the message is "FILE: WHAT: " and the system's words (what "": without
+ * it), and system_error is set. offset: as for gather_error_set_file. Returns `status`. */
+gather_status gather_cli_fail_errno(gather_error *error, gather_status status, int number, const char *file,
+                                    int64_t offset, const char *what);
+
 /* openat() with O_CLOEXEC, retried if a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
  * file created with O_CREAT has the permissions of the umask. Returns a descriptor, or -1 with errno set. */
 int gather_cli_open(int folder, const char *path, int flags);

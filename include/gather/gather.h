@@ -94,7 +94,7 @@ typedef struct gather_error {
   const char *op;    /* "Gather"; NULL if no operator is involved */
   const char *rules; /* "onnx-13"; or NULL */
   const char *input; /* which argument: "data", "indices", "axis", "output" (of gather_tree: "parent_ids" ...); NULL */
-  char file[256];    /* the file's name (the end of a longer one); "" */
+  char file[256];    /* the file's name (the end of a longer one; a URL without user, password and query); "" */
   int64_t file_offset; /* byte of the error in that file; -1 */
   int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
   /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE. */
@@ -105,6 +105,7 @@ typedef struct gather_error {
    * on an axis of length 0. Of GatherND the last one is the component: which number of the tuple. */
   int64_t position[GATHER_MAX_RANK];
   bool value_is_unsigned; /* the index type is unsigned: read `value` as uint64_t */
+  int16_t system_error;   /* of every status: the errno of the system that is the reason (ENOSPC, EACCES ...); 0 */
   int64_t value;          /* the index out of range */
   int64_t low, high;      /* the valid range, both ends included; low > high if no index is valid */
   int64_t bad_count;      /* how many indices are out of range; of GatherND the numbers of all tuples are counted */
@@ -121,8 +122,8 @@ GATHER_API GATHER_PRINTF_LIKE(3, 4) gather_status
 /* The same, and sets `input`: the invalid argument, a string in static memory ("data", "indices", "axis", "output"), or NULL. */
 GATHER_API GATHER_PRINTF_LIKE(4, 5) gather_status
     gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format, ...);
-/* The same for a file: sets `file` (the end of a longer name) and file_offset. The message is "FILE: SENTENCE", followed by
- * " (at byte N)" if offset is at least 0; a sentence that is too long is truncated. */
+/* The same for a file: sets `file` (the end of a longer name; a URL without user, password and query) and file_offset. The message is
+ * "FILE: SENTENCE", followed by " (at byte N)" if offset is at least 0; a sentence that is too long is truncated. */
 GATHER_API GATHER_PRINTF_LIKE(5, 6) gather_status
     gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
                           const char *format, ...);
@@ -606,7 +607,7 @@ typedef struct gather_tuning {
 
 /* Tuning parameter number i; NULL after the last. Static memory. */
 GATHER_API const gather_tuning *gather_tuning_at(int32_t i);
-/* Its current value, for the whole process. Returns GATHER_NAME_NOT_FOUND. Threads: any, at any time. */
+/* Its current value, for the whole process. Returns GATHER_NAME_NOT_FOUND, GATHER_USAGE (value is NULL). Threads: any, at any time. */
 GATHER_API GATHER_CHECKED gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *error);
 /* Changes it. Existing plans do not change. Returns GATHER_NAME_NOT_FOUND. Threads: any, at any time. */
 GATHER_API GATHER_CHECKED gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error);

@@ -11,7 +11,7 @@ from numpy.exceptions import AxisError
 
 FIELDS = (
     *("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count"),
-    *("item", "file", "offset", "row", "node", "rank"),
+    *("item", "file", "offset", "row", "node", "rank", "errno"),
 )
 
 
@@ -42,6 +42,8 @@ class GatherError(Exception):
         The row of a table in a file that cannot be read.
     node : str or None
         The node of a model that failed in a run.
+    errno : int or None
+        The system's number of the error, as OSError has it: errno.ENOSPC, errno.EACCES.
     rank : int or None
         Of tables over several processes: the process that failed. The error is raised in all of them.
     """
@@ -63,6 +65,7 @@ class GatherError(Exception):
     row: int | None = None
     node: str | None = None
     rank: int | None = None
+    errno: int | None = None
 
     def __init__(self, message: str = "", **fields: Any) -> None:
         super().__init__(message)
@@ -177,10 +180,11 @@ def make(
     file: str | None,
     offset: int,
     row: int = -1,
+    number: int = 0,
 ) -> GatherError:
     """The exception for a status of the C library; the extension calls this."""
     fields: dict[str, Any] = {"status": status, "code": code, "op": op, "rules": rules, "input": wrong, "file": file}
-    fields.update(offset=offset if offset >= 0 else None, row=row if row >= 0 else None)
+    fields.update(offset=offset if offset >= 0 else None, row=row if row >= 0 else None, errno=number or None)
     if index is not None:
         fields.update(zip(("position", "value", "low", "high", "axis", "bad_count"), index))
     return _CLASSES.get(status, GatherError)(message or "", **fields)

@@ -23,6 +23,39 @@ if TYPE_CHECKING:
     from libgather.model import Model
 
 
+class _Inputs:
+    """The files that a picture is drawn from: those of mapped arrays and tables by device and inode, and a model."""
+
+    def __init__(self, values: list[Any], model: Any = None) -> None:
+        self._files = {identity for value in values for path in _files_of(value) if (identity := _identity(path))}
+        self._model = model
+
+    def reads(self, path: str | os.PathLike) -> bool:
+        return _identity(path) in self._files or (self._model is not None and self._model.reads(path))
+
+
+def _identity(path: Any) -> tuple[int, int] | None:
+    """The device and the inode of a file; None where none is."""
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return about.st_dev, about.st_ino
+
+
+def _files_of(value: Any) -> list[Any]:
+    """The names under which a value may be mapped or read."""
+    if isinstance(value, _core.Table):
+        paths = [value.path] if isinstance(value.path, str) else value.path  # FILE or FILE:TENSOR
+        return [path[:end] for path in paths for end, c in enumerate(path + ":") if c == ":"]
+    found = []
+    while isinstance(value, np.ndarray):
+        if isinstance(value, np.memmap) and value.filename is not None:
+            found.append(value.filename)
+        value = value.base
+    return found
+
+
 class Picture:
     """A drawing of one gather.
 
@@ -50,9 +83,13 @@ class Picture:
         complete: bool,
         formula: str,
         error: GatherError | None,
+        inputs: _Inputs | None = None,
     ) -> None:
-        self._text, self.svg = text, svg
+        self._text, self.svg, self._inputs = text, svg, inputs
         self.cells, self.complete, self.formula, self.error = cells, complete, formula, error
+
+    def __reduce__(self) -> tuple:
+        return Picture, (self._text, self.svg, self.cells, self.complete, self.formula, self.error)
 
     def __str__(self) -> str:
         return self._text
@@ -65,11 +102,15 @@ class Picture:
 
     def save(self, path: str | os.PathLike, *, replace: bool = False, sync: bool = True) -> None:
         """Writes the picture atomically: .svg, or .txt for the drawing as text. An existing file is an error unless
-        replace=True. sync=False does not wait until the file is on the disk.
+        replace=True. A file that the picture was drawn from is kept, also with replace=True. sync=False does not wait
+        until the file is on the disk.
         """
         kind = os.path.splitext(os.fsdecode(path))[1]
         if kind not in (".svg", ".txt"):
-            refuse("usage", f"a picture is saved as .svg or .txt, not as {os.fsdecode(path)!r}")
+            refuse("usage", "a picture is saved under a name that ends in .svg or .txt")
+        if self._inputs is not None and self._inputs.reads(path):
+            message = f"{os.fsdecode(path)}: is a file of the picture's inputs, which is kept; write to another file"
+            raise GatherFileError(message, status="file_exists", code=13, file=os.fsdecode(path))
         content = self.svg if kind == ".svg" else self._text
         try:
             _core._write(path, content.encode(), replace, sync)
@@ -90,11 +131,11 @@ def _columns() -> int:
     return max(shutil.get_terminal_size().columns, 1)
 
 
-def _picture(made: tuple) -> Picture:
+def _picture(made: tuple, inputs: _Inputs) -> Picture:
     text, svg, cells, complete, formula, error, node = made
     if error is not None and node:
         error.node = node
-    return Picture(text.rstrip("\n"), svg, cells, complete, formula, error)
+    return Picture(text.rstrip("\n"), svg, cells, complete, formula, error, inputs)
 
 
 def _fill_text(value: Any) -> str:
@@ -228,7 +269,8 @@ def explain(
         fill_text = _fill_text(fill_value)
     name = _type_name(data, dtype)
     return _picture(
-        _core._explain(items, op, rules, axis, batch_dims, mode, negative, name, fill_text, _columns())
+        _core._explain(items, op, rules, axis, batch_dims, mode, negative, name, fill_text, _columns()),
+        _Inputs([x, indices]),
     )
 
 
@@ -236,4 +278,5 @@ def explain_node(model: Model, node: str | None, inputs: list[tuple[str, Any]], 
     """Draws a gather node of a model; Model.explain."""
     items = [to_item(name, value, model.value_type(name, node)) for name, value in inputs]
     name = model.source if isinstance(model.source, str) else "model"
-    return _picture(model._core.explain(node, items, dims, os.fsencode(name), _columns()))
+    drawn = model._core.explain(node, items, dims, os.fsencode(name), _columns())
+    return _picture(drawn, _Inputs([value for _, value in inputs], model._core))

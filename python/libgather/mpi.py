@@ -379,7 +379,7 @@ class Plan:
         text = [None if word is None else word.decode() for word in (error.op, error.rules, error.input)]
         made = errors.make(
             STATUSES[status], status, error.message.decode(errors="replace"), *text, index,
-            error.file.decode(errors="replace") or None, error.file_offset, error.row,
+            error.file.decode(errors="replace") or None, error.file_offset, error.row, error.system_error,
         )  # fmt: skip
         made.rank = self._failed.value if self._failed.value >= 0 else None
         raise made from raised

@@ -27,7 +27,7 @@ static PyObject *index_fields(const gather_error *error) {
                        (long long)error->bad_count);
 }
 
-/* libgather.errors.make(status, code, message, op, rules, input, index fields or None, file, offset, row) */
+/* libgather.errors.make(status, code, message, op, rules, input, index fields or None, file, offset, row, errno) */
 PyObject *gather_py_exception(const gather_error *error) {
   PyObject *index = NULL;
   if (error->status == GATHER_INDEX_OUT_OF_RANGE) {
@@ -37,10 +37,10 @@ PyObject *gather_py_exception(const gather_error *error) {
     Py_INCREF(Py_None);
     index = Py_None;
   }
-  return PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLL", gather_status_name(error->status),
+  return PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLLi", gather_status_name(error->status),
                              (int)error->status, gather_py_visible_text(error->message), text_or_none(error->op),
                              text_or_none(error->rules), text_or_none(error->input), index, text_or_none(error->file),
-                             (long long)error->file_offset, (long long)error->row);
+                             (long long)error->file_offset, (long long)error->row, (int)error->system_error);
 }
 
 PyObject *gather_py_raise(const gather_error *error) {

@@ -179,10 +179,20 @@ static PyObject *value_type(PyObject *self, PyObject *args) {
   return gather_py_text(type ? type->name : NULL);
 }
 
+/* reads(path) -> whether the file at path is the model's or one of its data */
+static PyObject *reads(PyObject *self, PyObject *args) {
+  PyObject *path = NULL;
+  if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
+  const bool found = gather_file_reads(gather_model_file(model_of(self)), PyBytes_AsString(path));
+  Py_DECREF(path);
+  return PyBool_FromLong(found);
+}
+
 static PyMethodDef methods[] = {{"value_type", value_type, METH_VARARGS, NULL},
                                 {"check", gather_py_model_check, METH_VARARGS, NULL},
                                 {"explain", gather_py_model_explain, METH_VARARGS, NULL},
                                 {"run", gather_py_model_run, METH_VARARGS, NULL},
+                                {"reads", reads, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef getters[] = {

@@ -2,6 +2,7 @@
  *
  * error.c: statuses by name, and filling in a gather_error.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -52,6 +53,7 @@ static void reset(gather_error *error, gather_status status) {
   error->axis = error->position_rank = -1;
   error->row = -1;
   error->value_is_unsigned = false;
+  error->system_error = 0;
   error->value = error->low = error->high = error->bad_count = 0;
 }
 
@@ -64,11 +66,32 @@ static gather_status set(gather_error *error, gather_status status, const char *
   return status;
 }
 
-/* The end of a name that is longer than the field. */
+/* The length of the "https:/" that a name begins with, if it is that of a URL whose host may have a user before it and a query behind;
+ * else 0. One slash: a path library may have made one of two. A letter and a colon are a drive of Windows. */
+static size_t scheme_bytes(const char *file) {
+  const size_t length = strspn(file, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-");
+  const int first = file[0] | 0x20, second = length == 2 ? file[1] | 0x20 : 0;
+  const bool is_key = (first == 's' && second == '3') || (first == 'h' && second == 'f'); /* may contain "?" */
+  return length >= 2 && !is_key && strncmp(file + length, ":/", 2) == 0 ? length + 2 : 0;
+}
+
+/* The end of a name that is longer than the field. Of a URL, whatever it is for, the user, the password and the query are never shown. */
 static void set_name(gather_error *error, const char *file) {
-  size_t length = strlen(file);
-  const char *end = length < sizeof error->file ? file : file + length - (sizeof error->file - 1);
-  (void)snprintf(error->file, sizeof error->file, "%s", end);
+  size_t scheme = scheme_bytes(file);
+  if (scheme > 0 && file[scheme] == '/') scheme++;
+  const char *rest = file + scheme;
+  size_t length = strlen(rest), room = sizeof error->file - 1;
+  if (scheme > 0) {
+    for (size_t at = strcspn(rest, "/?#"); at > 0; at--)
+      if (rest[at - 1] == '@') {
+        rest += at;
+        break;
+      }
+    length = strcspn(rest, "?#");
+  }
+  if (scheme + length > room) scheme = 0;
+  const size_t left = length > room ? length - room : 0;
+  (void)snprintf(error->file, sizeof error->file, "%.*s%.*s", (int)scheme, file, (int)(length - left), rest + left);
 }
 
 static gather_status set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
@@ -105,6 +128,24 @@ gather_status gather_fail_input(gather_error *error, gather_status status, const
 gather_status gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
                                const char *format, ...) {
   WITH_ARGUMENTS(set_file(error, status, file, offset, format, arguments));
+}
+
+const char *gather_system_words(int number, char room[GATHER_SYSTEM_WORDS]) {
+  if (strerror_r(number, room, GATHER_SYSTEM_WORDS) != 0) (void)snprintf(room, GATHER_SYSTEM_WORDS, "error %d", number);
+  return room;
+}
+
+gather_status gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
+                                const char *format, ...) {
+  char sentence[sizeof error->message], words[GATHER_SYSTEM_WORDS];
+  va_list arguments;
+  if (!error) return status;
+  va_start(arguments, format);
+  (void)vsnprintf(sentence, sizeof sentence, format, arguments);
+  va_end(arguments);
+  (void)gather_fail_file(error, status, file, offset, "%s: %s", sentence, gather_system_words(number, words));
+  error->system_error = (int16_t)number;
+  return status;
 }
 
 gather_status gather_error_set(gather_error *error, gather_status status, const char *format, ...) {

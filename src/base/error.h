@@ -21,6 +21,15 @@ GATHER_COLD GATHER_PRINTF(5, 6) gather_status
     gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format,
                      ...);
 
+/* The same for a call of the system that failed with an errno: its words are the end of the sentence, and system_error is set. */
+GATHER_COLD GATHER_PRINTF(6, 7) gather_status
+    gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
+                      const char *format, ...);
+
+/* The system's words for an errno, in `room`; "error N" if it has none. Returns `room`. Threads: any. */
+enum { GATHER_SYSTEM_WORDS = 100 };
+const char *gather_system_words(int number, char room[GATHER_SYSTEM_WORDS]);
+
 /* Writes "[2, 3, 4]" into text, truncated with "..."; returns text. */
 char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape);
 

@@ -143,6 +143,8 @@ GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_m
  * memory. The tensor is not empty. The mapping may be remote: then gather_map_object reads it. */
 const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
                               int64_t *offset);
+/* The arguments of "the tensor%s%.100s%s" in a message: the name in quotes, or nothing for a tensor without a name. */
+#define GATHER_CALLED(name) (*(name) ? " '" : ""), (name), (*(name) ? "'" : "")
 /* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
 GATHER_CHECKED gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error);
 /* text_file.c: reads the mapped file as text; `column` as for gather_file_open_text. */
@@ -223,6 +225,9 @@ GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64
                                                gather_error *error);
 bool gather_npz_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
+/* What a zip file is that has no arrays, and what to do; NULL: it has some, or cannot be read. file: only its map is read, and its tensors
+ * are of no use afterwards. */
+const char *gather_npz_other(gather_file *file);
 bool gather_arrow_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
 bool gather_raw_carries(const gather_type_info *type);

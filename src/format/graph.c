@@ -30,10 +30,10 @@ const gather_attribute *gather_node_attribute(const gather_node *node, const cha
   return found;
 }
 
-bool gather_graph_has_input(const gather_graph *graph, const char *name) {
+const gather_value *gather_graph_input(const gather_graph *graph, const char *name) {
   for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return true;
-  return false;
+    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
+  return NULL;
 }
 
 const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,

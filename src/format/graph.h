@@ -118,8 +118,8 @@ const char *gather_graph_alias(const gather_graph *graph, const char *name);
  * name: it finds the first. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
 extern const gather_attribute gather_attribute_twice; /* of the kind GATHER_ATTRIBUTE_OTHER */
-/* Whether an input of the graph has that name. */
-bool gather_graph_has_input(const gather_graph *graph, const char *name);
+/* The input of the graph that has that name; NULL: none. */
+const gather_value *gather_graph_input(const gather_graph *graph, const char *name);
 /* The attribute of that name that a call gives to a function, or the function's default; NULL: the nodes of its body do not have it. */
 const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
                                                   const char *name);

@@ -157,12 +157,27 @@ static bool is_tensor_proto(const gather_map *map) {
 }
 #endif
 
+/* A file whose map stays the caller's; NULL = out of memory. */
+static gather_file *borrow(const gather_map *map) {
+  gather_file *file = NULL;
+  if (gather_file_make("", &file, NULL) != GATHER_OK) return NULL;
+  file->map = *map;
+  file->map.owned = false;
+  return file;
+}
+
+/* What a zip file is that has no arrays; NULL: it has some, or cannot be read. */
+static const char *other_zip(const gather_map *map) {
+  gather_file *file = borrow(map);
+  const char *sentence = file ? gather_npz_other(file) : NULL;
+  gather_file_close(file);
+  return sentence;
+}
+
 /* Short protobuf is easily mistaken for other data, so the file must also parse. */
 static bool is_readable(const gather_format *format, const gather_map *map) {
-  gather_file *file = NULL;
-  if (gather_file_make("", &file, NULL) != GATHER_OK) return false;
-  file->map = *map;
-  file->map.owned = false; /* it stays the caller's */
+  gather_file *file = borrow(map);
+  if (!file) return false;
   file->format = format->name;
   gather_status status = format->open(file, NULL);
   gather_file_close(file);
@@ -181,10 +196,13 @@ const char *gather_format_looks(const gather_file *file, char *unknown, size_t b
   *unknown = '\0';
   if (gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK) return NULL; /* gather_file_settle fails */
   if (gather_substitute_find(&file->map, file->name, file->client != NULL, unknown, bytes)) return NULL;
-  for (size_t i = 0; gather_format_at(i) && !gather_format_is_tfrecord(&file->map); i++)
-    if (looks_like(gather_format_at(i), &file->map)) return gather_format_at(i)->name;
-  const char *sentence =
-      is_parquet(&file->map) ? "a Parquet file is not supported" : find_sentence(&file->map, LEAST_MAGIC);
+  const char *found = NULL;
+  for (size_t i = 0; !found && gather_format_at(i) && !gather_format_is_tfrecord(&file->map); i++)
+    if (looks_like(gather_format_at(i), &file->map)) found = gather_format_at(i)->name;
+  const char *sentence = found && strcmp(found, "npz") == 0 ? other_zip(&file->map) : NULL;
+  if (found && !sentence) return found;
+  if (!sentence)
+    sentence = is_parquet(&file->map) ? "a Parquet file is not supported" : find_sentence(&file->map, LEAST_MAGIC);
   if (sentence) (void)snprintf(unknown, bytes, "%s", sentence);
   return NULL;
 }

@@ -18,15 +18,17 @@
 #include "format/map_remote.h"
 
 gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing) {
-  char words[128] = "";
-  if (strerror_r(number, words, sizeof words) != 0) words[0] = '\0';
   gather_status status = number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND
                          : number == EEXIST                    ? GATHER_FILE_EXISTS
                          : number == ENOMEM                    ? GATHER_OUT_OF_MEMORY
                                                                : GATHER_IO_ERROR;
+  (void)gather_fail_errno(error, status, number, path, -1, "cannot %s", doing);
+  if (number != EMFILE || !error) return status;
   /* The number of a process is a limit that its user can raise, and the library does not. */
-  const char *more = number == EMFILE ? "; raise the limit of open files of a process (ulimit -n)" : "";
-  return gather_fail_file(error, status, path, -1, "cannot %s: %s%s", doing, words, more);
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length,
+                 "; raise the limit of open files of a process (ulimit -n)");
+  return status;
 }
 
 /* ---- files that do not exist */
@@ -89,21 +91,11 @@ static bool advise_link(const char *path, char *advice, size_t bytes) {
   return true;
 }
 
-/* A URL up to its query, and without the user and password before its host, which may be secrets. */
-static void hide_secrets(const char *url, char *shown, size_t bytes) {
-  const char *host = strstr(url, ":/") + 2;
-  host += *host == '/';
-  const char *end = host + strcspn(host, "/?#"), *user = end;
-  while (user > host && user[-1] != '@') user--;
-  (void)snprintf(shown, bytes, "%.*s%.*s", (int)(host - url), url, (int)strcspn(user, "?#"), user);
-}
-
 gather_status gather_fail_open(gather_error *error, const char *path, int number) {
-  char advice[300], shown[sizeof error->file];
+  char advice[300];
   const bool missing = number == ENOENT || number == ENOTDIR || number == EINVAL || number == ENAMETOOLONG;
   const bool is_url = missing && advise_url(path, advice, sizeof advice);
-  if (is_url) hide_secrets(path, shown, sizeof shown);
-  const gather_status status = gather_fail_system(error, is_url ? shown : path, number, "open it");
+  const gather_status status = gather_fail_system(error, path, number, "open it");
   if (!error || (!is_url && (!missing || !advise_link(path, advice, sizeof advice)))) return status;
   const size_t length = strlen(error->message);
   (void)snprintf(error->message + length, sizeof error->message - length, "; %s", advice);
@@ -130,7 +122,7 @@ static const struct {
     {"dataset_info.json", "is a directory, not a file; the tables of a dataset in it are data-*.arrow"},
 };
 
-static gather_status fail_folder(const char *path, gather_error *error) {
+static gather_status say_folder(const char *path, gather_error *error) {
   enum { MOST_PATH = 4096 };
   char file[MOST_PATH];
   struct stat about;
@@ -140,6 +132,12 @@ static gather_status fail_folder(const char *path, gather_error *error) {
       return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "%s", FOLDERS[i].sentence);
   }
   return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
+}
+
+static gather_status fail_folder(const char *path, gather_error *error) {
+  const gather_status status = say_folder(path, error);
+  if (error) error->system_error = EISDIR;
+  return status;
 }
 
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {

@@ -164,24 +164,35 @@ static const char *find_other(const npz_reading *npz) {
   return "a zip file without .npy files is not supported";
 }
 
-/* A zip file without arrays is refused. */
-static gather_status check_content(const npz_reading *npz, gather_error *error) {
+static bool has_arrays(const npz_reading *npz) {
   bool has_array = npz->file->len == 0;
   for (int64_t i = 0; i < npz->zip.len; i++) has_array = has_array || ends_in(npz->zip.members[i].name, ".npy");
   for (int64_t i = 0; i < npz->file->len && !has_array; i++)
     has_array = gather_file_rows_check(&npz->file->tensors[i], NULL) == GATHER_OK;
-  if (has_array) return GATHER_OK;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, npz->file->name, -1, "%s", find_other(npz));
+  return has_array;
 }
 
+static gather_status read_members(npz_reading *npz, gather_error *error) {
+  gather_file *file = npz->file;
+  GATHER_TRY(gather_zip_read(file, &npz->zip, error));
+  GATHER_TRY(sort_names(npz, error));
+  file->tensors = gather_arena_take(&file->arena, npz->zip.len, sizeof *file->tensors);
+  if (!file->tensors) return no_memory(npz, error);
+  for (int64_t i = 0; i < npz->zip.len; i++)
+    if (counts(npz, &npz->zip.members[i]))
+      GATHER_TRY(read_member(npz, &npz->zip.members[i], &file->tensors[file->len++], error));
+  return GATHER_OK;
+}
+
+/* A zip file without arrays is refused. */
 gather_status gather_npz_open(gather_file *file, gather_error *error) {
   npz_reading npz = {.file = file};
-  GATHER_TRY(gather_zip_read(file, &npz.zip, error));
-  GATHER_TRY(sort_names(&npz, error));
-  file->tensors = gather_arena_take(&file->arena, npz.zip.len, sizeof *file->tensors);
-  if (!file->tensors) return no_memory(&npz, error);
-  for (int64_t i = 0; i < npz.zip.len; i++)
-    if (counts(&npz, &npz.zip.members[i]))
-      GATHER_TRY(read_member(&npz, &npz.zip.members[i], &file->tensors[file->len++], error));
-  return check_content(&npz, error);
+  GATHER_TRY(read_members(&npz, error));
+  if (has_arrays(&npz)) return GATHER_OK;
+  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", find_other(&npz));
+}
+
+const char *gather_npz_other(gather_file *file) {
+  npz_reading npz = {.file = file};
+  return read_members(&npz, NULL) == GATHER_OK && !has_arrays(&npz) ? find_other(&npz) : NULL;
 }

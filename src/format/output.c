@@ -34,6 +34,13 @@ static size_t folder_bytes(const char *path) {
   return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
+/* A fault that is found without a call that fails, with the number that such a call would have. */
+static gather_status fail_kind(const char *path, int number, const char *what, gather_error *error) {
+  (void)gather_fail_file(error, GATHER_IO_ERROR, path, -1, "%s", what);
+  if (error) error->system_error = (int16_t)number;
+  return GATHER_IO_ERROR;
+}
+
 /* Fails if no file can be created in the folder of `path`. */
 static gather_status check_folder(const char *path, gather_error *error) {
   size_t bytes = folder_bytes(path);
@@ -44,7 +51,7 @@ static gather_status check_folder(const char *path, gather_error *error) {
   if (stat(folder, &about) != 0)
     status = gather_fail_system(error, path, errno, "write into its folder");
   else if (!S_ISDIR(about.st_mode))
-    status = gather_fail_file(error, GATHER_IO_ERROR, path, -1, "its parent is not a directory");
+    status = fail_kind(path, ENOTDIR, "its parent is not a directory", error);
   else if (access(folder, W_OK | X_OK) != 0)
     status = gather_fail_system(error, path, errno, "write into its folder");
   gather_free(folder);
@@ -65,7 +72,7 @@ static gather_status check_target(const char *path, bool replace, bool *replaces
   GATHER_TRY(check_folder(path, error));
   if (lstat(path, &about) != 0)
     return errno == ENOENT ? GATHER_OK : gather_fail_system(error, path, errno, "find out whether it exists");
-  if (S_ISDIR(about.st_mode)) return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory");
+  if (S_ISDIR(about.st_mode)) return fail_kind(path, EISDIR, "is a directory", error);
   if (!replace) return fail_exists(path, error);
   if (stat(path, &about) != 0) return gather_fail_system(error, path, errno, "follow the link");
   /* Renaming over a device or a pipe would replace it by a file. */

@@ -101,8 +101,9 @@ gather_status gather_file_check_download(const gather_file *file, const char *na
   char size[32], most[32];
   if (bytes <= file->download_bytes) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                          "'%.100s' has %s, more than the %s that are downloaded at once; read rows of it as a table "
+                          "%s%.100s%s has %s, more than the %s that are downloaded at once; read rows of it as a table "
                           "(gather take), or download the file",
-                          name, gather_text_bytes(bytes, size, sizeof size),
+                          *name ? "'" : "the tensor", name, *name ? "'" : "",
+                          gather_text_bytes(bytes, size, sizeof size),
                           gather_text_bytes(file->download_bytes, most, sizeof most));
 }

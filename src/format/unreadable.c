@@ -31,9 +31,9 @@ static gather_status fail_remote(const gather_file_tensor *tensor, gather_error 
   char size[32];
   return gather_fail_file(
       error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
-      "the elements of '%.100s' (%s) are remote and were not downloaded; read rows of it as a table "
+      "the elements of the tensor%s%.100s%s (%s) are remote and were not downloaded; read rows of it as a table "
       "(gather take), or download the file",
-      tensor->name, gather_text_bytes(tensor->bytes, size, sizeof size));
+      GATHER_CALLED(tensor->name), gather_text_bytes(tensor->bytes, size, sizeof size));
 }
 
 gather_status gather_unreadable_recall(const gather_unreadable *why, gather_error *error) {

@@ -50,17 +50,24 @@ static int find(const char *name) {
   return -1;
 }
 
+static gather_status find_named(const char *caller, const char *name, int *i, gather_error *error) {
+  if (!name) return gather_fail(error, GATHER_NAME_NOT_FOUND, "%s: name is NULL", caller);
+  *i = find(name);
+  if (*i < 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no such tuning parameter '%s'", name);
+  return GATHER_OK;
+}
+
 gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *error) {
-  int i = find(name);
-  if (i < 0 || !value)
-    return gather_fail(error, GATHER_NAME_NOT_FOUND, "no such tuning parameter '%s'", name ? name : "NULL");
+  int i;
+  if (!value) return gather_fail(error, GATHER_USAGE, "gather_tuning_get: value is NULL");
+  GATHER_TRY(find_named("gather_tuning_get", name, &i, error));
   *value = gather_tuned(i);
   return GATHER_OK;
 }
 
 gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error) {
-  int i = find(name);
-  if (i < 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no such tuning parameter '%s'", name ? name : "NULL");
+  int i;
+  GATHER_TRY(find_named("gather_tuning_set", name, &i, error));
   gather_tuned_set(i, value);
   return GATHER_OK;
 }

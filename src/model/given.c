@@ -46,10 +46,7 @@ bool gather_check_borrows(const gather_check *check, const gather_dim *dim) {
 }
 
 static const gather_value *find_input(const gather_check *check, const char *name) {
-  const gather_graph *graph = check->model->graph_file->graph;
-  for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
-  return NULL;
+  return gather_graph_input(check->model->graph_file->graph, name);
 }
 
 /* The name of the input's value, if the caller used another name of it (OpenVINO IR). */

@@ -57,9 +57,9 @@ static gather_status sort_inputs(finding *f, const gather_check_options *options
   for (int64_t i = 0; i < count; i++) {
     gather_model_input input = options->inputs[i];
     if (!input.name) return gather_fail(error, GATHER_USAGE, "an input has no name");
-    const char *layer = gather_graph_has_input(graph, input.name) ? NULL : gather_run_layer_input(graph, input.name);
+    const char *layer = gather_graph_input(graph, input.name) ? NULL : gather_run_layer_input(graph, input.name);
     if (layer) input.name = layer;
-    if (gather_graph_has_input(graph, input.name))
+    if (gather_graph_input(graph, input.name))
       main_inputs[f->options.input_count++] = input;
     else
       f->inner[f->inner_count++] = input;
@@ -76,7 +76,7 @@ static const gather_graph *owner_of(const gather_graph *graph, const char *name)
         if (strcmp(graph->nodes[i].outputs[k], name) == 0) return graph;
     for (int64_t i = 0; i < graph->constant_count; i++)
       if (strcmp(graph->constants[i].tensor.name, name) == 0) return graph;
-    if (gather_graph_has_input(graph, name)) return graph;
+    if (gather_graph_input(graph, name)) return graph;
   }
   return NULL;
 }
@@ -199,7 +199,7 @@ static gather_status prefer_inputs(finding *f, gather_error *error) {
   int64_t count;
   bool inner = made->missing_count > 1;
   for (int64_t i = 0; i < made->missing_count; i++)
-    inner = inner || !gather_graph_has_input(f->model->graph_file->graph, made->missing[i]);
+    inner = inner || !gather_graph_input(f->model->graph_file->graph, made->missing[i]);
   if (!inner || f->inner_count > 0) return GATHER_OK;
   GATHER_TRY(gather_operands_inputs(made->check, &f->options, f->number, &f->run, names, &count, error));
   if (count == 0) return GATHER_OK;
@@ -306,7 +306,7 @@ gather_type gather_model_value_type(const gather_model *model, const char *node,
     graph = way.places[way.count - 1].graph;
     for (int32_t i = 1; i < way.count; i++) is_called = is_called || way.places[i].function;
   }
-  if (is_called && gather_graph_has_input(whole, name)) graph = whole; /* as gather_run_named does */
+  if (is_called && gather_graph_input(whole, name)) graph = whole; /* as gather_run_named does */
   gather_type type = gather_graph_value_type(graph, name);
   if (type == GATHER_TYPE_NONE && graph != whole) type = type_in_call(model, node, name);
   /* A node of a function is drawn with inputs of the model, too. */

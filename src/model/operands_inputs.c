@@ -24,12 +24,10 @@ static gather_status no_memory(gather_error *error) {
 static void add_input(const gather_graph *graph, const char *name, leading *found) {
   for (int32_t k = 0; k < found->count; k++)
     if (strcmp(found->inputs[k]->name, name) == 0) return;
-  for (int64_t i = 0; i < graph->input_count; i++) {
-    if (strcmp(graph->inputs[i].name, name) != 0) continue;
-    found->too_many = found->too_many || found->count == GATHER_MOST_LEADING;
-    if (!found->too_many) found->inputs[found->count++] = &graph->inputs[i];
-    return;
-  }
+  const gather_value *input = gather_graph_input(graph, name);
+  if (!input) return;
+  found->too_many = found->too_many || found->count == GATHER_MOST_LEADING;
+  if (!found->too_many) found->inputs[found->count++] = input;
 }
 
 static gather_status follow_back(gather_running *run, const char *indices, leading *found, gather_error *error) {

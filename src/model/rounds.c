@@ -110,6 +110,39 @@ static void loop_words(gather_step *step, bool never, char *text, size_t bytes) 
     (void)snprintf(text, bytes, "the trip count '%.100s' of", inputs[0]);
 }
 
+/* A Loop of OpenVINO, whose letters may have any case. */
+static bool is_openvino_loop(const gather_node *node) {
+  static const char NAME[] = "loop";
+  size_t i = 0;
+  while (i < 4 && (node->op[i] | 0x20) == NAME[i]) i++;
+  return i == 4 && !node->op[4] && strncmp(node->domain, "opset", 5) == 0;
+}
+
+/* A Loop of OpenVINO: a trip count below 0 is none, and of 0 no round runs. A TensorIterator runs once for each slice, of which it has at
+ * least one. */
+static gather_runs openvino_runs(gather_step *step, const char *name, char *text, size_t bytes) {
+  gather_dim count = {1, 1, NULL}, goes_on = {1, 1, NULL};
+  const char *const *inputs = step->node->inputs;
+  if (!is_openvino_loop(step->node)) return GATHER_RUNS_SURELY;
+  const bool counted = !gather_step_has(step, 0) || scalar(step, 0, &count);
+  const bool decided = !gather_step_has(step, 1) || (scalar(step, 1, &goes_on) && gather_is_exact(&goes_on));
+  const bool has_rounds = counted && (count.min > 0 || count.max < 0);
+  const bool none = counted && count.min == 0 && count.max == 0, never = none || (decided && goes_on.min == 0);
+  if (none)
+    (void)snprintf(text, bytes, "not executed: the trip count '%.100s' is 0 in %s", inputs[0], name);
+  else if (never)
+    (void)snprintf(text, bytes, "not executed: the condition '%.100s' is false in %s", inputs[1], name);
+  else if (has_rounds && decided)
+    return GATHER_RUNS_SURELY;
+  else if (has_rounds)
+    (void)snprintf(text, bytes, "the condition '%.100s' of %s", inputs[1], name);
+  else if (decided)
+    (void)snprintf(text, bytes, "the trip count '%.100s' of %s", inputs[0], name);
+  else
+    (void)snprintf(text, bytes, "the trip count '%.100s' and the condition '%.100s' of %s", inputs[0], inputs[1], name);
+  return never ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
+}
+
 gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t bytes) {
   char by[300] = "", name[200];
   const int taken = gather_check_branch(step);
@@ -124,7 +157,7 @@ gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t b
       (void)snprintf(text, bytes, "the condition '%.100s' of %s", inputs[0], name);
     return taken >= 0 ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
   }
-  if (step->openvino) return GATHER_RUNS_SURELY;
+  if (step->openvino) return openvino_runs(step, name, text, bytes);
   if (!is_a(step, "Loop") && !is_a(step, "Scan")) {
     (void)snprintf(text, bytes, "what %s does with its graph", name);
     return GATHER_RUNS_PERHAPS;

@@ -74,7 +74,7 @@ static void link_call(gather_running *run) {
 static gather_status link_names(gather_running *run, gather_error *error) {
   for (int64_t b = 0; b < run->bucket_count; b++)
     for (gather_run_value *value = run->buckets[b]; value; value = value->next) {
-      if (value->ready || value->producer >= 0 || gather_graph_has_input(run->graph, value->name)) continue;
+      if (value->ready || value->producer >= 0 || gather_graph_input(run->graph, value->name)) continue;
       if (!gather_run_ensure(run->outer, value->name)) return gather_run_no_memory(error);
       value->source = value->name;
     }
@@ -152,7 +152,7 @@ gather_run_value *gather_run_named(gather_running *run, const char *name, gather
   gather_running *first = run;
   while (first->outer) first = first->outer;
   *owner = first;
-  if (gather_run_is_called(run) && gather_graph_has_input(first->graph, name)) return named_here(first, name);
+  if (gather_run_is_called(run) && gather_graph_input(first->graph, name)) return named_here(first, name);
   for (; run; run = run->outer) {
     gather_run_value *value = named_here(run, name);
     *owner = run;

@@ -179,8 +179,8 @@ gather_status gather_model_output_find(const gather_model *model, const char *na
 }
 
 static gather_type type_in(const gather_graph *graph, const char *name) {
-  for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return graph->inputs[i].type;
+  const gather_value *input = gather_graph_input(graph, name);
+  if (input) return input->type;
   for (int64_t i = 0; i < graph->info_count; i++)
     if (strcmp(graph->infos[i].name, name) == 0) return graph->infos[i].type;
   for (int64_t i = 0; i < graph->constant_count; i++)

@@ -11,8 +11,8 @@
 #include "model/model_run.h"
 
 static const gather_value *declaration(const gather_graph *graph, const char *name, bool infos) {
-  for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
+  const gather_value *input = gather_graph_input(graph, name);
+  if (input) return input;
   for (int64_t i = 0; infos && i < graph->info_count; i++)
     if (strcmp(graph->infos[i].name, name) == 0) return &graph->infos[i];
   return NULL;

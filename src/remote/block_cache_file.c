@@ -25,9 +25,8 @@ enum { HEADER_BYTES = 32, LOCK_TRIES = 100 };
 /* ---- why it is off */
 
 static void off_system(gather_block_cache *cache, const char *what, int number) {
-  char text[100] = "unknown error", why[160];
-  if (strerror_r(number, text, sizeof text) != 0) (void)snprintf(text, sizeof text, "error %d", number);
-  (void)snprintf(why, sizeof why, "cannot %s: %s", what, text);
+  char words[GATHER_SYSTEM_WORDS], why[160];
+  (void)snprintf(why, sizeof why, "cannot %s: %s", what, gather_system_words(number, words));
   gather_block_cache_off(cache, why);
 }
 

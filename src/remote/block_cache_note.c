@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "remote/block_cache_internal.h"
 
 /* ---- checksums: words of 8 bytes, mixed by multiplication. Against damage, not against forgery: the file is the user's own */
@@ -41,10 +42,10 @@ void gather_block_cache_off(gather_block_cache *cache, const char *why) {
 }
 
 void gather_block_cache_why(gather_block_cache *cache, int number) {
-  char text[100] = "unknown error";
-  if (strerror_r(number, text, sizeof text) != 0) (void)snprintf(text, sizeof text, "error %d", number);
+  char words[GATHER_SYSTEM_WORDS];
+  (void)gather_system_words(number, words);
   (void)pthread_mutex_lock(&cache->why_mutex);
-  if (!atomic_load(&cache->off)) (void)snprintf(cache->why, sizeof cache->why, "cannot write to the cache: %s", text);
+  if (!atomic_load(&cache->off)) (void)snprintf(cache->why, sizeof cache->why, "cannot write to the cache: %s", words);
   (void)pthread_mutex_unlock(&cache->why_mutex);
 }
 

@@ -74,6 +74,7 @@ typedef struct gather_remote_request {
     struct gather_remote_transfer *transfers[2]; /* the second is the hedge */
     int64_t arrived;                             /* bytes, from the first on, that need not be asked for again */
     int64_t begun, progress, not_before;         /* clocks; 0 = never */
+    int64_t news;                                /* bytes of short answers since `progress` */
     int32_t tries, doubts;                       /* that failed */
     bool renews, renewed, hedged, document;
     bool unranged;                         /* the open asks without a range, since the answer to one was of no use */

@@ -307,8 +307,8 @@ static bool is_all(const gather_remote_transfer *transfer) {
   return transfer->first + transfer->got >= (end < size ? end : size);
 }
 
-/* A server may send less than it was asked for (RFC 9110, 15.3.7). An answer of a few bytes is a failed try, so that no server can keep
- * a client busy for ever. */
+/* A server may send less than it was asked for (RFC 9110, 15.3.7), however little: that is no failed try. But answers of a few bytes have
+ * to add up to progress in time, so that no server can keep a client busy for ever. */
 static void ask_for_rest(gather_remote_transfer *transfer) {
   gather_remote_request *request = transfer->request;
   const gather_remote_options *options = &transfer->client->settings.given;
@@ -316,10 +316,16 @@ static void ask_for_rest(gather_remote_transfer *transfer) {
   if (request->object->renewing == request) request->object->renewing = NULL;
   request->state.renews = false;
   request->state.arrived += transfer->got;
-  request->state.progress = gather_clock();
-  if (transfer->got < GATHER_REMOTE_LEAST_PROGRESS && ++request->state.tries > options->retries)
-    gather_remote_fail(request, GATHER_IO_ERROR, "the server sent only %" PRId64 " bytes of the range, again and again",
-                       transfer->got);
+  request->state.news += transfer->got;
+  const int64_t now = gather_clock();
+  if (request->state.news >= GATHER_REMOTE_LEAST_PROGRESS) {
+    request->state.progress = now;
+    request->state.news = 0;
+  }
+  if (now - request->state.progress > (int64_t)(options->take_seconds * 1e9))
+    gather_remote_fail(request, GATHER_IO_ERROR,
+                       "the server sends only %" PRId64 " bytes of a range at a time; no progress for %g s",
+                       transfer->got, options->take_seconds);
   else
     send_again(transfer);
 }

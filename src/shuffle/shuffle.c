@@ -54,13 +54,13 @@ static gather_status keep_all(gather_shuffle *job, const char *const *paths, gat
 /* If the output is a link, its target is replaced, not the link. */
 static gather_status find_target(gather_shuffle *job, gather_error *error) {
   static const char PREFIX[] = ".gather-shuffle-";
-  char words[GATHER_SHUFFLE_WORDS], *path = job->folder.path;
+  char *path = job->folder.path;
   errno = 0;
   char *real = job->options.replace || job->options.in_place ? realpath(job->output, NULL) : NULL;
   const int number = errno;
   if (number == ENOMEM || number == EIO) /* writing reports other errors of the name */
-    return gather_fail_file(error, gather_shuffle_status_of(number), job->output, -1, "cannot resolve the path: %s",
-                            gather_shuffle_words(number, words));
+    return gather_fail_errno(error, gather_shuffle_status_of(number), number, job->output, -1,
+                             "cannot resolve the path");
   const char *target = real ? real : job->output, *slash = gather_path_slash(target);
   const size_t len = strlen(target), folder = slash ? (size_t)(slash + 1 - target) : 0;
   const bool fits = len < sizeof job->target && len + sizeof PREFIX <= sizeof job->folder.path;

@@ -25,9 +25,7 @@ static const char *const OTHERS[] = {"journal", "journal.new", "lock"};
 
 static gather_status fail_folder(const gather_shuffle_folder *folder, const char *what, gather_error *error) {
   const int number = errno;
-  char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, gather_shuffle_failure_of(number), folder->path, -1, "cannot %s: %s", what,
-                          gather_shuffle_words(number, words));
+  return gather_fail_errno(error, gather_shuffle_failure_of(number), number, folder->path, -1, "cannot %s", what);
 }
 
 /* A lock of the open file description, which also excludes other threads of the process; where the system has none, a
@@ -80,11 +78,10 @@ gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *erro
 
 /* Reserves disk space, so that a full disk fails here. */
 static gather_status reserve(const gather_shuffle *job, int fd, const char *name, int64_t size, gather_error *error) {
-  char words[GATHER_SHUFFLE_WORDS];
   const int number = size > 0 ? gather_disk_reserve(fd, size) : 0;
   if (number == 0) return GATHER_OK;
-  return gather_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "cannot reserve disk space for its file %s: %s",
-                          name, gather_shuffle_words(number, words));
+  return gather_fail_errno(error, GATHER_IO_ERROR, number, job->folder.path, -1,
+                           "cannot reserve disk space for its file %s", name);
 }
 
 static gather_status check_room(const gather_shuffle *job, gather_error *error) {
@@ -94,10 +91,12 @@ static gather_status check_room(const gather_shuffle *job, gather_error *error) 
   if (fstatvfs(job->folder.fd, &room) != 0 || room.f_blocks == 0 || room.f_frsize == 0) return GATHER_OK;
   uint64_t blocks = (uint64_t)need / room.f_frsize + 1;
   if (blocks <= room.f_bavail) return GATHER_OK;
-  return gather_fail_file(
+  (void)gather_fail_file(
       error, GATHER_IO_ERROR, job->folder.path, -1, "not enough disk space: %s are needed, %s are missing",
       gather_text_bytes(need, needs, sizeof needs),
       gather_text_bytes((int64_t)((blocks - room.f_bavail) * room.f_frsize), missing, sizeof missing));
+  if (error) error->system_error = ENOSPC; /* found before anything was written */
+  return GATHER_IO_ERROR;
 }
 
 /* While the output gets its name, its file may have two: a run may have been stopped in between. Any other name is somebody else's. */

@@ -43,10 +43,8 @@ static gather_status put_data(const gather_shuffle *job, gather_growing *to, gat
     char *whole = realpath(part.path, NULL);
     if (!whole || stat(whole, &about) != 0) {
       int number = errno;
-      char words[GATHER_SHUFFLE_WORDS];
       gather_free(whole);
-      return gather_fail_file(error, gather_shuffle_status_of(number), part.path, -1, "cannot inspect it: %s",
-                              gather_shuffle_words(number, words));
+      return gather_fail_errno(error, gather_shuffle_status_of(number), number, part.path, -1, "cannot inspect it");
     }
     gather_growing_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ",
                          (long long)about.st_size, (long long)about.CHANGED.tv_sec, about.CHANGED.tv_nsec, part.offset);

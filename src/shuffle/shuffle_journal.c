@@ -48,9 +48,8 @@ static gather_status fail(const gather_shuffle *job, const char *what, gather_er
 
 static gather_status fail_system(const gather_shuffle *job, const char *what, gather_error *error) {
   const int number = errno;
-  char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, gather_shuffle_failure_of(number), job->folder.path, -1, "cannot %s its journal: %s",
-                          what, gather_shuffle_words(number, words));
+  return gather_fail_errno(error, gather_shuffle_failure_of(number), number, job->folder.path, -1,
+                           "cannot %s its journal", what);
 }
 
 /* ---- reading */

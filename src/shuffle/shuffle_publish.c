@@ -29,9 +29,7 @@ bool gather_shuffle_is_published(const gather_shuffle *job) {
 static gather_status fail(const gather_shuffle *job, const char *what, int number, gather_error *error) {
   if (number == EEXIST)
     return gather_fail_file(error, GATHER_FILE_EXISTS, job->target, -1, "the file exists already and is kept");
-  char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot %s: %s", what,
-                          gather_shuffle_words(number, words));
+  return gather_fail_errno(error, GATHER_IO_ERROR, number, job->target, -1, "cannot %s", what);
 }
 
 /* A hard link fails if the name exists. On file systems without hard links an empty file reserves the name first. */

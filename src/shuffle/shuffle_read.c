@@ -24,10 +24,9 @@ static gather_status go_to(const gather_shuffle *job, gather_shuffle_reading *re
     reading->fd = gather_shuffle_open_at(AT_FDCWD, reading->part.path, O_RDONLY, 0);
     if (reading->fd < 0) {
       const int number = errno;
-      char words[GATHER_SHUFFLE_WORDS];
       reading->number = -1;
-      return gather_fail_file(error, gather_shuffle_status_of(number), reading->part.path, -1, "cannot open it: %s",
-                              gather_shuffle_words(number, words));
+      return gather_fail_errno(error, gather_shuffle_status_of(number), number, reading->part.path, -1,
+                               "cannot open it");
     }
     gather_shuffle_read_in_order(reading->fd);
   }

@@ -18,11 +18,6 @@
 /* Some systems refuse more than 2 GiB at once; reads are shorter, so that a cancellation is noticed soon. */
 enum { READ_AT_MOST = 16 << 20, WRITE_AT_MOST = 1 << 30 };
 
-const char *gather_shuffle_words(int number, char room[GATHER_SHUFFLE_WORDS]) {
-  if (strerror_r(number, room, GATHER_SHUFFLE_WORDS) != 0) room[0] = 0;
-  return room;
-}
-
 gather_status gather_shuffle_failure_of(int number) {
   return number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR;
 }
@@ -39,11 +34,10 @@ int gather_shuffle_open_at(int folder, const char *path, int flags, unsigned mod
 }
 
 static gather_status fail_read(const char *file, int64_t offset, ssize_t got, gather_error *error) {
-  char words[GATHER_SHUFFLE_WORDS];
   const int number = errno;
-  return gather_fail_file(error, got < 0 ? gather_shuffle_status_of(number) : GATHER_IO_ERROR, file, offset,
-                          "cannot read it: %s",
-                          got < 0 ? gather_shuffle_words(number, words) : "it was truncated while it was in use");
+  if (got < 0)
+    return gather_fail_errno(error, gather_shuffle_status_of(number), number, file, offset, "cannot read it");
+  return gather_fail_file(error, GATHER_IO_ERROR, file, offset, "cannot read it: it was truncated while it was in use");
 }
 
 gather_status gather_shuffle_read_at(const gather_shuffle *job, int fd, const char *file, void *bytes, int64_t size,
@@ -64,7 +58,6 @@ gather_status gather_shuffle_read_at(const gather_shuffle *job, int fd, const ch
 
 gather_status gather_shuffle_write_at(int fd, const char *file, const void *bytes, int64_t size, int64_t offset,
                                       gather_error *error) {
-  char words[GATHER_SHUFFLE_WORDS];
   const char *from = bytes;
   const int64_t begin = offset, end = offset + size;
   while (offset < end) {
@@ -72,8 +65,7 @@ gather_status gather_shuffle_write_at(int fd, const char *file, const void *byte
     ssize_t wrote = pwrite(fd, from, (size_t)now, (off_t)offset);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0)
-      return gather_fail_file(error, GATHER_IO_ERROR, file, offset, "cannot write it: %s",
-                              gather_shuffle_words(wrote < 0 ? errno : ENOSPC, words));
+      return gather_fail_errno(error, GATHER_IO_ERROR, wrote < 0 ? errno : ENOSPC, file, offset, "cannot write it");
     from += wrote;
     offset += wrote;
   }

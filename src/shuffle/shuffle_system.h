@@ -7,9 +7,6 @@
 
 #include "gather/shuffle.h"
 
-/* The system's words for an errno, in `room`. */
-enum { GATHER_SHUFFLE_WORDS = 128 };
-const char *gather_shuffle_words(int number, char room[GATHER_SHUFFLE_WORDS]);
 /* The status of an errno: GATHER_FILE_NOT_FOUND, GATHER_OUT_OF_MEMORY, and GATHER_IO_ERROR for all others. */
 gather_status gather_shuffle_status_of(int number);
 /* The same where a name that is missing is a fault of its own: GATHER_OUT_OF_MEMORY or GATHER_IO_ERROR. */

@@ -16,9 +16,7 @@
 enum { PIECE_BYTES = 64 << 20 };
 
 static gather_status fail(const gather_shuffle *job, gather_error *error) {
-  char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "cannot write in it: %s",
-                          gather_shuffle_words(errno, words));
+  return gather_fail_errno(error, GATHER_IO_ERROR, errno, job->folder.path, -1, "cannot write in it");
 }
 
 gather_status gather_shuffle_write_header(gather_shuffle *job, gather_error *error) {

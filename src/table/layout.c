@@ -92,8 +92,8 @@ static gather_status find_sides(gather_layout *found, const layout_row *row, gat
     if (found->side[role] || row->side[role].need < NEEDED) continue;
     (void)side_name(found->data, row, &row->side[role], name);
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, found->file->name, -1,
-                            "the tensor '%.100s' is quantised as %s, but its side tensor '%.100s' is missing",
-                            found->data->name, row->name, name);
+                            "the tensor%s%.100s%s is quantised as %s, but its side tensor '%.100s' is missing",
+                            GATHER_CALLED(found->data->name), row->name, name);
   }
   return GATHER_OK;
 }
@@ -104,8 +104,8 @@ static gather_status check_data(const gather_layout *found, gather_error *error)
   GATHER_TRY(gather_file_rows_check(found->data, error));
   if (gather_tensor_is_row_major(&found->data->tensor)) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
-                          "the tensor '%.100s' is not in row-major order: its quantised rows are not contiguous",
-                          found->data->name);
+                          "the tensor%s%.100s%s is not in row-major order: its quantised rows are not contiguous",
+                          GATHER_CALLED(found->data->name));
 }
 
 /* Lengths of the decoded rows and of the decoded tensor. */
@@ -113,7 +113,8 @@ static gather_status check_sizes(const gather_layout *found, gather_error *error
   int64_t len, bytes;
   if (gather_shape_len(found->rank, found->shape, &len) && gather_mul(len, 8, &bytes)) return GATHER_OK;
   return gather_fail_file(error, GATHER_OVERFLOW, found->file->name, -1,
-                          "the size of the decoded tensor '%.100s' does not fit in 63 bits", found->data->name);
+                          "the size of the decoded tensor%s%.100s%s does not fit in 63 bits",
+                          GATHER_CALLED(found->data->name));
 }
 
 gather_status gather_layout_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec,
@@ -135,11 +136,10 @@ gather_status gather_layout_find(const gather_file *file, const gather_file_tens
   } else if (given) {
     GATHER_TRY(gather_shapes_given(found, codec, error));
   } else {
-    const bool named = *tensor->name;
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                             "the tensor%s%.100s%s (%.40s) is not quantised in a way that its file tells; the codec "
                             "may be given by its name",
-                            named ? " '" : "", tensor->name, named ? "'" : "", tensor->type_name);
+                            GATHER_CALLED(tensor->name), tensor->type_name);
   }
   return check_sizes(found, error);
 }

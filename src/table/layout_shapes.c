@@ -20,7 +20,7 @@ static gather_status fail_shape(const gather_layout *found, const gather_file_te
                                 gather_error *error) {
   char shape[200];
   return gather_fail_file(error, GATHER_SHAPE_MISMATCH, found->file->name, -1,
-                          "the tensor '%.100s' has the shape %s, but %s needs %s", tensor->name,
+                          "the tensor%s%.100s%s has the shape %s, but %s needs %s", GATHER_CALLED(tensor->name),
                           gather_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape),
                           found->name, wanted);
 }
@@ -72,15 +72,15 @@ static gather_status use_codec(gather_layout *found, const char *given, gather_c
   const char *name = found->codec->name;
   if (given && given[0] && strcmp(given, name) != 0)
     return gather_fail_file(error, GATHER_USAGE, found->file->name, -1,
-                            "the tensor '%.100s' is quantised as %s (codec %s), not with the codec '%.60s'",
-                            found->data->name, found->name, name, given);
+                            "the tensor%s%.100s%s is quantised as %s (codec %s), not with the codec '%.60s'",
+                            GATHER_CALLED(found->data->name), found->name, name, given);
   if (found->codec->kind != GATHER_CODEC_REFUSED) return GATHER_OK;
   if (!found->data->name[0]) /* of a file with one tensor; the codec is the caller's */
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
                             "rows that are quantised as %s are not decoded: %s", name, found->codec->value);
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
-                          "the tensor '%.100s' is quantised as %s, which is not decoded: %s", found->data->name, name,
-                          found->codec->value);
+                          "the tensor%s%.100s%s is quantised as %s, which is not decoded: %s",
+                          GATHER_CALLED(found->data->name), name, found->codec->value);
 }
 
 /* The decoded tensor has the shape of the data, except for the last length. */
@@ -108,7 +108,8 @@ static gather_status measure(gather_layout *found, int64_t group_len, gather_err
       !gather_shape_len(data->rank - 1, data->shape + 1, &len) ||
       !gather_tensor_len_bytes(data, len, &found->row_bytes))
     return gather_fail_file(error, GATHER_OVERFLOW, found->file->name, -1,
-                            "the length of a row of '%.100s' does not fit in 63 bits", found->data->name);
+                            "the length of a row of the tensor%s%.100s%s does not fit in 63 bits",
+                            GATHER_CALLED(found->data->name));
   found->group_len = group_len;
   found->groups = group_len > 0 ? found->row_len / group_len + (found->row_len % group_len != 0) : 0;
   return GATHER_OK;
@@ -125,13 +126,13 @@ gather_status gather_shapes_gguf(gather_layout *found, const char *codec, gather
   GATHER_TRY(want_rows(found, 2, error));
   if (named == GATHER_CODEC_NONE)
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
-                            "the tensor '%.100s' has the type %.40s, for which there is no codec", found->data->name,
-                            found->data->type_name);
+                            "the tensor%s%.100s%s has the type %.40s, for which there is no codec",
+                            GATHER_CALLED(found->data->name), found->data->type_name);
   GATHER_TRY(use_codec(found, codec, named, error));
   if (found->file->blocks_swapped)
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
-                            "the tensor '%.100s' has blocks in big-endian byte order, which are not decoded",
-                            found->data->name);
+                            "the tensor%s%.100s%s has blocks in big-endian byte order, which are not decoded",
+                            GATHER_CALLED(found->data->name));
   if (!gather_mul(data->shape[data->rank - 1], found->codec->block_len, &len)) len = INT64_MAX;
   decoded_shape(found, data->rank, len);
   return measure(found, 0, error);
@@ -147,10 +148,11 @@ gather_status gather_shapes_given(gather_layout *found, const char *codec, gathe
     return gather_fail_file(error, GATHER_USAGE, found->file->name, -1, "no such codec: '%.60s'", codec);
   GATHER_TRY(use_codec(found, codec, named, error));
   if (found->codec->kind == GATHER_CODEC_CODES)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
-                            "the codec %s needs side tensors, and the names in the file do not tell which belong to "
-                            "'%.100s'",
-                            found->codec->name, found->data->name);
+    return gather_fail_file(
+        error, GATHER_UNSUPPORTED, found->file->name, -1,
+        "the codec %s needs side tensors, and the names in the file do not tell which belong to the "
+        "tensor%s%.100s%s",
+        found->codec->name, GATHER_CALLED(found->data->name));
   GATHER_TRY(want_rows(found, 2, error));
   if (found->codec->kind == GATHER_CODEC_PACKED && data->rank != 2)
     return fail_shape(found, found->data, "rank 2", error);
@@ -158,8 +160,8 @@ gather_status gather_shapes_given(gather_layout *found, const char *codec, gathe
   about.codec = named, about.data = data;
   const gather_status status = gather_quantized_shape(&about, found->shape, &found->rank, &why);
   if (status != GATHER_OK)
-    return gather_fail_file(error, status, found->file->name, -1, "the tensor '%.100s' as %s: %s", found->data->name,
-                            found->codec->name, why.message);
+    return gather_fail_file(error, status, found->file->name, -1, "the tensor%s%.100s%s as %s: %s",
+                            GATHER_CALLED(found->data->name), found->codec->name, why.message);
   return measure(found, 0, error);
 }
 
@@ -179,9 +181,9 @@ gather_status gather_shapes_float(gather_layout *found, const char *codec, gathe
   GATHER_TRY(want_rows(found, 1, error));
   if (gather_type_get(data->type)->bits <= 8 && !(codec && codec[0]))
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
-                            "the tensor '%.100s' (%.40s) is not quantised in a way that its file tells; if it has no "
+                            "the tensor%s%.100s%s (%.40s) is not quantised in a way that its file tells; if it has no "
                             "scales, the codec float takes its values as they are",
-                            found->data->name, found->data->type_name);
+                            GATHER_CALLED(found->data->name), found->data->type_name);
   found->code_type = data->type;
   decoded_shape(found, data->rank, data->shape[data->rank - 1]);
   return measure(found, 0, error);
@@ -264,8 +266,8 @@ static gather_status nested_scales(gather_layout *found, const gather_quant_stat
     if (!found->side[ROLES[i]])
       return gather_fail_file(
           error, GATHER_NAME_NOT_FOUND, found->file->name, -1,
-          "the tensor '%.100s' has nested scales, but its side tensor '%.100s.nested_%s' is missing", found->data->name,
-          found->data->name, i == 0 ? "absmax" : "quant_map");
+          "the tensor%s%.100s%s has nested scales, but its side tensor '%.100s.nested_%s' is missing",
+          GATHER_CALLED(found->data->name), found->data->name, i == 0 ? "absmax" : "quant_map");
   found->outer_len = state->nested_block_len;
   found->outer_offset = state->nested_offset;
   GATHER_TRY(want_type(found, GATHER_SIDE_SCALE, BYTES, error));
@@ -298,8 +300,8 @@ static gather_status four_bits(gather_layout *found, const char *given, gather_c
     GATHER_TRY(want_type(found, GATHER_SIDE_SCALE, FLOAT, error));
   if (state.rank < 2)
     return gather_fail_file(error, GATHER_RANK_MISMATCH, found->file->name, -1,
-                            "the tensor '%.100s' had %d dimension before it was quantised, which has no rows",
-                            found->data->name, (int)state.rank);
+                            "the tensor%s%.100s%s had %d dimension before it was quantised, which has no rows",
+                            GATHER_CALLED(found->data->name), (int)state.rank);
   found->rank = state.rank;
   memcpy(found->shape, state.shape, (size_t)state.rank * sizeof *state.shape);
   GATHER_TRY(measure(found, state.block_len, error));
@@ -339,14 +341,15 @@ static gather_status choose_bits(gather_layout *found, const char *codec, int64_
     }
   if (count == 1) return GATHER_OK;
   if (count > 1)
-    return gather_fail_file(error, GATHER_USAGE, found->file->name, -1,
-                            "the shapes of the tensor '%.100s' do not tell how many bits a code has: give the codec as "
-                            "%s",
-                            found->data->name, fits);
+    return gather_fail_file(
+        error, GATHER_USAGE, found->file->name, -1,
+        "the shapes of the tensor%s%.100s%s do not tell how many bits a code has: give the codec as "
+        "%s",
+        GATHER_CALLED(found->data->name), fits);
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
-                          "the tensor '%.100s' has groups of %" PRId64
+                          "the tensor%s%.100s%s has groups of %" PRId64
                           " bits; codes of 2, 4 and 8 bits in groups of 32, 64 and 128 are decoded",
-                          found->data->name, group_bits);
+                          GATHER_CALLED(found->data->name), group_bits);
 }
 
 gather_status gather_shapes_affine(gather_layout *found, const char *codec, gather_error *error) {

@@ -146,11 +146,9 @@ gather_status gather_reader_begin(gather_reader *reader, const gather_read *read
 static gather_status fail_read(const gather_slot *slot, gather_error *error) {
   const gather_read *read = &slot->read;
   if (slot->result > 0) {
-    char words[128] = "";
-    if (strerror_r(slot->result, words, sizeof words) != 0) words[0] = '\0';
     const int64_t left = read->needed - slot->done, block = read->source->block_bytes;
-    return gather_fail_file(error, GATHER_IO_ERROR, read->source->path, read->offset + slot->done,
-                            "cannot read %" PRId64 " bytes: %s", left < block ? left : block, words);
+    return gather_fail_errno(error, GATHER_IO_ERROR, slot->result, read->source->path, read->offset + slot->done,
+                             "cannot read %" PRId64 " bytes", left < block ? left : block);
   }
   int64_t end = read->offset + slot->done;
   struct stat about;

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What a first try gets wrong, and the hint that must help: never one about something else."""
 
+import errno
 import json
+import os
 import resource
+import shutil
+import signal
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,6 +47,11 @@ TRIES = [
     ("take x.npy 0:3:1:1 -o o.npy", 3, ["'[0, 2]'"]),
     ("take x.npy ids.txt -o o.npy", 3, ["INDICES is a file"]),
     ("take x.npy 0 -o nodir/r.npy", 3, ["no such folder: nodir", "mkdir"]),
+    ("tree two.npz two.npz two.npz 1 --tensor emb -o o.npy", 2, ["gather tree has no option --tensor", "hint: a tensor is named FILE:NAME"]),
+    ("tree two.npz two.npz two.npz 1 --indices-tensor emb -o o.npy", 2, ["hint: a tensor is named FILE:NAME"]),
+    ("run m.onnx --input ids=two.npz --tensor emb", 2, ["a tensor is named --input INPUT=FILE:NAME; FILE ends at the first colon"]),
+    ("check m.onnx --input ids=two.npz --tensor emb", 2, ["a tensor is named --input INPUT=FILE:NAME; FILE ends at the first colon"]),
+    ("explain m.onnx --node g --tensor emb", 2, ["--tensor needs DATA and INDICES that are files"]),
     ("take x.npy 0 -o x.npy/r.npy", 3, ["x.npy is a file, not a folder"]),
     ("run m.onnx --input ids=[0] --output y=nodir/r.npy", 3, ["no such folder: nodir"]),
     ("shuffle x.npy -o nodir/r.npy", 3, ["no such folder: nodir"]),
@@ -244,3 +254,108 @@ def test_too_many_files_get_their_hint(gather):
             assert error["hint"] == "raise the limit of open files: ulimit -n", (most, line, error)
             seen += 1
     assert seen > 0
+
+
+# What the system answers to a call, and the hint that must follow. "": none, for nothing is known about what to do.
+REFUSED = {
+    errno.ENOSPC: "free space on the disk of out, or write elsewhere",
+    errno.EDQUOT: "your quota on the disk of out is used up: remove files, or write elsewhere",
+    errno.EFBIG: "the file system of out, or ulimit -f, allows no file of this size; write elsewhere",
+    errno.EROFS: "the file system of out is read-only; write elsewhere",
+    errno.EMFILE: "raise the limit of open files: ulimit -n",
+    errno.ENFILE: "the whole system has too many open files (fs.file-max): end programs that hold them",
+    errno.EACCES: "the folder out is not writable; write elsewhere",
+    errno.EPERM: "the folder out is not writable; write elsewhere",
+    errno.ELOOP: "links lead in a circle, or there are too many; name the file that is meant",
+    errno.ENAMETOOLONG: "the system allows no name of this length (most allow 255 bytes for each part of a path)",
+    errno.EIO: "",
+}
+
+
+@pytest.fixture(scope="module")
+def other_words(tmp_path_factory):
+    """An environment in which the system's words for its errors are others, as in another language or C library."""
+    if os.environ.get("GATHER_SANITIZE"):
+        return {}  # the sanitizer comes first
+    folder = tmp_path_factory.mktemp("words")
+    (folder / "words.c").write_text(
+        "#include <stddef.h>\n#include <stdio.h>\nstatic char words[40];\n"
+        'char *strerror(int number) { snprintf(words, sizeof words, "Fehler %d", number); return words; }\n'
+        'int __xpg_strerror_r(int number, char *text, size_t room) { snprintf(text, room, "Fehler %d", number); return 0; }\n'
+    )
+    line = [os.environ.get("GATHER_CC", "cc"), "-shared", "-fPIC", "-o", str(folder / "words.so"), str(folder / "words.c")]
+    subprocess.run(line, check=True)
+    return {"LD_PRELOAD": str(folder / "words.so")}
+
+
+@pytest.mark.parametrize("own_words", [True, False], ids=["own-words", "other-words"])
+@pytest.mark.parametrize("line", ["take x.npy [0] -o out/o.npy", "shuffle x.npy -o out/o.npy", "explain x.npy [0] -o out/o.svg"])
+def test_the_number_of_an_error_has_its_hint(gather, other_words, line, own_words):
+    """Whatever call fails, and whatever the words of the system are."""
+    trace = Path(os.environ.get("GATHER_BUILD", "")) / "tests/faults/gather_trace"
+    if not trace.is_file():
+        skip_test("faults", "no program here lets system calls fail")
+    gather.save("x.npy", np.arange(1 << 14))
+    fired = set()
+    for number, hint in REFUSED.items():
+        for calls in (["access", "faccessat"], ["mkdir", "mkdirat"], ["fallocate"]):
+            for call in calls:
+                shutil.rmtree(gather.folder / "out", ignore_errors=True)
+                (gather.folder / "out").mkdir()
+                words = [str(gather.folder / "report"), "fail", call, "1", str(number), gather.exe, *line.split(), "--json"]
+                done = subprocess.run([trace, *words], cwd=gather.folder, capture_output=True, timeout=60, check=False,
+                                      env=gather.environment(**({} if own_words else other_words)))  # fmt: skip
+                if f"fired {call}" not in (gather.folder / "report").read_text() or done.returncode == 0:
+                    continue
+                fired.add(call)
+                error = json.loads(done.stdout)["error"]
+                assert error.get("hint", "") == hint, (errno.errorcode[number], call, error)
+                if not own_words and other_words:
+                    assert f"Fehler {number}" in error["message"]
+    assert fired & {"fallocate", "access", "faccessat"} and (fired & {"mkdir", "mkdirat"} or "shuffle" not in line)
+
+
+@pytest.mark.parametrize("own_words", [True, False], ids=["own-words", "other-words"])
+def test_what_the_system_really_refuses_has_its_hint(gather, other_words, own_words):
+    words = {} if own_words else other_words
+    gather.save("x.npy", np.arange(1 << 16))
+    gather.save("ids.npy", np.arange(2))
+    (gather.folder / "folder.npy").mkdir()
+    os.mkfifo(gather.folder / "pipe.npy")
+    (gather.folder / "dangling.npy").symlink_to("none.npy")
+    (gather.folder / "circle.npy").symlink_to("circle.npy")
+    (gather.folder / "round").symlink_to("round")
+    long = "n" * 300
+
+    def hint(*line: str, **more) -> str:
+        answer = gather(*line, "-f", "--json", env=words, **more)
+        assert answer.code == 3, answer
+        return json.loads(answer.out)["error"].get("hint", "")
+
+    for command in (("take", "x.npy", "ids.npy"), ("shuffle", "x.npy"), ("explain", "x.npy", "[0]")):
+        end = "svg" if command[0] == "explain" else "npy"
+        for output, part in (
+            ("pipe.npy", "pipe.npy is not a regular file; name another output"),
+            ("folder.npy", "folder.npy is not a regular file; name another output"),
+            ("dangling.npy", "dangling.npy is a link to a file that does not exist"),
+            ("circle.npy", "links lead in a circle"),
+            (f"round/o.{end}", "links lead in a circle"),
+            (f"{long}.{end}", "no name of this length"),
+            (f"{long}/o.{end}", "no name of this length"),
+            (f"x.npy/o.{end}", "x.npy is a file, not a folder"),
+            (f"x.npy/a/o.{end}", "x.npy is a file, not a folder"),
+            (f"none/o.{end}", "no such folder: none; create it with mkdir -p"),
+        ):
+            if command[0] == "explain" and output.endswith(".npy"):
+                continue  # the extension is refused first
+            assert part in hint(*command, "-o", output), (command, output)
+
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    for command in (("take", "x.npy", "0:60000"), ("shuffle", "x.npy")):
+        assert "ulimit -f, allows no file of this size" in hint(*command, "-o", "o.npy", preexec_fn=small), command
+    for line in (("take", "circle.npy", "[0]", "-o", "o.npy"), ("take", f"{long}.npy", "[0]", "-o", "o.npy")):
+        shown = hint(*line)
+        assert "links lead in a circle" in shown or "no name of this length" in shown, (line, shown)

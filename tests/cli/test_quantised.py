@@ -197,3 +197,19 @@ def test_many_tensors_that_look_quantised(gather):
     assert [row["name"] for row in answer["tensors"]] == list(tensors)
     assert gather.json("info", "m.safetensors:layers.39999.scales")["tensors"][0]["name"] == "layers.39999.scales"
     assert "'layers.7.scales'" in gather.fails("name_not_found", "info", "m.safetensors:layers.7.scale")["message"]
+
+
+def test_tensors_without_a_name(gather) -> None:
+    """.npy and raw bytes have no names: a message about one has no empty quotes."""
+    gather.save("f4.npy", np.zeros((4, 32), np.float32))
+    gather.save("u1.npy", np.zeros((4, 33), np.uint8))
+    gather.save("one.npy", np.zeros(64, np.uint8))
+    gather.save("i8.npy", np.zeros((4, 32), np.int64))
+    gather.save("fortran.npy", np.asfortranarray(np.zeros((4, 34), np.uint8)))
+    gather.write("raw.bin", bytes(128))
+    raw = ("--type", "float8_e4m3fn", "--shape", "4x32")
+    for line in (("f4.npy", "--codec", "Q8_0"), ("u1.npy", "--codec", "Q8_0"), ("one.npy", "--codec", "Q8_0"), ("i8.npy",), ("u1.npy", "--codec", "affine"),
+                 ("u1.npy", "--codec", "biased:4"), ("i8.npy", "--codec", "nf4"), ("fortran.npy", "--codec", "Q8_0"), ("raw.bin", *raw),
+                 ("raw.bin", *raw, "--codec", "Q8_0")):  # fmt: skip
+        answer = gather("take", line[0], "[0]", "--as", "float32", *line[1:], "-o", "o.npy")
+        assert answer.code != 0 and "''" not in answer.errors and "tensor  " not in answer.errors, (line, answer)

@@ -145,7 +145,7 @@ def test_models(gather, url) -> None:
     gather.json("run", url("/small.onnx"), "--output", "y=y.npy")
     assert np.array_equal(np.load(gather.folder / "y.npy"), np.arange(20, dtype=np.float32).reshape(5, 4)[[0, 2]])
     error = gather.fails("unsupported", "run", url("/big.onnx"), "--output", "y=z.npy")
-    assert "the elements of 'emb' (781 KiB) are remote and were not downloaded" in error["message"]
+    assert "the elements of the tensor 'emb' (781 KiB) are remote and were not downloaded" in error["message"]
     assert not (gather.folder / "z.npy").exists()
     assert "hint" not in gather("run", url("/big.onnx"), "--output", "y=z.npy").errors
     assert "MODEL is an ONNX model" not in gather("check", url("/a.npy")).errors

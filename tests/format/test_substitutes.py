@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import re
 import zipfile
 from pathlib import Path
 
@@ -293,7 +294,8 @@ def test_unsupported_formats(name, tmp_path) -> None:
         return
     with pytest.raises(GatherError, match="not raw bytes") as caught, opened_raw(path, "uint8", (16,)):
         pass
-    assert caught.value.status == "usage"
+    assert caught.value.status == "usage" and "npz" not in caught.value.message
+    assert re.search(words, caught.value.message), caught.value.message  # the same as without a type
     with opened_raw(path, "uint8", (16,), as_is=True):
         pass
 

@@ -152,6 +152,49 @@ def test_ir_branches(tmp_path) -> None:
     assert code == 1 and nodes["main/if/then_body/g"]["executed"] is False and nodes["main/if/else_body/g"]["verdict"] == "bad"
 
 
+def ir_loop(folder: Path, kind: str, count: int | None, condition: bool | None) -> Path:
+    """A body that takes the rows 3 and 4 of 4, so many times; None: an input of the model says how often, or whether."""
+    maps = '<port_map><input external_port_id="2" internal_layer_id="5"/><output external_port_id="3" internal_layer_id="9"/></port_map>'
+    parameter, const = "Parameter", "Const"
+    layers = layer(0, "n", parameter if count is None else const, "opset1",
+                   '<data shape="" element_type="i64"' + ("/>" if count is None else ' offset="24" size="8"/>'), out='precision="I64">')
+    layers += layer(1, "c", parameter if condition is None else const, "opset1",
+                    '<data shape="" element_type="boolean"' + ("/>" if condition is None else ' offset="32" size="1"/>'), out='precision="BOOL">')
+    layers += layer(2, "x", parameter, "opset1", '<data shape="4,3" element_type="f32"/>', out=X)
+    layers += layer(3, "l", kind, "opset5", "", 3, 'precision="FP32">', maps + body("body", "constant"))
+    layers += layer(4, "r", "Result", "opset1", "", 1)
+    edges = [(0, 0, 3, 0), (1, 0, 3, 1), (2, 0, 3, 2), (3, 3, 4, 0)]
+    lines = "".join(f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>' for a, b, c, d in edges)
+    (folder / "l.xml").write_text(f'<net name="l" version="11"><layers>{layers}</layers><edges>{lines}</edges></net>')
+    (folder / "l.bin").write_bytes(np.array([0, 3, 4, count or 0]).tobytes() + bytes([bool(condition)]))
+    return folder / "l.xml"
+
+
+@pytest.mark.parametrize("kind", ["Loop", "loop"])
+def test_ir_loops_that_do_not_run(tmp_path, kind) -> None:
+    """A count of 0 or a false condition, constant or given: not executed. A count below 0 is none. What is not known decides."""
+    for count, condition, why in (
+        (0, True, "the trip count 'n' is 0 in"), (0, False, "the trip count 'n' is 0 in"), (3, False, "the condition 'c' is false in"),
+        (-1, False, "the condition 'c' is false in"), (0, None, "the trip count 'n' is 0 in"), (None, False, "the condition 'c' is false in"),
+    ):  # fmt: skip
+        code, nodes = nodes_of(ir_loop(tmp_path, kind, count, condition))
+        node = nodes["main/l/body/g"]
+        assert code == 0 and node["verdict"] == "unknown" and node["executed"] is False, (count, condition, node)
+        assert node["reason"] == f"not executed: {why} {kind} 'l'"
+    for count, condition in ((1, True), (-1, True), (7, True)):
+        code, nodes = nodes_of(ir_loop(tmp_path, kind, count, condition))
+        assert code == 1 and nodes["main/l/body/g"]["error"]["value"] == 4, (count, condition)
+    for count, condition, who in ((None, True, "the trip count 'n' of"), (2, None, "the condition 'c' of"), (-1, None, "the condition 'c' of"),
+                                  (None, None, "the trip count 'n' and the condition 'c' of")):  # fmt: skip
+        code, nodes = nodes_of(ir_loop(tmp_path, kind, count, condition))
+        node = nodes["main/l/body/g"]
+        assert code == 0 and node["verdict"] == "unknown" and f"{who} {kind} 'l' decides" in node["reason"], (count, condition, node)
+    path = ir_loop(tmp_path, kind, None, None)
+    for count, condition, code, executed in (("0", "1", 0, False), ("2", "0", 0, False), ("2", "1", 1, True), ("-1", "1", 1, True)):
+        told, nodes = nodes_of(path, "--input", f"n={count}", "--input", f"c={condition}")
+        assert told == code and nodes["main/l/body/g"].get("executed", True) is executed, (count, condition)
+
+
 def test_ir_explain_of_a_branch(tmp_path) -> None:
     path = ir_if(tmp_path)
     code, drawn = answer("explain", path, "--node", "main/if/then_body/g", "--input", "i=[3, 0]")

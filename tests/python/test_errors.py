@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import pickle
 import re
 
@@ -128,6 +129,30 @@ def test_the_first_bad_index_is_the_first():
             with pytest.raises(libgather.GatherIndexError) as caught:
                 libgather.take(TABLE, view, axis=0, threads=threads)
             assert (caught.value.position, caught.value.bad_count) == (first, 2)
+
+
+def test_the_number_of_the_system(tmp_path):
+    """What the system refused has its errno, as an OSError has; other errors have none."""
+    np.save(tmp_path / "x.npy", TABLE)
+    (tmp_path / "bad.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-8])
+    (tmp_path / "link.npy").symlink_to("link.npy")
+    (tmp_path / "folder.npy").mkdir()
+    cases = [
+        (lambda: libgather.open(tmp_path / "none.npy"), errno.ENOENT),
+        (lambda: libgather.open(tmp_path / "x.npy/y.npy"), errno.ENOTDIR),
+        (lambda: libgather.open(tmp_path / "link.npy"), errno.ELOOP),
+        (lambda: libgather.open(tmp_path / ("n" * 300)), errno.ENAMETOOLONG),
+        (lambda: libgather.open(tmp_path / "folder.npy"), errno.EISDIR),
+        (lambda: libgather.open(tmp_path / "bad.npy"), None),
+        (lambda: libgather.shuffle(tmp_path / "x.npy", tmp_path / "none/y.npy"), errno.ENOENT),
+        (lambda: libgather.shuffle(tmp_path / "x.npy", tmp_path / "x.npy/y.npy"), errno.ENOTDIR),
+        (lambda: libgather.shuffle(tmp_path / "x.npy", tmp_path / "folder.npy", replace=True), errno.EISDIR),
+    ]
+    for call, number in cases:
+        with pytest.raises(libgather.GatherFileError) as caught:
+            call()
+        assert caught.value.errno == number, caught.value
+        assert pickle.loads(pickle.dumps(caught.value)).errno == number
 
 
 NASTY = "\x1b[31m \x9b31m \u202eabc \u2066x \u200e \u061c \u2028 \x7f\n"

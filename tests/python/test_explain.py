@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Pictures: what the command draws of the same tensors, for every kind of input, and nothing left behind."""
 
+import pickle
 import subprocess
 import sys
 import xml.etree.ElementTree
 
 import ml_dtypes
 import numpy as np
+import onnx
 import pytest
 from model_files import BAD, CHAIN, EMBED, NAMED, command, needs_onnx, one_node, parsed, saved  # noqa: F401
 from support.skip import skip_test
 
+import libgather
 from libgather import errors, take
 from libgather.explain_picture import Picture, explain
 from libgather.model import Model
@@ -214,12 +217,46 @@ def test_save(tmp_path):
     assert (tmp_path / "p.svg").read_text(encoding="utf-8") == picture.svg
     with pytest.raises(errors.GatherValueError, match="svg"):
         picture.save(tmp_path / "p.png")
+    for name in ("https://u:pw@h/p.npy?sig=SECRET", "https://u:pw@h/p.svg?sig=SECRET", "https://u:pw@h/p?sig=SECRET.svg"):
+        with pytest.raises(errors.GatherError) as caught:
+            picture.save(name)
+        assert "SECRET" not in repr(caught.value) and "pw" not in repr(caught.value) and "SECRET" not in (caught.value.file or "")
     with pytest.raises(FileNotFoundError):
         picture.save(tmp_path / "nowhere" / "p.svg")
     (tmp_path / "p.svg").chmod(0o600)
     picture.save(tmp_path / "p.svg", replace=True, sync=False)
     assert (tmp_path / "p.svg").stat().st_mode & 0o777 == 0o600
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".gather-")]
+
+
+def test_save_keeps_the_inputs(tmp_path):
+    """Also with replace=True, by whatever name: models, their external data, mapped arrays, tables."""
+    model = parsed(BAD)
+    given = onnx.helper.make_node("Gather", ["W", "free"], ["extra"], name="extra")
+    model.graph.node.append(given)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.arange(4096, dtype=np.float32).reshape(1024, 4), "W"))
+    onnx.save(model, tmp_path / "model.txt", save_as_external_data=True, location="weights.txt", size_threshold=1024)
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "i.npy", np.array([1, 2]))
+    (tmp_path / "x.npy").rename(tmp_path / "x.svg")
+    (tmp_path / "i.npy").rename(tmp_path / "i.txt")
+    (tmp_path / "link.svg").symlink_to("x.svg")
+    (tmp_path / "hard.svg").hardlink_to(tmp_path / "x.svg")
+    of_model = Model(tmp_path / "model.txt").explain("far")
+    mapped = explain(np.load(tmp_path / "x.svg", mmap_mode="r"), np.load(tmp_path / "i.txt", mmap_mode="r")[:1])
+    with libgather.open(tmp_path / "x.svg") as table:
+        of_table = explain(table, [0])
+    kept = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    for picture, names in ((of_model, ("model.txt", "weights.txt")), (mapped, ("x.svg", "link.svg", "hard.svg", "i.txt")),
+                           (of_table, ("x.svg", "link.svg", "hard.svg"))):  # fmt: skip
+        for name in names:
+            with pytest.raises(errors.GatherFileError, match="which is kept; write to another file") as caught:
+                picture.save(tmp_path / name, replace=True)
+            assert caught.value.status == "file_exists" and caught.value.file == str(tmp_path / name)
+    assert kept == {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    mapped.save(tmp_path / "model.txt", replace=True)
+    copied = pickle.loads(pickle.dumps(of_model))
+    assert (str(copied), copied.svg, copied.cells) == (str(of_model), of_model.svg, of_model.cells)
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------

@@ -107,6 +107,17 @@ def test_secrets_of_a_url_are_in_no_error(call):
     assert "SECRET" not in f"{caught.value} {caught.value!r} {vars(caught.value)}"
 
 
+@pytest.mark.parametrize("scheme", ["gs", "abfss", "http", "file"])
+def test_secrets_of_an_output_are_in_no_error(tmp_path, scheme):
+    np.save(tmp_path / "x.npy", np.zeros((4, 3)))
+    for end in (".npy", ".xyz", ""):
+        name = SECRET.replace("http", scheme).replace(".npy", end)
+        for replace in (False, True):
+            with pytest.raises(libgather.GatherError) as caught:
+                libgather.shuffle(tmp_path / "x.npy", name, replace=replace)
+            assert "SECRET" not in f"{caught.value} {caught.value!r} {vars(caught.value)}"
+
+
 def test_secrets_of_a_url_are_not_shown():
     assert libgather.remote.shown(SECRET) == "http://127.0.0.1:1/x.npy"
     assert libgather.remote.shown("https://h/m.npz?sig=a:b/SECRET") == "https://h/m.npz"

@@ -10,6 +10,9 @@ typedef enum {
   WHOLE,       /* 200, and bytes without end */
   OTHER_RANGE, /* one byte further */
   SHORTER,     /* a range that is one byte shorter */
+  AT_MOST_512, /* no answer has more bytes */
+  AT_MOST_1,
+  SLOWLY_1, /* the same, and each answer takes its time */
   MULTIPART,
   COMPRESSED,
   WRONG_LENGTH, /* Content-Length and Content-Range differ */
@@ -82,6 +85,16 @@ static bool play(played_request *request, fault what) {
       return played_good(request);
     case SHORTER:
       request->last--;
+      return played_good(request);
+    case AT_MOST_512:
+      if (request->last > first + 511) request->last = first + 511;
+      return played_good(request);
+    case SLOWLY_1:
+      played_sleep(30);
+      request->last = first;
+      return played_good(request);
+    case AT_MOST_1:
+      request->last = first;
       return played_good(request);
     case MULTIPART:
       return played_print(
@@ -283,6 +296,36 @@ static void test_once(void **state) {
     }
 }
 
+/* Answers that are shorter than asked are no failed tries, however many there are; but they must bring progress in time. */
+static void test_short_answers(void **state) {
+  (void)state;
+  static const struct {
+    fault what;
+    int asked;
+  } CASES[] = {{AT_MOST_512, 8}, {AT_MOST_1, 4096}};
+  static const char *const TAGS[] = {"\"v1\"", "W/\"v1\"", ""};
+  gather_remote_options options = quick_options();
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    for (int tag = 0; tag < 3; tag++) {
+      script own = {0};
+      for (int k = 0; k < 8; k++) own.faults[k] = CASES[i].what;
+      options.take_seconds = 60; /* on a busy machine */
+      outcome result = read_from(&own, TAGS[tag], &options);
+      if (result.status != GATHER_OK) fail_msg("case %d: %s", (int)i, result.error.message);
+      assert_in_range(result.asked, CASES[i].asked, CASES[i].asked + result.counts.hedges);
+      assert_int_equal(result.counts.retries, 0);
+      if (result.counts.hedges > 0) continue; /* on a busy machine: it may be the second */
+      assert_string_equal(own.ranges[1], CASES[i].what == AT_MOST_1 ? "100001-104095" : "100512-104095");
+    }
+  script slow = {0};
+  for (int k = 0; k < 8; k++) slow.faults[k] = SLOWLY_1;
+  options.take_seconds = 0.5;
+  outcome result = read_from(&slow, "\"v1\"", &options);
+  assert_int_equal(result.status, GATHER_IO_ERROR);
+  assert_contains(result.error.message, "only 1 bytes of a range at a time; no progress for 0.5 s");
+  assert_in_range(result.asked, 2, 40);
+}
+
 static void test_retry_after(void **state) {
   (void)state;
   gather_remote_options options = quick_options();
@@ -415,9 +458,9 @@ static void test_open(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_for_ever),    cmocka_unit_test(test_once),
-                                     cmocka_unit_test(test_retry_after), cmocka_unit_test(test_slow),
-                                     cmocka_unit_test(test_last_wait),   cmocka_unit_test(test_hedge),
-                                     cmocka_unit_test(test_open)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_for_ever),      cmocka_unit_test(test_once),
+                                     cmocka_unit_test(test_short_answers), cmocka_unit_test(test_retry_after),
+                                     cmocka_unit_test(test_slow),          cmocka_unit_test(test_last_wait),
+                                     cmocka_unit_test(test_hedge),         cmocka_unit_test(test_open)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,8 @@ KINDS: dict[str, tuple[list[Any], int, int]] = {
     "no total": ([faults.no_total()], 2, 2),
     "at most 20000 bytes": ([faults.at_most(20_000)], 5, 20),
     "at most 1024 bytes": ([faults.at_most(1024)], 65, 90),
+    "at most 512 bytes": ([faults.at_most(512)], 129, 180),
+    "at most 100 bytes": ([faults.at_most(100)], 656, 900),
     "416 without a size": ([faults.unsatisfied(says_size=False)], 2, 2),
 }
 

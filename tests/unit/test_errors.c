@@ -314,6 +314,7 @@ static void errors_of_a_program(void **state) {
   assert_string_equal(error.file, "");
   assert_int_equal(error.file_offset, -1);
   assert_int_equal(error.row, -1);
+  assert_int_equal(error.system_error, 0);
   assert_int_equal(error.bad_count, 0);
   assert_false(error.value_is_unsigned);
   assert_status(gather_error_set_input(&error, GATHER_USAGE, "axis", "no such axis"), GATHER_USAGE);
@@ -344,8 +345,50 @@ static void errors_of_files(void **state) {
   assert_non_null(strstr(error.message, " (at byte 9)"));
 }
 
+/* Whoever reports a name that may be a URL: nothing secret of it is in the error. */
+static void errors_of_urls(void **state) {
+  static const struct {
+    const char *name, *shown;
+  } CASES[] = {
+      {"https://user:pw@host/a.npy?sig=S#f", "https://host/a.npy"},
+      {"https://host/a@b.npy?sig=a@b", "https://host/a@b.npy"},
+      {"gs://u@bucket/o.npy?sig=S", "gs://bucket/o.npy"},
+      {"HTTP://u:p@w@[::1]:80?sig=S", "HTTP://[::1]:80"},
+      {"https:/user:pw@host/a.npy?sig=S", "https:/host/a.npy"},
+      {"s3://bucket/a?b#c.npy", "s3://bucket/a?b#c.npy"},
+      {"S3://bucket/a?b.npy", "S3://bucket/a?b.npy"},
+      {"hf://owner/repo/a?b@c", "hf://owner/repo/a?b@c"},
+      {"C:/folder/a?b.npy", "C:/folder/a?b.npy"},
+      {"folder/https://u@h/a?b", "folder/https://u@h/a?b"},
+      {"a?b@c#d:/e", "a?b@c#d:/e"},
+      {"", ""},
+      {"https://", "https://"},
+  };
+  char name[2000], shown[900];
+  gather_error error;
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    (void)gather_error_set_file(&error, GATHER_IO_ERROR, CASES[i].name, -1, "fails");
+    assert_string_equal(error.file, CASES[i].shown);
+    (void)snprintf(shown, sizeof shown, "%s: fails", CASES[i].shown);
+    assert_string_equal(error.message, shown);
+  }
+  for (size_t length = 200; length < 300; length++) { /* the end of what may be shown */
+    memset(shown, 'x', length);
+    shown[length] = 0;
+    (void)snprintf(name, sizeof name, "https://user:pw@h/%s.npy?sig=%s", shown, shown);
+    (void)snprintf(shown + length, sizeof shown - length, ".npy");
+    (void)gather_error_set_file(&error, GATHER_IO_ERROR, name, -1, "fails");
+    const size_t given = strlen(error.file);
+    assert_true(given >= sizeof error.file - 1 - strlen("https://h/") || given == length + strlen("https://h/.npy"));
+    assert_null(strpbrk(error.file, "?@"));
+    assert_string_equal(error.file + given - 4, ".npy");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(errors_of_urls),
       cmocka_unit_test(errors_of_a_program),
       cmocka_unit_test(errors_of_files),
       cmocka_unit_test(a_good_call),

@@ -110,8 +110,12 @@ static void tuning_parameters(void **state) {
     error = dirty_error();
     assert_status(gather_tuning_set(NONE[i], 1, &error), GATHER_NAME_NOT_FOUND);
     assert_error(&error, GATHER_NAME_NOT_FOUND);
-    assert_non_null(strstr(error.message, NONE[i] ? NONE[i] : "'NULL'"));
+    assert_non_null(strstr(error.message, NONE[i] ? NONE[i] : "gather_tuning_set: name is NULL"));
   }
+  assert_status(gather_tuning_get(NULL, &value, &error), GATHER_NAME_NOT_FOUND);
+  assert_string_equal(error.message, "gather_tuning_get: name is NULL");
+  assert_status(gather_tuning_get(gather_tuning_at(0)->name, NULL, &error), GATHER_USAGE); /* that one exists */
+  assert_string_equal(error.message, "gather_tuning_get: value is NULL");
 }
 
 /* Counts how often each task ran. */
