@@ -462,6 +462,44 @@ static void folders_that_others_changed(void **state) {
   assert_int_equal(unlink(FOLDER), 0);
 }
 
+enum { LONG = 100000 };
+
+static void stop_late(void *context, const gather_shuffle_progress *progress) {
+  meanwhile *what = context;
+  if (progress->step == what->step && progress->done > LONG / 4 * 3) what->change = NULL;
+}
+
+static void begins_late(void *context, const gather_shuffle_progress *progress) {
+  meanwhile *what = context;
+  if (progress->step == what->step && progress->done > LONG / 2 && what->stops < 2) what->stops = 1;
+  if (progress->step == what->step && what->stops == 0 && progress->done > 0) what->stops = 2; /* it begins anew */
+}
+
+/* Of a long pass, what was done before is kept. */
+static void the_middle_of_a_pass(void **state) {
+  static int64_t rows[LONG];
+  gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(LONG)};
+  (void)state;
+  for (int64_t k = 0; k < LONG; k++) rows[k] = k * 13 % ROWS;
+  for (int32_t passes = 1; passes <= 2; passes++) {
+    const gather_shuffle_step step = passes == 1 ? GATHER_SHUFFLE_ONLY_PASS : GATHER_SHUFFLE_FIRST_PASS;
+    meanwhile what = {step, do_nothing, NULL, 1};
+    gather_shuffle_options options = shuffled_options(-1, passes);
+    gather_shuffle_info info;
+    options.progress = stop_late, options.progress_context = &what;
+    options.stop = is_stopped, options.stop_context = &what;
+    assert_status(shuffled_run(&options, &order, &info, NULL), GATHER_CANCELLED);
+    assert_non_null(info.folder);
+    what = (meanwhile){.step = step};
+    options.resume = true, options.stop = NULL, options.progress = begins_late;
+    assert_status(shuffled_run(&options, &order, &info, NULL), GATHER_OK);
+    assert_true(info.resumed);
+    assert_int_equal(what.stops, 1);
+    shuffled_check(rows, LONG);
+    nothing_is_left();
+  }
+}
+
 /* A program that was killed when the output had its name: the journal is left beside it. */
 static void finished_but_not_closed(void **state) {
   static char journal[1 << 16];
@@ -501,6 +539,7 @@ int main(void) {
       cmocka_unit_test(what_changes_is_noticed),
       cmocka_unit_test(journals_that_others_wrote),
       cmocka_unit_test(folders_that_others_changed),
+      cmocka_unit_test(the_middle_of_a_pass),
       cmocka_unit_test(finished_but_not_closed),
   };
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
