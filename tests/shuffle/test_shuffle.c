@@ -536,8 +536,12 @@ static void wrong_arguments(void **state) {
   static char name[1 << 14];
   memset(name, 'n', sizeof name - 1);
   options = shuffled_options(1, 1);
-  assert_status(gather_shuffle_create(PATHS, 1, name, &options, &shuffle, &error), GATHER_USAGE);
-  assert_non_null(strstr(error.message, "too long"));
+  static const size_t LENGTHS[] = {sizeof name - 1, 4097, 4095, 4090, 4080};
+  for (size_t i = 0; i < COUNT(LENGTHS); i++) { /* shorter ones are too long with the name of the folder beside */
+    name[LENGTHS[i]] = 0;
+    assert_status(gather_shuffle_create(PATHS, 1, name, &options, &shuffle, &error), GATHER_USAGE);
+    assert_non_null(strstr(error.message, "too long"));
+  }
   const gather_executor nobody = {NULL, NULL, 2};
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, &error), GATHER_OK);
   assert_status(gather_shuffle_plan(shuffle, NULL, NULL, &error), GATHER_OK);

@@ -111,6 +111,28 @@ static void lengths_of_rows(void **state) {
   nothing_is_left();
 }
 
+/* A table of 1 GiB without a byte on the disk, which needs more buckets than little memory has buffers for. */
+static void too_many_buckets(void **state) {
+  const gather_raw raw = {"uint8", 2, DIMS(-1, 160), 0, true};
+  gather_shuffle_options options = shuffled_options(1, 2);
+  gather_error error = dirty_error();
+  (void)state;
+  put("big.raw", "", 0);
+  assert_int_equal(truncate("big.raw", 1 << 30), 0);
+  options.raw = &raw;
+  gather_shuffle *shuffle = NULL;
+  assert_status(gather_shuffle_create((const char *const[]){"big.raw"}, 1, NULL, &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, &error), GATHER_USAGE);
+  assert_non_null(strstr(error.message, "passes 2 needs more memory"));
+  gather_shuffle_close(shuffle);
+  options.passes = 0, options.resume = true; /* without an output there is nothing to resume */
+  assert_status(gather_shuffle_create((const char *const[]){"big.raw"}, 1, NULL, &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, &error), GATHER_OK);
+  assert_int_equal(gather_shuffle_describe(shuffle)->passes, 1);
+  gather_shuffle_close(shuffle);
+  assert_int_equal(unlink("big.raw"), 0);
+}
+
 static void orders_that_are_none(void **state) {
   (void)state;
   int64_t zero = 0;
@@ -241,6 +263,11 @@ static void touch_table(int64_t *rows) {
   assert_int_equal(fclose(table), 0);
 }
 
+static void cut_table(int64_t *rows) {
+  (void)rows;
+  assert_int_equal(truncate("x.npy", 1000), 0);
+}
+
 static void raise_row(int64_t *rows) { rows[ROWS - 2] = ROWS; }
 static void lower_row(int64_t *rows) { rows[ROWS - 1] = -ROWS - 1; }
 static void do_nothing(int64_t *rows) { (void)rows; }
@@ -259,6 +286,8 @@ static void what_changes_is_noticed(void **state) {
   } CASES[] = {{2, GATHER_SHUFFLE_FIRST_PASS, touch_table, false, "changed during the shuffle"},
                {1, GATHER_SHUFFLE_ONLY_PASS, touch_table, false, "changed during the shuffle"},
                {2, GATHER_SHUFFLE_FIRST_PASS, touch_table, true, "changed during the shuffle"},
+               {2, GATHER_SHUFFLE_FIRST_PASS, cut_table, false, "truncated while it was in use"},
+               {1, GATHER_SHUFFLE_ONLY_PASS, cut_table, false, "x.npy"},
                {1, GATHER_SHUFFLE_ONLY_PASS, raise_row, true, "the indices changed"},
                {1, GATHER_SHUFFLE_ONLY_PASS, lower_row, true, "the indices changed"},
                {2, GATHER_SHUFFLE_SORT_ORDER, lower_row, true, "the indices changed"}};
@@ -270,8 +299,13 @@ static void what_changes_is_noticed(void **state) {
     gather_error error = dirty_error();
     options.progress = on_progress, options.progress_context = &what;
     const gather_status status = shuffled_run(&options, CASES[i].given ? &order : NULL, &info, &error);
-    if (status != GATHER_IO_ERROR || !strstr(error.message, CASES[i].words))
+    if (status != GATHER_IO_ERROR ||
+        !(strstr(error.message, CASES[i].words) || strcmp(error.file, CASES[i].words) == 0))
       fail_msg("case %zu: status %d: %s", i, (int)status, status == GATHER_OK ? "" : error.message);
+    if (CASES[i].change == cut_table) {
+      assert_int_equal(unlink("x.npy"), 0);
+      shuffled_make("x.npy", 0, ROWS);
+    }
     if (CASES[i].change == touch_table) assert_int_equal(info.remedy, GATHER_SHUFFLE_REMEDY_REPLACE);
     assert_false(shuffled_exists("o.npy"));
     shuffled_clean();
@@ -375,6 +409,29 @@ static void journals_that_others_wrote(void **state) {
   }
 }
 
+/* The number of passes of a journal, where the caller leaves it open. */
+static void passes_of_a_journal(void **state) {
+  (void)state;
+  static const struct {
+    const char *passes;
+    gather_status status;
+  } CASES[] = {{"passes 2", GATHER_OK},
+               {"passes 3", GATHER_USAGE},
+               {"passes 99999999999", GATHER_USAGE},
+               {"passes 9223372036854775808", GATHER_USAGE}};
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    gather_shuffle_options options = leave(GATHER_SHUFFLE_SECOND_PASS, NULL);
+    gather_shuffle_info info;
+    gather_error error = dirty_error();
+    edit("passes 2", CASES[i].passes);
+    options.passes = 0;
+    assert_status(run("x.npy", "o.npy", &options, NULL, NULL, &info, &error), CASES[i].status);
+    if (i == 0) assert_true(info.passes == 2 && info.resumed);
+    if (i > 0) assert_non_null(strstr(error.message, CASES[i].passes));
+    shuffled_clean();
+  }
+}
+
 static void cut_rows(void) { assert_int_equal(truncate(FOLDER "/rows", 1000000), 0); }
 static void cut_places(void) { assert_int_equal(truncate(FOLDER "/places", 100), 0); }
 
@@ -384,6 +441,13 @@ static void folder_for_rows(void) {
   assert_int_equal(unlink(FOLDER "/rows"), 0);
   assert_int_equal(mkdir(FOLDER "/rows", 0700), 0);
 }
+
+static void pipe_for_rows(void) {
+  assert_int_equal(unlink(FOLDER "/rows"), 0);
+  assert_int_equal(mkfifo(FOLDER "/rows", 0600), 0);
+}
+
+static void long_journal(void) { assert_int_equal(truncate(FOLDER "/journal", (256 << 20) + 1), 0); }
 
 static void folder_for_journal(void) {
   assert_int_equal(unlink(FOLDER "/journal"), 0);
@@ -400,21 +464,19 @@ static void zero_in_journal(void) { put(FOLDER "/journal", "gather\0 shuffle, jo
 
 static void second_name_for_rows(void) { assert_int_equal(link(FOLDER "/rows", "second"), 0); }
 
-static void wrong_pairs(void) {
-  const int64_t pairs[2] = {ROWS, 0};
-  FILE *file = fopen(FOLDER "/pairs", "r+b");
+/* Writes over the beginning of a file. */
+static void overwrite(const char *path, const void *bytes, size_t size) {
+  FILE *file = fopen(path, "r+b");
   assert_non_null(file);
-  assert_int_equal(fwrite(pairs, sizeof pairs, 1, file), 1);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
   assert_int_equal(fclose(file), 0);
 }
 
-static void wrong_places_of_pairs(void) {
-  const int64_t pairs[2] = {0, -1};
-  FILE *file = fopen(FOLDER "/pairs", "r+b");
-  assert_non_null(file);
-  assert_int_equal(fwrite(pairs, sizeof pairs, 1, file), 1);
-  assert_int_equal(fclose(file), 0);
-}
+static void wrong_pairs(void) { overwrite(FOLDER "/pairs", (const int64_t[]){ROWS, 0}, 16); }
+static void wrong_places_of_pairs(void) { overwrite(FOLDER "/pairs", (const int64_t[]){0, -1}, 16); }
+static void far_place(void) { overwrite(FOLDER "/places", &(const uint32_t){UINT32_MAX}, 4); }
+static void place_behind_the_last(void) { overwrite(FOLDER "/places", &(const uint32_t){13437}, 4); }
+static void one_place_for_two(void) { overwrite(FOLDER "/places", (const uint32_t[]){5, 5}, 8); }
 
 static void folders_that_others_changed(void **state) {
   static int64_t rows[ROWS];
@@ -430,11 +492,16 @@ static void folders_that_others_changed(void **state) {
                {cut_places, false, GATHER_FILE_MALFORMED, "its file places is truncated"},
                {remove_places, false, GATHER_IO_ERROR, "cannot open a file in it"},
                {folder_for_rows, false, GATHER_IO_ERROR, "cannot open a file in it"},
+               {pipe_for_rows, false, GATHER_FILE_MALFORMED, "its file rows does not belong to a shuffle"},
+               {long_journal, false, GATHER_FILE_MALFORMED, "its journal is not a journal"},
                {second_name_for_rows, false, GATHER_FILE_MALFORMED, "its file rows does not belong to a shuffle"},
                {folder_for_journal, false, GATHER_FILE_MALFORMED, "its journal is not a journal"},
                {pipe_for_journal, false, GATHER_FILE_MALFORMED, "its journal is not a journal"},
                {short_journal, false, GATHER_FILE_MALFORMED, "its journal is corrupt"},
                {zero_in_journal, false, GATHER_FILE_MALFORMED, "its journal is corrupt"},
+               {far_place, false, GATHER_FILE_MALFORMED, "its file places does not belong to a shuffle"},
+               {place_behind_the_last, false, GATHER_FILE_MALFORMED, "its file places does not belong to a shuffle"},
+               {one_place_for_two, false, GATHER_FILE_MALFORMED, "its file places does not belong to a shuffle"},
                {wrong_pairs, true, GATHER_FILE_MALFORMED, "its file pairs does not belong to a shuffle"},
                {wrong_places_of_pairs, true, GATHER_FILE_MALFORMED, "its file pairs does not belong to a shuffle"}};
   for (size_t i = 0; i < COUNT(CASES); i++) {
@@ -447,6 +514,7 @@ static void folders_that_others_changed(void **state) {
       fail_msg("case %zu: status %d: %s", i, (int)status, status == GATHER_OK ? "" : error.message);
     assert_false(shuffled_exists("o.npy"));
     (void)rmdir(FOLDER "/rows");
+    (void)unlink(FOLDER "/rows");
     (void)rmdir(FOLDER "/journal");
     (void)unlink("second");
     shuffled_clean();
@@ -533,11 +601,13 @@ static void finished_but_not_closed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lengths_of_rows),
+      cmocka_unit_test(too_many_buckets),
       cmocka_unit_test(orders_that_are_none),
       cmocka_unit_test(rows_that_do_not_lie_together),
       cmocka_unit_test(outputs_that_are_inputs),
       cmocka_unit_test(what_changes_is_noticed),
       cmocka_unit_test(journals_that_others_wrote),
+      cmocka_unit_test(passes_of_a_journal),
       cmocka_unit_test(folders_that_others_changed),
       cmocka_unit_test(the_middle_of_a_pass),
       cmocka_unit_test(finished_but_not_closed),
