@@ -29,12 +29,6 @@ static int write_range(int fd, int64_t offset, int64_t bytes, unsigned how) {
 
 void gather_disk_begin(int fd, int64_t offset, int64_t bytes) { (void)write_range(fd, offset, bytes, WRITE); }
 
-int gather_disk_wait(int fd, int64_t offset, int64_t bytes) {
-  if (write_range(fd, offset, bytes, WAIT) == 0) return 0;
-  if (errno != ENOSYS && errno != EINVAL && errno != ESPIPE) return errno;
-  return fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: the file system has nothing to sync */
-}
-
 #if defined(POSIX_FADV_DONTNEED)
 void gather_disk_drop(int fd, int64_t offset, int64_t bytes) {
   (void)posix_fadvise(fd, (off_t)offset, (off_t)bytes, POSIX_FADV_DONTNEED);
@@ -53,6 +47,12 @@ int gather_disk_sync(int fd) {
   do result = fsync(fd);
   while (result != 0 && errno == EINTR);
   return end_sync(result);
+}
+
+/* Where the system cannot wait for a part, for the whole file. */
+int gather_disk_wait(int fd, int64_t offset, int64_t bytes) {
+  if (write_range(fd, offset, bytes, WAIT) == 0) return 0;
+  return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? gather_disk_sync(fd) : errno;
 }
 
 int gather_disk_sync_data(int fd) {

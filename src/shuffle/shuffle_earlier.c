@@ -31,7 +31,7 @@ gather_status gather_shuffle_find_earlier(gather_shuffle *job, gather_error *err
   GATHER_TRY(find_journal(job, error));
   if (*memory == 0 && !gather_shuffle_journal_number(job, "memory", memory)) *memory = gather_shuffle_memory();
   if (job->passes_asked == 0) (void)gather_shuffle_journal_number(job, "passes", &job->passes_asked);
-  if (job->passes_asked < 0 || job->passes_asked > 2) job->passes_asked = 0; /* the comparison reports it */
+  if (job->passes_asked > 2) job->passes_asked = 0; /* the comparison reports it */
   return GATHER_OK;
 }
 

@@ -11,14 +11,21 @@
 
 enum { TABLE_SHARE = 4, WITH_IT = 32 /* bytes, at most, that go with a row in other files */ };
 
-static gather_status fail_open(const gather_shuffle *job, gather_status status, gather_error *error) {
-  char asked[32];
-  if (status == GATHER_USAGE && !error->file[0] && strstr(error->message, "memory"))
-    return gather_fail(error, GATHER_USAGE,
-                       "memory %s is too little for rows of this length; the table gets a quarter of it",
-                       gather_text_bytes(job->options.memory_bytes, asked, sizeof asked));
+static gather_status fail_open(gather_status status, gather_error *error) {
   if (!error->input) error->input = "data";
   return status;
+}
+
+static gather_status fail_columns(const char *path, gather_error *error) {
+  return fail_open(gather_fail_file(error, GATHER_UNSUPPORTED, path, -1,
+                                    "its rows are not contiguous, since it is in Fortran order; save it with "
+                                    "numpy.ascontiguousarray"),
+                   error);
+}
+
+/* To open such a table may need more memory, which would not help. */
+static bool needs_columns(gather_status status, const gather_error *error) {
+  return status == GATHER_USAGE && !error->file[0] && strstr(error->message, "rows in Fortran order");
 }
 
 gather_status gather_shuffle_open_table(gather_shuffle *job, gather_error *error) {
@@ -31,15 +38,11 @@ gather_status gather_shuffle_open_table(gather_shuffle *job, gather_error *error
   options.raw = job->options.raw;
   options.tensor = job->options.tensor;
   gather_status status = gather_table_open_parts(job->paths, job->path_count, &options, &job->table, error);
-  if (status != GATHER_OK) return fail_open(job, status, error);
+  if (needs_columns(status, error)) return fail_columns(job->path_count == 1 ? job->paths[0] : "", error);
+  if (status != GATHER_OK) return fail_open(status, error);
   gather_table_part part;
   for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++)
-    if (part.offset < 0) {
-      status = gather_fail_file(error, GATHER_UNSUPPORTED, part.path, -1,
-                                "its rows are not contiguous, since it is in Fortran order; save it with "
-                                "numpy.ascontiguousarray");
-      return fail_open(job, status, error);
-    }
+    if (part.offset < 0) return fail_columns(part.path, error);
   job->data = gather_table_describe(job->table);
   job->rows = job->data->rows;
   job->row_bytes = job->data->row_bytes;

@@ -14,7 +14,7 @@ gather_status gather_spread_start(gather_spread *spread, int fd, const char *fil
                                   int64_t regions, int64_t most, gather_error *error) {
   *spread = (gather_spread){
       .fd = fd, .file = file, .record_bytes = record_bytes, .regions = regions, .most = most, .region = NULL};
-  if (regions > 0 && most > 0 && record_bytes > 0 && most <= PTRDIFF_MAX / record_bytes / regions) {
+  if (most <= PTRDIFF_MAX / record_bytes / regions) { /* none of them is 0 */
     spread->region = gather_alloc(regions * (int64_t)sizeof *spread->region);
     spread->buffers = gather_alloc(regions * most * record_bytes);
   }

@@ -194,8 +194,13 @@ bool gather_table_reads(const gather_table *table, const char *path) {
   return found;
 }
 
+/* Raw rows may begin behind other bytes, and end before others. */
+static bool is_whole(const gather_file *file) {
+  return strcmp(file->format, "raw") != 0 || (file->tensors[0].offset == 0 && file->tensors[0].bytes == file->map.size);
+}
+
 bool gather_table_shares_file(const gather_table *table) {
-  return table->file_count != 1 || table->files[0]->len != table->info.parts;
+  return table->file_count != 1 || table->files[0]->len != table->info.parts || !is_whole(table->files[0]);
 }
 
 bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {

@@ -263,7 +263,7 @@ GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gat
 
 /* The part that holds a row of the table. */
 const gather_part *gather_table_find_part(const gather_table *table, int64_t row);
-/* Whether its files have more than its rows: other tensors, or a part in another file. */
+/* Whether its files have more than its rows: other tensors, bytes around raw rows, or a part in another file. */
 bool gather_table_shares_file(const gather_table *table);
 /* The part that holds a row of the take, and where the row is in it, in bytes from its first one. */
 GATHER_INLINE const gather_part *gather_taking_find_part(const gather_taking *taking, int64_t row) {

@@ -61,6 +61,7 @@ CASES = [
     "take x.npy [21] --part more.npy -o more.npy", "nd x.npy [[21]] --part more.npy -o more.npy",
     "shuffle x.npy --part more.npy -o more.npy", "shuffle x.npy -o hard.npy", "shuffle x.npy -o sub/up.npy",
     "shuffle x.npy --order i.npy -o i.npy", "shuffle x.npy --order i.npy -o i.npy --in-place", "shuffle m.safetensors:emb -o m.safetensors",
+    "shuffle x.raw -o x.raw --in-place --type float32 --shape 10x3", "shuffle x.raw -o x.raw --in-place --type float32 --shape -1x3 --offset 12",
     # trees
     *(f"tree steps.npy parents.npy lens.npy end.npy -o {name}.npy" for name in ("steps", "parents", "lens", "end")),
     # models: the file, its data, inputs

@@ -16,7 +16,7 @@ struct gather_remote_client {
   int owners;
 };
 struct gather_remote_object {
-  gather_remote_client *client;
+  const fake_file *file;
 };
 struct gather_remote_queue {
   gather_remote_request *first; /* unfinished, the latest first */
@@ -26,9 +26,27 @@ struct gather_remote_queue {
 fake_network fake;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+void fake_begin_files(const fake_file *files, int count) {
+  fake = (fake_network){.files = files,
+                        .file_count = count,
+                        .head = 4096,
+                        .costs = {0.04, 125e6, 64, 0, 0, false},
+                        .stalled = -1,
+                        .broken = -1,
+                        .fails_at = -1};
+}
+
 void fake_begin(const char *bytes, int64_t size) {
-  fake = (fake_network){
-      .bytes = bytes, .size = size, .costs = {0.04, 125e6, 64, 0, 0, false}, .stalled = -1, .broken = -1};
+  static fake_file file;
+  file = (fake_file){FAKE_URL, bytes, size};
+  fake_begin_files(&file, 1);
+}
+
+/* Whether this opening or request fails. */
+static bool fails(const char *url, gather_error *error) {
+  if (fake.asked++ != fake.fails_at) return false;
+  (void)gather_fail_file(error, GATHER_IO_ERROR, url, -1, "status 503, 8 tries");
+  return true;
 }
 
 /* ---- clients */
@@ -74,11 +92,15 @@ void gather_remote_client_costs(gather_remote_client *client, gather_remote_cost
 
 gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object,
                                         gather_error *error) {
+  (void)client;
   *object = NULL;
-  if (strcmp(url, FAKE_URL) != 0) return gather_fail_file(error, GATHER_FILE_NOT_FOUND, url, -1, "there is none");
+  if (fails(url, error)) return GATHER_IO_ERROR;
+  const fake_file *file = fake.files, *end = fake.files + fake.file_count;
+  while (file < end && strcmp(url, file->url) != 0) file++;
+  if (file == end) return gather_fail_file(error, GATHER_FILE_NOT_FOUND, url, -1, "there is none");
   *object = calloc(1, sizeof **object);
   if (!*object) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for an object");
-  (*object)->client = client;
+  (*object)->file = file;
   fake.opened++, fake.objects_open++;
   return GATHER_OK;
 }
@@ -89,20 +111,13 @@ void gather_remote_object_close(gather_remote_object *object) {
   fake.objects_open--;
 }
 
-int64_t gather_remote_object_size(const gather_remote_object *object) {
-  (void)object;
-  return fake.size;
-}
+int64_t gather_remote_object_size(const gather_remote_object *object) { return object->file->size; }
 
-const char *gather_remote_object_name(const gather_remote_object *object) {
-  (void)object;
-  return FAKE_URL;
-}
+const char *gather_remote_object_name(const gather_remote_object *object) { return object->file->url; }
 
 const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes) {
-  (void)object;
-  *bytes = fake.size < 4096 ? fake.size : 4096;
-  return fake.bytes;
+  *bytes = object->file->size < fake.head ? object->file->size : fake.head;
+  return object->file->bytes;
 }
 
 const char *gather_remote_object_version(const gather_remote_object *object) {
@@ -112,8 +127,8 @@ const char *gather_remote_object_version(const gather_remote_object *object) {
 
 gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data,
                                         gather_error *error) {
-  (void)object, (void)error;
-  memcpy(data, fake.bytes + offset, (size_t)bytes);
+  if (fails(object->file->url, error)) return GATHER_IO_ERROR;
+  memcpy(data, object->file->bytes + offset, (size_t)bytes);
   return GATHER_OK;
 }
 
@@ -140,7 +155,8 @@ void gather_remote_queue_destroy(gather_remote_queue *queue) {
 }
 
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request) {
-  if (request->offset < 0 || request->bytes < 1 || request->offset + request->bytes > fake.size) abort();
+  if (request->offset < 0 || request->bytes < 1 || request->offset + request->bytes > request->object->file->size)
+    abort();
   (void)pthread_mutex_lock(&lock);
   queue->cancelled = false;
   request->next = queue->first;
@@ -177,13 +193,16 @@ bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
 }
 
 static void answer(gather_remote_request *request, bool cancelled) {
+  const fake_file *file = request->object->file;
   request->status = GATHER_OK;
   if (cancelled)
     request->status = gather_fail(&request->error, GATHER_CANCELLED, "the request was cancelled");
+  else if (fails(file->url, &request->error))
+    request->status = GATHER_IO_ERROR;
   else if (contains(request, fake.broken))
-    request->status = gather_fail_file(&request->error, GATHER_IO_ERROR, FAKE_URL, fake.broken, "status 500, 8 tries");
+    request->status = gather_fail_file(&request->error, GATHER_IO_ERROR, file->url, fake.broken, "status 500, 8 tries");
   else
-    memcpy(request->data, fake.bytes + request->offset, (size_t)request->bytes);
+    memcpy(request->data, file->bytes + request->offset, (size_t)request->bytes);
 }
 
 gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {

@@ -12,13 +12,13 @@
 const gather_executor *shuffled_executor;
 static char folder[64];
 
-static void make_table(void) {
-  const int64_t shape[] = {ROWS, WIDTH};
-  gather_writing what = {.path = "x.npy", .type = GATHER_TYPE_INT32, .rank = 2, .shape = shape};
+void shuffled_make(const char *path, int32_t first, int32_t rows) {
+  const int64_t shape[] = {rows, WIDTH};
+  gather_writing what = {.path = path, .type = GATHER_TYPE_INT32, .rank = 2, .shape = shape};
   gather_writer *writer = NULL;
   assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
   int32_t *elements = gather_writer_data(writer);
-  for (int32_t i = 0; i < ROWS * WIDTH; i++) elements[i] = i;
+  for (int32_t i = 0; i < rows * WIDTH; i++) elements[i] = first * WIDTH + i;
   gather_writer_set_sync(writer, false);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
 }
@@ -29,7 +29,7 @@ int shuffled_begin(void **state) {
   (void)snprintf(folder, sizeof folder, "%s/gather-shuffled-XXXXXX",
                  access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
   if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
-  make_table();
+  shuffled_make("x.npy", 0, ROWS);
   return 0;
 }
 

@@ -18,6 +18,8 @@ enum { ROWS = 40000, WIDTH = 40, MEMORY = 4300000 };
 int shuffled_begin(void **state);
 int shuffled_end(void **state);
 
+/* Makes a table of some of its rows. */
+void shuffled_make(const char *path, int32_t first, int32_t rows);
 /* Options with the least memory. */
 gather_shuffle_options shuffled_options(int64_t seed, int32_t passes);
 /* Who works in the runs that follow; NULL = the calling thread. */

@@ -145,6 +145,46 @@ static void rows_and_places(void **state) {
   assert_status(gather_shuffle_places(1, ROWS, INT64_MAX, INT64_MAX, part, NULL), GATHER_USAGE);
 }
 
+/* The same table in parts, of which one has no rows; their names are in the journal, each on a line of its own. */
+static const char *const PARTS[] = {"a.npy", "b.npy", "c %\x7f~!.npy"};
+
+static void make_parts(void) {
+  shuffled_make(PARTS[0], 0, ROWS / 3);
+  shuffled_make(PARTS[1], 0, 0);
+  shuffled_make(PARTS[2], ROWS / 3, ROWS - ROWS / 3);
+}
+
+static void remove_parts(void) {
+  for (size_t i = 0; i < COUNT(PARTS); i++) assert_int_equal(unlink(PARTS[i]), 0);
+}
+
+static gather_status run_parts(const gather_shuffle_options *options, const gather_tensor *order) {
+  gather_shuffle *shuffle = NULL;
+  assert_status(gather_shuffle_create(PARTS, COUNT(PARTS), "o.npy", options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, order, NULL, NULL), GATHER_OK);
+  const gather_status status = gather_shuffle_run(shuffle, NULL, NULL);
+  gather_shuffle_close(shuffle);
+  return status;
+}
+
+static void parts_are_one_table(void **state) {
+  static int64_t rows[ROWS];
+  gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  (void)state;
+  make_parts();
+  for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 11 % ROWS;
+  for (int32_t passes = 1; passes <= 2; passes++) {
+    gather_shuffle_options options = shuffled_options(12, passes);
+    assert_status(run_parts(&options, NULL), GATHER_OK);
+    shuffled_check_seed(12);
+    options.seed = -1;
+    assert_status(run_parts(&options, &order), GATHER_OK);
+    shuffled_check(rows, ROWS);
+    nothing_is_left();
+  }
+  remove_parts();
+}
+
 /* ---- progress and stopping */
 
 typedef struct watch {
@@ -298,6 +338,38 @@ static void an_order_may_be_stopped(void **state) {
   shuffled_check(rows, ROWS);
 }
 
+static void close_first(void *context, const gather_shuffle_progress *progress) {
+  watch *seen = context;
+  if (progress->step == seen->stop_in && seen->count++ == seen->stop_from) assert_int_equal(close(0), 0);
+}
+
+/* A program may have no standard input: then a file of the library gets descriptor 0, at any time. */
+static void descriptor_0_is_one_like_others(void **state) {
+  static const gather_shuffle_step STEPS[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_FIRST_PASS,
+                                              GATHER_SHUFFLE_SECOND_PASS, GATHER_SHUFFLE_ONLY_PASS,
+                                              GATHER_SHUFFLE_PUBLISH};
+  (void)state;
+  make_parts();
+  for (size_t step = 0; step < COUNT(STEPS); step++)
+    for (int64_t from = 0; from < 4; from += 1 + from) {
+      watch seen;
+      gather_shuffle_options options = watched(13, STEPS[step] == GATHER_SHUFFLE_ONLY_PASS ? 1 : 2, &seen);
+      options.progress = close_first;
+      options.stop = NULL;
+      seen.stop_in = STEPS[step], seen.stop_from = from;
+      const int input = dup(0);
+      assert_true(input > 0);
+      const gather_status status = run_parts(&options, NULL);
+      assert_int_equal(dup2(input, 0), 0);
+      assert_int_equal(close(input), 0);
+      assert_status(status, GATHER_OK);
+      assert_true(seen.count > 0);
+      shuffled_check_seed(13);
+      nothing_is_left();
+    }
+  remove_parts();
+}
+
 /* ---- what an earlier run left */
 
 static void leave(int64_t seed) {
@@ -334,6 +406,34 @@ static void what_is_left_is_respected(void **state) {
   assert_status(shuffled_run(&options, NULL, &info, &error), GATHER_FILE_MALFORMED);
   assert_int_equal(info.remedy, GATHER_SHUFFLE_REMEDY_REPLACE);
   shuffled_clean();
+}
+
+/* What is in the journal: the names of files keep its lines apart. */
+static void names_in_the_journal(void **state) {
+  static char text[1 << 16];
+  watch seen;
+  gather_shuffle_options options = watched(14, 2, &seen);
+  (void)state;
+  make_parts();
+  seen.stop_in = GATHER_SHUFFLE_SECOND_PASS, seen.stop_from = 1;
+  assert_status(run_parts(&options, NULL), GATHER_CANCELLED);
+  FILE *journal = fopen(FOLDER "/journal", "rb");
+  assert_non_null(journal);
+  const size_t bytes = fread(text, 1, sizeof text - 1, journal);
+  assert_int_equal(fclose(journal), 0);
+  text[bytes] = 0;
+  static const char *const LINES[] = {"gather shuffle, journal 1\ndata of ", "a.npy\ndata of ",
+                                      "c%20%25%7f~!.npy\nrows 40000\nrow_bytes 160\ntype int32\noutput ",
+                                      "o.npy\nshape 40000 40\nseed 14\nmemory 4300000\npasses 2\n"};
+  for (size_t i = 0; i < COUNT(LINES); i++)
+    if (!strstr(text, LINES[i])) fail_msg("'%s' is not in '%s'", LINES[i], text);
+  assert_null(strstr(text, "b.npy")); /* it has no rows */
+  options = shuffled_options(14, 2);
+  options.resume = true;
+  assert_status(run_parts(&options, NULL), GATHER_OK);
+  shuffled_check_seed(14);
+  nothing_is_left();
+  remove_parts();
 }
 
 /* Another shuffle of the same output, while the first works. */
@@ -436,8 +536,12 @@ static void wrong_arguments(void **state) {
   static char name[1 << 14];
   memset(name, 'n', sizeof name - 1);
   options = shuffled_options(1, 1);
-  assert_status(gather_shuffle_create(PATHS, 1, name, &options, &shuffle, &error), GATHER_USAGE);
-  assert_non_null(strstr(error.message, "too long"));
+  static const size_t LENGTHS[] = {sizeof name - 1, 4097, 4095, 4090, 4080};
+  for (size_t i = 0; i < COUNT(LENGTHS); i++) { /* shorter ones are too long with the name of the folder beside */
+    name[LENGTHS[i]] = 0;
+    assert_status(gather_shuffle_create(PATHS, 1, name, &options, &shuffle, &error), GATHER_USAGE);
+    assert_non_null(strstr(error.message, "too long"));
+  }
   const gather_executor nobody = {NULL, NULL, 2};
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, &error), GATHER_OK);
   assert_status(gather_shuffle_plan(shuffle, NULL, NULL, &error), GATHER_OK);
@@ -530,12 +634,15 @@ int main(void) {
       cmocka_unit_test(an_order_in_a_file),
       cmocka_unit_test(memory_is_no_mapping),
       cmocka_unit_test(rows_and_places),
+      cmocka_unit_test(parts_are_one_table),
       cmocka_unit_test(progress_names_the_steps),
       cmocka_unit_test(what_is_stopped_can_be_resumed),
       cmocka_unit_test(every_question_may_stop),
       cmocka_unit_test(every_question_of_any_thread),
       cmocka_unit_test(an_order_may_be_stopped),
+      cmocka_unit_test(descriptor_0_is_one_like_others),
       cmocka_unit_test(what_is_left_is_respected),
+      cmocka_unit_test(names_in_the_journal),
       cmocka_unit_test(two_cannot_work_at_once),
       cmocka_unit_test(an_output_is_kept),
       cmocka_unit_test(wrong_options),

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -82,7 +83,6 @@ FAILING(ssize_t, __real_read, __wrap_read, "read", (int fd, void *to, size_t byt
 FAILING(ssize_t, __real_write, __wrap_write, "write", (int fd, const void *from, size_t bytes), (fd, from, bytes))
 FAILING(int, REAL(fstat), WRAP(fstat), "fstat", (int fd, struct stat *about), (fd, about))
 FAILING(int, REAL(stat), WRAP(stat), "stat", (const char *path, struct stat *about), (path, about))
-FAILING(int, REAL(fstatvfs), WRAP(fstatvfs), "fstatvfs", (int fd, struct statvfs *about), (fd, about))
 FAILING(int, REAL(ftruncate), WRAP(ftruncate), "ftruncate", (int fd, off_t bytes), (fd, bytes))
 FAILING(off_t, REAL(lseek), WRAP(lseek), "lseek", (int fd, off_t at, int from), (fd, at, from))
 FAILING(int, __real_fsync, __wrap_fsync, "fsync", (int fd), (fd))
@@ -96,6 +96,26 @@ FAILING(int, __real_linkat, __wrap_linkat, "linkat",
         (from_folder, from, folder, to, flags))
 FAILING(int, __real_renameat, __wrap_renameat, "renameat",
         (int from_folder, const char *from, int folder, const char *to), (from_folder, from, folder, to))
+
+/* With ENOSPC the disk is full, with EDOM its size is not known; else the call fails. */
+int REAL(fstatvfs)(int fd, struct statvfs *about);
+int WRAP(fstatvfs)(int fd, struct statvfs *about);
+int WRAP(fstatvfs)(int fd, struct statvfs *about) {
+  const bool refused = refuses("fstatvfs");
+  const int result = REAL(fstatvfs)(fd, about);
+  if (!refused) return result;
+  if (failing.number == ENOSPC) about->f_bavail = 1;
+  if (failing.number == EDOM) about->f_blocks = 0;
+  return failing.number == ENOSPC || failing.number == EDOM ? result : -1;
+}
+
+/* The descriptor is closed all the same. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd) {
+  const int result = __real_close(fd);
+  return refuses("close") ? -1 : result;
+}
 
 /* This one returns its error. */
 int REAL(posix_fallocate)(int fd, off_t at, off_t bytes);
@@ -182,7 +202,8 @@ static void assert_left(const gather_shuffle_options *options, const gather_tens
   gather_error again_error = dirty_error();
   if (status != GATHER_OK) {
     assert_error(error, status);
-    if (status != GATHER_IO_ERROR && status != GATHER_OUT_OF_MEMORY && status != GATHER_FILE_EXISTS)
+    if (status != GATHER_IO_ERROR && status != GATHER_OUT_OF_MEMORY && status != GATHER_FILE_EXISTS &&
+        status != GATHER_FILE_NOT_FOUND)
       fail_msg("%s %d: status %d: %s", failing.name, atomic_load(&failing.at), (int)status, error->message);
   }
   if (shuffled_exists("o.npy")) {
@@ -199,63 +220,103 @@ static void assert_left(const gather_shuffle_options *options, const gather_tens
   assert_false(shuffled_exists(FOLDER));
 }
 
+static bool in_second_pass;
+
+static void note_step(void *context, const gather_shuffle_progress *progress) {
+  (void)context;
+  in_second_pass = progress->step == GATHER_SHUFFLE_SECOND_PASS && progress->done > 0;
+}
+
+static bool stops(void *context) {
+  (void)context;
+  return in_second_pass;
+}
+
+/* A run that was stopped, and the options that resume it. */
+static void leave(gather_shuffle_options *options) {
+  gather_shuffle_options stopped = *options;
+  in_second_pass = false;
+  stopped.progress = note_step, stopped.stop = stops;
+  assert_status(shuffled_run(&stopped, NULL, NULL, NULL), GATHER_CANCELLED);
+  options->resume = true;
+}
+
+/* Of the calls of a mode, so many fail each, and some of the others. */
+#if defined(GATHER_TEST_EMULATED)
+enum { MOST_EACH = 2 };
+#else
+enum { MOST_EACH = 20 };
+#endif
+
 static void system_calls(void **state) {
+  /* SEED: one pass; ORDER: two passes, which read and write more; BOTH: two passes of a seed; AGAIN: the rest of such a run. */
+  enum { SEED = 1, ORDER = 2, BOTH = 4, AGAIN = 8, MODES_END = 16 };
   static const struct {
     const char *name;
     int number;
     bool no_matter; /* the shuffle does without */
-  } CALLS[] = {{"pread", EIO, false},
-               {"pread", EINTR, true},
-               {"pwrite", ENOSPC, false},
-               {"pwrite", EINTR, true},
-               {"read", EIO, false},
-               {"read", EINTR, false},
-               {"write", ENOSPC, false},
-               {"write", EINTR, true},
-               {"fstat", EIO, false},
-               {"stat", EIO, false},
-               {"fstatvfs", EIO, true},
-               {"ftruncate", EIO, false},
-               {"ftruncate", EINTR, true},
-               {"lseek", EIO, false},
-               {"fsync", EINTR, true},
-               {"fdatasync", EIO, false},
-               {"fdatasync", EINTR, true},
-               {"fdatasync", EINVAL, true},
-               {"fsync", EIO, false},
-               {"fsync", EINVAL, true},
-               {"mkdir", EIO, false},
-               {"rmdir", EIO, false},
-               {"unlinkat", EIO, false},
-               {"linkat", EIO, true},
-               {"renameat", EIO, false},
-               {"openat", EMFILE, false},
-               {"openat", EINTR, true},
-               {"fcntl", EIO, false},
-               {"fcntl", EACCES, false},
-               {"posix_fallocate", ENOSPC, false},
-               {"posix_fallocate", EOPNOTSUPP, true}};
+    int modes;
+  } CALLS[] = {{"pread", EIO, false, SEED | ORDER},
+               {"pread", EINTR, true, SEED | ORDER},
+               {"pwrite", ENOSPC, false, SEED | ORDER | BOTH},
+               {"pwrite", EINTR, true, SEED | ORDER},
+               {"read", EIO, false, SEED | AGAIN},
+               {"read", EINTR, true, SEED | AGAIN},
+               {"write", ENOSPC, false, SEED},
+               {"write", EINTR, true, SEED},
+               {"fstat", EIO, false, SEED | AGAIN},
+               {"stat", EIO, false, SEED},
+               {"fstatvfs", EIO, true, SEED},
+               {"fstatvfs", EDOM, true, SEED},
+               {"fstatvfs", ENOSPC, false, SEED},
+               {"ftruncate", EIO, false, SEED},
+               {"ftruncate", EINTR, true, SEED},
+               {"lseek", EIO, false, SEED},
+               {"fsync", EINTR, true, SEED},
+               {"fdatasync", EIO, false, SEED | ORDER | BOTH},
+               {"fdatasync", EINTR, true, SEED},
+               {"fdatasync", EINVAL, true, SEED},
+               {"fsync", EIO, false, SEED | BOTH},
+               {"fsync", EINVAL, true, SEED},
+               {"mkdir", EIO, false, SEED},
+               {"rmdir", EIO, false, SEED},
+               {"unlinkat", EIO, false, SEED},
+               {"linkat", EIO, true, SEED},
+               {"renameat", EIO, false, SEED},
+               {"openat", EMFILE, false, SEED | BOTH | AGAIN},
+               {"openat", ENOENT, false, SEED | BOTH},
+               {"openat", EINTR, true, SEED},
+               {"close", EIO, false, BOTH},
+               {"close", EINTR, true, BOTH},
+               {"fcntl", EIO, false, SEED},
+               {"fcntl", EINVAL, true, SEED | AGAIN},
+               {"fcntl", EAGAIN, false, AGAIN},
+               {"fcntl", EACCES, false, SEED},
+               {"posix_fallocate", ENOSPC, false, SEED | ORDER},
+               {"posix_fallocate", EOPNOTSUPP, true, SEED | ORDER}};
   static int64_t rows[ROWS];
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
   (void)state;
   assert_status(gather_shuffle_rows(4, ROWS, 0, ROWS, rows, NULL), GATHER_OK);
-  for (int given = 0; given < 2; given++) /* with an order, what is more are reads and writes */
+  for (int mode = SEED; mode < MODES_END; mode *= 2)
     for (size_t c = 0; c < COUNT(CALLS); c++)
-      for (int n = 0; !given || CALLS[c].name[0] == 'p'; n += 1 + n) { /* all of the first ones, some of many */
-        gather_shuffle_options options = shuffled_options(given ? -1 : 4, given ? 2 : 1);
+      for (int n = 0; CALLS[c].modes & mode; n += mode == BOTH && !CALLS[c].no_matter && n < MOST_EACH ? 1 : 1 + n) {
+        const gather_tensor *given = mode == ORDER ? &order : NULL;
+        gather_shuffle_options options = shuffled_options(given ? -1 : 4, mode == SEED ? 1 : 2);
         gather_error error = dirty_error();
+        if (mode == AGAIN) leave(&options);
         const long before = atomic_load(&alive);
         const int descriptors = least_free();
         failing.name = CALLS[c].name, failing.number = CALLS[c].number;
         atomic_store(&failing.calls, 0);
         atomic_store(&failing.at, n);
-        const gather_status status = shuffled_run(&options, given ? &order : NULL, NULL, &error);
+        const gather_status status = shuffled_run(&options, given, NULL, &error);
         const bool reached = atomic_load(&failing.calls) > n;
         atomic_store(&failing.calls, n + 1); /* no more of them */
         assert_int_equal(atomic_load(&alive), before);
         assert_int_equal(least_free(), descriptors);
         if (CALLS[c].no_matter && status != GATHER_OK) fail_msg("%s: %s", CALLS[c].name, error.message);
-        assert_left(&options, given ? &order : NULL, rows, status, &error);
+        assert_left(&options, given, rows, status, &error);
         failing.name = NULL;
         if (reached) continue;
         assert_true(status == GATHER_OK);
@@ -263,7 +324,33 @@ static void system_calls(void **state) {
       }
 }
 
+/* Without a seed the system is asked for one; without an answer the caller must give it. */
+static void no_random_numbers(void **state) {
+  static const char *const CALLS[] = {"openat", "read"};
+  (void)state;
+  for (size_t c = 0; c < COUNT(CALLS); c++) {
+    int told = 0;
+    for (int n = 0; n < 8; n++) {
+      gather_shuffle_options options = shuffled_options(-1, 1);
+      gather_shuffle_info info;
+      gather_error error = dirty_error();
+      failing.name = CALLS[c], failing.number = EACCES;
+      atomic_store(&failing.calls, 0);
+      atomic_store(&failing.at, n);
+      const gather_status status = shuffled_run(&options, NULL, &info, &error);
+      failing.name = NULL;
+      shuffled_clean();
+      if (status == GATHER_OK || !strstr(error.message, "no source of random numbers")) continue;
+      assert_status(status, GATHER_IO_ERROR);
+      assert_int_equal(info.remedy, GATHER_SHUFFLE_REMEDY_SEED);
+      told++;
+    }
+    assert_int_equal(told, 1);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(allocations), cmocka_unit_test(system_calls)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(allocations), cmocka_unit_test(system_calls),
+                                     cmocka_unit_test(no_random_numbers)};
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
 }

@@ -12,9 +12,17 @@
 /* Nothing starts writing a part of a file; the system does so by itself. */
 void gather_disk_begin(int fd, int64_t offset, int64_t bytes) { (void)fd, (void)offset, (void)bytes; }
 
+/* 0 or an errno; none where a file system has nothing to sync. */
+static int sync_file(int fd) {
+  int result;
+  do result = fsync(fd);
+  while (result != 0 && errno == EINTR);
+  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
+}
+
 int gather_disk_wait(int fd, int64_t offset, int64_t bytes) {
   (void)offset, (void)bytes;
-  return fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+  return sync_file(fd);
 }
 
 /* Pages cannot be dropped one by one. From here on, this descriptor writes past the page cache. */
@@ -28,11 +36,7 @@ int gather_disk_sync(int fd) {
   int result;
   do result = fcntl(fd, F_FULLFSYNC) == -1 ? -1 : 0;
   while (result != 0 && errno == EINTR);
-  while (result != 0) {
-    result = fsync(fd);
-    if (result != 0 && errno != EINTR) return errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
-  }
-  return 0;
+  return result == 0 ? 0 : sync_file(fd);
 }
 
 int gather_disk_sync_data(int fd) { return gather_disk_sync(fd); }

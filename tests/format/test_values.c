@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_values.c: what texts and bytes are taken for: values of attributes, numbers, and what is saved in place of a file.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "format/graph.h"
+#include "format/substitute.h"
+#include "gather/file.h"
+
+/* ---- attributes */
+
+static gather_attribute text_attribute(const char *text) {
+  return (gather_attribute){.name = "a", .kind = GATHER_ATTRIBUTE_TEXT, .text = {text, strlen(text)}};
+}
+
+static void test_integers(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int64_t value;
+    bool good;
+  } CASES[] = {
+      {"0", 0, true},
+      {"-0", 0, true},
+      {"+7", 7, true},
+      {"  -12 ", -12, true},
+      {"00012", 12, true},
+      {"9223372036854775807", INT64_MAX, true},
+      {"-9223372036854775808", INT64_MIN, true},
+      {"9223372036854775808", 0, false},
+      {"-9223372036854775809", 0, false},
+      {"92233720368547758070", 0, false},
+      {"", 0, false},
+      {" ", 0, false},
+      {"-", 0, false},
+      {"+", 0, false},
+      {"+-1", 0, false},
+      {"1 2", 0, false},
+      {"1.0", 0, false},
+      {"1:", 0, false},
+      {"1/", 0, false},
+      {"\t1", 0, false},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const gather_attribute attribute = text_attribute(CASES[i].text);
+    int64_t value = 99;
+    if (gather_attribute_integer(&attribute, &value) != CASES[i].good) fail_msg("'%s'", CASES[i].text);
+    assert_true(value == (CASES[i].good ? CASES[i].value : 99));
+  }
+  /* In ONNX a text is no number, and a number has no text. */
+  gather_attribute attribute = text_attribute("7");
+  int64_t value = 99;
+  bool flag = false;
+  attribute.type = "STRING";
+  assert_false(gather_attribute_integer(&attribute, &value));
+  assert_false(gather_attribute_flag(&attribute, &flag));
+  attribute = (gather_attribute){.kind = GATHER_ATTRIBUTE_INT, .type = "INT", .integer = -5};
+  assert_true(gather_attribute_integer(&attribute, &value));
+  assert_int_equal(value, -5);
+  assert_true(gather_attribute_flag(&attribute, &flag));
+  assert_true(flag);
+  attribute.integer = 0;
+  assert_true(gather_attribute_flag(&attribute, &flag));
+  assert_false(flag);
+  attribute.kind = GATHER_ATTRIBUTE_FLOAT;
+  assert_false(gather_attribute_flag(&attribute, &flag));
+}
+
+static void test_flags(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int value; /* -1 = it is none */
+  } CASES[] = {{"true", 1},  {"TRUE", 1}, {"True", 1}, {"1", 1},  {"false", 0},  {"FALSE", 0},
+               {"0", 0},     {"tru", -1}, {"", -1},    {"2", -1}, {"truer", -1}, {"falsy", -1},
+               {"fals", -1}, {"01", -1},  {"10", -1},  {" 1", -1}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const gather_attribute attribute = text_attribute(CASES[i].text);
+    bool value = false;
+    if (gather_attribute_flag(&attribute, &value) != (CASES[i].value >= 0)) fail_msg("'%s'", CASES[i].text);
+    if (CASES[i].value >= 0) assert_int_equal(value, CASES[i].value);
+  }
+}
+
+static void test_attributes_by_name(void **state) {
+  (void)state;
+  static const int64_t numbers[] = {3, 4};
+  static const gather_file_tensor stored = {.tensor = {.type = GATHER_TYPE_FLOAT32}};
+  const gather_attribute given[] = {
+      {.name = "once", .kind = GATHER_ATTRIBUTE_INT, .type = "INT", .integer = 5},
+      {.name = "twice", .kind = GATHER_ATTRIBUTE_INT, .type = "INT"},
+      {.name = "bodies", .kind = GATHER_ATTRIBUTE_GRAPH, .type = "GRAPHS"},
+      {.name = "twice", .kind = GATHER_ATTRIBUTE_INT, .type = "INT"},
+      {.name = "bodies", .kind = GATHER_ATTRIBUTE_GRAPH, .type = "GRAPHS"},
+      {.name = "list", .kind = GATHER_ATTRIBUTE_INTS, .type = "INTS", .integers = numbers, .count = 2},
+      {.name = "stored", .kind = GATHER_ATTRIBUTE_TENSOR, .type = "TENSOR", .tensor = &stored},
+      {.name = "text", .kind = GATHER_ATTRIBUTE_TEXT, .type = "STRING", .text = {"t", 1}},
+      {.name = "value_ints", .kind = GATHER_ATTRIBUTE_INTS, .type = "INTS"},
+  };
+  const gather_node node = {.attributes = given, .attribute_count = (int32_t)(sizeof given / sizeof *given)};
+  const gather_attribute defaults[] = {{.name = "once", .integer = 6}, {.name = "default", .integer = 7}};
+  const gather_function function = {.defaults = defaults, .default_count = 2};
+  int64_t shape[1];
+  gather_tensor tensor;
+  assert_ptr_equal(gather_node_attribute(&node, "once"), &given[0]);
+  assert_ptr_equal(gather_node_attribute(&node, "twice"), &gather_attribute_twice);
+  assert_ptr_equal(gather_node_attribute(&node, "bodies"), &given[2]);
+  assert_null(gather_node_attribute(&node, "none"));
+  assert_ptr_equal(gather_function_attribute(&function, &node, "once"), &given[0]);
+  assert_ptr_equal(gather_function_attribute(&function, &node, "default"), &defaults[1]);
+  assert_null(gather_function_attribute(&function, &node, "none"));
+  assert_null(gather_function_attribute(NULL, &node, "default"));
+  assert_ptr_equal(gather_constant_attribute(&node), &given[8]);
+  assert_true(gather_attribute_tensor(&given[0], shape, &tensor));
+  assert_int_equal(tensor.rank, 0);
+  assert_int_equal(*(const int64_t *)tensor.data, 5);
+  assert_true(gather_attribute_tensor(&given[5], shape, &tensor));
+  assert_int_equal(tensor.rank, 1);
+  assert_int_equal(tensor.shape[0], 2);
+  assert_int_equal(((const int64_t *)tensor.data)[1], 4);
+  assert_true(gather_attribute_tensor(&given[6], shape, &tensor));
+  assert_int_equal(tensor.type, GATHER_TYPE_FLOAT32);
+  assert_false(gather_attribute_tensor(&given[7], shape, &tensor));
+}
+
+static void test_wrong_attributes(void **state) {
+  (void)state;
+  static const gather_attribute REFERENCE = {.kind = GATHER_ATTRIBUTE_REFERENCE, .type = "INT", .text = {"outer", 5}},
+                                TYPED = {.kind = GATHER_ATTRIBUTE_TEXT, .type = "STRING", .text = {"x", 1}},
+                                TEXT = {.kind = GATHER_ATTRIBUTE_TEXT, .text = {"x", 1}};
+  const struct {
+    const gather_attribute *attribute;
+    gather_status status;
+    const char *words;
+  } CASES[] = {{&REFERENCE, GATHER_UNSUPPORTED, "attribute 'axis' refers to attribute 'outer' of the calling node"},
+               {&gather_attribute_twice, GATHER_FILE_MALFORMED, "attribute 'axis' is given twice"},
+               {&TYPED, GATHER_FILE_MALFORMED, "attribute 'axis' must have type INT, not STRING"},
+               {&TEXT, GATHER_FILE_MALFORMED, "attribute 'axis' must be a number, not 'x'"}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    gather_error error;
+    assert_int_equal(gather_attribute_wrong(CASES[i].attribute, "axis", "INT", "a number", &error), CASES[i].status);
+    assert_non_null(strstr(error.message, CASES[i].words));
+  }
+  const gather_alias second = {NULL, "b", "value of b"},
+                     first = {(gather_alias *)(uintptr_t)&second, "a", "value of a"};
+  const gather_graph graph = {.aliases = &first};
+  assert_string_equal(gather_graph_alias(&graph, "a"), "value of a");
+  assert_string_equal(gather_graph_alias(&graph, "b"), "value of b");
+  assert_null(gather_graph_alias(&graph, "c"));
+}
+
+/* ---- contents */
+
+#define BYTES(text) text, sizeof text - 1
+
+static void test_what_is_text(void **state) {
+  (void)state;
+  static const struct {
+    const char *bytes;
+    size_t size;
+    bool is_text;
+  } CASES[] = {
+      {BYTES(""), true},
+      {BYTES("1 2 3\n"), true},
+      {BYTES("\xef\xbb\xbf 1,2"), true},
+      {BYTES("\xef\xbb"), true},
+      {BYTES("a\tb\r\n\f\v"), true},
+      {BYTES("\xc3\xa9"), true},
+      {BYTES("\xff\xfe\x31\0"), true},
+      {BYTES("\xfe\xff\0\x31"), true},
+      {BYTES("\xff\xfe<\0?\0"), false}, /* XML of two bytes a character */
+      {BYTES("\xfe\xff\0<"), false},
+      {BYTES("\xff\xff\0\0"), false},
+      {BYTES("\xfe\xfe\0\0"), false},
+      {BYTES("\xff"), true},
+      {BYTES("<net>"), false},
+      {BYTES(" \n{\"a\":1}"), false},
+      {BYTES("\xef\xbb\xbf<"), false},
+      {BYTES("12345678\0"), true}, /* a list with a wrong byte behind its beginning */
+      {BYTES("-2345678\x7f"), true},
+      {BYTES("+2345678\1"), true},
+      {BYTES(" 9345678\1"), true},
+      {BYTES("123\0005678"), false},
+      {BYTES("1234567\0"), false},
+      {BYTES("a2345678\0"), false},
+      {BYTES("/2345678\0"), false},
+      {BYTES(":2345678\0"), false},
+      {BYTES("        \0"), false},
+      {BYTES("\x93NUMPY\1\0"), false},
+      {BYTES("\x1b[1m"), false},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    if (gather_file_is_text(CASES[i].bytes, CASES[i].size) != CASES[i].is_text) fail_msg("case %zu", i);
+}
+
+static void test_what_is_saved_in_place_of_a_file(void **state) {
+  (void)state;
+#define LFS "version https://git-lfs.github.com/spec/v1\n"
+  static const struct {
+    const char *bytes;
+    size_t size;
+    int64_t more;      /* bytes of the file behind these */
+    const char *words; /* NULL = it is none */
+  } CASES[] = {
+      {BYTES(""), 0, NULL},
+      {BYTES("\xef\xbb\xbf \n"), 0, NULL},
+      {BYTES("1 2 3"), 0, NULL},
+      {BYTES(LFS "oid sha256:ab\nsize 12\n"), 0, "which has 12 bytes: 'git lfs pull'"},
+      {BYTES(LFS "oid sha256:ab\nsize 12"), 0, "which has 12 bytes: 'git lfs pull'"},
+      {BYTES(LFS "size x\n"), 0, "not the file itself: 'git lfs pull'"},
+      {BYTES(LFS "size :\n"), 0, "not the file itself: 'git lfs pull'"},
+      {BYTES(LFS "size 99999999999999999999999\n"), 0, "not the file itself, which has "},
+      {BYTES(LFS "oid sha256:ab\nsize 12\n"), 5000, NULL},
+      {BYTES(LFS "\1"), 0, NULL},
+      {BYTES(LFS "\x7f"), 0, NULL},
+      {BYTES(LFS "\x1b[1m"), 0, "Git LFS pointer"},
+      {BYTES("outs:\n- md5: ab\n"), 0, "a DVC pointer"},
+      {BYTES("outs:\n- sha: ab\n"), 0, NULL},
+      {BYTES("../../.git/annex/objects/k"), 0, "a git-annex pointer"},
+      {BYTES("../.git/other"), 0, NULL},
+      {BYTES("<html>"), 0, "it is a web page"},
+      {BYTES("<HTML/"), 0, "it is a web page"},
+      {BYTES("<head\n"), 0, "it is a web page"},
+      {BYTES("<html"), 0, NULL},
+      {BYTES("<htmlx>"), 0, NULL},
+      {BYTES("<tablet>"), 0, NULL},
+      {BYTES("<!-- a --> <?xml version='1.0'?>\n<body class='x'>"), 0, "it is a web page"},
+      {BYTES("<!-- a "), 0, NULL},
+      {BYTES("<!-- a -->"), 0, NULL},
+      {BYTES("<?xml?><net>"), 0, NULL},
+      {BYTES("<Error><Code>NoSuchKey</Code></Error>"), 0, "(XML: NoSuchKey), not the file itself"},
+      {BYTES("<Error a='b'><Message>SECRET</Message>"), 0, "(XML), not the file itself"},
+      {BYTES("<Error><Code>cut"), 0, "(XML: cut), not the file itself"},
+      {BYTES("<Errors>"), 0, NULL},
+      {BYTES("<Error"), 0, NULL},
+      {BYTES("{\"error\":\"a\nb\rc\"}"), 0, "(JSON: a b c), not the file itself"},
+      {BYTES("{ \"message\" : \n \"cut"), 0, "(JSON: cut), not the file itself"},
+      {BYTES("{\"errors\":[1]}"), 0, "(JSON), not the file itself"},
+      {BYTES("{\"error\" "), 0, NULL},
+      {BYTES("{\"error\" 5"), 0, NULL},
+      {BYTES("{\"error\":"), 0, NULL},
+      {BYTES("{\"name\":\"error\"}"), 0, NULL},
+      {BYTES("{ "), 0, NULL},
+      {BYTES("{\"error\":\"a\"}"), 1 << 16, NULL},
+      {BYTES("\0\0\0\1Bud1"), 0, "a .DS_Store"},
+      {BYTES("\0\0\0\1Bud"), 0, NULL},
+      {BYTES("\0\5\x16\7\0\2\0\0Mac OS X        \0\2"), 0,
+       "an AppleDouble file, in which macOS keeps the attributes of another file: open b"},
+      {BYTES("\0\5\x16\7\0\2\0\0Mac OS X        \0"), 0, NULL},
+  };
+  static const char *const NAMES[] = {"d/._b", "._b", "d/._", "b", "http://h/x"};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {
+      char text[GATHER_SUBSTITUTE_TEXT] = "";
+      const bool is_url = k == 4;
+      const bool is = gather_substitute_is(CASES[i].bytes, (int64_t)CASES[i].size,
+                                           (int64_t)CASES[i].size + CASES[i].more, NAMES[k], is_url, text, sizeof text);
+      if (is != (CASES[i].words != NULL)) fail_msg("case %zu: '%s'", i, text);
+      if (!is) continue;
+      assert_null(strstr(text, "SECRET"));
+      const bool opens = strstr(text, ": open ") != NULL;
+      if (strstr(CASES[i].words, "AppleDouble")) assert_int_equal(opens, k < 2);
+      if (is_url && strstr(CASES[i].words, "web page"))
+        assert_non_null(strstr(text, "the server answered with a web page"));
+      if (is_url && strstr(CASES[i].words, "itself") && strchr(CASES[i].words, '('))
+        assert_non_null(strstr(text, "not with the file"));
+      if (k == 0 && !strstr(text, CASES[i].words)) fail_msg("case %zu: '%s'", i, text);
+    }
+  /* All of a long code is not shown. */
+  char text[GATHER_SUBSTITUTE_TEXT], answer[300] = "{\"detail\":\"";
+  memset(answer + 11, 'd', 200);
+  assert_true(gather_substitute_is(answer, 211, 211, "a", false, text, sizeof text));
+  assert_non_null(strstr(text, "dddd), not"));
+  assert_true(strlen(text) < 160);
+  memcpy(answer, "<Error><Code>", 13);
+  assert_true(gather_substitute_is(answer, 211, 211, "a", false, text, sizeof text));
+  assert_true(strlen(text) < 160);
+}
+
+static void test_advice_for_pages(void **state) {
+  (void)state;
+  static const struct {
+    const char *url, *advice; /* NULL: it is not the address of a page */
+  } CASES[] = {{"https://huggingface.co/o/r/blob/main/f", "hf://o/r/f"},
+               {"https://huggingface.co/o/r/blob/mair/f", "hf://o/r@mair/f"},
+               {"https://huggingface.co/o/r/blob/mains/f", "hf://o/r@mains/f"},
+               {"https://huggingface.co/o/r/blob/main", "hf://OWNER/REPO/FILE"},
+               {"HTTPS://h/o/r/blob/main/f", "hf://OWNER/REPO/FILE"},
+               {"https://h/o/r/f", NULL},
+               {"https://h", NULL},
+               {"h/o/blob/x", NULL},
+               {"s3://b/o/blob/x", NULL},
+               {"hf://o/r/blob/x", NULL}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    gather_error error = {.message = "status 404"};
+    gather_substitute_advise(CASES[i].url, &error);
+    if (!CASES[i].advice) assert_string_equal(error.message, "status 404");
+    if (CASES[i].advice && !strstr(error.message, CASES[i].advice)) fail_msg("%s: %s", CASES[i].url, error.message);
+    memset(error.message, 'm', sizeof error.message - 1); /* no room for it */
+    error.message[sizeof error.message - 1] = '\0';
+    gather_substitute_advise(CASES[i].url, &error);
+    assert_int_equal(error.message[sizeof error.message - 2], 'm');
+    gather_substitute_advise(CASES[i].url, NULL);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_integers),           cmocka_unit_test(test_flags),
+      cmocka_unit_test(test_attributes_by_name), cmocka_unit_test(test_wrong_attributes),
+      cmocka_unit_test(test_what_is_text),       cmocka_unit_test(test_what_is_saved_in_place_of_a_file),
+      cmocka_unit_test(test_advice_for_pages),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
