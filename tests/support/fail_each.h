@@ -22,7 +22,10 @@ char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t byt
 
 static long asked, alive, fail_at = -1; /* pieces asked for; blocks not freed; the piece that fails */
 
-static int fails_now(void) { return asked++ == fail_at; }
+/* A piece that fails: the place for a debugger to stop at. */
+static int fail_hit(void) { return 1; }
+
+static int fails_now(void) { return asked++ == fail_at && fail_hit(); }
 
 void *__wrap_gather_alloc(int64_t bytes) {
   void *memory = fails_now() ? NULL : __real_gather_alloc(bytes);

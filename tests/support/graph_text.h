@@ -13,6 +13,7 @@
  *
  *     stored k int64[2] = 1,2               the elements of a Constant or Const node, which is written, too
  *     give x float32[2] = 1,2               the caller's tensor for x
+ *     dim N 5                               the caller's length for N
  *
  * The name of a node, its domain and opset may be left out (the opset is then 13, of OpenVINO 8); "_" is an omitted input or output.
  * In a body of OpenVINO "in x float32[2] < v" gets the outer value v, and "out y > 0" becomes output 0 of its node.
@@ -38,6 +39,8 @@ typedef struct graph_text {
   gather_function functions[8];
   gather_model_input given[8];
   int64_t given_count;
+  gather_model_dim dims[8]; /* lengths that the caller gives */
+  int64_t dim_count;
   gather_graph_file file;
 } graph_text;
 
@@ -293,6 +296,10 @@ static inline gather_graph *graph_text_graph(graph_text *t, gather_graph *parent
       const char *own = graph_text_word(t);
       assert_in_range(t->given_count, 0, COUNT(t->given) - 1);
       t->given[t->given_count++] = (gather_model_input){own, graph_text_tensor(t, own).tensor};
+    } else if (graph_text_next(t, "dim ")) {
+      const char *own = graph_text_word(t);
+      assert_in_range(t->dim_count, 0, COUNT(t->dims) - 1);
+      t->dims[t->dim_count++] = (gather_model_dim){own, graph_text_number(t)};
     } else if (graph_text_next(t, "default ")) {
       const char *own = graph_text_word(t);
       graph_text_need(t, "=");
@@ -339,7 +346,7 @@ static inline char *graph_text_print(char *text, const gather_tensor *tensor) {
 /* Reads a graph; the file in `t` then has it, and must outlive a model of it. */
 static inline void graph_text_read(graph_text *t, bool openvino, const char *text) {
   t->used = 0;
-  t->given_count = 0;
+  t->given_count = t->dim_count = 0;
   t->at = text;
   t->openvino = openvino;
   t->file = (gather_graph_file){.dialect = openvino ? "openvino" : "onnx", .functions = t->functions};
