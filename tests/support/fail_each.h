@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * fail_each.h: every allocation, and every piece that an arena is asked for, fails once: that is what is said, and nothing is left
- * behind. The linker puts the functions below in the place of the library's own: the program needs
+ * behind. GATHER_TEST_HOSTILE=n, for slow emulators: every n-th piece. The linker puts the functions below in the place of the library's own: the program needs
  *
  *     -Wl,--wrap=gather_alloc,--wrap=gather_free,--wrap=gather_arena_take,--wrap=gather_arena_text
  */
 #ifndef GATHER_TESTS_SUPPORT_FAIL_EACH_H
 #define GATHER_TESTS_SUPPORT_FAIL_EACH_H
+
+#include <stdlib.h>
 
 #include "base/arena.h"
 #include "unit/support.h"
@@ -46,11 +48,14 @@ char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t byt
   return fails_now() ? NULL : __real_gather_arena_text(arena, text, bytes);
 }
 
-/* Lets piece 0, 1, 2 ... fail until none is left to fail. Returns how many there were. `use` frees what it makes; with no piece left
+/* Lets piece 0, 1, 2 ... fail until none is left to fail; from 300 on every 11th. Returns how many there were. `use` frees what it makes; with no piece left
  * to fail it succeeds, or fails for another reason where wanted is not GATHER_OK. */
 static long fail_each(gather_status (*use)(const void *context, gather_error *error), const void *context,
                       gather_status wanted) {
-  for (long k = 0;; k++) {
+  const char *sparse = getenv("GATHER_TEST_HOSTILE");
+  const long step = sparse && atol(sparse) > 0 ? atol(sparse) : 1;
+  /* Of work that takes many pieces, those behind the first ones are much alike. */
+  for (long k = 0;; k += k < 300 ? step : 11 * step) {
     gather_error error = dirty_error();
     const long before = alive;
     asked = 0;

@@ -309,6 +309,702 @@ static const check_case CASES[] = {
      "in k bool[]; in p; out k; out q; f: q = local.F(p, z) }; fun local.F { in a; in b; out c; "
      "h: _ = Gather(a, b); c = Identity(a) }",
      "h ok [5,2]"},
+    /* values: lengths and numbers that come through Shape, Size, Cast, Range */
+    {ONNX, "const z int64[] = 0; in x int8[2,N,?]; y = Shape(x); g: _ = Gather(y, z)", "g ok [3]"},
+    {ONNX, "const z int64[] = 0; in x int8[2,N,?]; y = Shape/15(x) start=-2 end=2; g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX, "const z int64[] = 0; in x int8[]; y = Shape(x); g: _ = Gather(y, z)",
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX, "const z int64[] = 0; in x int8[2,3]; y = Size(x); g: _ = Gather(y, z)",
+     "g bad [] = 6: data is 0-D; Gather needs a rank of at least 1"},
+    {ONNX, "const z int64[] = 0; in x int8[2,N]; y = Size(x); g: _ = Gather(y, z)",
+     "g bad []: data is 0-D; Gather needs a rank of at least 1"},
+    {ONNX, "const z int64[] = 0; const b boolean[2] = 1,0; y = Cast(b) to=7; g: _ = Gather(y, z)", "g ok [2] = 1,0"},
+    {ONNX, "const z int64[] = 0; const b boolean[2] = 1,0; y = Cast(b) to=9; g: _ = Gather(y, z)", "g ok [2] = 1,0"},
+    {ONNX, "const z int64[] = 0; const b int64[2] = 1,0; y = Cast(b) to=9; g: _ = Gather(y, z)", "g ok [2] = 1,0"},
+    {ONNX, "const z int64[] = 0; const b int64[2] = 1,2; y = Cast(b) to=9; g: _ = Gather(y, z)", "g ok [2] = 1,1"},
+    {ONNX, "const z int64[] = 0; const b uint32[2] = 1,4294967295; y = Cast(b) to=6; g: _ = Gather(y, z)", "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const b uint32[2] = 1,7; y = Cast(b) to=6; g: _ = Gather(y, z)", "g ok [2] = 1,7"},
+    {ONNX, "const z int64[] = 0; const b uint32[1] = 4294967295; y = Cast(b) to=7; g: _ = Gather(y, z)",
+     "g ok [1] = 4294967295"},
+    {ONNX, "const z int64[] = 0; const b int8[2] = -1,2; y = Cast(b) to=12; g: _ = Gather(y, z)", "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const b uint64[2] = 1,18446744073709551615; y = Cast(b) to=7; g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const b int64[1] = 1; y = Cast(b) to=?; g: _ = Gather(y, z)", "g ok [1]"},
+    {IR, "const z int64[] = 0; const b int64[1] = 1; y = Convert(b); g: _ = Gather(y, z, z)", "g ok [1]"},
+    {IR, "const z int64[] = 0; const b int64[1] = 1; y = Convert(b) destination_type='i32'; g: _ = Gather(y, z, z)",
+     "g ok [1] = 1"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = 1; const b int64[] = 9; const c int64[] = 3; y = Range(a, b, c); "
+     "g: _ = Gather(y, z)",
+     "g ok [3] = 1,4,7"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = 9; const b int64[] = 1; const c int64[] = -3; y = Range(a, b, c); "
+     "g: _ = Gather(y, z)",
+     "g ok [3] = 9,6,3"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = 9; const b int64[] = 1; const c int64[] = 3; y = Range(a, b, c); "
+     "g: _ = Gather(y, z)",
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = 1; const b int64[] = 9; const c int64[] = 0; y = Range(a, b, c); "
+     "g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = -9223372036854775808; const b int64[] = 9; const c int64[] = 1; "
+     "y = Range(a, b, c); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = -9223372036854775807; const b int64[] = 9223372036854775807; "
+     "const c int64[] = 1; y = Range(a, b, c); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = 0; const b int64[] = -9223372036854775808; const c int64[] = -1; "
+     "y = Range(a, b, c); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[] = 9; const b int64[] = 1; const c int64[] = -9223372036854775808; "
+     "y = Range(a, b, c); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int8[] = 120; const b int8[] = 127; const c int8[] = 5; y = Range(a, b, c); "
+     "g: _ = Gather(y, z)",
+     "g ok [2] = 120,125"},
+    {ONNX,
+     "const z int64[] = 0; const a float32[] = 0; const b float32[] = 3; const c float32[] = 1; y = Range(a, b, c); "
+     "g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2] = 0,1; const b int64[] = 3; const c int64[] = 1; y = Range(a, b, c); "
+     "g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[N]; s = Shape(x); n = Squeeze(s); const a int64[] = 0; const c int64[] = 1; "
+     "y = Range(a, n, c); g: _ = Gather(y, z); in d int8[5]; h: _ = Gather(d, y)",
+     "g unknown [N]: the data 'y' has the length 'N' along axis 0, a dimension that was not given\n"
+     "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[N]; s = Shape(x); n = Squeeze(s); const a int64[] = 1; const c int64[] = 1; "
+     "y = Range(a, n, c); g: _ = Gather(y, z); in d int8[5]; h: _ = Gather(d, y)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[N]; s = Shape(x); n = Squeeze(s); const a int64[] = 0; const c int64[] = 2; "
+     "y = Range(a, n, c); g: _ = Gather(y, z); in d int8[5]; h: _ = Gather(d, y)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[N]; s = Shape(x); n = Squeeze(s); const a int64[] = -1; const c int64[] = 1; "
+     "y = Range(a, n, c); g: _ = Gather(y, z); in d int8[5]; h: _ = Gather(d, y)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[0..5]; s = Shape(x); n = Squeeze(s); const a int64[] = 0; const c int64[] = 1; "
+     "y = Range(a, n, c); g: _ = Gather(y, z); in d int8[5]; h: _ = Gather(d, y)",
+     "g unknown [0..5]: the length of the data 'y' along axis 0 is not known\n"
+     "h ok [5]: the indices 'y' are computed when the model runs, and always in [0, 4]"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[0..5]; s = Shape(x); n = Squeeze(s); const a int64[] = 0; "
+     "const c int64[] = -1; y = Range(n, a, c); in d int8[5]; h: _ = Gather(d, y)",
+     "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[1..5]; s = Shape(x); n = Squeeze(s); const a int64[] = 0; y = Range(a, n, n); "
+     "in d int8[5]; h: _ = Gather(d, y)",
+     "h ok [5]: the indices 'y' are computed when the model runs, and always in [0, 4]"},
+    {ONNX,
+     "const z int64[] = 0; in a int64[]; in b int64[]; in c int64[]; y = Range(a, b, c); in d int8[5]; "
+     "h: _ = Gather(d, y)",
+     "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
+    {IR,
+     "const z int64[] = 0; const a int32[] = 1; const b int32[] = 4; const c int32[] = 1; "
+     "y = Range(a, b, c) output_type='i64'; g: _ = Gather(y, z, z)",
+     "g ok [3] = 1,2,3"},
+    /* values: arithmetic that fits its type, and that does not */
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; const b int64[2] = 3,4; y = Add(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 4,6"},
+    {ONNX, "const z int64[] = 0; const a int8[2] = 100,2; const b int8[2] = 100,4; y = Add(a, b); g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2] = 9223372036854775807,1; const b int64[2] = -1,1; y = Sub(a, b); "
+     "g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[1] = 1; const b int64[1] = -9223372036854775808; y = Sub(a, b); "
+     "g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2] = 3037000500,1; const b int64[2] = 3037000500,2; y = Mul(a, b); "
+     "g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 7,-7; const b int64[2] = 2,2; y = Div(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 3,-3"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 7,1; const b int64[2] = 0,1; y = Div(a, b); g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[1] = -9223372036854775808; const b int64[1] = -1; y = Div(a, b); "
+     "g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = -7,7; const b int64[2] = 3,-3; y = Mod(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 2,-2"},
+    {ONNX, "const z int64[] = 0; const a int64[1] = 7; const b int64[1] = 0; y = Mod(a, b); g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,5; const b int64[2] = 3,4; y = Max(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 3,5"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,5; const b int64[2] = 3,4; y = Min(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 1,4"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,5; const b int64[2] = 1,4; y = Equal(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 1,0"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,5; const b int64[2] = 3,4; y = Less(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 1,0"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2] = 1,5; const b int64[2] = 1,9; y = GreaterOrEqual(a, b); "
+     "g: _ = Gather(y, z)",
+     "g ok [2] = 1,0"},
+    {ONNX, "const z int64[] = 0; const a uint8[1] = 250; const b uint8[1] = 10; y = Add(a, b); g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a uint8[1] = 1; const b uint8[1] = 2; y = Sub(a, b); g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[1] = -7; const b int64[1] = 3; y = Mod(a, b) fmod=1; g: _ = Gather(y, z)",
+     "g ok [1] = -1"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[1] = -7; const b int64[1] = 3; y = Mod(a, b) fmod='x'; g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {IR,
+     "const z int64[] = 0; const a int64[4] = 7,-7,6,-6; const b int64[1] = 2; y = Divide(a, b); "
+     "g: _ = Gather(y, z, z)",
+     "g ok [4]"},
+    {IR,
+     "const z int64[] = 0; const a int64[4] = 8,-8,6,-6; const b int64[1] = 2; y = Divide(a, b); "
+     "g: _ = Gather(y, z, z)",
+     "g ok [4] = 4,-4,3,-3"},
+    {IR,
+     "const z int64[] = 0; const a int64[4] = 7,-7,7,-7; const b int64[4] = 3,3,-3,-3; y = FloorMod(a, b); "
+     "g: _ = Gather(y, z, z)",
+     "g ok [4] = 1,2,-2,-1"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; const b int64[1] = 2; y = Add/6(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 3,4"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; const b int64[2] = 2,5; y = Add/6(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 3,7"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; const b int64[3] = 2,5,6; y = Add(a, b); g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int8[1] = 100; const b int8[1] = 27; c = Add(a, b); y = Sub(c, b); "
+     "g: _ = Gather(y, z)",
+     "g ok [1] = 100"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; y = Neg(a); g: _ = Gather(y, z)", "g ok [2] = -1,-2"},
+    {ONNX, "const z int64[] = 0; const a int64[1] = -9223372036854775808; y = Neg(a); g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a boolean[2] = 1,0; y = Not(a); g: _ = Gather(y, z)", "g ok [2] = 0,1"},
+    {ONNX,
+     "const z int64[] = 0; const a boolean[2] = 1,0; const b boolean[2] = 1,1; y = And(a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 1,0"},
+    {ONNX,
+     "const z int64[] = 0; const c boolean[2] = 1,0; const a int64[2] = 1,2; const b int64[2] = 5,6; "
+     "y = Where(c, a, b); g: _ = Gather(y, z)",
+     "g ok [2] = 1,6"},
+    {ONNX, "const z int64[] = 0; const a int64[1] = 1; y = Max(a, a, a, a, a, a, a, a, a); g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[1] = 1; const b int64[1] = 2; y = Max(a, a, a, b, a, a, a, a); "
+     "g: _ = Gather(y, z)",
+     "g ok [1] = 2"},
+    {ONNX, "const z int64[] = 0; const a int64[1] = 1; y = Max(); g: _ = Gather(y, z)",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[3] = -5,5,50; const lo int64[] = 0; const hi int64[] = 9; "
+     "y = Clip(a, lo, hi); g: _ = Gather(y, z)",
+     "g ok [3] = 0,5,9"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[3] = -5,5,50; const lo int64[] = 0; const hi int64[] = 9; "
+     "y = Clip(a, _, hi); g: _ = Gather(y, z)",
+     "g ok [3] = -5,5,9"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[3] = -5,5,50; const lo int64[] = 0; const hi int64[] = 9; y = Clip(a, lo); "
+     "g: _ = Gather(y, z)",
+     "g ok [3] = 0,5,50"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[3] = -5,5,50; const lo int32[] = 0; y = Clip(a, lo); g: _ = Gather(y, z)",
+     "g ok [3]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[3] = -5,5,50; const lo int64[1] = 0; y = Clip(a, lo); g: _ = Gather(y, z)",
+     "g ok [3]"},
+    {ONNX, "const z int64[] = 0; const a int64[3] = -5,5,50; in lo int64[]; y = Clip(a, lo); g: _ = Gather(y, z)",
+     "g ok [3]"},
+    {ONNX, "const z int64[] = 0; const a int64[3] = -5,5,50; y = Clip/6(a) min=0; g: _ = Gather(y, z)", "g ok [3]"},
+    {IR, "const z int64[] = 0; const a int64[3] = -5,5,50; y = Clamp(a) min='0' max='9'; g: _ = Gather(y, z, z)",
+     "g ok [3] = 0,5,9"},
+    {IR, "const z int64[] = 0; const a int64[3] = -5,5,50; y = Clamp(a) min='0.5' max='9'; g: _ = Gather(y, z, z)",
+     "g ok [3]"},
+    {IR, "const z int64[] = 0; const a int64[3] = -5,5,50; y = Clamp(a) min='0' max='9.5'; g: _ = Gather(y, z, z)",
+     "g ok [3]"},
+    {ONNX, "const z int64[] = 0; const a int64[3] = 2,5,7; y = ReduceSum(a); g: _ = Gather(y, z)", "g ok [1] = 14"},
+    {ONNX, "const z int64[] = 0; const a int64[3] = 2,5,7; y = ReduceMax(a); g: _ = Gather(y, z)", "g ok [1] = 7"},
+    {ONNX, "const z int64[] = 0; const a int64[3] = 2,5,7; y = ReduceMin(a); g: _ = Gather(y, z)", "g ok [1] = 2"},
+    {ONNX, "const z int64[] = 0; const a int64[3] = 2,5,7; y = ReduceProd(a); g: _ = Gather(y, z)", "g ok [1] = 70"},
+    {ONNX, "const z int64[] = 0; const a int64[3] = 2,5,7; y = ReduceMax(a) keepdims=0; g: _ = Gather(y, z)",
+     "g bad [] = 7: data is 0-D; Gather needs a rank of at least 1"},
+    {ONNX, "const z int64[] = 0; const a int8[2] = 100,100; y = ReduceSum(a); g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a int64[0] = ; y = ReduceMax(a); g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 9223372036854775807,1; y = ReduceSum(a); g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a int64[2,1] = 2,5; y = ReduceMax(a); g: _ = Gather(y, z)", "g ok [1,1]"},
+    {ONNX, "const z int64[] = 0; const a boolean[2] = 1,0; y = ReduceMax(a); g: _ = Gather(y, z)", "g ok [1]"},
+    /* values: elements that are moved */
+    {ONNX, "const z int64[] = 0; const a int64[2,3] = 1,2,3,4,5,6; y = Transpose(a); g: _ = Gather(y, z)",
+     "g ok [3,2] = 1,4,2,5,3,6"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,3] = 1,2,3,4,5,6; t = Transpose(a); const s int64[1] = 6; "
+     "y = Reshape(t, s); g: _ = Gather(y, z)",
+     "g ok [6] = 1,4,2,5,3,6"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,3] = 1,2,3,4,5,6; t = Transpose(a); const s int64[3] = 3,1,2; "
+     "y = Reshape(t, s); g: _ = Gather(y, z)",
+     "g ok [3,1,2] = 1,4,2,5,3,6"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,3] = 1,2,3,4,5,6; const s int64[1] = 6; y = Reshape(a, s); "
+     "g: _ = Gather(y, z)",
+     "g ok [6] = 1,2,3,4,5,6"},
+    {ONNX,
+     "const z int64[] = 0; const a float32[2,1] = 1,2; t = Transpose(a); const s int64[1] = 2; y = Reshape(t, s); "
+     "g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,1] = 1,2; const s int64[2] = 2,3; y = Expand(a, s); g: _ = Gather(y, z)",
+     "g ok [2,3] = 1,1,1,2,2,2"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,1] = 1,2; const s int64[2] = 3,3; y = Expand(a, s); g: _ = Gather(y, z)",
+     "g ok [2,3] = 1,1,1,2,2,2"},
+    {ONNX,
+     "const z int64[] = 0; const a float32[2,1] = 1,2; const s int64[2] = 2,3; y = Expand(a, s); g: _ = Gather(y, z)",
+     "g ok [2,3]"},
+    {IR,
+     "const z int64[] = 0; const a int64[2] = 1,2; const s int64[2] = 2,3; const x int64[1] = 0; "
+     "y = Broadcast(a, s, x) mode='explicit'; g: _ = Gather(y, z, z)",
+     "g ok [2,3] = 1,1,1,2,2,2"},
+    {IR,
+     "const z int64[] = 0; const a int64[2] = 1,2; const s int64[2] = 2,2; const x int64[1] = 1; "
+     "y = Broadcast(a, s, x) mode='explicit'; g: _ = Gather(y, z, z)",
+     "g ok [2,2] = 1,2,1,2"},
+    {IR,
+     "const z int64[] = 0; const a int64[2] = 1,2; const s int64[2] = 2,2; const x int64[1] = 2; "
+     "y = Broadcast(a, s, x) mode='explicit'; g: _ = Gather(y, z, z)",
+     "g ok [2,2]"},
+    {IR,
+     "const z int64[] = 0; const a int64[2] = 1,2; const s int64[2] = 2,2; const x int64[1] = -1; "
+     "y = Broadcast(a, s, x) mode='explicit'; g: _ = Gather(y, z, z)",
+     "g ok [2,2]"},
+    {IR,
+     "const z int64[] = 0; const a int64[2,2] = 1,2,3,4; const s int64[3] = 2,2,2; const x int64[2] = 1,0; "
+     "y = Broadcast(a, s, x) mode='explicit'; g: _ = Gather(y, z, z)",
+     "g ok [2,2,2]"},
+    {IR,
+     "const z int64[] = 0; const a int64[2,2] = 1,2,3,4; const s int64[3] = 2,3,2; const x int64[2] = 0,2; "
+     "y = Broadcast(a, s, x) mode='explicit'; g: _ = Gather(y, z, z)",
+     "g ok [2,3,2] = 1,2,1,2,1,2,3,4,3,4,3,4"},
+    {IR,
+     "const z int64[] = 0; const a int64[2] = 1,2; const s int64[2] = 2,3; in x int64[1]; "
+     "y = Broadcast(a, s, x) mode='explicit'; g: _ = Gather(y, z, z)",
+     "g ok [2,3]"},
+    {IR,
+     "const z int64[] = 0; const a int64[2] = 1,2; const s int64[2] = 3,2; y = Broadcast(a, s) mode='numpy'; "
+     "g: _ = Gather(y, z, z)",
+     "g ok [3,2] = 1,2,1,2,1,2"},
+    {IR,
+     "const z int64[] = 0; const a int64[2] = 1,2; const s int64[2] = 3,2; y = Broadcast(a, s) mode='other'; "
+     "g: _ = Gather(y, z, z)",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2] = 1,2; const b int64[1] = 3; const c int64[0] = ; "
+     "y = Concat(a, b, c) axis=0; g: _ = Gather(y, z)",
+     "g ok [3] = 1,2,3"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2] = 1,2; const b int64[1,1] = 3; y = Concat(a, b) axis=0; "
+     "g: _ = Gather(y, z)",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[1,2] = 1,2; const b int64[1,1] = 3; y = Concat(a, b) axis=0; "
+     "g: _ = Gather(y, z)",
+     "g ok [2,2]"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; in b int64[1]; y = Concat(a, b) axis=0; g: _ = Gather(y, z)",
+     "g ok [3]"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[N]; s = Shape(x); const b int64[1] = 3; y = Concat(s, b) axis=0; "
+     "g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; const r int64[1] = 3; y = Tile(a, r); g: _ = Gather(y, z)",
+     "g ok [6] = 1,2,1,2,1,2"},
+    {ONNX, "const z int64[] = 0; const a int64[2,1] = 1,2; const r int64[2] = 2,3; y = Tile(a, r); g: _ = Gather(y, z)",
+     "g ok [4,3] = 1,1,1,2,2,2,1,1,1,2,2,2"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,2] = 1,2,3,4; const r int64[2] = 1,2; y = Tile(a, r); g: _ = Gather(y, z)",
+     "g ok [2,4] = 1,2,1,2,3,4,3,4"},
+    {ONNX, "const z int64[] = 0; const a int64[0] = ; const r int64[1] = 3; y = Tile(a, r); g: _ = Gather(y, z)",
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 1,2; const r int64[1] = 0; y = Tile(a, r); g: _ = Gather(y, z)",
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX, "const z int64[] = 0; const a float32[2] = 1,2; const r int64[1] = 2; y = Tile(a, r); g: _ = Gather(y, z)",
+     "g ok [4]"},
+    {IR, "const z int64[] = 0; const a int64[2] = 1,2; const r int64[2] = 2,2; y = Tile(a, r); g: _ = Gather(y, z, z)",
+     "g ok [2,4] = 1,2,1,2,1,2,1,2"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[2,N]; in q int8[M]; r = Shape(q); const o int64[1] = 1; "
+     "rr = Concat(o, r) axis=0; y = Tile(x, rr); g: _ = Gather(y, z)",
+     "g ok [2,?]"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[1,3]; in q int8[M]; r = Shape(q); const o int64[1] = 2; "
+     "rr = Concat(r, o) axis=0; y = Tile(x, rr); g: _ = Gather(y, z)",
+     "g unknown [M,6]: the data 'y' has the length 'M' along axis 0, a dimension that was not given"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[3] = 1,2,3; const i int64[2] = 2,-1; y = Gather(a, i); g: _ = Gather(y, z)",
+     " ok [3] = 1,2,3\n"
+     "g ok [2] = 3,3"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[3] = 1,2,3; const i int64[2] = 2,3; y = Gather(a, i); g: _ = Gather(y, z)",
+     " bad [3] = 1,2,3: indices[1] = 3 is outside [-3, 2] of axis 0 (Gather onnx-13); 1 of 2 indices is bad; the "
+     "largest index equals the length of the axis: the indices may count from 1\n"
+     "g ok [2]"},
+    {IR,
+     "const z int64[] = 0; const a int64[3] = 1,2,3; const i int64[2] = 2,-1; y = Gather(a, i, z); "
+     "g: _ = Gather(y, z, z)",
+     " ok [3] = 1,2,3\n"
+     "g ok [2] = 3,3"},
+    {IR,
+     "const z int64[] = 0; const a int64[3] = 1,2,3; const i int64[2] = 2,5; y = Gather(a, i, z); "
+     "g: _ = Gather(y, z, z)",
+     " ok [3] = 1,2,3: 1 of 2 indices is out of range: zeros under the rules openvino-8\n"
+     "g ok [2] = 3,0"},
+    {IR,
+     "const z int64[] = 0; const a int64[3] = 1,2,3; const i int64[2] = 2,-1; in x int64[]; y = Gather(a, i, x); "
+     "g: _ = Gather(y, z, z)",
+     " unknown [3] = 1,2,3: the axis is not known before the model runs\n"
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {IR,
+     "const z int64[] = 0; const a int64[3] = 1,2,3; const i int64[2] = 2,-1; const x float32[] = 0; "
+     "y = Gather(a, i, x); g: _ = Gather(y, z, z)",
+     "*"},
+    {IR,
+     "const z int64[] = 0; const a int64[3] = 1,2,3; const i int64[2] = 2,-1; y = Gather(a, i); "
+     "g: _ = Gather(y, z, z)",
+     "*"},
+    {ONNX,
+     "const z int64[] = 0; const a boolean[3] = 1,0,1; const i int64[2] = 2,1; y = Gather(a, i); g: _ = Gather(y, z)",
+     " ok [3] = 1,0,1\n"
+     "g ok [2] = 1,0"},
+    {ONNX,
+     "const z int64[] = 0; const a uint64[2] = 18446744073709551615,4; const i int64[1] = 0; y = Gather(a, i); "
+     "g: _ = Gather(y, z)",
+     " ok [2] = 18446744073709551615,4\n"
+     "g ok [1] = 18446744073709551615"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[N,5]; s = Shape(x); const i int64[1] = 0; y = Gather(s, i); g: _ = Gather(y, z)",
+     " ok [2]\n"
+     "g ok [1]"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[N,5]; s = Shape(x); const i int64[1] = 2; y = Gather(s, i); g: _ = Gather(y, z)",
+     " bad [2]: indices[0] = 2 is outside [-2, 1] of axis 0*; the index equals the length of the axis: the indices may "
+     "count from 1\n"
+     "g ok [1]"},
+    {ONNX, "const z int64[] = 0; in x int8[N,5]; s = Shape(x); in i int64[1]; y = Gather(s, i); g: _ = Gather(y, z)",
+     " unknown [2]: the indices come from the input 'i', which was not given\n"
+     "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const s int64[2] = 2,3; y = ConstantOfShape(s) value=int64[1]:7; g: _ = Gather(y, z)",
+     "g ok [2,3] = 7,7,7,7,7,7"},
+    {ONNX, "const z int64[] = 0; const s int64[1] = 2; y = ConstantOfShape(s) value=boolean[1]:1; g: _ = Gather(y, z)",
+     "g ok [2] = 1,1"},
+    {ONNX, "const z int64[] = 0; const s int64[1] = 2; y = ConstantOfShape(s) value=float32[1]:7; g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const s int64[1] = 2; y = ConstantOfShape(s) value=int64[2]:7,8; g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const s int64[1] = 2; y = ConstantOfShape(s) value=int64[]:7; g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const s int64[1] = 2; y = ConstantOfShape(s) value=int64[1] gone; g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const s int64[1] = 2; y = ConstantOfShape(s) value=3; g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; const s uint64[1] = 18446744073709551615; y = ConstantOfShape(s); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX, "const z int64[] = 0; const s float32[1] = 2; y = ConstantOfShape(s); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX, "const z int64[] = 0; in s int64*; y = ConstantOfShape(s) value=int64[1]:7; g: _ = Gather(y, z)",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {ONNX, "const z int64[] = 0; in x int8*; y = Tile/5(x, z); g: _ = Gather(y, z)",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {ONNX, "const z int64[] = 0; in x int8[2]; in r int64*; y = Tile(x, r); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; f: y = local.F() v=int64[2]:3,4; g: _ = Gather(y, z); fun local.F { out c; "
+     "c = Constant() value=@v }",
+     "g ok [2] = 3,4"},
+    {ONNX,
+     "const z int64[] = 0; f: y = local.F() v=int64[2] gone; g: _ = Gather(y, z); fun local.F { out c; "
+     "c = Constant() value=@v }",
+     "g ok [2]"},
+    {ONNX, "const z int64[] = 0; f: y = local.F(); g: _ = Gather(y, z); fun local.F { out c; c = Constant() value=@v }",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {ONNX,
+     "const z int64[] = 0; f: y = local.F() v=[3,4]; g: _ = Gather(y, z); fun local.F { out c; "
+     "c = Constant() value_ints=@v }",
+     "g ok [2] = 3,4"},
+    {ONNX,
+     "const z int64[] = 0; f: y = local.F() v='abc'; g: _ = Gather(y, z); fun local.F { out c; "
+     "c = Constant() value_string=@v }",
+     "g unknown none: the shape of the data 'y' is not known"},
+    /* values: places by the order of elements */
+    {ONNX, "const z int64[] = 0; const a int64[2,3] = 5,9,9,7,1,3; y = ArgMax(a) axis=1; g: _ = Gather(y, z)",
+     "g ok [2,1] = 1,0"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,3] = 5,9,9,7,1,3; y = ArgMin(a) axis=0 keepdims=0; g: _ = Gather(y, z)",
+     "g ok [3] = 0,1,1"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,3] = 5,9,9,7,1,3; y = ArgMax(a) axis=1 select_last_index=1; "
+     "g: _ = Gather(y, z)",
+     "g ok [2,1]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,3] = 5,9,9,7,1,3; y = ArgMax(a) axis=1 select_last_index='x'; "
+     "g: _ = Gather(y, z)",
+     "g ok [2,1]"},
+    {ONNX, "const z int64[] = 0; const a float32[3] = -1,0.5,-7; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1] = 1"},
+    {ONNX, "const z int64[] = 0; const a float32[3] = -1,0.5,-7; y = ArgMin(a); g: _ = Gather(y, z)", "g ok [1] = 2"},
+    {ONNX, "const z int64[] = 0; const a float64[3] = -1,0.5,-7; y = ArgMin(a); g: _ = Gather(y, z)", "g ok [1] = 2"},
+    {ONNX, "const z int64[] = 0; const a float64[3] swapped = -1,0.5,-7; y = ArgMin(a); g: _ = Gather(y, z)",
+     "g ok [1] = 2"},
+    {ONNX, "const z int64[] = 0; const a float16[3] = 0xbc00,0x3800,0xc700; y = ArgMin(a); g: _ = Gather(y, z)",
+     "g ok [1] = 2"},
+    {ONNX, "const z int64[] = 0; const a bfloat16[3] = 0xbf80,0x3f00,0xc0e0; y = ArgMax(a); g: _ = Gather(y, z)",
+     "g ok [1] = 1"},
+    {ONNX, "const z int64[] = 0; const a float16[2] = 0x3c00,0x7e00; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a float32[2] = 1,nan; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a float32[2] = 1,inf; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1] = 1"},
+    {ONNX, "const z int64[] = 0; const a uint64[2] = 1,18446744073709551615; y = ArgMax(a); g: _ = Gather(y, z)",
+     "g ok [1]"},
+    {ONNX, "const z int64[] = 0; const a uint64[2] = 1,7; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1] = 1"},
+    {ONNX, "const z int64[] = 0; const a boolean[2] = 0,1; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1] = 1"},
+    {ONNX, "const z int64[] = 0; const a int8[2,0] = ; y = ArgMax(a) axis=1; g: _ = Gather(y, z)", "g ok [2,1]"},
+    {ONNX, "const z int64[] = 0; const a int8[0,2] = ; y = ArgMax(a) axis=1; g: _ = Gather(y, z)",
+     "g bad [0,1]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX, "const z int64[] = 0; in a int8[2]; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX, "const z int64[] = 0; in a int8[N]; y = ArgMax(a); g: _ = Gather(y, z)", "g ok [1]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; const k int64[1] = 2; v, y = TopK/11(a, k); "
+     "g: _ = Gather(y, z)",
+     "g ok [2] = 1,3"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; const k int64[1] = 2; v, y = TopK/11(a, k) largest=0; "
+     "g: _ = Gather(y, z)",
+     "g ok [2] = 0,2"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; const k int64[1] = 2; v, y = TopK/11(a, k) sorted=0; "
+     "g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; const k int64[1] = 2; v, y = TopK/11(a, k) largest='x'; "
+     "g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; const k int64[1] = 2; v, y = TopK/11(a, k) sorted='x'; "
+     "g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; const k int64[1] = 5; v, y = TopK/11(a, k); "
+     "g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,2] = 5,9,7,1; const k int64[1] = 1; v, y = TopK/11(a, k) axis=0; "
+     "g: _ = Gather(y, z)",
+     "g ok [1,2] = 1,0"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[2,2] = 5,9,7,1; const k int64[1] = 1; v, y = TopK/11(a, k) axis=2; "
+     "g: _ = Gather(y, z)",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {ONNX, "const z int64[] = 0; in a int64[4]; const k int64[1] = 2; v, y = TopK/11(a, k); g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; const k int64[1] = 0; v, y = TopK/11(a, k); "
+     "g: _ = Gather(y, z)",
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 5,9,7,9; in k int64[1]; v, y = TopK/11(a, k); g: _ = Gather(y, z); "
+     "h: _ = Gather(a, y)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h ok [4] = 5,9,7,9: the indices 'y' are computed when the model runs, and always in [0, 3]"},
+    {ONNX, "const z int64[] = 0; const a int64[2,2] = 0,1,2,0; y = NonZero(a); g: _ = Gather(y, z)",
+     "g ok [2,2] = 0,1,1,0"},
+    {ONNX, "const z int64[] = 0; const a float32[3] = 0,-0.0,2; y = NonZero(a); g: _ = Gather(y, z)", "g ok [1,1] = 2"},
+    {ONNX, "const z int64[] = 0; const a int64[2] = 0,0; y = NonZero(a); g: _ = Gather(y, z)", "g ok [1,0]"},
+    {ONNX, "const z int64[] = 0; const a int64[] = 3; y = NonZero(a); g: _ = Gather(y, z)",
+     "g unknown [?,?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX, "const z int64[] = 0; in a int64[2,3]; y = NonZero(a); g: _ = Gather(y, z)", "g ok [2,?]"},
+    {ONNX, "const z int64[] = 0; const a float32[1] = nan; y = NonZero(a); g: _ = Gather(y, z)", "g ok [1,?]"},
+    /* slices: masks of StridedSlice, lists of Slice and Split */
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s); g: _ = Gather(y, z, z)",
+     "g ok [1,3] = 4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) begin_mask='1,0' end_mask='0,1'; "
+     "g: _ = Gather(y, z, z)",
+     "g ok [2,3] = 1,2,3,4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) begin_mask='0,1' end_mask='1,0'; "
+     "g: _ = Gather(y, z, z)",
+     "g ok [1,3] = 4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) shrink_axis_mask='1,0'; g: _ = Gather(y, z, z)",
+     "g ok [3] = 4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) shrink_axis_mask='0,1'; g: _ = Gather(y, z, z)",
+     "g ok [1] = 4"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) new_axis_mask='1,0'; g: _ = Gather(y, z, z)",
+     "g ok [1,2,3] = 1,2,3,4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) new_axis_mask='0,1'; g: _ = Gather(y, z, z)",
+     "g ok [1,1,3] = 4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) ellipsis_mask='1,0'; g: _ = Gather(y, z, z)",
+     "g ok [2,3] = 1,2,3,4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) ellipsis_mask='1,1'; g: _ = Gather(y, z, z)",
+     "g unknown none: the shape of the data 'y' is not known"},
+    {IR,
+     "const z int64[] = 0; const b int64[2] = 1,0; const e int64[2] = 2,9; const s int64[2] = 1,1; "
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, b, e, s) ellipsis_mask='1,0' new_axis_mask='0,1'; "
+     "g: _ = Gather(y, z, z)",
+     "g ok [2,3,1] = 1,2,3,4,5,6"},
+    {IR,
+     "const z int64[] = 0; const b int64[1] = 1; const e int64[1] = 2; const a int64[3] = 4,5,6; "
+     "y = StridedSlice(a, b, e) shrink_axis_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad [] = 5: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; const b int64[1] = -1; const e int64[1] = 0; const a int64[3] = 4,5,6; "
+     "y = StridedSlice(a, b, e) shrink_axis_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad [] = 6: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; const b int64[1] = 3; const e int64[1] = 4; const a int64[3] = 4,5,6; "
+     "y = StridedSlice(a, b, e) shrink_axis_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad []: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; const b int64[1] = 1; const e int64[1] = 2; const a int64[3] = 4,5,6; "
+     "y = StridedSlice(a, b, e) shrink_axis_mask='1' begin_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad []: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; in x int8[4,N,6]; q = ShapeOf(x); const b int64[1] = 1; const e int64[1] = 2; "
+     "y = StridedSlice(q, b, e) shrink_axis_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad []: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; in x int8[4,N,6]; q = ShapeOf(x); const b int64[1] = -1; const e int64[1] = 2; "
+     "y = StridedSlice(q, b, e) shrink_axis_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad [] = 6: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; in x int8[4,N,6]; q = ShapeOf(x); const b int64[1] = -9; const e int64[1] = 2; "
+     "y = StridedSlice(q, b, e) shrink_axis_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad []: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; in x int8[4,N,6]; q = ShapeOf(x); const b int64[1] = 0; const e int64[1] = 2; "
+     "const s int64[1] = 2; y = StridedSlice(q, b, e, s) shrink_axis_mask='1'; g: _ = Gather(y, z, z)",
+     "g bad [] = 4: data is 0-D; Gather needs a rank of at least 1"},
+    {IR,
+     "const z int64[] = 0; in x int8[4,N,6]; q = ShapeOf(x); const b int64[1] = 0; const e int64[1] = 2; "
+     "y = StridedSlice(q, b, e); g: _ = Gather(y, z, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[4,N,6]; q = Shape(x); const b int64[1] = 1; const e int64[1] = 3; "
+     "y = Slice(q, b, e); g: _ = Gather(y, z)",
+     "g ok [2]"},
+    {ONNX,
+     "const z int64[] = 0; in x int8[4,N,6]; q = Shape(x); const b int64[1] = -1; const e int64[1] = -9; "
+     "const s int64[1] = -1; const x0 int64[1] = 0; y = Slice(q, b, e, x0, s); g: _ = Gather(y, z)",
+     "g ok [3]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 1,2,3,4; const b int64[1] = 3; const e int64[1] = -9; "
+     "const s int64[1] = -2; const x0 int64[1] = 0; y = Slice(a, b, e, x0, s); g: _ = Gather(y, z)",
+     "g ok [2] = 4,2"},
+    {ONNX, "const z int64[] = 0; const a int64[4] = 1,2,3,4; y, w = Split(a); g: _ = Gather(y, z); h: _ = Gather(w, z)",
+     "g ok [2] = 1,2\n"
+     "h ok [2] = 3,4"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 1,2,3,4; const p int64[2] = 1,3; y, w = Split(a, p); "
+     "g: _ = Gather(y, z); h: _ = Gather(w, z)",
+     "g ok [1] = 1\n"
+     "h ok [3] = 2,3,4"},
+    {ONNX,
+     "const z int64[] = 0; in a int64[N]; const p int64[2] = 1,3; y, w = Split(a, p); g: _ = Gather(y, z); "
+     "h: _ = Gather(w, z)",
+     "g ok [1]\n"
+     "h ok [3]"},
+    {ONNX,
+     "const z int64[] = 0; const a int64[4] = 1,2,3,4; const p int64[2] = -1,5; y, w = Split(a, p); "
+     "g: _ = Gather(y, z); h: _ = Gather(w, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h ok [5]"},
+    {IR,
+     "const z int64[] = 0; const a int64[4] = 1,2,3,4; const p int64[2] = -1,1; y, w = VariadicSplit(a, z, p); "
+     "g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
+     "g ok [3] = 1,2,3\n"
+     "h ok [1] = 4"},
+    {IR,
+     "const z int64[] = 0; const a int64[4] = 1,2,3,4; const p int64[2] = -1,-1; y, w = VariadicSplit(a, z, p); "
+     "g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h unknown [?]: the length of the data 'w' along axis 0 is not known"},
+    {IR,
+     "const z int64[] = 0; const a int64[4] = 1,2,3,4; const p int64[2] = -1,5; y, w = VariadicSplit(a, z, p); "
+     "g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h ok [5]"},
+    {IR,
+     "const z int64[] = 0; in a int64[?]; const p int64[2] = -1,1; y, w = VariadicSplit(a, z, p); "
+     "g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
+     "h ok [1]"},
+    /* lengths that are stretched or added */
+    {ONNX, "const z int64[] = 0; in a int8[1..5]; in b int8[3]; y = Add(a, b); g: _ = Gather(y, z)", "g ok [3]"},
+    {ONNX, "const z int64[] = 0; in a int8[3]; in b int8[1..5]; y = Add(a, b); g: _ = Gather(y, z)", "g ok [3]"},
+    {ONNX, "const z int64[] = 0; in a int8[1..5]; in b int8[1..5]; y = Add(a, b); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX, "const z int64[] = 0; in a int8[0]; in b int8[?]; y = Add(a, b); g: _ = Gather(y, z)",
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX, "const z int64[] = 0; in a int8[?]; in b int8[0]; y = Add(a, b); g: _ = Gather(y, z)",
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
+     "have produced an empty tensor"},
+    {ONNX, "const z int64[] = 0; in a int8[N]; in b int8[N]; y = Add(a, b); g: _ = Gather(y, z)",
+     "g unknown [N]: the data 'y' has the length 'N' along axis 0, a dimension that was not given"},
+    {ONNX, "const z int64[] = 0; in a int8[N]; in b int8[M]; y = Add(a, b); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX, "const z int64[] = 0; in a int8[1]; in b int8[N]; y = Add(a, b); g: _ = Gather(y, z)",
+     "g unknown [N]: the data 'y' has the length 'N' along axis 0, a dimension that was not given"},
+    {ONNX, "const z int64[] = 0; in a int8[?]; in b int8[1]; y = Add(a, b); g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX, "const z int64[] = 0; in a int8[0]; in b int8[N]; y = Concat(a, b) axis=0; g: _ = Gather(y, z)",
+     "g unknown [N]: the data 'y' has the length 'N' along axis 0, a dimension that was not given"},
+    {ONNX, "const z int64[] = 0; in a int8[N]; in b int8[0]; y = Concat(a, b) axis=0; g: _ = Gather(y, z)",
+     "g unknown [N]: the data 'y' has the length 'N' along axis 0, a dimension that was not given"},
+    {ONNX, "const z int64[] = 0; in a int8[2]; in b int8[?]; y = Concat(a, b) axis=0; g: _ = Gather(y, z)",
+     "g unknown [2..]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX, "const z int64[] = 0; in a int8[1..5]; in b int8[2..3]; y = Concat(a, b) axis=0; g: _ = Gather(y, z)",
+     "g unknown [3..8]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; in a int8[9223372036854775807]; in b int8[9223372036854775807]; y = Concat(a, b) axis=0; "
+     "g: _ = Gather(y, z)",
+     "g unknown [?]: the length of the data 'y' along axis 0 is not known"},
+    {ONNX,
+     "const z int64[] = 0; in a int8[1..9223372036854775806]; in b int8[5]; y = Concat(a, b) axis=0; "
+     "g: _ = Gather(y, z)",
+     "g unknown [6..]: the length of the data 'y' along axis 0 is not known"},
 };
 
 /* ---- what is known, as text */
