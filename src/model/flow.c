@@ -244,10 +244,6 @@ static gather_status call(gather_check *check, const gather_scope *scope, gather
   return GATHER_OK;
 }
 
-bool gather_check_is_call(const gather_check *check, const gather_node *node) {
-  return find_slot(check, node->domain, node->op, node->overload ? node->overload : "")->function != NULL;
-}
-
 gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step, int64_t number,
                                 int depth, gather_error *error) {
   const gather_node *node = step->node;

@@ -518,6 +518,8 @@ static const run_case CASES[] = {
     {ONNX, "in x int8[3]; out x; give x int8[] = 1", NULL, GATHER_RANK_MISMATCH, "the model declares rank 1, got []"},
     {ONNX, "in x int8[3]; out x; give x int16[3] = 1,2,3", NULL, GATHER_TYPE_MISMATCH,
      "the model declares int8, got int16"},
+    {ONNX, "in x int8[2]; out x; give x int8[2] gone", NULL, GATHER_USAGE, "its data pointer is NULL"},
+    {ONNX, "in x int8[0]; out x; give x int8[0] gone", NULL, GATHER_OK, "x int8[0]"},
     {ONNX, "in x any*; out x; give x int16[3] = 1,2,3", NULL, GATHER_OK, "x int16[3] = 1,2,3"},
     {ONNX, "in x int8[3]; in z int8[1]; out x", NULL, GATHER_USAGE, "missing inputs of the model: 'x', 'z'"},
     {ONNX, "in x int8[1]; out y; info k int8[2]; k = Identity(x); give x int8[1] = 1; give k int8[1] = 1", NULL,
