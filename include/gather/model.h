@@ -177,7 +177,8 @@ typedef struct gather_check gather_check;
 /* Infers shapes and constant values as far as possible, and checks every gather node whose indices and axis length are then
  * known. options: what is known in addition to the file. A bad node is not a failure of this call: see the verdicts.
  * Returns GATHER_NAME_NOT_FOUND (no such input or dimension), GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH,
- * GATHER_SHAPE_MISMATCH (a given input does not fit its declaration; its type must be the declared one), GATHER_OUT_OF_MEMORY.
+ * GATHER_SHAPE_MISMATCH (a given input does not fit its declaration; its type must be the declared one), GATHER_USAGE (an input is given
+ * twice, without a name or without its elements), GATHER_OUT_OF_MEMORY.
  * Memory: freed by gather_check_destroy. The model must outlive the check. */
 GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *model,
                                                            const gather_check_options *options, gather_check **check,

@@ -151,7 +151,7 @@ static void put_element(const gather_tensor *tensor, const gather_string *string
     put_string(string, text, bytes);
   } else if (info->kind == GATHER_KIND_OPAQUE) {
     put_hex(element, tensor->item_bytes, 4, text, bytes);
-  } else if (info->kind == GATHER_KIND_COMPLEX && size <= 16) {
+  } else if (info->kind == GATHER_KIND_COMPLEX) {
     put_complex(tensor->type, element, swapped, text, bytes);
   } else {
     if (swapped) swap(element, size);
@@ -159,10 +159,8 @@ static void put_element(const gather_tensor *tensor, const gather_string *string
       snprintf(text, bytes, "%s", element[0] ? "true" : "false");
     else if (gather_float_read(tensor->type, element, &number))
       put_real(number, text, bytes);
-    else if (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT)
-      put_integer(info, whole(element, size), text, bytes);
     else
-      put_hex(element, size, 4, text, bytes);
+      put_integer(info, whole(element, size), text, bytes);
   }
 }
 

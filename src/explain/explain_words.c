@@ -15,25 +15,6 @@ static void append(char *text, size_t bytes, const char *more) {
   snprintf(text + used, bytes - used, "%s", more);
 }
 
-/* "i", "j" ... and from the tenth dimension on "i9". */
-static void letter(char *text, size_t bytes, int32_t d) {
-  static const char LETTERS[] = "ijklmnpqrs";
-  char name[16];
-  if (d < 10)
-    snprintf(name, sizeof name, "%c", LETTERS[d]);
-  else
-    snprintf(name, sizeof name, "i%d", (int)d);
-  append(text, bytes, name);
-}
-
-static void letters(char *text, size_t bytes, int32_t from, int32_t to, bool *comma) {
-  for (int32_t d = from; d < to; d++) {
-    if (*comma) append(text, bytes, ", ");
-    *comma = true;
-    letter(text, bytes, d);
-  }
-}
-
 void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes) {
   (void)snprintf(text, bytes, "%s", ex->formula);
 }
@@ -51,12 +32,8 @@ void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
 }
 
 static void batches(const gather_explain *ex, char *text, size_t bytes) {
-  char group[64] = "";
-  bool comma = false;
-  *text = 0;
-  if (ex->batch == 0) return;
-  letters(group, sizeof group, 0, ex->batch < 4 ? ex->batch : 4, &comma);
-  if (ex->batch > 4) append(group, sizeof group, ", ...");
+  static const char *const LETTERS[] = {"", "i", "i, j", "i, j, k", "i, j, k, l", "i, j, k, l, ..."};
+  const char *group = LETTERS[ex->batch < 5 ? ex->batch : 5];
   snprintf(text, bytes, "batch_dims %d: idx[%s] gathers only from data[%s], batch by batch%s", (int)ex->batch, group,
            group, ex->op->fused_batch && ex->batch > 1 ? "; in out they are one dimension" : "");
 }

@@ -227,10 +227,10 @@ void gather_infer_bounds(gather_step *step) {
   step->out.bounds = kept;
 }
 
-const gather_dim *gather_bounds_join(gather_arena *arena, const gather_known *a, const gather_known *b) {
+const gather_dim *gather_bounds_join(gather_step *step, const gather_known *a, const gather_known *b) {
   const gather_dim joined = hull(gather_bounds_of(a), gather_bounds_of(b));
   if (joined.min == INT64_MIN && joined.max == INT64_MAX) return NULL;
-  gather_dim *kept = gather_arena_take(arena, 1, sizeof *kept);
+  gather_dim *kept = gather_step_take(step, 1, sizeof *kept);
   if (kept) *kept = joined;
   return kept;
 }

@@ -37,7 +37,7 @@ static void set_either(gather_step *step, const gather_known *a, const gather_kn
   gather_dim dims[GATHER_MAX_RANK];
   if (a->type == b->type) {
     step->out.type = a->type;
-    step->out.bounds = gather_bounds_join(step->arena, a, b);
+    step->out.bounds = gather_bounds_join(step, a, b);
   }
   if (a->rank < 0 || a->rank != b->rank) return;
   for (int32_t d = 0; d < a->rank; d++) dims[d] = gather_join_dims(&a->dims[d], &b->dims[d]);
@@ -49,7 +49,7 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
   gather_dim dims[GATHER_MAX_RANK];
   int32_t axis;
   step->out.type = value->type;
-  step->out.bounds = gather_bounds_join(step->arena, value, value);
+  step->out.bounds = gather_bounds_join(step, value, value);
   if (value->rank < 0 || value->rank >= GATHER_MAX_RANK || !gather_wrap_axis(at, value->rank + 1, &axis)) return;
   for (int32_t d = 0; d <= value->rank; d++) {
     dims[d] = d == axis ? rounds : value->dims[d - (d > axis)];
@@ -242,10 +242,6 @@ static gather_status call(gather_check *check, const gather_scope *scope, gather
   for (int32_t i = 0; i < step->node->output_count && i < body->output_count; i++)
     step->outs[i] = as_output(step, &results[i]);
   return GATHER_OK;
-}
-
-bool gather_check_is_call(const gather_check *check, const gather_node *node) {
-  return find_slot(check, node->domain, node->op, node->overload ? node->overload : "")->function != NULL;
 }
 
 gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step, int64_t number,

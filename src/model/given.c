@@ -95,7 +95,10 @@ static gather_status bind_input(gather_check *check, const gather_model_input *i
   const gather_value *value = find_input(check, input->name);
   const gather_tensor *tensor = &input->tensor;
   if (!value) return no_input(check, input->name, error);
-  GATHER_TRY(gather_tensor_check_input(tensor, "input", error));
+  GATHER_TRY(gather_model_input_check(input, error));
+  for (const gather_model_input *other = check->options.inputs; other != input; other++)
+    if (strcmp(other->name, input->name) == 0)
+      return gather_fail(error, GATHER_USAGE, "the input '%.80s' is given twice", input->name);
   if (value->type != GATHER_TYPE_NONE && value->type != tensor->type)
     return gather_fail(error, GATHER_TYPE_MISMATCH, "the input '%.80s' is declared as %s, but %s was given",
                        input->name, gather_type_get(value->type)->name, gather_type_get(tensor->type)->name);
@@ -115,10 +118,23 @@ static gather_status bind_input(gather_check *check, const gather_model_input *i
   return GATHER_OK;
 }
 
+gather_status gather_check_read_options(const gather_check_options *options, gather_check_options *full,
+                                        gather_error *error) {
+  *full = (gather_check_options)GATHER_CHECK_OPTIONS_INIT;
+  GATHER_TRY(
+      gather_struct_read(full, sizeof *full, options, "gather_check_options", "GATHER_CHECK_OPTIONS_INIT", error));
+  if (full->input_count < 0 || full->dim_count < 0 || (full->input_count > 0 && !full->inputs) ||
+      (full->dim_count > 0 && !full->dims))
+    return gather_fail(error, GATHER_USAGE, "inputs or dims is NULL, but its count is above 0, or a count is below 0");
+  for (int64_t i = 0; i < full->input_count; i++)
+    if (!full->inputs[i].name) return gather_fail(error, GATHER_USAGE, "an input has no name");
+  for (int64_t i = 0; i < full->dim_count; i++)
+    if (!full->dims[i].name) return gather_fail(error, GATHER_USAGE, "a dimension has no name");
+  return GATHER_OK;
+}
+
 gather_status gather_check_given(gather_check *check, const gather_check_options *options, gather_error *error) {
-  check->options = (gather_check_options)GATHER_CHECK_OPTIONS_INIT;
-  GATHER_TRY(gather_struct_read(&check->options, sizeof check->options, options, "gather_check_options",
-                                "GATHER_CHECK_OPTIONS_INIT", error));
+  GATHER_TRY(gather_check_read_options(options, &check->options, error));
   gather_model_input *inputs = gather_arena_take(&check->arena, check->options.input_count, sizeof *inputs);
   if (!inputs) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the inputs");
   for (int64_t i = 0; i < check->options.input_count; i++) {

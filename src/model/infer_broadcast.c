@@ -14,7 +14,7 @@ static gather_dim broadcast(const gather_dim *a, const gather_dim *b) {
   if (a->min > 1) return *a;
   if (b->min > 1) return *b;
   if (a->symbol && b->symbol && strcmp(a->symbol, b->symbol) == 0) return *a;
-  return a->min == 0 && a->max == 0 ? *a : gather_any_dim;
+  return a->max == 0 ? *a : b->max == 0 ? *b : gather_any_dim;
 }
 
 int32_t gather_broadcast_shapes(const gather_known *a, const gather_known *b, int32_t skip, gather_dim *dims) {

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/tensor.h"
 #include "format/format.h"
 #include "model/model_check.h"
 
@@ -98,6 +99,12 @@ void gather_model_close(gather_model *model) {
   gather_arena_clear(&model->arena);
   gather_file_close(model->owned);
   gather_free(model);
+}
+
+gather_status gather_model_input_check(const gather_model_input *input, gather_error *error) {
+  GATHER_TRY(gather_tensor_check_input(&input->tensor, "input", error));
+  if (input->tensor.data || gather_tensor_len(&input->tensor) == 0) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "the input '%.80s' has no elements: its data pointer is NULL", input->name);
 }
 
 const gather_file *gather_model_file(const gather_model *model) { return model->file; }

@@ -80,6 +80,9 @@ GATHER_CHECKED gather_status gather_check_create(const gather_model *model, cons
  * GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_check_probe(const gather_model *model, const gather_check_options *options,
                                                 int64_t number, gather_goal goal, bool *known, gather_error *error);
+/* Copies options (NULL: the defaults) into `full`, and checks that what they point to is there. */
+GATHER_CHECKED gather_status gather_check_read_options(const gather_check_options *options, gather_check_options *full,
+                                                       gather_error *error);
 /* options with every field set; checks that each name exists and each input fits, and collects the dimensions. */
 GATHER_CHECKED gather_status gather_check_given(gather_check *check, const gather_check_options *options,
                                                 gather_error *error);
@@ -149,7 +152,6 @@ bool gather_body_widen(gather_step *step, const gather_graph *graph, const gathe
 /* Walks the function of the model that a node calls, and infers the node's outputs; does not change other nodes. number: of the node in its graph. */
 GATHER_CHECKED gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step,
                                                int64_t number, int depth, gather_error *error);
-bool gather_check_is_call(const gather_check *check, const gather_node *node);
 /* Makes the table of functions. */
 GATHER_CHECKED gather_status gather_check_functions(gather_check *check, gather_error *error);
 /* Lists the nodes of the functions that no call has listed. */

@@ -32,6 +32,9 @@ struct gather_model {
 GATHER_CHECKED gather_status gather_model_from_graph(const gather_graph_file *graph_file, gather_model **model,
                                                      gather_error *error);
 
+/* Checks a tensor that the caller gives: it is valid, and has its elements. */
+GATHER_CHECKED gather_status gather_model_input_check(const gather_model_input *input, gather_error *error);
+
 /* Whether a node is a gather node, by operator and domain. */
 bool gather_model_is_gather(const gather_model *model, const gather_node *node);
 /* The rules of a gather node; NULL if its version is unknown. */

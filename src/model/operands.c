@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/struct.h"
 #include "base/tensor.h"
 
 enum { MOST_MISSING = 8 };
@@ -45,18 +44,14 @@ static gather_status no_memory(gather_error *error) {
 /* Separates inputs of the model, which a check accepts, from other values. */
 static gather_status sort_inputs(finding *f, const gather_check_options *options, gather_error *error) {
   const gather_graph *graph = f->model->graph_file->graph;
-  static const gather_check_options INIT = GATHER_CHECK_OPTIONS_INIT;
-  f->options = INIT;
-  GATHER_TRY(gather_struct_read(&f->options, sizeof f->options, options, "gather_check_options",
-                                "GATHER_CHECK_OPTIONS_INIT", error));
+  GATHER_TRY(gather_check_read_options(options, &f->options, error));
   int64_t count = f->options.input_count;
   gather_model_input *main_inputs = gather_arena_take(&f->made->arena, count, sizeof *main_inputs);
   f->inner = gather_arena_take(&f->made->arena, count, sizeof *f->inner);
   if (!main_inputs || !f->inner) return no_memory(error);
   f->options.input_count = 0;
   for (int64_t i = 0; i < count; i++) {
-    gather_model_input input = options->inputs[i];
-    if (!input.name) return gather_fail(error, GATHER_USAGE, "an input has no name");
+    gather_model_input input = f->options.inputs[i];
     const char *layer = gather_graph_input(graph, input.name) ? NULL : gather_run_layer_input(graph, input.name);
     if (layer) input.name = layer;
     if (gather_graph_input(graph, input.name))
@@ -143,7 +138,7 @@ static gather_status give_inner(finding *f, gather_error *error) {
                          "the model has no input '%.80s', nor a value of that name in %.80s", input->name,
                          f->made->node->graph);
     if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.80s' is given twice", input->name);
-    GATHER_TRY(gather_tensor_check_input(&input->tensor, "input", error));
+    GATHER_TRY(gather_model_input_check(input, error));
     if (operand) GATHER_TRY(check_fit(f, operand, &input->tensor, error));
     gather_run_set(value, &input->tensor);
     if (near)

@@ -256,7 +256,7 @@ static void set_slice(gather_step *step, int64_t carried, int32_t i, gather_know
   const gather_known *in = gather_step_in(step, i);
   int32_t axis;
   known->type = in->type;
-  known->bounds = gather_bounds_join(step->arena, in, in);
+  known->bounds = gather_bounds_join(step, in, in);
   if (!scan_axis(step, carried, i, &axis)) return;
   gather_dim *dims = gather_step_take(step, in->rank, sizeof *dims);
   if (!dims) return;

@@ -93,7 +93,7 @@ static gather_status take_input(gather_running *run, const gather_model_input *i
   const gather_value *declared = value ? declaration(owner->graph, value->name, run->one_node) : NULL;
   if (!value || (!run->one_node && !declared)) return unknown_name(run, input->name, error);
   if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.100s' is given twice", input->name);
-  GATHER_TRY(gather_tensor_check(&input->tensor, error));
+  GATHER_TRY(gather_model_input_check(input, error));
   if (declared) GATHER_TRY(check_declared(declared, &input->tensor, known, error));
   gather_run_set(value, &input->tensor);
   value->tensor.flags |= GATHER_TENSOR_READ_ONLY;

@@ -173,7 +173,7 @@ static gather_status settle(gather_check *check, gather_step *step, const gather
     if (status != GATHER_OK) return status;
     changed = gather_body_widen(step, graph, results, pass + 1 == PASSES, inputs);
   }
-  return step->no_memory ? no_memory(error) : GATHER_OK;
+  return GATHER_OK;
 }
 
 /* One graph of a node. */
@@ -190,6 +190,7 @@ static gather_status walk_body(gather_check *check, gather_step *step, gather_ch
     walk->inputs = inputs;
     GATHER_TRY(settle(check, step, walk, graph, inputs, error));
   }
+  if (step->no_memory) return no_memory(error); /* of the condition, too */
   if (runs == GATHER_RUNS_NEVER && !never) check->not_executed = kept;
   if (runs == GATHER_RUNS_PERHAPS && !perhaps) check->perhaps = kept;
   gather_status status = gather_check_graph(check, graph, walk, error);

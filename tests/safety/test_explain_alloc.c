@@ -5,41 +5,9 @@
  */
 #include <stdio.h>
 
-#include "base/arena.h"
 #include "gather/explain.h"
+#include "support/fail_each.h"
 #include "support/tiny_model.h"
-
-void *__real_gather_alloc(int64_t bytes);
-void __real_gather_free(void *memory);
-void *__real_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
-char *__real_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void __wrap_gather_free(void *memory);
-void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
-char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
-
-static long asked, alive, fail_at = -1; /* pieces asked for; blocks not freed; the piece that fails */
-
-static int fails(void) { return asked++ == fail_at; }
-
-void *__wrap_gather_alloc(int64_t bytes) {
-  void *memory = fails() ? NULL : __real_gather_alloc(bytes);
-  if (memory) alive++;
-  return memory;
-}
-
-void __wrap_gather_free(void *memory) {
-  if (memory) alive--;
-  __real_gather_free(memory);
-}
-
-void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes) {
-  return fails() ? NULL : __real_gather_arena_take(arena, count, bytes);
-}
-
-char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes) {
-  return fails() ? NULL : __real_gather_arena_text(arena, text, bytes);
-}
 
 /* ---- what is done */
 
@@ -57,7 +25,8 @@ static gather_status draw(const gather_explain *made, gather_error *error) {
 }
 
 /* A table that is wide, so that it is drawn again and again with fewer columns. */
-static gather_status use_tensors(gather_error *error) {
+static gather_status use_tensors(const void *context, gather_error *error) {
+  (void)context;
   static const int64_t ids[3] = {40, -1, 99};
   gather_tensor data = tensor_of(GATHER_TYPE_INT64, NULL, 2, DIMS(50, 400000));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(3));
@@ -71,7 +40,8 @@ static gather_status use_tensors(gather_error *error) {
 
 static gather_model *model;
 
-static gather_status use_node(gather_error *error) {
+static gather_status use_node(const void *context, gather_error *error) {
+  (void)context;
   gather_model_operands *operands = NULL;
   gather_explain *made = NULL;
   gather_status status = gather_model_operands_find(model, "far", NULL, &operands, error);
@@ -95,7 +65,8 @@ static gather_status write_check(const gather_check *check, gather_error *error)
   return status;
 }
 
-static gather_status use_check(gather_error *error) {
+static gather_status use_check(const void *context, gather_error *error) {
+  (void)context;
   gather_check *check = NULL;
   char *text = NULL;
   gather_status status = gather_model_check(model, NULL, &check, error);
@@ -106,36 +77,15 @@ static gather_status use_check(gather_error *error) {
   return status;
 }
 
-/* Lets piece 0, 1, 2 ... fail until none is left to fail. Returns how many there were. */
-static long fail_each(gather_status (*use)(gather_error *error)) {
-  for (long k = 0;; k++) {
-    gather_error error = dirty_error();
-    long before = alive;
-    asked = 0;
-    fail_at = k;
-    gather_status status = use(&error);
-    bool failed = asked > k;
-    fail_at = -1;
-    assert_int_equal(alive, before);
-    if (!failed) {
-      if (status != GATHER_OK) fail_msg("%s", error.message);
-      return k;
-    }
-    if (status != GATHER_OUT_OF_MEMORY) fail_msg("piece %ld: %s", k, gather_status_name(status));
-    assert_error(&error, GATHER_OUT_OF_MEMORY);
-    assert_true(k < 10000);
-  }
-}
-
 static void drawings(void **state) {
   (void)state;
-  assert_true(fail_each(use_tensors) > 8);
-  assert_true(fail_each(use_node) > 20);
+  assert_true(fail_each(use_tensors, NULL, GATHER_OK) > 8);
+  assert_true(fail_each(use_node, NULL, GATHER_OK) > 20);
 }
 
 static void checks(void **state) {
   (void)state;
-  assert_true(fail_each(use_check) > 40);
+  assert_true(fail_each(use_check, NULL, GATHER_OK) > 40);
 }
 
 static tiny parts;

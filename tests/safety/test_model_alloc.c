@@ -1,50 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_model_alloc.c: models when memory cannot be had. Every allocation, and every piece that an arena is asked for, fails once
- * while a model is opened, checked and run: that is what is said, and nothing is left behind. The linker puts the functions
- * below in the place of the library's own.
+ * while a model is opened, checked and run.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "gather/model.h"
 #define MESSAGE_BYTES 4096
+#include "support/fail_each.h"
 #include "support/message.h"
-#include "unit/support.h"
-
-void *__real_gather_alloc(int64_t bytes);
-void __real_gather_free(void *memory);
-void *__real_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
-char *__real_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void __wrap_gather_free(void *memory);
-void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
-char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
-
-static long asked, alive, fail_at = -1; /* pieces asked for; blocks not freed; the piece that fails */
-
-static int fails(void) { return asked++ == fail_at; }
-
-void *__wrap_gather_alloc(int64_t bytes) {
-  void *memory = fails() ? NULL : __real_gather_alloc(bytes);
-  if (memory) alive++;
-  return memory;
-}
-
-void __wrap_gather_free(void *memory) {
-  if (memory) alive--;
-  __real_gather_free(memory);
-}
-
-void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes) {
-  return fails() ? NULL : __real_gather_arena_take(arena, count, bytes);
-}
-
-char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes) {
-  return fails() ? NULL : __real_gather_arena_text(arena, text, bytes);
-}
 
 /* ---- an ONNX model, made of messages in messages */
 
@@ -306,10 +272,11 @@ static gather_status find_operands(const gather_model *model, gather_error *erro
 static message big, small;
 
 /* Bad: the node g, and the one of the function, with the values of its call. */
-static gather_status use_big(gather_error *error) { return use_bytes(&big, false, 2, error); }
-static gather_status use_small(gather_error *error) { return use_bytes(&small, true, 0, error); }
+static gather_status use_big(const void *context, gather_error *error) { return use_bytes(context, false, 2, error); }
+static gather_status use_small(const void *context, gather_error *error) { return use_bytes(context, true, 0, error); }
 
-static gather_status use_ir(gather_error *error) {
+static gather_status use_ir(const void *context, gather_error *error) {
+  (void)context;
   gather_model *model = NULL;
   gather_status status = gather_model_open(xml_path, &model, error);
   if (status == GATHER_OK) status = check_and_run(model, true, 0, error);
@@ -317,7 +284,8 @@ static gather_status use_ir(gather_error *error) {
   return status;
 }
 
-static gather_status use_operands(gather_error *error) {
+static gather_status use_operands(const void *context, gather_error *error) {
+  (void)context;
   gather_file *file = NULL;
   gather_model *model = NULL;
   gather_status status = gather_file_from_memory(big.bytes, big.size, "model.onnx", &file, error);
@@ -328,43 +296,22 @@ static gather_status use_operands(gather_error *error) {
   return status;
 }
 
-/* Lets piece 0, 1, 2 ... fail until none is left to fail. Returns how many there were. */
-static long fail_each(gather_status (*use)(gather_error *error)) {
-  for (long k = 0;; k++) {
-    gather_error error = dirty_error();
-    long before = alive;
-    asked = 0;
-    fail_at = k;
-    gather_status status = use(&error);
-    bool failed = asked > k;
-    fail_at = -1;
-    assert_int_equal(alive, before);
-    if (!failed) {
-      if (status != GATHER_OK) fail_msg("%s", error.message);
-      return k;
-    }
-    if (status != GATHER_OUT_OF_MEMORY) fail_msg("piece %ld: %s", k, gather_status_name(status));
-    assert_error(&error, GATHER_OUT_OF_MEMORY);
-    assert_true(k < 10000);
-  }
-}
-
 static void an_onnx_model_with_everything(void **state) {
   (void)state;
   big = big_model();
-  assert_true(fail_each(use_big) > 200);
-  assert_true(fail_each(use_operands) > 400);
+  assert_true(fail_each(use_big, &big, GATHER_OK) > 200);
+  assert_true(fail_each(use_operands, NULL, GATHER_OK) > 400);
 }
 
 static void an_onnx_model_that_runs(void **state) {
   (void)state;
   small = small_model();
-  assert_true(fail_each(use_small) > 50);
+  assert_true(fail_each(use_small, &small, GATHER_OK) > 50);
 }
 
 static void an_ir_model_on_disk(void **state) {
   (void)state;
-  assert_true(fail_each(use_ir) > 50);
+  assert_true(fail_each(use_ir, NULL, GATHER_OK) > 50);
 }
 
 int main(void) {

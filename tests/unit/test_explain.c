@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "gather/explain.h"
+#include "support/graph_text.h"
 #include "support/tiny_model.h"
 
 /* ---- another locale: the linker puts this in the place of snprintf */
@@ -250,6 +251,207 @@ static void fill_values(void **state) {
   assert_drawn(filled(GATHER_TYPE_FLOAT64, reals, &reals[2], 0, &options), "gives a quarter\\x1b\n");
 }
 
+/* Two elements of each kind, and the first one as the fill value of an index out of range. */
+typedef struct {
+  gather_type type;
+  const void *elements;
+  int64_t item_bytes;
+  uint32_t flags;
+  const char *first, *second; /* as cells */
+} value_case;
+
+/* The first row of cells of the data, with one space between them. */
+static void data_row(const char *text, char *row, size_t bytes) {
+  size_t used = 0;
+  const char *at = strstr(text, "\ndata");
+  while (at && *at != '|') at++;
+  for (at = at ? at + 1 : ""; *at && *at != '|' && used + 1 < bytes; at++)
+    if (*at != ' ' || (used > 0 && row[used - 1] != ' ')) row[used++] = *at;
+  row[used] = 0;
+}
+
+static void values_of_every_type(void **state) {
+  static const int16_t shorts[2] = {-300, 7}, turned[2] = {INT16_C(0x2c01), 0};
+  static const int32_t ints[2] = {-70000, 7};
+  static const uint64_t wide[2] = {UINT64_MAX, 7};
+  static const uint8_t bools[2] = {1, 0}, bytes[2] = {0xf9, 1}, bits[1] = {0x80}, threes[3] = {0x40, 0, 0x80},
+                       sixes[3] = {0x50, 0, 0xc0}, twos[1] = {0x0e}, nibbles[1] = {0x7e}, exponents[2] = {127, 128},
+                       opaque[12] = {1, 2, 3, 0xab, 5, 6, 7, 8, 9, 10, 11, 12};
+  static const uint16_t halves[2] = {0x3c00, 0x7e00}, brains[2] = {0xbf80, 0x7f80};
+  static const float reals[2] = {1.5f, -2}, complexes[4] = {1, -2, 0.5f, 3};
+  static const double doubles[4] = {1, 2, -3, -4};
+  static const gather_string texts[2] = {{"a\x01long text", 11}, {"ten letter", 10}};
+  unsigned char swapped[16];
+  for (int i = 0; i < 16; i++) swapped[i] = ((const unsigned char *)complexes)[i / 4 * 4 + 3 - i % 4];
+  const value_case CASES[] = {
+      {GATHER_TYPE_BOOL, bools, 0, 0, "true", "false"},
+      {GATHER_TYPE_INT8, bytes, 0, 0, "-7", "1"},
+      {GATHER_TYPE_UINT8, bytes, 0, 0, "249", "1"},
+      {GATHER_TYPE_INT16, shorts, 0, 0, "-300", "7"},
+      {GATHER_TYPE_INT16, turned, 0, GATHER_TENSOR_BYTE_SWAPPED, "300", "0"},
+      {GATHER_TYPE_INT32, ints, 0, 0, "-70000", "7"},
+      {GATHER_TYPE_UINT64, wide, 0, 0, "18446744073709551615", "7"},
+      {GATHER_TYPE_FLOAT16, halves, 0, 0, "1", "nan"},
+      {GATHER_TYPE_BFLOAT16, brains, 0, 0, "-1", "inf"},
+      {GATHER_TYPE_FLOAT32, reals, 0, 0, "1.5", "-2"},
+      {GATHER_TYPE_FLOAT8_E8M0FNU, exponents, 0, 0, "1", "2"},
+      {GATHER_TYPE_COMPLEX64, complexes, 0, 0, "1-2j", "0.5+3j"},
+      {GATHER_TYPE_COMPLEX64, swapped, 0, GATHER_TENSOR_BYTE_SWAPPED, "1-2j", "0.5+3j"},
+      {GATHER_TYPE_COMPLEX128, doubles, 0, 0, "1+2j", "-3-4j"},
+      {GATHER_TYPE_STRING, texts, 0, 0, "\"a.long t..\"", "\"ten letter\""},
+      {GATHER_TYPE_UINT1, bits, 0, 0, "1", "0"},
+      {GATHER_TYPE_UINT2, twos, 0, 0, "2", "3"},
+      {GATHER_TYPE_INT2, twos, 0, 0, "-2", "-1"},
+      {GATHER_TYPE_UINT3, threes, 0, 0, "5", "0"},
+      {GATHER_TYPE_UINT6, sixes, 0, 0, "53", "0"},
+      {GATHER_TYPE_INT4, nibbles, 0, 0, "-2", "7"},
+      {GATHER_TYPE_FLOAT4_E2M1FN, nibbles, 0, 0, "-4", "6"},
+      {GATHER_TYPE_NF4, nibbles, 0, 0, "0.723", "0"},
+      {GATHER_TYPE_OPAQUE, opaque, 3, 0, "0x010203", "0xab0506"},
+      {GATHER_TYPE_OPAQUE, opaque, 6, 0, "0x010203ab..", "0x0708090a.."},
+  };
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    const value_case *c = &CASES[i];
+    static const int64_t ids[3] = {0, 1, 9};
+    gather_tensor data = tensor_of(c->type, c->elements, 1, DIMS(2));
+    const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(3));
+    gather_options gather = GATHER_OPTIONS_INIT;
+    gather_explain_text_options drawing = GATHER_EXPLAIN_TEXT_OPTIONS_INIT;
+    char row[200], wanted[200];
+    data.item_bytes = c->item_bytes;
+    data.flags = c->flags;
+    gather.on_bad = GATHER_ON_BAD_FILL;
+    gather.fill = c->elements;
+    const gather_type_info *type = gather_type_get(c->type);
+    if (type->bits < 8 && type->packing != GATHER_PACKING_BYTES) {
+      /* A fill value is one element from the lowest bit on. */
+      static uint8_t one;
+      one = (uint8_t)(strtol(c->first, NULL, 10) & ((1 << type->bits) - 1));
+      if (type->kind == GATHER_KIND_FLOAT) one = 0xe;
+      gather.fill = &one;
+    }
+    gather_explain *made = explain(op_of("Gather", "onnx-13"), &data, &indices, &gather, NULL);
+    drawing.ascii = true;
+    char *text = text_of(made, &drawing);
+    (void)snprintf(wanted, sizeof wanted, "one out of range gives %s\n", c->first);
+    assert_in(text, wanted);
+    (void)snprintf(wanted, sizeof wanted, "%s %s ", c->first, c->second);
+    data_row(text, row, sizeof row);
+    assert_string_equal(row, wanted);
+    gather_text_free(text);
+    gather_explain_destroy(made);
+  }
+}
+
+/* ---- where cells come from on axes of any length, by each policy */
+
+typedef struct {
+  gather_type type;
+  uint64_t index; /* its bits */
+  int64_t len;    /* of the axis */
+  gather_on_bad on_bad;
+  int64_t row; /* -1: none */
+  bool bad;
+} origin_case;
+
+static void rows_of_far_indices(void **state) {
+  static const int64_t LONG = INT64_C(1) << 30;
+  static const origin_case CASES[] = {
+      {GATHER_TYPE_INT64, 5, LONG, GATHER_ON_BAD_CLAMP, 5, false},
+      {GATHER_TYPE_INT64, (uint64_t)-1, LONG, GATHER_ON_BAD_CLAMP, LONG - 1, false},
+      {GATHER_TYPE_INT64, LONG + 3, LONG, GATHER_ON_BAD_CLAMP, LONG - 1, true},
+      {GATHER_TYPE_INT64, (uint64_t)(-LONG - 3), LONG, GATHER_ON_BAD_CLAMP, 0, true},
+      {GATHER_TYPE_INT64, LONG + 3, LONG, GATHER_ON_BAD_WRAP, 3, true},
+      {GATHER_TYPE_INT64, (uint64_t)(-LONG - 3), LONG, GATHER_ON_BAD_WRAP, LONG - 3, true},
+      {GATHER_TYPE_UINT64, UINT64_MAX, LONG, GATHER_ON_BAD_CLAMP, LONG - 1, true},
+      {GATHER_TYPE_UINT64, UINT64_MAX, LONG, GATHER_ON_BAD_WRAP, LONG - 1, true},
+      {GATHER_TYPE_UINT64, UINT64_MAX - 1, 7, GATHER_ON_BAD_WRAP, 0, true},
+      {GATHER_TYPE_UINT64, UINT64_MAX, 7, GATHER_ON_BAD_CLAMP, 6, true},
+      {GATHER_TYPE_INT64, LONG + 3, LONG, GATHER_ON_BAD_ERROR, -1, true},
+      {GATHER_TYPE_INT64, LONG + 3, LONG, GATHER_ON_BAD_ZERO, -1, true},
+      {GATHER_TYPE_INT64, 9, 7, GATHER_ON_BAD_ERROR, -1, true},
+  };
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++)
+    for (int swapped = 0; swapped < 2; swapped++) {
+      const origin_case *c = &CASES[i];
+      unsigned char index[8], turned[8];
+      memcpy(index, &c->index, sizeof index);
+      for (int k = 0; k < 8; k++) turned[k] = index[7 - k];
+      gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 1, &c->len);
+      gather_tensor indices = tensor_of(c->type, swapped ? turned : index, 1, DIMS(1));
+      gather_options gather = GATHER_OPTIONS_INIT;
+      gather_explain_cell cell;
+      if (swapped) indices.flags = GATHER_TENSOR_BYTE_SWAPPED;
+      gather.on_bad = c->on_bad;
+      gather_explain *made = explain(op_of("Gather", "onnx-13"), &data, &indices, &gather, NULL);
+      assert_true(gather_explain_cell_at(made, 0, &cell));
+      assert_int_equal(cell.row, c->row);
+      assert_int_equal(cell.bad, c->bad);
+      assert_int_equal(cell.value, (int64_t)c->index);
+      gather_explain_destroy(made);
+    }
+}
+
+/* ---- pictures of all forms */
+
+/* Both drawings of it have the part; frees it. */
+static void assert_pictured(gather_explain *made, const char *in_text, const char *in_picture) {
+  char *picture = NULL;
+  assert_status(gather_explain_svg(made, &picture, NULL, NULL), GATHER_OK);
+  assert_in(picture, in_picture);
+  gather_text_free(picture);
+  assert_drawn(made, in_text);
+}
+
+static void shapes_of_pictures(void **state) {
+  static const int64_t zeros[64] = {0};
+  static const struct {
+    const char *op, *rules;
+    int32_t data_rank, indices_rank;
+    int64_t data[12], indices[12];
+    int64_t axis, batch;
+    const char *text, *picture;
+  } CASES[] = {
+      {"Gather", "onnx-13", 2, 1, {3, 4}, {2}, 0, 0, "\xe2\x86\x90 data[0, :]", "path class=\"r c"},
+      {"Gather", "onnx-13", 2, 1, {3, 4}, {2}, 1, 0, "axis 1: across", "path class=\"r c"},
+      {"Gather", "onnx-13", 2, 1, {30, 400}, {20}, 1, 0, "axis 1: across", "&#8943;"},
+      {"Gather", "onnx-13", 2, 1, {300, 4}, {20}, 0, 0, "axis 0: down", "&#8942;"},
+      {"Gather", "onnx-13", 1, 0, {3}, {0}, 0, 0, "out  float32 []", "path class=\"r c"},
+      {"Gather", "onnx-13", 1, 1, {300}, {4}, 0, 0, "axis 0: across", "path class=\"r c"},
+      {"Gather", "onnx-13", 1, 2, {3}, {2, 2}, 0, 0, "idx[i, j]", "<svg"},
+      {"Gather", "onnx-13", 3, 1, {2, 3, 4}, {2}, 0, 0, "over the slices", "out[0, :, :]"},
+      {"Gather", "onnx-13", 4, 1, {2, 2, 3, 4}, {2}, 0, 0, "over the slices", "out[0, 0, :, :]"},
+      {"Gather", "onnx-13", 2, 1, {3, 4}, {0}, 0, 0, "out  float32 [0, 4]", "(no cells)"},
+      {"Gather", "onnx-13", 3, 1, {9, 9, 9}, {60}, 0, 0, "and 5", "and 5"},
+      {"Gather", "onnx-13", 12, 1, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1}, 0, 0, "s, i10, i11]", "i11"},
+      {"Gather",
+       "openvino-8",
+       6,
+       6,
+       {1, 1, 1, 1, 1, 2},
+       {1, 1, 1, 1, 1, 2},
+       5,
+       5,
+       "batch_dims 5: idx[i, j, k, l, ...]",
+       "batch_dims 5"},
+      {"GatherElements", "onnx-13", 2, 2, {3, 4}, {2, 4}, 0, 0, "axis 0: down", "<svg"},
+      {"GatherElements", "onnx-13", 2, 2, {3, 4}, {3, 2}, 1, 0, "axis 1: across", "<svg"},
+      {"GatherND", "onnx-13", 2, 2, {3, 4}, {5, 2}, 0, 0, "axis 1: across", "[0, 0]"},
+      {"GatherND", "onnx-13", 2, 2, {3, 4}, {5, 1}, 0, 0, "axis 0: down", "<svg"},
+      {"GatherND", "openvino-5", 3, 3, {2, 2, 3}, {2, 2, 1}, 0, 2, "in out they are one dimension", "batch_dims 2"},
+  };
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    const gather_options gather = options_of(CASES[i].axis, CASES[i].batch);
+    gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, CASES[i].data_rank, CASES[i].data);
+    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, zeros, CASES[i].indices_rank, CASES[i].indices);
+    assert_pictured(explain(op_of(CASES[i].op, CASES[i].rules), &data, &indices, &gather, NULL), CASES[i].text,
+                    CASES[i].picture);
+  }
+}
+
 static void a_promise_is_shown_as_one(void **state) {
   static const int64_t ids[2] = {1, 9};
   gather_options gather = GATHER_OPTIONS_INIT;
@@ -401,6 +603,108 @@ static void a_node_that_is_not_known(void **state) {
   gather_model_operands_destroy(operands);
 }
 
+/* Nodes of other models: what is above the drawing, or why there is none. */
+static const struct {
+  bool openvino;
+  const char *graph, *node;
+  gather_status status;
+  const char *text, *picture; /* or words of the error */
+} NODES[] = {
+    {false,
+     "const a uint4[2,16] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9; const i int64[1] = 1;"
+     "const s float32[2,1] = 1,2; g: y = com.microsoft.GatherBlockQuantized/1(a, i, s) block_size=16",
+     "g", GATHER_OK, "The cells show data as it is stored; the model decodes it with its scales.", "as it is stored"},
+    {false,
+     "const a uint8[2,8] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1; const i int64[1] = 1;"
+     "const s float32[2,1] = 1,2; g: y = com.microsoft.GatherBlockQuantized/1(a, i, s) block_size=16",
+     "g", GATHER_OK, "as it is stored, a byte each; the model", "a byte each"},
+    {false, "const a float32[2,2] gone; const i int64[1] = 1; g: y = Gather(a, i)", "g", GATHER_OK,
+     "The data cannot be read: ", "the elements are gone"},
+    {false, "const a float32[2,2] gone; const i int64[1] gone; g: y = Gather(a, i)", "g", GATHER_FILE_NOT_FOUND,
+     "main/g cannot be drawn: the indices 'i' cannot be read: ", ""},
+    {false, "in a float32[2,2]; const i int64[1] = 1; g: y = Gather(a, i)", "g", GATHER_OK,
+     "The values of data are not known", "row-major order"},
+    {false, "in a float32*; const i int64[1] = 1; g: y = Gather(a, i)", "g", GATHER_USAGE,
+     "the shape of the data is not known: give a tensor for 'a'", ""},
+    {false, "in a float32[?,N,N]; const i int64[1] = 1; g: y = Gather(a, i)", "g", GATHER_USAGE,
+     "the length of the data in dimension 0 is not known: give a tensor for 'a'; the length 'N' in dimension 1 of the "
+     "data is not known: give a length for 'N'",
+     ""},
+    {false, "in a float32[M,N]; const i int64[1] = 1; g: y = Gather(a, i)", "g", GATHER_USAGE,
+     "the length 'N' in dimension 1", ""},
+    {false, "const a float32[2] = 1,2; const i int64[1] = 1; g: y = Gather(a, i) axis=3", "g", GATHER_AXIS_OUT_OF_RANGE,
+     "main/g: axis 3 is outside", ""},
+    {false, "const a float32[2] = 1,2; const i int64[1] = 1; g: y = Gather/0(a, i)", "g", GATHER_UNSUPPORTED,
+     "main/g: ", ""},
+    {false,
+     "const c bool[] = 0; const a float32[2] = 1,2; const i int64[1] = 1; f: y = If(c) then_branch={ out t;"
+     "g: t = Gather(a, i) } else_branch={ out u; h: u = Gather(a, i) }",
+     "g", GATHER_OK, "In the model it is not executed: the condition 'c' of If 'f' is false", "not executed"},
+    {true, "const a float32[2,2] = 1,2,3,4; const i int64[1] = 1; in x int64[]; g: y = Gather(a, i, x)", "g",
+     GATHER_USAGE, "the axis is known only when the model runs", ""},
+    {true, "const a float32[2,2] = 1,2,3,4; const i int64[1] = 1; const x int64[] gone; g: y = Gather(a, i, x)", "g",
+     GATHER_FILE_NOT_FOUND, "the axis 'x' cannot be read: give a tensor for 'x'", ""},
+    {true,
+     "const a float32[2,2] = 1,2,3,4; const i int64[1] = 1; in x int64[]; give x int64[] = 1; g: y = Gather(a, i, x)",
+     "g", GATHER_OK, "axis 1: across", "<svg"},
+    {true,
+     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; const m int32[1] = 2; const e int32[] = 9;"
+     "g: y = GatherTree/1(s, p, m, e)",
+     "g", GATHER_UNSUPPORTED, "GatherTree cannot be drawn", ""},
+    /* names: what is no UTF-8, turns the text, or is too long */
+    {false,
+     "const a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z float32[2] = 1,2; const i "
+     "int64[1] = 1;"
+     "g: y = Gather(a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z, i)",
+     "g", GATHER_OK, "data is a", "data is a.......z, idx"},
+    {false,
+     "const a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z float32[2] = "
+     "1,2; const i int64[1] = 1;"
+     "g: y = Gather(a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z, i)",
+     "g", GATHER_OK, "data is a", "data is a........&amp;&quot;z, idx"},
+    {false,
+     "const "
+     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
+     "\x97\xa5"
+     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
+     "\x97\xa5xx"
+     " float32[2] = 1,2; const a_name_of_more_than_forty_letters_that_is_written_whole int64[1] = 1; "
+     "another_name_of_more_than_forty_letters_that_is_written: y = Gather("
+     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
+     "\x97\xa5"
+     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
+     "\x97\xa5xx,"
+     " a_name_of_more_than_forty_letters_that_is_written_whole)",
+     NULL, GATHER_OK, "data is ...\xe6\x97\xa5", " ...</text>"},
+};
+
+static void other_nodes(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT(NODES); i++) {
+    static graph_text t;
+    gather_model *other = NULL;
+    gather_model_operands *operands = NULL;
+    gather_explain *made = NULL;
+    gather_error error = dirty_error();
+    gather_check_options options = GATHER_CHECK_OPTIONS_INIT;
+    graph_text_read(&t, NODES[i].openvino, NODES[i].graph);
+    options.inputs = t.given, options.input_count = t.given_count;
+    assert_status(gather_model_from_graph(&t.file, &other, &error), GATHER_OK);
+    if (gather_model_operands_find(other, NODES[i].node, &options, &operands, &error) != GATHER_OK)
+      fail_msg("%s: %s", NODES[i].graph, error.message);
+    const gather_status status = gather_explain_create_node(operands, NULL, NULL, &made, &error);
+    if (status != NODES[i].status) fail_msg("%s: %s", NODES[i].graph, status ? error.message : "drawn");
+    if (status == GATHER_OK) {
+      assert_pictured(made, NODES[i].text, NODES[i].picture);
+    } else {
+      assert_in(error.message, NODES[i].text);
+      assert_status(gather_explain_create_node(operands, NULL, NULL, &made, NULL), status);
+    }
+    gather_model_operands_destroy(operands);
+    gather_model_close(other);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_drawing),
@@ -409,12 +713,16 @@ int main(void) {
       cmocka_unit_test(made_up_data),
       cmocka_unit_test(widths),
       cmocka_unit_test(fill_values),
+      cmocka_unit_test(values_of_every_type),
+      cmocka_unit_test(rows_of_far_indices),
+      cmocka_unit_test(shapes_of_pictures),
       cmocka_unit_test(a_promise_is_shown_as_one),
       cmocka_unit_test(a_point_in_every_locale),
       cmocka_unit_test(shapes_and_texts_are_copied),
       cmocka_unit_test(what_is_refused),
       cmocka_unit_test(a_node),
       cmocka_unit_test(a_node_that_is_not_known),
+      cmocka_unit_test(other_nodes),
   };
   return cmocka_run_group_tests(tests, open_model, close_model);
 }

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "format/graph.h"
 #include "gather/model.h"
 #include "model/model_internal.h"
-#include "unit/support.h"
+#include "support/fail_each.h"
 
 enum { MOST = 6, RANKS = 8, ELEMENTS = 16, ROOM = 1000, OUTPUTS = 3 };
 
@@ -662,34 +663,49 @@ static size_t print_shape(char *text, const gather_operand *operand) {
   return at + (size_t)sprintf(text + at, "]");
 }
 
-/* Whether it is as wanted: the types, or the shapes. */
-static bool is_as_wanted(const layer_case *c, bool types) {
+/* A case as it is checked: the types of its outputs, or their shapes. */
+typedef struct {
+  const layer_case *layer;
+  bool types;
+} look;
+
+/* Checks a case; once there is memory for it, it must be as wanted. */
+static gather_status use_layer(const void *context, gather_error *error) {
   static const char *const LOOKS[OUTPUTS][3] = {{"y0", "zero", "zero"}, {"y1", "zero", "zero"}, {"y2", "zero", "zero"}};
   static const char *const OUTS[OUTPUTS][1] = {{"o0"}, {"o1"}, {"o2"}};
   static built b;
-  gather_model *model;
-  gather_check *check;
+  const look *looked = context;
+  const layer_case *c = looked->layer;
+  gather_model *model = NULL;
+  gather_check *check = NULL;
   const gather_model_node *node;
-  gather_error error = dirty_error();
   char text[ROOM];
   size_t at = 0;
   int outputs = 1;
   for (const char *bar = c->wanted; (bar = strchr(bar, '|')); bar++) outputs++;
   build(&b, c, outputs, LOOKS, OUTS);
-  assert_status(gather_model_from_graph(&b.file, &model, &error), GATHER_OK);
-  assert_status(gather_model_check(model, NULL, &check, &error), GATHER_OK);
-  for (int k = 0; k < outputs; k++) {
-    assert_status(gather_check_find(check, GATHERS[k], &node, &error), GATHER_OK);
+  gather_status status = gather_model_from_graph(&b.file, &model, error);
+  if (status == GATHER_OK) status = gather_model_check(model, NULL, &check, error);
+  for (int k = 0; status == GATHER_OK && k < outputs; k++) {
+    assert_status(gather_check_find(check, GATHERS[k], &node, error), GATHER_OK);
     const gather_type type = node->data.type;
     if (k > 0) at += (size_t)sprintf(text + at, " | ");
-    at += types ? (size_t)sprintf(text + at, "%s", type ? gather_type_get(type)->name : "none")
-                : print_shape(text + at, &node->data);
+    at += looked->types ? (size_t)sprintf(text + at, "%s", type ? gather_type_get(type)->name : "none")
+                        : print_shape(text + at, &node->data);
   }
   gather_check_destroy(check);
   gather_model_close(model);
-  if (strcmp(text, c->wanted) == 0) return true;
+  if (status != GATHER_OK || strcmp(text, c->wanted) == 0) return status;
   print_error("%s %d, \"%s\", \"%s\": '%s', not '%s'\n", c->op, c->opset, c->inputs, c->attributes, text, c->wanted);
-  return false;
+  return gather_fail(error, GATHER_USAGE, "not as wanted");
+}
+
+static bool is_as_wanted(const layer_case *c, bool types) {
+  const look looked = {c, types};
+  gather_error error = dirty_error();
+  const gather_status status = use_layer(&looked, &error);
+  if (status != GATHER_OK && status != GATHER_USAGE) fail_msg("%s", error.message);
+  return status == GATHER_OK;
 }
 
 static void shapes_of_layers(void **state) {
@@ -706,7 +722,20 @@ static void types_of_layers(void **state) {
   assert_int_equal(wrong, 0);
 }
 
+/* No result is made of what could not be followed for lack of memory. */
+static void layers_without_memory(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    const look looked = {&CASES[i], false};
+    assert_true(fail_each(use_layer, &looked, GATHER_OK) > 10);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_layers), cmocka_unit_test(types_of_layers)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shapes_of_layers),
+      cmocka_unit_test(types_of_layers),
+      cmocka_unit_test(layers_without_memory),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_run_graphs.c: what a run of a graph gives or says, node by node: each rule of each operator that is computed, where other
+ * tests have it beside a package only, and what no package writes. Each case runs again with each allocation failing once.
+ */
+#include "base/error.h"
+#include "support/fail_each.h"
+#include "support/graph_text.h"
+
+enum { ONNX, IR };
+
+/* wanted: the outputs, or words of the error. node: the one that is run; NULL: the model. */
+typedef struct {
+  int dialect;
+  const char *graph, *node;
+  gather_status status;
+  const char *wanted;
+} run_case;
+
+#define ONES_8 "1,1,1,1,1,1,1,1"
+#define ONES_16 ONES_8 "," ONES_8
+#define ONES_64 ONES_16 "," ONES_16 "," ONES_16 "," ONES_16
+
+static const run_case CASES[] = {
+    /* Mod: the sign is the divisor's, with fmod and in OpenVINO the dividend's */
+    {ONNX, "const a int8[4] = -7,7,-7,7; const b int8[4] = 3,3,-3,-3; out y; y = Mod(a, b)", NULL, GATHER_OK,
+     "y int8[4] = 2,1,-1,-2"},
+    {ONNX, "const a int8[4] = -7,7,-7,7; const b int8[4] = 3,3,-3,-3; out y; y = Mod(a, b) fmod=1", NULL, GATHER_OK,
+     "y int8[4] = -1,1,-1,1"},
+    {ONNX, "const a int8[2] = -7,7; const b int8[2] = 3,3; out y; y = Mod(a, b) fmod=0", NULL, GATHER_OK,
+     "y int8[2] = 2,1"},
+    {IR, "const a int8[4] = -7,7,-7,7; const b int8[4] = 3,3,-3,-3; out y; y = Mod(a, b) fmod='0'", NULL, GATHER_OK,
+     "y int8[4] = -1,1,-1,1"},
+    {ONNX, "const a uint64[2] = 18446744073709551615,9; const b uint64[] = 10; out y; y = Mod(a, b)", NULL, GATHER_OK,
+     "y uint64[2] = 5,9"},
+    {ONNX, "const a int64[] = -9; const b int64[2,2] = 4,5,6,7; out y; y = Mod(a, b)", NULL, GATHER_OK,
+     "y int64[2,2] = 3,1,3,5"},
+    {ONNX, "const a int64[2,2] = 1,2,3,4; const b int64[1,2] = 2,3; out y; y = Mod(a, b)", NULL, GATHER_OK,
+     "y int64[2,2] = 1,2,1,1"},
+    {ONNX, "const a int64[1,2] = 5,6; const b int64[2,1] = 4,5; out y; y = Mod(a, b)", NULL, GATHER_UNSUPPORTED,
+     "it repeats elements of both inputs"},
+    {ONNX, "const a int64[3] = 5,6,7; const b int64[2] = 4,5; out y; y = Mod(a, b)", NULL, GATHER_SHAPE_MISMATCH,
+     "lengths 3 and 2 of its inputs differ"},
+    {ONNX, "const a int64[3] = 5,6,7; const b int64[1] = 4; out y; y = Mod(a, b)", NULL, GATHER_OK,
+     "y int64[3] = 1,2,3"},
+    {ONNX, "const a int64[2] swapped = 5,-6; const b int64[1] = 4; out y; y = Mod(a, b)", NULL, GATHER_OK,
+     "y int64[2] = 1,2"},
+    {ONNX, "const a int64[2] = 5,6; const b int64[2] = 4,0; out y; y = Mod(a, b)", NULL, GATHER_UNSUPPORTED,
+     "element 1 is divided by 0"},
+    {ONNX, "const a int64[2] = 5,6; const b int32[2] = 4,5; out y; y = Mod(a, b)", NULL, GATHER_TYPE_MISMATCH,
+     "its inputs are int64 and int32"},
+    {ONNX, "const a float32[1] = 5; const b float32[1] = 4; out y; y = Mod(a, b) fmod=1", NULL, GATHER_UNSUPPORTED,
+     "Mod of float32 is not supported"},
+    {ONNX, "const a int64[1] = 5; const b int64[1] = 4; out y; y = Mod(a, b) fmod='1'", NULL, GATHER_FILE_MALFORMED,
+     "'fmod'"},
+    {ONNX, "const a int64[0] = ; const b int64[] = 4; out y; y = Mod(a, b)", NULL, GATHER_OK, "y int64[0]"},
+    /* shapes */
+    {ONNX, "const a int8[6] = 1,2,3,4,5,6; const s int64[2] = 2,-1; out y; y = Reshape(a, s)", NULL, GATHER_OK,
+     "y int8[2,3] = 1,2,3,4,5,6"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; const s int64[2] = 0,-1; out y; y = Reshape(a, s)", NULL, GATHER_OK,
+     "y int8[2,3] = 1,2,3,4,5,6"},
+    {ONNX, "const a int8[2,0] = ; const s int64[2] = 0,3; out y; y = Reshape(a, s) allowzero=1", NULL, GATHER_OK,
+     "y int8[0,3]"},
+    {ONNX, "const a int8[2,0] = ; const s int64[2] = 0,-1; out y; y = Reshape(a, s) allowzero=1", NULL,
+     GATHER_SHAPE_MISMATCH, "0 elements do not fit"},
+    {ONNX, "const a int8[2] = 1,2; const s int64[2] = 1,0; out y; y = Reshape(a, s)", NULL, GATHER_SHAPE_MISMATCH,
+     "copies dimension 1, but the rank is 1"},
+    {ONNX, "const a int8[2] = 1,2; const s int64[1] = -2; out y; y = Reshape(a, s)", NULL, GATHER_SHAPE_MISMATCH,
+     "a length below -1, or -1 twice"},
+    {ONNX, "const a int8[2] = 1,2; const s int64[2] = -1,-1; out y; y = Reshape(a, s)", NULL, GATHER_SHAPE_MISMATCH,
+     "a length below -1, or -1 twice"},
+    {ONNX, "const a int8[2] = 1,2; const s int64[2] = 4611686018427387904,4; out y; y = Reshape(a, s)", NULL,
+     GATHER_OVERFLOW, "more than 2^63 elements"},
+    {ONNX, "const a int8[3] = 1,2,3; const s int64[2] = 2,-1; out y; y = Reshape(a, s)", NULL, GATHER_SHAPE_MISMATCH,
+     "3 elements do not fit"},
+    {ONNX, "const a int8[3] = 1,2,3; const s int64[1] = 2; out y; y = Reshape(a, s)", NULL, GATHER_SHAPE_MISMATCH,
+     "3 elements do not fit"},
+    {ONNX, "const a int8[3] = 1,2,3; out y; y = Reshape(a)", NULL, GATHER_FILE_MALFORMED, "it has no target shape"},
+    {ONNX, "const a int8[3] = 1,2,3; out y; y = Reshape/1(a) shape=[3,1]", NULL, GATHER_OK, "y int8[3,1] = 1,2,3"},
+    {ONNX, "const a int8[3] = 1,2,3; out y; y = Reshape/1(a) shape=3", NULL, GATHER_FILE_MALFORMED, "'shape'"},
+    {ONNX, "const a int8[1] = 1; out y; y = Reshape/1(a) shape=[1," ONES_64 "]", NULL, GATHER_UNSUPPORTED,
+     "has more than 64 integers"},
+    {ONNX, "const a int8[1] = 1; const s int64[65] = 1," ONES_64 "; out y; y = Reshape(a, s)", NULL, GATHER_UNSUPPORTED,
+     "more than 64 numbers"},
+    {ONNX, "const a int8[1] = 1; const s float32[1] = 1; out y; y = Reshape(a, s)", NULL, GATHER_TYPE_UNSUPPORTED,
+     "the numbers are float32"},
+    {ONNX, "const a int8[1] = 1; const s int64[1,1] = 1; out y; y = Reshape(a, s)", NULL, GATHER_RANK_MISMATCH,
+     "expected a list, got rank 2"},
+    {ONNX, "const a int8[3] = 1,2,3; const s int64[1] = 3; out y; y = Reshape(a, s) allowzero='x'", NULL,
+     GATHER_FILE_MALFORMED, "'allowzero'"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; const s int32[2] = 0,-1; out y; y = Reshape(a, s) special_zero='true'", NULL,
+     GATHER_OK, "y int8[2,3] = 1,2,3,4,5,6"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; const s int32[2] = 0,6; out y; y = Reshape(a, s) special_zero='false'", NULL,
+     GATHER_SHAPE_MISMATCH, "6 elements do not fit"},
+    {ONNX, "const a int8[1,3,1] = 1,2,3; out y; y = Squeeze(a)", NULL, GATHER_OK, "y int8[3] = 1,2,3"},
+    {ONNX, "const a int8[1,3,1] = 1,2,3; const x int64[2] = -1,2; out y; y = Squeeze(a, x)", NULL, GATHER_OK,
+     "y int8[1,3] = 1,2,3"},
+    {ONNX, "const a int8[1,3,1] = 1,2,3; out y; y = Squeeze/11(a) axes=[0,2]", NULL, GATHER_OK, "y int8[3] = 1,2,3"},
+    {ONNX, "const a int8[1,3,1] = 1,2,3; out y; y = Squeeze/11(a) axes=[1]", NULL, GATHER_SHAPE_MISMATCH,
+     "dimension 1 has the length 3, not 1"},
+    {ONNX, "const a int8[1,3,1] = 1,2,3; out y; y = Squeeze/11(a) axes=[3]", NULL, GATHER_AXIS_OUT_OF_RANGE,
+     "axis 3 is not in [-3, 2]"},
+    {ONNX, "const a int8[1,3,1] = 1,2,3; out y; y = Squeeze/11(a) axes=[-4]", NULL, GATHER_AXIS_OUT_OF_RANGE,
+     "axis -4 is not in [-3, 2]"},
+    {ONNX, "const a int8[1,3,1] = 1,2,3; out y; y = Squeeze/11(a) axes='0'", NULL, GATHER_FILE_MALFORMED, "'axes'"},
+    {IR, "const a int8[1,3,1] = 1,2,3; const x int64[2] = 0,1; out y; y = Squeeze(a, x)", NULL, GATHER_OK,
+     "y int8[3,1] = 1,2,3"},
+    {ONNX, "const a int8[3] = 1,2,3; const x int64[2] = 0,-1; out y; y = Unsqueeze(a, x)", NULL, GATHER_OK,
+     "y int8[1,3,1] = 1,2,3"},
+    {ONNX, "const a int8[3] = 1,2,3; out y; y = Unsqueeze/11(a) axes=[1]", NULL, GATHER_OK, "y int8[3,1] = 1,2,3"},
+    {ONNX, "const a int8[3] = 1,2,3; const x int64[2] = 0,0; out y; y = Unsqueeze(a, x)", NULL, GATHER_SHAPE_MISMATCH,
+     "an axis is given twice"},
+    {ONNX, "const a int8[3] = 1,2,3; const x int64[1] = 2; out y; y = Unsqueeze(a, x)", NULL, GATHER_AXIS_OUT_OF_RANGE,
+     "axis 2 is not in [-2, 1]"},
+    {ONNX, "const a int8[3] = 1,2,3; out y; y = Unsqueeze(a)", NULL, GATHER_FILE_MALFORMED, "it has no axes"},
+    {ONNX, "const a int8[1] = 1; const x int64[64] = " ONES_64 "; out y; y = Unsqueeze(a, x)", NULL, GATHER_UNSUPPORTED,
+     "the rank would be above 64"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Shape(a)", NULL, GATHER_OK, "y int64[2] = 2,3"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Shape/15(a) start=1 end=9", NULL, GATHER_OK, "y int64[1] = 3"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Shape/15(a) start=-9 end=-1", NULL, GATHER_OK,
+     "y int64[1] = 2"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Shape/15(a) start=2 end=1", NULL, GATHER_OK, "y int64[0]"},
+    {ONNX, "const a int8[1] = 1; out y; y = Shape/15(a) start='x'", NULL, GATHER_FILE_MALFORMED, "'start'"},
+    {ONNX, "const a int8[1] = 1; out y; y = Shape/15(a) end=[1]", NULL, GATHER_FILE_MALFORMED, "'end'"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = ShapeOf(a)", NULL, GATHER_OK, "y int64[2] = 2,3"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = ShapeOf(a) output_type='i32'", NULL, GATHER_OK,
+     "y int32[2] = 2,3"},
+    {IR, "const a int8[1] = 1; out y; y = ShapeOf(a) output_type='f32'", NULL, GATHER_FILE_MALFORMED, "'output_type'"},
+    /* moves */
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Transpose(a)", NULL, GATHER_OK, "y int8[3,2] = 1,4,2,5,3,6"},
+    {ONNX, "const a int8[1,2,3] = 1,2,3,4,5,6; out y; y = Transpose(a) perm=[1,0,2]", NULL, GATHER_OK,
+     "y int8[2,1,3] = 1,2,3,4,5,6"},
+    {ONNX, "const a uint4[2,3] = 1,2,3,4,5,6; out y; y = Transpose(a)", NULL, GATHER_OK, "y uint4[3,2] = 1,4,2,5,3,6"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Transpose(a) perm=[0,0]", NULL, GATHER_SHAPE_MISMATCH,
+     "each of the 2 axes once"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Transpose(a) perm=[0,2]", NULL, GATHER_SHAPE_MISMATCH,
+     "each of the 2 axes once"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Transpose(a) perm=[-1,0]", NULL, GATHER_SHAPE_MISMATCH,
+     "each of the 2 axes once"},
+    {ONNX, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Transpose(a) perm=[0]", NULL, GATHER_SHAPE_MISMATCH,
+     "each of the 2 axes once"},
+    {ONNX, "const a int8[2] = 1,2; out y; y = Transpose(a) perm='0'", NULL, GATHER_FILE_MALFORMED, "'perm'"},
+    {ONNX, "const a int8[1] = 1; out y; y = Transpose(a) perm=[1," ONES_64 "]", NULL, GATHER_UNSUPPORTED,
+     "has more than 64 integers"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; const o int64[2] = 1,0; out y; y = Transpose(a, o)", NULL, GATHER_OK,
+     "y int8[3,2] = 1,4,2,5,3,6"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; const o int64[0] = ; out y; y = Transpose(a, o)", NULL, GATHER_OK,
+     "y int8[3,2] = 1,4,2,5,3,6"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; out y; y = Transpose(a)", NULL, GATHER_FILE_MALFORMED,
+     "it has no order of axes"},
+    {IR, "const a int8[2,3] = 1,2,3,4,5,6; const o int64[2,1] = 1,0; out y; y = Transpose(a, o)", NULL,
+     GATHER_RANK_MISMATCH, "expected a list"},
+    {ONNX, "const a int8[2] = 1,2; const b int8[1] = 3; const c int8[0] = ; out y; y = Concat(a, c, b) axis=0", NULL,
+     GATHER_OK, "y int8[3] = 1,2,3"},
+    {ONNX, "const a int8[2,1] = 1,2; const b int8[2,2] = 3,4,5,6; out y; y = Concat(a, b) axis=-1", NULL, GATHER_OK,
+     "y int8[2,3] = 1,3,4,2,5,6"},
+    {ONNX, "const a int8[2,1] = 1,2; const b int8[2,2] = 3,4,5,6; out y; y = Concat/1(a, b)", NULL, GATHER_OK,
+     "y int8[2,3] = 1,3,4,2,5,6"},
+    {ONNX, "const a uint4[3] = 1,2,3; const b uint4[2] = 4,5; out y; y = Concat(a, b) axis=0", NULL, GATHER_OK,
+     "y uint4[5] = 1,2,3,4,5"},
+    {ONNX, "const a int16[1] swapped = 1; const b int16[1] swapped = 4; out y; y = Concat(a, b) axis=0", NULL,
+     GATHER_OK, "y int16[2] swapped = 1,4"},
+    {ONNX, "const a int16[1] swapped = 1; const b int16[1] = 4; out y; y = Concat(a, b) axis=0", NULL,
+     GATHER_TYPE_MISMATCH, "differ in type or byte order"},
+    {ONNX, "const a int8[1] = 1; const b uint8[1] = 4; out y; y = Concat(a, b) axis=0", NULL, GATHER_TYPE_MISMATCH,
+     "differ in type"},
+    {ONNX, "const a int8[1,2] = 1,2; const b int8[1,1] = 4; out y; y = Concat(a, b) axis=0", NULL,
+     GATHER_SHAPE_MISMATCH, "length off axis 0"},
+    {ONNX, "const a int8[1,2] = 1,2; const b int8[1] = 4; out y; y = Concat(a, b) axis=0", NULL, GATHER_SHAPE_MISMATCH,
+     "differ in rank"},
+    {ONNX, "const a int8[1] = 1; out y; y = Concat(a, a)", NULL, GATHER_FILE_MALFORMED, "it has no axis"},
+    {IR, "const a int8[1] = 1; out y; y = Concat/1(a, a)", NULL, GATHER_FILE_MALFORMED, "it has no axis"},
+    {ONNX, "const a int8[1] = 1; out y; y = Concat(a, a) axis=1", NULL, GATHER_AXIS_OUT_OF_RANGE,
+     "axis 1 is outside [-1, 0]"},
+    {ONNX, "const a int8[1] = 1; out y; y = Concat(a, a) axis='x'", NULL, GATHER_FILE_MALFORMED, "'axis'"},
+    {ONNX, "const a int8[1] = 1; out y; y = Concat(a, _) axis=0", NULL, GATHER_FILE_MALFORMED,
+     "Concat lacks its input 1"},
+    {ONNX, "give a int8[4611686018427387904,0] = ; in a int8*; out y; y = Concat(a, a) axis=0", NULL, GATHER_OVERFLOW,
+     "do not fit 63 bits together"},
+    /* casts */
+    {ONNX, "const a int16[2] = -1,300; out y; y = Cast(a) to=2", NULL, GATHER_OK, "y uint8[2] = 255,44"},
+    {ONNX, "const a uint8[2] = 255,1; out y; y = Cast(a) to=3", NULL, GATHER_OK, "y int8[2] = -1,1"},
+    {ONNX, "const a int8[2] = -1,1; out y; y = Cast/1(a) to='INT64'", NULL, GATHER_OK, "y int64[2] = -1,1"},
+    {ONNX, "const a int32[2] swapped = -5,1; out y; y = Cast(a) to=7", NULL, GATHER_OK, "y int64[2] = -5,1"},
+    {ONNX, "const a float32[1] = 5; out y; y = Cast(a) to=1", NULL, GATHER_OK, "y float32[1] = 5"},
+    {ONNX, "const a float32[1] = 5; out y; y = Cast(a) to=7", NULL, GATHER_UNSUPPORTED, "it casts float32 to int64"},
+    {ONNX, "const a int64[1] = 5; out y; y = Cast(a) to=1", NULL, GATHER_UNSUPPORTED, "it casts int64 to float32"},
+    {ONNX, "const a int64[1] = 5; out y; y = Cast(a) to=99", NULL, GATHER_UNSUPPORTED, "to an unknown type"},
+    {ONNX, "const a int64[1] = 5; out y; y = Cast(a) to=0", NULL, GATHER_UNSUPPORTED, "to an unknown type"},
+    {ONNX, "const a int64[1] = 5; out y; y = Cast(a)", NULL, GATHER_UNSUPPORTED, "to an unknown type"},
+    {ONNX, "const a int64[1] = 5; out y; y = Cast(a) to=[7]", NULL, GATHER_FILE_MALFORMED, "'to'"},
+    {IR, "const a int64[1] = 5; out y; y = Convert(a) destination_type='i8'", NULL, GATHER_OK, "y int8[1] = 5"},
+    {IR, "const a boolean[1] = 1; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_UNSUPPORTED,
+     "constants of type bool"},
+    /* constants of nodes */
+    {ONNX, "out y; y = Constant() value_ints=[4,5]", NULL, GATHER_OK, "y int64[2] = 4,5"},
+    {ONNX, "out y; y = Constant() value_int=4", NULL, GATHER_OK, "y int64[] = 4"},
+    {ONNX, "out y; y = Constant() value=int8[2]:4,5", NULL, GATHER_OK, "y int8[2] = 4,5"},
+    {ONNX, "out y; y = Constant() value=int8[2] gone", NULL, GATHER_FILE_NOT_FOUND, "the elements are gone"},
+    {ONNX, "out y; y = Constant()", NULL, GATHER_UNSUPPORTED, "this form of Constant is not supported"},
+    {ONNX, "out y; y = Constant() value=?", NULL, GATHER_UNSUPPORTED, "this form of Constant is not supported"},
+    {ONNX, "const k int8[1] = 3; out k; _ = Constant() value_int=4", NULL, GATHER_OK, "k int8[1] = 3"},
+    {ONNX, "stored k int8[1] = 3; out k; k = Constant() value_int=4", NULL, GATHER_OK, "k int8[1] = 3"},
+    {IR, "out y; y = Const()", NULL, GATHER_UNSUPPORTED, "this form of Const is not supported"},
+    {IR, "stored y int8[1] = 3; out y; y = Const()", NULL, GATHER_OK, "y int8[1] = 3"},
+    {IR, "in x int8[1]; out y; give x int8[1] = 3; x = Parameter(); r: y = Result(x)", NULL, GATHER_OK,
+     "y int8[1] = 3"},
+    /* gathers */
+    {ONNX, "const a int8[2,2] = 1,2,3,4; const i int64[1] = -1; out y; y = Gather(a, i) axis=1", NULL, GATHER_OK,
+     "y int8[2,1] = 2,4"},
+    {ONNX, "const a int16[3] swapped = 1,2,3; const i int64[] = -1; out y; y = Gather(a, i)", NULL, GATHER_OK,
+     "y int16[] swapped = 3"},
+    {IR, "const a int8[2,2] = 1,2,3,4; const i int64[1] = 1; const x int32[] = 1; out y; y = Gather(a, i, x)", NULL,
+     GATHER_OK, "y int8[2,1] = 2,4"},
+    {IR, "const a int8[2,2] = 1,2,3,4; const i int64[1] = 1; out y; y = Gather(a, i)", NULL, GATHER_FILE_MALFORMED,
+     "it has no axis"},
+    {IR, "const a int8[2,2] = 1,2,3,4; const i int64[1] = 1; const x float32[] = 1; out y; y = Gather(a, i, x)", NULL,
+     GATHER_TYPE_UNSUPPORTED, "axis"},
+    {ONNX, "const a int8[2,2] = 1,2,3,4; const i int64[1] = 1; out y; y = Gather(a, i) axis=2", NULL,
+     GATHER_AXIS_OUT_OF_RANGE, "axis"},
+    {ONNX, "const a int8[2,2] = 1,2,3,4; const i int64[1] = 1; out y; y = Gather(a, i) axis='x'", NULL,
+     GATHER_FILE_MALFORMED, "'axis'"},
+    {ONNX, "const a int8[2,2] = 1,2,3,4; const i int64[1] = 1; out y; y = Gather(a, i, i)", NULL, GATHER_FILE_MALFORMED,
+     "the node has 3 inputs, but Gather onnx-13 has 2"},
+    {ONNX, "const a int8[2] = 1,2; const i int64[1] = 1; out y; g: y = Gather/0(a, i)", NULL, GATHER_UNSUPPORTED,
+     "node 'g' is Gather, which cannot be run"},
+    {ONNX, "const a int8[2] = 1,2; const i int64[1] = 1; out y; g: y = Gather/0(a, i)", "g", GATHER_UNSUPPORTED,
+     "node 'g' is Gather, which cannot be run"},
+    {ONNX, "const a int8[2] gone; const i int64[1] = 1; out y; g: y = Gather(a, i)", NULL, GATHER_FILE_NOT_FOUND,
+     "node 'g': the elements are gone"},
+    {ONNX, "const a int8[2] gone; const i int64[1] = 1; out y; g: y = Gather(a, i)", "g", GATHER_FILE_NOT_FOUND,
+     "node 'g': the elements are gone"},
+    {ONNX, "const a int8[2] gone; out y; y = Shape(a)", NULL, GATHER_OK, "y int64[1] = 2"},
+    {ONNX, "const a int8[2] gone; out a", NULL, GATHER_FILE_NOT_FOUND, "gone"},
+    {IR,
+     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; const m int32[1] = 2; const e int32[] = 9;"
+     "out y; y = GatherTree/1(s, p, m, e)",
+     NULL, GATHER_OK, "y int32[2,1,2] = 2,1,3,4"},
+    {IR,
+     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; const m int32[2] = 2,2; const e int32[] = 9;"
+     "out y; y = GatherTree/1(s, p, m, e)",
+     NULL, GATHER_SHAPE_MISMATCH, ""},
+    /* dequantisation, OpenVINO's: codes, less zero points, times scales */
+    {IR,
+     "const a uint8[2,2] = 1,2,3,4; const i int64[1] = 1; const x int64[] = 0; out y;"
+     "c = Convert(a) destination_type='f32'; y = Gather(c, i, x)",
+     NULL, GATHER_OK, "y float32[1,2] = 3,4"},
+    {IR,
+     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; const i int64[1] = 1;"
+     "const x int64[] = 0; out y; c = Convert(a) destination_type='f32'; cz = Convert(z) destination_type='f32';"
+     "d = Subtract(c, cz); e = Multiply(d, s); y = Gather(e, i, x)",
+     NULL, GATHER_OK, "y float32[1,2] = 2,4"},
+    {IR,
+     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out e;"
+     "c = Convert(a) destination_type='f16'; d = Subtract(c, z); e = Multiply(s, d)",
+     NULL, GATHER_OK, "e float16[2,2] = 0,0.5,2,4"},
+    {IR,
+     "const a int8[2,2] = -1,2,-3,4; const s float32[] = 0.5; out e;"
+     "c = Convert(a) destination_type='bf16'; e = Multiply(c, s)",
+     NULL, GATHER_OK, "e bfloat16[2,2] = -0.5,1,-1.5,2"},
+    {IR, "const a uint4[3] = 1,2,15; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK,
+     "y float32[3] = 1,2,15"},
+    {IR, "const a float16[2] = 0x3c00,0xc000; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK,
+     "y float32[2] = 1,-2"},
+    {IR, "const a float64[2] swapped = 1.5,-2; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK,
+     "y float32[2] = 1.5,-2"},
+    {IR, "const a int64[2] = -3,4; out y; y = Convert(a) destination_type='f16'", NULL, GATHER_OK,
+     "y float16[2] = -3,4"},
+    {IR, "const a uint64[1] = 18446744073709551615; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK,
+     "y float32[1] = 1.84467e+19"},
+    {IR, "const a nf4[3] = 0,7,15; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK,
+     "y float32[3] = -1,0,1"},
+    {IR,
+     "const a nf4[2] = 0,15; const s float32[1] = 3; out y; c = Convert(a) destination_type='f16';"
+     "d = Convert(c) destination_type='f32'; y = Multiply(d, s)",
+     NULL, GATHER_OK, "y float32[2] = -3,3"},
+    {IR, "const a float8_e4m3fn[2] = 0x38,0xb8; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK,
+     "y float32[2] = 1,-1"},
+    {IR,
+     "const a float8_e4m3fn[2] = 0x38,0xb8; const z float8_e4m3fn[1] = 0; out y; c = Convert(a) destination_type='f32';"
+     "y = Subtract(c, z)",
+     NULL, GATHER_UNSUPPORTED, "it subtracts from float8_e4m3fn constants"},
+    {IR,
+     "const a uint8[2] = 5,6; const z uint8[1] = 1; out y; c = Convert(a) destination_type='f32';"
+     "d = Subtract(c, z); y = Subtract(d, z)",
+     NULL, GATHER_UNSUPPORTED, "is Subtract of opset8, which cannot be run"},
+    {IR,
+     "const a float16[2] = 5,6; const z float16[1] = 1; out y; c = Convert(a) destination_type='f32';"
+     "y = Subtract(c, z)",
+     NULL, GATHER_UNSUPPORTED, "something other than the dequantisation of constants"},
+    {IR,
+     "const a uint8[2] = 5,6; const s float32[1] = 2; out y; c = Convert(a) destination_type='f32';"
+     "d = Multiply(c, s); y = Multiply(d, s)",
+     NULL, GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
+    {IR, "const a uint8[2] = 5,6; const s float32[1] = 2; out y; y = Multiply(a, s)", NULL, GATHER_UNSUPPORTED,
+     "is Multiply of opset8, which cannot be run"},
+    {IR,
+     "const a uint8[2] = 5,6; const b uint8[2] = 5,6; out y; c = Convert(a) destination_type='f32';"
+     "d = Convert(b) destination_type='f32'; e = Subtract(d, b); y = Multiply(c, e)",
+     NULL, GATHER_UNSUPPORTED, "it multiplies two dequantised constants"},
+    {IR,
+     "const a uint8[2] = 5,6; const b float16[1] = 0x4000; out y; c = Convert(a) destination_type='f32';"
+     "d = Convert(b) destination_type='f32'; y = Multiply(d, c)",
+     NULL, GATHER_OK, "y float32[2] = 10,12"},
+    {IR,
+     "const a uint8[2] = 5,6; const s float32[1,2] = 2,3; out y; c = Convert(a) destination_type='f32';"
+     "y = Multiply(c, s)",
+     NULL, GATHER_UNSUPPORTED, "the ranks 1 and 2: only the second may be broadcast"},
+    {IR,
+     "const a uint8[1,2] = 5,6; const s float32[2,1] = 2,3; out y; c = Convert(a) destination_type='f32';"
+     "y = Multiply(c, s)",
+     NULL, GATHER_UNSUPPORTED, "the lengths 1 and 2 in dimension 0"},
+    {IR, "const a uint8[2] = 5,6; out y; y = Convert(a) destination_type='f64'", NULL, GATHER_UNSUPPORTED,
+     "it dequantises constants to float64"},
+    {IR,
+     "const a uint8[4] = 1,2,3,4; const s int64[2] = 2,2; const i int64[1] = 1; const x int64[] = 0; out y;"
+     "c = Convert(a) destination_type='f32'; r = Reshape(c, s) special_zero='0'; y = Gather(r, i, x)",
+     NULL, GATHER_OK, "y float32[1,2] = 3,4"},
+    {IR,
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; const s int64[3] = 2,2,2; const i int64[1] = 1; const x int64[] = 0; out y;"
+     "c = Convert(a) destination_type='f32'; r = Reshape(c, s) special_zero='0'; y = Gather(r, i, x)",
+     NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
+    {IR,
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; const s int64[3] = 2,2,2; const i int64[1] = 1; const x int64[] = -3;"
+     "out y; c = Convert(a) destination_type='f32'; r = Reshape(c, s) special_zero='0'; y = Gather(r, i, x)",
+     NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
+    {IR,
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; const s int64[3] = 2,2,2; const i int64[1] = 1; const x int64[] = 2;"
+     "out y; c = Convert(a) destination_type='f32'; r = Reshape(c, s) special_zero='0'; y = Gather(r, i, x)",
+     NULL, GATHER_OK, "y float32[2,2,1] = 2,4,6,8"},
+    {IR,
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; const i int64[1] = 1; const x int64[] = 5;"
+     "out y; c = Convert(a) destination_type='f32'; y = Gather(c, i, x)",
+     NULL, GATHER_AXIS_OUT_OF_RANGE, "axis"},
+    {IR,
+     "const a float16[2,2] swapped = 0x3c00,0x4000,0x4200,0x4400; const i int64[1] = 1; const x int64[] = 0; out y;"
+     "c = Convert(a) destination_type='f32'; y = Gather(c, i, x)",
+     NULL, GATHER_OK, "y float32[1,2] = 3,4"},
+    {IR,
+     "const a float16[2,2] = 0x3c00,0x4000,0x4200,0x4400; const i int64[1] = 7; const x int64[] = 0; out y;"
+     "c = Convert(a) destination_type='f32'; y = Gather/1(c, i, x)",
+     NULL, GATHER_INDEX_OUT_OF_RANGE, "7"},
+    {IR,
+     "const a uint8[2] = 5,6; in a2 uint8[2]; give a2 uint8[2] = 1,2; out y; y = Convert(a2) destination_type='f32'",
+     NULL, GATHER_UNSUPPORTED, "it casts uint8 to float32"},
+    {IR, "const a uint8[2] = 5,6; out y; c = Convert(a) destination_type='f32'; y = ShapeOf(c)", NULL, GATHER_OK,
+     "y int64[1] = 2"},
+    {IR,
+     "const a uint8[2] = 5,6; const o int64[1] = 0; out y; c = Convert(a) destination_type='f32'; y = Transpose(c, o)",
+     NULL, GATHER_OK, "y float32[2] = 5,6"},
+    {IR, "const a uint8[2] = 5,6; out y; c = Convert(a) destination_type='f32'; y = Result(c)", NULL, GATHER_OK,
+     "y float32[2] = 5,6"},
+    {IR,
+     "const a uint8[2] = 5,6; const o int64[1] = 0; out y; c = Convert(a) destination_type='f32';"
+     "y = Unsqueeze(c, o)",
+     NULL, GATHER_OK, "y float32[1,2] = 5,6"},
+    /* DequantizeLinear */
+    {ONNX,
+     "const a uint8[2,2] = 1,2,3,4; const s float32[] = 2; const i int64[1] = 1; out y; d = DequantizeLinear(a, s);"
+     "y = Gather(d, i)",
+     NULL, GATHER_OK, "y float32[1,2] = 6,8"},
+    {ONNX,
+     "const a uint8[2,2] = 1,2,3,4; const s float32[2] = 2,3; const z uint8[2] = 1,2; out y;"
+     "y = DequantizeLinear(a, s, z)",
+     NULL, GATHER_OK, "y float32[2,2] = 0,0,4,6"},
+    {ONNX,
+     "const a uint8[2,2] = 1,2,3,4; const s float32[2] = 2,3; const z uint8[2] = 1,2; out y;"
+     "y = DequantizeLinear(a, s, z) axis=-2",
+     NULL, GATHER_OK, "y float32[2,2] = 0,2,3,6"},
+    {ONNX,
+     "const a int8[1,4] = 1,2,3,4; const s float32[1,2] = 2,3; out y;"
+     "y = DequantizeLinear/21(a, s) axis=1 block_size=2",
+     NULL, GATHER_OK, "y float32[1,4] = 2,4,9,12"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = DequantizeLinear/23(a, s) axis=0 output_dtype=10",
+     NULL, GATHER_OK, "y float16[2] = 2,4"},
+    {ONNX,
+     "const a int8[2] = 1,2; const s float32[1] = 2; out y;"
+     "y = com.microsoft.DequantizeLinear/1(a, s) axis=0",
+     NULL, GATHER_OK, "y float32[2] = 2,4"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = com.example.DequantizeLinear(a, s)", NULL,
+     GATHER_UNSUPPORTED, "of com.example"},
+    {ONNX, "const a int8[2] = 1,2; const s float64[1] = 2; out y; y = DequantizeLinear(a, s) axis=0", NULL,
+     GATHER_UNSUPPORTED, "to float64"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = DequantizeLinear(a, s) axis=1", NULL,
+     GATHER_AXIS_OUT_OF_RANGE, "axis 1 is not in [-1, 0]"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = DequantizeLinear(a, s) axis=-2", NULL,
+     GATHER_AXIS_OUT_OF_RANGE, "axis -2 is not in [-1, 0]"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = DequantizeLinear(a, s) axis='0'", NULL,
+     GATHER_FILE_MALFORMED, "'axis'"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = DequantizeLinear/21(a, s) axis=0 block_size='2'",
+     NULL, GATHER_FILE_MALFORMED, "'block_size'"},
+    {ONNX,
+     "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = DequantizeLinear/23(a, s) axis=0 output_dtype='2'",
+     NULL, GATHER_FILE_MALFORMED, "'output_dtype'"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[1] = 2; out y; y = DequantizeLinear/21(a, s) axis=0 block_size=-1",
+     NULL, GATHER_FILE_MALFORMED, "block_size is -1"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[3] = 2,3,4; out y; y = DequantizeLinear(a, s) axis=0", NULL,
+     GATHER_SHAPE_MISMATCH, "x_scale of rank 1 for an axis of length 2"},
+    {ONNX, "const a int8[2,2] = 1,2,3,4; const s float32[2,1] = 2,3; out y; y = DequantizeLinear(a, s) axis=0", NULL,
+     GATHER_SHAPE_MISMATCH, "x_scale of rank 2 for an axis of length 2"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[] = 2; const z uint8[] = 1; out y; y = DequantizeLinear(a, s, z)",
+     NULL, GATHER_TYPE_MISMATCH, "x_zero_point of type uint8 for x of type int8"},
+    {ONNX,
+     "const a int8[2] = 1,2; const s float32[2] = 2,3; const z int8[3] = 1,2,3; out y;"
+     "y = DequantizeLinear(a, s, z) axis=0",
+     NULL, GATHER_SHAPE_MISMATCH, "x_zero_point of rank 1"},
+    {ONNX, "const a int32[2] = 1,2; const s float32[] = 2; out y; y = DequantizeLinear(a, s)", NULL, GATHER_UNSUPPORTED,
+     "it dequantises int32; only types of at most 8 bits"},
+    {ONNX, "const a boolean[2] = 1,0; const s float32[] = 2; out y; y = DequantizeLinear(a, s)", NULL,
+     GATHER_UNSUPPORTED, "constants of type bool"},
+    {ONNX,
+     "const a float8_e4m3fn[1] = 0x38; const s float32[] = 2; const z float8_e4m3fn[] = 0; out y;"
+     "y = DequantizeLinear/19(a, s, z)",
+     NULL, GATHER_OK, "y float32[1] = 2"},
+    {ONNX,
+     "const a float8_e4m3fn[1] = 0x38; const s float32[] = 2; const z float8_e4m3fn[] = 1; out y;"
+     "y = DequantizeLinear/19(a, s, z)",
+     NULL, GATHER_UNSUPPORTED, "its float zero point is not 0"},
+    {ONNX,
+     "const a int8[4] = 1,2,3,4; const s float32[3] = 2,3,4; out y; y = DequantizeLinear/21(a, s) axis=0 block_size=2",
+     NULL, GATHER_SHAPE_MISMATCH, ""},
+    {ONNX, "in x int8[2]; give x int8[2] = 1,2; const s float32[] = 2; out y; y = DequantizeLinear(x, s)", NULL,
+     GATHER_UNSUPPORTED, "is DequantizeLinear, which cannot be run"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[] = 2; out y; d = DequantizeLinear(a, s); y = Identity(d)", NULL,
+     GATHER_OK, "y float32[2] = 2,4"},
+    {ONNX, "const a int8[2] = 1,2; const s float32[] = 2; out s; _ = DequantizeLinear(a, s)", NULL, GATHER_OK,
+     "s float32[] = 2"},
+    {ONNX,
+     "const a int8[2] = 1,2; const s float32[] = 2; const i int64[1] = 0; give d float32[2] = 7,8; out y;"
+     "d = DequantizeLinear(a, s); g: y = Gather(d, i)",
+     "g", GATHER_OK, "y float32[1] = 7"},
+    /* GatherBlockQuantized */
+    {ONNX,
+     "const a uint4[2,32] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+     "9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,3;"
+     "const i int64[1] = 1; const s float32[2,2] = 1,2,3,4; out y;"
+     "y = com.microsoft.GatherBlockQuantized/1(a, i, s) block_size=16 gather_axis=0 quantize_axis=1",
+     NULL, GATHER_OK,
+     "y float32[1,32] = 27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,12"},
+    {ONNX,
+     "const a uint4[1,2] = 1,2; const i int64[1] = 0; const s float32[1,1] = 1; out y;"
+     "y = com.microsoft.GatherBlockQuantized/1(a, i, s) block_size='16'",
+     NULL, GATHER_FILE_MALFORMED, "'block_size'"},
+    {ONNX,
+     "const a uint4[1,2] = 1,2; const i int64[1] = 0; const s float32[1,1] = 1; out y;"
+     "y = com.microsoft.GatherBlockQuantized/1(a, i, s) block_size=3",
+     NULL, GATHER_FILE_MALFORMED, ""},
+    /* names and graphs */
+    {ONNX,
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = "
+     "Gather(a, i) }"
+     "else_branch={ out u; h: u = Gather(a, i) }",
+     "g", GATHER_OK, "t int8[1] = 3"},
+    {ONNX,
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = "
+     "Gather(a, i) }"
+     "else_branch={ out u; h: u = Gather(a, i) }",
+     "main/f/else_branch/h", GATHER_OK, "u int8[1] = 3"},
+    {ONNX,
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; y = If(c) then_branch={ out t; t = Gather(a, "
+     "i) }"
+     "else_branch={ out u; u = Gather(a, i) }",
+     "main/If_0/else_branch/Gather_0", GATHER_OK, "u int8[1] = 3"},
+    {ONNX,
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t "
+     "= Gather(k, i) }"
+     "else_branch={ out u; u = Gather(a, i) }; give a int8[3] = 4,5,6",
+     "g", GATHER_OK, "t int8[1] = 6"},
+    {ONNX,
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t "
+     "= Gather(k, i) }"
+     "else_branch={ out u; u = Gather(a, i) }",
+     "g", GATHER_USAGE, "missing inputs: 'a'"},
+    {ONNX,
+     "in a int8[3]; const i int64[1] = 2; out y; k = Identity(a); f: y = local.F(k, i) axis=0;"
+     "fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give a int8[3] = 4,5,6",
+     "main/f/function:F/g", GATHER_OK, "r int8[1] = 6"},
+    {ONNX,
+     "in a int8[2,2]; const i int64[1] = 1; out y; f: y = local.F(a, i);"
+     "fun local.F { in p; in q; out r; default axis=1; g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "main/f/function:F/g", GATHER_OK, "r int8[2,1] = 5,7"},
+    {ONNX,
+     "in a int8[2,2]; const i int64[1] = 1; out y; f: y = local.F(a, i);"
+     "fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "main/f/function:F/g", GATHER_OK, "r int8[1,2] = 6,7"},
+    {ONNX,
+     "in a int8[2,2]; const i int64[1] = 1; out y; f: y = local.F(a, i) axis=1;"
+     "fun local.F { in p; in q; out r; c = Constant() value_int=@axis; g: r = Gather(p, c) axis=@axis };"
+     "give a int8[2,2] = 4,5,6,7",
+     "main/f/function:F/g", GATHER_OK, "r int8[2] = 5,7"},
+    {ONNX,
+     "in a int8[2,2]; const i int64[1] = 1; out y; f: y = local.F(a, i);"
+     "fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give p int8[2,2] = 4,5,6,7; give q int64[1] = "
+     "0",
+     "function:F/g", GATHER_UNSUPPORTED, "axis"},
+    {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i); g: z = Gather(i, i)", "g", GATHER_USAGE,
+     "2 nodes are named 'g'"},
+    {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i)", "h", GATHER_NAME_NOT_FOUND, "its gather nodes are 'g'"},
+    {ONNX, "const i int64[1] = 0; out y; y = Gather(i, i)", "y", GATHER_OK, "y int64[1] = 0"},
+    {ONNX, "const i int64[1] = 0; out y; y = Gather(i, i)", "main/Gather_0", GATHER_OK, "y int64[1] = 0"},
+    {ONNX, "const i int64[1] = 0; out y; g: y = Relu(i)", "g", GATHER_UNSUPPORTED, "node 'g' is Relu"},
+    {ONNX, "in x seq; out x", NULL, GATHER_UNSUPPORTED, "the input 'x' of the model is not a tensor"},
+    {ONNX, "in x int8[1]; out x seq", NULL, GATHER_UNSUPPORTED, "the output 'x' of the model is not a tensor"},
+    /* what the caller gives */
+    {ONNX, "in x int8[N]; in z int8[N]; out x; give x int8[2] = 1,2; give z int8[2] = 1,2", NULL, GATHER_OK,
+     "x int8[2] = 1,2"},
+    {ONNX, "in x int8[N]; in z int8[N]; out x; give x int8[2] = 1,2; give z int8[1] = 1", NULL, GATHER_SHAPE_MISMATCH,
+     "the dimension N is 1 here and 2 in the input 'x'"},
+    {ONNX, "in x int8[N]; in z int8[M]; out z; give x int8[2] = 1,2; give z int8[1] = 1", NULL, GATHER_OK,
+     "z int8[1] = 1"},
+    {ONNX, "in x int8[1..3]; out x; give x int8[4] = 1,2,3,4", NULL, GATHER_SHAPE_MISMATCH,
+     "the model declares 3 or less for dimension 0, got [4]"},
+    {ONNX, "in x int8[1..3]; out x; give x int8[0] = ", NULL, GATHER_SHAPE_MISMATCH,
+     "the model declares 1 or more for dimension 0, got [0]"},
+    {ONNX, "in x int8[1..3]; out x; give x int8[2] = 3,4", NULL, GATHER_OK, "x int8[2] = 3,4"},
+    {ONNX, "in x int8[3]; out x; give x int8[2] = 1,2", NULL, GATHER_SHAPE_MISMATCH,
+     "the model declares 3 for dimension 0, got [2]"},
+    {ONNX, "in x int8[3]; out x; give x int8[] = 1", NULL, GATHER_RANK_MISMATCH, "the model declares rank 1, got []"},
+    {ONNX, "in x int8[3]; out x; give x int16[3] = 1,2,3", NULL, GATHER_TYPE_MISMATCH,
+     "the model declares int8, got int16"},
+    {ONNX, "in x int8[2]; out x; give x int8[2] gone", NULL, GATHER_USAGE, "its data pointer is NULL"},
+    {ONNX, "in x int8[0]; out x; give x int8[0] gone", NULL, GATHER_OK, "x int8[0]"},
+    {ONNX, "in x any*; out x; give x int16[3] = 1,2,3", NULL, GATHER_OK, "x int16[3] = 1,2,3"},
+    {ONNX, "in x int8[3]; in z int8[1]; out x", NULL, GATHER_USAGE, "missing inputs of the model: 'x', 'z'"},
+    {ONNX, "in x int8[1]; out y; info k int8[2]; k = Identity(x); give x int8[1] = 1; give k int8[1] = 1", NULL,
+     GATHER_NAME_NOT_FOUND, "it has 'x'"},
+    {ONNX, "in x int8[1]; out y; info k int8[2]; k = Identity(x); y: y = Identity(k); give k int8[1] = 1", "y",
+     GATHER_SHAPE_MISMATCH, "the model declares 2"},
+    {ONNX, "in x int8[1]; out y; info k int8[2]; k = Identity(x); y: y = Identity(k); give k int8[2] = 1,6", "y",
+     GATHER_OK, "y int8[2] = 1,6"},
+    {ONNX, "in x int8[1]; out y; k = Identity(x); y: y = Identity(k); give k int8[2] = 1,6", "y", GATHER_OK,
+     "y int8[2] = 1,6"},
+};
+
+/* Runs a case; once there is memory for it, the outputs must be as wanted. */
+static gather_status use_case(const void *context, gather_error *error) {
+  static graph_text t;
+  const run_case *c = context;
+  gather_model_run_options options = GATHER_MODEL_RUN_OPTIONS_INIT;
+  gather_model *model = NULL;
+  gather_model_result *result = NULL;
+  char text[4000] = "", *at = text;
+  options.node = c->node;
+  graph_text_read(&t, c->dialect == IR, c->graph);
+  gather_status status = gather_model_from_graph(&t.file, &model, error);
+  if (status == GATHER_OK) status = gather_model_run(model, t.given, t.given_count, &options, &result, error);
+  for (int64_t i = 0; status == GATHER_OK && i < gather_model_result_count(result); i++) {
+    const gather_model_input *made = gather_model_result_at(result, i);
+    at += sprintf(at, "%s%s ", i ? "; " : "", made->name);
+    at = graph_text_print(at, &made->tensor);
+  }
+  if (status == GATHER_OK && strcmp(text, c->wanted) != 0)
+    status = gather_fail(error, GATHER_USAGE, "'%s', not '%s'", text, c->wanted);
+  gather_model_result_destroy(result);
+  gather_model_close(model);
+  return status;
+}
+
+static void results(void **state) {
+  int wrong = 0;
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    const run_case *c = &CASES[i];
+    gather_error error = dirty_error();
+    const gather_status status = use_case(c, &error);
+    const bool fits = status == c->status && (status == GATHER_OK || strstr(error.message, c->wanted));
+    if (!fits) print_error("%s:\n%s: %s\n", c->graph, gather_status_name(status), status ? error.message : "");
+    wrong += !fits;
+  }
+  assert_int_equal(wrong, 0);
+}
+
+static void without_memory(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++) assert_true(fail_each(use_case, &CASES[i], CASES[i].status) > 5);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(results), cmocka_unit_test(without_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
