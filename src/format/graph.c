@@ -54,18 +54,26 @@ const gather_attribute *gather_constant_attribute(const gather_node *node) {
 
 bool gather_attribute_tensor(const gather_attribute *attribute, int64_t shape[1], gather_tensor *tensor) {
   const bool list = attribute->kind == GATHER_ATTRIBUTE_INTS;
-  const void *data = list ? (const void *)attribute->integers : (const void *)&attribute->integer;
-  shape[0] = attribute->count;
-  if (attribute->tensor)
+  gather_type type = GATHER_TYPE_INT64;
+  const void *data = &attribute->integer;
+  if (attribute->tensor) {
     *tensor = attribute->tensor->tensor;
-  else if (list || attribute->kind == GATHER_ATTRIBUTE_INT)
-    *tensor = (gather_tensor){.data = (void *)(uintptr_t)data,
-                              .type = GATHER_TYPE_INT64,
-                              .rank = list ? 1 : 0,
-                              .shape = list ? shape : NULL,
-                              .flags = GATHER_TENSOR_READ_ONLY};
-  else
+    return true;
+  }
+  if (list)
+    data = attribute->integers;
+  else if (attribute->kind == GATHER_ATTRIBUTE_FLOAT)
+    type = GATHER_TYPE_FLOAT32, data = &attribute->number;
+  else if (attribute->kind == GATHER_ATTRIBUTE_TEXT && attribute->type) /* in IR every attribute is text */
+    type = GATHER_TYPE_STRING, data = &attribute->text;
+  else if (attribute->kind != GATHER_ATTRIBUTE_INT)
     return false;
+  shape[0] = attribute->count;
+  *tensor = (gather_tensor){.data = (void *)(uintptr_t)data,
+                            .type = type,
+                            .rank = list ? 1 : 0,
+                            .shape = list ? shape : NULL,
+                            .flags = GATHER_TENSOR_READ_ONLY};
   return true;
 }
 

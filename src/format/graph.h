@@ -31,7 +31,7 @@ typedef struct gather_attribute {
   gather_attribute_kind kind;
   const char *type; /* ONNX: its type as stored ("STRING"), static memory; NULL in IR, where all are text */
   int64_t integer;
-  double number;
+  float number;
   gather_string text; /* may hold any bytes; a zero byte follows it */
   const int64_t *integers;
   int64_t count; /* of integers */
@@ -125,7 +125,7 @@ const gather_attribute *gather_function_attribute(const gather_function *functio
                                                   const char *name);
 /* The attribute of an ONNX Constant that says its value; NULL. */
 const gather_attribute *gather_constant_attribute(const gather_node *node);
-/* Whether an attribute holds a tensor, an integer or a list of integers; its elements as a tensor, which views the attribute and
+/* Whether an ONNX attribute holds a tensor, a number, a text or a list of them; its elements as a tensor, which views the attribute and
  * `shape`. */
 bool gather_attribute_tensor(const gather_attribute *attribute, int64_t shape[1], gather_tensor *tensor);
 /* An integer attribute (ONNX: INT; IR: a text that is a decimal int64). False for any other. */

@@ -95,11 +95,11 @@ static gather_status read_parts(gather_onnx *onnx, gather_proto message, parts *
   return GATHER_OK;
 }
 
-static double float_of(uint64_t bits) {
+static float float_of(uint64_t bits) {
   const uint32_t half = (uint32_t)bits;
   float number;
   memcpy(&number, &half, sizeof number);
-  return (double)number;
+  return number;
 }
 
 static gather_status read_integer(gather_onnx *onnx, const parts *p, gather_attribute *attribute) {
@@ -284,10 +284,7 @@ static gather_status scalar(gather_onnx *onnx, const gather_node *node, const ga
     return gather_onnx_made(onnx, GATHER_TYPE_INT64, &attribute->integer, -1, node->file_offset, tensor);
   if (attribute->kind == GATHER_ATTRIBUTE_TEXT)
     return gather_onnx_made(onnx, GATHER_TYPE_STRING, &attribute->text, -1, node->file_offset, tensor);
-  float *number = NULL;
-  GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *number, &number));
-  *number = (float)attribute->number;
-  return gather_onnx_made(onnx, GATHER_TYPE_FLOAT32, number, -1, node->file_offset, tensor);
+  return gather_onnx_made(onnx, GATHER_TYPE_FLOAT32, &attribute->number, -1, node->file_offset, tensor);
 }
 
 gather_status gather_onnx_constant(gather_onnx *onnx, const gather_node *node, gather_file_tensor *tensor) {

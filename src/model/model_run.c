@@ -221,6 +221,18 @@ enum { MISSING_BYTES = 300 };
 
 static void add_missing(void *context, const char *name) { (void)add_name(context, MISSING_BYTES, name); }
 
+/* Says which of the missing values are inputs of a function that its call leaves out. */
+static void say_omitted(const gather_running *run, char *text, size_t bytes) {
+  text[0] = '\0';
+  for (; run && run->outer; run = run->outer)
+    for (int64_t i = 0; run->call && i < run->graph->input_count && !*text; i++) {
+      const gather_run_value *value = gather_run_find(run, run->graph->inputs[i].name);
+      if (!value || !value->asked || value->ready || value->source || value->producer >= 0) continue;
+      (void)snprintf(text, bytes, "; '%.60s' is an input of the function '%.60s' that the call '%.60s' omits",
+                     value->name, run->function->name, gather_run_name(run->call));
+    }
+}
+
 static gather_status run_one(gather_running *run, const gather_node *node, gather_model_result *result,
                              gather_error *error) {
   char missing[MISSING_BYTES] = "";
@@ -231,8 +243,12 @@ static gather_status run_one(gather_running *run, const gather_node *node, gathe
   GATHER_TRY(run_from(run, node - run->graph->nodes, stack, error));
   GATHER_TRY(gather_run_roots(run, node->inputs, node->input_count, add_missing, missing, error));
   run->common->at = node;
-  if (*missing)
-    return gather_fail(error, GATHER_USAGE, "node '%.100s': missing inputs: %s", gather_run_name(node), missing);
+  if (*missing) {
+    char omitted[260];
+    say_omitted(run, omitted, sizeof omitted);
+    return gather_fail(error, GATHER_USAGE, "node '%.100s': missing inputs: %s%s", gather_run_name(node), missing,
+                       omitted);
+  }
   for (int32_t i = 0; i < node->output_count; i++) GATHER_TRY(collect(run, result, i, node->outputs[i], error));
   return GATHER_OK;
 }
@@ -250,7 +266,7 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
   gather_run_way way = {.places = {{run->model->graph_file->graph, NULL, NULL}}, .count = 1};
   const gather_node *node = NULL;
   if (name) {
-    GATHER_TRY(gather_run_find_node(run->model, name, &way, error));
+    GATHER_TRY(gather_run_find_node(run->model, name, true, &way, error));
     run->one_node = true;
   }
   const gather_run_place *last = &way.places[way.count - 1];

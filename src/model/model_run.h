@@ -136,9 +136,10 @@ GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather
 
 /* ---- run_find.c */
 
-/* The node of that name, with or without the path of its graph. */
-GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name, gather_run_way *way,
-                                                  gather_error *error);
+/* The node of that name, with or without the path of its graph. by_call: one of a function is refused without its call, and the message
+ * names the calls, unless nothing calls the function. */
+GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name, bool by_call,
+                                                  gather_run_way *way, gather_error *error);
 
 /* The type that a graph, or an enclosing one, declares for a value; GATHER_TYPE_NONE. */
 gather_type gather_graph_value_type(const gather_graph *graph, const char *name);

@@ -209,7 +209,7 @@ static void find_way(const finding *f, gather_run_way *way) {
   gather_error error;
   const gather_place *place = &f->made->check->places[f->number];
   const size_t bytes = gather_model_node_path(f->made->node, path, sizeof path);
-  const bool found = bytes < sizeof path && gather_run_find_node(f->model, path, way, &error) == GATHER_OK;
+  const bool found = bytes < sizeof path && gather_run_find_node(f->model, path, false, way, &error) == GATHER_OK;
   if (found && way->places[way->count - 1].graph == place->graph) return;
   way->places[0] = (gather_run_place){place->graph, NULL, NULL};
   way->count = 1;
@@ -297,7 +297,7 @@ gather_type gather_model_value_type(const gather_model *model, const char *node,
   gather_run_way way;
   gather_error error;
   bool is_called = false;
-  if (node && gather_run_find_node(model, node, &way, &error) == GATHER_OK) {
+  if (node && gather_run_find_node(model, node, false, &way, &error) == GATHER_OK) {
     graph = way.places[way.count - 1].graph;
     for (int32_t i = 1; i < way.count; i++) is_called = is_called || way.places[i].function;
   }

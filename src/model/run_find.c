@@ -18,6 +18,8 @@ typedef enum match_kind { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } match_k
 typedef struct search {
   const char *wanted;
   gather_run_way at, found; /* the node being compared, and the best one */
+  int64_t number;           /* of that one in its graph */
+  char path[PATH_BYTES];    /* of its graph */
   match_kind best;
   int64_t count;     /* how many nodes match the name so well */
   int64_t calls;     /* how many more calls of functions are followed */
@@ -68,28 +70,47 @@ static void match(search *s, int64_t number, const char *path) {
   s->count = one != s->best ? 1 : s->count + 1;
   s->best = one;
   s->found = s->at;
+  s->number = number;
+  (void)snprintf(s->path, sizeof s->path, "%s", path);
 }
 
 static void walk(search *s, const gather_graph *graph, const gather_function *function, const char *path, int depth);
+
+static bool calls(const gather_node *node, const gather_function *function) {
+  const char *overload = node->overload ? node->overload : "";
+  return strcmp(function->name, node->op) == 0 && strcmp(function->domain, node->domain) == 0 &&
+         strcmp(function->overload, overload) == 0;
+}
+
+/* What follows function:NAME, DOMAIN.NAME or NAME:OVERLOAD, from its slash on; NULL: the text names another function. */
+static const char *behind_function(const char *text, const gather_function *function) {
+  const size_t domain = strlen(function->domain), name = strlen(function->name), overload = strlen(function->overload);
+  for (int with = 0; with < 2; with++) {
+    const char *at = text + strlen("function:");
+    if (with && (strncmp(at, function->domain, domain) != 0 || at[domain] != '.')) continue;
+    if (with) at += domain + 1;
+    if (strncmp(at, function->name, name) != 0) continue;
+    at += name;
+    if (overload > 0 && *at == ':' && strncmp(at + 1, function->overload, overload) == 0) at += 1 + overload;
+    if (*at == '/') return at;
+  }
+  return NULL;
+}
 
 /* The path of the call ends as the wanted name does: with the function's name, and with domain or overload where that is needed. */
 static void walk_call(search *s, const gather_node *node, int64_t number, const char *path, int depth) {
   char call[PATH_BYTES], inner[PATH_BYTES];
   const gather_graph_file *file = s->model->graph_file;
-  const char *overload = node->overload ? node->overload : "";
   for (int64_t i = 0; i < file->function_count && depth < DEEPEST && s->calls > 0; i++) {
     const gather_function *function = &file->functions[i];
-    if (strcmp(function->name, node->op) != 0 || strcmp(function->domain, node->domain) != 0 ||
-        strcmp(function->overload, overload) != 0)
-      continue;
+    if (!calls(node, function)) continue;
     int length = *node->name ? snprintf(call, sizeof call, "%s/%s", path, gather_path_name(node->name))
                              : snprintf(call, sizeof call, "%s/%s_%" PRId64, path, node->op, number);
     const char *rest = length < 0 ? NULL : gather_path_behind(s->wanted, call);
     if (!rest || strncmp(rest, "function:", 9) != 0) continue;
     s->calls--;
-    const char *named = strstr(rest, function->name), *end = named ? named + strlen(function->name) : NULL;
-    if (end && *end == ':' && strncmp(end + 1, overload, strlen(overload)) == 0) end += 1 + strlen(overload);
-    if (!end || *end != '/') continue;
+    const char *end = behind_function(rest, function);
+    if (!end) continue;
     length = snprintf(inner, sizeof inner, "%s/%.*s", call, (int)(end - rest), rest);
     if (length < 0 || (size_t)length >= sizeof inner) continue;
     walk(s, function->graph, function, inner, depth + 1);
@@ -116,7 +137,90 @@ static void walk(search *s, const gather_graph *graph, const gather_function *fu
   }
 }
 
-gather_status gather_run_find_node(const gather_model *model, const char *name, gather_run_way *way,
+/* ---- nodes of functions, by their calls */
+
+enum { MOST_SHOWN = 3 };
+
+/* The calls of a function that lead to a node in it. */
+typedef struct call_list {
+  const gather_graph_file *file;
+  const gather_function *function;
+  const char *tail; /* the path of the node in the function, with its slash */
+  char text[400];
+  int64_t count, left; /* calls found; how many more of any function are followed */
+} call_list;
+
+/* "function:NAME", with domain and overload where only they tell it from another, as a check writes it. */
+static int function_name(const gather_graph_file *file, const gather_function *function, char *text, size_t bytes) {
+  bool domain = false, overload = false;
+  for (int64_t i = 0; i < file->function_count; i++) {
+    const gather_function *other = &file->functions[i];
+    if (other == function || strcmp(other->name, function->name) != 0) continue;
+    if (strcmp(other->domain, function->domain) == 0)
+      overload = true;
+    else
+      domain = true;
+  }
+  return snprintf(text, bytes, "function:%s%s%s%s%s", domain ? function->domain : "",
+                  domain && *function->domain ? "." : "", function->name, overload && *function->overload ? ":" : "",
+                  overload ? function->overload : "");
+}
+
+/* PATH/NODE/TAIL; false if it does not fit. */
+static bool inner_path(char *text, const char *path, const gather_node *node, int64_t number, const char *tail) {
+  int length = *node->name ? snprintf(text, PATH_BYTES, "%s/%s/%s", path, gather_path_name(node->name), tail)
+                           : snprintf(text, PATH_BYTES, "%s/%s_%" PRId64 "/%s", path, node->op, number, tail);
+  return length > 0 && length < PATH_BYTES;
+}
+
+static void add_call(call_list *list, const char *path) {
+  const size_t used = strlen(list->text), room = sizeof list->text - used;
+  if (++list->count > MOST_SHOWN) return;
+  const int length = snprintf(list->text + used, room, "%s'%s%s'", used ? ", " : "", path, list->tail);
+  if (length < 0 || (size_t)length >= room) list->text[used] = '\0';
+}
+
+static void list_calls(call_list *list, const gather_graph *graph, const char *path, int depth) {
+  char inner[PATH_BYTES], name[PATH_BYTES];
+  for (int64_t n = 0; n < graph->node_count && depth < DEEPEST; n++) {
+    const gather_node *node = &graph->nodes[n];
+    for (int64_t i = 0; i < list->file->function_count; i++) {
+      const gather_function *function = &list->file->functions[i];
+      if (!calls(node, function) || list->left <= 0) continue;
+      list->left--;
+      if (function_name(list->file, function, name, sizeof name) >= PATH_BYTES ||
+          !inner_path(inner, path, node, n, name))
+        continue;
+      if (function == list->function) add_call(list, inner);
+      list_calls(list, function->graph, inner, depth + 1);
+    }
+    for (int32_t k = 0; k < node->attribute_count; k++) {
+      const gather_attribute *attribute = &node->attributes[k];
+      if (attribute->kind == GATHER_ATTRIBUTE_GRAPH && attribute->graph &&
+          inner_path(inner, path, node, n, attribute->name))
+        list_calls(list, attribute->graph, inner, depth + 1);
+    }
+  }
+}
+
+/* A function runs in its calls: without one its nodes have no values. Only of a function that nothing calls the values may be given. */
+static gather_status want_call(const search *s, gather_error *error) {
+  const gather_run_place *first = &s->found.places[0];
+  char tail[PATH_BYTES];
+  if (!first->function) return GATHER_OK;
+  const gather_node *node = end_of(&s->found);
+  const char *rest = strchr(s->path, '/'); /* behind "function:NAME" */
+  const int length = *node->name ? snprintf(tail, sizeof tail, "%s/%s", rest ? rest : "", gather_path_name(node->name))
+                                 : snprintf(tail, sizeof tail, "%s/%s_%" PRId64, rest ? rest : "", node->op, s->number);
+  call_list list = {.file = s->model->graph_file, .function = first->function, .left = 1024};
+  list.tail = length > 0 && (size_t)length < sizeof tail ? tail : "";
+  list_calls(&list, s->model->graph_file->graph, "main", 0);
+  if (list.count == 0) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "the node '%.100s' is in the function '%.60s': name a call of it: %s%s",
+                     s->wanted, first->function->name, list.text, list.count > MOST_SHOWN ? ", ..." : "");
+}
+
+gather_status gather_run_find_node(const gather_model *model, const char *name, bool by_call, gather_run_way *way,
                                    gather_error *error) {
   search s = {.wanted = name, .model = model, .calls = 1024};
   char path[PATH_BYTES];
@@ -131,6 +235,7 @@ gather_status gather_run_find_node(const gather_model *model, const char *name, 
   if (s.count > 1)
     return gather_fail(error, GATHER_USAGE, "%d nodes are named '%.100s': write the path of the graph before the name",
                        (int)s.count, name);
+  if (by_call) GATHER_TRY(want_call(&s, error));
   *way = s.found;
   return GATHER_OK;
 }

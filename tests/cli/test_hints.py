@@ -281,7 +281,8 @@ def other_words(tmp_path_factory):
     (folder / "words.c").write_text(
         "#include <stddef.h>\n#include <stdio.h>\nstatic char words[40];\n"
         'char *strerror(int number) { snprintf(words, sizeof words, "Fehler %d", number); return words; }\n'
-        'int __xpg_strerror_r(int number, char *text, size_t room) { snprintf(text, room, "Fehler %d", number); return 0; }\n'
+        '#ifdef __GLIBC__\n#define strerror_r __xpg_strerror_r /* as the headers have it */\n#endif\n'
+        'int strerror_r(int number, char *text, size_t room) { snprintf(text, room, "Fehler %d", number); return 0; }\n'
     )
     line = [os.environ.get("GATHER_CC", "cc"), "-shared", "-fPIC", "-o", str(folder / "words.so"), str(folder / "words.c")]
     subprocess.run(line, check=True)

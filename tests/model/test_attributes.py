@@ -96,7 +96,14 @@ def test_onnx_axis_of_a_functions_caller(tmp_path) -> None:
             '<opset_import: ["" : 13], domain: "own"> f <a> (p, q) => (r) { [g] r = Gather <axis: int = @a> (p, q) }')
     path = tmp_path / "m.onnx"
     onnx.save(onnx.parser.parse_model(text), path)
-    code, ran = answer("run", path, "--node", "g", "--input", "q=[0]", "--input", "p=[[1, 2], [3, 4]]")
+    given = ("--input", "q=[0]", "--input", "p=[[1, 2], [3, 4]]")
+    code, ran = answer("run", path, "--node", "g", *given)
+    assert code == 2 and ran["error"]["message"].endswith("name a call of it: 'main/f_0/function:f/g'")
+    code, ran = answer("run", path, "--node", "main/f_0/function:f/g", *given)
+    assert code == 0 and ran["outputs"][0]["shape"] == [2, 1]
+    uncalled = tmp_path / "uncalled.onnx"
+    onnx.save(onnx.parser.parse_model(text.replace("y = own.f <a = 1> (t, i)", "")), uncalled)
+    code, ran = answer("run", uncalled, "--node", "g", *given)
     assert (code, ran["error"]["status"]) == (4, "unsupported") and "'a' of the calling node" in ran["error"]["message"]
     node = answer("check", path)[1]["nodes"][0]
     assert node["verdict"] == "unknown" and node["axis"] == 1 and node["graph"] == "main/f_0/function:f"

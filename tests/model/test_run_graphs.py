@@ -242,6 +242,9 @@ CALLS = {
     "attribute of a call in a call": ("[a] y = own.outer <way = 1> (x, ids)", [TURN, own("outer <way> (t, i) => (r)", "[b] r = own.turn <axis: int = @way> (t, i)")], "main/a/function:outer/b/function:turn/g"),
     "attribute in a branch": ("[a] y = own.maybe <axis = 1> (x, ids, c)", [own("maybe <axis> (t, i, q) => (r)", "[if] r = If (q) <then_branch = t () => (o) { [g] o = Gather <axis: int = @axis> (t, i) }, else_branch = e () => (o) { o = Identity (t) }>")], "main/a/function:maybe/if/then_branch/g"),
     "attribute of another node": ("[a] y = own.flat <shape = [24]> (x, ids)", [own("flat <shape> (d, i) => (r)", "s = Constant <value_ints: ints = @shape> () f = Reshape (d, s) [g] r = Gather (f, i)")], "main/a/function:flat/g"),
+    "attribute that is a float": ("[a] y = own.same <f = 2.5> (ids)", [own("same <f> (i) => (r)", "s = Constant <value_ints = [-1]> () k = Constant <value_float: float = @f> () e = Reshape (k, s) d = Concat <axis = 0> (e, e, e, e) [g] r = Gather (d, i)")], "main/a/function:same/g"),
+    "default that is a float": ("[a] y = own.same (ids)", [own("same <f: float = 0.5> (i) => (r)", "s = Constant <value_ints = [-1]> () k = Constant <value_float: float = @f> () e = Reshape (k, s) d = Concat <axis = 0> (e, e, e, e) [g] r = Gather (d, i)")], "main/a/function:same/g"),
+    "attribute of floats": ("[a] y = own.same <f = [2.5, 1.5, 0.5, 4.0]> (ids)", [own("same <f> (i) => (r)", "d = Constant <value_floats: floats = @f> () [g] r = Gather (d, i)")], "main/a/function:same/g"),
 }  # fmt: skip
 
 
@@ -302,8 +305,83 @@ def test_a_run_in_a_call_asks_for_the_model_s_inputs(tmp_path):
     assert code == 2 and "given twice" in answer["error"]["message"], answer
     code, answer = run(tmp_path / "m.onnx", *node, *data, "--input", "ids=[4]")
     assert code == 1 and (answer["error"]["node"], answer["error"]["value"]) == ("g", 4), answer
-    code, answer = run(tmp_path / "m.onnx", "--node", "function:pick/g", "--input", "i=[1]", "--input", "d=[5, 6]")
-    assert code == 0, answer
+
+
+def test_a_node_of_a_function_is_named_by_a_call(tmp_path):
+    """Without one it would have no values; a function that nothing calls has none either, and takes what is given."""
+    given = ["--input", "i=[1]", "--input", "d=[5, 6]"]
+    call_model("call in a call", tmp_path)
+    for name in ("function:pick/g", "g"):
+        code, answer = run(tmp_path / "m.onnx", "--node", name, *given)
+        message = answer["error"]["message"]
+        assert code == 2 and message.endswith("'pick': name a call of it: 'main/a/function:outer/b/function:pick/g'"), message
+    call_model("branch in a call", tmp_path)
+    code, answer = run(tmp_path / "m.onnx", "--node", "function:maybe/if/then_branch/g", *given)
+    assert code == 2 and "'main/a/function:maybe/if/then_branch/g'" in answer["error"]["message"], answer
+    head = '<ir_version: 9, opset_import: ["" : 18, "own" : 1, "other" : 1]> m (float[4,6] x, int64[n] ids) => (float[k] y) '
+    model = onnx.parser.parse_model(head + "{ [a] y = own.pick (x, ids) z = own.pick (x, ids) [c] u = own.pick (x, ids) v = own.pick (x, ids) }")
+    model.functions.append(onnx.parser.parse_function(PICK))
+    model.functions.append(onnx.parser.parse_function(PICK.replace('domain: "own"', 'domain: "other"')))
+    onnx.save(model, tmp_path / "m.onnx")
+    code, answer = run(tmp_path / "m.onnx", "--node", "main/a/function:own.pick/g")
+    assert code == 2 and "missing inputs: 'ids', 'x'" in answer["error"]["message"] or "'x', 'ids'" in answer["error"]["message"], answer
+    del model.functions[1]
+    onnx.save(model, tmp_path / "m.onnx")
+    code, answer = run(tmp_path / "m.onnx", "--node", "function:pick/g", *given)
+    wanted = "'main/a/function:pick/g', 'main/pick_1/function:pick/g', 'main/c/function:pick/g', ..."
+    assert code == 2 and answer["error"]["message"].endswith(wanted), answer
+    del model.graph.node[:]
+    onnx.save(model, tmp_path / "m.onnx")
+    for name in ("function:pick/g", "g"):
+        code, answer = run(tmp_path / "m.onnx", "--node", name, *given)
+        assert code == 0, answer
+
+
+@pytest.mark.parametrize("name", ["f", "function", "own", "n", "own.f"])
+def test_names_of_functions_that_are_parts_of_a_path(tmp_path, name):
+    model = onnx.parser.parse_model('<ir_version: 9, opset_import: ["" : 18, "own" : 1, "f" : 1]> m (float[4,6] x, int64[n] ids) => (float[k] y) '
+                                    "{ [a] y = own.pick (x, ids) [b] z = f.pick (x, ids) }")
+    model.functions.extend(onnx.parser.parse_function(text) for text in (PICK, PICK.replace('domain: "own"', 'domain: "f"')))
+    for node in (*model.graph.node, *model.functions):
+        setattr(node, "op_type" if hasattr(node, "op_type") else "name", name)
+    onnx.save(model, tmp_path / "m.onnx")
+    given = ["--input", "d=[5, 6]", "--input", "i=[1]"]
+    for path in (f"main/a/function:own.{name}/g", f"main/b/function:f.{name}/g"):
+        assert run(tmp_path / "m.onnx", "--node", path, *given)[0] == 0, path
+    code, answer = run(tmp_path / "m.onnx", "--node", f"main/a/function:{name}x/g", *given)
+    assert code == 3, answer
+
+
+def test_an_input_that_a_call_omits(tmp_path):
+    head = '<ir_version: 9, opset_import: ["" : 18, "own" : 1]> m (float[4,6] x) => (float[k] y) '
+    for call, functions, path, omitted in (
+        ("[a] y = own.pick (x)", [PICK], "main/a/function:pick/g", "; 'i' is an input of the function 'pick' that the call 'a' omits"),
+        ('[a] y = own.pick (x, "")', [PICK], "main/a/function:pick/g", "; 'i' is an input of the function 'pick' that the call 'a' omits"),
+        ("[a] y = own.outer (x)", [PICK, own("outer (t, k) => (r)", "j = Identity (k) [b] r = own.pick (t, j)")],
+         "main/a/function:outer/b/function:pick/g", "; 'k' is an input of the function 'outer' that the call 'a' omits"),
+    ):  # fmt: skip
+        model = onnx.parser.parse_model(head + f"{{ {call} }}")
+        model.functions.extend(onnx.parser.parse_function(function) for function in functions)
+        onnx.save(model, tmp_path / "m.onnx")
+        code, answer = run(tmp_path / "m.onnx", "--node", path)
+        assert code == 2 and answer["error"]["message"].endswith(omitted) and "'x'" in answer["error"]["message"], answer
+        np.save(tmp_path / "x.npy", X)
+        given = ["--input", f"x={tmp_path}/x.npy", "--input", f"{omitted[3]}=[1]"]
+        assert run(tmp_path / "m.onnx", "--node", path, *given)[0] == 0
+
+
+@pytest.mark.parametrize(("kind", "value", "shown"), [("value_string: string", '"ab"', '"ab"'), ("value_strings: strings", '["ab", "c"]', '"ab"'),
+                                                      ("value: tensor", "float[2] {7, 1}", "7")])
+def test_constants_of_every_form_from_a_call(tmp_path, kind, value, shown):
+    model = onnx.parser.parse_model('<ir_version: 9, opset_import: ["" : 18, "own" : 1]> m (int64[1] ids) => (float[k] y) '
+                                    f"{{ [a] y = own.pick <f = {value}> (ids) }}")
+    body = f"k = Constant <{kind} = @f> () s = Constant <value_ints = [-1]> () d = Reshape (k, s) [g] r = Gather (d, i)"
+    model.functions.append(onnx.parser.parse_function(own("pick <f> (i) => (r)", body)))
+    onnx.save(model, tmp_path / "m.onnx")
+    given = ["--node", "main/a/function:pick/g", "--input", "ids=[0]"]
+    assert run(tmp_path / "m.onnx", *given)[0] == 0
+    code, text, _ = peak("explain", tmp_path / "m.onnx", *given)
+    assert code == 0 and text.count(shown) == 2, text
 
 
 def test_explain_computes_what_a_call_passes(tmp_path):
