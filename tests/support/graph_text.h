@@ -196,7 +196,7 @@ static inline void graph_text_attribute(graph_text *t, gather_graph *graph, cons
   } else if (*t->at == '-' || (*t->at >= '0' && *t->at <= '9')) {
     const bool real = t->at[strcspn(t->at, " .;\n}")] == '.';
     char *end = NULL;
-    if (real) made->number = strtod(t->at, &end);
+    if (real) made->number = strtof(t->at, &end);
     if (real) t->at = end;
     made->kind = real ? GATHER_ATTRIBUTE_FLOAT : GATHER_ATTRIBUTE_INT, made->type = real ? "FLOAT" : "INT";
     if (!real) made->integer = graph_text_number(t);
