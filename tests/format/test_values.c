@@ -105,6 +105,8 @@ static void test_attributes_by_name(void **state) {
       {.name = "stored", .kind = GATHER_ATTRIBUTE_TENSOR, .type = "TENSOR", .tensor = &stored},
       {.name = "text", .kind = GATHER_ATTRIBUTE_TEXT, .type = "STRING", .text = {"t", 1}},
       {.name = "value_ints", .kind = GATHER_ATTRIBUTE_INTS, .type = "INTS"},
+      {.name = "real", .kind = GATHER_ATTRIBUTE_FLOAT, .type = "FLOAT", .number = 1.5f},
+      {.name = "text of IR", .kind = GATHER_ATTRIBUTE_TEXT, .text = {"t", 1}},
   };
   const gather_node node = {.attributes = given, .attribute_count = (int32_t)(sizeof given / sizeof *given)};
   const gather_attribute defaults[] = {{.name = "once", .integer = 6}, {.name = "default", .integer = 7}};
@@ -129,7 +131,13 @@ static void test_attributes_by_name(void **state) {
   assert_int_equal(((const int64_t *)tensor.data)[1], 4);
   assert_true(gather_attribute_tensor(&given[6], shape, &tensor));
   assert_int_equal(tensor.type, GATHER_TYPE_FLOAT32);
-  assert_false(gather_attribute_tensor(&given[7], shape, &tensor));
+  assert_true(gather_attribute_tensor(&given[7], shape, &tensor));
+  assert_int_equal(tensor.type, GATHER_TYPE_STRING);
+  assert_ptr_equal(tensor.data, &given[7].text);
+  assert_true(gather_attribute_tensor(&given[9], shape, &tensor));
+  assert_true(tensor.type == GATHER_TYPE_FLOAT32 && tensor.rank == 0 && *(const float *)tensor.data == 1.5f);
+  assert_false(gather_attribute_tensor(&given[10], shape, &tensor));
+  assert_false(gather_attribute_tensor(&given[2], shape, &tensor));
 }
 
 static void test_wrong_attributes(void **state) {

@@ -492,7 +492,7 @@ static const run_case CASES[] = {
      "in a int8[2,2]; const i int64[1] = 1; out y; f: y = local.F(a, i);"
      "fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give p int8[2,2] = 4,5,6,7; give q int64[1] = "
      "0",
-     "function:F/g", GATHER_UNSUPPORTED, "axis"},
+     "function:F/g", GATHER_USAGE, "name a call of it: 'main/f/function:F/g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i); g: z = Gather(i, i)", "g", GATHER_USAGE,
      "2 nodes are named 'g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i)", "h", GATHER_NAME_NOT_FOUND, "its gather nodes are 'g'"},
