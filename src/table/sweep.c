@@ -25,6 +25,10 @@ typedef struct block {
   int64_t rows[BLOCK];
   const char *from[BLOCK]; /* NULL = not mapped */
   int64_t resident, cached;
+  /* Of a table of elements: the page that was read last, since its next element is often in the same one. */
+  const gather_residency *page_of; /* NULL = none */
+  int64_t page;
+  char bytes[GATHER_PAGE_BYTES];
 } block;
 
 static char *out_at(const gather_sweep *s, int64_t position) {
@@ -32,6 +36,29 @@ static char *out_at(const gather_sweep *s, int64_t position) {
 }
 
 /* ---- where rows are */
+
+/* Reads an element that is probably resident: with its page, which costs as much as the element alone. */
+static bool try_element(block *b, gather_residency *residency, int64_t offset, int64_t bytes, char *out) {
+  const int64_t page = offset / GATHER_PAGE_BYTES, at = offset % GATHER_PAGE_BYTES;
+  const int64_t left = residency->source->size - page * GATHER_PAGE_BYTES;
+  if (residency->pages || at + bytes > GATHER_PAGE_BYTES) return gather_residency_try(residency, offset, bytes, out);
+  if (b->page_of != residency || b->page != page) {
+    b->page_of = NULL;
+    if (!gather_residency_try(residency, page * GATHER_PAGE_BYTES, left < GATHER_PAGE_BYTES ? left : GATHER_PAGE_BYTES,
+                              b->bytes))
+      return false;
+    b->page_of = residency;
+    b->page = page;
+  }
+  memcpy(out, b->bytes + at, (size_t)bytes);
+  return true;
+}
+
+static bool try_row(const gather_table *table, block *b, gather_residency *residency, int64_t offset, int64_t bytes,
+                    char *out) {
+  return table->rows_around > 1 ? try_element(b, residency, offset, bytes, out)
+                                : gather_residency_try(residency, offset, bytes, out);
+}
 
 /* The address of a mapped row; else NULL, and its entry is DONE if it was already copied. */
 static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *out) {
@@ -44,7 +71,7 @@ static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *ou
   gather_residency *residency = &table->residency[part->source];
   gather_where where = gather_residency_ask(residency, offset, row_bytes);
   if (where == GATHER_WHERE_MAPPED) return residency->source->map + offset;
-  if (where == GATHER_WHERE_PERHAPS && gather_residency_try(residency, offset, row_bytes, out)) {
+  if (where == GATHER_WHERE_PERHAPS && try_row(table, b, residency, offset, row_bytes, out)) {
     b->rows[j] = DONE, b->resident++;
     /* Unless its page was noted, it cannot be copied from the mapping the next time. */
     if (gather_taking_cache(s->taking) && !residency->pages) gather_table_keep_row(table, row, out, false);
@@ -212,6 +239,7 @@ static void sweep_blocks(void *argument) {
     if (gather_taking_stopped(s->taking)) return;
     gather_watch watch = gather_watch_start(table->residency ? count : 0);
     b.resident = b.cached = 0;
+    b.page_of = NULL;
     gather_ids_rows(s->taking->plan, s->taking->row_bytes, s->taking->indices, position, count, b.rows, &s->bad);
     if (simple && move_mapped(s, variant, &b, position, count))
       b.resident = count;

@@ -16,6 +16,7 @@
 
 enum {
   BLOCK_BYTES = 1 << 20,         /* of scratch memory: many reads at a time, and it stays in a cache */
+  COLUMNS_BLOCK_BYTES = 4 << 20, /* of rows in Fortran order: the more, the more elements of a page are read together */
   REMOTE_BLOCK_BYTES = 32 << 20, /* of rows on other machines: each block waits for its requests */
   MOST_ROWS = 16384,
   SCRATCH_SHARE = 4, /* of the memory limit */
@@ -205,7 +206,9 @@ static gather_status divide_memory(gather_table *table, int64_t constants, share
   gather_decoded *decoding = table->decoding;
   const int64_t ceiling = table->budget.ceiling, scratch = ceiling / SCRATCH_SHARE;
   const int64_t tables = count_tables(decoding), least = tables * GATHER_TABLE_LEAST_MEMORY;
-  const int64_t block_most = table->client ? REMOTE_BLOCK_BYTES : BLOCK_BYTES;
+  int64_t block_most = table->client ? REMOTE_BLOCK_BYTES : BLOCK_BYTES;
+  for (int32_t i = 0; i < decoding->count && !table->client; i++)
+    if (decoding->pieces[i].by_columns) block_most = COLUMNS_BLOCK_BYTES;
   choose_block(decoding, ceiling > 0 && scratch < block_most ? scratch : block_most);
   decoding->scratch_most = MOST_SCRATCH;
   made->data = table->options;

@@ -101,29 +101,58 @@ static int64_t column_of(const gather_layout *layout, int64_t c) {
   return column;
 }
 
-/* The elements of rows, one row after the other. rows: numbers in the piece, of rows that are divided into `fold` each. */
+/* Sorts rows, and their places with them (Shell's sort, without memory). */
+static void sort_rows(int64_t *rows, int64_t *places, int64_t count) {
+  int64_t gap = 1;
+  while (gap < count / 3) gap = gap * 3 + 1;
+  for (; gap > 0; gap /= 3)
+    for (int64_t i = gap; i < count; i++) {
+      const int64_t row = rows[i], place = places[i];
+      int64_t j = i;
+      for (; j >= gap && rows[j - gap] > row; j -= gap) rows[j] = rows[j - gap], places[j] = places[j - gap];
+      rows[j] = row, places[j] = place;
+    }
+}
+
+/* The elements of rows: of a file by columns one column after the other, so that neighbours follow each other; else one row after the
+ * other. rows: numbers in the piece, of rows that are divided into `fold` each. */
 static void find_elements(const gather_piece *piece, int64_t fold, const int64_t *rows, int64_t count,
                           int64_t *elements) {
   const int64_t all = piece->layout.row_len, len = all / fold;
-  for (int64_t c = 0; c < len; c++) {
+  for (int64_t c = 0; c < len; c++)
     for (int64_t j = 0; j < count; j++) {
       const int64_t row = rows[j] / fold, first = rows[j] % fold * len;
-      elements[j * len + c] =
-          piece->by_columns ? column_of(&piece->layout, first + c) * piece->rows + row : row * all + first + c;
+      if (piece->by_columns)
+        elements[c * count + j] = column_of(&piece->layout, first + c) * piece->rows + row;
+      else
+        elements[j * len + c] = row * all + first + c;
     }
-  }
+}
+
+/* Copies elements to the places of their rows. */
+static void place_elements(const decoded_take *take, bool by_columns, int64_t count, int64_t len) {
+  const gather_scratch *scratch = take->scratch;
+  const int64_t row_bytes = take->taking->row_bytes, bytes = len > 0 ? row_bytes / len : 0;
+  char *out = take->taking->out;
+  if (!by_columns)
+    for (int64_t j = 0; j < count; j++)
+      memcpy(out + scratch->positions[j] * row_bytes, scratch->packed + j * row_bytes, (size_t)row_bytes);
+  for (int64_t j = 0; by_columns && j < count; j++)
+    for (int64_t c = 0; c < len; c++)
+      memcpy(out + scratch->positions[j] * row_bytes + c * bytes, scratch->packed + (c * count + j) * bytes,
+             (size_t)bytes);
 }
 
 /* Takes the elements of rows, and copies the rows to their places. */
 static gather_status take_elements(decoded_take *take, const gather_piece *piece, int64_t count, gather_error *error) {
   const gather_taking *taking = take->taking;
   gather_scratch *scratch = take->scratch;
-  const int64_t row_bytes = taking->row_bytes, len = piece->layout.row_len / taking->fold;
+  const int64_t len = piece->layout.row_len / taking->fold;
   gather_rows_count elements = {0};
+  if (piece->by_columns) sort_rows(scratch->rows, scratch->positions, count);
   find_elements(piece, taking->fold, scratch->rows, count, scratch->wanted);
   GATHER_TRY(take_rows(take, piece->data, scratch->wanted, count * len, scratch->packed, &elements, error));
-  for (int64_t j = 0; j < count; j++)
-    memcpy(taking->out + scratch->positions[j] * row_bytes, scratch->packed + j * row_bytes, (size_t)row_bytes);
+  place_elements(take, piece->by_columns, count, len);
   /* A row counts as read if one of its elements was. */
   const int64_t read = (elements.read + len - 1) / len, cached = (elements.cached + len - 1) / len;
   take->rows.read += read < count ? read : count;

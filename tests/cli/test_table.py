@@ -2,9 +2,11 @@
 """`take` of rows of files: the bytes are NumPy's whatever the engine, the ceiling and the cold or warm file are."""
 
 import io
+import os
 import re
 import struct
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -340,3 +342,21 @@ def test_an_existing_output_is_complained_of_before_the_indices(gather, table):
     gather.fails("file_exists", "take", table, "99", "-o", "o.npy", "--memory", "8MiB")
     gather.fails("index_out_of_range", "take", table, "99", "-o", "o.npy", "--memory", "8MiB", "-f")
     assert (gather.folder / "o.npy").read_text() == "old"
+
+
+def test_elements_of_a_page_are_read_together(gather):
+    """Rows in Fortran order are assembled from elements: those of a page that is in memory cost one call, not one each."""
+    trace = Path(os.environ.get("GATHER_BUILD", "")) / "tests/faults/gather_trace"
+    if not trace.is_file():
+        skip_test("faults", "no program here counts system calls")
+    rng = np.random.default_rng(31)
+    table = np.asfortranarray(rng.standard_normal((65536, 32)).astype(np.float32))
+    ids = rng.integers(-65536, 65536, 8192)
+    gather.save("f.npy", table)
+    gather.save("ids.npy", ids)
+    report = gather.folder / "report"
+    words = ["take", "f.npy", "ids.npy", "-o", "o.npy", "--memory", "4MiB", "-q"]
+    subprocess.run([trace, report, "count", "-", "0", "-", gather.exe, *words], cwd=gather.folder, check=True, timeout=120)
+    assert np.array_equal(gather.load("o.npy"), table[ids])
+    calls = [line for line in report.read_text().splitlines() if line in ("preadv2", "preadv", "pread64", "read", "io_uring_enter")]
+    assert len(calls) < 8192 * 32 / 8, len(calls)
