@@ -3,7 +3,7 @@
  * failing.c: the functions that the linker's --wrap puts before those of the system.
  */
 #if defined(__linux__)
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _GNU_SOURCE /* O_TMPFILE, syncfs */
 #endif
 #define _POSIX_C_SOURCE 200809L
 #include "format/failing.h"
@@ -16,10 +16,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-static const char *failing_name;
-static int calls_left, calls, error_number, slow_writes, all_named, no_links;
+static const char *failing_name, *also_name;
+static int calls_left, calls, error_number, also_number, slow_writes, all_named, no_links, other_group;
 
 void failing_set(const char *name, int after, int number) {
   failing_name = name;
@@ -29,16 +30,26 @@ void failing_set(const char *name, int after, int number) {
 }
 
 int failing_clear(void) {
-  failing_name = NULL;
+  failing_name = also_name = NULL;
   return calls;
+}
+
+void failing_always(const char *name, int number) {
+  also_name = name;
+  also_number = number;
 }
 
 void failing_slow_writes(int on) { slow_writes = on; }
 void failing_unnamed(int on) { all_named = on; }
 void failing_links(int on) { no_links = on; }
+void failing_group(int on) { other_group = on; }
 
 /* Is this the call that fails? Then errno is set. */
 static int fails(const char *name) {
+  if (also_name && strcmp(name, also_name) == 0) {
+    errno = also_number;
+    return 1;
+  }
   if (!failing_name || strcmp(name, failing_name) != 0) return 0;
   calls++;
   if (calls_left-- != 0) return 0;
@@ -74,7 +85,7 @@ int WRAP(open)(const char *path, int flags, ...) {
   unsigned mode = flags & O_CREAT || unnamed ? va_arg(more, unsigned) : 0;
   va_end(more);
   if (unnamed && all_named) {
-    errno = EOPNOTSUPP;
+    errno = all_named == 1 ? EOPNOTSUPP : all_named;
     return -1;
   }
   return fails("open") ? -1 : REAL(open)(path, flags, mode);
@@ -82,7 +93,15 @@ int WRAP(open)(const char *path, int flags, ...) {
 
 int REAL(fstat)(int fd, struct stat *about);
 int WRAP(fstat)(int fd, struct stat *about);
-int WRAP(fstat)(int fd, struct stat *about) { return fails("fstat") ? -1 : REAL(fstat)(fd, about); }
+int WRAP(fstat)(int fd, struct stat *about) {
+  const int result = fails("fstat") ? -1 : REAL(fstat)(fd, about);
+  if (result == 0 && other_group) about->st_gid++;
+  return result;
+}
+
+int REAL(stat)(const char *path, struct stat *about);
+int WRAP(stat)(const char *path, struct stat *about);
+int WRAP(stat)(const char *path, struct stat *about) { return fails("stat") ? -1 : REAL(stat)(path, about); }
 
 int REAL(lstat)(const char *path, struct stat *about);
 int WRAP(lstat)(const char *path, struct stat *about);
@@ -116,6 +135,40 @@ int __wrap_munmap(void *at, size_t bytes) {
 int __real_fchmod(int fd, mode_t mode);
 int __wrap_fchmod(int fd, mode_t mode);
 int __wrap_fchmod(int fd, mode_t mode) { return fails("fchmod") ? -1 : __real_fchmod(fd, mode); }
+
+int __real_fchown(int fd, uid_t owner, gid_t group);
+int __wrap_fchown(int fd, uid_t owner, gid_t group);
+int __wrap_fchown(int fd, uid_t owner, gid_t group) { return fails("fchown") ? -1 : __real_fchown(fd, owner, group); }
+
+int __real_flock(int fd, int how);
+int __wrap_flock(int fd, int how);
+int __wrap_flock(int fd, int how) { return fails("flock") ? -1 : __real_flock(fd, how); }
+
+#if defined(__linux__)
+/* With EEXIST the file has a list, which no file system gives here. */
+ssize_t __real_getxattr(const char *path, const char *name, void *value, size_t bytes);
+ssize_t __wrap_getxattr(const char *path, const char *name, void *value, size_t bytes);
+ssize_t __wrap_getxattr(const char *path, const char *name, void *value, size_t bytes) {
+  if (!fails("getxattr")) return __real_getxattr(path, name, value, bytes);
+  if (errno != EEXIST) return -1;
+  if (bytes > 0) memset(value, 0, bytes);
+  return 28;
+}
+
+int __real_fremovexattr(int fd, const char *name);
+int __wrap_fremovexattr(int fd, const char *name);
+int __wrap_fremovexattr(int fd, const char *name) { return fails("fremovexattr") ? -1 : __real_fremovexattr(fd, name); }
+
+int __real_fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags);
+int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags);
+int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags) {
+  return fails("fsetxattr") ? -1 : __real_fsetxattr(fd, name, value, bytes, flags);
+}
+
+int __real_syncfs(int fd);
+int __wrap_syncfs(int fd);
+int __wrap_syncfs(int fd) { return fails("syncfs") ? -1 : __real_syncfs(fd); }
+#endif
 
 /* A close that fails has closed all the same. */
 int __real_close(int fd);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ static int leave_folder(void **state) {
   (void)failing_clear();
   failing_slow_writes(0);
   failing_unnamed(0);
+  failing_group(0);
   (void)unlink(target);
   return rmdir(folder); /* fails where anything else was left */
 }
@@ -425,6 +427,137 @@ static void test_replacing_that_fails_keeps_the_old_file(void **state) {
   }
 }
 
+/* ---- systems that refuse what the writer can do without */
+
+static void write_new_and_old(void) {
+  gather_error error;
+  for (int replace = 0; replace < 2; replace++) {
+    if (!replace) (void)unlink(target);
+    if (write_floats(replace != 0, &error) != GATHER_OK) fail_msg("%s", error.message);
+    assert_int_equal(read_floats(NULL), GATHER_OK);
+    assert_int_equal(count_files(), 1);
+  }
+}
+
+static void test_what_is_done_without(void **state) {
+  (void)state;
+  const int unnamed[] = {EOPNOTSUPP, EISDIR, EINVAL, ENOENT, ENOSYS};
+  for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++) {
+    failing_unnamed(unnamed[i]);
+    write_new_and_old();
+  }
+  failing_unnamed(EMFILE);
+  assert_int_equal(write_floats(true, NULL), GATHER_IO_ERROR);
+  failing_unnamed(0);
+  failing_always("flock", ENOLCK); /* network file systems may have no locks */
+  write_new_and_old();
+  failing_unnamed(1);
+  write_new_and_old();
+  (void)failing_clear();
+  failing_unnamed(0);
+  int without = 0;
+  for (int n = 0; n < 4; n++) { /* no folder to write to; no /proc, by which a file without a name gets one */
+    gather_error error;
+    (void)unlink(target);
+    failing_set("stat", n, ENOENT);
+    const gather_status status = write_floats(false, &error);
+    const bool reached = failing_clear() > n;
+    assert_int_equal(count_files(), status == GATHER_OK);
+    if (status == GATHER_OK) assert_int_equal(read_floats(NULL), GATHER_OK);
+    if (status != GATHER_OK) assert_non_null(strstr(error.message, "write into its folder"));
+    without += reached && status == GATHER_OK;
+  }
+  assert_true(without > 0);
+}
+
+/* A temporary name is somebody else's, or somebody else has just taken the new file for one that was left behind. */
+static void test_temporary_names_of_others(void **state) {
+  (void)state;
+  char temporary[200];
+  gather_writing what = floats(true);
+  gather_writer *writer;
+  failing_unnamed(1);
+  assert_int_equal(gather_writer_create(&what, &writer, NULL), GATHER_OK);
+  (void)snprintf(temporary, sizeof temporary, "%s", gather_writer_temporary(writer));
+  gather_writer_abort(writer);
+  for (int way = 0; way < 3; way++) {
+    if (way == 0) assert_int_equal(mkdir(temporary, 0700), 0);
+    if (way == 1) assert_int_equal(symlink("nowhere", temporary), 0);
+    if (way == 2) assert_int_equal(mkfifo(temporary, 0600), 0);
+    for (int named = 0; named < 2; named++) {
+      failing_unnamed(named);
+      assert_int_equal(write_floats(true, NULL), GATHER_OK);
+      assert_int_equal(read_floats(NULL), GATHER_OK);
+      assert_int_equal(count_files(), 2);
+    }
+    assert_int_equal(way == 0 ? rmdir(temporary) : unlink(temporary), 0);
+  }
+  failing_unnamed(1);
+  failing_set("flock", 0, EWOULDBLOCK);
+  assert_int_equal(write_floats(true, NULL), GATHER_OK);
+  assert_int_equal(failing_clear(), 2);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+  assert_int_equal(count_files(), 2); /* the other one removes what it took */
+  assert_int_equal(unlink(temporary), 0);
+}
+
+/* A directory that cannot be read is synced with its whole file system. */
+static void test_a_file_system_that_cannot_be_synced(void **state) {
+  (void)state;
+#if defined(__linux__)
+  failing_set("open", 0, EACCES);
+  failing_always("syncfs", EIO);
+  assert_int_equal(write_floats(false, NULL), GATHER_IO_ERROR);
+  (void)failing_clear();
+  assert_int_equal(read_floats(NULL), GATHER_OK); /* it has its name already */
+#endif
+}
+
+/* ---- permissions */
+
+static mode_t mode_of_target(void) {
+  struct stat about;
+  assert_int_equal(stat(target, &about), 0);
+  return about.st_mode & 0777;
+}
+
+/* Where the group or the list of a file cannot be kept, the group gets no more than all others have. */
+static void test_permissions_that_cannot_be_kept(void **state) {
+  (void)state;
+  static const struct {
+    bool group; /* it differs */
+    const char *first, *second;
+    int first_number, second_number;
+    mode_t mode; /* of a file that had 0674 */
+  } CASES[] = {
+    {false, "none", "none", 0, 0, 0674},
+    {true, "fchown", "none", EPERM, 0, 0644},
+#if defined(__linux__)
+    {false, "getxattr", "fremovexattr", ENODATA, ENODATA, 0674},
+    {false, "getxattr", "fremovexattr", ENOTSUP, ENOTSUP, 0674},
+    {false, "getxattr", "fremovexattr", ENODATA, EPERM, 0644},
+    {false, "getxattr", "none", EACCES, 0, 0644},
+    {false, "getxattr", "fsetxattr", EEXIST, EPERM, 0644},
+#endif
+  };
+  assert_int_equal(write_floats(false, NULL), GATHER_OK);
+  for (int named = 0; named < 2; named++)
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+      failing_unnamed(named);
+      assert_int_equal(chmod(target, 0674), 0);
+      failing_group(CASES[i].group);
+      failing_always(CASES[i].first, CASES[i].first_number);
+      failing_set(CASES[i].second, 0, CASES[i].second_number);
+      assert_int_equal(write_floats(true, NULL), GATHER_OK);
+      (void)failing_clear();
+      failing_group(0);
+      if (mode_of_target() != CASES[i].mode) fail_msg("case %zu: %o", i, (unsigned)mode_of_target());
+      assert_int_equal(read_floats(NULL), GATHER_OK);
+    }
+}
+
+/* ---- other outputs */
+
 static gather_status write_to(int fd, gather_error *error) {
   gather_writing what = floats(false);
   what.path = NULL;
@@ -488,6 +621,10 @@ int main(void) {
       IN_FOLDER(test_rename_that_fails_without_second_names),
       IN_FOLDER(test_race_without_second_names),
       IN_FOLDER(test_replacing_that_fails_keeps_the_old_file),
+      IN_FOLDER(test_what_is_done_without),
+      IN_FOLDER(test_temporary_names_of_others),
+      IN_FOLDER(test_a_file_system_that_cannot_be_synced),
+      IN_FOLDER(test_permissions_that_cannot_be_kept),
       IN_FOLDER(test_short_and_interrupted_writes),
       IN_FOLDER(test_writes_that_fail),
       IN_FOLDER(test_elements_in_memory_that_is_not_there),

@@ -360,7 +360,7 @@ static void descriptor_0_is_one_like_others(void **state) {
       const int input = dup(0);
       assert_true(input > 0);
       const gather_status status = run_parts(&options, NULL);
-      assert_int_equal(dup2(input, 0), 0);
+      if (seen.count > from) assert_int_equal(dup(input), 0); /* the least that is free again */
       assert_int_equal(close(input), 0);
       assert_status(status, GATHER_OK);
       assert_true(seen.count > 0);

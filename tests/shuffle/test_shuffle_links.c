@@ -96,8 +96,6 @@ static void a_rename_that_fails(void **state) {
   }
 }
 
-#if !defined(_WIN32) /* whose C library makes no second names */
-
 /* A program that was killed when the rows had the output's name too: they are the output. Another file in its place is kept. */
 static void killed_between_two_names(void **state) {
   (void)state;
@@ -125,16 +123,12 @@ static void killed_between_two_names(void **state) {
   }
 }
 
-#endif
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_new_file),
-    cmocka_unit_test(a_file_of_somebody_else),
-    cmocka_unit_test(a_rename_that_fails),
-#if !defined(_WIN32)
-    cmocka_unit_test(killed_between_two_names),
-#endif
+      cmocka_unit_test(a_new_file),
+      cmocka_unit_test(a_file_of_somebody_else),
+      cmocka_unit_test(a_rename_that_fails),
+      cmocka_unit_test(killed_between_two_names),
   };
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
 }

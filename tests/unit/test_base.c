@@ -477,8 +477,58 @@ static void sizes_that_do_not_fit(void **state) {
   }
 }
 
+/* The bytes that the elements of a tensor lie in, counted from its data. */
+static void extents(void **state) {
+  (void)state;
+  static const struct {
+    gather_type type;
+    int32_t rank;
+    int64_t shape[2], strides[2];
+    bool strided;
+    int64_t packed_offset, low, high;
+  } CASES[] = {
+      {GATHER_TYPE_INT16, 1, {3}, {0}, false, 0, 0, 6},
+      {GATHER_TYPE_INT16, 0, {0}, {0}, false, 0, 0, 2},
+      {GATHER_TYPE_INT16, 1, {0}, {5}, true, 0, 0, 0},
+      {GATHER_TYPE_INT16, 1, {3}, {-4}, true, 0, -8, 2},
+      {GATHER_TYPE_INT16, 2, {3, 2}, {-4, 20}, true, 0, -8, 22},
+      {GATHER_TYPE_INT16, 1, {3}, {0}, true, 0, 0, 2},
+      {GATHER_TYPE_UINT4, 1, {4}, {0}, false, 0, 0, 2},
+      {GATHER_TYPE_UINT4, 1, {4}, {0}, false, 3, 1, 4}, /* elements 3 to 6, two in a byte */
+      {GATHER_TYPE_UINT4, 1, {4}, {0}, false, 4, 2, 4},
+      {GATHER_TYPE_UINT4, 1, {4}, {-1}, true, 0, -2, 1}, /* 0 to -3 */
+      {GATHER_TYPE_UINT4, 1, {2}, {-1}, true, 0, -1, 1},
+      {GATHER_TYPE_UINT4, 1, {2}, {-1}, true, -5, -3, -2}, /* -5 and -6 */
+      {GATHER_TYPE_UINT4, 1, {1}, {1}, true, -6, -3, -2},
+      {GATHER_TYPE_UINT4, 1, {3}, {7}, true, 2, 1, 9}, /* 2, 9, 16 */
+      {GATHER_TYPE_UINT2, 1, {5}, {-1}, true, 0, -1, 1},
+      {GATHER_TYPE_UINT2, 1, {6}, {-1}, true, 0, -2, 1},
+      {GATHER_TYPE_UINT2, 1, {1}, {1}, true, -4, -1, 0},
+      {GATHER_TYPE_UINT2, 1, {1}, {1}, true, -5, -2, -1},
+  };
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    gather_tensor tensor = tensor_of(CASES[i].type, NULL, CASES[i].rank, CASES[i].shape);
+    gather_size size;
+    int64_t low = 99, high = 99;
+    if (CASES[i].strided) tensor.strides = CASES[i].strides;
+    tensor.packed_offset = CASES[i].packed_offset;
+    assert_status(gather_tensor_measure(&tensor, NULL, &size, NULL), GATHER_OK);
+    gather_tensor_extent(&tensor, &size, &low, &high);
+    if (low != CASES[i].low || high != CASES[i].high)
+      fail_msg("case %zu: %lld to %lld", i, (long long)low, (long long)high);
+  }
+  /* Strides that no address reaches give nothing. */
+  gather_tensor tensor = tensor_of(GATHER_TYPE_INT16, NULL, 1, DIMS(3));
+  const gather_size size = {3, 6};
+  int64_t low = 99, high = 99;
+  tensor.strides = DIMS(INT64_MAX);
+  gather_tensor_extent(&tensor, &size, &low, &high);
+  assert_true(low == 0 && high == 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(extents),
       cmocka_unit_test(disks),
       cmocka_unit_test(clocks_that_are_not_there),
       cmocka_unit_test(conditions_that_are_refused),
