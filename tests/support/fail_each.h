@@ -48,14 +48,14 @@ char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t byt
   return fails_now() ? NULL : __real_gather_arena_text(arena, text, bytes);
 }
 
-/* Lets piece 0, 1, 2 ... fail until none is left to fail; from 300 on every 11th. Returns how many there were. `use` frees what it makes; with no piece left
+/* Lets piece 0, 1, 2 ... fail until none is left to fail; from 160 on every 13th. Returns how many there were. `use` frees what it makes; with no piece left
  * to fail it succeeds, or fails for another reason where wanted is not GATHER_OK. */
 static long fail_each(gather_status (*use)(const void *context, gather_error *error), const void *context,
                       gather_status wanted) {
   const char *sparse = getenv("GATHER_TEST_HOSTILE");
   const long step = sparse && atol(sparse) > 0 ? atol(sparse) : 1;
   /* Of work that takes many pieces, those behind the first ones are much alike. */
-  for (long k = 0;; k += k < 300 ? step : 11 * step) {
+  for (long k = 0;; k += k < 160 ? step : 13 * step) {
     gather_error error = dirty_error();
     const long before = alive;
     asked = 0;
