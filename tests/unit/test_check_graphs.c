@@ -1841,6 +1841,8 @@ static const struct {
      "in x int64[3]; in i int64[2]; in a int64[]; b = Own(a); g: _ = Gather(x, i, b); give b int64[] = 0;"
      "give i int64[2] = 1,0",
      "g", GATHER_OK, "[3]; [2] = 1,0; needs"},
+    {IR, "in x int64[3]; in i int64[2]; in a int64[]; b = Negative(a); g: _ = Gather(x, i, b)", "g", GATHER_OK,
+     "[3]; [2]; needs i,a"},
     {IR,
      "in v int64[2]; in x int64[3]; const z int64[] = 0; i: v = Parameter(); g: _ = Gather(x, v, z);"
      "give i int64[2] = 1,0",
