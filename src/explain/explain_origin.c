@@ -79,19 +79,23 @@ static void read_index(const gather_tensor *view, gather_explain_origin *origin)
 /* Resolves one index on an axis of that length: the row, or NONE. Without a table of rows it finds only whether the
  * index is bad. */
 static int64_t ask_row(const gather_explain *ex, const gather_tensor *view, int64_t len, gather_on_bad on_bad) {
-  static const int64_t zero = 0, still[1] = {0};
+  static const int64_t still[1] = {0};
+  static const int8_t zero = 0;
   gather_options options = GATHER_OPTIONS_INIT;
   int64_t row = NONE;
-  gather_tensor rows = {.data = ex->iota ? ex->iota : (void *)(uintptr_t)&zero,
-                        .type = GATHER_TYPE_INT64,
+  int8_t found = -1;
+  /* Without a table one byte stands for all rows: larger elements of such an axis may not fit a narrow pointer. */
+  gather_tensor rows = {.data = ex->iota ? (void *)ex->iota : (void *)(uintptr_t)&zero,
+                        .type = ex->iota ? GATHER_TYPE_INT64 : GATHER_TYPE_INT8,
                         .rank = 1,
                         .shape = &len,
                         .strides = ex->iota ? NULL : still};
-  gather_tensor out = {.data = &row, .type = GATHER_TYPE_INT64, .rank = 1, .shape = view->shape};
+  gather_tensor out = {.data = ex->iota ? (void *)&row : &found, .type = rows.type, .rank = 1, .shape = view->shape};
   options.negative = ex->negative ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
   options.on_bad = on_bad;
   options.fill = &NONE;
-  return gather_apply(gather_op_find("Gather", "onnx-13"), &rows, view, &out, &options, NULL) == GATHER_OK ? row : NONE;
+  if (gather_apply(gather_op_find("Gather", "onnx-13"), &rows, view, &out, &options, NULL) != GATHER_OK) return NONE;
+  return ex->iota ? row : found;
 }
 
 /* The row of an index on an axis that is too long for a table of rows. */

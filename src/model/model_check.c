@@ -61,6 +61,7 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
 static bool reaches(const gather_check *check, int64_t number, gather_goal goal) {
   const gather_model_node *node = &check->nodes[number];
   if (check->places[number].never) return goal == GATHER_GOAL_RUNS;
+  if (!node->axis_known && *node->axis_name) return false;
   if (!node->indices_known || (goal >= GATHER_GOAL_LENGTHS && node->component_count < 0)) return false;
   for (int32_t c = 0; goal >= GATHER_GOAL_LENGTHS && c < node->component_count; c++)
     if (node->components[c].len < 0) return false;

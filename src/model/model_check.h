@@ -42,7 +42,7 @@ typedef struct gather_place {
 
 /* What a check needs to know of a node to count as known (gather_check_probe). */
 typedef enum gather_goal {
-  GATHER_GOAL_INDICES, /* the indices */
+  GATHER_GOAL_INDICES, /* the indices, and an axis that is an input */
   GATHER_GOAL_LENGTHS, /* the lengths of the axes too */
   GATHER_GOAL_RUNS     /* and whether the node is executed */
 } gather_goal;

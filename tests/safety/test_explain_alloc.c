@@ -99,7 +99,7 @@ static int open_model(void **state) {
 static int close_model(void **state) {
   (void)state;
   gather_model_close(model);
-  return alive == 0 ? 0 : -1;
+  return nothing_is_left() ? 0 : -1;
 }
 
 int main(void) {

@@ -379,7 +379,7 @@ static void rows_of_far_indices(void **state) {
       unsigned char index[8], turned[8];
       memcpy(index, &c->index, sizeof index);
       for (int k = 0; k < 8; k++) turned[k] = index[7 - k];
-      gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 1, &c->len);
+      gather_tensor data = tensor_of(GATHER_TYPE_INT8, NULL, 1, &c->len); /* of 1 GiB: also where pointers are narrow */
       gather_tensor indices = tensor_of(c->type, swapped ? turned : index, 1, DIMS(1));
       gather_options gather = GATHER_OPTIONS_INIT;
       gather_explain_cell cell;
