@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -188,24 +189,36 @@ static void put_csv(void) {
 
 /* ---- opening them */
 
+/* What the build reads. */
+#if defined(GATHER_HAVE_JANSSON)
+#define JSON true
+#else
+#define JSON false
+#endif
+#if defined(GATHER_HAVE_NANOPB)
+#define ONNX true
+#else
+#define ONNX false
+#endif
+#if defined(GATHER_HAVE_EXPAT)
+#define XML true
+#else
+#define XML false
+#endif
+
 /* Where the elements 5, 6 and 7 are: in three tensors, or the last three of one. */
 static const struct {
   const char *url;
   void (*put)(void);
-} CASES[] = {{AT "m-00001-of-00003.gguf", put_gguf},
-             {AT "m-00001-of-00003.gguf", put_gguf_without_a_part},
-#if defined(GATHER_HAVE_JANSSON)
-             {AT "i.json", put_safetensors},
-#endif
-#if defined(GATHER_HAVE_NANOPB)
-             {AT "m.onnx", put_onnx},
-#endif
-#if defined(GATHER_HAVE_EXPAT)
-             {AT "m.xml", put_ir},
-#endif
-             {AT "a.npy", put_npy},
-             {AT "a.raw", put_raw},
-             {AT "ids.csv", put_csv}};
+  bool is_read;
+} CASES[] = {{AT "m-00001-of-00003.gguf", put_gguf, true},
+             {AT "m-00001-of-00003.gguf", put_gguf_without_a_part, true},
+             {AT "i.json", put_safetensors, JSON},
+             {AT "m.onnx", put_onnx, ONNX},
+             {AT "m.xml", put_ir, XML},
+             {AT "a.npy", put_npy, true},
+             {AT "a.raw", put_raw, true},
+             {AT "ids.csv", put_csv, true}};
 enum { CASE_COUNT = (int)(sizeof CASES / sizeof *CASES) };
 
 static size_t now; /* the case */
@@ -276,6 +289,7 @@ static void look(const gather_file *file) {
 static void test_each_allocation(void **state) {
   (void)state;
   for (size_t i = 0; i < CASE_COUNT; i++) {
+    if (!CASES[i].is_read) continue;
     begin(i);
     assert_true(failing_each_alloc_or_without(open_and_download, look) >= 8);
     assert_all_closed();
@@ -323,7 +337,7 @@ static void test_each_request(void **state) {
   static const int64_t HEADS[] = {0, 1, 4096};
   (void)state;
   for (now = 0; now < CASE_COUNT; now++)
-    for (size_t k = 0; k < sizeof HEADS / sizeof *HEADS; k++)
+    for (size_t k = 0; k < sizeof HEADS / sizeof *HEADS && CASES[now].is_read; k++)
       assert_true(fail_each_request(HEADS[k]) >= (HEADS[k] < 4096 ? 2 : 1));
 }
 

@@ -202,6 +202,7 @@ static void assert_left(const gather_shuffle_options *options, const gather_tens
   gather_error again_error = dirty_error();
   if (status != GATHER_OK) {
     assert_error(error, status);
+    assert_null(strstr(error->message, strerror(EBADF))); /* what could not be opened is not used */
     if (status != GATHER_IO_ERROR && status != GATHER_OUT_OF_MEMORY && status != GATHER_FILE_EXISTS &&
         status != GATHER_FILE_NOT_FOUND)
       fail_msg("%s %d: status %d: %s", failing.name, atomic_load(&failing.at), (int)status, error->message);

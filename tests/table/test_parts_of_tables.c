@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,8 +245,136 @@ static void test_each_cut_row_is_noticed(void **state) {
 }
 #endif
 
+/* ---- several files */
+
+typedef struct npy_part {
+  const char *descr, *fortran, *shape; /* as its header has them */
+  int64_t rows, columns;
+} npy_part;
+
+/* Row r of a table of int32 has the elements 10 r, 10 r + 1 ...; `first`: of the part. */
+static void put_part(const char *path, const npy_part *part, int64_t first) {
+  char header[128];
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  memset(header, ' ', sizeof header);
+  memcpy(header, "\x93NUMPY\1\0\x76\0", 10);
+  const int length = snprintf(header + 10, sizeof header - 10, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }",
+                              part->descr, part->fortran, part->shape);
+  header[10 + length] = ' ';
+  header[127] = '\n';
+  assert_int_equal(fwrite(header, 1, sizeof header, file), sizeof header);
+  const bool by_columns = part->fortran[0] == 'T';
+  for (int64_t i = 0; i < part->rows * part->columns; i++) {
+    const int64_t row = first + (by_columns ? i % part->rows : i / part->columns);
+    const int64_t column = by_columns ? i / part->rows : i % part->columns;
+    const int64_t element = 10 * row + column;
+    uint8_t bytes[4];
+    for (int k = 0; k < 4; k++) bytes[part->descr[0] == '>' ? 3 - k : k] = (uint8_t)(element >> 8 * k);
+    assert_int_equal(fwrite(bytes, 1, 4, file), 4);
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+static int32_t element_at(const gather_tensor *tensor, int64_t at) {
+  const uint8_t *bytes = (const uint8_t *)tensor->data + 4 * at;
+  const uint16_t one = 1;
+  const bool is_big = *(const uint8_t *)&one == 0;
+  const bool swapped = ((tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0) != is_big;
+  uint32_t value = 0;
+  for (int k = 0; k < 4; k++) value |= (uint32_t)bytes[swapped ? 3 - k : k] << 8 * k;
+  return (int32_t)value;
+}
+
+/* All rows of a table of two parts. */
+static void check_rows(gather_table *table, const npy_part parts[2]) {
+  const int64_t rows = parts[0].rows + parts[1].rows, columns = parts[0].columns, shape[] = {rows, columns};
+  int64_t numbers[16];
+  int32_t elements[16 * 8];
+  const gather_table_info *info = gather_table_describe(table);
+  assert_true(info->rows == rows && rows <= 16 && columns <= 8);
+  for (int64_t i = 0; i < rows; i++) numbers[i] = rows - 1 - i;
+  gather_tensor indices = {.data = numbers, .type = GATHER_TYPE_INT64, .rank = 1, .shape = shape};
+  gather_tensor out = {.data = elements,
+                       .type = GATHER_TYPE_INT32,
+                       .rank = 2,
+                       .shape = shape,
+                       .flags = info->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED};
+  gather_error error;
+  if (gather_table_take(table, &indices, &out, NULL, &error) != GATHER_OK) fail_msg("%s", error.message);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t k = 0; k < columns; k++) assert_int_equal(element_at(&out, i * columns + k), 10 * (rows - 1 - i) + k);
+}
+
+static void test_files_that_are_one_table(void **state) {
+  (void)state;
+#define C_ORDER "False"
+#define F_ORDER "True"
+  static const struct {
+    npy_part parts[2];
+    gather_status status;
+    const char *words;
+  } CASES[] = {
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i4", C_ORDER, "(4, 3)", 4, 3}}, GATHER_OK, NULL},
+      {{{">i4", C_ORDER, "(2, 3)", 2, 3}, {">i4", C_ORDER, "(4, 3)", 4, 3}}, GATHER_OK, NULL},
+      {{{"<i4", C_ORDER, "(0, 3)", 0, 3}, {"<i4", C_ORDER, "(4, 3)", 4, 3}}, GATHER_OK, NULL},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i4", F_ORDER, "(4, 3)", 4, 3}}, GATHER_OK, NULL},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i4", C_ORDER, "(4, 3)", 4, 3}}, GATHER_OK, NULL},
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i4", F_ORDER, "(4, 3)", 4, 3}}, GATHER_OK, NULL},
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i2", C_ORDER, "(2, 6)", 2, 3}},
+       GATHER_TYPE_MISMATCH,
+       "its element type is int16, that of the first part is int32"},
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {">i4", C_ORDER, "(2, 3)", 2, 3}},
+       GATHER_TYPE_MISMATCH,
+       " in the other byte order"},
+      {{{"|S4", C_ORDER, "(2, 3)", 2, 3}, {"|S3", C_ORDER, "(2, 4)", 2, 3}},
+       GATHER_TYPE_MISMATCH,
+       "that of the first part is |S4"},
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i4", C_ORDER, "(2, 4)", 2, 4}},
+       GATHER_SHAPE_MISMATCH,
+       "rows have the shape [4], those of the first part [3]"},
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i4", C_ORDER, "(2, 3, 1)", 2, 3}},
+       GATHER_SHAPE_MISMATCH,
+       "rows have the shape [3, 1], those of the first part [3]"},
+      {{{"<i4", C_ORDER, "()", 1, 1}, {"<i4", C_ORDER, "(2, 3)", 2, 3}}, GATHER_RANK_MISMATCH, "rank 0 has no rows"},
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i4", C_ORDER, "()", 1, 1}}, GATHER_RANK_MISMATCH, "rank 0 has no rows"},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i2", F_ORDER, "(4, 3)", 2, 3}},
+       GATHER_TYPE_MISMATCH,
+       "its element type is int16, that of the first part is int32"},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {">i4", F_ORDER, "(2, 3)", 2, 3}},
+       GATHER_TYPE_MISMATCH,
+       " in the other byte order"},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i4", F_ORDER, "(2, 4)", 2, 4}},
+       GATHER_SHAPE_MISMATCH,
+       "rows have the shape [4], those of the first part [3]"},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i4", F_ORDER, "(2, 3, 2)", 4, 3}},
+       GATHER_SHAPE_MISMATCH,
+       "rows have the shape [3, 2], those of the first part [3]"},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i4", C_ORDER, "()", 1, 1}}, GATHER_RANK_MISMATCH, "rank 0 has no rows"},
+  };
+  char folder[] = "/tmp/gather-parts-XXXXXX", paths[2][64];
+  assert_non_null(mkdtemp(folder));
+  const char *const names[] = {paths[0], paths[1]};
+  for (int i = 0; i < 2; i++) (void)snprintf(paths[i], sizeof paths[i], "%s/%d.npy", folder, i);
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    gather_table *table = NULL;
+    gather_error error;
+    put_part(paths[0], &CASES[i].parts[0], 0);
+    put_part(paths[1], &CASES[i].parts[1], CASES[i].parts[0].rows);
+    const gather_status status = gather_table_open_parts(names, 2, NULL, &table, &error);
+    if (status != CASES[i].status || (CASES[i].words && !strstr(error.message, CASES[i].words)))
+      fail_msg("case %zu: status %d: %s", i, (int)status, status == GATHER_OK ? "" : error.message);
+    if (status == GATHER_OK) check_rows(table, CASES[i].parts);
+    if (status != GATHER_OK) assert_null(table);
+    gather_table_close(table);
+  }
+  for (int i = 0; i < 2; i++) assert_int_equal(unlink(paths[i]), 0);
+  assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_files_that_are_one_table),
     cmocka_unit_test(test_every_row_is_found),
     cmocka_unit_test(test_mappings_that_are_refused),
     cmocka_unit_test(test_regions_make_room),
