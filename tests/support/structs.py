@@ -22,6 +22,7 @@ class Error(c.Structure):
         ("position_rank", c.c_int32),
         ("position", c.c_int64 * MAX_RANK),
         ("value_is_unsigned", c.c_bool),
+        ("system_error", c.c_int16),
         ("value", c.c_int64),
         ("low", c.c_int64),
         ("high", c.c_int64),
