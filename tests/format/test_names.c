@@ -198,7 +198,11 @@ static void test_locations(void **state) {
       char name[] = "https://h/m.onnx";
       const gather_file file = named(name, is_remote != 0);
       gather_error error = {.status = GATHER_OK};
+#if defined(_WIN32) /* a colon names a disk, or a stream of a file */
+      const bool refused = CASES[i].why != NULL;
+#else
       const bool refused = CASES[i].why && (is_remote || !CASES[i].remote_only);
+#endif
       const gather_status status = gather_file_check_location(&file, CASES[i].location, 7, &error);
       if (status != (refused ? GATHER_FILE_MALFORMED : GATHER_OK)) fail_msg("'%s': %d", CASES[i].location, (int)status);
       if (!refused) continue;
