@@ -17,17 +17,20 @@
 #include "base/error.h"
 #include "format/map_remote.h"
 
+/* Adds "; ADVICE" to a message. */
+static void add_advice(gather_error *error, const char *advice) {
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length, "; %s", advice);
+}
+
 gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing) {
   gather_status status = number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND
                          : number == EEXIST                    ? GATHER_FILE_EXISTS
                          : number == ENOMEM                    ? GATHER_OUT_OF_MEMORY
                                                                : GATHER_IO_ERROR;
   (void)gather_fail_errno(error, status, number, path, -1, "cannot %s", doing);
-  if (number != EMFILE || !error) return status;
   /* The number of a process is a limit that its user can raise, and the library does not. */
-  const size_t length = strlen(error->message);
-  (void)snprintf(error->message + length, sizeof error->message - length,
-                 "; raise the limit of open files of a process (ulimit -n)");
+  if (number == EMFILE && error) add_advice(error, "raise the limit of open files of a process (ulimit -n)");
   return status;
 }
 
@@ -97,8 +100,7 @@ gather_status gather_fail_open(gather_error *error, const char *path, int number
   const bool is_url = missing && advise_url(path, advice, sizeof advice);
   const gather_status status = gather_fail_system(error, path, number, "open it");
   if (!error || (!is_url && (!missing || !advise_link(path, advice, sizeof advice)))) return status;
-  const size_t length = strlen(error->message);
-  (void)snprintf(error->message + length, sizeof error->message - length, "; %s", advice);
+  add_advice(error, advice);
   return status;
 }
 

@@ -214,10 +214,7 @@ static const char *function_path(gather_check *check, const gather_scope *scope,
   char *name = NULL;
   const size_t room = strlen(function->domain) + strlen(function->name) + strlen(function->overload) + 16;
   if (!(name = gather_arena_take(&check->arena, (int64_t)room, 1))) return NULL;
-  (void)snprintf(name, room, "function:%s%s%s%s%s", callee->shares_name ? function->domain : "",
-                 callee->shares_name && *function->domain ? "." : "", function->name,
-                 callee->shares_domain && *function->overload ? ":" : "",
-                 callee->shares_domain ? function->overload : "");
+  (void)gather_path_function(name, room, function, callee->shares_name, callee->shares_domain);
   return node ? gather_path_inner(&check->arena, scope->path, node, number, name) : name;
 }
 

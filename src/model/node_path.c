@@ -15,15 +15,24 @@ const char *gather_path_name(const char *name) {
   return *rest ? rest : name;
 }
 
+int gather_path_print(char *text, size_t bytes, const char *path, const gather_node *node, int64_t number,
+                      const char *tail) {
+  return *node->name ? snprintf(text, bytes, "%s/%s/%s", path, gather_path_name(node->name), tail)
+                     : snprintf(text, bytes, "%s/%s_%" PRId64 "/%s", path, node->op, number, tail);
+}
+
 const char *gather_path_inner(gather_arena *arena, const char *path, const gather_node *node, int64_t number,
                               const char *tail) {
   const size_t room = strlen(path) + strlen(node->name) + strlen(node->op) + strlen(tail) + 32;
   char *text = gather_arena_take(arena, (int64_t)room, 1);
-  if (text && *node->name)
-    (void)snprintf(text, room, "%s/%s/%s", path, gather_path_name(node->name), tail);
-  else if (text)
-    (void)snprintf(text, room, "%s/%s_%" PRId64 "/%s", path, node->op, number, tail);
+  if (text) (void)gather_path_print(text, room, path, node, number, tail);
   return text;
+}
+
+int gather_path_function(char *text, size_t bytes, const gather_function *function, bool domain, bool overload) {
+  return snprintf(text, bytes, "function:%s%s%s%s%s", domain ? function->domain : "",
+                  domain && *function->domain ? "." : "", function->name, overload && *function->overload ? ":" : "",
+                  overload ? function->overload : "");
 }
 
 const char *gather_path_behind(const char *wanted, const char *path) {

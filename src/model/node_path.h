@@ -13,6 +13,11 @@ const char *gather_path_name(const char *name);
 /* PATH/NODE/TAIL: the path of a graph in a node; NULL if out of memory. */
 const char *gather_path_inner(gather_arena *arena, const char *path, const gather_node *node, int64_t number,
                               const char *tail);
+/* The same into `text`, as snprintf prints: PATH/NODE/TAIL. */
+int gather_path_print(char *text, size_t bytes, const char *path, const gather_node *node, int64_t number,
+                      const char *tail);
+/* "function:NAME", with its domain and overload if asked for, as snprintf prints. */
+int gather_path_function(char *text, size_t bytes, const gather_function *function, bool domain, bool overload);
 /* What a name has after the path of a graph and a slash; NULL if it begins with another path. */
 const char *gather_path_behind(const char *wanted, const char *path);
 /* Whether two names are the same in a path. */

@@ -128,10 +128,7 @@ static void walk(search *s, const gather_graph *graph, const gather_function *fu
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
-      int length = *node->name
-                       ? snprintf(inner, sizeof inner, "%s/%s/%s", path, gather_path_name(node->name), attribute->name)
-                       : snprintf(inner, sizeof inner, "%s/%s_%" PRId64 "/%s", path, node->op, i, attribute->name);
-      if (length < 0) continue;
+      if (gather_path_print(inner, sizeof inner, path, node, i, attribute->name) < 0) continue;
       walk(s, attribute->graph, NULL, inner, depth + 1);
     }
   }
@@ -161,15 +158,12 @@ static int function_name(const gather_graph_file *file, const gather_function *f
     else
       domain = true;
   }
-  return snprintf(text, bytes, "function:%s%s%s%s%s", domain ? function->domain : "",
-                  domain && *function->domain ? "." : "", function->name, overload && *function->overload ? ":" : "",
-                  overload ? function->overload : "");
+  return gather_path_function(text, bytes, function, domain, overload);
 }
 
 /* PATH/NODE/TAIL; false if it does not fit. */
 static bool inner_path(char *text, const char *path, const gather_node *node, int64_t number, const char *tail) {
-  int length = *node->name ? snprintf(text, PATH_BYTES, "%s/%s/%s", path, gather_path_name(node->name), tail)
-                           : snprintf(text, PATH_BYTES, "%s/%s_%" PRId64 "/%s", path, node->op, number, tail);
+  const int length = gather_path_print(text, PATH_BYTES, path, node, number, tail);
   return length > 0 && length < PATH_BYTES;
 }
 
