@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * variants.c: what each variant of a plan costs on this machine, one after the other in one process, with new indices each time. The
- * numbers of src/kernel/tuning.def were chosen by it; script/measure-variants builds and runs it.
+ * numbers of src/core/kernel/tuning.def were chosen by it; script/measure-variants builds and runs it.
  *
  * variants TABLE_KIB ROW_BYTES INDICES INDEX_BYTES THREADS PAGES ORDER STATE TIMES
  *     PAGES: huge or small; ORDER: random, dense, runs8, sorted, local or few; STATE: warm, or cold: indices and output are flushed

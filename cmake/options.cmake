@@ -17,13 +17,13 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(gather_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wwrite-strings -Wdate-time
     "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>")
-  # Decoded values are float32 arithmetic, rounded step by step (src/kernel/float_bits.h). C11 says so; a GNU dialect would fuse.
+  # Decoded values are float32 arithmetic, rounded step by step (src/core/kernel/float_bits.h). C11 says so; a GNU dialect would fuse.
   target_compile_options(gather_flags INTERFACE -ffp-contract=off)
   if(GATHER_WERROR)
     target_compile_options(gather_flags INTERFACE -Werror)
   endif()
   if(GATHER_SANITIZE)
-    target_compile_definitions(gather_flags INTERFACE GATHER_MAP_GUARDED) # src/format/map_remote.c
+    target_compile_definitions(gather_flags INTERFACE GATHER_MAP_GUARDED) # src/io/format/map_remote.c
     target_compile_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE} -fno-sanitize-recover=all
       -fno-omit-frame-pointer -g)
     target_link_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE})

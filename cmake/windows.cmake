@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Windows: the functions of POSIX that the sources call are in src/base/windows, with headers of their own. Not as a system's folder:
+# Windows: the functions of POSIX that the sources call are in src/core/system/windows, with headers of their own. Not as a system's folder:
 # some compilers (ziglang's) look there last, and have headers of these names.
-target_include_directories(gather_flags BEFORE INTERFACE ${PROJECT_SOURCE_DIR}/src/base/windows/posix)
+target_include_directories(gather_flags BEFORE INTERFACE ${PROJECT_SOURCE_DIR}/src/core/system/windows/posix)
 # Windows 10 (clang of ziglang says so itself); nothing of the C library's own notion of POSIX; printf as C99 says.
 target_compile_definitions(gather_flags INTERFACE $<$<C_COMPILER_ID:GNU>:_WIN32_WINNT=0x0A00> NO_OLDNAMES __USE_MINGW_ANSI_STDIO=1)
 # One file to copy: the compiler's own libraries are linked into it.

@@ -2,8 +2,10 @@
 # What `python -m libgather.build` needs beside the sources of a plug-in: the public headers, a static library, and what it is linked with.
 # A static library for tables of raw bytes, which needs nothing but liburing: the readers of other formats and of URLs are compiled
 # once more, without the libraries that they use.
-file(GLOB kit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/format/*.c ${PROJECT_SOURCE_DIR}/src/remote/*.c)
-add_library(gather_kit STATIC ${kit_sources} "$<FILTER:$<TARGET_OBJECTS:gather_objects>,EXCLUDE,/(format|remote)/[^/]*$>")
+set(kit_folder ${PROJECT_SOURCE_DIR}/src/io)
+file(GLOB kit_sources CONFIGURE_DEPENDS ${kit_folder}/format/*.c ${kit_folder}/format/*/*.c ${kit_folder}/remote/*.c ${kit_folder}/remote/http/*.c)
+add_library(gather_kit STATIC ${kit_sources}
+  $<TARGET_OBJECTS:gather_core_objects> $<TARGET_OBJECTS:gather_table_objects> $<TARGET_OBJECTS:gather_model_objects>)
 set_target_properties(gather_kit PROPERTIES OUTPUT_NAME gather ARCHIVE_OUTPUT_DIRECTORY ${gather_plugin_folder}/lib)
 target_include_directories(gather_kit PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(gather_kit PRIVATE GATHER_BUILDING)

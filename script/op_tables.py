@@ -50,7 +50,7 @@ def rows(path: str, macro: str) -> list[list[str]]:
 
 def read_ops() -> list[Op]:
     ops = []
-    for row in rows("src/op/ops.def", "GATHER_OP"):
+    for row in rows("src/core/op/ops.def", "GATHER_OP"):
         _enum, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, fused, *rest = row
         of_rules = negative == "true", on_bad, batch_dims != "0", off_axis, axis, tuples, fused != "0"
         ops.append(Op(rules, dialect, name, int(since), family, *of_rules, *rest))
@@ -60,7 +60,7 @@ def read_ops() -> list[Op]:
 def read_types() -> dict[str, list[str]]:
     """Type names by type list (GATHER_TYPES_...), in the order of type.def."""
     names = {row[0]: row[2] for row in rows("include/gather/type.def", "GATHER_TYPE")}
-    text = without_comments("src/op/ops.c").replace("\\\n", " ")
+    text = without_comments("src/core/op/ops.c").replace("\\\n", " ")
     lists: dict[str, list[str]] = {}
     for macro, body in re.findall(r"^#define (GATHER_TYPES_\w+)\s+(.*)$", text, flags=re.M):
         members = set(re.findall(r"BIT\((\w+)\)", body))

@@ -14,9 +14,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Not needed: what only other commands use, and the readers that need Jansson. If one of these is needed after all, the linker names it.
-LEFT_OUT = ("src/shuffle/", "cli/main.c", "cli/bench", "cli/cmd_bench", "cli/cmd_check", "cli/cmd_info", "cli/cmd_run", "cli/cmd_shuffle", "cli/cmd_tree",
-            "cli/complete", "cli/man.c", "cli/run_", "cli/shuffle_", "src/format/safetensors.c",
-            "src/format/safetensors_index.c", "src/format/safetensors_json.c")
+LEFT_OUT = ("src/table/shuffle/", "cli/main.c", "cli/bench", "cli/cmd_bench", "cli/cmd_check", "cli/cmd_info", "cli/cmd_run", "cli/cmd_shuffle", "cli/cmd_tree",
+            "cli/complete", "cli/man.c", "cli/run_", "cli/shuffle_", "src/io/format/safetensors/safetensors.c",
+            "src/io/format/safetensors/safetensors_index.c", "src/io/format/safetensors/safetensors_json.c")
+SYSTEMS = {"windows", "macos", "bsd", "freebsd"}
 AT_ONCE = 12  # files per call of the compiler: starting it takes longer than most of them
 COMPILE = ["-std=c11", "-Os", "-D_XOPEN_SOURCE=700", "-D_DEFAULT_SOURCE", "-DGATHER_CLI_PLUGIN_FOLDER=\"\"", *(f"-I{ROOT / name}" for name in ("include", "src", "cli"))]
 # A fresh instance per line, as a shell starts a fresh process. What a page may use is limited: memory to 512 MiB.
@@ -25,7 +26,7 @@ LINK = ["-Os", "-sMODULARIZE=1", "-sEXPORT_NAME=gatherProgram", "-sSINGLE_FILE=1
 
 
 def sources() -> list[Path]:
-    found = [*sorted(ROOT.glob("src/*/*.c")), *sorted(ROOT.glob("cli/*.c")), ROOT / "site/explainer.c"]
+    found = [*sorted(path for path in ROOT.glob("src/**/*.c") if not SYSTEMS.intersection(path.parts)), *sorted(ROOT.glob("cli/*.c")), ROOT / "site/explainer.c"]
     return [path for path in found if not str(path.relative_to(ROOT)).startswith(LEFT_OUT)]
 
 

@@ -4,7 +4,7 @@
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES GATHER_WINDOWS_ROOT)
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
-# The variant with Windows' own threads: the other one brings a library of POSIX threads, which is not needed (src/base/windows).
+# The variant with Windows' own threads: the other one brings a library of POSIX threads, which is not needed (src/core/system/windows).
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-win32)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/../../script/wine)

@@ -6,8 +6,8 @@
  */
 #include "model/bounds.h"
 
-#include "base/checked.h"
-#include "base/tensor.h"
+#include "core/base/checked.h"
+#include "core/base/tensor.h"
 #include "model/values.h"
 
 enum { MOST_INPUTS = 8 };

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/error.h"
+#include "core/base/alloc.h"
+#include "core/base/arena.h"
+#include "core/base/error.h"
 #include "model/operands.h"
 
 /* Advice runs further checks, so it is limited to few nodes and to models that are not very large. */

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/struct.h"
-#include "format/text.h"
+#include "core/base/error.h"
+#include "core/base/struct.h"
+#include "io/format/text/text.h"
 #include "model/model_check.h"
 
 enum { OP_BYTES = 100, SHAPES_BYTES = 200, WIDEST_SHAPES = 44 };

@@ -5,7 +5,7 @@
 #ifndef GATHER_MODEL_CHECK_TEXT_H
 #define GATHER_MODEL_CHECK_TEXT_H
 
-#include "base/growing.h"
+#include "core/base/growing.h"
 #include "gather/model.h"
 
 /* Adds the likely cause of a bad index, and a line for each runtime with what it does. indent: blanks before each line. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/model_check.h"
 
 enum { MOST_CONTRADICTIONS = 64 };

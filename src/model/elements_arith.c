@@ -4,7 +4,7 @@
  * or is rounded differently by different runtimes is unknown. An interval is passed on only if the other operand does
  * not change it.
  */
-#include "base/checked.h"
+#include "core/base/checked.h"
 #include "model/remainder.h"
 #include "model/values.h"
 

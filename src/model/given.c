@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/struct.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/struct.h"
+#include "core/base/tensor.h"
 #include "model/model_check.h"
 #include "model/model_run.h"
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
+#include "core/base/checked.h"
 #include "model/infer.h"
 
 /* The numbers of elements added before and after each axis; both NULL where they are not known. */

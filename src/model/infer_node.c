@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/bounds.h"
 #include "model/values.h"
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
+#include "core/base/checked.h"
 #include "model/infer.h"
 
 /* Removes the marked axes, or sets their length to 1. */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
+#include "core/base/checked.h"
 #include "model/values.h"
 
 /* The lengths themselves are shared: they never change. */

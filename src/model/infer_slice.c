@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
+#include "core/base/checked.h"
 #include "model/values.h"
 
 /* One axis' cut: of the elements start, start + by, ... before end. */

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/values.h"
 
 void gather_infer_shape_of(gather_step *step) {

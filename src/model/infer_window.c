@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
+#include "core/base/checked.h"
 #include "model/infer.h"
 
 /* Lists of one number per moved axis; NULL: not given. */

@@ -4,10 +4,10 @@
  */
 #include "model/model_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/tensor.h"
-#include "format/format.h"
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "io/format/format.h"
 #include "model/model_check.h"
 
 static gather_status count_nodes(gather_model *model, const gather_graph *graph, int depth, gather_error *error) {

@@ -3,9 +3,9 @@
  * model_components.c: what each number of an index selects on: its axis, the length of that axis, and the smallest and the
  * largest of these numbers. An index has one number, or is a tuple of them (GatherND).
  */
-#include "base/error.h"
-#include "base/tensor.h"
-#include "kernel/index_types.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "core/kernel/index_types.h"
 #include "model/bounds.h"
 #include "model/model_check.h"
 

@@ -5,9 +5,9 @@
 #ifndef GATHER_MODEL_INTERNAL_H
 #define GATHER_MODEL_INTERNAL_H
 
-#include "base/arena.h"
-#include "format/graph.h"
+#include "core/base/arena.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 
 /* An operator that takes indices and is not checked. */
 typedef struct gather_unchecked {

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/struct.h"
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "core/base/struct.h"
 #include "model/scope.h"
 
 /* ---- options and results */

@@ -5,9 +5,9 @@
 #ifndef GATHER_MODEL_RUN_H
 #define GATHER_MODEL_RUN_H
 
-#include "base/arena.h"
-#include "format/graph.h"
+#include "core/base/arena.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 
 typedef enum gather_run_state { GATHER_RUN_WAITING = 0, GATHER_RUN_OPEN, GATHER_RUN_DONE } gather_run_state;

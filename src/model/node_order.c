@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/model_check.h"
 
 /* Calls `use` with the number of each node whose output a node reads, also in its inner graphs. Inner graphs cannot repeat a name

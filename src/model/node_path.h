@@ -5,8 +5,8 @@
 #ifndef GATHER_MODEL_NODE_PATH_H
 #define GATHER_MODEL_NODE_PATH_H
 
-#include "base/arena.h"
-#include "format/graph.h"
+#include "core/base/arena.h"
+#include "io/format/graph.h"
 
 /* A name without the slashes that it begins with, as it is in a path; one of slashes only as it is. */
 const char *gather_path_name(const char *name);

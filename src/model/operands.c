@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 
 enum { MOST_MISSING = 8 };
 

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/operands.h"
 
 /* Inputs of the main graph that were not given and lead to a node's indices. */

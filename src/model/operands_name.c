@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/operands.h"
 
 /* How well a name matches a node: the more of the path it has, the better. */

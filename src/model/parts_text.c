@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "format/text.h"
+#include "core/base/error.h"
+#include "io/format/text/text.h"
 #include "model/check_text.h"
 
 enum { MOST_FILES = 4 };

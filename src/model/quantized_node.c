@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/error.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
 #include "model/quantized.h"
 
 gather_status gather_node_block_quantized(const gather_scope *scope, const gather_node *node,

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/compiler.h"
+#include "core/base/compiler.h"
 
 /* With the sign of the dividend: C's, which itself overflows for INT64_MIN by -1. */
 GATHER_INLINE int64_t gather_remainder(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }

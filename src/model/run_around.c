@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/model_run.h"
 
 /* ---- attributes that a call gives */

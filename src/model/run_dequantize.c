@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/dequantized.h"
 #include "model/infer.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/model_run.h"
 #include "model/node_path.h"
 

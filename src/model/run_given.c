@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/model_run.h"
 
 static const gather_value *declaration(const gather_graph *graph, const char *name, bool infos) {

@@ -4,8 +4,8 @@
  */
 #include <inttypes.h>
 
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/infer.h"
 #include "model/model_run.h"
 #include "model/remainder.h"

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/infer.h"
 #include "model/model_run.h"
 

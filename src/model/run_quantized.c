@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/dequantized.h"
 #include "model/quantized.h"
 

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "model/model_run.h"
 
 static bool is_onnx(const gather_running *run) { return strcmp(run->model->graph_file->dialect, "onnx") == 0; }

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "core/kernel/float_bits.h"
 #include "gather/file.h"
-#include "kernel/float_bits.h"
 #include "model/model_run.h"
 
 gather_status gather_run_no_memory(gather_error *error) {

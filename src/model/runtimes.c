@@ -46,7 +46,7 @@ static const char *const SENTENCES[DOES_COUNT] = {
 /* The number of an operator version, as gather_op_at counts. */
 typedef enum {
 #define GATHER_OP(ENUM, ...) OP_##ENUM,
-#include "op/ops.def"
+#include "core/op/ops.def"
 #undef GATHER_OP
   OP_COUNT
 } op_number;

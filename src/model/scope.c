@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/error.h"
-#include "format/format.h"
+#include "core/base/error.h"
+#include "io/format/format.h"
 
 static uint64_t hash(const char *name) {
   uint64_t h = 14695981039346656037u; /* FNV-1a */

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/model_internal.h"
 
 /* Where operators are defined, as bits. */

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/tensor.h"
-#include "kernel/index_types.h"
+#include "core/base/checked.h"
+#include "core/base/tensor.h"
+#include "core/kernel/index_types.h"
 #include "model/infer.h"
 
 const gather_dim gather_any_dim = {0, GATHER_DIM_UNBOUNDED, NULL};

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
+#include "core/base/checked.h"
 #include "model/infer.h"
 
 const gather_attribute *gather_scope_attribute(const gather_scope *scope, const gather_node *node, const char *name) {

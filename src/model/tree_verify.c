@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "gather/tree.h"
 #include "model/model_check.h"
 

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/tensor.h"
-#include "kernel/index_types.h"
+#include "core/base/checked.h"
+#include "core/base/tensor.h"
+#include "core/kernel/index_types.h"
 
 bool gather_tensor_view(const gather_tensor *tensor, gather_view *view) {
   if (!gather_type_is_index(tensor->type) && tensor->type != GATHER_TYPE_BOOL) return false;

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/tensor.h"
+#include "core/base/checked.h"
+#include "core/base/tensor.h"
 #include "model/values.h"
 
 /* Whether the output can become known here. */

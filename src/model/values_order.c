@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/tensor.h"
+#include "core/base/checked.h"
+#include "core/base/tensor.h"
 #include "model/values.h"
 
 /* Steps of a search through lines of elements, so that no file can exhaust the time. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "model/model_check.h"
 
 static gather_status no_memory(gather_error *error) {

@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "remote/block_cache.h"
+#include "io/remote/block_cache.h"
 #include "table/table_internal.h"
 
 enum {

@@ -8,9 +8,9 @@
 
 #include <stdatomic.h>
 
-#include "base/alloc.h"
-#include "base/pages.h"
-#include "kernel/copy.h"
+#include "core/base/alloc.h"
+#include "core/kernel/copy.h"
+#include "core/system/pages.h"
 
 enum { WAYS = 8, OLDEST = 0, READ_ONCE = 1, WANTED = 3, LEAST_ROWS = 64, LINE = 64, TURN = 8 };
 /* A row may be in either of two sets and goes to the emptier one, so that sets fill evenly: with six of eight places

@@ -2,7 +2,7 @@
  *
  * cancel.c: cancels takes, by the caller's function or for a cancelled job; and waits with a timeout.
  */
-#include "base/condition.h"
+#include "core/system/condition.h"
 #include "table/table_internal.h"
 
 bool gather_taking_stopped(const gather_taking *taking) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "table/engine.h"
 
 static const char *const NAMES[] = {

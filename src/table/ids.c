@@ -4,8 +4,8 @@
  */
 #include "table/ids.h"
 
-#include "base/tensor.h"
-#include "plan/columns.h"
+#include "core/base/tensor.h"
+#include "core/plan/columns.h"
 
 enum { COPY_BYTES = 2048 };
 

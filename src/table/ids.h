@@ -5,7 +5,7 @@
 #ifndef GATHER_TABLE_IDS_H
 #define GATHER_TABLE_IDS_H
 
-#include "plan/shared.h"
+#include "core/plan/shared.h"
 
 /* rows[j] = the row that index number first + j, a number or a tuple, means, counted in row-major order; GATHER_ROW_FILL if it is
  * to be filled. row_bytes: of a row that a tuple selects. The indices were validated. Shared ones are read once, from the caller's memory, and validated again: a

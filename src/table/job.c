@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/condition.h"
+#include "core/base/alloc.h"
+#include "core/system/condition.h"
 #include "table/table_internal.h"
 
 struct gather_table_job {

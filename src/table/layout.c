@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/tensor.h"
-#include "format/format.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "io/format/format.h"
 #include "table/layout_shapes.h"
 
 enum { NAME_BYTES = 512 };

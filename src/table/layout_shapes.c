@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/tensor.h"
-#include "format/format.h"
-#include "format/quant_state.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "io/format/format.h"
+#include "io/format/quant_state.h"
 
 /* ---- errors */
 

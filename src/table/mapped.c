@@ -4,9 +4,9 @@
  */
 #include <stdatomic.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "gather/table.h"
-#include "table/guard.h"
+#include "table/system/guard.h"
 
 typedef struct mapped_call {
   gather_table_source sources[GATHER_MAPPED_MOST]; /* only the mappings: what the handler looks for */

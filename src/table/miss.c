@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "format/map.h"
-#include "kernel/copy.h"
-#include "plan/plan.h"
+#include "core/kernel/copy.h"
+#include "core/plan/plan.h"
+#include "core/system/clock.h"
+#include "io/format/map.h"
 #include "table/miss.h"
 #include "table/table_sort.h"
 

@@ -3,7 +3,7 @@
  * miss_remote.c: which rows of files on other machines share a request, and which request comes first. Both are chosen by the model of
  * remote_gap.h, and chosen again while answers tell more about the network: of what has no request yet.
  */
-#include "kernel/tuning.h"
+#include "core/kernel/tuning.h"
 #include "table/miss.h"
 
 /* A bandwidth that no long answer has told is a lower bound: reads are planned for so many times as much, and a few of them will tell. */

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/alloc.h"
-#include "base/struct.h"
-#include "format/format.h"
-#include "format/format_open.h"
+#include "core/base/alloc.h"
+#include "core/base/struct.h"
+#include "io/format/format.h"
+#include "io/format/format_open.h"
 #include "table/table_decode.h"
 
 /* ---- names */

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/alloc.h"
-#include "base/tensor.h"
-#include "format/format.h"
-#include "format/map_remote.h"
+#include "core/base/alloc.h"
+#include "core/base/tensor.h"
+#include "io/format/format.h"
+#include "io/format/map_remote.h"
 #include "table/table_decode.h"
 
 /* ---- what a tensor is */

@@ -6,7 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "core/base/alloc.h"
 #include "table/table_decode.h"
 
 static void abandon(gather_table *table) {

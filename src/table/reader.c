@@ -14,10 +14,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/alloc.h"
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/pages.h"
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/system/pages.h"
 #include "table/reader_engine.h"
 
 static const gather_reader_engine *find_engine(gather_engine engine) {

@@ -2,9 +2,9 @@
  *
  * reader_http.c: ranges of files on other machines. The client's thread does the work; a read is one request of it.
  */
-#include "base/alloc.h"
-#include "base/error.h"
-#include "remote/remote_client.h"
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "io/remote/remote_client.h"
 #include "table/reader_engine.h"
 
 typedef struct http_reader {

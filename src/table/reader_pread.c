@@ -11,8 +11,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/error.h"
+#include "core/base/alloc.h"
+#include "core/base/error.h"
 #include "table/reader_engine.h"
 
 /* Of one queue at most MOST_THREADS; of all together at most ALL_THREADS, but LEAST_THREADS each. */

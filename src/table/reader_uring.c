@@ -6,8 +6,8 @@
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "base/alloc.h"
-#include "base/error.h"
+#include "core/base/alloc.h"
+#include "core/base/error.h"
 #include "table/reader_engine.h"
 
 #if defined(GATHER_HAVE_LIBURING)

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/pages.h"
+#include "core/base/alloc.h"
+#include "core/system/clock.h"
+#include "core/system/pages.h"
 
 /* A region's word: two bits of state, and when it was determined: for resident ones the generation, for others
  * sixteenths of a second. */

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/compiler.h"
-#include "table/resident_pages.h"
+#include "core/base/compiler.h"
+#include "table/system/resident_pages.h"
 #include "table/table_source.h"
 
 /* How much of all files of a table is mapped and touched. */

@@ -6,10 +6,10 @@
 #include <sched.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "kernel/copy.h"
-#include "plan/plan.h"
-#include "plan/tasks.h"
+#include "core/kernel/copy.h"
+#include "core/plan/plan.h"
+#include "core/plan/tasks.h"
+#include "core/system/clock.h"
 #include "table/ids.h"
 #include "table/table_internal.h"
 

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/tensor.h"
-#include "format/format.h"
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "io/format/format.h"
 #include "table/table_decode.h"
 
 /* Whether the elements have no gaps, the first dimension innermost. */

@@ -5,10 +5,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "format/format.h"
+#include "core/base/alloc.h"
+#include "io/format/format.h"
 #include "table/engine.h"
-#include "table/guard.h"
+#include "table/system/guard.h"
 #include "table/table_decode.h"
 
 static gather_status make_residency(gather_table *table, gather_error *error) {

@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/tensor.h"
-#include "format/format.h"
-#include "format/swap.h"
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "io/format/format.h"
+#include "io/format/swap.h"
 
 enum {
   BLOCK_BYTES = 1 << 20,         /* of scratch memory: many reads at a time, and it stays in a cache */

@@ -2,8 +2,8 @@
  *
  * table_decode_memory.c: the scratch memory of a take with decoded rows: one allocation, divided among its arrays.
  */
-#include "base/alloc.h"
-#include "base/checked.h"
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
 #include "table/table_decode.h"
 
 enum { ALIGNED = 64, NUMBERS = 4 /* arrays of row numbers */ };

@@ -3,8 +3,8 @@
  * table_decode_scratch.c: hands out scratch memory to takes with decoded rows; the memory limit bounds how many there are. And makes the
  * decoders that read it.
  */
-#include "base/condition.h"
-#include "base/error.h"
+#include "core/base/error.h"
+#include "core/system/condition.h"
 #include "table/table_decode.h"
 
 /* The longest wait between two checks for cancellation. */

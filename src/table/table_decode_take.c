@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "base/clock.h"
-#include "plan/plan.h"
-#include "plan/tasks.h"
+#include "core/plan/plan.h"
+#include "core/plan/tasks.h"
+#include "core/system/clock.h"
 #include "table/ids.h"
 #include "table/table_decode.h"
 

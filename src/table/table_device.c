@@ -4,8 +4,8 @@
  * system: several partitions of one disk have several queues, which does no harm; the disks of a RAID or a pool have
  * one, which the driver distributes.
  */
-#include "base/error.h"
-#include "kernel/tuning.h"
+#include "core/base/error.h"
+#include "core/kernel/tuning.h"
 #include "table/table_decode.h"
 
 #define READ(device, name) atomic_load_explicit(&(device)->name, memory_order_relaxed)

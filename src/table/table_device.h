@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "base/compiler.h"
+#include "core/base/compiler.h"
 #include "table/table_source.h"
 
 struct gather_table;

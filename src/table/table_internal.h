@@ -10,14 +10,14 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
+#include "core/plan/shared.h"
 #include "gather/table.h"
-#include "plan/shared.h"
-#include "remote/remote_gap.h"
+#include "io/remote/remote_gap.h"
 #include "table/cache.h"
-#include "table/guard.h"
 #include "table/reader.h"
 #include "table/resident.h"
+#include "table/system/guard.h"
 #include "table/table_device.h"
 #include "table/table_sort.h"
 #include "table/table_source.h"

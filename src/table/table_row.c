@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "plan/plan.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
 #include "table/table_internal.h"
 
 void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager) {

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "format/map.h"
-#include "table/table_direct.h"
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "io/format/map.h"
+#include "table/system/table_direct.h"
 #include "table/table_open_file.h"
 
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {

@@ -3,8 +3,8 @@
  * table_whole.c: a take from a table whose rows are all resident: the plan's kernels run on the mapping, each task in
  * its thread's guard.
  */
-#include "plan/plan.h"
-#include "table/guard.h"
+#include "core/plan/plan.h"
+#include "table/system/guard.h"
 #include "table/table_internal.h"
 
 /* With so many indices per region, asking the system whether everything is resident pays off. */

@@ -6,11 +6,11 @@
  */
 #include <inttypes.h>
 
-#include "base/clock.h"
-#include "base/struct.h"
-#include "base/tensor.h"
-#include "plan/plan.h"
-#include "plan/tasks.h"
+#include "core/base/struct.h"
+#include "core/base/tensor.h"
+#include "core/plan/plan.h"
+#include "core/plan/tasks.h"
+#include "core/system/clock.h"
 #include "table/ids.h"
 #include "table/table_internal.h"
 

@@ -2,10 +2,10 @@
  *
  * worker.c: workers, created when first needed and kept. The memory limits their number; further takes wait.
  */
-#include "base/condition.h"
+#include "core/system/condition.h"
 #include "table/table_internal.h"
 
-#include "base/alloc.h"
+#include "core/base/alloc.h"
 
 static int64_t entries_bytes(const gather_table *table) {
   return table->budget.entries * (int64_t)sizeof(gather_entry);

@@ -102,7 +102,7 @@ def test_tuning_that_cannot_be_understood(gather, table, tuning):
 
 
 def test_tuning_in_the_help(gather, gather_source):
-    names = re.findall(r"^GATHER_TUNING\((\w+), (-?\d+)", (gather_source / "src/kernel/tuning.def").read_text(), re.MULTILINE)
+    names = re.findall(r"^GATHER_TUNING\((\w+), (-?\d+)", (gather_source / "src/core/kernel/tuning.def").read_text(), re.MULTILINE)
     assert len(names) > 5
     for page in (gather("help", "tuning").text, gather("--man").text.replace("\\-", "-")):
         for name, initial in names:

@@ -3,8 +3,8 @@
  * test_decode.c: memory. Packed rows, side tensors and outputs lie between pages that nobody may touch, at every alignment, in every
  * number; each way of decoding (a gather, the whole, rows that a caller has read) gives the same bits.
  */
+#include "core/kernel/kernel.h"
 #include "gather/codec.h"
-#include "kernel/kernel.h"
 #include "safety/guard.h"
 #include "unit/support.h"
 

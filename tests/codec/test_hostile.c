@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "base/tensor.h"
+#include "core/base/tensor.h"
 #include "gather/codec.h"
 #include "unit/support.h"
 

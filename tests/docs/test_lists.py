@@ -31,7 +31,7 @@ def options() -> list[list[str]]:
 
 def formats() -> dict[str, tuple[str, str, bool]]:
     """Abilities, extensions and whether bytes are read, of each row of format.def."""
-    table = re.sub(r"/\*.*?\*/", "", (ROOT / "src/format/format.def").read_text(encoding="utf-8"), flags=re.S)
+    table = re.sub(r"/\*.*?\*/", "", (ROOT / "src/io/format/format.def").read_text(encoding="utf-8"), flags=re.S)
     found = re.findall(r'GATHER_FORMAT\("([^"]+)", "([^"]+)", "([^"]+)",\s*(\w+),\s*(\w+),', table)
     assert len(found) == table.count("GATHER_FORMAT(") and len(found) > 8
     read = {name: opens != "NULL" for name, _, _, _, opens in sorted(found, key=lambda row: row[4] != "NULL")}
@@ -73,8 +73,8 @@ def test_every_format_that_is_read_has_a_fuzz_target():
 
 
 def test_tuning_names_every_instruction_set():
-    sets = [row[0] for row in rows("src/kernel/isa.def", "GATHER_ISA")]
-    words = re.search(r"^GATHER_TUNING\(isa, .*$", (ROOT / "src/kernel/tuning.def").read_text(encoding="utf-8"), flags=re.M).group()
+    sets = [row[0] for row in rows("src/core/kernel/isa.def", "GATHER_ISA")]
+    words = re.search(r"^GATHER_TUNING\(isa, .*$", (ROOT / "src/core/kernel/tuning.def").read_text(encoding="utf-8"), flags=re.M).group()
     assert re.findall(r"(\d+) (\w+)", words) == [(str(number), name) for number, name in enumerate(sets)]
 
 
@@ -100,7 +100,7 @@ def test_packed_types_of_the_python_package():
 
 @pytest.mark.parametrize(
     ("path", "most", "what"),
-    [("cli/value_number.c", 32, "a value of --on-bad fill=V is written"), ("src/base/float_value.c", 8, "explain shows an element")],
+    [("cli/value_number.c", 32, "a value of --on-bad fill=V is written"), ("src/core/base/float_value.c", 8, "explain shows an element")],
 )
 def test_floats_as_text(path, most, what):
     text = (ROOT / path).read_text(encoding="utf-8")
@@ -138,7 +138,7 @@ def test_codecs_are_listed():
 def test_gguf_types_have_codecs():
     """Each block of gguf.def is a codec of the same name and size."""
     codecs = {row[2]: (row[4], row[5]) for row in rows("include/gather/codec.def", "GATHER_CODEC")}
-    for _, name, kind, block_len, block_bytes in rows("src/format/gguf.def", "GATHER_GGUF_TYPE"):
+    for _, name, kind, block_len, block_bytes in rows("src/io/format/gguf/gguf.def", "GATHER_GGUF_TYPE"):
         assert kind != "OPAQUE" or codecs.get(name) == (block_len, block_bytes), f"codec.def and gguf.def differ in {name}"
 
 

@@ -24,7 +24,7 @@ def make_op_pages(root, *arguments: str) -> subprocess.CompletedProcess:
 def copy_of_tables(folder):
     """What make-op-pages reads and writes, in a folder that a test may change."""
     scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_own_pages.py", "script/op_quantized.py")
-    for name in (*scripts, "src/op/ops.def", "src/op/ops.c", "include/gather/type.def", "include/gather/family.def"):
+    for name in (*scripts, "src/core/op/ops.def", "src/core/op/ops.c", "include/gather/type.def", "include/gather/family.def"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     shutil.copy(ROOT / "include/gather/status.def", folder / "include/gather/status.def")
@@ -39,7 +39,7 @@ def test_pages_are_up_to_date():
 
 def test_a_row_without_a_page_is_found(tmp_path):
     root = copy_of_tables(tmp_path)
-    table = root / "src/op/ops.def"
+    table = root / "src/core/op/ops.def"
     text = table.read_text(encoding="utf-8")
     row = re.search(r"^GATHER_OP\(ONNX_GATHER_13,.*$", text, flags=re.M).group()
     new = re.sub(r" 13,", " 99,", row).replace("ONNX_GATHER_13", "ONNX_GATHER_99").replace("onnx-13", "onnx-99")
@@ -53,7 +53,7 @@ def test_a_row_without_a_page_is_found(tmp_path):
 def test_a_changed_row_is_found(tmp_path):
     root = copy_of_tables(tmp_path)
     assert make_op_pages(root, "--check").returncode == 0
-    table = root / "src/op/ops.def"
+    table = root / "src/core/op/ops.def"
     text = table.read_text(encoding="utf-8")
     assert "true,  ZERO" in text
     table.write_text(text.replace("true,  ZERO", "true,  ERROR"), encoding="utf-8")
@@ -114,7 +114,7 @@ def test_every_machine_is_on_the_page_of_benchmarks():
 
 def test_every_tuning_number_is_explained():
     """docs/tuning.md has a row for each row of the table, with its default."""
-    table = (ROOT / "src/kernel/tuning.def").read_text(encoding="utf-8")
+    table = (ROOT / "src/core/kernel/tuning.def").read_text(encoding="utf-8")
     rows = re.findall(r"^GATHER_TUNING\((\w+), (-?\d+),", table, flags=re.M)
     told = re.findall(r"^\| `(\w+)` \| (-?\d+) \|", (DOCS / "tuning.md").read_text(encoding="utf-8"), flags=re.M)
     assert len(rows) > 10 and told == rows

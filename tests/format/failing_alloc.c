@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/arena.h"
-#include "format/format.h"
+#include "core/base/arena.h"
+#include "io/format/format.h"
 
 static int calls, failing_call = -1;
 

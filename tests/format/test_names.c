@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "base/arena.h"
-#include "format/format.h"
+#include "core/base/arena.h"
+#include "io/format/format.h"
 
 static char folder[64];
 

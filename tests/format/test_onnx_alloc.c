@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "format/failing_alloc.h"
-#include "format/graph.h"
+#include "io/format/graph.h"
 #define MESSAGE_BYTES 100000
 #include "support/message.h"
 

@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "format/failing_alloc.h"
-#include "format/format_open.h"
+#include "io/format/format_open.h"
+#include "io/remote/parallel.h"
 #include "remote/fake_remote.h"
-#include "remote/parallel.h"
 #define MESSAGE_BYTES 4096
 #include "support/message.h"
 

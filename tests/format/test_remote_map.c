@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "format/format_open.h"
-#include "format/map_extents.h"
-#include "format/map_remote.h"
+#include "io/format/format_open.h"
+#include "io/format/map_extents.h"
+#include "io/format/map_remote.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
-#include "format/graph.h"
-#include "format/substitute.h"
+#include "core/base/error.h"
 #include "gather/file.h"
+#include "io/format/graph.h"
+#include "io/format/substitute.h"
 
 /* ---- attributes */
 

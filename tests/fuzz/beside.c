@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "base/arena.h"
-#include "format/format.h"
-#include "format/format_open.h"
+#include "core/base/arena.h"
 #include "fuzz/fuzz.h"
+#include "io/format/format.h"
+#include "io/format/format_open.h"
 
 /* One string "ab" at byte 0, then whatever it is. */
 static uint8_t bin[256] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 'b', 1, 2, 3, 4, 5, 6, 7, 8};

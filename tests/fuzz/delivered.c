@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/format_open.h"
-#include "format/graph.h"
 #include "fuzz/fuzz.h"
+#include "io/format/format_open.h"
+#include "io/format/graph.h"
 
 static gather_status deliver(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
                              gather_error *error) {

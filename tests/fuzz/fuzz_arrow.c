@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "format/format.h"
 #include "fuzz/fuzz.h"
+#include "io/format/format.h"
 
 static void check_places(const gather_file *file, size_t size) {
   for (int64_t i = 0; i < gather_file_len(file); i++) {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/graph.h"
 #include "fuzz/given.h"
+#include "io/format/graph.h"
 
 static void see_check(const gather_model *model, const gather_check_options *options) {
   gather_check *check = NULL;

@@ -2,8 +2,8 @@
  *
  * fuzz_ir.c: any bytes as the .xml of an OpenVINO model; its graph is walked over to its last name.
  */
-#include "format/graph.h"
 #include "fuzz/fuzz.h"
+#include "io/format/graph.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_file *file = NULL;

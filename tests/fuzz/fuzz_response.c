@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "core/base/arena.h"
 #include "fuzz/fuzz.h"
-#include "remote/answer.h"
-#include "remote/remote_url.h"
+#include "io/remote/answer.h"
+#include "io/remote/remote_url.h"
 
 #if defined(GATHER_HAVE_CURL)
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "remote/remote_client.h"
+#include "io/remote/remote_client.h"
 #endif
 
 /* ---- without a network */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "remote/hub_list.h"
-#include "remote/origin.h"
-#include "remote/s3_list.h"
+#include "io/remote/hub_list.h"
+#include "io/remote/origin.h"
+#include "io/remote/s3_list.h"
 
 static char *cut(const uint8_t **bytes, size_t *size) {
   const uint8_t *end = *size ? memchr(*bytes, 0, *size) : NULL;

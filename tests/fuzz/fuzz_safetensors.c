@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "base/arena.h"
-#include "format/format.h"
-#include "format/format_open.h"
+#include "core/base/arena.h"
 #include "fuzz/fuzz.h"
+#include "io/format/format.h"
+#include "io/format/format_open.h"
 
 static const char INDEX[] = "{\"weight_map\":{\"a\":\"s\",\"b\":\"s\",\"c\":\"missing\",\"\":\"s\"}}";
 

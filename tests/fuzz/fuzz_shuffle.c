@@ -18,7 +18,7 @@
 
 #include "commands.h"
 #include "fuzz/fuzz.h"
-#include "shuffle/shuffle_internal.h"
+#include "table/shuffle/shuffle_internal.h"
 
 enum {
   ROWS = 400,

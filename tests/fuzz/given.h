@@ -5,9 +5,9 @@
 #ifndef GATHER_TESTS_FUZZ_GIVEN_H
 #define GATHER_TESTS_FUZZ_GIVEN_H
 
-#include "format/graph.h"
 #include "fuzz/fuzz.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 
 enum { FUZZ_MOST = 8 };
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "format/graph.h"
 #include "fuzz/fuzz.h"
+#include "io/format/graph.h"
 
 static size_t letters; /* keeps the compiler from leaving the reading out */
 

@@ -14,18 +14,18 @@ EXPORTING = """
 #define GATHER_API __attribute__((visibility("default")))
 GATHER_API int gather_high(void);
 """
-LOW, HIGH, MAIN = "src/base/low.c", "src/op/high.c", "cli/main.c"
+LOW, HIGH, MAIN = "src/core/base/low.c", "src/core/op/high.c", "cli/main.c"
 GOOD = {
     LOW: "int gather_low(void) { return 1; }\nint gather_low_table[1] = {1};\n",
     HIGH: "int gather_low(void);\nint gather_high(void) { return gather_low(); }\nint gather_high_table[1] = {1};\n",
     MAIN: "int gather_high(void);\nint gather_cli_exit[1];\nint main(void) { return gather_high(); }\n",
 }
 TO_AND_FRO = {
-    "src/op/to.c": "int gather_fro(int x);\nint gather_to(int x);\nint gather_to(int x) { return gather_fro(x - 1); }\n",
-    "src/op/fro.c": "int gather_fro(int x);\nint gather_to(int x);\nint gather_fro(int x) { return x ? gather_to(x) : 0; }\n",
+    "src/core/op/to.c": "int gather_fro(int x);\nint gather_to(int x);\nint gather_to(int x) { return gather_fro(x - 1); }\n",
+    "src/core/op/fro.c": "int gather_fro(int x);\nint gather_to(int x);\nint gather_fro(int x) { return x ? gather_to(x) : 0; }\n",
 }
 BOTH = {**GOOD, **TO_AND_FRO}
-PLACES = {"src": "src/CMakeFiles/gather_objects.dir", "cli": "cli/CMakeFiles/gather_cli_objects.dir"}
+PLACES = {"src": "src/core/CMakeFiles/gather_core_objects.dir", "cli": "cli/CMakeFiles/gather_cli_objects.dir"}
 
 
 def small_build(root: Path, gather_source: Path, files: dict[str, str], listed: str = "") -> tuple[int, str]:
@@ -37,7 +37,7 @@ def small_build(root: Path, gather_source: Path, files: dict[str, str], listed: 
         (root / name).write_text(text)
     for name in files:
         top, rest = name.split("/", maxsplit=1)
-        target = root / "build" / PLACES[top] / f"{rest}.o"
+        target = root / "build" / PLACES[top] / f"{rest.removeprefix('core/')}.o"
         target.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([CC, "-c", root / name, "-o", target], check=True)
     return check(root, "check-layers", root / "build")
@@ -54,10 +54,10 @@ USE = "extern int {0}[1];\nint {1}(void) {{ return {0}[0]; }}\n"
 @pytest.mark.parametrize(
     ("file", "text", "complaint"),
     [
-        (LOW, CALL.format("gather_high", "gather_low"), f"{LOW} (base) calls gather_high of {HIGH} (op)"),
-        (LOW, USE.format("gather_high_table", "gather_low"), f"{LOW} (base) calls gather_high_table of {HIGH} (op)"),
-        (LOW, USE.format("gather_cli_exit", "gather_low"), f"{LOW} (base) calls gather_cli_exit of {MAIN} (cli)"),
-        (MAIN, CALL.format("gather_low", "main"), f"{MAIN} (cli) calls gather_low of {LOW} (base), which the library does not export"),
+        (LOW, CALL.format("gather_high", "gather_low"), f"{LOW} (core/base) calls gather_high of {HIGH} (core/op)"),
+        (LOW, USE.format("gather_high_table", "gather_low"), f"{LOW} (core/base) calls gather_high_table of {HIGH} (core/op)"),
+        (LOW, USE.format("gather_cli_exit", "gather_low"), f"{LOW} (core/base) calls gather_cli_exit of {MAIN} (cli)"),
+        (MAIN, CALL.format("gather_low", "main"), f"{MAIN} (cli) calls gather_low of {LOW} (core/base), which the library does not export"),
         (MAIN, "int gather_low(void) { return 1; }\n", f"{MAIN} and {LOW} both define gather_low"),
     ],
 )
@@ -66,17 +66,17 @@ def test_calls_upwards_are_found(gather_source: Path, tmp_path: Path, file: str,
     assert code == 1 and complaint in said, said
 
 
-ROW = "| `src/op/to.c`, `src/op/fro.c` | {} |"
+ROW = "| `src/core/op/to.c`, `src/core/op/fro.c` | {} |"
 
 
 @pytest.mark.parametrize(
     ("files", "listed", "complaint"),
     [
-        (BOTH, "", "  src/op/fro.c calls gather_to of src/op/to.c"),
+        (BOTH, "", "  src/core/op/fro.c calls gather_to of src/core/op/to.c"),
         (BOTH, ROW.format(""), "circle of files that docs/design.md does not list"),
         (BOTH, "# Other\n" + ROW.format("recursion"), "circle of files that docs/design.md does not list"),
-        (GOOD, "| `src/op/high.c`, `src/base/low.c` | none |", "lists a circle that is none: src/base/low.c src/op/high.c"),
-        (GOOD, ROW.format("both files are gone"), "lists a circle that is none: src/op/fro.c src/op/to.c"),
+        (GOOD, "| `src/core/op/high.c`, `src/core/base/low.c` | none |", "lists a circle that is none: src/core/base/low.c src/core/op/high.c"),
+        (GOOD, ROW.format("both files are gone"), "lists a circle that is none: src/core/op/fro.c src/core/op/to.c"),
     ],
 )
 def test_circles_are_found(gather_source: Path, tmp_path: Path, files: dict[str, str], listed: str, complaint: str):
@@ -92,9 +92,9 @@ def test_a_listed_circle_passes(gather_source: Path, tmp_path: Path):
 def test_layers_that_may_call_each_other_are_a_fault(gather_source: Path, tmp_path: Path):
     small_build(tmp_path, gather_source, GOOD)
     script = tmp_path / "script/check-layers"
-    script.write_text(script.read_text().replace('"base": [],', '"base": ["op"],'))
+    script.write_text(script.read_text().replace('"core/base": ["core/system"],', '"core/base": ["core/op"],'))
     code, said = check(tmp_path, "check-layers", tmp_path / "build")
-    assert code == 1 and "layers that may call each other: base kernel op plan thread" in said, said
+    assert code == 1 and "layers that may call each other: core/base core/kernel core/op core/plan core/thread" in said, said
 
 
 @pytest.mark.parametrize("top", ["src", "cli"])
@@ -108,8 +108,8 @@ def test_no_objects_is_a_fault(gather_source: Path, tmp_path: Path, top: str):
 
 def test_an_object_of_a_file_that_is_gone_does_not_count(gather_source: Path, tmp_path: Path):
     bad = "int gather_high(void);\nint gather_old(void) { return gather_high(); }\n"
-    assert small_build(tmp_path, gather_source, {**GOOD, "src/base/old.c": bad})[0] == 1
-    (tmp_path / "src/base/old.c").unlink()
+    assert small_build(tmp_path, gather_source, {**GOOD, "src/core/base/old.c": bad})[0] == 1
+    (tmp_path / "src/core/base/old.c").unlink()
     assert check(tmp_path, "check-layers", tmp_path / "build")[0] == 0
 
 

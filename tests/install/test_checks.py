@@ -29,24 +29,24 @@ def test_layers_pass_as_they_are(copy: Path):
 
 # One fault of each kind: the file, the line that is appended to it, and what is said of that line.
 FAULTS = [
-    ("src/base/type.c", '#include "kernel/kernel.h"\n', "may not include kernel/kernel.h"),
-    ("src/kernel/check.c", '#include "op/op.h"\n', "may not include op/op.h"),
-    ("src/op/ops.c", '#include "format/format.h"\n', "may not include format/format.h"),
-    ("src/format/npy.c", '#include "plan/plan.h"\n', "may not include plan/plan.h"),
-    ("src/table/take.c", '#include "shuffle/shuffle.h"\n', "may not include shuffle/shuffle.h"),
-    ("src/shuffle/shuffle.c", '#include "model/model.h"\n', "may not include model/model.h"),
-    ("src/base/type.c", '#include "error.h"\n', "named without its folder"),
-    ("src/op/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
-    ("include/gather/file.h", '#include "base/error.h"\n', "may not include base/error.h"),
-    ("cli/main.c", '#include "base/error.h"\n', "may not include base/error.h"),
-    ("python/src/py_module.c", '#include "base/error.h"\n', "may not include base/error.h"),
+    ("src/core/base/type.c", '#include "core/kernel/kernel.h"\n', "may not include core/kernel/kernel.h"),
+    ("src/core/kernel/check.c", '#include "core/op/op.h"\n', "may not include core/op/op.h"),
+    ("src/core/op/ops.c", '#include "io/format/format.h"\n', "may not include io/format/format.h"),
+    ("src/io/format/npy/npy.c", '#include "core/plan/plan.h"\n', "may not include core/plan/plan.h"),
+    ("src/table/take.c", '#include "table/shuffle/shuffle_internal.h"\n', "may not include table/shuffle/shuffle_internal.h"),
+    ("src/table/shuffle/shuffle.c", '#include "model/model.h"\n', "may not include model/model.h"),
+    ("src/core/base/type.c", '#include "error.h"\n', "named without its folder"),
+    ("src/core/op/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
+    ("include/gather/file.h", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
+    ("cli/main.c", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
+    ("python/src/py_module.c", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
     ("python/src/py_module.c", '#include "cli/args.h"\n', "may not include cli/args.h"),
     ("python/src/py_module.c", 'void f(void) { puts("x"); }\n', "must not use puts"),
-    ("src/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
-    ("src/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
-    ("src/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
-    ("src/plan/run.c", "void f(void) { abort(); }\n", "must not use abort"),
-    ("src/format/npy.c", 'char *f(void) { return getenv("X"); }\n', "must not use getenv"),
+    ("src/core/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
+    ("src/core/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
+    ("src/core/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
+    ("src/core/plan/run.c", "void f(void) { abort(); }\n", "must not use abort"),
+    ("src/io/format/npy/npy.c", 'char *f(void) { return getenv("X"); }\n', "must not use getenv"),
 ]
 
 
@@ -65,9 +65,9 @@ def test_layers_find(copy: Path):
 
 def test_layers_do_not_mind(copy: Path):
     for text in ('/* printf("x"); exit(1) */\n', 'static const char *f = "exit(1)";\n', "int x(char *t) { return snprintf(t, 1, t); }\n"):
-        append(copy / "src/op/ops.c", text)
-    (copy / "src/op/x1.h").write_text("typedef struct opaque opaque;\n")
-    (copy / "src/op/x2.c").write_text("/* struct opaque { of a comment } */\nstruct opaque {\n  int a;\n};\n")
+        append(copy / "src/core/op/ops.c", text)
+    (copy / "src/core/op/x1.h").write_text("typedef struct opaque opaque;\n")
+    (copy / "src/core/op/x2.c").write_text("/* struct opaque { of a comment } */\nstruct opaque {\n  int a;\n};\n")
     code, said = check(copy, "check-layers", "--sources")
     assert code == 0 and "0 faults" in said, said
 
@@ -79,14 +79,14 @@ def test_layers_refuse_an_unknown_folder(copy: Path):
 
 
 TWICE = {
-    "src/op/alloc.c": "int gather_x;\n",
+    "src/core/op/alloc.c": "int gather_x;\n",
     "cli/table.h": "int gather_x;\n",
-    "src/op/x1.c": "typedef struct thing {\n  int a;\n} thing;\n",
+    "src/core/op/x1.c": "typedef struct thing {\n  int a;\n} thing;\n",
     "cli/x2.c": "typedef int thing;\n",
-    "src/op/x3.c": "enum other { A };\n",
-    "src/op/x4.h": "struct other { int a; };\n",
-    "src/op/x5.c": "typedef struct {\n  int a;\n} third;\n",
-    "src/op/x6.h": "typedef int (*third)(int);\n",
+    "src/core/op/x3.c": "enum other { A };\n",
+    "src/core/op/x4.h": "struct other { int a; };\n",
+    "src/core/op/x5.c": "typedef struct {\n  int a;\n} third;\n",
+    "src/core/op/x6.h": "typedef int (*third)(int);\n",
 }
 
 
@@ -96,11 +96,11 @@ def test_layers_find_names_that_occur_twice(copy: Path):
     code, said = check(copy, "check-layers", "--sources")
     assert code == 1, said
     for complaint in (
-        "file name alloc.c occurs more than once: src/base/alloc.c src/op/alloc.c",
+        "file name alloc.c occurs more than once: src/core/base/alloc.c src/core/op/alloc.c",
         "file name table.h occurs more than once: cli/table.h include/gather/table.h",
-        "type thing occurs more than once: cli/x2.c src/op/x1.c",
-        "type other occurs more than once: src/op/x3.c src/op/x4.h",
-        "type third occurs more than once: src/op/x5.c src/op/x6.h",
+        "type thing occurs more than once: cli/x2.c src/core/op/x1.c",
+        "type other occurs more than once: src/core/op/x3.c src/core/op/x4.h",
+        "type third occurs more than once: src/core/op/x5.c src/core/op/x6.h",
     ):
         assert complaint in said, said
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "kernel/radix.h"
+#include "core/kernel/radix.h"
 #include "kernel/trial.h"
 
 static bool aligns[TRIAL_LINE]; /* of the input that the slot at hand has seen */

@@ -7,12 +7,12 @@
 #include "support/machines.h"
 
 #define GATHER_ISA(name, features) extern const gather_isa gather_isa_##name;
-#include "kernel/isa.def"
+#include "core/kernel/isa.def"
 #undef GATHER_ISA
 
 static const gather_isa *const ISAS[] = {
 #define GATHER_ISA(name, features) &gather_isa_##name,
-#include "kernel/isa.def"
+#include "core/kernel/isa.def"
 #undef GATHER_ISA
 };
 

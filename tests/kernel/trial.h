@@ -6,7 +6,7 @@
 #ifndef GATHER_TESTS_KERNEL_TRIAL_H
 #define GATHER_TESTS_KERNEL_TRIAL_H
 
-#include "kernel/kernel.h"
+#include "core/kernel/kernel.h"
 #include "safety/guard.h"
 #include "unit/support.h"
 

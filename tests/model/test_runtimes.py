@@ -30,7 +30,7 @@ TEXT = re.sub(r"/\*.*?\*/", "", SOURCE.read_text(), flags=re.S)
 SENTENCES = dict(re.findall(r'GATHER_DOES\((\w+), "([^"]*)"\)', TEXT))
 NAMES = {enum: name for enum, name in re.findall(r'GATHER_RUNTIME\((\w+), "(\w+)"', TEXT)}
 VERSIONS = {enum: (family, rules) for enum, rules, family in re.findall(
-    r'^GATHER_OP\((\w+), +"([\w-]+)", +"\w+", +"\w+", +\d+, +(\w+),', (ROOT / "src/op/ops.def").read_text(), flags=re.M)
+    r'^GATHER_OP\((\w+), +"([\w-]+)", +"\w+", +"\w+", +\d+, +(\w+),', (ROOT / "src/core/op/ops.def").read_text(), flags=re.M)
             if family != "STABLEHLO"}  # no model is of StableHLO
 ROWS = [(runtime, *VERSIONS[op], kind, code)
         for runtime, op, kind, code in re.findall(r"^GATHER_BEHAVIOUR\((\w+), (\w+), (\w+), (\w+)\)", TEXT, flags=re.M)]

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 
 struct gather_remote_client {
   int owners;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake_remote.h: stands in for the client of src/remote in a test program: files in memory, whose requests are answered in a scripted
+ * fake_remote.h: stands in for the client of src/io/remote in a test program: files in memory, whose requests are answered in a scripted
  * order by whoever waits for them. No network, no thread.
  */
 #ifndef GATHER_TESTS_REMOTE_FAKE_REMOTE_H
 #define GATHER_TESTS_REMOTE_FAKE_REMOTE_H
 
-#include "remote/remote_client.h"
+#include "io/remote/remote_client.h"
 
 enum { FAKE_MOST_REQUESTS = 4096 };
 

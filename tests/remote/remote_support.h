@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
+#include "io/remote/remote_client.h"
 #include "remote/played_server.h"
-#include "remote/remote_client.h"
 
 enum { PLAYED_SIZE = 1000000 };
 

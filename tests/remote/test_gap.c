@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/remote_gap.h"
+#include "io/remote/remote_gap.h"
 #include "unit/support.h"
 
 enum { MOST_RANGES = 3000, MIB = 1 << 20, LEAST_PART = 4096 };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "remote/answer.h"
+#include "io/remote/answer.h"
 
 /* Feeds header lines, separated by '\n'; returns whether all were taken. */
 static bool feed(gather_remote_answer *answer, const char *lines) {

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "remote/backoff.h"
-#include "remote/depth.h"
-#include "remote/histogram.h"
-#include "remote/remote_measure.h"
+#include "io/remote/backoff.h"
+#include "io/remote/depth.h"
+#include "io/remote/histogram.h"
+#include "io/remote/remote_measure.h"
 
 static const int64_t SECOND = 1000000000;
 

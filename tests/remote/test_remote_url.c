@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "base/arena.h"
+#include "core/base/arena.h"
 #include "gather/remote.h"
-#include "remote/remote_options.h"
-#include "remote/remote_url.h"
+#include "io/remote/remote_options.h"
+#include "io/remote/remote_url.h"
 
 static void test_parts(void **state) {
   static const struct {

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "remote/block_cache.h"
+#include "io/remote/block_cache.h"
 #include "unit/support.h"
 
 /* The smallest cache has one set of 16 blocks. */

@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
-#include "remote/origin.h"
-#include "remote/percent.h"
+#include "io/remote/origin.h"
+#include "io/remote/percent.h"
 #include "unit/support.h"
 
 static gather_remote_options options_with(const char *endpoint, const char *region, bool virtual_host) {

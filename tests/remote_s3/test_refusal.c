@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "remote/origin.h"
+#include "io/remote/origin.h"
 #include "unit/support.h"
 
 typedef struct refusal {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "remote/hub_list.h"
-#include "remote/s3_list.h"
+#include "io/remote/hub_list.h"
+#include "io/remote/s3_list.h"
 #include "unit/support.h"
 
 #define HEAD "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "remote/percent.h"
-#include "remote/sigv4.h"
+#include "io/remote/percent.h"
+#include "io/remote/sigv4.h"
 #include "unit/support.h"
 
 enum { MOST_HEADERS = 6 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cases.h: the worked examples of the documents, one file in cases/ per row of src/op/ops.def, as a table of structs.
+ * cases.h: the worked examples of the documents, one file in cases/ per row of src/core/op/ops.def, as a table of structs.
  * Tensors are nested lists as the documents print them. A row without a case fails the tests.
  *
  * GATHER_CASE(op, rules, name, axis, batch_dims, type, data, index type, indices, output)

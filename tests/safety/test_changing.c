@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/compiler.h"
+#include "core/base/compiler.h"
 #include "gather/table.h"
 #include "unit/support.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "core/base/arena.h"
 #include "unit/support.h"
 
 #ifdef GATHER_TEST_WRAPS

@@ -24,9 +24,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/format.h"
-#include "format/graph.h"
 #include "gather/model.h"
+#include "io/format/format.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 #include "unit/support.h"
 

@@ -8,13 +8,13 @@
 
 #include <stdio.h>
 
+#include "core/kernel/kernel.h"
 #include "gather/gather.h"
-#include "kernel/kernel.h"
 #include "support/skip.h"
 
 enum {
 #define GATHER_ISA(name, features) MACHINE_ISA_##name,
-#include "kernel/isa.def"
+#include "core/kernel/isa.def"
 #undef GATHER_ISA
   MACHINE_ISAS
 };

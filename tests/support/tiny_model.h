@@ -11,8 +11,8 @@
 #ifndef GATHER_TESTS_SUPPORT_TINY_MODEL_H
 #define GATHER_TESTS_SUPPORT_TINY_MODEL_H
 
-#include "format/graph.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 #include "unit/support.h"
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/compiler.h"
+#include "core/base/compiler.h"
 #include "gather/file.h"
 #include "support/skip.h"
 #include "table/all_engines.h"

@@ -15,12 +15,12 @@
 
 #include <cmocka.h>
 
-#include "base/pages.h"
+#include "core/system/pages.h"
 #include "gather/table.h"
 #include "table/cache.h"
 #include "table/known.h"
 #include "table/resident.h"
-#include "table/resident_pages.h"
+#include "table/system/resident_pages.h"
 
 /* ---- what the linker's --wrap puts before the library's own */
 

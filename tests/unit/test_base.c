@@ -15,17 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/condition.h"
-#include "base/disk.h"
-#include "base/error.h"
-#include "base/float_value.h"
-#include "base/growing.h"
-#include "base/heap.h"
-#include "base/pages.h"
-#include "base/tensor.h"
+#include "core/base/alloc.h"
+#include "core/base/arena.h"
+#include "core/base/error.h"
+#include "core/base/float_value.h"
+#include "core/base/growing.h"
+#include "core/base/heap.h"
+#include "core/base/tensor.h"
+#include "core/system/clock.h"
+#include "core/system/condition.h"
+#include "core/system/disk.h"
+#include "core/system/pages.h"
 #include "gather/file.h"
 #include "unit/support.h"
 

@@ -6,7 +6,7 @@
  */
 #include <ctype.h>
 
-#include "base/error.h"
+#include "core/base/error.h"
 #include "gather/explain.h"
 #include "support/fail_each.h"
 #include "support/graph_text.h"

@@ -5,9 +5,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
-#include "base/clock.h"
-#include "kernel/kernel.h"
-#include "plan/measure.h"
+#include "core/kernel/kernel.h"
+#include "core/plan/measure.h"
+#include "core/system/clock.h"
 #include "unit/support.h"
 
 int __real_timespec_get(struct timespec *t, int base);

@@ -313,7 +313,7 @@ enum {
 
 enum {
 #define GATHER_OP(ENUM, ...) OP_##ENUM,
-#include "op/ops.def"
+#include "core/op/ops.def"
 #undef GATHER_OP
 };
 

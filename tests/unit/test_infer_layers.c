@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "format/graph.h"
+#include "core/base/error.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 #include "support/fail_each.h"
 

@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "format/graph.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 #include "support/fail_each.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel/kernel.h"
+#include "core/kernel/kernel.h"
 #include "unit/support.h"
 
 static void the_machine(void **state) {

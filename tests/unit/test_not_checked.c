@@ -4,8 +4,8 @@
  */
 #include "unit/support.h"
 
-#include "format/graph.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 
 static gather_node node_of(const char *domain, const char *op) {

@@ -5,8 +5,8 @@
  */
 #include "unit/support.h"
 
-#include "format/graph.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 
 static const int64_t THREE[] = {3}, TWO[] = {2};

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel/radix.h"
-#include "plan/order.h"
+#include "core/kernel/radix.h"
+#include "core/plan/order.h"
 #include "unit/support.h"
 
 enum { MOST_ROWS = 70000, MOST_COUNT = 5000, MOST_ROW = 200, VARIANTS = 14 };

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plan/tasks.h"
-#include "thread/pool.h"
+#include "core/plan/tasks.h"
+#include "core/thread/pool.h"
 #include "unit/support.h"
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);

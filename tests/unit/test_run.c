@@ -4,8 +4,8 @@
  */
 #include "unit/support.h"
 
-#include "format/graph.h"
 #include "gather/model.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__})

@@ -3,7 +3,7 @@
  * test_run_graphs.c: what a run of a graph gives or says, node by node: each rule of each operator that is computed, where other
  * tests have it beside a package only, and what no package writes. Each case runs again with each allocation failing once.
  */
-#include "base/error.h"
+#include "core/base/error.h"
 #include "support/fail_each.h"
 #include "support/graph_text.h"
 

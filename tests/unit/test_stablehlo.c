@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/compiler.h"
+#include "core/base/compiler.h"
 #include "unit/support.h"
 
 enum { MOST = 6, CELLS = 4096, ROUNDS = 24000, WIDE = 16 };

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/graph.h"
 #include "gather/explain.h"
 #include "gather/model.h"
 #include "gather/shuffle.h"
 #include "gather/table.h"
+#include "io/format/graph.h"
 #include "model/model_internal.h"
 #include "unit/support.h"
 

@@ -2,8 +2,8 @@
  *
  * test_tensor.c: which descriptions of tensors are sane, and how many elements and bytes they have.
  */
-#include "base/error.h"
-#include "base/tensor.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
 #include "unit/support.h"
 
 static void check(const gather_tensor *tensor, bool good) {

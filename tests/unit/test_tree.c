@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/compiler.h"
+#include "core/base/compiler.h"
 #include "gather/tree.h"
 #include "unit/support.h"
 

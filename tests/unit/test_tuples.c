@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/tensor.h"
-#include "plan/columns.h"
+#include "core/base/tensor.h"
+#include "core/plan/columns.h"
 #include "unit/support.h"
 
 enum { MOST_COLUMNS = 3, MOST_TUPLES = 40000, MOST_CELLS = 512, MOST_ROW = 40 };

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "kernel/kernel.h"
-#include "plan/winners.h"
+#include "core/kernel/kernel.h"
+#include "core/plan/winners.h"
 #include "unit/support.h"
 
 enum { ROWS = 200 * 1000, COUNT_OF_ROWS = 2000, ROW = 64, MARK = 65535 /* a percentage that no run finds */ };

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compiler.h: every compiler extension of the library, behind a macro that is empty elsewhere.
+ */
+#ifndef GATHER_BASE_COMPILER_H
+#define GATHER_BASE_COMPILER_H
+
+#if defined(__GNUC__)
+#define GATHER_INLINE static inline __attribute__((always_inline, unused))
+#if defined(__MINGW32__) && !defined(__clang__) /* there `printf` means the C library's of long ago */
+#define GATHER_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
+#define GATHER_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
+#define GATHER_LIKELY(x) __builtin_expect(!!(x), 1)
+#define GATHER_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define GATHER_COLD __attribute__((cold, noinline))
+#else
+#define GATHER_INLINE static inline
+#define GATHER_PRINTF(text, first)
+#define GATHER_LIKELY(x) (x)
+#define GATHER_UNLIKELY(x) (x)
+#define GATHER_COLD
+#endif
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define GATHER_X86 1
+#else
+#define GATHER_X86 0
+#endif
+
+/* Tells the CPU that this is a loop that waits for another thread. */
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define GATHER_PAUSE() __builtin_ia32_pause()
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define GATHER_PAUSE() __asm__ volatile("yield")
+#else
+#define GATHER_PAUSE() ((void)0)
+#endif
+
+#if defined(__GNUC__) && defined(__aarch64__) && !defined(__AARCH64EB__)
+#define GATHER_ARM64 1
+#else
+#define GATHER_ARM64 0
+#endif
+
+/* Whether functions can be compiled for SVE if the build is not; clang before 16 cannot, because of its header. Only Linux is asked
+ * whether the CPU has it (src/core/kernel/cpu.c). -DGATHER_ARM64_SVE=0 is for compilers that wrongly claim support. */
+#if !defined(GATHER_ARM64_SVE) && GATHER_ARM64 && defined(__linux__) && defined(__has_include)
+#if __has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)
+#define GATHER_ARM64_SVE 1
+#endif
+#endif
+#if !defined(GATHER_ARM64_SVE)
+#define GATHER_ARM64_SVE 0
+#endif
+
+/* Functions between these two are compiled for the named instruction set, whatever the flags of the build. Include
+ * headers before. */
+#if defined(__clang__)
+#define GATHER_PRAGMA(x) _Pragma(#x)
+#define GATHER_TARGET_BEGIN(features) \
+  GATHER_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define GATHER_TARGET_END GATHER_PRAGMA(clang attribute pop)
+#elif defined(__GNUC__)
+#define GATHER_PRAGMA(x) _Pragma(#x)
+#define GATHER_TARGET_BEGIN(features) GATHER_PRAGMA(GCC push_options) GATHER_PRAGMA(GCC target(features))
+#define GATHER_TARGET_END GATHER_PRAGMA(GCC pop_options)
+#endif
+
+#if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define GATHER_BIG_ENDIAN 1
+#else
+#define GATHER_BIG_ENDIAN 0
+#endif
+
+#endif

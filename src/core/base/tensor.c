@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tensor.c: checks and measures tensors.
+ */
+#include "core/base/tensor.h"
+
+#include <inttypes.h>
+
+#include "core/base/checked.h"
+#include "core/base/error.h"
+
+bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len) {
+  *len = 0;
+  for (int32_t d = 0; d < rank; d++)
+    if (shape[d] == 0) return true;
+  int64_t product = 1;
+  for (int32_t d = 0; d < rank; d++)
+    if (!gather_mul(product, shape[d], &product)) return false;
+  *len = product;
+  return true;
+}
+
+/* The step of the innermost dimension of a row-major tensor. */
+static int64_t unit(const gather_tensor *tensor) {
+  return gather_type_is_packed(gather_type_row(tensor->type)) ? 1 : gather_tensor_item_bytes(tensor);
+}
+
+/* The offsets of the lowest and the highest element, in the unit of the strides; the tensor has elements. */
+static bool reach(const gather_tensor *tensor, int64_t *lowest, int64_t *highest) {
+  *lowest = *highest = gather_type_is_packed(gather_type_row(tensor->type)) ? tensor->packed_offset : 0;
+  int64_t strides[GATHER_MAX_RANK];
+  gather_tensor_strides(tensor, strides);
+  for (int32_t d = 0; d < tensor->rank; d++) {
+    int64_t way;
+    if (!gather_mul(tensor->shape[d] - 1, strides[d], &way)) return false;
+    int64_t *end = way < 0 ? lowest : highest;
+    if (!gather_add(*end, way, end)) return false;
+  }
+  return true;
+}
+
+static gather_status measure(const gather_tensor *tensor, const char *input, gather_size *size, gather_error *error) {
+  const char *what = input ? input : "tensor";
+  int64_t lowest, highest;
+  if (!gather_shape_len(tensor->rank, tensor->shape, &size->len) ||
+      !gather_tensor_len_fits(tensor, size->len, &size->bytes))
+    return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
+  if (size->len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
+  /* Row-major strides fit, because the product of all lengths does; the caller's strides may not. */
+  if (!reach(tensor, &lowest, &highest) || lowest < -GATHER_OFFSET_MAX || highest > GATHER_OFFSET_MAX)
+    return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its strides do not fit in memory", what);
+  return GATHER_OK;
+}
+
+gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
+                                    gather_error *error) {
+  const char *what = input ? input : "tensor";
+  if (!tensor) return gather_fail_input(error, GATHER_USAGE, input, "%s is NULL", what);
+  if (!gather_type_get(tensor->type))
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input, "%s: invalid element type %d", what,
+                             (int)tensor->type);
+  if (tensor->type == GATHER_TYPE_OPAQUE && tensor->item_bytes < 0)
+    return gather_fail_input(error, GATHER_USAGE, input, "%s: item_bytes is %" PRId64, what, tensor->item_bytes);
+  if (tensor->rank < 0 || tensor->rank > GATHER_MAX_RANK)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, input,
+                             "%s has rank %" PRId32 "; ranks from 0 to %d are supported", what, tensor->rank,
+                             GATHER_MAX_RANK);
+  if (tensor->rank > 0 && !tensor->shape)
+    return gather_fail_input(error, GATHER_USAGE, input, "%s: shape is NULL", what);
+  for (int32_t d = 0; d < tensor->rank; d++)
+    if (tensor->shape[d] < 0)
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is %" PRId64, what, d,
+                               tensor->shape[d]);
+  return measure(tensor, input, size, error);
+}
+
+bool gather_tensor_measure_plain(const gather_tensor *tensor, gather_size *size, int64_t strides[GATHER_MAX_RANK]) {
+  if (!tensor || tensor->strides || tensor->packed_offset != 0 || !gather_type_get(tensor->type)) return false;
+  if (tensor->rank < 0 || tensor->rank > GATHER_MAX_RANK || (tensor->rank > 0 && !tensor->shape)) return false;
+  if (gather_type_is_packed(gather_type_row(tensor->type))) return false;
+  int64_t bytes = gather_tensor_item_bytes(tensor), len = 1;
+  for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+    strides[d] = bytes;
+    if (tensor->shape[d] <= 0 || !gather_mul(bytes, tensor->shape[d], &bytes) || bytes == 0) return false;
+    len *= tensor->shape[d]; /* at most `bytes` */
+  }
+  size->len = len, size->bytes = bytes;
+  return bytes > 0 && bytes <= GATHER_OFFSET_MAX;
+}
+
+gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input, gather_error *error) {
+  gather_size size;
+  return gather_tensor_measure(tensor, input, &size, error);
+}
+
+gather_status gather_tensor_check(const gather_tensor *tensor, gather_error *error) {
+  return gather_tensor_check_input(tensor, NULL, error);
+}
+
+int64_t gather_tensor_len(const gather_tensor *tensor) {
+  int64_t len = 0;
+  return gather_shape_len(tensor->rank, tensor->shape, &len) ? len : 0;
+}
+
+int64_t gather_tensor_bytes(const gather_tensor *tensor) {
+  int64_t bytes = 0;
+  return gather_tensor_len_bytes(tensor, gather_tensor_len(tensor), &bytes) ? bytes : 0;
+}
+
+void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_MAX_RANK]) {
+  int64_t step = unit(tensor);
+  for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+    if (tensor->strides) {
+      strides[d] = tensor->strides[d];
+    } else {
+      strides[d] = step;
+      /* A tensor without elements may have lengths whose product does not fit; its strides are never used. */
+      if (!gather_mul(step, tensor->shape[d], &step)) step = 0;
+    }
+  }
+}
+
+void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, int64_t *low, int64_t *high) {
+  *low = *high = 0;
+  if (size->bytes == 0) return;
+  if (!tensor->strides && tensor->packed_offset == 0) {
+    *high = size->bytes;
+    return;
+  }
+  int64_t lowest = 0, highest = 0;
+  if (!reach(tensor, &lowest, &highest)) return;
+  const gather_type_info *type = gather_type_get(tensor->type);
+  if (gather_type_is_packed(type)) {
+    /* Floor division: elements before `data` have negative numbers. */
+    int64_t group = type->group_len;
+    int64_t first = lowest >= 0 ? lowest / group : -((-lowest + group - 1) / group);
+    int64_t last = highest >= 0 ? highest / group : -((-highest + group - 1) / group);
+    *low = first * type->group_bytes;
+    *high = (last + 1) * type->group_bytes;
+  } else {
+    *low = lowest;
+    *high = highest + gather_tensor_item_bytes(tensor);
+  }
+}
+
+bool gather_tensor_is_row_major(const gather_tensor *tensor) {
+  int64_t natural[GATHER_MAX_RANK];
+  gather_tensor plain = *tensor;
+  if (!tensor->strides || gather_tensor_len(tensor) == 0) return true;
+  plain.strides = NULL;
+  gather_tensor_strides(&plain, natural);
+  for (int32_t d = 0; d < tensor->rank; d++)
+    if (tensor->shape[d] > 1 && tensor->strides[d] != natural[d]) return false;
+  return true;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * codec_describe.c: checks the description of a quantised tensor: where the codes of a line are, the shape of the values, groups.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/struct.h"
+#include "core/codec/decoder.h"
+
+/* How many codes the rows of data hold, and whether the last stride may be anything. */
+typedef struct capacity {
+  int64_t line;     /* codes along the last axis */
+  bool whole_lines; /* the last axis must be without gaps */
+  bool padded;      /* a line ends with bits that are no code */
+} capacity;
+
+static gather_status fail_type(const gather_decoder *decoder, gather_type type, gather_error *error) {
+  return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "%s data of the codec %s is not supported",
+                           gather_type_get(type) ? gather_type_get(type)->name : "unknown", decoder->info.name);
+}
+
+static bool is_bytes(gather_type type) { return type == GATHER_TYPE_UINT8 || type == GATHER_TYPE_INT8; }
+
+/* ---- blocks, and rows with their scale at the end */
+
+static gather_status describe_blocks(const gather_tensor *data, gather_decoder *decoder, capacity *holds,
+                                     gather_error *error) {
+  const int64_t bytes = decoder->info.block_bytes, len = data->shape[data->rank - 1];
+  holds->whole_lines = true;
+  if (data->type == GATHER_TYPE_OPAQUE) {
+    if (data->item_bytes != bytes)
+      return gather_fail_input(error, GATHER_TYPE_MISMATCH, "data",
+                               "data has elements of %" PRId64 " bytes; a block of %s has %" PRId64, data->item_bytes,
+                               decoder->info.name, bytes);
+    if (!gather_mul(len, decoder->info.block_len, &holds->line))
+      return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+    return GATHER_OK;
+  }
+  if (!is_bytes(data->type)) return fail_type(decoder, data->type, error);
+  if (len % bytes != 0)
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "data has rows of %" PRId64 " bytes, not a multiple of the %" PRId64 " of a block of %s",
+                             len, bytes, decoder->info.name);
+  if (!gather_mul(len / bytes, decoder->info.block_len, &holds->line))
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+  return GATHER_OK;
+}
+
+static gather_status describe_packed(const gather_tensor *data, gather_decoder *decoder, capacity *holds,
+                                     gather_error *error) {
+  const int64_t len = data->shape[data->rank - 1];
+  holds->whole_lines = true;
+  if (!is_bytes(data->type)) return fail_type(decoder, data->type, error);
+  if (len < decoder->info.block_bytes)
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "data has rows of %" PRId64 " bytes; the scale and the bias of %s need %" PRId32, len,
+                             decoder->info.name, decoder->info.block_bytes);
+  decoder->bits = decoder->info.bits, decoder->code_type = GATHER_TYPE_UINT8;
+  decoder->code_bytes = len - decoder->info.block_bytes;
+  if (gather_mul(decoder->code_bytes, 8 / decoder->bits, &holds->line)) return GATHER_OK;
+  return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+}
+
+/* ---- codes */
+
+static gather_status check_code_type(const gather_quantized *q, const gather_decoder *decoder, gather_error *error) {
+  const gather_type_info *type = gather_type_get(decoder->code_type);
+  const gather_codec codec = decoder->info.codec;
+  if (!type) return gather_fail(error, GATHER_USAGE, "code_type is %d, which is no type", (int)decoder->code_type);
+  const bool is_float = type->kind == GATHER_KIND_FLOAT, is_uint = type->kind == GATHER_KIND_UINT;
+  const bool split = type->packing == GATHER_PACKING_SPLIT_3 || type->packing == GATHER_PACKING_SPLIT_6;
+  const bool fits = codec == GATHER_CODEC_FLOAT ? is_float
+                    : codec == GATHER_CODEC_AFFINE || codec == GATHER_CODEC_BIASED
+                        ? is_uint || type->kind == GATHER_KIND_INT
+                        : is_uint;
+  const bool wide = codec == GATHER_CODEC_FLOAT && type->bits <= 64 && q->data->type == decoder->code_type;
+  if (type->bits < 1 || (type->bits > 8 && !wide) || split || !fits)
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec %s cannot be %s",
+                             decoder->info.name, type->name);
+  if (decoder->info.bits && decoder->bits != decoder->info.bits)
+    return gather_fail(error, GATHER_USAGE, "codes of the codec %s have %" PRId32 " bits, not %" PRId32,
+                       decoder->info.name, decoder->info.bits, decoder->bits);
+  if (q->code_bits == 0 || q->code_bits == type->bits) return GATHER_OK;
+  if (is_uint && type->packing == GATHER_PACKING_BYTES && q->code_bits > 0 && q->code_bits < type->bits)
+    return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "code_bits is %" PRId32 ", which codes of %s cannot have", q->code_bits,
+                     type->name);
+}
+
+/* Each element is a code. */
+static gather_status describe_elements(const gather_tensor *data, gather_decoder *decoder, capacity *holds) {
+  const gather_type_info *type = gather_type_row(data->type);
+  decoder->wide = type->bits > 8;
+  decoder->wide_swapped = (data->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  decoder->by_code = gather_type_is_packed(type);
+  decoder->first = decoder->by_code ? data->packed_offset : 0;
+  decoder->high_first = type->packing == GATHER_PACKING_HIGH_FIRST;
+  holds->line = data->shape[data->rank - 1];
+  return GATHER_OK;
+}
+
+/* Codes in integers. */
+static gather_status describe_container(const gather_quantized *q, gather_decoder *decoder, capacity *holds,
+                                        gather_error *error) {
+  const gather_tensor *data = q->data;
+  const gather_type_info *type = gather_type_row(data->type);
+  const bool swapped = (data->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  int64_t bits;
+  if (type->kind != GATHER_KIND_INT && type->kind != GATHER_KIND_UINT) return fail_type(decoder, data->type, error);
+  if (type->packing != GATHER_PACKING_BYTES) return fail_type(decoder, data->type, error);
+  decoder->high_first = q->order == GATHER_CODE_ORDER_HIGH_FIRST && decoder->bits < 8;
+  if (decoder->high_first && (8 % decoder->bits != 0 || type->bits != 8))
+    return gather_fail(error, GATHER_USAGE, "codes of %" PRId32 " bits in %s have no order high first", decoder->bits,
+                       type->name);
+  if (swapped != (GATHER_BIG_ENDIAN != 0)) decoder->swap_bytes = type->bits / 8;
+  holds->whole_lines = decoder->bits != 8 || type->bits != 8;
+  if (!gather_mul(data->shape[data->rank - 1], type->bits, &bits))
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+  holds->line = bits / decoder->bits, holds->padded = bits % decoder->bits != 0;
+  return GATHER_OK;
+}
+
+static gather_status describe_codes(const gather_quantized *q, gather_decoder *decoder, capacity *holds,
+                                    gather_error *error) {
+  const gather_type own = q->data->type;
+  const bool table = decoder->info.bits == 4 && is_bytes(own);
+  decoder->code_type = q->code_type != GATHER_TYPE_NONE ? q->code_type : table ? GATHER_TYPE_UINT4 : own;
+  const gather_type_info *type = gather_type_get(decoder->code_type);
+  decoder->bits = q->code_bits ? q->code_bits : type ? type->bits : 0;
+  GATHER_TRY(check_code_type(q, decoder, error));
+  if (decoder->code_type == own && decoder->bits == type->bits) return describe_elements(q->data, decoder, holds);
+  return describe_container(q, decoder, holds, error);
+}
+
+/* ---- shapes */
+
+/* Elements of data lie as its strides say. */
+static gather_status use_strides(const gather_tensor *data, const capacity *holds, gather_decoder *decoder,
+                                 gather_error *error) {
+  int64_t strides[GATHER_MAX_RANK];
+  const int32_t last = data->rank - 1;
+  const int64_t item = decoder->by_code ? 1 : gather_tensor_item_bytes(data);
+  gather_tensor_strides(data, strides);
+  memcpy(decoder->strides, strides, (size_t)last * sizeof *strides);
+  decoder->step = data->shape[last] > 1 && !holds->whole_lines ? strides[last] / item : 1;
+  if (decoder->wide && data->shape[last] > 1 && strides[last] % item != 0)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "data",
+                             "the elements of a row of data are %" PRId64 " bytes apart, no multiple of their size",
+                             strides[last]);
+  if (!decoder->by_code && !gather_mul(data->shape[last], item, &decoder->line_bytes))
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+  if (holds->whole_lines && data->shape[last] > 1 && strides[last] != item)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "data", "the rows of data must have no gaps (codec %s)",
+                             decoder->info.name);
+  return GATHER_OK;
+}
+
+/* The codes of all elements follow each other, whatever the shape of data. */
+static gather_status use_flat(const gather_tensor *data, const capacity *holds, gather_decoder *decoder,
+                              gather_error *error) {
+  const gather_codec_info *info = &decoder->info;
+  const int64_t line = gather_decoder_line_len(decoder), len = data->shape[data->rank - 1];
+  int64_t needs = 0, has = 0;
+  char text[120];
+  if (info->kind == GATHER_CODEC_PACKED || !gather_tensor_is_row_major(data))
+    return gather_fail_input(
+        error, GATHER_SHAPE_MISMATCH, "data",
+        "the shape %s cannot be given for data of another shape: its rows are not one after the other",
+        gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
+  if (holds->padded && data->rank > 1)
+    return gather_fail_input(
+        error, GATHER_SHAPE_MISMATCH, "data",
+        "the shape %s cannot be given for data of another shape: its rows end with bits of no code",
+        gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
+  if (!gather_shape_len(decoder->rank, decoder->shape, &needs) ||
+      (len > 0 && !gather_mul(gather_tensor_len(data) / len, holds->line, &has)) || has < needs)
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "data holds %" PRId64 " codes; the shape %s needs more", has,
+                             gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
+  decoder->by_code = info->kind == GATHER_CODEC_CODES && !decoder->wide;
+  if (needs == 0) return GATHER_OK;
+  if (decoder->wide) decoder->line_bytes = line * gather_tensor_item_bytes(data);
+  const int64_t step = decoder->by_code ? line
+                       : decoder->wide  ? decoder->line_bytes
+                                        : line / info->block_len * info->block_bytes;
+  for (int32_t d = decoder->rank - 2; d >= 0; d--)
+    decoder->strides[d] = d == decoder->rank - 2 ? step : decoder->strides[d + 1] * decoder->shape[d + 1];
+  return GATHER_OK;
+}
+
+static bool leads_alike(const gather_quantized *q) {
+  if (q->rank != q->data->rank) return false;
+  for (int32_t d = 0; d + 1 < q->rank; d++)
+    if (q->shape[d] != q->data->shape[d]) return false;
+  return true;
+}
+
+static gather_status find_shape(const gather_quantized *q, const capacity *holds, gather_decoder *decoder,
+                                gather_error *error) {
+  const gather_tensor *data = q->data;
+  const bool given = q->rank != 0;
+  decoder->rank = given ? q->rank : data->rank, decoder->step = 1;
+  if (decoder->rank < 1 || decoder->rank > GATHER_MAX_RANK || (given && !q->shape))
+    return gather_fail(error, GATHER_USAGE, "the rank of the values is %" PRId32 "%s", q->rank,
+                       given && !q->shape ? ", and their shape is NULL" : "");
+  for (int32_t d = 0; d < decoder->rank; d++) {
+    decoder->shape[d] = given ? q->shape[d] : d == data->rank - 1 ? holds->line : data->shape[d];
+    if (decoder->shape[d] < 0)
+      return gather_fail(error, GATHER_USAGE, "a length of the shape of the values is negative");
+  }
+  int64_t len;
+  if (!gather_shape_len(decoder->rank, decoder->shape, &len))
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the number of values does not fit 63 bits");
+  if (gather_decoder_line_len(decoder) % decoder->info.block_len != 0)
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "rows of %" PRId64 " values are not whole blocks of %s", gather_decoder_line_len(decoder),
+                             decoder->info.name);
+  if (given && !leads_alike(q)) return use_flat(data, holds, decoder, error);
+  if (gather_decoder_line_len(decoder) > holds->line)
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "rows of data hold %" PRId64 " values; the shape of the values needs %" PRId64,
+                             holds->line, gather_decoder_line_len(decoder));
+  return use_strides(data, holds, decoder, error);
+}
+
+/* ---- groups */
+
+static gather_status find_groups(const gather_quantized *q, gather_decoder *decoder, gather_error *error) {
+  const int32_t rank = decoder->rank;
+  const int64_t axis = q->group_axis < 0 ? q->group_axis + rank : q->group_axis;
+  decoder->flat = q->flat_groups, decoder->flat_len = q->group_len;
+  if (decoder->flat && q->group_len < 1)
+    return gather_fail(error, GATHER_USAGE, "group_len is %" PRId64 "; flat groups need at least 1", q->group_len);
+  if (axis < 0 || axis >= rank)
+    return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "group_axis is %" PRId64 "; it must be in [%d, %d]",
+                       q->group_axis, -(int)rank, (int)rank - 1);
+  for (int32_t d = 0; d < rank; d++) {
+    const int64_t len = decoder->flat ? 1 : q->groups ? q->groups[d] : d == axis ? q->group_len : 1;
+    if (len < 0) return gather_fail(error, GATHER_USAGE, "the group length %" PRId64 " is negative", len);
+    decoder->groups[d] = len > 0 ? len : decoder->shape[d] > 0 ? decoder->shape[d] : 1;
+  }
+  return GATHER_OK;
+}
+
+static gather_status describe(const gather_quantized *q, gather_decoder *decoder, gather_error *error) {
+  capacity holds = {0, false, false};
+  memset(decoder, 0, sizeof *decoder);
+  GATHER_TRY(gather_codec_check(q->codec, error));
+  decoder->info = *gather_codec_get(q->codec), decoder->swap_bytes = 1;
+  if (!q->data) return gather_fail_input(error, GATHER_USAGE, "data", "data is NULL");
+  GATHER_TRY(gather_tensor_check_input(q->data, "data", error));
+  if (q->data->rank < 1)
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data must have a rank of at least 1");
+  if (decoder->info.kind == GATHER_CODEC_BLOCKS)
+    GATHER_TRY(describe_blocks(q->data, decoder, &holds, error));
+  else if (decoder->info.kind == GATHER_CODEC_PACKED)
+    GATHER_TRY(describe_packed(q->data, decoder, &holds, error));
+  else
+    GATHER_TRY(describe_codes(q, decoder, &holds, error));
+  decoder->data = q->data->data;
+  GATHER_TRY(find_shape(q, &holds, decoder, error));
+  GATHER_TRY(find_groups(q, decoder, error));
+  return gather_sides_describe(q, decoder, error);
+}
+
+gather_status gather_decoder_describe(const gather_quantized *quantized, gather_decoder *decoder, gather_error *error) {
+  gather_quantized full = GATHER_QUANTIZED_INIT;
+  if (!quantized) return gather_fail(error, GATHER_USAGE, "the quantised tensor is NULL");
+  GATHER_TRY(gather_struct_read(&full, sizeof full, quantized, "gather_quantized", "GATHER_QUANTIZED_INIT", error));
+  return describe(&full, decoder, error);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * isa_avx2.c: rows of 1, 2, 32 and more bytes, non-temporal stores, validation, register tables, and the gather instruction.
+ * Other rows gain nothing from wider registers. Empty for other CPU families.
+ */
+#include <string.h>
+
+#include "core/kernel/bits_element.h"
+#include "core/kernel/copy.h"
+#include "core/kernel/index_types.h"
+#include "core/kernel/kernel.h"
+
+#if GATHER_X86
+#include <immintrin.h>
+
+/* Without optimisation gcc's gather instructions are macros, whose masks change their sign. */
+#if defined(__GNUC__) && !defined(__OPTIMIZE__)
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+
+GATHER_TARGET_BEGIN("avx2")
+#include "core/kernel/tables_avx2.h"
+
+#include "core/kernel/wide_x86.h"
+
+#define INDEX uint32_t
+#define SUFFIX u32
+#define SHORTEST_ROW 32
+#include "core/kernel/rows.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#define SHORTEST_ROW 32
+#include "core/kernel/rows.tmpl.h"
+
+#define WITHIN_BY MOST
+#define WITHIN_BY_64 BITS
+#include "core/kernel/within.tmpl.h"
+
+/* There is no maximum of numbers of 8 bytes, but of their halves; the high ones must be 0. */
+static bool within_halves_u64(const char *indices, int64_t count, bool many, uint64_t limit) {
+  if (limit > UINT32_MAX) return within_u64(indices, count, many, limit);
+  __m256i low = _mm256_setzero_si256(), high = low;
+  int64_t j = 0;
+  for (; j + 8 <= count; j += 8) {
+    if (many) GATHER_PREFETCH(indices + j * 8 + GATHER_INDEX_PREFETCH);
+    low = _mm256_max_epu32(low, _mm256_loadu_si256((const void *)(indices + j * 8)));
+    high = _mm256_max_epu32(high, _mm256_loadu_si256((const void *)(indices + j * 8 + 32)));
+  }
+  const __m256i most = _mm256_max_epu32(low, high), last = _mm256_set1_epi64x((long long)(limit - 1));
+  const __m256i below = _mm256_cmpeq_epi32(_mm256_max_epu32(most, last), last);
+  return _mm256_movemask_epi8(below) == -1 && within_u64(indices + j * 8, count - j, false, limit);
+}
+
+#include "core/kernel/fold.tmpl.h"
+
+GATHER_INLINE void nontemporal_line(char *out, const char *in) {
+  __m256i low = _mm256_loadu_si256((const void *)in), high = _mm256_loadu_si256((const void *)(in + 32));
+  _mm256_stream_si256((void *)out, low);
+  _mm256_stream_si256((void *)(out + 32), high);
+}
+
+#include "core/kernel/stores_x86.h"
+
+#include "core/kernel/three_words.h"
+#define NONTEMPORAL_WHOLE 1
+
+/* Bit k is set if lane k has the expected value. */
+GATHER_INLINE unsigned equal_u32(const char *in, __m256i wanted) {
+  __m256i same = _mm256_cmpeq_epi32(_mm256_loadu_si256((const void *)in), wanted);
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same));
+}
+
+GATHER_INLINE unsigned equal_u64(const char *in, __m256i wanted) {
+  __m256i same = _mm256_cmpeq_epi64(_mm256_loadu_si256((const void *)in), wanted);
+  return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(same));
+}
+
+GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
+  __m256i low = _mm256_add_epi32(_mm256_set1_epi32((int)first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  unsigned same = equal_u32(indices, low);
+  same |= equal_u32(indices + 32, _mm256_add_epi32(low, _mm256_set1_epi32(8))) << 8;
+  return __builtin_ctz(~same);
+}
+
+GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
+  __m256i wanted = _mm256_add_epi64(_mm256_set1_epi64x((long long)first), _mm256_setr_epi64x(0, 1, 2, 3));
+  unsigned same = 0;
+  for (int k = 0; k < 4; k++, wanted = _mm256_add_epi64(wanted, _mm256_set1_epi64x(4)))
+    same |= equal_u64(indices + k * 32, wanted) << (4 * k);
+  return __builtin_ctz(~same);
+}
+
+#include "core/kernel/nontemporals.tmpl.h"
+
+static void fence(void) { _mm_sfence(); }
+
+#include "core/kernel/elements_x86.h"
+
+#define PICK_NARROWEST 1
+#include "core/kernel/pick.tmpl.h"
+
+#include "core/kernel/widen.tmpl.h"
+
+#include "core/kernel/tuples_avx2.h"
+
+#include "core/kernel/tuples.tmpl.h"
+
+#include "core/kernel/tuples_vector.tmpl.h"
+
+/* Eight indices of either width as 32-bit lanes. */
+GATHER_INLINE __m256i lanes_u32(const char *indices) { return load_256(indices); }
+GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indices); }
+
+/* The elements up to number `end`, one by one. */
+#define ONE_BY_ONE(w, end) \
+  for (; j < (end); j++)   \
+    memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
+
+#define BY_EIGHT(w, PAST)                                                       \
+  for (; j + 8 <= count; j += 8) {                                              \
+    __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step);  \
+    const int *base = (const void *)(data + j * s->data_step);                  \
+    if (many) GATHER_PREFETCH(indices + j * WIDTH_##w + GATHER_INDEX_PREFETCH); \
+    at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);          \
+    put_vector(out + j * 4, at, PAST);                                          \
+  }
+
+/* Elements of 8 bytes, four at a time, gain nothing. With non-temporal stores the first elements align the output. */
+#define BY_VECTOR(w)                                                                              \
+  static void instruction_4_##w(const gather_span *s) {                                           \
+    const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);                           \
+    const __m256i along = _mm256_mullo_epi32(count_up, _mm256_set1_epi32((int)s->data_step));     \
+    const __m256i step = _mm256_set1_epi32((int)s->axis_step);                                    \
+    const int64_t count = s->count;                                                               \
+    const bool many = s->many;                                                                    \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                     \
+      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round; \
+      char *out = s->out + i * s->out_round;                                                      \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / 4;                                   \
+      int64_t j = 0;                                                                              \
+      if (s->nontemporal && (uintptr_t)out % 4 == 0 && head < count) {                            \
+        ONE_BY_ONE(w, head)                                                                       \
+        BY_EIGHT(w, true)                                                                         \
+      } else {                                                                                    \
+        BY_EIGHT(w, false)                                                                        \
+      }                                                                                           \
+      ONE_BY_ONE(w, count)                                                                        \
+    }                                                                                             \
+  }
+BY_VECTOR(u32)
+BY_VECTOR(u64)
+
+TABLE(1, 1)
+TABLE(1, 2)
+TABLE(1, 4)
+TABLE(1, 8)
+TABLE(4, 1)
+TABLE(4, 2)
+TABLE(4, 4)
+TABLE(4, 8)
+TABLE(8, 1)
+TABLE(8, 2)
+TABLE(8, 4)
+TABLE(8, 8)
+
+#include "core/kernel/round_tables_avx2.h"
+
+#include "core/kernel/round_tables.tmpl.h"
+
+GATHER_TARGET_END
+
+#define ROWS_OF(w)                                                                                            \
+  {                                                                                                           \
+    elements_1_##w, elements_2_##w, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_32_##w, rows_33_to_63_##w, \
+        rows_64_##w, rows_long_##w                                                                            \
+  }
+
+const gather_isa gather_isa_avx2 = {.name = "avx2",
+                                    .rows = {ROWS_OF(u32), ROWS_OF(u64)},
+                                    .gather_instruction = {{instruction_4_u32}, {instruction_4_u64}},
+                                    .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
+                                              {table_4_1, table_4_2, table_4_4, table_4_8},
+                                              {table_8_1, table_8_2, table_8_4, table_8_8}},
+                                    .table_bytes = {TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES},
+                                    .round_table = ROUND_TABLE_SLOTS,
+                                    .round_table_bytes = {64, 64, 128, 128},
+                                    .nontemporal = {NONTEMPORAL_OF(u32, streamed), NONTEMPORAL_OF(u64, streamed)},
+                                    .interleaved = {interleaved_u32, interleaved_u64},
+                                    .vectors_nontemporal = true,
+                                    .runs = {runs_u32, runs_u64},
+                                    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
+                                    .nontemporal_copy = nontemporal_copy,
+                                    .fence = fence,
+                                    .within = {within_u8, within_u16, within_u32, within_halves_u64},
+                                    .fold = FOLD_SLOTS,
+                                    .widen = WIDEN_SLOTS,
+                                    .pick = PICK_SLOTS,
+                                    .tuples_within = TUPLES_WITHIN_SLOTS,
+                                    .tuples_fold = TUPLES_FOLD_SLOTS,
+                                    .decode = &gather_decoding_avx2};
+#else
+const gather_isa gather_isa_avx2 = {.name = "avx2"};
+#endif

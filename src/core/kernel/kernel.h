@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel.h: kernels move bytes. They know row sizes and index widths; they know neither element types nor operators,
+ * and they do not allocate, lock, or read a byte outside the rows they were given.
+ */
+#ifndef GATHER_KERNEL_KERNEL_H
+#define GATHER_KERNEL_KERNEL_H
+
+#include "core/base/compiler.h"
+#include "core/kernel/bits.h"
+#include "core/kernel/decode.h"
+#include "core/kernel/indices.h"
+#include "core/kernel/tuples.h"
+#include "gather/gather.h"
+
+/* The two innermost loops of a nest: for i in [0, rounds), j in [0, count)
+ *     out[i * out_round + j * out_step ..] =
+ *         data[i * data_round + j * data_step + indices[i * index_round + j * index_step] * axis_step ..]  (row_bytes bytes)
+ * All steps are in bytes and of either sign. Indices are unsigned, of 4 or 8 bytes, and in range. */
+typedef struct gather_span {
+  const char *data;
+  const char *indices;
+  char *out;
+  int64_t count, rounds;
+  int64_t data_step, index_step, out_step;
+  int64_t data_round, index_round, out_round;
+  int64_t axis_step; /* from one row of the data to the next */
+  int64_t row_bytes;
+  /* Prefetching: the row of the index `prefetch_rows` later is prefetched, `prefetch_lines` lines of it. 0 = no
+   * prefetching. */
+  int64_t prefetch_rows;
+  int64_t prefetch_lines;
+  int64_t table_bytes; /* of the whole table; for register tables */
+  int64_t more;        /* indices that follow the last one in memory and are gathered next: kernels may read them */
+  bool many;           /* more indices than a core's private cache holds: they are prefetched too */
+  bool nontemporal;    /* vector kernels use non-temporal stores for whole lines; the `nontemporal` kernels always do */
+} gather_span;
+
+typedef void (*gather_rows_fn)(const gather_span *span);
+
+/* How many rows at the end of a round move without prefetching: the indices after them are unknown. */
+GATHER_INLINE int64_t gather_span_stay(const gather_span *s) {
+  return s->prefetch_rows <= 0 ? s->count : s->more >= s->prefetch_rows ? 0 : s->prefetch_rows - s->more;
+}
+
+/* Many short rounds with the same few indices, which are read once. */
+enum { GATHER_FEW_AGAIN = 16 };
+GATHER_INLINE bool gather_span_is_again(const gather_span *s) {
+  return s->index_round == 0 && s->count <= GATHER_FEW_AGAIN && s->rounds > GATHER_FEW_AGAIN;
+}
+
+/* Widths of indices that kernels read; other types are widened to 8 bytes first. */
+enum { GATHER_WIDTH_4 = 0, GATHER_WIDTH_8, GATHER_WIDTHS };
+/* Register tables accept indices of one byte too. */
+enum { GATHER_TABLE_WIDTH_1 = 0, GATHER_TABLE_WIDTH_4, GATHER_TABLE_WIDTH_8, GATHER_TABLE_WIDTHS };
+
+/* Rows by size: 1, 2, 3, 4, 5-7, 8, 9-15, 16, 17-31, 32, 33-63, 64, more bytes. */
+enum { GATHER_ROW_CLASSES = 13 };
+
+/* rows[j] = index j, plus axis_len where it is negative. Indices are dense, of the type of the slot. */
+typedef void (*gather_widen_fn)(const char *restrict indices, int64_t count, int64_t axis_len, int64_t *restrict rows);
+
+typedef struct gather_isa {
+  const char *name;
+  /* NULL = the kernel of a weaker instruction set; if none has one, it is not available. */
+  gather_rows_fn rows[GATHER_WIDTHS][GATHER_ROW_CLASSES];
+  /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
+   * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
+  gather_rows_fn gather_instruction[GATHER_WIDTHS][2];
+  /* The same for many rounds of at most 16 elements; indices and output are dense from round to round. */
+  gather_rows_fn gather_instruction_rounds[GATHER_WIDTHS][2];
+  /* Register tables: elements of 1, 2, 4 and 8 bytes from a dense table of at most `table_bytes`, by dense indices to a
+   * dense output. */
+  gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
+  int64_t table_bytes[4];
+  /* Register tables of rounds: the same from a dense table of at most `round_table_bytes` for each round, or, where data_step is
+   * not 0, for each row of the only round. Indices and output are dense from round to round. */
+  gather_rows_fn round_table[GATHER_WIDTHS][4];
+  int64_t round_table_bytes[4];
+  /* Rows to a dense output with non-temporal stores for whole lines; call `fence` afterwards. interleaved: several long
+   * rows at a time, line by line. */
+  gather_rows_fn nontemporal[GATHER_WIDTHS][GATHER_ROW_CLASSES], interleaved[GATHER_WIDTHS];
+  bool vectors_nontemporal; /* gather_instruction and tables support `nontemporal` */
+  /* Rows of any size, mostly in runs; all is dense. nontemporal_runs: with non-temporal stores. */
+  gather_rows_fn runs[GATHER_WIDTHS], nontemporal_runs[GATHER_WIDTHS];
+  void (*nontemporal_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
+  void (*fence)(void);
+  gather_within_fn within[4];          /* by width: 1, 2, 4, 8 bytes */
+  gather_fold_fn fold[4];              /* likewise */
+  gather_widen_fn widen[8];            /* by type, from GATHER_TYPE_INT8 on */
+  gather_pick_fn pick[GATHER_LAYOUTS]; /* packed elements */
+  /* Tuples of 2, 3 and 4 numbers. */
+  gather_tuples_within_fn tuples_within[GATHER_WIDTHS][GATHER_TUPLE_LENS];
+  gather_tuples_fold_fn tuples_fold[GATHER_WIDTHS][GATHER_TUPLE_LENS];
+  const gather_decoding *decode; /* quantised rows; NULL = none */
+} gather_isa;
+
+int gather_row_class(int64_t row_bytes);
+
+/* The kernel of the strongest instruction set in use that has the slot. isa: receives its name. */
+gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_instruction(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
+gather_rows_fn gather_kernel_round_table(int width, int64_t row_bytes, int64_t table_bytes, const char **isa);
+gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_interleaved(int width, const char **isa);
+bool gather_kernel_vectors_nontemporal(void); /* whether vector kernels support span.nontemporal */
+gather_rows_fn gather_kernel_runs(int width, bool nontemporal, const char **isa);
+const gather_isa *gather_kernel_nontemporal_copy(void); /* with nontemporal_copy and fence; or NULL */
+gather_within_fn gather_kernel_within(gather_type type);
+gather_fold_fn gather_kernel_fold(gather_type type);
+gather_widen_fn gather_kernel_widen(gather_type type);
+gather_pick_fn gather_kernel_pick(int layout, const char **isa);
+gather_tuples_within_fn gather_kernel_tuples_within(int width, int32_t len);
+gather_tuples_fold_fn gather_kernel_tuples_fold(int width, int32_t len);
+
+/* The instruction sets by their row in isa.def: the name, NULL after the last; whether this build has its kernels, and
+ * whether the CPU supports it. */
+const char *gather_isa_at(int i, bool *built, bool *runs);
+
+/* CPU features, bits of the word gather_cpu_bits() returns. */
+enum {
+  GATHER_CPU_SSE42 = 1,
+  GATHER_CPU_AVX2 = 2,
+  GATHER_CPU_AVX512 = 4, /* F, BW, DQ and VL */
+  GATHER_CPU_VBMI = 8,
+  GATHER_CPU_NEON = 16,
+  GATHER_CPU_SVE = 32
+};
+uint32_t gather_cpu_bits(void);
+/* Those of an x86 CPU, from the words of cpuid (leaf 1: ECX; leaf 7: EBX, ECX) and the registers that the system keeps for each thread
+ * (XCR0; 0 where it cannot be asked). */
+uint32_t gather_cpu_bits_x86(uint32_t one_c, uint32_t seven_b, uint32_t seven_c, uint32_t kept);
+/* The names of features, separated by blanks. */
+const char *gather_cpu_features_of(uint32_t bits);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shape.c: the shared steps of the families' rules for ranks, axis, batch_dims and shapes, and the output shape of one
+ * gather.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/struct.h"
+#include "core/base/tensor.h"
+#include "core/op/family.h"
+
+gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status) {
+  if (error && status != GATHER_OK) error->op = op->name, error->rules = op->rules;
+  return status;
+}
+
+gather_status gather_options_read(const gather_options *options, gather_options *full, gather_error *error) {
+  if (options && options->size == sizeof *options) {
+    *full = *options;
+  } else {
+    *full = (gather_options)GATHER_OPTIONS_INIT;
+    GATHER_TRY(gather_struct_read(full, sizeof *full, options, "gather_options", "GATHER_OPTIONS_INIT", error));
+  }
+  if ((int)full->on_bad < 0 || full->on_bad > GATHER_ON_BAD_PROMISE)
+    return gather_fail(error, GATHER_USAGE, "invalid options.on_bad %d", (int)full->on_bad);
+  if ((int)full->negative < 0 || full->negative > GATHER_NEGATIVE_OFF)
+    return gather_fail(error, GATHER_USAGE, "invalid options.negative %d", (int)full->negative);
+  if (full->on_bad == GATHER_ON_BAD_FILL && !full->fill)
+    return gather_fail(error, GATHER_USAGE, "options.on_bad is fill, but options.fill is NULL");
+  return GATHER_OK;
+}
+
+gather_status gather_data_rank_fail(const gather_op *op, gather_error *error) {
+  return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1", op->name);
+}
+
+gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
+                                  gather_error *error) {
+  if (axis < -rank || axis >= rank)
+    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
+                             "axis %" PRId64 " is outside [%" PRId32 ", %" PRId32 "] (%s of data of rank %" PRId32 ")",
+                             axis, -rank, rank - 1, op->name, rank);
+  *resolved = (int32_t)(axis < 0 ? axis + rank : axis);
+  return GATHER_OK;
+}
+
+gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims, int32_t data_rank,
+                                        int32_t indices_rank, int32_t axis, int32_t *resolved, gather_error *error) {
+  const gather_status status = GATHER_BATCH_DIMS_OUT_OF_RANGE;
+  *resolved = 0;
+  if (!op->batch_dims) {
+    if (batch_dims == 0) return GATHER_OK;
+    return gather_fail(error, status, "batch_dims is %" PRId64 ", but %s%s%s has no such attribute", batch_dims,
+                       op->name, GATHER_RULES_TEXT(op));
+  }
+  int32_t least = data_rank < indices_rank ? data_rank : indices_rank;
+  if (batch_dims < -least || batch_dims > least)
+    return gather_fail(error, status,
+                       "batch_dims %" PRId64 " is outside [%" PRId32 ", %" PRId32 "] (the smaller of the ranks %" PRId32
+                       " and %" PRId32 ")",
+                       batch_dims, -least, least, data_rank, indices_rank);
+  *resolved = (int32_t)(batch_dims < 0 ? batch_dims + indices_rank : batch_dims);
+  if (axis >= 0 && *resolved > axis)
+    return gather_fail(error, status, "batch_dims %" PRId32 " is above the axis, %" PRId32, *resolved, axis);
+  if (*resolved > data_rank - 1)
+    return gather_fail(error, status, "batch_dims %" PRId32 " leaves no axis of data (rank %" PRId32 ")", *resolved,
+                       data_rank);
+  return GATHER_OK;
+}
+
+gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                        const gather_options *options, bool definite, gather_attributes *found,
+                                        gather_error *error) {
+  found->axis = found->batch_dims = -1;
+  if (definite || (options->axis != GATHER_AXIS_UNKNOWN && data_rank >= 0))
+    GATHER_TRY(gather_axis_resolve(op, options->axis, data_rank, &found->axis, error));
+  if (!op->batch_dims || options->batch_dims == 0 || (data_rank >= 0 && indices_rank >= 0))
+    GATHER_TRY(gather_batch_dims_resolve(op, options->batch_dims, data_rank < 0 ? GATHER_MAX_RANK : data_rank,
+                                         indices_rank < 0 ? GATHER_MAX_RANK : indices_rank, found->axis,
+                                         &found->batch_dims, error));
+  return GATHER_OK;
+}
+
+gather_status gather_shape_full(gather_error *error) {
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
+                           GATHER_MAX_RANK);
+}
+
+gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
+  if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                           "the %" PRId32 " dimensions of the gather and the %" PRId64
+                           " numbers of a tuple are more than %d together",
+                           loops, tuple_len, GATHER_MAX_RANK);
+}
+
+gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
+                                    const gather_tensor *indices, const char *rule) {
+  char data_text[96], indices_text[96];
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
+                           "dimension %" PRId32 " of data %s and of indices %s: %s", d,
+                           gather_shape_text(data_text, sizeof data_text, data->rank, data->shape),
+                           gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
+}
+
+gather_status gather_geometry_resolve(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                      const gather_tensor *indices, const gather_options *options,
+                                      gather_geometry *geometry, gather_error *error) {
+  gather_geometry *g = geometry;
+  g->rank = 0, g->tuple_dim = -1;
+  g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
+  g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
+  return rules->shape(op, data, indices, options, g, error);
+}
+
+gather_status gather_geometry_check_size(const gather_geometry *geometry, const gather_tensor *data,
+                                         gather_error *error) {
+  int64_t len, bytes;
+  if (!gather_shape_len(geometry->rank, geometry->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
+    return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
+  return GATHER_OK;
+}
+
+gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                   const gather_tensor *indices, const gather_options *options,
+                                   gather_geometry *geometry, gather_error *error) {
+  GATHER_TRY(gather_geometry_resolve(op, rules, data, indices, options, geometry, error));
+  return gather_geometry_check_size(geometry, data, error);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.c: runs a plan on memory. Indices are validated first, or deferred; tasks move the rows.
+ */
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "core/kernel/tuning.h"
+#include "core/plan/columns.h"
+#include "core/plan/execution.h"
+#include "core/plan/few.h"
+#include "core/plan/order.h"
+#include "core/plan/plan_radix.h"
+#include "core/plan/tasks.h"
+#include "core/plan/winners.h"
+
+/* Rows [first, last), counted after the first e->moved. */
+static void run_task(void *argument, int64_t first, int64_t last) {
+  gather_execution *e = argument;
+  const gather_plan *plan = e->plan;
+  gather_walk walk;
+  first += e->moved, last += e->moved;
+  gather_walk_start(&walk, plan->loops, plan->loop_count, first);
+  int variant = atomic_load_explicit(&e->variant, memory_order_relaxed);
+  /* One task does the calibration run; the others use the first variant until it has a result. */
+  if (variant < 0 && first == 0) {
+    first += gather_calibrate(e, &walk, last - first);
+    variant = atomic_load_explicit(&e->variant, memory_order_relaxed);
+  }
+  gather_move(e, &plan->variants[variant < 0 ? 0 : variant], &walk, last - first);
+}
+
+/* Clears the bits after the last element of a row-major packed output, which no row has. */
+static void clear_padding(const gather_plan *plan, char *out) {
+  if (!plan->packed || !plan->out_dense) return;
+  int64_t end = plan->row_count * plan->row_bytes;
+  int64_t rest = end % plan->layout.group_len;
+  if (rest) gather_bits_fill(&plan->layout, out, end, 0, plan->layout.group_len - rest);
+}
+
+/* Compared as numbers: they may belong to different objects. */
+bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
+  if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
+  uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
+  uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
+  return a_low < b_high && b_low < a_high;
+}
+
+gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  const char *input = NULL;
+  if (gather_extents_meet(run->out, &plan->out_extent, run->data, &plan->data_extent)) input = "data";
+  if (gather_extents_meet(run->out, &plan->out_extent, run->indices, &plan->index_extent)) input = "indices";
+  if (!input) return GATHER_OK;
+  return gather_fail_input(error, GATHER_USAGE, "output", "the output overlaps %s in memory", input);
+}
+
+/* Small gathers, and those with one variant, use the first. */
+static int first_variant(const gather_execution *e) {
+  const gather_plan *plan = e->plan;
+  if (plan->variant_count < 2 || plan->row_count < plan->calibration_rows || e->staged) return 0;
+  return !e->bad && e->form == GATHER_FORM_REPAIRED ? 0 : -1;
+}
+
+/* For a few rows, checks and preparation would take most of the time: they are one call of a kernel. */
+static bool is_small(const gather_execution *e) {
+  enum { SMALL = 1024 /* rows: some microseconds, of which tasks and walks would be a share that shows */ };
+  const gather_plan *plan = e->plan;
+  if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2) return false;
+  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->variants[0].nontemporal && !plan->variants[0].radix &&
+         first_variant(e) == 0;
+}
+
+/* Samples the order of the indices, which decides which variants are tried, and finds the winner that a kept plan
+ * remembers for it. */
+static void prepare_calibration(gather_execution *e) {
+  gather_winner winner;
+  if (e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
+  if (!gather_winners_due(e->plan, e->order) && gather_winners_get(e->plan, e->order, &winner))
+    atomic_store_explicit(&e->variant, winner.variant, memory_order_relaxed);
+}
+
+static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
+  const gather_type_info *index = gather_type_row(plan->rule.type);
+  if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) && plan->column_count == 1 &&
+      plan->loops[plan->loop_count - 1].index == index->bits / 8)
+    e->widen = gather_kernel_widen(plan->rule.type);
+  if (gather_columns_axes(plan, &e->axes))
+    e->fold = gather_kernel_tuples_fold(gather_columns_width(plan), plan->column_count);
+  atomic_init(&e->variant, first_variant(e));
+  if (plan->packed) {
+    /* Tasks start at multiples of 8 rows: they share no byte of a row-major output. In other outputs they might. */
+    if (!plan->out_dense) executor = NULL;
+  } else {
+    e->out += plan->out_offset;
+    if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
+  }
+  if (!executor && is_small(e)) {
+    gather_move_all(e);
+    return;
+  }
+  if (atomic_load_explicit(&e->variant, memory_order_relaxed) < 0) prepare_calibration(e);
+  if (plan->radix_variant >= 0 && !e->shared) e->moved = gather_radix_run(e, executor);
+  const int64_t left = plan->row_count - e->moved;
+  if (!executor && atomic_load_explicit(&e->variant, memory_order_relaxed) == 0) {
+    if (left > 0) run_task(e, 0, left);
+    return;
+  }
+  /* 64 rows are whole lines: no two tasks write the same line. */
+  gather_split(executor, left, plan->row_cost + index->bits / 8, 64, run_task, e);
+}
+
+static gather_status check_memory(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  if (!run->out) return gather_fail_input(error, GATHER_USAGE, "output", "the output's data pointer is NULL");
+  if (!run->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
+  if (!run->data && plan->rule.axis_len > 0)
+    return gather_fail_input(error, GATHER_USAGE, "data", "the data pointer is NULL");
+  return GATHER_OK;
+}
+
+/* Whether each index is used once and in order, so that it can be validated when its row moves. */
+static bool is_deferrable(const gather_plan *plan) {
+  return plan->in_order && !plan->rule.swapped && plan->rule.axis_len > 0;
+}
+
+/* Whether validation may be deferred: rows may have moved when an index out of range is found. */
+static bool may_defer(const gather_plan *plan, const gather_run *run) {
+  return is_deferrable(plan) && (run->fresh_output || gather_plan_can_repair(plan));
+}
+
+/* Whether deferring pays for memory that nobody writes: only many indices have left the cache when they are read again.
+ * Radix partitioning needs all of them validated; it is for random ones. */
+static bool defers(const gather_plan *plan, const gather_run *run, gather_execution *e) {
+  if (plan->row_count <= gather_tuned(GATHER_TUNING_deferred_bytes) / gather_index_bytes(plan) || !may_defer(plan, run))
+    return false;
+  if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_columns_cannot_fail(plan)) return false;
+  if (plan->radix_variant < 0) return true;
+  e->order = gather_order_sample(e);
+  return plan->radix_variant > 0 && e->order != GATHER_ORDER_RANDOM;
+}
+
+/* Validates each block of indices just before its rows move. */
+static gather_status run_deferred(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *count,
+                                  gather_error *error) {
+  gather_bad bad;
+  gather_bad_init(&bad);
+  e->bad = &bad;
+  run_rows(plan, e, run->executor);
+  *count = gather_bad_count(&bad);
+  if (*count > 0 && !gather_plan_can_repair(plan))
+    return gather_plan_blame(plan, error, bad.position, bad.value, *count);
+  clear_padding(plan, run->out);
+  return GATHER_OK;
+}
+
+/* ---- staged output */
+
+/* Whether the rows are gathered into memory of the library, and to the output when all indices are known to be in range.
+ * Moving them once more costs less than reading the indices again if these are much longer and have left the cache. */
+static bool is_staged(const gather_plan *plan, const gather_run *run) {
+  enum { SHARE = 4 }; /* of the bytes of an index, for a row; at half of them there is no gain */
+  const int64_t bytes = gather_index_bytes(plan);
+  if (run->fresh_output || gather_plan_can_repair(plan) || !is_deferrable(plan) || plan->out_of_cache) return false;
+  if (plan->packed || plan->radix_variant >= 0) return false; /* radix partitioning needs all indices validated */
+  if (!plan->linear || plan->out_offset != 0 || plan->row_bytes > bytes / SHARE) return false;
+  if (plan->cache_bytes == 0 || plan->row_count <= plan->cache_bytes / bytes) return false;
+  if (!gather_plan_must_check(plan)) return false;
+  return plan->row_count <= gather_tuned(GATHER_TUNING_staged_bytes) / plan->row_bytes;
+}
+
+typedef struct staging {
+  const char *staged;
+  char *out;
+} staging;
+
+static void copy_part(void *argument, int64_t first, int64_t last) {
+  const staging *s = argument;
+  memcpy(s->out + first, s->staged + first, (size_t)(last - first));
+}
+
+/* *done: false if there is no memory for it. */
+static gather_status run_staged(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done,
+                                int64_t *bad, gather_error *error) {
+  enum { LINE = 64 };
+  const int64_t bytes = plan->row_count * plan->row_bytes;
+  char *memory = gather_alloc_unset(bytes + LINE);
+  *done = memory != NULL;
+  if (!memory) return GATHER_OK;
+  char *staged = memory + (-(uintptr_t)memory & (LINE - 1));
+  staging s = {staged, run->out};
+  e->out = staged, e->staged = true;
+  gather_status status = run_deferred(plan, run, e, bad, error);
+  if (status == GATHER_OK) gather_split(run->executor, bytes, 1, LINE, copy_part, &s);
+  gather_free(memory);
+  return status;
+}
+
+/* Validates all indices, then moves the rows. */
+static gather_status run_validated(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad,
+                                   gather_error *error) {
+  gather_index_state state;
+  GATHER_TRY(gather_plan_check_indices(plan, e->indices, run->executor, &state, bad, error));
+  if (plan->row_count == 0) return GATHER_OK;
+  GATHER_TRY(check_memory(plan, run, error));
+  e->form = gather_form_of(plan, state);
+  run_rows(plan, e, run->executor);
+  clear_padding(plan, run->out);
+  return GATHER_OK;
+}
+
+/* ---- indices that others may write */
+
+/* Runs on a private copy of all of them. *done: false if there is no memory for it. */
+static gather_status run_copied(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done,
+                                int64_t *bad, gather_error *error) {
+  char small[GATHER_COPY_BYTES];
+  const int64_t bytes = plan->index_count * (gather_type_row(plan->rule.type)->bits / 8);
+  char *copy = bytes <= GATHER_COPY_BYTES ? small : gather_alloc(bytes);
+  *done = copy != NULL;
+  if (!copy) return GATHER_OK;
+  gather_shared_copy_all(plan, run->indices, run->executor, copy);
+  e->indices = copy, e->shared = false;
+  gather_status status = run_validated(plan, run, e, bad, error);
+  if (copy != small) gather_free(copy);
+  return status;
+}
+
+/* Whether radix partitioning may be the fastest variant, and scratch_bytes allows the copy that it needs. */
+static bool wants_copy(const gather_plan *plan, gather_execution *e) {
+  const int64_t bytes = plan->index_count * (gather_type_row(plan->rule.type)->bits / 8);
+  if (plan->radix_variant < 0 || bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
+  e->order = gather_order_sample(e);
+  return e->order == GATHER_ORDER_RANDOM;
+}
+
+/* Tuples without numbers: an index 0 serves every row, and selects all of it. */
+static gather_status run_without_indices(const gather_plan *plan, const gather_run *run, int64_t *bad,
+                                         gather_error *error) {
+  static const int64_t zero = 0;
+  gather_run whole = *run;
+  whole.indices = &zero;
+  gather_execution e = {.plan = plan, .data = run->data, .indices = (const char *)&zero, .out = run->out};
+  return run_validated(plan, &whole, &e, bad, error);
+}
+
+static gather_status execute_shared(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
+  gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out, .shared = true};
+  bool done = false;
+  if (plan->row_count == 0) return gather_shared_check(plan, run->indices, run->executor, bad, error);
+  if (plan->index_count == 0) return run_without_indices(plan, run, bad, error);
+  GATHER_TRY(check_memory(plan, run, error));
+  if (is_staged(plan, run)) {
+    GATHER_TRY(run_staged(plan, run, &e, &done, bad, error));
+    if (done) return GATHER_OK;
+  }
+  const bool may = may_defer(plan, run);
+  if (!may || wants_copy(plan, &e)) GATHER_TRY(run_copied(plan, run, &e, &done, bad, error));
+  if (done) return GATHER_OK;
+  if (may) return run_deferred(plan, run, &e, bad, error);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the shared indices");
+}
+
+/* ---- the whole */
+
+static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
+  if (plan->shared) return execute_shared(plan, run, bad, error);
+  gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out};
+  if (plan->row_count == 0 || !run->indices) return run_validated(plan, run, &e, bad, error);
+  if (is_staged(plan, run)) {
+    bool done;
+    GATHER_TRY(check_memory(plan, run, error));
+    GATHER_TRY(run_staged(plan, run, &e, &done, bad, error));
+    if (done) return GATHER_OK;
+  }
+  if (!defers(plan, run, &e)) return run_validated(plan, run, &e, bad, error);
+  GATHER_TRY(check_memory(plan, run, error));
+  return run_deferred(plan, run, &e, bad, error);
+}
+
+bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run) {
+  if (plan->few.count == 0 || !gather_few_run(&plan->few, run)) return false;
+  if (run->bad_count) *run->bad_count = 0;
+  return true;
+}
+
+gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  int64_t bad = 0;
+  if (gather_plan_execute_few(plan, run)) return GATHER_OK;
+  GATHER_TRY(gather_executor_check(run->executor, error));
+  GATHER_TRY(gather_plan_check_overlap(plan, run, error));
+  GATHER_TRY(execute(plan, run, &bad, error));
+  if (run->bad_count) *run->bad_count = bad;
+  return GATHER_OK;
+}

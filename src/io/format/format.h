@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format.h: what the files of this folder share: the open file, the table of formats, and the functions of each format.
+ */
+#ifndef GATHER_FORMAT_FORMAT_H
+#define GATHER_FORMAT_FORMAT_H
+
+#include "core/base/arena.h"
+#include "core/base/tensor.h"
+#include "gather/file.h"
+#include "io/format/graph.h"
+#include "io/format/map_remote.h"
+#include "io/format/npy/descr.h"
+
+/* ---- reading */
+
+struct gather_file {
+  const char *format;
+  char *name; /* for messages */
+  gather_map map;
+  bool no_links;                /* files beside it are not opened through symbolic links */
+  gather_remote_client *client; /* reads the file and those beside it, which have URLs; NULL = they are local */
+  const char *text_column;      /* as in gather_file_options; the caller's, while the file is opened */
+  int64_t download_bytes;       /* most bytes of elements that gather_file_find_whole downloads */
+  int64_t len;
+  gather_file_tensor *tensors;
+  void *single;                     /* formats of one tensor: the heap object with it, else NULL */
+  gather_arena arena;               /* models: the graph, the tensors, and all that they point to except the mappings */
+  gather_graph_file *graph;         /* in the arena; NULL in formats without one */
+  const char *const *plain_names;   /* models: each tensor's name without the path of its graph; NULL */
+  struct gather_other_name *others; /* more names of its tensors, in the arena */
+  struct gather_sibling *siblings;  /* other mapped files, in the arena */
+  struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
+  const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
+  int64_t pieces_len;
+  int64_t *
+      name_slots; /* a table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few */
+  int64_t name_slot_count;           /* a power of two */
+  bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
+  const gather_unreadable **missing; /* parts of a split model that could not be opened, and why; in the arena */
+  int64_t missing_len;
+};
+
+/* The first tensor of exactly that name; NULL. */
+const gather_file_tensor *gather_file_named(const gather_file *file, const char *name);
+
+/* A column in several chunks: `count` tensors, from number `first`, to be concatenated along axis 0. */
+typedef struct gather_file_pieces_row {
+  const char *name;
+  int64_t first, count;
+} gather_file_pieces_row;
+
+/* The number of tensors that make up `name`, and the first of them; 0 if no several tensors have that name together:
+ * a single tensor is found by gather_file_find, which comes first. NULL or "" means the only such name. */
+int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first);
+
+/* One more name of a tensor, with and without the path of its graph. */
+typedef struct gather_other_name {
+  struct gather_other_name *next;
+  const char *full, *plain;
+  int64_t tensor;
+} gather_other_name;
+
+/* ---- files beside the file: external data, the .bin of an .xml */
+
+typedef struct gather_sibling {
+  struct gather_sibling *next;
+  const char *location, *path;
+  gather_map map;
+  const gather_unreadable *failure; /* remote: why it could not be opened; it is not asked for again */
+} gather_sibling;
+
+/* ---- sibling_tree.c */
+
+/* The mapped file of that name; NULL. */
+gather_sibling *gather_sibling_find(const gather_file *file, const char *location);
+/* Adds a file whose name is new. False: out of memory. */
+bool gather_sibling_add(gather_file *file, gather_sibling *added);
+
+/* ---- beside.c */
+
+/* The path of a file beside the file, in the arena: the file's folder with its slash, then the location. Of a URL, the location is
+ * percent-encoded, and the host is that of the file. NULL: out of memory. */
+char *gather_file_beside(gather_file *file, const char *location);
+
+/* Fails for a name that is not in or below the file's folder. */
+GATHER_CHECKED gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
+                                                        gather_error *error);
+
+/* The last part of the file's name, in the arena; of a URL decoded, since gather_file_beside encodes it again. NULL: out of memory. */
+char *gather_file_base(gather_file *file);
+
+/* ---- sibling_remote.c */
+
+/* Maps a file beside a remote file, or recalls why that failed. */
+GATHER_CHECKED gather_status gather_sibling_map_url(gather_file *file, const char *location, const gather_map **map,
+                                                    gather_error *error);
+/* Maps files beside a remote file, several at once, so that gather_file_sibling finds them; what cannot be opened is kept with its
+ * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_check_location refuses are
+ * left out. Does nothing for local files. */
+GATHER_CHECKED gather_status gather_siblings_map_urls(gather_file *file, const char *const *locations, int64_t count,
+                                                      void (*header)(const gather_map *map), gather_error *error);
+
+/* ---- sibling.c */
+
+/* Why a tensor's elements cannot be read, in the arena. */
+struct gather_unreadable {
+  gather_status status;
+  const char *file, *message;
+  int64_t file_offset;
+  const gather_map *map; /* not NULL: they can, but they are in this remote file, at file_offset; message is NULL */
+};
+
+/* Maps the file that `location` names, relative to the file's own folder, for the tensor `name`; each is mapped
+ * once. A name that is not in or below that folder is refused (GATHER_FILE_MALFORMED): an empty or absolute one, or
+ * one with "..". A name that is accepted may be a symbolic link to anywhere: the owner of the folder made it, not
+ * the model. If the file does not exist or cannot be mapped, the tensor is marked unreadable and *map is NULL.
+ * file_offset: position of the name in the file, for the message; -1. */
+GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
+                                                 const char *name, gather_file_tensor *tensor, const gather_map **map,
+                                                 gather_error *error);
+/* The same for a name that was checked, and for no tensor: fails if the file cannot be opened. */
+GATHER_CHECKED gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
+                                                      const gather_map **map, gather_error *error);
+
+/* ---- unreadable.c */
+
+/* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
+GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
+                                                    gather_file_tensor *tensor, gather_error *error);
+/* Keeps an error in the arena: NULL if out of memory. And returns it again. */
+const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why);
+GATHER_CHECKED gather_status gather_unreadable_recall(const gather_unreadable *kept, gather_error *error);
+
+/* ---- place.c */
+
+/* Points a tensor to its elements at `offset` of a mapping, which has all of them; type, shape and size are set. Elements of a remote
+ * file are not loaded: the tensor gets no data, and gather_file_place returns where they are. Small ones of models are loaded before
+ * the file is open, since they decide shapes and can be indices: they have data, but no bytes yet. */
+GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_map *map, int64_t offset,
+                                               gather_file_tensor *tensor, gather_error *error);
+/* The file whose mapping holds a tensor's elements, that mapping, and the offset in it; NULL if they are in other
+ * memory. The tensor is not empty. The mapping may be remote: then gather_map_object reads it. */
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
+                              int64_t *offset);
+/* The arguments of "the tensor%s%.100s%s" in a message: the name in quotes, or nothing for a tensor without a name. */
+#define GATHER_CALLED(name) (*(name) ? " '" : ""), (name), (*(name) ? "'" : "")
+/* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
+GATHER_CHECKED gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error);
+/* text_file.c: reads the mapped file as text; `column` as for gather_file_open_text. */
+GATHER_CHECKED gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error);
+/* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
+GATHER_CHECKED gather_status gather_file_settle(gather_file *file, gather_error *error);
+/* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
+GATHER_CHECKED gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
+                                                        gather_error *error);
+/* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
+GATHER_CHECKED gather_status gather_file_download(gather_file *file, const gather_file_tensor *tensor,
+                                                  const gather_file_tensor **loaded, gather_error *error);
+
+/* A file of one tensor: the block that gather_file.tensors points to, followed by its text. */
+typedef struct gather_single {
+  gather_file_tensor tensor;
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+  char text[];
+} gather_single;
+
+/* Makes a gather_single with room for text_bytes the file's only tensor. */
+GATHER_CHECKED gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather_single **single,
+                                                  gather_error *error);
+/* Points the tensor to its elements at `offset`; fails if the file is too short. Shape, type and size are set. */
+GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset,
+                                                 gather_error *error);
+
+/* ---- writing */
+
+/* The bytes that precede the elements. */
+typedef struct gather_header {
+  char *bytes;
+  int64_t size;
+} gather_header;
+
+/* Where a tensor goes in a file of several. */
+typedef struct gather_writing_place {
+  const gather_writing *what;
+  int64_t number;    /* of the tensor, in the caller's order */
+  int64_t at, bytes; /* of its elements, from the end of the header */
+  int64_t swap_unit; /* as gather_swap_unit */
+} gather_writing_place;
+
+/* ---- the table */
+
+/* What a recogniser may read without asking for it. */
+enum { GATHER_FORMAT_HEAD = 16 };
+
+typedef struct gather_format {
+  const char *name, *abilities, *extensions;
+  bool (*recognise)(const gather_map *map); /* its first 16 bytes are loaded */
+  gather_status (*open)(gather_file *file, gather_error *error);
+  bool (*carries)(const gather_type_info *type);
+  /* data_bytes: size of the elements, for headers that contain it. */
+  gather_status (*header)(const gather_writing *what, int64_t data_bytes, gather_header *header, gather_error *error);
+  /* order: the `count` tensors in file order. */
+  gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
+                           gather_header *header, gather_error *error);
+} gather_format;
+
+const gather_format *gather_format_at(size_t i); /* NULL after the last */
+/* The writable format of that name or file extension; NULL. */
+const gather_format *gather_format_named(const char *name);
+const gather_format *gather_format_for_path(const char *path);
+
+/* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
+ * unknown: what the file is if it is of no supported format, or a substitute for another file (substitute.h); else "". */
+const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
+/* Whether it is a TFRecord, whose first bytes can look like a TensorProto. Its first 16 bytes are loaded. */
+bool gather_format_is_tfrecord(const gather_map *map);
+/* Fails for a file of no supported format, with a message about what it seems to be. */
+GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
+
+bool gather_npy_recognise(const gather_map *map);
+GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *error);
+bool gather_npy_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                               gather_error *error);
+bool gather_npz_recognise(const gather_map *map);
+GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
+/* What a zip file is that has no arrays, and what to do; NULL: it has some, or cannot be read. file: only its map is read, and its tensors
+ * are of no use afterwards. */
+const char *gather_npz_other(gather_file *file);
+bool gather_arrow_recognise(const gather_map *map);
+GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
+bool gather_raw_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                               gather_error *error);
+bool gather_safetensors_recognise(const gather_map *map); /* one of the next two */
+bool gather_safetensors_is_file(const gather_map *map);
+bool gather_safetensors_is_index(const gather_map *map);
+GATHER_CHECKED gather_status gather_safetensors_open(gather_file *file, gather_error *error);
+GATHER_CHECKED gather_status gather_safetensors_index_open(gather_file *file, gather_error *error);
+bool gather_safetensors_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_safetensors_header(const gather_writing *what, int64_t data_bytes,
+                                                       gather_header *header, gather_error *error);
+GATHER_CHECKED gather_status gather_safetensors_headers(const gather_writing *tensors,
+                                                        const gather_writing_place *const *order, int64_t count,
+                                                        gather_header *header, gather_error *error);
+/* The tensor's name in the file; "data" if it has none. */
+const char *gather_safetensors_name(const gather_writing *what);
+bool gather_gguf_recognise(const gather_map *map);
+GATHER_CHECKED gather_status gather_gguf_open(gather_file *file, gather_error *error);
+bool gather_ir_recognise(const gather_map *map);
+GATHER_CHECKED gather_status gather_ir_open(gather_file *file, gather_error *error);
+bool gather_onnx_recognise(const gather_map *map);
+GATHER_CHECKED gather_status gather_onnx_open(gather_file *file, gather_error *error);
+bool gather_pb_recognise(const gather_map *map);
+GATHER_CHECKED gather_status gather_pb_open(gather_file *file, gather_error *error);
+bool gather_pb_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                              gather_error *error);
+/* The bytes that `len` strings take in a TensorProto, -1 if too many; and writes them. */
+int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len);
+void gather_pb_strings(const gather_string *strings, int64_t len, char *target);
+/* Fails if a TensorProto may not have that many bytes. */
+GATHER_CHECKED gather_status gather_pb_check_size(int64_t bytes, gather_error *error);
+
+#endif

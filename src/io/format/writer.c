@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * writer.c: a file being written. Elements go directly into the mapped temporary file, or into memory for a descriptor
+ * and for strings, whose size is known only at the end.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/tensor.h"
+#include "core/system/pages.h"
+#include "io/format/output.h"
+#include "io/format/swap.h"
+#include "io/format/writer.h"
+
+struct gather_writer {
+  gather_output output; /* if it has a path */
+  bool has_path;
+  int fd; /* if it has none */
+  bool strings, parts;
+  bool header_written; /* parts */
+  int64_t appended;    /* parts: bytes of the elements so far */
+  int64_t window_bytes;
+  gather_header header;
+  int64_t swap_unit;            /* 0 = the elements are written unchanged */
+  gather_writing_place *places; /* of several tensors; NULL */
+  int64_t count;                /* of places */
+  int64_t data_bytes;
+  void *data;  /* NULL if there are no bytes */
+  void *pages; /* owned; used if data is not in the output's mapping */
+};
+
+/* ---- the request */
+
+/* Fails and names the formats that carry the type. Raw bytes keep neither type nor shape: they come last. */
+static gather_status fail_carry(const gather_format *format, const gather_type_info *type, gather_error *error) {
+  char able[80] = "";
+  const gather_format *raw = NULL;
+  for (size_t i = 0; gather_format_at(i); i++) {
+    const gather_format *other = gather_format_at(i);
+    if (!other->carries || !other->carries(type)) continue;
+    if (other->carries == gather_raw_carries) raw = other;
+    size_t at = strlen(able);
+    if (other != raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? ", " : "; use ", other->name);
+  }
+  size_t at = strlen(able);
+  if (raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", raw->name);
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "%s cannot carry the type %s%s", format->name,
+                           type->name, able);
+}
+
+static gather_status fail_extension(const char *path, gather_error *error) {
+  char known[80] = "";
+  for (size_t i = 0; gather_format_at(i); i++) {
+    if (!gather_format_at(i)->carries) continue;
+    size_t at = strlen(known);
+    (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_at(i)->extensions);
+  }
+  return gather_fail_file(error, GATHER_USAGE, path, -1, "unknown extension; known are %s", known);
+}
+
+static gather_status choose_format(const gather_writing *what, const gather_format **format, gather_error *error) {
+  if (what->format) {
+    *format = gather_format_named(what->format);
+    if (*format) return GATHER_OK;
+    return gather_fail_input(error, GATHER_USAGE, "output", "no such output format '%.60s'", what->format);
+  }
+  if (!what->path)
+    return gather_fail_input(error, GATHER_USAGE, "output", "writing to a descriptor needs the name of a format");
+  *format = gather_format_for_path(what->path);
+  return *format ? GATHER_OK : fail_extension(what->path, error);
+}
+
+static gather_status check_shape(const gather_writing *what, int64_t *data_bytes, gather_error *error) {
+  const gather_tensor tensor = {
+      .type = what->type, .rank = what->rank, .item_bytes = what->item_bytes, .shape = what->shape};
+  GATHER_TRY(gather_tensor_check_input(&tensor, "output", error));
+  *data_bytes = gather_tensor_bytes(&tensor);
+  return GATHER_OK;
+}
+
+void gather_writing_plan_clear(gather_writing_plan *plan) {
+  gather_free(plan->header.bytes);
+  gather_free(plan->places);
+  *plan = (gather_writing_plan){0};
+}
+
+static gather_status check_align(const gather_writing *what, gather_error *error) {
+  const int64_t align = what->align_bytes;
+  if (align >= 0 && (align & (align - 1)) == 0) return GATHER_OK;
+  return gather_fail_input(error, GATHER_USAGE, "output", "the alignment must be a power of two, not %" PRId64, align);
+}
+
+/* A header that cannot be padded is as long as it is. */
+static gather_status check_aligned(const gather_writing *what, const gather_writing_plan *plan, gather_error *error) {
+  if (what->align_bytes == 0 || plan->header.size % what->align_bytes == 0) return GATHER_OK;
+  return gather_fail_input(
+      error, GATHER_UNSUPPORTED, "output",
+      "the header of a %s file cannot be padded to align the elements; use npy, safetensors or raw",
+      plan->format->name);
+}
+
+gather_status gather_writing_plan_make(const gather_writing *what, gather_writing_plan *plan, gather_error *error) {
+  const gather_format *format;
+  *plan = (gather_writing_plan){0};
+  if (!what) return gather_fail(error, GATHER_USAGE, "the tensor to write is NULL");
+  GATHER_TRY(choose_format(what, &format, error));
+  GATHER_TRY(check_shape(what, &plan->data_bytes, error));
+  GATHER_TRY(check_align(what, error));
+  const gather_type_info *type = gather_type_get(what->type);
+  if (!format->carries(type)) return fail_carry(format, type, error);
+  plan->format = format;
+  if (strcmp(format->name, "npy") != 0) GATHER_TRY(gather_swap_unit(what, &plan->swap_unit, error));
+  gather_status status = format->header(what, plan->data_bytes, &plan->header, error);
+  if (status == GATHER_OK) status = check_aligned(what, plan, error);
+  int64_t total;
+  if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
+    status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
+  if (status != GATHER_OK) gather_writing_plan_clear(plan);
+  return status;
+}
+
+gather_status gather_writer_check(const gather_writing *what, gather_error *error) {
+  gather_writing_plan plan;
+  GATHER_TRY(gather_writing_plan_make(what, &plan, error));
+  gather_writing_plan_clear(&plan);
+  return gather_writing_check_target(what, error);
+}
+
+gather_status gather_writing_check_target(const gather_writing *what, gather_error *error) {
+  if (what->path) return gather_output_check(what->path, what->replace, error);
+  return gather_descriptor_check(what->fd, error);
+}
+
+/* ---- creating it */
+
+/* Elements in memory: for descriptors, and strings. */
+static gather_status use_pages(gather_writer *writer, gather_error *error) {
+  if (writer->data_bytes == 0) return GATHER_OK;
+  writer->data = writer->pages = gather_pages_create(writer->data_bytes);
+  if (writer->data) return GATHER_OK;
+  return gather_fail_input(error, GATHER_OUT_OF_MEMORY, "output", "no memory for %" PRId64 " bytes of elements",
+                           writer->data_bytes);
+}
+
+/* Elements in the file. */
+static gather_status use_file(gather_writer *writer, gather_error *error) {
+  GATHER_TRY(gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, error));
+  GATHER_TRY(gather_output_map(&writer->output, error));
+  if (writer->header.size > 0) memcpy(writer->output.bytes, writer->header.bytes, (size_t)writer->header.size);
+  if (writer->data_bytes > 0) writer->data = writer->output.bytes + writer->header.size;
+  return GATHER_OK;
+}
+
+static gather_status start(gather_writer *writer, const gather_writing *what, gather_error *error) {
+  if (!writer->has_path) {
+    GATHER_TRY(gather_descriptor_check(what->fd, error));
+    return writer->parts ? GATHER_OK : use_pages(writer, error);
+  }
+  GATHER_TRY(gather_output_create(&writer->output, what->path, what->replace, error));
+  if (writer->parts) return gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, error);
+  return writer->strings ? use_pages(writer, error) : use_file(writer, error);
+}
+
+gather_status gather_writer_begin(const gather_writing *what, gather_writing_plan *plan, bool parts,
+                                  gather_writer **writer, gather_error *error) {
+  gather_writer *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) {
+    gather_writing_plan_clear(plan);
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
+  }
+  *made = (gather_writer){.output = GATHER_OUTPUT_NONE,
+                          .has_path = what->path != NULL,
+                          .fd = what->fd,
+                          .strings = what->type == GATHER_TYPE_STRING,
+                          .parts = parts,
+                          .header = plan->header,
+                          .swap_unit = plan->swap_unit,
+                          .places = plan->places,
+                          .count = plan->count,
+                          .data_bytes = plan->data_bytes};
+  gather_status status = start(made, what, error);
+  if (status == GATHER_OK)
+    *writer = made;
+  else
+    gather_writer_abort(made);
+  return status;
+}
+
+static gather_status create(const gather_writing *what, bool parts, gather_writer **writer, gather_error *error) {
+  gather_writing_plan plan;
+  GATHER_TRY(gather_writing_plan_make(what, &plan, error));
+  return gather_writer_begin(what, &plan, parts, writer, error);
+}
+
+gather_status gather_writer_create(const gather_writing *what, gather_writer **writer, gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create: writer is NULL");
+  *writer = NULL;
+  return create(what, false, writer, error);
+}
+
+gather_status gather_writer_create_parts(const gather_writing *what, int64_t window_bytes, gather_writer **writer,
+                                         gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_parts: writer is NULL");
+  *writer = NULL;
+  if (window_bytes < 0) return gather_fail(error, GATHER_USAGE, "gather_writer_create_parts: the window is negative");
+  if (what && what->type == GATHER_TYPE_STRING)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "strings cannot be written in parts");
+  GATHER_TRY(create(what, true, writer, error));
+  (*writer)->window_bytes = window_bytes;
+  return GATHER_OK;
+}
+
+gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes, gather_writer **writer,
+                                         gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_bytes: writer is NULL");
+  *writer = NULL;
+  if (!path) return gather_fail(error, GATHER_USAGE, "gather_writer_create_bytes: path is NULL");
+  if (bytes < 0) return gather_fail_file(error, GATHER_USAGE, path, -1, "a size is negative");
+  gather_writer *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
+  *made = (gather_writer){.output = GATHER_OUTPUT_NONE, .has_path = true, .fd = -1, .data_bytes = bytes};
+  gather_status status = gather_output_create(&made->output, path, replace, error);
+  if (status == GATHER_OK) status = use_file(made, error);
+  if (status == GATHER_OK)
+    *writer = made;
+  else
+    gather_writer_abort(made);
+  return status;
+}
+
+void *gather_writer_data(gather_writer *writer) { return gather_writer_data_at(writer, 0); }
+
+void *gather_writer_data_at(gather_writer *writer, int64_t i) {
+  if (!writer->places) return i == 0 ? writer->data : NULL;
+  if (i < 0 || i >= writer->count || writer->places[i].bytes == 0) return NULL;
+  return (char *)writer->data + writer->places[i].at;
+}
+
+const char *gather_writer_temporary(const gather_writer *writer) {
+  return writer->output.named ? writer->output.temporary : "";
+}
+
+void gather_writer_set_sync(gather_writer *writer, bool sync) { writer->output.no_sync = !sync; }
+
+/* ---- part by part */
+
+static gather_status put(gather_writer *writer, const void *bytes, int64_t size, gather_error *error) {
+  if (!writer->has_path) return gather_descriptor_write(writer->fd, bytes, size, error);
+  return gather_output_append(&writer->output, bytes, size, writer->window_bytes, error);
+}
+
+static gather_status put_header(gather_writer *writer, gather_error *error) {
+  if (writer->header_written) return GATHER_OK;
+  writer->header_written = true;
+  return put(writer, writer->header.bytes, writer->header.size, error);
+}
+
+gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes, gather_error *error) {
+  if (!writer || !writer->parts)
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: not a writer of gather_writer_create_parts");
+  if (bytes < 0 || bytes > writer->data_bytes - writer->appended || (bytes > 0 && !elements))
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: %" PRId64 " bytes; only %" PRId64 " are missing",
+                       bytes, writer->data_bytes - writer->appended);
+  if (writer->swap_unit > 0 && bytes % writer->swap_unit != 0)
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: the bytes end within an element");
+  GATHER_TRY(put_header(writer, error));
+  gather_swap(elements, bytes, writer->swap_unit);
+  writer->appended += bytes;
+  return put(writer, elements, bytes, error);
+}
+
+static gather_status finish_parts(gather_writer *writer, gather_error *error) {
+  if (writer->appended != writer->data_bytes)
+    return gather_fail(error, GATHER_USAGE, "%" PRId64 " of %" PRId64 " bytes were appended", writer->appended,
+                       writer->data_bytes);
+  GATHER_TRY(put_header(writer, error));
+  return writer->has_path ? gather_output_publish(&writer->output, error) : GATHER_OK;
+}
+
+/* ---- finishing it */
+
+/* Copies the bytes of the strings to where the elements are written from: after the header. */
+static gather_status lay_out_strings(gather_writer *writer, gather_error *error) {
+  const gather_string *strings = writer->data;
+  int64_t len = writer->data_bytes / (int64_t)sizeof *strings, bytes = gather_pb_strings_bytes(strings, len);
+  GATHER_TRY(gather_pb_check_size(bytes < 0 ? bytes : writer->header.size + bytes, error));
+  void *pages = writer->pages, *texts = NULL;
+  int64_t pages_bytes = writer->data_bytes;
+  writer->data_bytes = bytes;
+  writer->pages = NULL;
+  gather_status status = writer->has_path ? use_file(writer, error) : use_pages(writer, error);
+  texts = writer->data;
+  if (status == GATHER_OK && bytes > 0) gather_pb_strings(strings, len, texts);
+  gather_pages_destroy(pages, pages_bytes);
+  return status;
+}
+
+static gather_status finish(gather_writer *writer, gather_error *error) {
+  if (writer->parts) return finish_parts(writer, error);
+  if (writer->strings) GATHER_TRY(lay_out_strings(writer, error));
+  gather_swap(writer->data, writer->data_bytes, writer->swap_unit);
+  for (int64_t i = 0; i < writer->count; i++)
+    gather_swap(gather_writer_data_at(writer, i), writer->places[i].bytes, writer->places[i].swap_unit);
+  if (writer->has_path) return gather_output_publish(&writer->output, error);
+  GATHER_TRY(gather_descriptor_write(writer->fd, writer->header.bytes, writer->header.size, error));
+  return gather_descriptor_write(writer->fd, writer->data, writer->data_bytes, error);
+}
+
+gather_status gather_writer_commit(gather_writer *writer, gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_commit: writer is NULL");
+  gather_status status = finish(writer, error);
+  gather_writer_abort(writer);
+  return status;
+}
+
+void gather_writer_abort(gather_writer *writer) {
+  if (!writer) return;
+  gather_output_clear(&writer->output);
+  gather_pages_destroy(writer->pages, writer->data_bytes);
+  gather_free(writer->header.bytes);
+  gather_free(writer->places);
+  gather_free(writer);
+}
