@@ -79,17 +79,3 @@ elseif(GATHER_HTTP)
 else()
   message(STATUS "libcurl: OFF (GATHER_HTTP): URLs are not read")
 endif()
-
-# Threads: the built-in pool, tables read by threads, and jobs that run beside the caller.
-if(WIN32) # by Windows' own (src/core/system/windows)
-  add_library(Threads::Threads INTERFACE IMPORTED GLOBAL)
-else()
-  set(THREADS_PREFER_PTHREAD_FLAG ON)
-  find_package(Threads REQUIRED)
-endif()
-
-# cmocka: the C tests' runner.
-if(GATHER_TESTS)
-  find_path(CMOCKA_INCLUDE cmocka.h)
-  find_library(CMOCKA_LIBRARY cmocka)
-endif()

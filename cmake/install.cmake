@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` gives: both libraries, the headers, a pkg-config file and a CMake package (cli/ adds the command and its
-# man pages). Nothing of it holds a path of the machine that built it, so that the tree may be moved.
+# What `cmake --install` gives: libgather with everything and libgather-core, shared and static, the headers, and for each of the two a
+# pkg-config file and a component of the CMake package (cli/ adds the command and its man pages). With GATHER_COMPONENTS=core the second
+# alone. Nothing of it holds a path of the machine that built it, so that the tree may be moved.
 include(CMakePackageConfigHelpers)
+set(gather_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gather)
+set(gather_headers_of_core gather codec dlpack tree)
 
-install(TARGETS gather_shared gather_static EXPORT gatherTargets)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gather DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(TARGETS gather_core_shared gather_core_static EXPORT gatherCoreTargets)
+install(EXPORT gatherCoreTargets NAMESPACE gather:: DESTINATION ${gather_package_folder})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(GATHER_COMPONENTS STREQUAL "all")
+  install(TARGETS gather_shared gather_static EXPORT gatherTargets)
+  install(EXPORT gatherTargets NAMESPACE gather:: DESTINATION ${gather_package_folder})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gather DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+else()
+  list(TRANSFORM gather_headers_of_core REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/include/gather/\\1.h" OUTPUT_VARIABLE headers)
+  file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/gather/*.def)
+  install(FILES ${headers} ${tables} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gather)
+endif()
 
 # What programs that link the static library need besides.
 set(gather_static_needs "")
@@ -20,26 +32,28 @@ foreach(need NANOPB:protobuf-nanopb EXPAT:expat JANSSON:jansson LIBURING:uring)
 endforeach()
 
 # The CMake package.
-set(gather_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gather)
-if(BUILD_SHARED_LIBS)
-  set(gather_default shared)
-else()
-  set(gather_default static)
-endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gatherConfig.cmake.in ${PROJECT_BINARY_DIR}/gatherConfig.cmake
   INSTALL_DESTINATION ${gather_package_folder} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/gatherConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gatherConfig.cmake ${PROJECT_BINARY_DIR}/gatherConfigVersion.cmake
   DESTINATION ${gather_package_folder})
-install(EXPORT gatherTargets NAMESPACE gather:: DESTINATION ${gather_package_folder})
 
-# The pkg-config file.
+# The pkg-config files.
 include(${CMAKE_CURRENT_LIST_DIR}/pkgconfig_folders.cmake)
 if(GATHER_HAVE_CURL) # libcurl is loaded by dlopen, which older C libraries have in a library of its own
   list(APPEND gather_static_needs ${CMAKE_DL_LIBS})
 endif()
-list(TRANSFORM gather_static_needs PREPEND "-l" OUTPUT_VARIABLE gather_pc_private)
-list(JOIN gather_pc_private " " gather_pc_private)
-string(APPEND gather_pc_private " -lpthread")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/gather.pc.in ${PROJECT_BINARY_DIR}/gather.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/gather.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# gather_install_pkgconfig(NAME DESCRIPTION LIBRARY...): NAME.pc for lib<NAME>, whose static one needs these libraries and threads.
+function(gather_install_pkgconfig name description)
+  set(gather_pc_name ${name})
+  set(gather_pc_description ${description})
+  list(TRANSFORM ARGN PREPEND "-l" OUTPUT_VARIABLE gather_pc_private)
+  list(APPEND gather_pc_private -lpthread)
+  list(JOIN gather_pc_private " " gather_pc_private)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/gather.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+gather_install_pkgconfig(gather-core "${PROJECT_DESCRIPTION}: the core, without files")
+if(GATHER_COMPONENTS STREQUAL "all")
+  gather_install_pkgconfig(gather "${PROJECT_DESCRIPTION}" ${gather_static_needs})
+endif()

@@ -39,10 +39,12 @@ def object_symbols(files: list[Path]) -> dict[Path, Symbols]:
     return found
 
 
-def declared(folder: str = "include/gather") -> set[str]:
-    """The functions that the public headers promise."""
+def declared(*headers: str, folder: str = "include/gather") -> set[str]:
+    """The functions that the public headers promise, or those of these names."""
     names = set()
     for header in (ROOT / folder).glob("*.h"):
+        if headers and header.stem not in headers:
+            continue
         text = COMMENT.sub(" ", header.read_text(encoding="utf-8"))
         text = re.sub(r"^\s*#.*$", " ", text, flags=re.M)
         names.update(DECLARED.findall(text))

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -40,13 +41,15 @@ def needs(program: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("target", "shared"), [("gather::gather", True), ("gather::shared", True), ("gather::static", False)]
+    ("target", "library"),
+    [("gather::gather", "libgather.so.0"), ("gather::shared", "libgather.so.0"), ("gather::static", None),
+     ("gather::core", "libgather-core.so.0"), ("gather::core_shared", "libgather-core.so.0"), ("gather::core_static", None)],
 )
-def test_find_package(tree: Tree, examples: Path, tmp_path: Path, target: str, shared: bool):
+def test_find_package(tree: Tree, examples: Path, tmp_path: Path, target: str, library: str | None):
     source = copy_of(examples, "cmake", tmp_path)
     build_with_cmake(source, tmp_path / "b", f"-DCMAKE_PREFIX_PATH={tree.prefix}", f"-DGATHER_TARGET={target}")
     assert run(tmp_path / "b/plan") == expected(examples, "cmake")
-    assert ("libgather.so.0" in needs(tmp_path / "b/plan")) is shared
+    assert {name for name in needs(tmp_path / "b/plan") if "gather" in name} == ({library} if library else set())
 
 
 @pytest.mark.parametrize(("version", "code"), [("0.2", 0), ("0.2.0", 0), ("0.3", 1), ("1.0", 1), ("0.1", 1)])
@@ -61,6 +64,35 @@ def test_find_package_knows_its_version(tree: Tree, tmp_path: Path, version: str
 def npy_table(folder: Path) -> Path:
     np.save(folder / "table.npy", np.arange(40, dtype=np.float32).reshape(8, 5) / 2)
     return folder / "table.npy"
+
+
+@pytest.fixture(scope="module")
+def core(gather_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The core, built alone and installed."""
+    folder = tmp_path_factory.mktemp("core")
+    said = build_with_cmake(gather_source, folder / "b", "-DGATHER_COMPONENTS=core", "-DGATHER_TESTS=OFF", QUICK)
+    assert said.count("Found") == said.count("Found Threads") == 1, said  # nothing else is looked for
+    cache = (folder / "b/CMakeCache.txt").read_text(encoding="utf-8")
+    assert not re.search(r"EXPAT|JANSSON|NANOPB|URING|CURL|^MPI|GATHER_MPI|^Python|_Python|CMOCKA", cache, re.M)
+    assert 50 < len(list((folder / "b").rglob("*.o"))) <= 130
+    run(CMAKE, "--install", folder / "b", "--prefix", folder / "p")
+    return folder / "p"
+
+
+def test_the_core_alone(core: Path, examples: Path, tmp_path: Path):
+    """Its tree has its own headers, and each way of finding it finds it."""
+    headers = {path.name for path in (core / "include/gather").iterdir()}
+    assert headers == {"gather.h", "codec.h", "dlpack.h", "tree.h", "codec.def", "family.def", "status.def", "type.def"}
+    source = copy_of(examples, "cmake", tmp_path)
+    build_with_cmake(source, tmp_path / "b", f"-DCMAKE_PREFIX_PATH={core}")
+    assert run(tmp_path / "b/plan") == expected(examples, "cmake")
+    path = next(core.rglob("gather-core.pc")).parent
+    flags = run("pkg-config", "--cflags", "--libs", "gather-core", PKG_CONFIG_PATH=str(path)).split()
+    run(CC, "-std=c11", source / "plan.c", *flags, f"-Wl,-rpath,{path.parent}", "-o", tmp_path / "plan")
+    assert run(tmp_path / "plan") == expected(examples, "cmake")
+    said = subprocess.run([CMAKE, "-S", source, "-B", tmp_path / "whole", f"-DCMAKE_PREFIX_PATH={core}", "-DGATHER_TARGET=gather::gather"],
+                          capture_output=True, text=True, check=False)
+    assert said.returncode == 1 and "only the core of gather is installed here" in said.stderr, said.stderr
 
 
 ROWS = "17.5 18\n0 0.5\n17.5 18\n"
@@ -98,7 +130,7 @@ def test_vendored(examples: Path, gather_source: Path, tmp_path: Path):
     source = copy_of(examples, "vendored", tmp_path)
     build_with_cmake(source, tmp_path / "b", f"-DGATHER_FOLDER={gather_source}", QUICK)
     assert run(tmp_path / "b/sort") == expected(examples, "vendored")
-    assert (tmp_path / "b/gather/src").exists() and not (tmp_path / "b/gather/cli").exists()
+    assert {path.name for path in (tmp_path / "b/gather/src").iterdir() if path.is_dir()} - {"CMakeFiles"} == {"core"}
 
 
 LEVEL = re.compile(r"(?<= )-O\S*")

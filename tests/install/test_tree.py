@@ -30,10 +30,16 @@ ALWAYS = {
     "lib/libgather.so",
     "lib/libgather.so.0",
     "lib/libgather.so.0.2.0",
+    "lib/libgather-core.a",
+    "lib/libgather-core.so",
+    "lib/libgather-core.so.0",
+    "lib/libgather-core.so.0.2.0",
     "lib/pkgconfig/gather.pc",
+    "lib/pkgconfig/gather-core.pc",
     "lib/cmake/gather/gatherConfig.cmake",
     "lib/cmake/gather/gatherConfigVersion.cmake",
     "lib/cmake/gather/gatherTargets.cmake",
+    "lib/cmake/gather/gatherCoreTargets.cmake",
     "bin/gather",
     "share/doc/gather/LICENSE",
     *COMPLETIONS,
@@ -49,7 +55,7 @@ def test_the_files_stand_where_they_should(tree: Tree):
 
 
 def test_there_is_nothing_that_nobody_expects(tree: Tree):
-    known = re.compile(r"lib/cmake/gather/gatherTargets-\w+\.cmake|share/man/man1/gather(-[a-z]+)?\.1"
+    known = re.compile(r"lib/cmake/gather/gather(Core)?Targets-\w+\.cmake|share/man/man1/gather(-[a-z]+)?\.1"
                        r"|lib/gather/(libgather_[a-z]+\.so|gather\.duckdb_extension)"
                        # libgather_mpi, where an MPI was found
                        r"|include/gather/mpi\.h|lib/libgather_mpi\.(a|so|so\.[0-9.]+)|lib/pkgconfig/gather_mpi\.pc"
