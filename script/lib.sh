@@ -70,7 +70,16 @@ telling_lines='^[0-9]+ upgraded, |^Need to get |^After this operation, |Download
 
 # The C tests that kernels matter to: where the rest of the library is as on another machine, only these run.
 kernel_tests=(test_kernel test_safety_guard test_rules_cases test_rules_replay test_unit_{plan,policy,machine})
-of_kernels="^($(IFS='|' && echo "${kernel_tests[*]}"))\$"
+# Of the other C tests a sample for machines that differ in one thing each: those in which threads meet, those that see the order of bytes
+# and the size of a pointer, and those that call the system.
+thread_tests=(test_unit_pool test_safety_{threads,changing} test_table_{engines_cancel,stress,failures_decoded,readers} test_remote_{client,life,table}
+  test_shuffle test_rules_replay)
+order_tests=("${kernel_tests[@]}" test_codec_{decode,describe,random} test_format_{files,values} test_unit_{types,tensor,tuples,check_graphs}
+  test_table_{engines,parts} test_shuffle_inputs)
+system_tests=(test_windows test_unit_{pool,clock} test_format_{files,names} test_table_{engines,readers,parts,stress} test_remote_client test_shuffle)
+# only NAME...: the expression that selects these tests.
+only() { echo "^($(IFS='|' && echo "$*"))\$"; }
+of_kernels=$(only "${kernel_tests[@]}")
 # The fuzzer's seeds, whose readers call no system.
 of_seeds='^fuzz_|make_fuzz_corpus|corpus_alloc'
 
@@ -108,7 +117,7 @@ configure_and_build() {
 test_preset() {
   local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log" skips='' flaky=()
   shift
-  "${ctest_command[@]}" --preset "$preset" -j "$((jobs + 1))" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
+  "${ctest_command[@]}" --preset "$preset" -j "$((jobs + 1))" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" | name_running || result=$?
   if [ -e "$log" ] && grep -qE '^[0-9]+/[0-9]+ Test: ' "$log"; then
     skips=$(summarise_skips <"$log")
   else
@@ -122,6 +131,34 @@ test_preset() {
     printf "%d%% tests passed, %d tests failed out of %d\n", 100 * ($NF - bad) / $NF, bad, $NF
   }' "build/$preset-test.log"
   return "$result"
+}
+
+# name_running: passes ctest's lines on, and after eight seconds without one says which tests it waits for.
+name_running() {
+  local start=$SECONDS quiet=$SECONDS line='' rest status name
+  declare -A running
+  while :; do
+    status=0
+    IFS= read -r -t 1 rest || status=$?
+    line+=$rest
+    if [ "$status" -gt 128 ]; then # no whole line within a second
+      [ "$((SECONDS - quiet))" -lt 8 ] || [ "${#running[@]}" = 0 ] || {
+        printf '%4s s: waiting for%s\n' "$((SECONDS - start))" "$(printf ' %s' "${!running[@]}")"
+        quiet=$SECONDS
+      }
+      continue
+    fi
+    [ "$status" = 0 ] || [ -n "$line" ] || return 0
+    printf '%s\n' "$line"
+    quiet=$SECONDS
+    if [[ $line =~ ^\ *Start\ +[0-9]+:\ (.+)$ ]]; then
+      running[${BASH_REMATCH[1]}]=1
+    elif [[ $line =~ ^\ *[0-9]+/[0-9]+\ Test\ +#[0-9]+:\ ([^ ]+) ]]; then
+      unset "running[${BASH_REMATCH[1]}]"
+    fi
+    [ "$status" = 0 ] || return 0
+    line=''
+  done
 }
 
 # run_again PRESET: the failed tests of the run before, each alone. Those that pass are put into flaky, and result is 0 if all do.

@@ -36,6 +36,16 @@ def test_a_step_that_fails(gather_source: Path, tmp_path: Path):
     assert shell(gather_source, f"progress x {tmp_path}/log false; echo not reached").returncode == 1
 
 
+def test_tests_that_are_waited_for_are_named(gather_source: Path):
+    """ctest's lines come through unchanged, the last one without an end too; in silence those that run are named."""
+    lines = ["      Start  1: fast", "      Start 12: slow_one", "1/2 Test  #1: fast ....   Passed    0.01 sec"]
+    last = "2/2 Test #12: slow_one ...***Failed    9.01 sec"
+    program = "printf '%s\n' " + " ".join(f"'{line}'" for line in lines) + f"; sleep 10; printf '%s' '{last}'"
+    done = shell(gather_source, f"{{ {program}; }} | name_running")
+    said = done.stdout.splitlines()
+    assert said[:3] == lines and said[4:] == [last] and said[3].strip() in {"8 s: waiting for slow_one", "9 s: waiting for slow_one"}, said
+
+
 LOG = """
 1/3 Test: python
 Command: "pytest"
