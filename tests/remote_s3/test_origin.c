@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "io/remote/origin.h"
-#include "io/remote/percent.h"
+#include "io/remote/remote_url.h"
 #include "unit/support.h"
 
 static gather_remote_options options_with(const char *endpoint, const char *region, bool virtual_host) {

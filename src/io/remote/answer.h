@@ -42,12 +42,10 @@ void gather_answer_clear(gather_remote_answer *answer);
 /* Seconds to wait by Retry-After, in seconds or as a date that is compared with the answer's own; -1 if it does not say. */
 int64_t gather_answer_wait(const gather_remote_answer *answer);
 /* Whether an entity tag is a strong one: one that names bytes. */
-bool gather_tag_is_strong(const char *tag);
+static inline bool gather_tag_is_strong(const char *tag) { return tag[0] == '"'; }
 
 /* "Sun, 06 Nov 1994 08:49:37 GMT" in seconds since 1970; false if it is anything else (no other form has been allowed since 1997). */
 bool gather_http_date(const char *text, int64_t *seconds);
-/* "bytes 0-99/1000", "bytes 0-99/" "*", "bytes *" "/1000"; false if it is anything else. */
-bool gather_content_range(const char *text, gather_remote_answer *answer);
 
 /* What was asked for. */
 typedef struct gather_remote_question {

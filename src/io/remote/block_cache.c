@@ -150,10 +150,13 @@ static void add_address(gather_sha256 *hash, const char *url) {
 }
 
 static void block_key(const gather_block_file *file, int64_t block, uint8_t key[GATHER_SHA256_BYTES]) {
-  uint8_t text[GATHER_SHA256_BYTES + 8];
-  memcpy(text, file->digest, GATHER_SHA256_BYTES);
-  put64(text + GATHER_SHA256_BYTES, (uint64_t)block);
-  gather_sha256_of(text, sizeof text, key);
+  uint8_t number[8];
+  gather_sha256 hash;
+  put64(number, (uint64_t)block);
+  gather_sha256_begin(&hash);
+  gather_sha256_add(&hash, file->digest, GATHER_SHA256_BYTES);
+  gather_sha256_add(&hash, number, sizeof number);
+  gather_sha256_end(&hash, key);
 }
 
 void gather_block_file_set(gather_block_file *file, const char *address, const char *target, const char *version) {

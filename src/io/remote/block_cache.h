@@ -14,7 +14,7 @@
 #define GATHER_REMOTE_BLOCK_CACHE_H
 
 #include "gather/gather.h"
-#include "io/remote/sha256.h"
+#include "io/remote/signature.h"
 
 /* GATHER_BLOCK_COVERED: a range of so many bytes or more is not widened to whole blocks. */
 enum { GATHER_BLOCK_BYTES = 65536, GATHER_BLOCK_COVERED = 4 * GATHER_BLOCK_BYTES };

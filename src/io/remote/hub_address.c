@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "io/remote/origin.h"
-#include "io/remote/percent.h"
+#include "io/remote/remote_url.h"
 
 enum { MOST_TEXT = 4096, MOST_COMMIT = 64, LEAST_COMMIT = 40 };
 

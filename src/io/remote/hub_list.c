@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "io/remote/percent.h"
+#include "io/remote/remote_url.h"
 
 #ifdef GATHER_HAVE_JANSSON
 #include <jansson.h>

@@ -8,7 +8,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "io/remote/sigv4.h"
+#include "io/remote/signature.h"
 
 static const struct {
   const char *prefix;
@@ -96,59 +96,7 @@ void gather_remote_origin_destroy(gather_remote_origin *origin) {
 
 /* ---- the headers of a request */
 
-static void add_header(gather_growing *growing, const char *name, const char *value) {
-  gather_growing_text(growing, name);
-  gather_growing_text(growing, ": ");
-  gather_growing_text(growing, value);
-  gather_growing_char(growing, '\0');
-}
-
 static bool given(const char *text) { return text && text[0]; }
-
-/* The host as curl sends it: without the scheme's own port. */
-static void add_host(gather_growing *host, const char *url, const char *authority, const char *end) {
-  bool secure = gather_remote_begins(url, "https://");
-  const char *port = secure ? ":443" : ":80";
-  size_t bytes = (size_t)(end - authority), own = strlen(port);
-  if (bytes > own && memcmp(end - own, port, own) == 0) bytes -= own;
-  for (size_t i = 0; i < bytes; i++) gather_growing_char(host, gather_remote_lower(authority[i]));
-}
-
-static void sign(const gather_remote_options *options, const char *url, int64_t seconds, gather_growing *growing) {
-  const char *authority, *end = gather_remote_authority(url, &authority);
-  gather_growing host = {0}, path = {0}, value = {0};
-  char time[GATHER_SIGV4_TIME];
-  size_t path_bytes = strcspn(end, "?#");
-  add_host(&host, url, authority, end);
-  gather_growing_write(&path, path_bytes ? end : "/", path_bytes ? path_bytes : 1);
-  bool token = given(options->session_token);
-  const gather_sigv4_header headers[] = {{"host", host.text},
-                                         {"x-amz-content-sha256", GATHER_SIGV4_NO_BODY},
-                                         {"x-amz-date", gather_sigv4_time(seconds, time)},
-                                         {"x-amz-security-token", options->session_token}};
-  const gather_sigv4 request = {.key_id = options->key_id,
-                                .secret = options->secret,
-                                .region = gather_s3_region(options),
-                                .service = "s3",
-                                .method = "GET",
-                                .path = path.text,
-                                .query = end[path_bytes] == '?' ? end + path_bytes + 1 : "",
-                                .headers = headers,
-                                .header_count = token ? 4 : 3,
-                                .payload = GATHER_SIGV4_NO_BODY,
-                                .time = time};
-  bool made = !host.failed && !path.failed;
-  if (made) gather_sigv4_authorization(&request, &value);
-  if (!made || value.failed) {
-    growing->failed = true;
-  } else {
-    add_header(growing, "Authorization", value.text);
-    for (int i = 1; i < request.header_count; i++) add_header(growing, headers[i].name, headers[i].value);
-  }
-  gather_growing_clear(&host);
-  gather_growing_clear(&path);
-  gather_growing_clear(&value);
-}
 
 void gather_remote_origin_headers(const gather_remote_origin *origin, const gather_remote_options *options,
                                   const char *url, int64_t seconds, gather_growing *growing) {
@@ -160,5 +108,5 @@ void gather_remote_origin_headers(const gather_remote_origin *origin, const gath
     gather_growing_char(growing, '\0');
   }
   if (origin->scheme == GATHER_REMOTE_S3 && given(options->key_id) && given(options->secret))
-    sign(options, url, seconds, growing);
+    gather_sign_s3(options, gather_s3_region(options), url, seconds, growing);
 }

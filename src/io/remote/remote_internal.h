@@ -13,15 +13,12 @@
 #include <stdatomic.h>
 
 #include "io/remote/answer.h"
-#include "io/remote/backoff.h"
 #include "io/remote/block_cache.h"
 #include "io/remote/curl_library.h"
-#include "io/remote/depth.h"
-#include "io/remote/histogram.h"
 #include "io/remote/origin.h"
+#include "io/remote/pace.h"
 #include "io/remote/remote_client.h"
 #include "io/remote/remote_locate.h"
-#include "io/remote/remote_measure.h"
 
 #define GATHER_REMOTE_TEXT_OF(number) #number
 #define GATHER_REMOTE_TEXT(number) GATHER_REMOTE_TEXT_OF(number)

@@ -10,7 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "io/remote/origin.h"
-#include "io/remote/percent.h"
+#include "io/remote/remote_url.h"
 
 enum { MOST_BUCKET = 255, MOST_KEY = 1024, MOST_REGION = 64 };
 

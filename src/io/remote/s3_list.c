@@ -8,7 +8,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "io/remote/percent.h"
+#include "io/remote/remote_url.h"
 #include "io/remote/remote_xml.h"
 
 void gather_s3_list_address(const gather_remote_origin *origin, const char *token, int64_t most,

@@ -29,7 +29,7 @@ static void init_network(gather_remote_client *client) {
   gather_depth_init(&client->depth, client->settings.given.connections, now);
   client->depth_now = client->depth.now;
   client->depth_grows = true;
-  gather_backoff_seed(&client->backoff, (uint64_t)now ^ (uint64_t)(uintptr_t)client ^ ((uint64_t)getpid() << 32));
+  client->backoff.state = (uint64_t)now ^ (uint64_t)(uintptr_t)client ^ ((uint64_t)getpid() << 32);
   for (size_t i = 0; i < sizeof client->sockets / sizeof *client->sockets; i++) client->sockets[i] = -1;
 }
 
@@ -101,24 +101,20 @@ void gather_remote_client_release(gather_remote_client *client) {
   gather_free(client);
 }
 
-/* With the lock held. */
-static void take_costs(const gather_remote_client *client, gather_remote_costs *costs) {
-  const int32_t connections = client->depth_grows ? client->settings.given.connections : client->depth_now;
-  const double latency = gather_remote_measure_latency(&client->measure),
-               bandwidth = gather_remote_measure_bandwidth(&client->measure, connections);
-  *costs = (gather_remote_costs){.latency = latency > 0 ? latency : GUESSED_LATENCY,
-                                 .bandwidth = bandwidth > 0 ? bandwidth : GUESSED_BANDWIDTH,
-                                 .connections = connections,
-                                 .rate = MOST_RATE,
-                                 .bytes = client->measure.bytes + 1,
-                                 .guessed = client->measure.each == 0};
+/* What was measured; with the lock held. */
+static void take_measured(const gather_remote_client *client, gather_remote_costs *costs) {
+  gather_remote_measured(&client->measure, client->depth_grows ? client->settings.given.connections : client->depth_now,
+                         costs);
 }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
   gather_remote_client_enter(client);
   (void)pthread_mutex_lock(&client->lock);
-  take_costs(client, costs);
+  take_measured(client, costs);
   (void)pthread_mutex_unlock(&client->lock);
+  if (costs->latency <= 0) costs->latency = GUESSED_LATENCY;
+  if (costs->bandwidth <= 0) costs->bandwidth = GUESSED_BANDWIDTH;
+  costs->rate = MOST_RATE;
 }
 
 /* With the lock held. */
@@ -139,9 +135,9 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
   *statistics = client->counts;
   statistics->depth = client->depth_now;
   cache_counts(client, statistics);
-  take_costs(client, &costs);
-  statistics->latency = client->first_bytes.count ? costs.latency : 0;
-  statistics->bandwidth = gather_remote_measure_bandwidth(&client->measure, costs.connections);
+  take_measured(client, &costs);
+  statistics->latency = costs.latency;
+  statistics->bandwidth = costs.bandwidth;
   statistics->p50 = (double)gather_histogram_share(&client->durations, 0.50) * 1e-9;
   statistics->p99 = (double)gather_histogram_share(&client->durations, 0.99) * 1e-9;
   (void)pthread_mutex_unlock(&client->lock);
