@@ -18,7 +18,6 @@
 #include "io/remote/origin.h"
 #include "io/remote/pace.h"
 #include "io/remote/remote_client.h"
-#include "io/remote/remote_locate.h"
 
 #define GATHER_REMOTE_TEXT_OF(number) #number
 #define GATHER_REMOTE_TEXT(number) GATHER_REMOTE_TEXT_OF(number)
@@ -164,7 +163,7 @@ void gather_remote_deliver(gather_remote_client *client, gather_remote_request *
 void gather_remote_cache_head(gather_remote_object *object);
 
 /* ---- remote_reason.c: network. What a refusal of S3 or the hub means, in the place of a sentence about its status. */
-void gather_remote_reason(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]);
+int gather_remote_reason(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]);
 /* Whether a transfer asks the place itself, and not where it redirected to. */
 bool gather_remote_asks_place(const gather_remote_transfer *transfer);
 

@@ -2,13 +2,12 @@
  *
  * remote_options.c: what URLs there are, and the options of those who read them.
  */
-#include "io/remote/remote_options.h"
+#include "io/remote/origin.h"
 
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/struct.h"
-#include "io/remote/remote_url.h"
 
 #if !defined(GATHER_HAVE_CURL)
 #define GATHER_HTTP_SCHEMES ""
@@ -31,11 +30,21 @@ bool gather_remote_scheme_listed(const char *list, const char *scheme) {
   return false;
 }
 
-gather_status gather_remote_scheme_check(const char *scheme, gather_error *error) {
+/* Returns GATHER_UNSUPPORTED if this build has not this scheme; the message says which it has. */
+static gather_status check_build(const char *scheme, gather_error *error) {
   if (gather_remote_scheme_listed(GATHER_HTTP_SCHEMES, scheme)) return GATHER_OK;
   return gather_fail(error, GATHER_UNSUPPORTED,
                      "this build of libgather reads no %s:// URLs, but those of %s (CMake option GATHER_HTTP)", scheme,
                      GATHER_HTTP_SCHEMES[0] ? GATHER_HTTP_SCHEMES : "no scheme");
+}
+
+gather_status gather_remote_scheme_check(const gather_remote_settings *settings, const char *scheme,
+                                         gather_error *error) {
+  const char *allowed = settings->given.schemes;
+  GATHER_TRY(check_build(scheme, error));
+  if (gather_remote_scheme_listed(allowed, scheme)) return GATHER_OK;
+  return gather_fail(error, GATHER_UNSUPPORTED, "%s:// URLs are not allowed here; those of %s are", scheme,
+                     allowed[0] ? allowed : "no scheme");
 }
 
 /* Every scheme of a list must exist, and be in this build. */
@@ -48,7 +57,7 @@ static gather_status check_schemes(const char *list, gather_error *error) {
     if (!scheme)
       return gather_fail(error, GATHER_USAGE, "remote.schemes has '%.*s'; there are https, http, s3, hf", (int)length,
                          at);
-    GATHER_TRY(gather_remote_scheme_check(scheme, error));
+    GATHER_TRY(check_build(scheme, error));
   }
   return GATHER_OK;
 }

@@ -30,7 +30,7 @@ static gather_status make(gather_remote_client *client, const char *url, const c
 
 void gather_remote_object_close(gather_remote_object *object) {
   if (!object) return;
-  gather_remote_place_clear(&object->place);
+  gather_remote_origin_destroy(object->place.origin);
   gather_arena_clear(&object->arena);
   gather_arena_clear(&object->target_arena);
   gather_free(object->head);

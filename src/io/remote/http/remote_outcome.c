@@ -370,17 +370,10 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   }
 }
 
-/* What the code of S3 says about trying again: it refuses with 400 what may pass, and with 503 what does not. 1: it may help, 0: it
- * does not, -1: as the status says. */
-static int says_again(const gather_remote_transfer *transfer) {
-  const gather_remote_origin *origin = transfer->request->object->place.origin;
-  if (!origin || !gather_remote_asks_place(transfer)) return -1;
-  return gather_remote_origin_again(origin, transfer->answer.status, transfer->refusal.text, transfer->refusal.bytes);
-}
-
-/* A refusal that may pass by its status. */
-static void refused_for_now(gather_remote_transfer *transfer, const char *why) {
-  if (says_again(transfer) == 0)
+/* A refusal that may pass by its status. says_again: as gather_remote_origin_refusal returns it: S3 refuses with 400 what may pass, and
+ * with 503 what does not. */
+static void refused_for_now(gather_remote_transfer *transfer, int says_again, const char *why) {
+  if (says_again == 0)
     gather_remote_fail(transfer->request, GATHER_IO_ERROR, "%s", why);
   else
     again(transfer, false, gather_answer_wait(&transfer->answer), why);
@@ -394,7 +387,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
     return;
   }
   (void)snprintf(why, sizeof why, "%s", transfer->why);
-  gather_remote_reason(transfer, why);
+  const int says_again = gather_remote_reason(transfer, why);
   bool is_open = request->object->size < 0 || request->state.document;
   switch (transfer->verdict) {
     case GATHER_ANSWER_ACCEPTED:
@@ -418,7 +411,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
         renew(transfer, "the server redirects");
       return;
     case GATHER_ANSWER_DENIED:
-      if (says_again(transfer) == 1)
+      if (says_again == 1)
         again(transfer, false, -1, why);
       else if (!is_open && !transfer->from_place && request->object->redirected)
         renew(transfer, why);
@@ -427,10 +420,10 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
       return;
     case GATHER_ANSWER_BUSY:
       gather_depth_refused(&transfer->client->depth, transfer->sent, gather_clock());
-      refused_for_now(transfer, why);
+      refused_for_now(transfer, says_again, why);
       return;
     case GATHER_ANSWER_AGAIN:
-      refused_for_now(transfer, why);
+      refused_for_now(transfer, says_again, why);
       return;
     case GATHER_ANSWER_DOUBTFUL:
       again(transfer, true, -1, why);
