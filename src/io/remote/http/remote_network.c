@@ -254,7 +254,6 @@ void gather_remote_network_end(gather_remote_client *client) {
   (void)pthread_mutex_unlock(&client->lock);
   if (!running) return;
   (void)pthread_join(client->thread, NULL);
-  while (client->active) gather_remote_drop(client->active);
   gather_remote_free_transfers(client);
   (void)client->curl->multi_cleanup(client->multi);
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/system/clock.h"
@@ -14,13 +15,21 @@
 
 /* ---- ends of requests */
 
+/* Hands a request over to its queue, with its status set. */
+static void deliver(gather_remote_client *client, gather_remote_request *request) {
+  (void)pthread_mutex_lock(&client->lock);
+  gather_remote_list_add(&request->queue->finished, request);
+  (void)pthread_cond_signal(&request->queue->changed);
+  (void)pthread_mutex_unlock(&client->lock);
+}
+
 static void end(gather_remote_request *request, gather_status status) {
   gather_remote_client *client = request->object->client;
   if (request->object->renewing == request) request->object->renewing = NULL;
   for (int i = 0; i < 2; i++)
     if (request->state.transfers[i]) gather_remote_drop(request->state.transfers[i]);
   request->status = status;
-  gather_remote_deliver(client, request);
+  deliver(client, request);
 }
 
 void gather_remote_fail(gather_remote_request *request, gather_status status, const char *format, ...) {
@@ -225,6 +234,15 @@ static const char *why_not(const gather_remote_transfer *transfer, const gather_
   return NULL;
 }
 
+/* How near the server is that a transfer is connected to; GATHER_REMOTE_PUBLIC if that is not known. */
+static gather_remote_reach reach_connected(const gather_remote_transfer *transfer) {
+  const char *address = NULL;
+  gather_remote_reach reach = GATHER_REMOTE_PUBLIC;
+  if (transfer->client->curl->easy_getinfo(transfer->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK && address)
+    (void)gather_remote_reach_named(address, &reach);
+  return reach;
+}
+
 static void follow(gather_remote_transfer *transfer) {
   gather_remote_request *request = transfer->request;
   gather_remote_client *client = transfer->client;
@@ -241,7 +259,7 @@ static void follow(gather_remote_transfer *transfer) {
                        "a redirect leads nowhere: %s", error.message);
     return;
   }
-  const gather_remote_reach here = gather_remote_reach_connected(transfer);
+  const gather_remote_reach here = reach_connected(transfer);
   if (here < transfer->farthest) transfer->farthest = here;
   if (!client->settings.given.any_address) transfer->limit = transfer->farthest;
   const char *why = why_not(transfer, &to);
@@ -370,6 +388,23 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   }
 }
 
+/* ---- why S3 and the hub refuse a request, from the headers and the body of their answers */
+
+/* What such a refusal means, in the place of a sentence about its status. Returns what gather_remote_origin_refusal does. */
+static int explain(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]) {
+  const gather_remote_place *place = &transfer->request->object->place;
+  gather_growing words = {0};
+  int status = transfer->answer.status;
+  if (status < 300 || !gather_remote_asks_place(transfer)) return -1;
+  if (transfer->verdict == GATHER_ANSWER_CHANGED || transfer->answer.broken) return -1;
+  const int again = gather_remote_origin_refusal(place->origin, &transfer->client->settings.given, status,
+                                                 &transfer->notes, transfer->refusal.text ? transfer->refusal.text : "",
+                                                 transfer->refusal.bytes, (int64_t)time(NULL), &words);
+  if (words.bytes > 0 && !words.failed) (void)snprintf(why, GATHER_ANSWER_WHY, "status %d: %s", status, words.text);
+  gather_growing_clear(&words);
+  return again;
+}
+
 /* A refusal that may pass by its status. says_again: as gather_remote_origin_refusal returns it: S3 refuses with 400 what may pass, and
  * with 503 what does not. */
 static void refused_for_now(gather_remote_transfer *transfer, int says_again, const char *why) {
@@ -387,7 +422,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
     return;
   }
   (void)snprintf(why, sizeof why, "%s", transfer->why);
-  const int says_again = gather_remote_reason(transfer, why);
+  const int says_again = explain(transfer, why);
   bool is_open = request->object->size < 0 || request->state.document;
   switch (transfer->verdict) {
     case GATHER_ANSWER_ACCEPTED:
