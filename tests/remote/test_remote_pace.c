@@ -110,21 +110,21 @@ static void test_histogram(void **state) {
   (void)state;
   static gather_histogram histogram;
   assert_int_equal(gather_histogram_share(&histogram, 0.5), 0);
-  for (int64_t i = 1; i <= 1000; i++) gather_histogram_add(&histogram, i * 1000000);
+  for (int64_t i = 1; i <= 1000; i++) add_duration(&histogram, i * 1000000);
   assert_in_range(gather_histogram_share(&histogram, 0.5), 485000000, 515000000);
   assert_in_range(gather_histogram_share(&histogram, 0.99), 960000000, 1020000000);
   assert_in_range(gather_histogram_share(&histogram, 1), 960000000, 1040000000);
   assert_in_range(gather_histogram_share(&histogram, 0), 970000, 1030000);
   static gather_histogram ends;
-  gather_histogram_add(&ends, INT64_MAX);
-  gather_histogram_add(&ends, -1);
-  gather_histogram_add(&ends, 0);
+  add_duration(&ends, INT64_MAX);
+  add_duration(&ends, -1);
+  add_duration(&ends, 0);
   assert_int_equal(gather_histogram_share(&ends, 0.5), 0);
   assert_true(gather_histogram_share(&ends, 1) > 3600 * SECOND);
   static gather_histogram small;
   for (int64_t i = 0; i < 64; i++) {
     small = (gather_histogram){0};
-    gather_histogram_add(&small, i);
+    add_duration(&small, i);
     assert_in_range(gather_histogram_share(&small, 0.5), i > 1 ? i - 1 : 0, i + 1);
   }
 }
@@ -137,7 +137,7 @@ static void test_measure(void **state) {
   assert_true(latency_of(&m) == 0 && bandwidth_of(&m, CONNECTIONS) == 0);
   gather_remote_measure_wait(&m, GATHER_REMOTE_NEW,
                              86 * MS); /* it arrived at once: nothing tells the 6 ms of its bytes */
-  gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS);
+  gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS, 1);
   assert_in_range((int64_t)(latency_of(&m) * 1000), 40, 46);
   assert_true(bandwidth_of(&m, CONNECTIONS) < (double)HEAD / 0.086); /* proved, and no more */
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_NEW, (80 + i / 2) * MS);
@@ -147,7 +147,7 @@ static void test_measure(void **state) {
   assert_true(rate > 7e6 && rate < 11e6);
   /* The first answer came out of a buffer: later ones are slow, and all connections together would not bring as much. */
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
-  gather_remote_measure_answer(&m, GATHER_REMOTE_USED, 20000, 1040 * MS);
+  gather_remote_measure_answer(&m, GATHER_REMOTE_USED, 20000, 1040 * MS, 1);
   assert_true(bandwidth_of(&m, CONNECTIONS) < 0.02e6 * (double)CONNECTIONS);
   gather_remote_measure_window(&m, 10000000, SECOND);
   rate = bandwidth_of(&m, CONNECTIONS);
@@ -156,7 +156,7 @@ static void test_measure(void **state) {
   /* Of a server that is near, the opening answer proves no more than what it took in all. */
   static gather_remote_measure near;
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&near, GATHER_REMOTE_NEW, 2 * MS);
-  gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000);
+  gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000, 1);
   assert_true(bandwidth_of(&near, CONNECTIONS) <= (double)HEAD / 0.002);
 }
 

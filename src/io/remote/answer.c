@@ -232,11 +232,6 @@ bool gather_answer_line(gather_remote_answer *answer, const char *line, size_t b
   return true;
 }
 
-void gather_answer_clear(gather_remote_answer *answer) {
-  gather_growing_clear(&answer->location);
-  *answer = (gather_remote_answer){0};
-}
-
 int64_t gather_answer_wait(const gather_remote_answer *answer) {
   if (!answer->has_retry_after) return -1;
   if (!answer->retry_is_date) return answer->retry_after;

@@ -38,7 +38,10 @@ typedef struct gather_remote_answer {
  * headers are too long or contradict each other (`broken` says how). An informational answer (1xx) is forgotten when it ends. */
 bool gather_answer_line(gather_remote_answer *answer, const char *line, size_t bytes);
 /* Frees it; all zero again. */
-void gather_answer_clear(gather_remote_answer *answer);
+static inline void gather_answer_clear(gather_remote_answer *answer) {
+  gather_growing_clear(&answer->location);
+  *answer = (gather_remote_answer){0};
+}
 /* Seconds to wait by Retry-After, in seconds or as a date that is compared with the answer's own; -1 if it does not say. */
 int64_t gather_answer_wait(const gather_remote_answer *answer);
 /* Whether an entity tag is a strong one: one that names bytes. */

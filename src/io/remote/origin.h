@@ -6,6 +6,8 @@
 #ifndef GATHER_REMOTE_ORIGIN_H
 #define GATHER_REMOTE_ORIGIN_H
 
+#include <string.h>
+
 #include "core/base/arena.h"
 #include "core/base/growing.h"
 #include "gather/remote.h"
@@ -26,7 +28,12 @@ GATHER_CHECKED gather_status gather_remote_settings_take(const gather_remote_opt
 /* Frees it, and overwrites the secrets in it before. */
 void gather_remote_settings_clear(gather_remote_settings *settings);
 /* Whether "https" is in a list "https,http". */
-bool gather_remote_scheme_listed(const char *list, const char *scheme);
+static inline bool gather_remote_scheme_listed(const char *list, const char *scheme) {
+  const size_t length = strlen(scheme);
+  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+    if (strcspn(at, ",") == length && strncmp(at, scheme, length) == 0) return true;
+  return false;
+}
 /* Returns GATHER_UNSUPPORTED if this build has not this scheme, or the settings do not allow it; the message says which are there. */
 GATHER_CHECKED gather_status gather_remote_scheme_check(const gather_remote_settings *settings, const char *scheme,
                                                         gather_error *error);

@@ -107,7 +107,7 @@ static int64_t class_duration(int found) {
   return low + (((int64_t)1 << doublings) >> 1);
 }
 
-void gather_histogram_add(gather_histogram *histogram, int64_t nanoseconds) {
+static void add_duration(gather_histogram *histogram, int64_t nanoseconds) {
   histogram->classes[duration_class(nanoseconds)]++;
   histogram->count++;
 }
@@ -139,7 +139,8 @@ static const double LEAST_TIME = 0.5e6; /* what arrives at once came out of some
 
 void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait) {
   if (wait < 1) wait = 1;
-  gather_histogram_add(&measure->waits[age], wait);
+  add_duration(&measure->first_bytes, wait);
+  add_duration(&measure->waits[age], wait);
   if (measure->least_wait[age] == 0 || wait < measure->least_wait[age]) measure->least_wait[age] = wait;
 }
 
@@ -156,7 +157,9 @@ static void see(gather_remote_measure *measure, int64_t bytes, int64_t time) {
   if (rate > measure->seen) measure->seen = rate;
 }
 
-void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time) {
+void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time,
+                                  int64_t whole) {
+  add_duration(&measure->durations, whole);
   measure->bytes += bytes;
   if (bytes < LONG) return;
   see(measure, bytes, time);

@@ -50,7 +50,6 @@ typedef struct gather_histogram {
   uint32_t classes[GATHER_HISTOGRAM_CLASSES];
 } gather_histogram;
 
-void gather_histogram_add(gather_histogram *histogram, int64_t nanoseconds);
 /* The duration that a share (0 to 1) of those added does not exceed; 0 if it is empty. */
 int64_t gather_histogram_share(const gather_histogram *histogram, double share);
 
@@ -71,16 +70,19 @@ typedef struct gather_remote_measure {
   gather_histogram waits[2]; /* to the first byte, by the age of the connection */
   int64_t least_wait[2];     /* the shortest; 0: none */
   int64_t opening_bytes,
-      opening_time; /* of the longest answer of a new connection, from the request to its last byte */
-  double each;      /* bytes a second of one connection, by long answers of used ones; 0: none */
-  double seen;      /* the most that arrived in a second: a lower bound */
-  int64_t bytes;    /* that arrived in answers: what the figures stand on */
+      opening_time;             /* of the longest answer of a new connection, from the request to its last byte */
+  double each;                  /* bytes a second of one connection, by long answers of used ones; 0: none */
+  double seen;                  /* the most that arrived in a second: a lower bound */
+  int64_t bytes;                /* that arrived in answers: what the figures stand on */
+  gather_histogram first_bytes; /* waits of either age */
+  gather_histogram durations;   /* of requests, from when they began: for percentiles */
 } gather_remote_measure;
 
 /* The first byte of an answer arrived. */
 void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait);
-/* An answer of so many bytes is complete, `time` after it was asked for. */
-void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time);
+/* An answer of so many bytes is complete, `time` after it was asked for, and `whole` after its request began. */
+void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time,
+                                  int64_t whole);
 /* So many bytes arrived in so much time, in all connections. */
 void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time);
 /* What was measured, for so many connections together: latency is the lower quartile of used connections, or half of that of new ones where

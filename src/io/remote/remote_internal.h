@@ -143,7 +143,6 @@ struct gather_remote_client {
   gather_remote_list intake;
   gather_remote_statistics counts;
   gather_block_cache_state cache_before; /* when the counts began */
-  gather_histogram first_bytes, durations;
   gather_remote_measure measure;
   bool depth_grows; /* the server has refused nothing yet: depth_now doubles until the limit */
   int32_t depth_now;

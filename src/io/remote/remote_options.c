@@ -23,13 +23,6 @@ bool gather_remote_is_url(const char *name) {
 
 const char *gather_remote_schemes(void) { return GATHER_HTTP_SCHEMES; }
 
-bool gather_remote_scheme_listed(const char *list, const char *scheme) {
-  size_t length = strlen(scheme);
-  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-    if (strcspn(at, ",") == length && strncmp(at, scheme, length) == 0) return true;
-  return false;
-}
-
 /* Returns GATHER_UNSUPPORTED if this build has not this scheme; the message says which it has. */
 static gather_status check_build(const char *scheme, gather_error *error) {
   if (gather_remote_scheme_listed(GATHER_HTTP_SCHEMES, scheme)) return GATHER_OK;

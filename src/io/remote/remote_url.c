@@ -77,13 +77,6 @@ typedef struct {
   bool bracketed, relative;
 } pieces;
 
-bool gather_remote_has_scheme(const char *text, const char *scheme) {
-  size_t length = strlen(scheme);
-  for (size_t i = 0; i < length; i++)
-    if (lower(text[i]) != scheme[i]) return false;
-  return strncmp(text + length, "://", 3) == 0;
-}
-
 /* ---- taking apart */
 
 static gather_status wrong(gather_error *error, const char *what) {

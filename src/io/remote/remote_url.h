@@ -41,7 +41,11 @@ GATHER_CHECKED gather_status gather_remote_url_resolve(gather_arena *arena, cons
 void gather_remote_url_shown(const char *text, char *shown, size_t bytes);
 
 /* Whether text begins with "scheme://", in letters of either case. */
-bool gather_remote_has_scheme(const char *text, const char *scheme);
+static inline bool gather_remote_has_scheme(const char *text, const char *scheme) {
+  for (; *scheme; text++, scheme++)
+    if ((*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text) != *scheme) return false;
+  return text[0] == ':' && text[1] == '/' && text[2] == '/';
+}
 
 /* Percent-encoding (RFC 3986), as signatures of AWS want it. */
 

@@ -143,8 +143,8 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
   take_measured(client, &costs);
   statistics->latency = costs.latency;
   statistics->bandwidth = costs.bandwidth;
-  statistics->p50 = (double)gather_histogram_share(&client->durations, 0.50) * 1e-9;
-  statistics->p99 = (double)gather_histogram_share(&client->durations, 0.99) * 1e-9;
+  statistics->p50 = (double)gather_histogram_share(&client->measure.durations, 0.50) * 1e-9;
+  statistics->p99 = (double)gather_histogram_share(&client->measure.durations, 0.99) * 1e-9;
   (void)pthread_mutex_unlock(&client->lock);
 }
 
@@ -152,15 +152,8 @@ void gather_remote_client_statistics_reset(gather_remote_client *client) {
   gather_remote_client_enter(client);
   (void)pthread_mutex_lock(&client->lock);
   client->counts = (gather_remote_statistics){0};
-  client->durations = (gather_histogram){0};
+  client->measure.durations = (gather_histogram){0};
   gather_block_cache_state_get(client->cache, &client->cache_before);
-  (void)pthread_mutex_unlock(&client->lock);
-}
-
-void gather_remote_client_useful(gather_remote_client *client, int64_t bytes) {
-  gather_remote_client_enter(client);
-  (void)pthread_mutex_lock(&client->lock);
-  client->counts.bytes_useful += bytes;
   (void)pthread_mutex_unlock(&client->lock);
 }
 
@@ -499,16 +492,12 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
   return status;
 }
 
-int64_t gather_remote_object_size(const gather_remote_object *object) { return object->size; }
-const char *gather_remote_object_name(const gather_remote_object *object) { return object->place.name; }
-
-const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes) {
-  *bytes = object->head_bytes;
-  return object->head;
-}
-
-const char *gather_remote_object_version(const gather_remote_object *object) {
-  return gather_tag_is_strong(object->etag) ? object->etag : "";
+gather_remote_about gather_remote_object_about(const gather_remote_object *object) {
+  return (gather_remote_about){.size = object->size,
+                               .name = object->place.name,
+                               .version = gather_tag_is_strong(object->etag) ? object->etag : "",
+                               .head = object->head,
+                               .head_bytes = object->head_bytes};
 }
 
 /* All requests that begin are finished, even after a failure: they write to the caller's memory. */

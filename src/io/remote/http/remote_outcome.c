@@ -50,8 +50,8 @@ static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
   gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
   (void)pthread_mutex_lock(&client->lock);
-  gather_histogram_add(&client->durations, now - transfer->request->state.begun);
-  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked);
+  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked,
+                               now - transfer->request->state.begun);
   (void)pthread_mutex_unlock(&client->lock);
 }
 

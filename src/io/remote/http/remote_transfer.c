@@ -136,10 +136,8 @@ static void measure_answer(gather_remote_transfer *transfer) {
   (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
   transfer->age = connects > 0 ? GATHER_REMOTE_NEW : GATHER_REMOTE_USED;
   transfer->asked = transfer->sent + (int64_t)(before * 1e9);
-  const int64_t wait = transfer->answered - transfer->asked;
   (void)pthread_mutex_lock(&client->lock);
-  gather_histogram_add(&client->first_bytes, wait > 0 ? wait : 1);
-  gather_remote_measure_wait(&client->measure, transfer->age, wait);
+  gather_remote_measure_wait(&client->measure, transfer->age, transfer->answered - transfer->asked);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
