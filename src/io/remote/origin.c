@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * origin.c: what a URL stands for: the address that is asked, how that of S3 and of the Hugging Face hub is spelt, and the headers that
- * prove who asks.
+ * origin.c: what a URL stands for, by the options of a client: the address that is asked, how that of S3 and of the Hugging Face hub is
+ * spelt, and the headers that prove who asks.
  */
 #include "io/remote/origin.h"
 
@@ -9,8 +9,142 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
+#include "core/base/struct.h"
 #include "io/remote/remote_url.h"
 #include "io/remote/signature.h"
+
+#if !defined(GATHER_HAVE_CURL)
+#define GATHER_HTTP_SCHEMES ""
+#endif
+
+/* ---- schemes and options */
+
+static const struct {
+  const char *name;
+  gather_remote_scheme scheme;
+} SCHEMES[] = {
+    {"https", GATHER_REMOTE_HTTPS}, {"http", GATHER_REMOTE_HTTP}, {"s3", GATHER_REMOTE_S3}, {"hf", GATHER_REMOTE_HUB}};
+
+bool gather_remote_is_url(const char *name) {
+  for (size_t i = 0; name && i < sizeof SCHEMES / sizeof *SCHEMES; i++)
+    if (gather_remote_has_scheme(name, SCHEMES[i].name)) return true;
+  return false;
+}
+
+const char *gather_remote_schemes(void) { return GATHER_HTTP_SCHEMES; }
+
+/* Returns GATHER_UNSUPPORTED if this build has not this scheme; the message says which it has. */
+static gather_status check_build(const char *scheme, gather_error *error) {
+  if (gather_remote_scheme_listed(GATHER_HTTP_SCHEMES, scheme)) return GATHER_OK;
+  return gather_fail(error, GATHER_UNSUPPORTED,
+                     "this build of libgather reads no %s:// URLs, but those of %s (CMake option GATHER_HTTP)", scheme,
+                     GATHER_HTTP_SCHEMES[0] ? GATHER_HTTP_SCHEMES : "no scheme");
+}
+
+/* Returns GATHER_UNSUPPORTED if this build has not this scheme, or the settings do not allow it; the message says which are there. */
+static gather_status check_allowed(const gather_remote_settings *settings, const char *scheme, gather_error *error) {
+  const char *allowed = settings->given.schemes;
+  GATHER_TRY(check_build(scheme, error));
+  if (gather_remote_scheme_listed(allowed, scheme)) return GATHER_OK;
+  return gather_fail(error, GATHER_UNSUPPORTED, "%s:// URLs are not allowed here; those of %s are", scheme,
+                     allowed[0] ? allowed : "no scheme");
+}
+
+/* Every scheme of a list must exist, and be in this build. */
+static gather_status check_schemes(const char *list, gather_error *error) {
+  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+    size_t length = strcspn(at, ",");
+    const char *scheme = NULL;
+    for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++)
+      if (strlen(SCHEMES[i].name) == length && strncmp(SCHEMES[i].name, at, length) == 0) scheme = SCHEMES[i].name;
+    if (!scheme)
+      return gather_fail(error, GATHER_USAGE, "remote.schemes has '%.*s'; there are https, http, s3, hf", (int)length,
+                         at);
+    GATHER_TRY(check_build(scheme, error));
+  }
+  return GATHER_OK;
+}
+
+static gather_status check_numbers(const gather_remote_options *o, gather_error *error) {
+  if (o->connections < 0 || o->connections > 1024)
+    return gather_fail(error, GATHER_USAGE, "remote.connections is %d, not 0 to 1024", (int)o->connections);
+  if (!(o->try_seconds >= 0 && o->try_seconds <= 86400) || !(o->take_seconds >= 0 && o->take_seconds <= 86400))
+    return gather_fail(error, GATHER_USAGE, "remote.try_seconds and take_seconds must be 0 to 86400");
+  if (o->retries < -1 || o->retries > 100)
+    return gather_fail(error, GATHER_USAGE, "remote.retries is %d, not -1 to 100", (int)o->retries);
+  if (o->gap_bytes < -1) return gather_fail(error, GATHER_USAGE, "remote.gap_bytes is negative");
+  if (o->whole_bytes < -1) return gather_fail(error, GATHER_USAGE, "remote.whole_bytes is negative");
+  if (o->cache_bytes < 0) return gather_fail(error, GATHER_USAGE, "remote.cache_bytes is negative");
+  return GATHER_OK;
+}
+
+static void use_defaults(gather_remote_options *o) {
+  if (o->connections == 0) o->connections = 64;
+  if (o->try_seconds == 0) o->try_seconds = 20;
+  if (o->take_seconds == 0) o->take_seconds = 60;
+  if (o->retries < 0) o->retries = 8;
+  if (o->cache_bytes == 0) o->cache_bytes = (int64_t)1 << 30;
+  if (o->whole_bytes == 0) o->whole_bytes = (int64_t)16 << 20;
+  if (o->whole_bytes < 0) o->whole_bytes = 0;
+}
+
+/* No control characters: they would end a header line and begin another. */
+static bool is_one_line(const char *text) {
+  for (; *text; text++)
+    if ((unsigned char)*text < 0x20 || *text == 0x7f) return false;
+  return true;
+}
+
+static gather_status copy_texts(gather_remote_settings *settings, gather_error *error) {
+  gather_remote_options *o = &settings->given;
+  struct {
+    const char **text, *otherwise;
+  } texts[] = {{&o->schemes, GATHER_HTTP_SCHEMES},  {&o->cache_folder, ""}, {&o->bearer, ""}, {&o->endpoint, ""},
+               {&o->region, "us-east-1"},           {&o->key_id, ""},       {&o->secret, ""}, {&o->session_token, ""},
+               {&o->hub, "https://huggingface.co"}, {&o->authorities, ""}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const char *from = *texts[i].text && **texts[i].text ? *texts[i].text : texts[i].otherwise;
+    *texts[i].text = gather_arena_text(&settings->arena, from, strlen(from));
+    if (!*texts[i].text) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the options of URLs");
+    if (!is_one_line(from)) return gather_fail(error, GATHER_USAGE, "an option of URLs has a control character");
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_remote_settings_take(const gather_remote_options *options, gather_remote_settings *settings,
+                                          gather_error *error) {
+  static const gather_remote_options DEFAULTS = GATHER_REMOTE_OPTIONS_INIT;
+  *settings = (gather_remote_settings){.given = DEFAULTS};
+  GATHER_TRY(gather_struct_read(&settings->given, sizeof settings->given, options, "remote",
+                                "GATHER_REMOTE_OPTIONS_INIT", error));
+  gather_status status = check_numbers(&settings->given, error);
+  if (status == GATHER_OK) status = copy_texts(settings, error);
+  if (status == GATHER_OK) status = check_schemes(settings->given.schemes, error);
+  if (status != GATHER_OK) {
+    gather_remote_settings_clear(settings);
+    return status;
+  }
+  settings->copied = true;
+  use_defaults(&settings->given);
+  return GATHER_OK;
+}
+
+static void overwrite(const char *text) {
+  volatile char *at = (volatile char *)(uintptr_t)text;
+  while (*at) *at++ = '\0';
+}
+
+void gather_remote_settings_clear(gather_remote_settings *settings) {
+  if (settings->copied) { /* else some are the caller's */
+    overwrite(settings->given.bearer);
+    overwrite(settings->given.secret);
+    overwrite(settings->given.session_token);
+  }
+  gather_arena_clear(&settings->arena);
+  *settings = (gather_remote_settings){0};
+}
+
+/* ---- texts */
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
@@ -162,12 +296,6 @@ static size_t revision_bytes(const char *text) {
   return bytes;
 }
 
-static bool plain_text(const char *text) {
-  for (; *text; text++)
-    if ((unsigned char)*text < ' ' || *text == 0x7f) return false;
-  return true;
-}
-
 /* No part of the path is empty, "." or "..": those name other files, or none. */
 static bool good_path(const char *path) {
   while (*path) {
@@ -227,7 +355,7 @@ static gather_status read_revision(const char *text, size_t bytes, gather_remote
   }
   GATHER_TRY(gather_growing_finish(&revision, "a URL", &origin->revision, NULL, error));
   const size_t length = strlen(origin->revision);
-  const bool good = length > 0 && plain_text(origin->revision) && good_path(origin->revision) &&
+  const bool good = length > 0 && is_one_line(origin->revision) && good_path(origin->revision) &&
                     origin->revision[length - 1] != '/' && !strchr(origin->revision, '\\');
   return good ? GATHER_OK : fail_name(error);
 }
@@ -235,7 +363,7 @@ static gather_status read_revision(const char *text, size_t bytes, gather_remote
 static gather_status hub_address(const gather_remote_options *options, const char *text, gather_remote_origin *origin,
                                  gather_error *error) {
   const char *at = text;
-  if (strlen(text) > MOST_TEXT || !plain_text(text)) return fail_name(error);
+  if (strlen(text) > MOST_TEXT || !is_one_line(text)) return fail_name(error);
   if (given(options->hub) && !is_base(options->hub))
     return gather_fail(error, GATHER_USAGE, "invalid hub: write https://HOST");
   if (strncmp(at, "datasets/", 9) == 0)
@@ -311,12 +439,6 @@ static gather_status check_secrets(const gather_remote_options *options, gather_
         return gather_fail(error, GATHER_USAGE, "the %s has a space or a control character", NAMES[i]);
   return GATHER_OK;
 }
-
-static const struct {
-  const char *name;
-  gather_remote_scheme scheme;
-} SCHEMES[] = {
-    {"https", GATHER_REMOTE_HTTPS}, {"http", GATHER_REMOTE_HTTP}, {"s3", GATHER_REMOTE_S3}, {"hf", GATHER_REMOTE_HUB}};
 
 static gather_status resolve(const gather_remote_options *options, const char *url, gather_remote_origin *origin,
                              gather_error *error) {
@@ -400,7 +522,7 @@ static gather_status locate(const gather_remote_settings *settings, gather_arena
                             gather_remote_place *place, gather_error *error) {
   for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++) {
     if (!gather_remote_has_scheme(text, SCHEMES[i].name)) continue;
-    GATHER_TRY(gather_remote_scheme_check(settings, SCHEMES[i].name, error));
+    GATHER_TRY(check_allowed(settings, SCHEMES[i].name, error));
     const bool named = SCHEMES[i].scheme == GATHER_REMOTE_S3 || SCHEMES[i].scheme == GATHER_REMOTE_HUB;
     return named ? locate_named(settings, arena, text, place, error) : locate_http(settings, arena, text, place, error);
   }

@@ -13,7 +13,7 @@
 #include "gather/remote.h"
 #include "io/remote/remote_url.h"
 
-/* ---- remote_options.c: a client's own copy of the options, with defaults in place of zeros, checked */
+/* ---- a client's own copy of the options, with defaults in place of zeros, checked */
 
 typedef struct gather_remote_settings {
   gather_arena arena;
@@ -34,11 +34,8 @@ static inline bool gather_remote_scheme_listed(const char *list, const char *sch
     if (strcspn(at, ",") == length && strncmp(at, scheme, length) == 0) return true;
   return false;
 }
-/* Returns GATHER_UNSUPPORTED if this build has not this scheme, or the settings do not allow it; the message says which are there. */
-GATHER_CHECKED gather_status gather_remote_scheme_check(const gather_remote_settings *settings, const char *scheme,
-                                                        gather_error *error);
 
-/* ---- origin.c: what URLs stand for */
+/* ---- what URLs stand for */
 
 typedef enum gather_remote_scheme {
   GATHER_REMOTE_HTTPS,
@@ -84,8 +81,7 @@ typedef struct gather_remote_place {
   gather_remote_url url; /* of https or http: where to ask first */
   const char *name;      /* as the user wrote it, without user, query and fragment */
   gather_remote_proof proof;
-  gather_remote_origin
-      *origin; /* of s3:// and hf://, which knows what refusals mean; else NULL. name is its own then */
+  gather_remote_origin *origin; /* of s3:// and hf://: knows what refusals mean; else NULL. name is its own then */
 } gather_remote_place;
 
 /* Translates a URL. Returns GATHER_UNSUPPORTED (a scheme that settings do not allow), GATHER_USAGE (no URL, or one that is malformed),

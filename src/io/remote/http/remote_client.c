@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote_client.c: what callers do with a client, on their own threads: clients and their owners, objects, queues of requests, and blocks on
- * disk between these and the network, whose thread does not wait for a disk. Here is what a child of fork() must not touch, too.
+ * remote_client.c: what callers do with a client, on their own threads: clients and their owners, queues of requests, blocks on disk
+ * between these and the network, whose thread does not wait for a disk, and objects. A child of fork() abandons here what is its parent's.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -159,6 +159,7 @@ void gather_remote_client_statistics_reset(gather_remote_client *client) {
 
 /* ---- queues */
 
+/* A queue within memory of the caller. */
 static gather_status queue_init(gather_remote_client *client, gather_remote_queue *queue, gather_error *error) {
   *queue = (gather_remote_queue){.process = (int64_t)getpid()};
   gather_remote_list_init(&queue->finished);
@@ -205,6 +206,7 @@ static void queue_enter(gather_remote_queue *queue) {
   (void)gather_condition_init(&queue->changed);
 }
 
+/* Hands a request whose state is set to the network thread. */
 static void enqueue(gather_remote_queue *queue, gather_remote_request *request) {
   gather_remote_client *client = queue->client;
   request->queue = queue;
@@ -224,12 +226,14 @@ static void enqueue(gather_remote_queue *queue, gather_remote_request *request) 
   (void)pthread_mutex_unlock(&client->lock);
 }
 
+/* Begins a request; document: for all of what is there, of at most request->bytes, and request->bytes becomes how much that is. */
 static void begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document) {
   queue_enter(queue);
   request->state = (struct gather_remote_state){.document = document};
   enqueue(queue, request);
 }
 
+/* Waits for a request that was enqueued; NULL if none was. */
 static gather_remote_request *take_finished(gather_remote_queue *queue) {
   gather_remote_client *client = queue->client;
   queue_enter(queue);
@@ -374,7 +378,8 @@ static void finish_covered(const gather_remote_request *cover, gather_remote_req
     request->error = cover->error;
 }
 
-/* Stores what was fetched. If it was fetched for others, these are finished with it: returns the first, and puts the rest into the queue. */
+/* Stores what was fetched. If it was fetched for others, these are finished with it: returns the first, and puts the rest into the
+ * queue. */
 static gather_remote_request *finish_cached(gather_remote_queue *queue, gather_remote_request *request) {
   const gather_remote_object *object = request->object;
   if (request->status == GATHER_OK && (request->state.cover || request->state.stores)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote_transfer.c: one GET by libcurl, from its socket and its options to the bytes that arrive. The answer is judged when its headers end,
- * before a byte of its body is taken.
+ * remote_transfer.c: one GET by libcurl, from its socket and its options to the bytes that arrive. The answer is judged when its headers
+ * end, before a byte of its body is taken.
  *
  * Sockets are opened here, so that no name, however it resolves, leads to an address that hands out credentials, and no redirect to one
  * that is nearer than the server which sends it.
@@ -55,7 +55,7 @@ static void remember(gather_remote_client *client, int from, int to) {
     }
 }
 
-/* libcurl's. */
+/* libcurl's: a new socket, unless the address is refused. */
 static curl_socket_t open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address) {
   gather_remote_transfer *own = transfer;
   (void)purpose;
