@@ -47,8 +47,7 @@ static void sha256_pieces(void **state) {
   for (size_t bytes = 0; bytes <= sizeof data; bytes++) {
     sha256_of(data, bytes, whole);
     for (size_t step = 1; step < 140; step += 23) {
-      gather_sha256 hash;
-      gather_sha256_begin(&hash);
+      gather_sha256 hash = GATHER_SHA256_BEGUN;
       for (size_t at = 0; at < bytes; at += step)
         gather_sha256_add(&hash, data + at, bytes - at < step ? bytes - at : step);
       gather_sha256_end(&hash, pieces);

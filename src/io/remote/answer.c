@@ -232,13 +232,6 @@ bool gather_answer_line(gather_remote_answer *answer, const char *line, size_t b
   return true;
 }
 
-int64_t gather_answer_wait(const gather_remote_answer *answer) {
-  if (!answer->has_retry_after) return -1;
-  if (!answer->retry_is_date) return answer->retry_after;
-  if (!answer->has_date) return -1;
-  return answer->retry_after > answer->date ? answer->retry_after - answer->date : 0;
-}
-
 /* ---- judging */
 
 GATHER_PRINTF(3, 4)
@@ -399,12 +392,4 @@ gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, co
     default:
       return say(why, GATHER_ANSWER_REFUSED, "status %d", (int)answer->status);
   }
-}
-
-void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question, int64_t *skip,
-                        int64_t *bytes) {
-  const bool whole = answer->status == 200;
-  const int64_t end = question->first + question->bytes;
-  *skip = question->first - (whole ? 0 : answer->first);
-  *bytes = (whole || answer->last >= end ? end : answer->last + 1) - question->first;
 }

@@ -43,7 +43,12 @@ static inline void gather_answer_clear(gather_remote_answer *answer) {
   *answer = (gather_remote_answer){0};
 }
 /* Seconds to wait by Retry-After, in seconds or as a date that is compared with the answer's own; -1 if it does not say. */
-int64_t gather_answer_wait(const gather_remote_answer *answer);
+static inline int64_t gather_answer_wait(const gather_remote_answer *answer) {
+  if (!answer->has_retry_after) return -1;
+  if (!answer->retry_is_date) return answer->retry_after;
+  if (!answer->has_date) return -1;
+  return answer->retry_after > answer->date ? answer->retry_after - answer->date : 0;
+}
 /* Whether an entity tag is a strong one: one that names bytes. */
 static inline bool gather_tag_is_strong(const char *tag) { return tag[0] == '"'; }
 
@@ -84,7 +89,12 @@ gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, co
 
 /* Of the body of an ACCEPTED answer to a range: the bytes before those asked for, and how many of these follow, at least 1. Fewer than
  * asked for: the rest is to be asked for. */
-void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question, int64_t *skip,
-                        int64_t *bytes);
+static inline void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question,
+                                      int64_t *skip, int64_t *bytes) {
+  const bool whole = answer->status == 200;
+  const int64_t end = question->first + question->bytes;
+  *skip = question->first - (whole ? 0 : answer->first);
+  *bytes = (whole || answer->last >= end ? end : answer->last + 1) - question->first;
+}
 
 #endif

@@ -151,17 +151,15 @@ static void add_address(gather_sha256 *hash, const char *url) {
 
 static void block_key(const gather_block_file *file, int64_t block, uint8_t key[GATHER_SHA256_BYTES]) {
   uint8_t number[8];
-  gather_sha256 hash;
+  gather_sha256 hash = GATHER_SHA256_BEGUN;
   put64(number, (uint64_t)block);
-  gather_sha256_begin(&hash);
   gather_sha256_add(&hash, file->digest, GATHER_SHA256_BYTES);
   gather_sha256_add(&hash, number, sizeof number);
   gather_sha256_end(&hash, key);
 }
 
 void gather_block_file_set(gather_block_file *file, const char *address, const char *target, const char *version) {
-  gather_sha256 hash;
-  gather_sha256_begin(&hash);
+  gather_sha256 hash = GATHER_SHA256_BEGUN;
   add_address(&hash, address);
   add_address(&hash, target);
   gather_sha256_add(&hash, version, strlen(version));

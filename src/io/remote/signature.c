@@ -35,9 +35,6 @@ static const uint32_t ROUND_CONSTANTS[ROUNDS] = {
     0x19a4c116u, 0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,
     0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u, 0xc67178f2u};
 
-static const uint32_t FIRST_STATE[8] = {0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
-                                        0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};
-
 static uint32_t rotated(uint32_t x, int by) { return (x >> by) | (x << (32 - by)); }
 
 static void chunk(uint32_t state[8], const uint8_t *data) {
@@ -60,11 +57,6 @@ static void chunk(uint32_t state[8], const uint8_t *data) {
   }
   state[0] += a, state[1] += b, state[2] += c, state[3] += d;
   state[4] += e, state[5] += f, state[6] += g, state[7] += h;
-}
-
-void gather_sha256_begin(gather_sha256 *hash) {
-  memcpy(hash->state, FIRST_STATE, sizeof hash->state);
-  hash->bytes = 0;
 }
 
 void gather_sha256_add(gather_sha256 *hash, const void *data, size_t bytes) {
@@ -96,18 +88,16 @@ void gather_sha256_end(gather_sha256 *hash, uint8_t digest[GATHER_SHA256_BYTES])
 
 /* The digest of one text. */
 static void sha256_of(const void *data, size_t bytes, uint8_t digest[GATHER_SHA256_BYTES]) {
-  gather_sha256 hash;
-  gather_sha256_begin(&hash);
+  gather_sha256 hash = GATHER_SHA256_BEGUN;
   gather_sha256_add(&hash, data, bytes);
   gather_sha256_end(&hash, digest);
 }
 
 /* One of the two passes of an HMAC: the key, exclusive-or a byte, before the data. */
 static void keyed(const uint8_t key[CHUNK], uint8_t with, const void *data, size_t bytes, uint8_t *digest) {
-  gather_sha256 hash;
+  gather_sha256 hash = GATHER_SHA256_BEGUN;
   uint8_t block[CHUNK];
   for (int i = 0; i < CHUNK; i++) block[i] = key[i] ^ with;
-  gather_sha256_begin(&hash);
   gather_sha256_add(&hash, block, sizeof block);
   gather_sha256_add(&hash, data, bytes);
   gather_sha256_end(&hash, digest);

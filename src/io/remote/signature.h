@@ -16,7 +16,12 @@ typedef struct gather_sha256 {
   uint8_t rest[64];
 } gather_sha256;
 
-void gather_sha256_begin(gather_sha256 *hash);
+/* Of no bytes yet. */
+#define GATHER_SHA256_BEGUN                                                                                     \
+  ((gather_sha256){                                                                                             \
+      {0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u}, \
+      0,                                                                                                        \
+      {0}})
 void gather_sha256_add(gather_sha256 *hash, const void *data, size_t bytes);
 void gather_sha256_end(gather_sha256 *hash, uint8_t digest[GATHER_SHA256_BYTES]);
 
