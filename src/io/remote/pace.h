@@ -69,8 +69,8 @@ typedef enum gather_remote_age { GATHER_REMOTE_NEW, GATHER_REMOTE_USED } gather_
 typedef struct gather_remote_measure {
   gather_histogram waits[2]; /* to the first byte, by the age of the connection */
   int64_t least_wait[2];     /* the shortest; 0: none */
-  int64_t opening_bytes,
-      opening_time;             /* of the longest answer of a new connection, from the request to its last byte */
+  /* Of the longest answer of a new connection, from the request to its last byte. */
+  int64_t opening_bytes, opening_time;
   double each;                  /* bytes a second of one connection, by long answers of used ones; 0: none */
   double seen;                  /* the most that arrived in a second: a lower bound */
   int64_t bytes;                /* that arrived in answers: what the figures stand on */
@@ -104,9 +104,9 @@ enum { GATHER_REMOTE_GAP_STEPS = 32, GATHER_REMOTE_GAP_CLASSES = 1 + GATHER_REMO
 
 typedef struct gather_remote_gaps {
   int64_t ranges, bytes; /* how many, and how long together */
-  int64_t
-      count[GATHER_REMOTE_GAP_CLASSES];   /* that have a range before them in the same file, by the gap between them */
-  int64_t sum[GATHER_REMOTE_GAP_CLASSES]; /* of these gaps, in bytes */
+  /* How many have a range before them in the same file, by the gap between them; and these gaps together, in bytes. */
+  int64_t count[GATHER_REMOTE_GAP_CLASSES];
+  int64_t sum[GATHER_REMOTE_GAP_CLASSES];
 } gather_remote_gaps;
 
 /* Adds a range of so many bytes, which begins `gap` bytes behind the end of the previous one; gap < 0: it cannot be joined with

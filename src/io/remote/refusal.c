@@ -117,7 +117,6 @@ enum { MOST_CODE = 64, SECONDS_OF_SKEW = 60 };
 typedef struct s3_fault {
   char code[MOST_CODE + 1];
   char region[MOST_CODE + 1];
-  bool is_error;
 } s3_fault;
 
 static bool given(const char *text) { return text && text[0]; }
@@ -137,7 +136,6 @@ static void keep_word(char *word, const char *text, size_t bytes, const char *ot
 static bool read_element(void *context, const char *parent, const char *name, const char *text) {
   s3_fault *fault = context;
   if (strcmp(parent, "Error") != 0) return true;
-  fault->is_error = true;
   if (strcmp(name, "Code") == 0) keep_word(fault->code, text, strlen(text), ".");
   if (strcmp(name, "Region") == 0) keep_word(fault->region, text, strlen(text), "-_");
   return true;

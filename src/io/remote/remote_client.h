@@ -42,10 +42,9 @@ void gather_remote_object_close(gather_remote_object *object);
 /* What the open told, constant until the object is closed. */
 typedef struct gather_remote_about {
   int64_t size;
-  const char *name; /* the URL without user, query and fragment: for messages, and to resolve names beside it */
-  const char *
-      version; /* a strong ETag in quotes; "" if the server sends none (then Last-Modified holds the version, if there is one) */
-  const char *head; /* the bytes that the open read, from byte 0 */
+  const char *name;    /* the URL without user, query and fragment: for messages, and to resolve names beside it */
+  const char *version; /* a strong ETag in quotes; "": none (then Last-Modified holds it, if there is one) */
+  const char *head;    /* the bytes that the open read, from byte 0 */
   int64_t head_bytes;
 } gather_remote_about;
 gather_remote_about gather_remote_object_about(const gather_remote_object *object);
@@ -82,9 +81,8 @@ typedef struct gather_remote_request {
   char *data;            /* room for them */
   void *owner;           /* the caller's own */
   gather_status status;  /* set when it is finished */
-  gather_error
-      error; /* set unless status is GATHER_OK: the URL as file, the byte as file_offset; message has the status of HTTP
-                            and how often it was tried */
+  /* Set unless status is GATHER_OK: the URL as file, the byte as file_offset; message has the status of HTTP and how often it was tried. */
+  gather_error error;
   /* The client's own, set when the request begins. */
   struct gather_remote_request *next;
   gather_remote_queue *queue;
