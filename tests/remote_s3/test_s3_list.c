@@ -21,6 +21,7 @@ static gather_remote_origin *origin_of(const char *url) {
   return origin;
 }
 
+#ifdef GATHER_HAVE_EXPAT
 static gather_status read_list(const char *url, const char *body, size_t bytes, gather_remote_listing *listing,
                                char **token) {
   gather_remote_origin *origin = origin_of(url);
@@ -30,6 +31,7 @@ static gather_status read_list(const char *url, const char *body, size_t bytes, 
   gather_remote_origin_destroy(origin);
   return status;
 }
+#endif
 
 static void assert_address(const char *url, const char *token, const char *want) {
   gather_remote_origin *origin = origin_of(url);
