@@ -53,7 +53,7 @@ endif()
 message(STATUS "liburing: ${GATHER_HAVE_LIBURING}")
 
 # libcurl: HTTP and TLS, for tables on other machines. Its headers are needed here; the library is loaded when the first URL is opened
-# (src/io/remote/curl_library.c), so that nothing else depends on it. GATHER_HTTP lists the schemes of URLs, or is OFF.
+# (src/io/remote/http/curl_library.c), so that nothing else depends on it. GATHER_HTTP lists the schemes of URLs, or is OFF.
 set(GATHER_HAVE_CURL OFF)
 set(gather_http_schemes "")
 if(GATHER_HTTP)

@@ -2,7 +2,7 @@
  *
  * miss_gap.c: how many bytes between the rows of a file on another machine are read, while the model of remote_gap.h stands on few answers.
  */
-#include "io/remote/remote_measure.h"
+#include "io/remote/pace.h"
 #include "table/miss.h"
 
 /* PROBE: one part of so many of a take's bytes is spent on gaps to find out whether the network is faster than its answers have told.

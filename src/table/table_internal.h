@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/plan/shared.h"
 #include "gather/table.h"
-#include "io/remote/remote_gap.h"
+#include "io/remote/pace.h"
 #include "table/cache.h"
 #include "table/reader.h"
 #include "table/resident.h"

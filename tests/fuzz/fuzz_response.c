@@ -11,7 +11,7 @@
 
 #include "core/base/arena.h"
 #include "fuzz/fuzz.h"
-#include "io/remote/answer.h"
+#include "io/remote/answer.c"
 #include "io/remote/remote_url.h"
 
 #if defined(GATHER_HAVE_CURL)
@@ -215,8 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_remote_reach reach;
   if (gather_remote_reach_named(text, &reach))
     fuzz_check(reach >= GATHER_REMOTE_PUBLIC && reach <= GATHER_REMOTE_CREDENTIALS, "an address is somewhere");
-  if (gather_content_range(text, &range))
-    fuzz_check(range.first <= range.last || range.unsatisfied, "a range has an order");
+  if (content_range(text, &range)) fuzz_check(range.first <= range.last || range.unsatisfied, "a range has an order");
   if (gather_http_date(text, &seconds)) fuzz_check(seconds >= 0, "dates are after 1970");
   check_lines(bytes, size);
   check_address(text);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "io/remote/hub_list.h"
-#include "io/remote/origin.h"
-#include "io/remote/s3_list.h"
+
+#include "io/remote/listing.c"
+#include "io/remote/origin.c"
 
 static char *cut(const uint8_t **bytes, size_t *size) {
   const uint8_t *end = *size ? memchr(*bytes, 0, *size) : NULL;
@@ -36,16 +36,16 @@ static void check_lists(const gather_remote_origin *origin, const char *body, si
   gather_error error;
   char *token = NULL;
   if (origin->scheme == GATHER_REMOTE_S3) {
-    gather_status status = gather_s3_list_read(origin, body, size, &listing, &token, &error);
+    gather_status status = s3_list_read(origin, body, size, &listing, &token, &error);
     gather_growing address = {0};
-    if (status == GATHER_OK) gather_s3_list_address(origin, token, 1000, &address);
+    if (status == GATHER_OK) s3_list_address(origin, token, 1000, &address);
     fuzz_check(status != GATHER_OK || strlen(address.text) == address.bytes, "an address has no zero byte");
     gather_growing_clear(&address);
     gather_text_free(token);
     check_listing(status, &listing, &error);
   }
   if (origin->scheme == GATHER_REMOTE_HUB)
-    check_listing(gather_hub_list_read(origin, body, size, &listing, &error), &listing, &error);
+    check_listing(hub_list_read(origin, body, size, &listing, &error), &listing, &error);
 }
 
 static void check_refusal(const gather_remote_origin *origin, const gather_remote_options *options, const char *headers,
@@ -60,21 +60,21 @@ static void check_refusal(const gather_remote_origin *origin, const gather_remot
     at += line + (at[line] == '\n');
   }
   size_t kept = size < GATHER_REMOTE_BODY ? size : GATHER_REMOTE_BODY;
-  gather_remote_origin_refusal(origin, options, 403, &notes, body, kept, 1440938160, &words);
+  const int again = gather_remote_origin_refusal(origin, options, 403, &notes, body, kept, 1440938160, &words);
+  fuzz_check(again >= -1 && again <= 1, "a refusal is final, or it is not");
   for (size_t i = 0; i < words.bytes; i++)
     fuzz_check((unsigned char)words.text[i] >= ' ' && words.text[i] != 0x7f,
                "a message has no control characters of a server");
   gather_growing_clear(&words);
-  (void)gather_remote_origin_again(origin, 403, body, kept);
 }
 
 static void check_origin(gather_remote_origin *origin, const gather_remote_options *options, const char *headers) {
   gather_growing lines = {0};
   gather_remote_origin *again = NULL;
   gather_error error;
-  gather_remote_origin_headers(origin, options, origin->url, 1440938160, &lines);
+  add_proof(origin, options, origin->url, 1440938160, &lines);
   gather_growing_clear(&lines);
-  if (gather_remote_origin_pin(origin, options, headers, &error) != GATHER_OK) abort();
+  if (pin(origin, options, headers, &error) != GATHER_OK) abort();
   if (origin->scheme != GATHER_REMOTE_S3 && origin->scheme != GATHER_REMOTE_HUB) return;
   fuzz_check(gather_remote_origin_create(options, origin->name, &again, &error) == GATHER_OK, "a name is a URL");
   fuzz_check(strcmp(again->url, origin->url) == 0, "a name is the name of its URL");

@@ -81,8 +81,6 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
 
 void gather_remote_client_statistics_reset(gather_remote_client *client) { (void)client; }
 
-void gather_remote_client_useful(gather_remote_client *client, int64_t bytes) { (void)client, (void)bytes; }
-
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
   (void)client;
   *costs = fake.later_from > 0 && fake.count >= fake.later_from ? fake.later : fake.costs;
@@ -111,18 +109,13 @@ void gather_remote_object_close(gather_remote_object *object) {
   fake.objects_open--;
 }
 
-int64_t gather_remote_object_size(const gather_remote_object *object) { return object->file->size; }
-
-const char *gather_remote_object_name(const gather_remote_object *object) { return object->file->url; }
-
-const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes) {
-  *bytes = object->file->size < fake.head ? object->file->size : fake.head;
-  return object->file->bytes;
-}
-
-const char *gather_remote_object_version(const gather_remote_object *object) {
-  (void)object;
-  return "\"1\"";
+gather_remote_about gather_remote_object_about(const gather_remote_object *object) {
+  const fake_file *file = object->file;
+  return (gather_remote_about){.size = file->size,
+                               .name = file->url,
+                               .version = "\"1\"",
+                               .head = file->bytes,
+                               .head_bytes = file->size < fake.head ? file->size : fake.head};
 }
 
 gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data,

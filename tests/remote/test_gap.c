@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/remote/remote_gap.h"
+#include "io/remote/pace.c"
 #include "unit/support.h"
 
-enum { MOST_RANGES = 3000, MIB = 1 << 20, LEAST_PART = 4096 };
+enum { MOST_RANGES = 3000, MIB = 1 << 20, SHORTEST = 4096 };
 
 static uint64_t state = 1;
 
@@ -64,9 +64,9 @@ static double best_of_all(const places *p, const gather_remote_costs *costs, int
     int64_t part =
         (bytes + costs->connections - 1) / costs->connections; /* long ranges are divided among the connections */
     if (part < busy) part = busy;
-    if (part < LEAST_PART) part = LEAST_PART;
+    if (part < SHORTEST) part = SHORTEST;
     const int64_t parts = (bytes + part - 1) / part;
-    const double now = gather_remote_seconds(costs, parts > requests ? parts : requests, bytes);
+    const double now = seconds_of(costs, parts > requests ? parts : requests, bytes);
     if (best >= 0 && now >= best) continue;
     best = now;
     *best_bytes = bytes;
@@ -162,9 +162,9 @@ static void test_short_rows(void **unused) {
   for (int i = 0; i < 2; i++) gather_remote_gaps_add(&gaps, 16, i == 0 ? -1 : 1000);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
   assert_int_equal(joining.requests, 2);
-  assert_int_equal(joining.part_bytes, LEAST_PART);
+  assert_int_equal(joining.part_bytes, SHORTEST);
   gather_remote_join_by(&gaps, &costs, 16 * MIB, 0, &joining);
-  assert_int_equal(joining.part_bytes, LEAST_PART);
+  assert_int_equal(joining.part_bytes, SHORTEST);
   gather_remote_join(&gaps, &costs, 10, &joining); /* no room for more */
   assert_int_equal(joining.part_bytes, 10);
 }
@@ -212,15 +212,15 @@ static void test_model(void **unused) {
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
   (void)unused;
-  assert_true(gather_remote_seconds(&costs, 0, 0) == 0);
-  assert_float_equal(gather_remote_seconds(&costs, 10, 0), 0.1, 1e-12);
-  assert_float_equal(gather_remote_seconds(&costs, 11, 0), 0.2, 1e-12);
-  assert_float_equal(gather_remote_seconds(&costs, 10, 1000000), 1.1, 1e-12);
-  assert_float_equal(gather_remote_seconds(&costs, 1, 1000000), 10.1, 1e-12);
+  assert_true(seconds_of(&costs, 0, 0) == 0);
+  assert_float_equal(seconds_of(&costs, 10, 0), 0.1, 1e-12);
+  assert_float_equal(seconds_of(&costs, 11, 0), 0.2, 1e-12);
+  assert_float_equal(seconds_of(&costs, 10, 1000000), 1.1, 1e-12);
+  assert_float_equal(seconds_of(&costs, 1, 1000000), 10.1, 1e-12);
   costs.rate = 5;
-  assert_float_equal(gather_remote_seconds(&costs, 10, 0), 2, 1e-12);
+  assert_float_equal(seconds_of(&costs, 10, 0), 2, 1e-12);
   costs = (gather_remote_costs){0};
-  assert_true(gather_remote_seconds(&costs, 1, INT64_MAX) == 0);
+  assert_true(seconds_of(&costs, 1, INT64_MAX) == 0);
   for (int i = 0; i < 3; i++) gather_remote_gaps_add(&gaps, INT64_MAX, i == 0 ? -1 : INT64_MAX);
   gather_remote_join(&gaps, &costs, INT64_MAX, &joining);
   assert_int_equal(joining.bytes, INT64_MAX);

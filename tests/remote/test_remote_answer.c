@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "io/remote/answer.h"
+#include "io/remote/answer.c"
 
 /* Feeds header lines, separated by '\n'; returns whether all were taken. */
 static bool feed(gather_remote_answer *answer, const char *lines) {
@@ -258,7 +258,7 @@ static void test_ranges(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_remote_answer answer = {0};
-    assert_int_equal(gather_content_range(CASES[i].text, &answer), CASES[i].good);
+    assert_int_equal(content_range(CASES[i].text, &answer), CASES[i].good);
     if (!CASES[i].good) continue;
     assert_int_equal(answer.first, CASES[i].first);
     assert_int_equal(answer.last, CASES[i].last);

@@ -13,8 +13,8 @@
 
 #include "gather/file.h"
 #include "gather/table.h"
+#include "io/remote/origin.h"
 #include "io/remote/remote_client.h"
-#include "io/remote/remote_options.h"
 
 static const char *const URLS[] = {"https://127.0.0.1:9/x.npy", "http://127.0.0.1:9/x.npy", "s3://bucket/x.npy",
                                    "hf://owner/repo/x.npy"};

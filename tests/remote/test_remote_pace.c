@@ -9,19 +9,16 @@
 
 #include <cmocka.h>
 
-#include "io/remote/backoff.h"
-#include "io/remote/depth.h"
-#include "io/remote/histogram.h"
-#include "io/remote/remote_measure.h"
+#include "io/remote/pace.c"
 
 static const int64_t SECOND = 1000000000;
 
 static void test_backoff(void **state) {
   (void)state;
   gather_backoff one, same, other;
-  gather_backoff_seed(&one, 1);
-  gather_backoff_seed(&same, 1);
-  gather_backoff_seed(&other, 2);
+  one.state = 1;
+  same.state = 1;
+  other.state = 2;
   int differ = 0;
   for (int32_t tries = 1; tries < 40; tries++) {
     int64_t whole = tries < 8 ? (SECOND / 10) << (tries - 1) : 10 * SECOND;
@@ -113,21 +110,21 @@ static void test_histogram(void **state) {
   (void)state;
   static gather_histogram histogram;
   assert_int_equal(gather_histogram_share(&histogram, 0.5), 0);
-  for (int64_t i = 1; i <= 1000; i++) gather_histogram_add(&histogram, i * 1000000);
+  for (int64_t i = 1; i <= 1000; i++) add_duration(&histogram, i * 1000000);
   assert_in_range(gather_histogram_share(&histogram, 0.5), 485000000, 515000000);
   assert_in_range(gather_histogram_share(&histogram, 0.99), 960000000, 1020000000);
   assert_in_range(gather_histogram_share(&histogram, 1), 960000000, 1040000000);
   assert_in_range(gather_histogram_share(&histogram, 0), 970000, 1030000);
   static gather_histogram ends;
-  gather_histogram_add(&ends, INT64_MAX);
-  gather_histogram_add(&ends, -1);
-  gather_histogram_add(&ends, 0);
+  add_duration(&ends, INT64_MAX);
+  add_duration(&ends, -1);
+  add_duration(&ends, 0);
   assert_int_equal(gather_histogram_share(&ends, 0.5), 0);
   assert_true(gather_histogram_share(&ends, 1) > 3600 * SECOND);
   static gather_histogram small;
   for (int64_t i = 0; i < 64; i++) {
     small = (gather_histogram){0};
-    gather_histogram_add(&small, i);
+    add_duration(&small, i);
     assert_in_range(gather_histogram_share(&small, 0.5), i > 1 ? i - 1 : 0, i + 1);
   }
 }
@@ -137,30 +134,30 @@ static void test_measure(void **state) {
   (void)state;
   enum { MS = 1000000, HEAD = 65536, CONNECTIONS = 64 };
   static gather_remote_measure m;
-  assert_true(gather_remote_measure_latency(&m) == 0 && gather_remote_measure_bandwidth(&m, CONNECTIONS) == 0);
+  assert_true(latency_of(&m) == 0 && bandwidth_of(&m, CONNECTIONS) == 0);
   gather_remote_measure_wait(&m, GATHER_REMOTE_NEW,
                              86 * MS); /* it arrived at once: nothing tells the 6 ms of its bytes */
-  gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS);
-  assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 40, 46);
-  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < (double)HEAD / 0.086); /* proved, and no more */
+  gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS, 1);
+  assert_in_range((int64_t)(latency_of(&m) * 1000), 40, 46);
+  assert_true(bandwidth_of(&m, CONNECTIONS) < (double)HEAD / 0.086); /* proved, and no more */
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_NEW, (80 + i / 2) * MS);
   gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
-  assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 38, 42);
-  double rate = gather_remote_measure_bandwidth(&m, CONNECTIONS); /* by the 6 ms more that it took */
+  assert_in_range((int64_t)(latency_of(&m) * 1000), 38, 42);
+  double rate = bandwidth_of(&m, CONNECTIONS); /* by the 6 ms more that it took */
   assert_true(rate > 7e6 && rate < 11e6);
   /* The first answer came out of a buffer: later ones are slow, and all connections together would not bring as much. */
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
-  gather_remote_measure_answer(&m, GATHER_REMOTE_USED, 20000, 1040 * MS);
-  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < 0.02e6 * (double)CONNECTIONS);
+  gather_remote_measure_answer(&m, GATHER_REMOTE_USED, 20000, 1040 * MS, 1);
+  assert_true(bandwidth_of(&m, CONNECTIONS) < 0.02e6 * (double)CONNECTIONS);
   gather_remote_measure_window(&m, 10000000, SECOND);
-  rate = gather_remote_measure_bandwidth(&m, CONNECTIONS);
+  rate = bandwidth_of(&m, CONNECTIONS);
   assert_true(rate > 7e6 && rate <= 10e6);
   assert_int_equal(m.bytes, HEAD + 20000);
   /* Of a server that is near, the opening answer proves no more than what it took in all. */
   static gather_remote_measure near;
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&near, GATHER_REMOTE_NEW, 2 * MS);
-  gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000);
-  assert_true(gather_remote_measure_bandwidth(&near, CONNECTIONS) <= (double)HEAD / 0.002);
+  gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000, 1);
+  assert_true(bandwidth_of(&near, CONNECTIONS) <= (double)HEAD / 0.002);
 }
 
 int main(void) {

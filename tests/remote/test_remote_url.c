@@ -14,8 +14,7 @@
 
 #include "core/base/arena.h"
 #include "gather/remote.h"
-#include "io/remote/remote_options.h"
-#include "io/remote/remote_url.h"
+#include "io/remote/origin.h"
 
 static void test_parts(void **state) {
   static const struct {

@@ -4,8 +4,7 @@
  */
 #include <stdio.h>
 
-#include "io/remote/origin.h"
-#include "io/remote/percent.h"
+#include "io/remote/origin.c"
 #include "unit/support.h"
 
 static gather_remote_options options_with(const char *endpoint, const char *region, bool virtual_host) {
@@ -268,28 +267,28 @@ static void pinned(void **state) {
   static const char *const OTHERS[] = {"", "main", "0123", "0123456789ABCDEF0123456789abcdef01234567",
                                        "0123456789abcdef0123456789abcdef0123456/"};
   for (size_t i = 0; i < COUNT(OTHERS); i++) {
-    assert_status(gather_remote_origin_pin(origin, &options, OTHERS[i], &error), GATHER_OK);
+    assert_status(pin(origin, &options, OTHERS[i], &error), GATHER_OK);
     assert_string_equal(origin->name, "hf://o/r/d/f");
   }
-  assert_status(gather_remote_origin_pin(origin, &options, COMMIT, &error), GATHER_OK);
+  assert_status(pin(origin, &options, COMMIT, &error), GATHER_OK);
   assert_string_equal(origin->url, "https://huggingface.co/o/r/resolve/0123456789abcdef0123456789abcdef01234567/d/f");
   assert_string_equal(origin->name, "hf://o/r@0123456789abcdef0123456789abcdef01234567/d/f");
   assert_origin(&options, origin->name, origin->url, origin->name);
   gather_remote_origin_destroy(origin);
 }
 
-static void same_host(void **state) {
+static void same_hosts(void **state) {
   (void)state;
-  assert_true(gather_remote_same_host("https://h/a", "HTTPS://H?b"));
-  assert_true(gather_remote_same_host("https://h:1", "https://h:1/x"));
+  assert_true(same_host("https://h/a", "HTTPS://H?b"));
+  assert_true(same_host("https://h:1", "https://h:1/x"));
   static const char *const OTHERS[] = {"http://h/a",       "https://h:443/a",
                                        "https://h.evil/a", "https://evil/https://h/a",
                                        "https://h@evil/",  "https://x@h/a",
                                        "https://",         "h",
                                        "https:/h/a",       ""};
   for (size_t i = 0; i < COUNT(OTHERS); i++) {
-    if (gather_remote_same_host("https://h/a", OTHERS[i])) fail_msg("the same host as %s", OTHERS[i]);
-    if (gather_remote_same_host(OTHERS[i], "https://h/a")) fail_msg("the same host as %s", OTHERS[i]);
+    if (same_host("https://h/a", OTHERS[i])) fail_msg("the same host as %s", OTHERS[i]);
+    if (same_host(OTHERS[i], "https://h/a")) fail_msg("the same host as %s", OTHERS[i]);
   }
 }
 
@@ -300,7 +299,7 @@ static const char *lines_of(const gather_remote_options *options, const char *ur
   gather_error error;
   gather_growing lines = {0};
   if (gather_remote_origin_create(options, url, &origin, &error) != GATHER_OK) fail_msg("%s", error.message);
-  gather_remote_origin_headers(origin, options, asked ? asked : origin->url, 1369353600, &lines);
+  add_proof(origin, options, asked ? asked : origin->url, 1369353600, &lines);
   assert_false(lines.failed);
   assert_true(lines.bytes < sizeof text);
   for (size_t i = 0; i < lines.bytes; i++) text[i] = lines.text[i] ? lines.text[i] : '\n';
@@ -397,7 +396,7 @@ int main(void) {
                                      cmocka_unit_test(hub),
                                      cmocka_unit_test(hub_refused),
                                      cmocka_unit_test(pinned),
-                                     cmocka_unit_test(same_host),
+                                     cmocka_unit_test(same_hosts),
                                      cmocka_unit_test(headers),
                                      cmocka_unit_test(percent),
                                      cmocka_unit_test(each_character),

@@ -4,7 +4,7 @@
     with S3Server({"bucket": {"key": b"bytes"}}) as server:
         server.url, server.requests
 
-Written from the documentation of "Signature Version 4", not from src/io/remote/sigv4.c: hmac and hashlib, the canonical request from the
+Written from the documentation of "Signature Version 4", not from src/io/remote/signature.c: hmac and hashlib, the canonical request from the
 bytes that arrived. It refuses what S3 refuses: paths and queries that are not encoded as S3 wants them, unsigned x-amz headers, a clock
 that differs by more than 15 minutes, another region, an unknown key id, a missing or a wrong session token. Its refusals repeat the
 string to sign and the token, as S3's do, so that tests can see that nobody prints them.

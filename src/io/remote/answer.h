@@ -38,16 +38,22 @@ typedef struct gather_remote_answer {
  * headers are too long or contradict each other (`broken` says how). An informational answer (1xx) is forgotten when it ends. */
 bool gather_answer_line(gather_remote_answer *answer, const char *line, size_t bytes);
 /* Frees it; all zero again. */
-void gather_answer_clear(gather_remote_answer *answer);
+static inline void gather_answer_clear(gather_remote_answer *answer) {
+  gather_growing_clear(&answer->location);
+  *answer = (gather_remote_answer){0};
+}
 /* Seconds to wait by Retry-After, in seconds or as a date that is compared with the answer's own; -1 if it does not say. */
-int64_t gather_answer_wait(const gather_remote_answer *answer);
+static inline int64_t gather_answer_wait(const gather_remote_answer *answer) {
+  if (!answer->has_retry_after) return -1;
+  if (!answer->retry_is_date) return answer->retry_after;
+  if (!answer->has_date) return -1;
+  return answer->retry_after > answer->date ? answer->retry_after - answer->date : 0;
+}
 /* Whether an entity tag is a strong one: one that names bytes. */
-bool gather_tag_is_strong(const char *tag);
+static inline bool gather_tag_is_strong(const char *tag) { return tag[0] == '"'; }
 
 /* "Sun, 06 Nov 1994 08:49:37 GMT" in seconds since 1970; false if it is anything else (no other form has been allowed since 1997). */
 bool gather_http_date(const char *text, int64_t *seconds);
-/* "bytes 0-99/1000", "bytes 0-99/" "*", "bytes *" "/1000"; false if it is anything else. */
-bool gather_content_range(const char *text, gather_remote_answer *answer);
 
 /* What was asked for. */
 typedef struct gather_remote_question {
@@ -83,7 +89,12 @@ gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, co
 
 /* Of the body of an ACCEPTED answer to a range: the bytes before those asked for, and how many of these follow, at least 1. Fewer than
  * asked for: the rest is to be asked for. */
-void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question, int64_t *skip,
-                        int64_t *bytes);
+static inline void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question,
+                                      int64_t *skip, int64_t *bytes) {
+  const bool whole = answer->status == 200;
+  const int64_t end = question->first + question->bytes;
+  *skip = question->first - (whole ? 0 : answer->first);
+  *bytes = (whole || answer->last >= end ? end : answer->last + 1) - question->first;
+}
 
 #endif

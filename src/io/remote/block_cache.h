@@ -14,7 +14,7 @@
 #define GATHER_REMOTE_BLOCK_CACHE_H
 
 #include "gather/gather.h"
-#include "io/remote/sha256.h"
+#include "io/remote/signature.h"
 
 /* GATHER_BLOCK_COVERED: a range of so many bytes or more is not widened to whole blocks. */
 enum { GATHER_BLOCK_BYTES = 65536, GATHER_BLOCK_COVERED = 4 * GATHER_BLOCK_BYTES };
@@ -46,8 +46,6 @@ void gather_block_cache_close(gather_block_cache *cache);
 /* address: a URL, whose signature does not count; target: where it redirects to, of which the same is true; "" = nowhere. version: a
  * strong ETag. */
 void gather_block_file_set(gather_block_file *file, const char *address, const char *target, const char *version);
-/* Adds what of a URL names a file to a digest. */
-void gather_block_address_add(gather_sha256 *hash, const char *url);
 
 /* Reads bytes [from, from + bytes) of a block. Returns false if it is not there, or not whole; then data has anything. NULL is an empty
  * cache. */

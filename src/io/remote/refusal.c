@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * refusal.c: what the refusals of S3 and of the hub mean, and what to do about them.
+ * refusal.c: what the refusals of S3 and of the hub mean, and what to do about them; the small XML answers of S3.
  *
  * Nothing of a body is repeated but a code of letters: S3's answer to a wrong signature contains the key id and the session token.
  */
@@ -8,14 +8,115 @@
 
 #include "io/remote/answer.h"
 #include "io/remote/origin.h"
-#include "io/remote/remote_xml.h"
+
+/* ---- XML: feeds expat, and keeps the names of the open elements and the text of the innermost one */
+
+#ifdef GATHER_HAVE_EXPAT
+#include <expat.h>
+#include <limits.h>
+
+#include "core/base/alloc.h"
+#include "core/base/heap.h"
+
+enum { MOST_DEPTH = 8, MOST_NAME = 64, MOST_TEXT = 8192 };
+
+typedef struct xml_parser {
+  XML_Parser expat;
+  gather_xml_element element;
+  void *context;
+  gather_xml_result result;
+  int depth;
+  char names[MOST_DEPTH + 1][MOST_NAME]; /* names[0] is "" */
+  char text[MOST_TEXT + 1];
+  size_t text_bytes;
+} xml_parser;
+
+static void stop_parser(xml_parser *p, gather_xml_result result) {
+  if (p->result == GATHER_XML_OK) p->result = result;
+  (void)XML_StopParser(p->expat, XML_FALSE);
+}
+
+static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes) {
+  xml_parser *p = data;
+  (void)attributes;
+  if (p->depth == MOST_DEPTH || strlen(name) >= MOST_NAME) {
+    stop_parser(p, GATHER_XML_MALFORMED);
+    return;
+  }
+  p->depth++;
+  memcpy(p->names[p->depth], name, strlen(name) + 1);
+  p->text_bytes = 0;
+}
+
+static void XMLCALL on_end(void *data, const XML_Char *name) {
+  xml_parser *p = data;
+  p->text[p->text_bytes] = '\0';
+  p->text_bytes = 0;
+  p->depth--;
+  if (p->result == GATHER_XML_OK && !p->element(p->context, p->names[p->depth], name, p->text))
+    stop_parser(p, GATHER_XML_STOPPED);
+}
+
+static void XMLCALL on_text(void *data, const XML_Char *text, int bytes) {
+  xml_parser *p = data;
+  if ((size_t)bytes > MOST_TEXT - p->text_bytes || memchr(text, '\0', (size_t)bytes)) {
+    stop_parser(p, GATHER_XML_MALFORMED);
+    return;
+  }
+  memcpy(p->text + p->text_bytes, text, (size_t)bytes);
+  p->text_bytes += (size_t)bytes;
+}
+
+static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *system, const XML_Char *public,
+                               int internal) {
+  (void)name, (void)system, (void)public, (void)internal;
+  stop_parser(data, GATHER_XML_MALFORMED);
+}
+
+static void feed(xml_parser *p, const char *text, size_t bytes, bool whole) {
+  XML_SetUserData(p->expat, p);
+  XML_SetElementHandler(p->expat, on_start, on_end);
+  XML_SetCharacterDataHandler(p->expat, on_text);
+  XML_SetStartDoctypeDeclHandler(p->expat, on_doctype);
+  enum XML_Status status = XML_Parse(p->expat, text, (int)bytes, whole ? XML_TRUE : XML_FALSE);
+  if (p->result != GATHER_XML_OK || status == XML_STATUS_OK) return;
+  p->result = XML_GetErrorCode(p->expat) == XML_ERROR_NO_MEMORY ? GATHER_XML_NO_MEMORY : GATHER_XML_MALFORMED;
+}
+
+gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element,
+                                    void *context) {
+  static const XML_Memory_Handling_Suite MEMORY = {gather_heap_malloc, gather_heap_realloc, gather_heap_free};
+  if (bytes > INT_MAX / 2) return GATHER_XML_MALFORMED;
+  xml_parser *p = gather_alloc(sizeof *p);
+  if (!p) return GATHER_XML_NO_MEMORY;
+  p->element = element;
+  p->context = context;
+  p->result = GATHER_XML_NO_MEMORY;
+  p->expat = XML_ParserCreate_MM(NULL, &MEMORY, NULL);
+  if (p->expat) {
+    p->result = GATHER_XML_OK;
+    feed(p, text, bytes, whole);
+    XML_ParserFree(p->expat);
+  }
+  gather_xml_result result = p->result;
+  gather_free(p);
+  return result;
+}
+#else
+gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element,
+                                    void *context) {
+  (void)text, (void)bytes, (void)whole, (void)element, (void)context;
+  return GATHER_XML_MALFORMED;
+}
+#endif
+
+/* ---- the fault that S3 describes */
 
 enum { MOST_CODE = 64, SECONDS_OF_SKEW = 60 };
 
 typedef struct s3_fault {
   char code[MOST_CODE + 1];
   char region[MOST_CODE + 1];
-  bool is_error;
 } s3_fault;
 
 static bool given(const char *text) { return text && text[0]; }
@@ -35,7 +136,6 @@ static void keep_word(char *word, const char *text, size_t bytes, const char *ot
 static bool read_element(void *context, const char *parent, const char *name, const char *text) {
   s3_fault *fault = context;
   if (strcmp(parent, "Error") != 0) return true;
-  fault->is_error = true;
   if (strcmp(name, "Code") == 0) keep_word(fault->code, text, strlen(text), ".");
   if (strcmp(name, "Region") == 0) keep_word(fault->region, text, strlen(text), "-_");
   return true;
@@ -217,24 +317,19 @@ static void hub_words(const gather_remote_origin *origin, const gather_remote_op
 
 /* ---- all */
 
-void gather_remote_origin_refusal(const gather_remote_origin *origin, const gather_remote_options *options, int status,
-                                  const gather_remote_notes *notes, const char *body, size_t body_bytes,
-                                  int64_t seconds, gather_growing *words) {
+int gather_remote_origin_refusal(const gather_remote_origin *origin, const gather_remote_options *options, int status,
+                                 const gather_remote_notes *notes, const char *body, size_t body_bytes, int64_t seconds,
+                                 gather_growing *words) {
   if (origin->scheme == GATHER_REMOTE_S3) {
     s3_fault fault;
     read_fault(body, body_bytes, &fault);
     s3_words(options, status, notes, &fault, seconds, words);
-  } else if (origin->scheme == GATHER_REMOTE_HUB) {
-    hub_words(origin, options, status, notes, words);
-  } else if ((status == 401 || status == 403) && !given(options->bearer)) {
-    gather_growing_text(words, "access denied");
+    const int number = status < 300 ? -1 : find_code(fault.code);
+    return number < 0 ? -1 : CODES[number].again;
   }
-}
-
-int gather_remote_origin_again(const gather_remote_origin *origin, int status, const char *body, size_t body_bytes) {
-  if (origin->scheme != GATHER_REMOTE_S3 || status < 300) return -1;
-  s3_fault fault;
-  read_fault(body, body_bytes, &fault);
-  int number = find_code(fault.code);
-  return number < 0 ? -1 : CODES[number].again;
+  if (origin->scheme == GATHER_REMOTE_HUB)
+    hub_words(origin, options, status, notes, words);
+  else if ((status == 401 || status == 403) && !given(options->bearer))
+    gather_growing_text(words, "access denied");
+  return -1;
 }

@@ -30,8 +30,6 @@ void gather_remote_client_release(gather_remote_client *client);
 void gather_remote_client_enter(gather_remote_client *client);
 void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics);
 void gather_remote_client_statistics_reset(gather_remote_client *client);
-/* Adds to bytes_useful: the client sees ranges, its caller knows which bytes of them are rows. */
-void gather_remote_client_useful(gather_remote_client *client, int64_t bytes);
 
 /* ---- objects */
 
@@ -40,13 +38,32 @@ void gather_remote_client_useful(gather_remote_client *client, int64_t bytes);
 GATHER_CHECKED gather_status gather_remote_object_open(gather_remote_client *client, const char *url,
                                                        gather_remote_object **object, gather_error *error);
 void gather_remote_object_close(gather_remote_object *object);
-int64_t gather_remote_object_size(const gather_remote_object *object);
-/* The URL without user, query and fragment: for messages, and to resolve names beside it. */
-const char *gather_remote_object_name(const gather_remote_object *object);
-/* The bytes that the open read, from byte 0; they stay until it is closed. */
-const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes);
-/* The version: a strong ETag in quotes; "" if the server sends none (then Last-Modified holds the version, if there is one). */
-const char *gather_remote_object_version(const gather_remote_object *object);
+
+/* What the open told, constant until the object is closed. */
+typedef struct gather_remote_about {
+  int64_t size;
+  const char *name;    /* the URL without user, query and fragment: for messages, and to resolve names beside it */
+  const char *version; /* a strong ETag in quotes; "": none (then Last-Modified holds it, if there is one) */
+  const char *head;    /* the bytes that the open read, from byte 0 */
+  int64_t head_bytes;
+} gather_remote_about;
+gather_remote_about gather_remote_object_about(const gather_remote_object *object);
+
+static inline int64_t gather_remote_object_size(const gather_remote_object *object) {
+  return gather_remote_object_about(object).size;
+}
+static inline const char *gather_remote_object_name(const gather_remote_object *object) {
+  return gather_remote_object_about(object).name;
+}
+static inline const char *gather_remote_object_version(const gather_remote_object *object) {
+  return gather_remote_object_about(object).version;
+}
+static inline const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes) {
+  const gather_remote_about about = gather_remote_object_about(object);
+  *bytes = about.head_bytes;
+  return about.head;
+}
+
 /* Reads a range, and waits. Long ones are read in parallel parts; what the open read is copied. */
 GATHER_CHECKED gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes,
                                                        void *data, gather_error *error);
@@ -64,9 +81,8 @@ typedef struct gather_remote_request {
   char *data;            /* room for them */
   void *owner;           /* the caller's own */
   gather_status status;  /* set when it is finished */
-  gather_error
-      error; /* set unless status is GATHER_OK: the URL as file, the byte as file_offset; message has the status of HTTP
-                            and how often it was tried */
+  /* Set unless status is GATHER_OK: the URL as file, the byte as file_offset; message has the status of HTTP and how often it was tried. */
+  gather_error error;
   /* The client's own, set when the request begins. */
   struct gather_remote_request *next;
   gather_remote_queue *queue;

@@ -12,16 +12,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+/* CURLOPT_PROTOCOLS has a successor since 7.85; older libraries have only the old one, newer ones both. */
+#define CURL_DISABLE_DEPRECATION
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
 #include "io/remote/answer.h"
-#include "io/remote/backoff.h"
 #include "io/remote/block_cache.h"
-#include "io/remote/curl_library.h"
-#include "io/remote/depth.h"
-#include "io/remote/histogram.h"
 #include "io/remote/origin.h"
+#include "io/remote/pace.h"
 #include "io/remote/remote_client.h"
-#include "io/remote/remote_locate.h"
-#include "io/remote/remote_measure.h"
 
 #define GATHER_REMOTE_TEXT_OF(number) #number
 #define GATHER_REMOTE_TEXT(number) GATHER_REMOTE_TEXT_OF(number)
@@ -35,6 +35,36 @@ enum {
   GATHER_REMOTE_LEAST_PROGRESS = 1024, /* bytes of a body in try_seconds: fewer are no progress */
   GATHER_REMOTE_LEAST_LEFT = 50000000  /* nanoseconds before the end of take_seconds: no try begins later */
 };
+
+/* ---- curl_library.c: libcurl, loaded when the first URL is opened: programs that open none neither need it nor start it */
+
+/* libcurl's functions; names and meanings are its own, without their beginning. */
+typedef struct gather_curl {
+  CURLcode (*global_init)(long flags);
+  curl_version_info_data *(*version_info)(CURLversion age);
+  CURL *(*easy_init)(void);
+  void (*easy_cleanup)(CURL *easy);
+  CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
+  CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
+  const char *(*easy_strerror)(CURLcode code);
+  struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
+  void (*slist_free_all)(struct curl_slist *list);
+  CURLM *(*multi_init)(void);
+  CURLMcode (*multi_cleanup)(CURLM *multi);
+  CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
+  CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
+  CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
+  CURLMcode (*multi_perform)(CURLM *multi, int *running);
+  CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
+  CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd *more, unsigned int count, int milliseconds, int *ready);
+  CURLMcode (*multi_wakeup)(CURLM *multi);
+} gather_curl;
+
+/* Loads libcurl, once in a process. Returns GATHER_UNSUPPORTED: it is not installed, too old (7.68 is the oldest), or has no TLS; the
+ * message says which. A later call tries again. The table stays valid for the life of the process. Threads: any. */
+GATHER_CHECKED gather_status gather_curl_load(const gather_curl **curl, gather_error *error);
+
+/* ---- a client from the inside */
 
 /* A list of requests, linked by next. */
 typedef struct gather_remote_list {
@@ -113,7 +143,6 @@ struct gather_remote_client {
   gather_remote_list intake;
   gather_remote_statistics counts;
   gather_block_cache_state cache_before; /* when the counts began */
-  gather_histogram first_bytes, durations;
   gather_remote_measure measure;
   bool depth_grows; /* the server has refused nothing yet: depth_now doubles until the limit */
   int32_t depth_now;
@@ -143,33 +172,36 @@ struct gather_remote_queue {
 };
 
 /* ---- lists */
-void gather_remote_list_init(gather_remote_list *list);
-void gather_remote_list_add(gather_remote_list *list, gather_remote_request *request);
-gather_remote_request *gather_remote_list_take(gather_remote_list *list);
 
-/* ---- remote_queue.c: a queue within memory of the caller */
-GATHER_CHECKED gather_status gather_remote_queue_init(gather_remote_client *client, gather_remote_queue *queue,
-                                                      gather_error *error);
-void gather_remote_queue_clear(gather_remote_queue *queue);
-/* Begins a request; document: for all of what is there, of at most request->bytes, and request->bytes becomes how much that is. */
-void gather_remote_begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document);
-/* In a child of fork() the requests of a queue are the parent's. */
-void gather_remote_queue_enter(gather_remote_queue *queue);
-/* Waits for a request that was enqueued; NULL if none was. */
-gather_remote_request *gather_remote_take_finished(gather_remote_queue *queue);
-/* Hands a request whose state is set to the network thread. */
-void gather_remote_enqueue(gather_remote_queue *queue, gather_remote_request *request);
-/* network: hands a request over to its queue, with its status set. */
-void gather_remote_deliver(gather_remote_client *client, gather_remote_request *request);
+static inline void gather_remote_list_init(gather_remote_list *list) {
+  list->first = NULL;
+  list->end = &list->first;
+}
 
-/* ---- remote_cached.c: blocks on disk, on the caller's threads */
-/* After the open of an object: decides whether it is cached, and stores its head. */
-void gather_remote_cache_head(gather_remote_object *object);
+static inline void gather_remote_list_add(gather_remote_list *list, gather_remote_request *request) {
+  request->next = NULL;
+  *list->end = request;
+  list->end = &request->next;
+}
 
-/* ---- remote_reason.c: network. What a refusal of S3 or the hub means, in the place of a sentence about its status. */
-void gather_remote_reason(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]);
-/* Whether a transfer asks the place itself, and not where it redirected to. */
-bool gather_remote_asks_place(const gather_remote_transfer *transfer);
+static inline gather_remote_request *gather_remote_list_take(gather_remote_list *list) {
+  gather_remote_request *first = list->first;
+  if (first) list->first = first->next;
+  if (!list->first) list->end = &list->first;
+  return first;
+}
+
+/* ---- transfers */
+
+/* Whether a transfer asks the place itself, which knows more than HTTP, and not where it redirected to. */
+static inline bool gather_remote_asks_place(const gather_remote_transfer *transfer) {
+  return transfer->request->object->place.origin && transfer->at_place;
+}
+
+/* Whether the answer's body is what was asked for. */
+static inline bool gather_remote_takes_body(const gather_remote_transfer *transfer) {
+  return transfer->verdict == GATHER_ANSWER_ACCEPTED || transfer->verdict == GATHER_ANSWER_WHOLE;
+}
 
 /* ---- remote_network.c: the thread. Starts it unless it runs; with the lock held. */
 GATHER_CHECKED gather_status gather_remote_network_start(gather_remote_client *client, gather_error *error);
@@ -181,11 +213,9 @@ GATHER_CHECKED gather_status gather_remote_send(gather_remote_client *client, ga
                                                 bool is_hedge, gather_error *error);
 /* Sends the same transfer to transfer->hop. */
 GATHER_CHECKED gather_status gather_remote_send_hop(gather_remote_transfer *transfer, gather_error *error);
-/* Whether the answer's body is what was asked for. */
-bool gather_remote_takes_body(const gather_remote_transfer *transfer);
 /* Ends a transfer, whatever its state: it is idle then. */
 void gather_remote_drop(gather_remote_transfer *transfer);
-/* Frees all transfers; none may be active. */
+/* Ends and frees all transfers. */
 void gather_remote_free_transfers(gather_remote_client *client);
 
 /* ---- remote_outcome.c: network. What follows from a transfer that ended, or that took too long. */
@@ -194,14 +224,5 @@ void gather_remote_expired(gather_remote_transfer *transfer, int64_t now);
 /* Ends a request early: drops its transfers and delivers it. */
 GATHER_PRINTF(3, 4)
 void gather_remote_fail(gather_remote_request *request, gather_status status, const char *format, ...);
-
-/* ---- remote_socket.c: libcurl's callbacks, which refuse addresses and count connections */
-/* Sets the callbacks. False: libcurl refuses. */
-bool gather_remote_set_sockets(gather_remote_transfer *transfer);
-/* How near the server is that a transfer is connected to; GATHER_REMOTE_PUBLIC if that is not known. */
-gather_remote_reach gather_remote_reach_connected(const gather_remote_transfer *transfer);
-curl_socket_t gather_remote_open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address);
-int gather_remote_close_socket(void *client, curl_socket_t socket);
-void gather_remote_close_sockets(gather_remote_client *client);
 
 #endif

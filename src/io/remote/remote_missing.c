@@ -34,7 +34,6 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
   *statistics = (gather_remote_statistics){0};
 }
 void gather_remote_client_statistics_reset(gather_remote_client *client) { (void)client; }
-void gather_remote_client_useful(gather_remote_client *client, int64_t bytes) { (void)client, (void)bytes; }
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
   (void)client;
   *costs = (gather_remote_costs){0};
@@ -47,22 +46,9 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
   return missing(error);
 }
 void gather_remote_object_close(gather_remote_object *object) { (void)object; }
-int64_t gather_remote_object_size(const gather_remote_object *object) {
+gather_remote_about gather_remote_object_about(const gather_remote_object *object) {
   (void)object;
-  return 0;
-}
-const char *gather_remote_object_name(const gather_remote_object *object) {
-  (void)object;
-  return "";
-}
-const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes) {
-  (void)object;
-  *bytes = 0;
-  return "";
-}
-const char *gather_remote_object_version(const gather_remote_object *object) {
-  (void)object;
-  return "";
+  return (gather_remote_about){.name = "", .version = "", .head = ""};
 }
 gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data,
                                         gather_error *error) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote_url.h: URLs taken apart and put together again in one strict form, so that libcurl cannot read another host out of them than
- * the one that was checked.
+ * remote_url.h: the syntax of addresses: URLs taken apart and put together again in one strict form, so that libcurl cannot read another
+ * host out of them than the one that was checked; percent-encoding; how near a host is.
  */
 #ifndef GATHER_REMOTE_URL_H
 #define GATHER_REMOTE_URL_H
 
 #include "core/base/arena.h"
+#include "core/base/growing.h"
 #include "gather/gather.h"
 
 /* No URL may be longer, nor a Location; signed ones have 1 to 4 KiB. */
@@ -24,8 +25,9 @@ typedef struct gather_remote_url {
 } gather_remote_url;
 
 /* Takes an absolute URL apart. Spaces and bytes above 126 of path and query are written as %XX; what a URL may not have (control
- * characters, a host of other characters than letters, digits, '.', '-' and '_') is refused. "." and ".." stay: keys of S3 may have them. Returns GATHER_USAGE (the message has
- * neither user nor query), GATHER_UNSUPPORTED (a scheme that is not http or https), GATHER_OUT_OF_MEMORY. */
+ * characters, a host of other characters than letters, digits, '.', '-' and '_') is refused. "." and ".." stay: keys of S3 may have
+ * them. Returns GATHER_USAGE (the message has neither user nor query), GATHER_UNSUPPORTED (a scheme that is not http or https),
+ * GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_remote_url_parse(gather_arena *arena, const char *text, gather_remote_url *url,
                                                      gather_error *error);
 
@@ -39,7 +41,20 @@ GATHER_CHECKED gather_status gather_remote_url_resolve(gather_arena *arena, cons
 void gather_remote_url_shown(const char *text, char *shown, size_t bytes);
 
 /* Whether text begins with "scheme://", in letters of either case. */
-bool gather_remote_has_scheme(const char *text, const char *scheme);
+static inline bool gather_remote_has_scheme(const char *text, const char *scheme) {
+  for (; *scheme; text++, scheme++)
+    if ((*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text) != *scheme) return false;
+  return text[0] == ':' && text[1] == '/' && text[2] == '/';
+}
+
+/* Percent-encoding (RFC 3986), as signatures of AWS want it. */
+
+/* Appends text with every byte but A-Z a-z 0-9 - . _ ~ as "%XX"; "/" too, unless keep_slash. */
+void gather_percent_encode(gather_growing *growing, const char *text, size_t bytes, bool keep_slash);
+
+/* Appends text with "%XX" as bytes, and "+" as a space if plus. Returns false, with nothing useful appended, for a "%" without two
+ * digits, and for "%00". */
+bool gather_percent_decode(gather_growing *growing, const char *text, size_t bytes, bool plus);
 
 /* How near an address is: a redirect never leads to a nearer one than those of the servers before it. */
 typedef enum gather_remote_reach {

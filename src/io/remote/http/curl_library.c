@@ -12,7 +12,7 @@
 #if defined(GATHER_HAVE_CURL)
 #include "core/base/error.h"
 #include "gather/remote.h"
-#include "io/remote/curl_library.h"
+#include "io/remote/remote_internal.h"
 
 enum { OLDEST = 0x074400 }; /* 7.68: curl_multi_wakeup */
 

@@ -157,9 +157,9 @@ static void check_times(gather_remote_client *client, int64_t now) {
   client->checked = now;
   measure_window(client, now);
   (void)pthread_mutex_lock(&client->lock);
-  if (client->first_bytes.count >= LEAST_SAMPLES) {
-    int64_t middle = gather_histogram_share(&client->first_bytes, 0.5),
-            slow = gather_histogram_share(&client->first_bytes, 0.98);
+  if (client->measure.first_bytes.count >= LEAST_SAMPLES) {
+    int64_t middle = gather_histogram_share(&client->measure.first_bytes, 0.5),
+            slow = gather_histogram_share(&client->measure.first_bytes, 0.98);
     client->hedge_after = (slow > 2 * middle ? slow : 2 * middle) + CHECK_EVERY;
   }
   (void)pthread_mutex_unlock(&client->lock);
@@ -254,7 +254,6 @@ void gather_remote_network_end(gather_remote_client *client) {
   (void)pthread_mutex_unlock(&client->lock);
   if (!running) return;
   (void)pthread_join(client->thread, NULL);
-  while (client->active) gather_remote_drop(client->active);
   gather_remote_free_transfers(client);
   (void)client->curl->multi_cleanup(client->multi);
 }

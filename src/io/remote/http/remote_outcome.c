@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/system/clock.h"
@@ -14,13 +15,21 @@
 
 /* ---- ends of requests */
 
+/* Hands a request over to its queue, with its status set. */
+static void deliver(gather_remote_client *client, gather_remote_request *request) {
+  (void)pthread_mutex_lock(&client->lock);
+  gather_remote_list_add(&request->queue->finished, request);
+  (void)pthread_cond_signal(&request->queue->changed);
+  (void)pthread_mutex_unlock(&client->lock);
+}
+
 static void end(gather_remote_request *request, gather_status status) {
   gather_remote_client *client = request->object->client;
   if (request->object->renewing == request) request->object->renewing = NULL;
   for (int i = 0; i < 2; i++)
     if (request->state.transfers[i]) gather_remote_drop(request->state.transfers[i]);
   request->status = status;
-  gather_remote_deliver(client, request);
+  deliver(client, request);
 }
 
 void gather_remote_fail(gather_remote_request *request, gather_status status, const char *format, ...) {
@@ -41,8 +50,8 @@ static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
   gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
   (void)pthread_mutex_lock(&client->lock);
-  gather_histogram_add(&client->durations, now - transfer->request->state.begun);
-  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked);
+  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked,
+                               now - transfer->request->state.begun);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
@@ -225,6 +234,15 @@ static const char *why_not(const gather_remote_transfer *transfer, const gather_
   return NULL;
 }
 
+/* How near the server is that a transfer is connected to; GATHER_REMOTE_PUBLIC if that is not known. */
+static gather_remote_reach reach_connected(const gather_remote_transfer *transfer) {
+  const char *address = NULL;
+  gather_remote_reach reach = GATHER_REMOTE_PUBLIC;
+  if (transfer->client->curl->easy_getinfo(transfer->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK && address)
+    (void)gather_remote_reach_named(address, &reach);
+  return reach;
+}
+
 static void follow(gather_remote_transfer *transfer) {
   gather_remote_request *request = transfer->request;
   gather_remote_client *client = transfer->client;
@@ -241,7 +259,7 @@ static void follow(gather_remote_transfer *transfer) {
                        "a redirect leads nowhere: %s", error.message);
     return;
   }
-  const gather_remote_reach here = gather_remote_reach_connected(transfer);
+  const gather_remote_reach here = reach_connected(transfer);
   if (here < transfer->farthest) transfer->farthest = here;
   if (!client->settings.given.any_address) transfer->limit = transfer->farthest;
   const char *why = why_not(transfer, &to);
@@ -370,17 +388,27 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   }
 }
 
-/* What the code of S3 says about trying again: it refuses with 400 what may pass, and with 503 what does not. 1: it may help, 0: it
- * does not, -1: as the status says. */
-static int says_again(const gather_remote_transfer *transfer) {
-  const gather_remote_origin *origin = transfer->request->object->place.origin;
-  if (!origin || !gather_remote_asks_place(transfer)) return -1;
-  return gather_remote_origin_again(origin, transfer->answer.status, transfer->refusal.text, transfer->refusal.bytes);
+/* ---- why S3 and the hub refuse a request, from the headers and the body of their answers */
+
+/* What such a refusal means, in the place of a sentence about its status. Returns what gather_remote_origin_refusal does. */
+static int explain(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]) {
+  const gather_remote_place *place = &transfer->request->object->place;
+  gather_growing words = {0};
+  int status = transfer->answer.status;
+  if (status < 300 || !gather_remote_asks_place(transfer)) return -1;
+  if (transfer->verdict == GATHER_ANSWER_CHANGED || transfer->answer.broken) return -1;
+  const int again = gather_remote_origin_refusal(place->origin, &transfer->client->settings.given, status,
+                                                 &transfer->notes, transfer->refusal.text ? transfer->refusal.text : "",
+                                                 transfer->refusal.bytes, (int64_t)time(NULL), &words);
+  if (words.bytes > 0 && !words.failed) (void)snprintf(why, GATHER_ANSWER_WHY, "status %d: %s", status, words.text);
+  gather_growing_clear(&words);
+  return again;
 }
 
-/* A refusal that may pass by its status. */
-static void refused_for_now(gather_remote_transfer *transfer, const char *why) {
-  if (says_again(transfer) == 0)
+/* A refusal that may pass by its status. says_again: as gather_remote_origin_refusal returns it: S3 refuses with 400 what may pass, and
+ * with 503 what does not. */
+static void refused_for_now(gather_remote_transfer *transfer, int says_again, const char *why) {
+  if (says_again == 0)
     gather_remote_fail(transfer->request, GATHER_IO_ERROR, "%s", why);
   else
     again(transfer, false, gather_answer_wait(&transfer->answer), why);
@@ -394,7 +422,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
     return;
   }
   (void)snprintf(why, sizeof why, "%s", transfer->why);
-  gather_remote_reason(transfer, why);
+  const int says_again = explain(transfer, why);
   bool is_open = request->object->size < 0 || request->state.document;
   switch (transfer->verdict) {
     case GATHER_ANSWER_ACCEPTED:
@@ -418,7 +446,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
         renew(transfer, "the server redirects");
       return;
     case GATHER_ANSWER_DENIED:
-      if (says_again(transfer) == 1)
+      if (says_again == 1)
         again(transfer, false, -1, why);
       else if (!is_open && !transfer->from_place && request->object->redirected)
         renew(transfer, why);
@@ -427,10 +455,10 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
       return;
     case GATHER_ANSWER_BUSY:
       gather_depth_refused(&transfer->client->depth, transfer->sent, gather_clock());
-      refused_for_now(transfer, why);
+      refused_for_now(transfer, says_again, why);
       return;
     case GATHER_ANSWER_AGAIN:
-      refused_for_now(transfer, why);
+      refused_for_now(transfer, says_again, why);
       return;
     case GATHER_ANSWER_DOUBTFUL:
       again(transfer, true, -1, why);

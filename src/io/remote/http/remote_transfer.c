@@ -1,18 +1,108 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote_transfer.c: one GET by libcurl, from its options to the bytes that arrive. The answer is judged when its headers end, before a
- * byte of its body is taken.
+ * remote_transfer.c: one GET by libcurl, from its socket and its options to the bytes that arrive. The answer is judged when its headers
+ * end, before a byte of its body is taken.
+ *
+ * Sockets are opened here, so that no name, however it resolves, leads to an address that hands out credentials, and no redirect to one
+ * that is nearer than the server which sends it.
  */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* SOCK_CLOEXEC */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/system/clock.h"
 #if defined(GATHER_HAVE_CURL)
 #include "io/remote/remote_internal.h"
+
+/* ---- sockets */
+
+/* Other families than those of the internet are refused: libcurl has none here. */
+static gather_remote_reach reach_of(const struct curl_sockaddr *address) {
+  if (address->family == AF_INET) {
+    struct sockaddr_in four;
+    memcpy(&four, &address->addr, sizeof four);
+    return gather_remote_reach_of((const unsigned char *)&four.sin_addr, 4);
+  }
+  /* curl_sockaddr has room for longer addresses than its last member says. */
+  struct sockaddr_in6 six;
+  if (address->family != AF_INET6 || address->addrlen < sizeof six) return GATHER_REMOTE_CREDENTIALS;
+  memcpy(&six, (const char *)address + offsetof(struct curl_sockaddr, addr), sizeof six);
+  return gather_remote_reach_of((const unsigned char *)&six.sin6_addr, 16);
+}
+
+static bool refuses(gather_remote_transfer *transfer, gather_remote_reach reach) {
+  if (reach <= transfer->limit) return false;
+  transfer->refused_address = true;
+  transfer->refused = reach;
+  return true;
+}
+
+static void remember(gather_remote_client *client, int from, int to) {
+  for (size_t i = 0; i < sizeof client->sockets / sizeof *client->sockets; i++)
+    if (client->sockets[i] == from) {
+      client->sockets[i] = to;
+      return;
+    }
+}
+
+/* libcurl's: a new socket, unless the address is refused. */
+static curl_socket_t open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address) {
+  gather_remote_transfer *own = transfer;
+  (void)purpose;
+  if (refuses(own, reach_of(address))) return CURL_SOCKET_BAD;
+#if defined(SOCK_CLOEXEC)
+  int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+#else
+  int made = socket(address->family, address->socktype, address->protocol);
+  if (made >= 0) (void)fcntl(made, F_SETFD, FD_CLOEXEC);
+#endif
+  if (made < 0) own->no_descriptor = errno == EMFILE || errno == ENFILE;
+  if (made < 0) return CURL_SOCKET_BAD;
+  remember(own->client, -1, made);
+  (void)pthread_mutex_lock(&own->client->lock);
+  own->client->counts.connections++;
+  (void)pthread_mutex_unlock(&own->client->lock);
+  return made;
+}
+
+static int close_socket(void *client, curl_socket_t socket) {
+  remember(client, socket, -1);
+  return close(socket);
+}
+
+/* libcurl's: before a request is sent on a connection, also one that was opened for another request. 0 sends it, 1 ends the transfer. */
+static int before_request(void *transfer, char *there, char *here, int port, int own_port) {
+  gather_remote_reach reach = GATHER_REMOTE_CREDENTIALS;
+  (void)here, (void)port, (void)own_port;
+  (void)gather_remote_reach_named(there, &reach);
+  return refuses(transfer, reach);
+}
+
+/* CURLOPT_PREREQFUNCTION and its data, since 7.80: older headers have no names for them. Older libraries open a connection for each
+ * redirect instead, whose address open_socket sees. False: libcurl refuses. */
+static bool set_sockets(gather_remote_transfer *transfer) {
+  const gather_curl *curl = transfer->client->curl;
+  CURL *easy = transfer->easy;
+  int (*checks)(void *, char *, char *, int, int) = before_request;
+  bool checked = curl->easy_setopt(easy, (CURLoption)10313, transfer) == CURLE_OK && /* before who needs it */
+                 curl->easy_setopt(easy, (CURLoption)20312, checks) == CURLE_OK;
+  const long fresh = !checked && transfer->hops > 0;
+  return curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket) == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, transfer->client) == CURLE_OK;
+}
 
 enum { MOST_DISCARDED = 16384 }; /* of the body of an error: so much is read to keep the connection */
 
@@ -46,10 +136,8 @@ static void measure_answer(gather_remote_transfer *transfer) {
   (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
   transfer->age = connects > 0 ? GATHER_REMOTE_NEW : GATHER_REMOTE_USED;
   transfer->asked = transfer->sent + (int64_t)(before * 1e9);
-  const int64_t wait = transfer->answered - transfer->asked;
   (void)pthread_mutex_lock(&client->lock);
-  gather_histogram_add(&client->first_bytes, wait > 0 ? wait : 1);
-  gather_remote_measure_wait(&client->measure, transfer->age, wait);
+  gather_remote_measure_wait(&client->measure, transfer->age, transfer->answered - transfer->asked);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
@@ -101,10 +189,6 @@ static size_t take_header(char *line, size_t one, size_t count, void *argument) 
   if (!prepare(transfer, &question)) return 0;
   win(transfer);
   return count;
-}
-
-bool gather_remote_takes_body(const gather_remote_transfer *transfer) {
-  return transfer->verdict == GATHER_ANSWER_ACCEPTED || transfer->verdict == GATHER_ANSWER_WHOLE;
 }
 
 /* A body whose length nobody said. */
@@ -237,7 +321,7 @@ static gather_status set_this(gather_remote_transfer *transfer, gather_error *er
   char range[48];
   (void)snprintf(range, sizeof range, "%" PRId64 "-%" PRId64, transfer->first, transfer->first + transfer->wanted - 1);
   const char *asked = transfer->request->state.document || transfer->request->state.unranged ? NULL : range;
-  bool set = gather_remote_set_sockets(transfer) && add_line(transfer, "Accept-Encoding: identity") &&
+  bool set = set_sockets(transfer) && add_line(transfer, "Accept-Encoding: identity") &&
              add_line(transfer, "Accept: */*") && add_condition(transfer);
   if (set) GATHER_TRY(add_proof(transfer, error));
   set = set && curl->easy_setopt(transfer->easy, CURLOPT_URL, transfer->hop.text) == CURLE_OK &&
@@ -341,6 +425,7 @@ void gather_remote_drop(gather_remote_transfer *transfer) {
 }
 
 void gather_remote_free_transfers(gather_remote_client *client) {
+  while (client->active) gather_remote_drop(client->active);
   for (gather_remote_transfer *t = client->idle, *next; t; t = next) {
     next = t->next;
     client->curl->easy_cleanup(t->easy);
