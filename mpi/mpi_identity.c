@@ -11,12 +11,6 @@
 
 #include "mpi_internal.h"
 
-uint64_t gather_mpi_fnv(uint64_t hash, const void *bytes, size_t count) {
-  const unsigned char *at = bytes;
-  for (size_t i = 0; i < count; i++) hash = (hash ^ at[i]) * 0x100000001B3u;
-  return hash;
-}
-
 /* Size, time and number of a file: those of one file on a shared file system are the same on every node; the device's are not. */
 static bool look_at(const char *path, int64_t facts[4]) {
   struct stat found;

@@ -6,6 +6,15 @@
 
 #include "mpi_internal.h"
 
+/* What arrives fits the buffer, and all that one rank may be asked for can be counted by int. */
+int64_t gather_mpi_most_ids(const gather_mpi_plan *plan) {
+  const int64_t row = plan->owner.row_bytes,
+                countable = INT32_MAX / plan->link.ranks - plan->fill_slots - plan->hot.len;
+  int64_t most = row > 0 ? plan->buffer_bytes / row : countable;
+  if (most > countable) most = countable;
+  return most < 1 ? 1 : most;
+}
+
 static bool row_major(const gather_tensor *tensor, int64_t item) {
   if (!tensor->strides) return true;
   int64_t step = item;

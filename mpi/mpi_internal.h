@@ -34,6 +34,9 @@ typedef struct gather_mpi_link {
 gather_status gather_mpi_link_open(gather_mpi_link *link, MPI_Comm comm, gather_error *error);
 /* The result of a call of MPI: an error of it breaks the link. */
 gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_error *error);
+/* FNV-1a over bytes, continued from `hash`. */
+uint64_t gather_mpi_fnv(uint64_t hash, const void *bytes, size_t count);
+#define GATHER_MPI_FNV 0xCBF29CE484222325u
 /* Waits for a request. */
 gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, gather_error *error);
 /* The largest of the ranks' numbers, in place. */
@@ -96,9 +99,6 @@ uint64_t gather_mpi_identity(gather_table *table);
 gather_status gather_mpi_sample(const gather_mpi_owner *owner, uint64_t *sample, gather_error *error);
 /* Whether every rank can read the files of every other rank, which all bring tables. Collective. */
 gather_status gather_mpi_visible(gather_mpi_link *link, gather_table *table, bool *visible, gather_error *error);
-/* FNV-1a over bytes, continued from `hash`. */
-uint64_t gather_mpi_fnv(uint64_t hash, const void *bytes, size_t count);
-#define GATHER_MPI_FNV 0xCBF29CE484222325u
 
 /* ---- the plan ----------------------------------------------------------------------------------------------------------------- */
 
@@ -185,6 +185,8 @@ gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, 
 
 /* ---- takes --------------------------------------------------------------------------------------------------------------------- */
 
+/* mpi_ids.c: how many ids one exchange may have. */
+int64_t gather_mpi_most_ids(const gather_mpi_plan *plan);
 /* mpi_ids.c: reads ids into plan->raw and plan->rows. *same: they are those of the last take: rows are unchanged. *repaired: how many
  * were out of range. */
 gather_status gather_mpi_ids_read(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
@@ -222,9 +224,6 @@ typedef struct gather_mpi_moving {
 /* mpi_move.c: gathers, sends, receives and writes all rows. moving->own_status: of reading rows, which does not end the exchange.
  * Two steps are in flight: while one ends on this rank, another rank may be busy with the next. */
 gather_status gather_mpi_move(gather_mpi_moving *moving, gather_error *error);
-
-/* mpi_take.c: how many ids one exchange may have. */
-int64_t gather_mpi_most_ids(const gather_mpi_plan *plan);
 
 /* mpi_hot.c */
 bool gather_mpi_hot_open(gather_mpi_hot_set *hot, int64_t most);

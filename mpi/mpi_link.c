@@ -10,6 +10,12 @@
 
 #include "mpi_internal.h"
 
+uint64_t gather_mpi_fnv(uint64_t hash, const void *bytes, size_t count) {
+  const unsigned char *at = bytes;
+  for (size_t i = 0; i < count; i++) hash = (hash ^ at[i]) * 0x100000001B3u;
+  return hash;
+}
+
 double gather_mpi_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -20,15 +20,6 @@ static bool is_flat(const gather_tensor *rows) {
   return true;
 }
 
-/* What arrives fits the buffer, and all that one rank may be asked for can be counted by int. */
-int64_t gather_mpi_most_ids(const gather_mpi_plan *plan) {
-  const int64_t row = plan->owner.row_bytes,
-                countable = INT32_MAX / plan->link.ranks - plan->fill_slots - plan->hot.len;
-  int64_t most = row > 0 ? plan->buffer_bytes / row : countable;
-  if (most > countable) most = countable;
-  return most < 1 ? 1 : most;
-}
-
 /* This rank has all rows, in memory or in a table: no row is copied twice. */
 static gather_status take_alone(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
                                 gather_error *error) {

@@ -35,7 +35,8 @@ def object_symbols(files: list[Path]) -> dict[Path, Symbols]:
     for line in run("nm", "-A", "-P", "-g", *map(str, files)).splitlines() if files else []:
         file, _, rest = line.rpartition(": ")
         name, kind = rest.split()[:2]
-        (found[Path(file)].needed if kind in "Uvw" else found[Path(file)].defined).add(name)
+        if kind not in "WVu":  # what C++ defines in every file that uses it
+            (found[Path(file)].needed if kind in "Uvw" else found[Path(file)].defined).add(name)
     return found
 
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote_limits.h"
+
 typedef gather_status parser(const char *value, duck_options *options, gather_error *error);
 
 /* ---- values */
@@ -44,13 +46,13 @@ static bool read_bytes(const char *text, int64_t *bytes) {
   return true;
 }
 
-gather_status gather_duck_parse_bytes(const char *key, const char *value, int64_t *bytes, gather_error *error) {
+static gather_status to_bytes(const char *key, const char *value, int64_t *bytes, gather_error *error) {
   if (read_bytes(value, bytes)) return GATHER_OK;
   return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not an amount such as 64MiB, 500MB or 65536", key,
                           value);
 }
 
-gather_status gather_duck_parse_bool(const char *key, const char *value, bool *yes, gather_error *error) {
+static gather_status to_bool(const char *key, const char *value, bool *yes, gather_error *error) {
   if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
     *yes = value[0] == 't';
     return GATHER_OK;
@@ -58,14 +60,14 @@ gather_status gather_duck_parse_bool(const char *key, const char *value, bool *y
   return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is neither true nor false", key, value);
 }
 
-gather_status gather_duck_copy_word(const char *key, const char *value, char *to, size_t room, gather_error *error) {
+static gather_status to_word(const char *key, const char *value, char *to, size_t room, gather_error *error) {
   if (strlen(value) >= room) return gather_error_set(error, GATHER_USAGE, "option %s: the value is too long", key);
   memcpy(to, value, strlen(value) + 1);
   return GATHER_OK;
 }
 
-gather_status gather_duck_parse_int(const char *key, const char *value, int64_t least, int64_t most, int64_t *number,
-                                    gather_error *error) {
+static gather_status to_int(const char *key, const char *value, int64_t least, int64_t most, int64_t *number,
+                            gather_error *error) {
   const char *end = value;
   if (read_number(value, &end, number) && !*end && *number >= least && *number <= most) return GATHER_OK;
   return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not a number from %" PRId64 " to %" PRId64, key,
@@ -75,11 +77,11 @@ gather_status gather_duck_parse_int(const char *key, const char *value, int64_t 
 /* ---- keys */
 
 static gather_status parse_memory(const char *value, duck_options *options, gather_error *error) {
-  return gather_duck_parse_bytes("memory", value, &options->table.memory_bytes, error);
+  return to_bytes("memory", value, &options->table.memory_bytes, error);
 }
 
 static gather_status parse_cache(const char *value, duck_options *options, gather_error *error) {
-  return gather_duck_parse_bytes("cache", value, &options->table.cache_bytes, error);
+  return to_bytes("cache", value, &options->table.cache_bytes, error);
 }
 
 static gather_status parse_engine(const char *value, duck_options *options, gather_error *error) {
@@ -88,26 +90,26 @@ static gather_status parse_engine(const char *value, duck_options *options, gath
 
 static gather_status parse_depth(const char *value, duck_options *options, gather_error *error) {
   int64_t depth = 0;
-  gather_status status = gather_duck_parse_int("depth", value, 0, 4096, &depth, error);
+  gather_status status = to_int("depth", value, 0, 4096, &depth, error);
   if (status == GATHER_OK) options->table.depth = (int32_t)depth;
   return status;
 }
 
 static gather_status parse_buffered(const char *value, duck_options *options, gather_error *error) {
-  return gather_duck_parse_bool("buffered", value, &options->table.buffered, error);
+  return to_bool("buffered", value, &options->table.buffered, error);
 }
 
 static gather_status parse_no_links(const char *value, duck_options *options, gather_error *error) {
-  return gather_duck_parse_bool("no_links", value, &options->table.no_links, error);
+  return to_bool("no_links", value, &options->table.no_links, error);
 }
 
 static gather_status parse_decode(const char *value, duck_options *options, gather_error *error) {
-  return gather_duck_parse_bool("decode", value, &options->decode, error);
+  return to_bool("decode", value, &options->decode, error);
 }
 
 static gather_status parse_codec(const char *value, duck_options *options, gather_error *error) {
   options->table.codec = options->codec;
-  return gather_duck_copy_word("codec", value, options->codec, sizeof options->codec, error);
+  return to_word("codec", value, options->codec, sizeof options->codec, error);
 }
 
 static gather_status parse_negative(const char *value, duck_options *options, gather_error *error) {
@@ -124,7 +126,7 @@ static gather_status parse_out_of_range(const char *value, duck_options *options
 
 static gather_status parse_type(const char *value, duck_options *options, gather_error *error) {
   options->raw.type = options->raw_type;
-  return gather_duck_copy_word("type", value, options->raw_type, sizeof options->raw_type, error);
+  return to_word("type", value, options->raw_type, sizeof options->raw_type, error);
 }
 
 /* The shape of a row of raw bytes: 128, 4x3; "scalar" for single elements. */
@@ -144,18 +146,72 @@ static gather_status parse_row(const char *value, duck_options *options, gather_
 }
 
 static gather_status parse_offset(const char *value, duck_options *options, gather_error *error) {
-  return gather_duck_parse_bytes("offset", value, &options->raw.offset, error);
+  return to_bytes("offset", value, &options->raw.offset, error);
 }
 
 /* The bytes are rows, whatever they look like. */
 static gather_status parse_raw(const char *value, duck_options *options, gather_error *error) {
-  return gather_duck_parse_bool("raw", value, &options->raw.as_is, error);
+  return to_bool("raw", value, &options->raw.as_is, error);
 }
 
-static const struct {
+/* ---- keys of URLs. Credentials are none of them: SQL is shown and logged. Nor is any_address: who writes SQL must not reach what only
+ * this machine may (the environment has GATHER_ANY_ADDRESS). */
+
+static gather_status parse_connections(const char *value, duck_options *options, gather_error *error) {
+  int64_t connections = 0;
+  gather_status status = to_int("connections", value, 1, GATHER_CLI_MOST_CONNECTIONS, &connections, error);
+  if (status == GATHER_OK) options->remote.connections = (int32_t)connections;
+  return status;
+}
+
+static gather_status parse_timeout(const char *value, duck_options *options, gather_error *error) {
+  int64_t seconds = 0;
+  gather_status status = to_int("timeout", value, 1, GATHER_CLI_MOST_SECONDS, &seconds, error);
+  if (status == GATHER_OK) gather_cli_remote_limit(&options->remote, seconds);
+  return status;
+}
+
+static gather_status parse_gap(const char *value, duck_options *options, gather_error *error) {
+  return to_bytes("gap", value, &options->remote.gap_bytes, error);
+}
+
+static gather_status parse_whole(const char *value, duck_options *options, gather_error *error) {
+  gather_status status = to_bytes("whole", value, &options->remote.whole_bytes, error);
+  if (status == GATHER_OK && options->remote.whole_bytes == 0) options->remote.whole_bytes = -1;
+  return status;
+}
+
+static gather_status parse_disk_cache(const char *value, duck_options *options, gather_error *error) {
+  options->remote.cache_folder = options->disk_cache;
+  return to_word("disk_cache", value, options->disk_cache, sizeof options->disk_cache, error);
+}
+
+static gather_status parse_disk_cache_bytes(const char *value, duck_options *options, gather_error *error) {
+  return to_bytes("disk_cache_bytes", value, &options->remote.cache_bytes, error);
+}
+
+static gather_status parse_endpoint(const char *value, duck_options *options, gather_error *error) {
+  options->remote.endpoint = options->endpoint;
+  return to_word("endpoint", value, options->endpoint, sizeof options->endpoint, error);
+}
+
+static gather_status parse_region(const char *value, duck_options *options, gather_error *error) {
+  options->remote.region = options->region;
+  return to_word("region", value, options->region, sizeof options->region, error);
+}
+
+static gather_status parse_columns(const char *value, duck_options *options, gather_error *error) {
+  return to_bool("remote", value, &options->columns, error);
+}
+
+/* ---- the tables of keys */
+
+typedef struct option_key {
   const char *key;
   parser *parse;
-} keys[] = {
+} option_key;
+
+static const option_key keys[] = {
     {"memory", parse_memory},     {"cache", parse_cache},
     {"engine", parse_engine},     {"depth", parse_depth},
     {"buffered", parse_buffered}, {"no_links", parse_no_links},
@@ -163,6 +219,13 @@ static const struct {
     {"negative", parse_negative}, {"out_of_range", parse_out_of_range},
     {"type", parse_type},         {"row", parse_row},
     {"offset", parse_offset},     {"raw", parse_raw},
+    {"remote", parse_columns},
+};
+
+static const option_key url_keys[] = {
+    {"connections", parse_connections}, {"timeout", parse_timeout},   {"gap", parse_gap},
+    {"disk_cache", parse_disk_cache},   {"endpoint", parse_endpoint}, {"disk_cache_bytes", parse_disk_cache_bytes},
+    {"region", parse_region},           {"whole", parse_whole},
 };
 
 /* ---- the text */
@@ -170,9 +233,11 @@ static const struct {
 static gather_status parse_pair(const char *key, const char *value, duck_options *options, gather_error *error) {
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i].key, key) == 0) return keys[i].parse(value, options, error);
-  bool known;
-  gather_status status = gather_duck_parse_remote(key, value, options, &known, error);
-  if (known) return status;
+  for (size_t i = 0; i < sizeof url_keys / sizeof *url_keys; i++)
+    if (strcmp(url_keys[i].key, key) == 0) {
+      options->for_urls = true;
+      return url_keys[i].parse(value, options, error);
+    }
   return gather_error_set(
       error, GATHER_USAGE,
       "no option '%.100s'; there are memory, cache, engine, depth, buffered, no_links, decode, codec, "

@@ -29,17 +29,4 @@ typedef struct duck_options {
  * possible. */
 gather_status gather_duck_options_parse(const char *text, size_t bytes, duck_options *options, gather_error *error);
 
-/* ---- duck_options.c and duck_options_remote.c */
-
-/* Values of a key. Each returns GATHER_USAGE. */
-gather_status gather_duck_parse_bytes(const char *key, const char *value, int64_t *bytes, gather_error *error);
-gather_status gather_duck_parse_bool(const char *key, const char *value, bool *yes, gather_error *error);
-gather_status gather_duck_parse_int(const char *key, const char *value, int64_t least, int64_t most, int64_t *number,
-                                    gather_error *error);
-gather_status gather_duck_copy_word(const char *key, const char *value, char *to, size_t room, gather_error *error);
-
-/* Parses an option of URLs; *known: whether there is one of this name. */
-gather_status gather_duck_parse_remote(const char *key, const char *value, duck_options *options, bool *known,
-                                       gather_error *error);
-
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * ep_factory.c: the entry points CreateEpFactories and ReleaseEpFactory, and the factory that they make.
+ * ep_factory.c: the entry points CreateEpFactories and ReleaseEpFactory, the factory that they make, and the providers that it makes.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ep_session.h"
+#include "ep_text.h"
 #include "stay.h"
 
 typedef struct factory {
@@ -14,6 +15,88 @@ typedef struct factory {
   ort_host host;
   struct factory *next;
 } factory;
+
+/* ---- the provider of a session */
+
+/* The option in a config entry: "gather.table" or "ep.gatherexecutionprovider.table"; NULL for other entries. */
+static const char *option_in(const char *key, bool ours) {
+  static const char shared[] = "gather.", own[] = "ep.gatherexecutionprovider.";
+  const char *prefix = ours ? own : shared;
+  const size_t bytes = strlen(prefix);
+  return strncmp(key, prefix, bytes) == 0 ? key + bytes : NULL;
+}
+
+static gather_status read_entries(ort_session *session, const OrtKeyValuePairs *entries, gather_error *error) {
+  const char *const *keys = NULL, *const *values = NULL;
+  size_t count = 0;
+  ORT(&session->host, GetKeyValuePairs)(entries, &keys, &values, &count);
+  for (int ours = 0; ours < 2; ours++)
+    for (size_t i = 0; i < count; i++) {
+      const char *name = option_in(keys[i], ours != 0);
+      if (!name) continue;
+      gather_status status = gather_ort_ep_options_set(&session->options, name, values[i], error);
+      if (status != GATHER_OK) return status;
+    }
+  return GATHER_OK;
+}
+
+static OrtStatus *read_options(ort_session *session, const OrtSessionOptions *options) {
+  gather_error error;
+  OrtKeyValuePairs *entries = NULL;
+  gather_status status = gather_ort_ep_options_init(&session->options, &error);
+  if (status == GATHER_OK) {
+    OrtStatus *asked = ORT(&session->host, GetSessionOptionsConfigEntries)(options, &entries);
+    if (asked) return asked;
+    if (entries) status = read_entries(session, entries, &error);
+    ORT(&session->host, ReleaseKeyValuePairs)(entries);
+  }
+  return status == GATHER_OK ? NULL : gather_ort_ep_status(&session->host, ORT_EP_NAME ": ", &error);
+}
+
+static const char *ep_name(const OrtEp *ep) {
+  (void)ep;
+  return ORT_EP_NAME;
+}
+
+static OrtStatus *ep_registry(OrtEp *ep, const OrtKernelRegistry **registry) {
+  *registry = ((ort_session *)(void *)ep)->registry;
+  return NULL;
+}
+
+static OrtStatus *ep_concurrent(OrtEp *ep, bool *supported) {
+  (void)ep;
+  *supported = true;
+  return NULL;
+}
+
+static const OrtEp provider = {.ort_version_supported = ORT_OLDEST_EP,
+                               .GetName = ep_name,
+                               .GetCapability = gather_ort_capability,
+                               .GetKernelRegistry = ep_registry,
+                               .IsConcurrentRunSupported = ep_concurrent};
+
+/* A session with its provider, whose user is the host. */
+static OrtStatus *create_session(const ort_host *host, const OrtSessionOptions *options, ort_session **made) {
+  ort_session *session = calloc(1, sizeof *session);
+  *made = NULL;
+  if (!session) return ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
+  session->ep = provider;
+  session->host = *host;
+  session->users = 1;
+  session->model = gather_ort_text_copy("");
+  OrtStatus *status = read_options(session, options);
+  if (!status && !session->model) status = ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
+  if (!status) status = gather_ort_registry_fill(session);
+  if (status) {
+    gather_ort_session_free(session);
+    return status;
+  }
+  gather_ort_session_begin(session);
+  *made = session;
+  return NULL;
+}
+
+/* ---- the factory */
 
 static const ort_host *host_of(const OrtEpFactory *base) { return &((const factory *)(const void *)base)->host; }
 
@@ -53,7 +136,7 @@ static OrtStatus *create_ep(OrtEpFactory *base, const OrtHardwareDevice *const *
                             const OrtLogger *logger, OrtEp **ep) {
   ort_session *session = NULL;
   (void)hardware, (void)metadata, (void)count, (void)logger;
-  OrtStatus *status = gather_ort_session_create(host_of(base), options, &session);
+  OrtStatus *status = create_session(host_of(base), options, &session);
   *ep = session ? &session->ep : NULL;
   return status;
 }

@@ -56,8 +56,10 @@ struct ort_session {
   ort_session *next;       /* of the sessions that live */
 };
 
-/* Creates one. Returns NULL, or a status. Its user is the host. */
-OrtStatus *gather_ort_session_create(const ort_host *host, const OrtSessionOptions *options, ort_session **session);
+/* One that is filled in belongs to those that live from now on. */
+void gather_ort_session_begin(ort_session *session);
+/* Frees one that did not begin; see gather_ort_session_release for the others. */
+void gather_ort_session_free(ort_session *session);
 /* Whether any session lives. */
 bool gather_ort_sessions_live(void);
 void gather_ort_session_share(ort_session *session);
@@ -83,8 +85,5 @@ void gather_ort_report_sessions(ort_text *text);
 void gather_ort_report_table(ort_text *text, const ort_table *table, const char *data, int32_t users);
 /* What the options ask for at the end of a session: a line of the report file, a summary on stderr. */
 void gather_ort_report_end(const ort_session *session);
-
-/* A status of the host from an error of the library. prefix: "" or a text before the message. */
-OrtStatus *gather_ort_ep_status(const ort_host *host, const char *prefix, const gather_error *error);
 
 #endif

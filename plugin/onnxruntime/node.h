@@ -74,4 +74,9 @@ void gather_ort_node_report(const ort_node *node, const OrtKernelInfo *info, con
 /* The axis of a Gather or GatherElements node as its attribute says, and 0 for others. */
 int64_t gather_ort_node_axis(const ort_node *node);
 
+/* ---- node_status.c */
+
+/* A status of the host from an error of the library. prefix: "" or a text before the message. */
+OrtStatus *gather_ort_ep_status(const ort_host *host, const char *prefix, const gather_error *error);
+
 #endif

@@ -2,6 +2,8 @@
  *
  * node_status.c: the library's errors as statuses of the host, which puts the node's name in front of the message.
  */
+#include <stdio.h>
+
 #include "node_internal.h"
 
 static OrtErrorCode code_of(gather_status status) {
@@ -20,4 +22,11 @@ static OrtErrorCode code_of(gather_status status) {
 OrtStatus *gather_ort_status(const ort_host *host, gather_status status, const gather_error *error) {
   if (status == GATHER_OK) return NULL;
   return ORT(host, CreateStatus)(code_of(status), error->message);
+}
+
+OrtStatus *gather_ort_ep_status(const ort_host *host, const char *prefix, const gather_error *error) {
+  char text[700];
+  const bool argument = gather_status_exit_code(error->status) != 3;
+  (void)snprintf(text, sizeof text, "%s%s", prefix, error->message);
+  return ORT(host, CreateStatus)(argument ? ORT_INVALID_ARGUMENT : ORT_FAIL, text);
 }

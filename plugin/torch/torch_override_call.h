@@ -5,7 +5,7 @@
 #ifndef GATHER_TORCH_OVERRIDE_CALL_H
 #define GATHER_TORCH_OVERRIDE_CALL_H
 
-#include <gather/gather.h>
+#include "gather/gather.h"
 
 #include "torch_override.h"
 #include "torch_own.h"

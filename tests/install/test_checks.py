@@ -12,7 +12,7 @@ from checks import CC, check
 
 @pytest.fixture
 def copy(gather_source: Path, tmp_path: Path) -> Path:
-    for folder in ("script", "include", "src", "cli", "python"):
+    for folder in ("script", "include", "src", "cli", "python", "mpi", "plugin"):
         shutil.copytree(gather_source / folder, tmp_path / folder)
     return tmp_path
 
@@ -42,6 +42,9 @@ FAULTS = [
     ("python/src/py_module.c", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
     ("python/src/py_module.c", '#include "cli/args.h"\n', "may not include cli/args.h"),
     ("python/src/py_module.c", 'void f(void) { puts("x"); }\n', "must not use puts"),
+    ("plugin/jax/jax_call.c", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
+    ("plugin/openvino/plans.cpp", "#include <gather/gather.h>\n", "own headers are included with quotes"),
+    ("mpi/mpi_take.c", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
     ("src/core/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
     ("src/core/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
     ("src/core/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
