@@ -1,10 +1,167 @@
 /* SPDX-License-Identifier: MIT
  *
- * miss_remote.c: which rows of files on other machines share a request, and which request comes first. Both are chosen by the model of
- * remote_gap.h, and chosen again while answers tell more about the network: of what has no request yet.
+ * miss_plan.c: the plan of the reads for rows that are not resident: sorts the rows, joins neighbours to one read, and says which read comes
+ * next. Of files on other machines, a model of the network says how far apart rows may be for one request.
  */
-#include "core/kernel/tuning.h"
 #include "table/miss.h"
+
+#include <string.h>
+
+#include "core/kernel/tuning.h"
+#include "io/remote/remote_measure.h"
+
+/* ---- sorting: LSD radix sort; insertion sort for few entries */
+
+enum { FEW = 48, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+static bool is_sorted(const gather_entry *entries, int64_t count) {
+  for (int64_t i = 1; i < count; i++)
+    if (entries[i].row < entries[i - 1].row) return false;
+  return true;
+}
+
+static void insert(gather_entry *entries, int64_t count) {
+  for (int64_t i = 1; i < count; i++) {
+    gather_entry moving = entries[i];
+    int64_t to = i;
+    for (; to > 0 && entries[to - 1].row > moving.row; to--) entries[to] = entries[to - 1];
+    entries[to] = moving;
+  }
+}
+
+static void sort_digit(const gather_entry *from, gather_entry *to, int64_t count, int shift) {
+  int64_t places[DIGITS], place = 0;
+  memset(places, 0, sizeof places);
+  for (int64_t i = 0; i < count; i++) places[(from[i].row >> shift) & (DIGITS - 1)]++;
+  for (int d = 0; d < DIGITS; d++) {
+    int64_t entries = places[d];
+    places[d] = place;
+    place += entries;
+  }
+  for (int64_t i = 0; i < count; i++) to[places[(from[i].row >> shift) & (DIGITS - 1)]++] = from[i];
+}
+
+/* Sorts `count` entries by their rows, which are below `rows`; entries of one row keep their order. *entries and *spare may be swapped. */
+static void sort_entries(gather_entry **entries, gather_entry **spare, int64_t count, int64_t rows) {
+  if (is_sorted(*entries, count)) return;
+  if (count <= FEW) {
+    insert(*entries, count);
+    return;
+  }
+  for (int shift = 0; shift < 63 && (rows - 1) >> shift > 0; shift += DIGIT_BITS) {
+    sort_digit(*entries, *spare, count, shift);
+    gather_entry *sorted = *spare;
+    *spare = *entries;
+    *entries = sorted;
+  }
+}
+
+/* ---- how many bytes between rows are read, while the model of the network (remote_gap.h) stands on few answers */
+
+/* PROBE: one part of so many of a take's bytes is spent on gaps to find out whether the network is faster than its answers have told.
+ * LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast.
+ * SURE: so many bytes came over the network and not out of one buffer on the way. TRUST: for so many times the bytes behind them a
+ * bandwidth is believed. */
+enum { LEAST_GAP = 512, SURE = 262144, TRUST = 8, PROBE = 8 };
+
+/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for as
+ * many bytes as the figures stand on, and later, of a server far away, for many times what came since. Of a near one,
+ * figures come so soon that none need be trusted. */
+static int64_t proven_bytes(const gather_misses *m) {
+  const gather_misses_remote *remote = &m->remote;
+  const int64_t bytes = remote->costs.bytes + remote->arrived;
+  if (remote->costs.guessed) return m->count * m->taking->row_bytes / PROBE;
+  return bytes <= SURE || remote->costs.latency < GATHER_REMOTE_NEAR ? bytes : bytes + TRUST * (bytes - SURE);
+}
+
+/* Files of other machines: whether the row of an entry may share a request with the rows before it, over a gap; joined: the gaps that the
+ * request has already. */
+static bool may_join(const gather_misses *m, int64_t entry, int64_t gap, int64_t joined) {
+  const gather_misses_remote *remote = &m->remote;
+  if (m->worker->spare[entry].position != GATHER_MISS_FREE) return false;
+  if (!remote->ordered || remote->costs.bytes == 0 || m->table->gap_given >= 0 || gap <= LEAST_GAP) return true;
+  return gap <= proven_bytes(m) - remote->gaps - joined;
+}
+
+/* ---- which rows share a read */
+
+/* The entry after those of one row. */
+static int64_t skip_row(const gather_misses *m, int64_t entry, int64_t end) {
+  int64_t row = m->worker->entries[entry].row;
+  do entry++;
+  while (entry < end && m->worker->entries[entry].row == row);
+  return entry;
+}
+
+/* The first entry from `low` on of this row or a later one. */
+static int64_t find_entry(const gather_misses *m, int64_t low, int64_t row) {
+  int64_t high = m->count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (m->worker->entries[middle].row < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Moves a queue's cursor to its next entries; false if it has no more. A part is on one device. */
+static bool seek(const gather_misses *m, int32_t queue, gather_cursor *at) {
+  const gather_table *table = m->table;
+  while (at->next == at->end && at->end < m->count) {
+    const gather_part *part = gather_taking_find_part(m->taking, m->worker->entries[at->end].row);
+    const int64_t behind = find_entry(m, at->end, (part->first + part->rows) * m->taking->fold);
+    if (table->sources[part->source].queue != queue) at->next = behind;
+    at->end = behind;
+  }
+  return at->next < at->end;
+}
+
+/* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
+ * read. */
+static int64_t join(gather_misses *m, gather_cursor *cursor, const gather_part *part, int64_t end, int64_t limit) {
+  const gather_taking *taking = m->taking;
+  int64_t joined = 0;
+  while (cursor->next < cursor->end) {
+    int64_t row = m->worker->entries[cursor->next].row;
+    if (row - part->first * taking->fold >= part->rows * taking->fold) break;
+    int64_t from = gather_misses_offset(taking, part, row), to = from + taking->row_bytes;
+    if (from - end > m->join_bytes || to > limit) break;
+    if (m->table->client && !may_join(m, cursor->next, from - end, joined)) break;
+    joined += from - end;
+    end = to;
+    cursor->next = skip_row(m, cursor->next, cursor->end);
+  }
+  return end;
+}
+
+/* The next read of a queue at its cursor, in file order. */
+static bool form(gather_misses *m, int32_t queue, gather_read *read) {
+  gather_cursor *cursor = &m->cursors[queue];
+  if (cursor->next == cursor->end && !seek(m, queue, cursor)) return false;
+  const gather_table *table = m->table;
+  const int64_t first = cursor->next, row = m->worker->entries[first].row;
+  const gather_part *part = gather_taking_find_part(m->taking, row);
+  const gather_table_source *source = &table->sources[part->source];
+  int64_t begin = gather_misses_offset(m->taking, part, row) + cursor->piece;
+  int64_t end = begin - cursor->piece + m->taking->row_bytes;
+  int64_t start = begin - begin % source->block_bytes, limit = start + m->read_bytes;
+  int64_t behind = skip_row(m, first, cursor->end);
+  if (end > limit) { /* a long row is read in several pieces */
+    cursor->piece += limit - begin;
+    end = limit;
+  } else {
+    cursor->piece = 0;
+    cursor->next = behind;
+    end = join(m, cursor, part, end, limit);
+    behind = cursor->next;
+  }
+  *read = (gather_read){.source = source, .offset = start, .needed = end - start};
+  read->bytes = (read->needed + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
+  read->tag = first << GATHER_MISS_TAG_BITS | (behind - first);
+  return true;
+}
 
 /* A bandwidth that no long answer has told is a lower bound: reads are planned for so many times as much, and a few of them will tell. */
 static const double PROBED = 4;
@@ -17,7 +174,8 @@ static int64_t skip_begun(const gather_misses *m, int64_t entry) {
   return entry;
 }
 
-/* ---- how rows are joined */
+/* ---- files on other machines: how rows are joined, chosen by the model, and chosen again while answers tell more: of what has no request
+ * yet */
 
 /* A row that has a request already is between others as if it were in another file. */
 static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {
@@ -57,7 +215,7 @@ static void choose_joining(gather_misses *m) {
   atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);
 }
 
-/* ---- their order */
+/* ---- files on other machines: which request comes first */
 
 /* Reads by length, a quarter of an octave each, the longest class first. */
 enum { LENGTH_STEPS = 4, LENGTH_CLASSES = 64 * LENGTH_STEPS };
@@ -77,7 +235,7 @@ static bool next_whole(gather_misses *m, int64_t *first, int *number) {
   do {
     further = cursor->piece > 0;
     if (!further) cursor->next = skip_begun(m, cursor->next);
-    if (cursor->next == m->count || !gather_misses_form(m, 0, &read)) return false;
+    if (cursor->next == m->count || !form(m, 0, &read)) return false;
   } while (further);
   *first = read.tag >> GATHER_MISS_TAG_BITS;
   *number = length_class(read.needed);
@@ -117,7 +275,7 @@ static void order_remote(gather_misses *m) {
   sort_longest_first(m);
 }
 
-/* ---- one read after the other */
+/* ---- files on other machines: one read after the other */
 
 static int64_t gaps_in(const gather_misses *m, const gather_read *read, int64_t first, int64_t behind) {
   const gather_entry *entries = m->worker->entries;
@@ -150,7 +308,7 @@ static bool next_remote(gather_misses *m, gather_read *read) {
     if (remote->order_next == remote->order_count) return false;
     m->cursors[0].next = m->worker->spare[remote->order_next].row;
   }
-  if (!gather_misses_form(m, 0, read)) return false;
+  if (!form(m, 0, read)) return false;
   settle(m, read);
   return true;
 }
@@ -158,10 +316,11 @@ static bool next_remote(gather_misses *m, gather_read *read) {
 /* ---- files of all machines */
 
 bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
-  return m->remote.ordered ? next_remote(m, read) : gather_misses_form(m, queue, read);
+  return m->remote.ordered ? next_remote(m, read) : form(m, queue, read);
 }
 
 void gather_misses_order(gather_misses *m) {
+  sort_entries(&m->worker->entries, &m->worker->spare, m->count, m->table->info.rows * m->taking->fold);
   m->read_bytes = m->table->budget.slot_bytes;
   m->join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes);
   if (m->table->budget.queues == 1) m->cursors[0].end = m->count; /* no other queue has a part of them */

@@ -1,15 +1,146 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_decode_take.c: one take of decoded rows, block by block: the quantised rows and the numbers that belong to them are read through
- * their tables into scratch memory, and decoded into the output. Rows in Fortran order are assembled from their elements in the same way.
+ * table_decode.c: one take of decoded rows, block by block: the quantised rows and the numbers that belong to them are read through their tables
+ * into scratch memory, and decoded into the output. Rows in Fortran order are assembled from their elements in the same way.
  */
+#include "table/table_decode.h"
+
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/plan/plan.h"
 #include "core/plan/tasks.h"
-#include "core/system/clock.h"
-#include "table/ids.h"
-#include "table/table_decode.h"
+#include "core/system/condition.h"
+
+/* ---- scratch memory: the memory limit bounds how many takes have some */
+
+/* The longest wait between two checks for cancellation. */
+enum { WAIT_NANOSECONDS = 20000000 };
+
+/* An idle one, or the right to create one (NULL); false if there is neither, after waiting for some time. */
+static bool claim(gather_table *table, gather_scratch **scratch) {
+  gather_decoded *decoding = table->decoding;
+  const struct timespec end = gather_condition_end(WAIT_NANOSECONDS);
+  (void)pthread_mutex_lock(&table->lock);
+  bool waiting = true;
+  while (waiting && !decoding->idle && decoding->scratch_count >= decoding->scratch_most)
+    waiting = gather_condition_wait(&table->changed, &table->lock, &end);
+  *scratch = decoding->idle;
+  bool claimed = *scratch || decoding->scratch_count < decoding->scratch_most;
+  if (*scratch)
+    decoding->idle = (*scratch)->next;
+  else if (claimed)
+    decoding->scratch_count++;
+  (void)pthread_mutex_unlock(&table->lock);
+  return claimed;
+}
+
+/* Gets an idle scratch, or creates one; waits until there is one or the take is cancelled. */
+static gather_status get_scratch(const gather_taking *taking, gather_scratch **scratch, gather_error *error) {
+  gather_table *table = taking->table;
+  gather_decoded *decoding = table->decoding;
+  while (!claim(table, scratch)) GATHER_TRY(gather_taking_go_on(taking, error));
+  if (*scratch) return GATHER_OK;
+  *scratch = gather_scratch_create(decoding);
+  if (*scratch) {
+    gather_table_count_memory(table, gather_scratch_bytes(decoding, decoding->block_rows));
+    return GATHER_OK;
+  }
+  (void)pthread_mutex_lock(&table->lock);
+  decoding->scratch_count--;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode rows");
+}
+
+static void put_scratch(gather_table *table, gather_scratch *scratch) {
+  (void)pthread_mutex_lock(&table->lock);
+  scratch->next = table->decoding->idle;
+  table->decoding->idle = scratch;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+}
+
+/* ---- decoders */
+
+/* What a decoder is told, with all that it points to. */
+typedef struct description {
+  gather_quantized quantized;
+  gather_tensor data, side[GATHER_SIDE_COUNT];
+  int64_t data_shape[2];
+} description;
+
+/* The elements of a row, of which several may be in a byte. */
+static int64_t row_elements(const gather_layout *layout) {
+  const gather_tensor *from = &layout->data->tensor;
+  if (from->type == GATHER_TYPE_OPAQUE) return layout->row_bytes / from->item_bytes;
+  const int bits = gather_type_get(from->type)->bits;
+  return bits < 8 ? layout->row_len : layout->row_bytes / (bits / 8); /* those of packed types are the values */
+}
+
+/* Rows of what the file has: bytes, words, or floats. */
+static void describe_data(const gather_piece *piece, int64_t rows, description *about) {
+  const gather_tensor *from = &piece->layout.data->tensor;
+  gather_tensor *data = &about->data;
+  *data = (gather_tensor){.type = from->type, .item_bytes = from->item_bytes, .rank = 2, .shape = about->data_shape};
+  data->flags = from->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  about->data_shape[0] = rows;
+  about->data_shape[1] = row_elements(&piece->layout);
+}
+
+/* Its elements: a constant, or the rows of a block in scratch memory. */
+static const gather_tensor *describe_side(const gather_piece *piece, const gather_scratch *scratch,
+                                          gather_side_role role, description *about) {
+  const gather_decode_side *side = &piece->side[role];
+  gather_tensor *tensor = &about->side[role];
+  if (!side->table && !side->constant) return NULL;
+  *tensor = side->tensor;
+  tensor->shape = side->shape;
+  tensor->data = side->constant ? side->constant : (int)role < GATHER_ROW_SIDES ? scratch->side[role] : NULL;
+  if (role != GATHER_SIDE_SCALE || !side->table || piece->layout.outer_len == 0) return tensor;
+  tensor->type = GATHER_TYPE_FLOAT32;
+  tensor->data = scratch->scales;
+  return tensor;
+}
+
+static void describe(const gather_piece *piece, const gather_scratch *scratch, int64_t rows, description *about) {
+  static const gather_quantized INIT = GATHER_QUANTIZED_INIT;
+  const gather_layout *layout = &piece->layout;
+  gather_quantized *q = &about->quantized;
+  *q = INIT;
+  describe_data(piece, rows, about);
+  q->codec = layout->codec->codec;
+  q->code_type = layout->code_type, q->code_bits = layout->code_bits, q->order = layout->order;
+  q->scale_type = layout->scale_type;
+  q->data = &about->data;
+  q->group_len = layout->group_len, q->flat_groups = layout->across;
+  q->scale = describe_side(piece, scratch, GATHER_SIDE_SCALE, about);
+  q->bias = describe_side(piece, scratch, GATHER_SIDE_BIAS, about);
+  q->scale2 = describe_side(piece, scratch, GATHER_SIDE_FACTOR, about);
+  if (layout->side[GATHER_SIDE_DIVISOR]) {
+    q->scale2 = describe_side(piece, scratch, GATHER_SIDE_DIVISOR, about);
+    q->scale2_divides = true;
+  }
+  if (layout->outer_len == 0 || !layout->across) return;
+  q->scale_scale = describe_side(piece, scratch, GATHER_SIDE_OUTER, about);
+  q->scale_table = describe_side(piece, scratch, GATHER_SIDE_OUTER_TABLE, about);
+  q->scale_group_len = layout->outer_len, q->scale_offset = layout->outer_offset;
+}
+
+/* The decoder of a piece for a block in this scratch. */
+static gather_status find_decoder(const gather_table *table, gather_scratch *scratch, int32_t number,
+                                  const gather_decoder **decoder, gather_error *error) {
+  const gather_piece *piece = &table->decoding->pieces[number];
+  description about;
+  if (!scratch->decoders[number]) {
+    describe(piece, scratch, piece->layout.across ? piece->rows : table->decoding->block_rows, &about);
+    GATHER_TRY(gather_decoder_create(&about.quantized, table->options.decode_as, &scratch->decoders[number], error));
+  }
+  *decoder = scratch->decoders[number];
+  return GATHER_OK;
+}
+
+/* ---- one take */
 
 /* The state of one take. */
 typedef struct decoded_take {
@@ -28,8 +159,6 @@ typedef struct decoded_rows {
   int64_t packed_bytes;
 } decoded_rows;
 
-static bool is_stopped(void *context) { return gather_taking_stopped(context); }
-
 /* ---- reading */
 
 /* Takes rows through one of the tables. An index within the program cannot be out of range: only reading can fail. */
@@ -40,9 +169,16 @@ static gather_status take_rows(decoded_take *take, gather_table *table, int64_t 
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
   const gather_tensor to = {.data = out, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = out_shape};
+  gather_table_take_options full;
+  gather_taking taking;
   options.executor = take->taking->executor;
-  if (take->taking->cancel) options.stop = is_stopped, options.stop_context = (void *)(uintptr_t)take->taking;
-  GATHER_TRY(gather_table_take_counted(table, &indices, &to, &options, rows, error));
+  gather_table_enter(table);
+  GATHER_TRY(gather_taking_prepare(&taking, table, &indices, &to, &options, &full, error));
+  taking.executor = take->taking->executor;
+  taking.cancel = take->taking->cancel;
+  const gather_status status = gather_taking_run(&taking, rows, error);
+  gather_plan_destroy(taking.plan);
+  GATHER_TRY(status);
   take->bytes_useful += count * info->row_bytes;
   return GATHER_OK;
 }
@@ -169,7 +305,7 @@ static gather_status take_piece(decoded_take *take, int32_t number, int64_t coun
   if (piece->is_elements) return take_elements(take, piece, count, error);
   decoded_rows decoded = {.take = take, .packed_bytes = piece->layout.row_bytes};
   decoded.numbers = piece->layout.across ? scratch->rows : scratch->numbers;
-  GATHER_TRY(gather_scratch_decoder(taking->table, scratch, number, &decoded.decoder, error));
+  GATHER_TRY(find_decoder(taking->table, scratch, number, &decoded.decoder, error));
   GATHER_TRY(take_rows(take, piece->data, scratch->rows, count, scratch->packed, &rows, error));
   GATHER_TRY(take_sides(take, piece, count, error));
   gather_split(taking->executor, count, taking->table->info.row_bytes, 1, decode_rows, &decoded);
@@ -218,19 +354,19 @@ static gather_status take_block(decoded_take *take, int64_t first, int64_t count
 static gather_status take_blocks(decoded_take *take, gather_error *error) {
   const gather_taking *taking = take->taking;
   const int64_t all = taking->count, most = take->decoding->block_rows;
-  GATHER_TRY(gather_scratch_get(taking, &take->scratch, error));
+  GATHER_TRY(get_scratch(taking, &take->scratch, error));
   gather_status status = GATHER_OK;
   for (int64_t first = 0; first < all && status == GATHER_OK; first += most)
     status = take_block(take, first, all - first < most ? all - first : most, error);
-  gather_scratch_put(taking->table, take->scratch);
+  put_scratch(taking->table, take->scratch);
   return status;
 }
 
-gather_status gather_decoding_run(gather_taking *taking, gather_error *error) {
-  const int64_t start = gather_clock();
+gather_status gather_decoding_run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful,
+                                  gather_error *error) {
   decoded_take take = {.taking = taking, .decoding = taking->table->decoding};
-  gather_status status = gather_taking_go_on(taking, error);
-  if (status == GATHER_OK && taking->count > 0 && taking->table->info.row_bytes > 0) status = take_blocks(&take, error);
-  gather_taking_count(taking, start, status, &take.rows, take.bytes_useful);
+  const gather_status status = take_blocks(&take, error);
+  *rows = take.rows;
+  *bytes_useful = take.bytes_useful;
   return status;
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * ids.c: converts indices to rows.
+ * taking.c: what every part of a take needs, the sweep and the reads: which rows the indices mean, where a row is, and how an error names it.
  */
-#include "table/ids.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "core/plan/columns.h"
+#include "core/plan/plan.h"
+#include "table/table_internal.h"
+
+/* ---- which rows the indices mean */
 
 enum { COPY_BYTES = 2048 };
 
@@ -65,4 +72,62 @@ void gather_ids_rows(const gather_plan *plan, int64_t row_bytes, const char *ind
     resolve(plan, row_bytes, indices + offset, step, run, rows);
     first += run, rows += run, count -= run;
   }
+}
+
+/* ---- rows in files, and in errors */
+
+const gather_part *gather_taking_find_part(const gather_taking *taking, int64_t row) {
+  const gather_table *table = taking->table;
+  const int64_t wanted = taking->fold == 1 ? row : row / taking->fold;
+  int32_t low = 0, high = table->part_count - 1;
+  while (low < high) {
+    int32_t middle = low + (high - low + 1) / 2;
+    if (table->parts[middle].first <= wanted)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return &table->parts[low];
+}
+
+/* The row that contains a byte of a source; -1. */
+static int64_t row_at(const gather_table *table, int32_t source, int64_t offset) {
+  const int64_t row_bytes = table->info.row_bytes;
+  for (int32_t i = 0; i < table->part_count; i++) {
+    const gather_part *part = &table->parts[i];
+    if (part->memory || part->rows == 0 || part->source != source || offset < part->offset) continue;
+    int64_t row = (offset - part->offset) / row_bytes;
+    if (row < part->rows) return part->first + row;
+  }
+  return -1;
+}
+
+/* Appends a row to an error; -1: no row. */
+static gather_status blame(const gather_table *table, int64_t row, gather_status status, gather_error *error) {
+  if (!error || row < 0) return status;
+  if (table->rows_within > 0) row /= table->rows_within;
+  if (table->rows_around > 0) row %= table->rows_around;
+  if (table->rows_each > 1) row *= table->rows_each;
+  row += table->rows_before;
+  size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length, " (row %" PRId64 " of the table)", row);
+  error->row = row;
+  return status;
+}
+
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, int32_t source, gather_status status,
+                                     gather_error *error) {
+  const int64_t at = error && source >= 0 && error->file_offset >= 0 ? row_at(table, source, error->file_offset) : -1;
+  return blame(table, at > row ? at : row, status, error);
+}
+
+gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset, gather_error *error) {
+  if (source < 0) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the guard of a mapped file");
+  const gather_table_source *from = &table->sources[source];
+  int64_t row = row_at(table, source, offset);
+  gather_table_doubt(table);
+  gather_status status = gather_table_source_check(from, error);
+  if (status == GATHER_OK)
+    status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
+  return blame(table, row, status, error);
 }
