@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: how the memory limit of a table is divided among its takes, its reads, its row cache and its mappings; and the scratch memory of
- * takes with decoded rows.
+ * memory.c: how the memory limit of a table is divided among its takes, its reads, its row cache and its mappings; and the scratch memory
+ * of takes with decoded rows.
  */
 #include "table/table_decode.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * miss_plan.c: the plan of the reads for rows that are not resident: sorts the rows, joins neighbours to one read, and says which read comes
- * next. Of files on other machines, a model of the network says how far apart rows may be for one request.
+ * miss_plan.c: the plan of the reads for rows that are not resident: sorts the rows, joins neighbours to one read, and says which read
+ * comes next. Of files on other machines, a model of the network says how far apart rows may be for one request.
  */
 #include "table/miss.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * open.c: opens a table by its paths: which file and which tensor each path is, whether its rows are taken as they are (table.c), decoded, or
- * assembled from elements (table_decode.c), the tables that are read for the latter, and the division of the memory among them.
+ * open.c: opens a table by its paths: which file and which tensor each path is, whether its rows are taken as they are (table.c), decoded,
+ * or assembled from elements (table_decode.c), the tables that are read for the latter, and the division of the memory among them.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -331,8 +331,6 @@ static gather_status complete_decoded(gather_table *table, gather_error *error) 
   table->run = gather_decoding_run;
   return GATHER_OK;
 }
-
-/* opening a table by its paths; parts.c adds what each file holds. */
 
 /* ---- names */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * reader_pread.c: reads by pread. One read on the calling thread, by system calls that may be interrupted, read too little, or refuse
- * direct I/O: the other engines finish theirs so. And the engine of threads: each queue has threads of its own, so that a slow device does not
- * occupy those of another. Its first read starts them; if none can be started, its reads happen in gather_reader_finish.
+ * direct I/O: the other engines finish theirs so. And the engine of threads: each queue has threads of its own, so that a slow device does
+ * not occupy those of another. Its first read starts them; if none can be started, its reads happen in gather_reader_finish.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c: an open table: created, its parts added (tensors whose rows can be read one by one, each in its file), completed, closed. open.c opens it
- * by paths.
+ * table.c: an open table: created, its parts added (tensors whose rows can be read one by one, each in its file), completed, closed. open.c
+ * opens it by paths.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "table/table_decode.h"

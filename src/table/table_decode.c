@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_decode.c: one take of decoded rows, block by block: the quantised rows and the numbers that belong to them are read through their tables
- * into scratch memory, and decoded into the output. Rows in Fortran order are assembled from their elements in the same way.
+ * table_decode.c: one take of decoded rows, block by block: the quantised rows and the numbers that belong to them are read through their
+ * tables into scratch memory, and decoded into the output. Rows in Fortran order are assembled from their elements in the same way.
  */
 #include "table/table_decode.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_decode.h: tables that deliver rows which are not so in the file: decoded, or assembled from elements. Such a table has tables of its
- * own, one for the quantised rows of each part and one for each side tensor with numbers for its rows. A take reads a block of rows through
- * them into scratch memory, and decodes it.
+ * table_decode.h: tables that deliver rows which are not so in the file: decoded, or assembled from elements. Such a table has tables of
+ * its own, one for the quantised rows of each part and one for each side tensor with numbers for its rows. A take reads a block of rows
+ * through them into scratch memory, and decodes it.
  */
 #ifndef GATHER_TABLE_TABLE_DECODE_H
 #define GATHER_TABLE_TABLE_DECODE_H

@@ -2,8 +2,8 @@
  *
  * table_internal.h: what the files of this folder share: an open table, its parts, its memory budget, its statistics, and one take of it.
  *
- * Each file uses only those before it: table_source; cache, resident, layout, reader_*; reader; memory; taking; miss_plan; worker; take; job;
- * table, table_decode; open, statistics.
+ * Each file uses only those before it: table_source; cache, resident, layout, reader_*; reader; memory; taking; miss_plan; worker; take;
+ * job; table, table_decode; open, statistics.
  */
 #ifndef GATHER_TABLE_INTERNAL_H
 #define GATHER_TABLE_INTERNAL_H
@@ -144,6 +144,7 @@ typedef struct gather_taking {
   int64_t row_bytes, fold;
   int64_t count; /* rows to take: numbers or tuples in the indices */
   gather_plan *plan;
+  const gather_variant *kernel; /* of the plan, that copies its rows from mapped memory; NULL = none */
   const char *indices;
   char *out;
   const gather_executor *executor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * take.c: one take: checked; then done at once if all rows are resident, by the plan's kernels; else chunk by chunk: a sweep copies resident
- * and cached rows in the order of the indices and notes the others, which a worker reads (worker.c).
+ * take.c: one take: checked; then done at once if all rows are resident, by the plan's kernels; else chunk by chunk: a sweep copies
+ * resident and cached rows in the order of the indices and notes the others, which a worker reads (worker.c).
  */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include <inttypes.h>
@@ -81,6 +81,7 @@ static gather_taking describe(gather_table *table, gather_plan *plan, const gath
                           .bad = bad};
   for (int32_t d = 1; d < plan->column_count; d++) taking.fold *= table->shape[d];
   if (taking.fold > 1) taking.row_bytes /= taking.fold;
+  taking.kernel = gather_plan_restrict(plan, taking.row_bytes); /* a guard's jump would leak what a run allocates */
   return taking;
 }
 
@@ -94,8 +95,6 @@ gather_status gather_taking_prepare(gather_taking *taking, gather_table *table, 
   GATHER_TRY(read_options(given, full, error));
   attributes.on_bad = full->on_bad, attributes.negative = full->negative, attributes.fill = full->fill;
   GATHER_TRY(gather_plan_create(full->op, &table->info.tensor, indices, out, &attributes, &plan, error));
-  /* Radix partitioning allocates memory, which a guard's jump would leak. */
-  plan->radix_variant = -1;
   gather_run run = GATHER_RUN_INIT;
   run.indices = indices->data, run.executor = full->executor, run.bad_count = &bad;
   gather_status status = check_tuples(table, full->op, indices, error);
@@ -397,19 +396,9 @@ static bool is_mapped(const gather_taking *taking, const int64_t *rows, int64_t 
   return true;
 }
 
-/* A kernel of the plan that copies rows of the table to ordinary memory; NULL. */
-static const gather_variant *find_kernel(const sweep *s) {
-  const gather_plan *plan = s->taking->plan;
-  if (plan->packed || plan->row_bytes != s->taking->row_bytes) return NULL;
-  for (int32_t i = 0; i < plan->variant_count; i++)
-    if (!plan->variants[i].nontemporal && !plan->variants[i].radix && plan->variants[i].when == GATHER_ORDER_UNKNOWN)
-      return &plan->variants[i];
-  return NULL;
-}
-
 /* A fully mapped table is a tensor. */
-static void move_by_kernel(const sweep *s, const gather_variant *variant, const block *b, int64_t position,
-                           int64_t count) {
+static void move_by_kernel(const sweep *s, const block *b, int64_t position, int64_t count) {
+  const gather_variant *kernel = s->taking->kernel;
   const gather_table *table = s->taking->table;
   const gather_part *part = table->parts;
   const int64_t row_bytes = s->taking->row_bytes;
@@ -422,10 +411,10 @@ static void move_by_kernel(const sweep *s, const gather_variant *variant, const 
                       .out_step = row_bytes,
                       .axis_step = row_bytes,
                       .row_bytes = row_bytes,
-                      .prefetch_rows = variant->prefetch_rows,
-                      .prefetch_lines = variant->prefetch_lines,
+                      .prefetch_rows = kernel->prefetch_rows,
+                      .prefetch_lines = kernel->prefetch_lines,
                       .table_bytes = part->rows * table->info.row_bytes};
-  variant->rows_resolved(&span);
+  kernel->rows_resolved(&span);
 }
 
 /* Checks each row just before copying it, so that the two overlap. False at the first row not known to be mapped. */
@@ -452,17 +441,17 @@ static bool move_plainly(const sweep *s, const block *b, int64_t position, int64
  * output is then unspecified. Prefetched rows are up to twice as fast if they come from memory, and up to a half slower
  * if they are in a CPU cache; the table's size does not tell which, since the wanted rows may be few. So both methods of
  * copying are timed, the slower one now and then. */
-static bool move_mapped(const sweep *s, const gather_variant *variant, const block *b, int64_t position,
-                        int64_t count) {
+static bool move_mapped(const sweep *s, const block *b, int64_t position, int64_t count) {
+  const gather_variant *kernel = s->taking->kernel;
   gather_table *table = s->taking->table;
   const int64_t kernel_ps = atomic_load_explicit(&table->copy_ps[0], memory_order_relaxed);
   const int64_t plain_ps = atomic_load_explicit(&table->copy_ps[1], memory_order_relaxed);
-  bool plain = !variant || plain_ps < kernel_ps;
-  const bool timed = variant && count >= TIMED_ROWS;
+  bool plain = !kernel || plain_ps < kernel_ps;
+  const bool timed = kernel && count >= TIMED_ROWS;
   if (timed && atomic_fetch_add_explicit(&table->copies, 1, memory_order_relaxed) % OTHER_EVERY == 0) plain = !plain;
   const int64_t start = timed ? gather_clock() : 0;
   if (plain ? !move_plainly(s, b, position, count) : !is_mapped(s->taking, b->rows, count)) return false;
-  if (!plain) move_by_kernel(s, variant, b, position, count);
+  if (!plain) move_by_kernel(s, b, position, count);
   if (!timed) return true;
   const int64_t ps = (gather_clock() - start) * 1000 / count, before = plain ? plain_ps : kernel_ps;
   atomic_store_explicit(&table->copy_ps[plain], before == 0 ? ps : before + (ps - before) / 4, memory_order_relaxed);
@@ -480,7 +469,6 @@ static void sweep_blocks(void *argument) {
   sweep *s = range->s;
   block b;
   gather_table *table = s->taking->table;
-  const gather_variant *variant = find_kernel(s);
   const bool simple = is_simple(table);
   for (int64_t first = range->first; first < range->last; first += BLOCK) {
     int64_t count = range->last - first < BLOCK ? range->last - first : BLOCK, position = s->first + first;
@@ -489,7 +477,7 @@ static void sweep_blocks(void *argument) {
     b.resident = b.cached = 0;
     b.page_of = NULL;
     gather_ids_rows(s->taking->plan, s->taking->row_bytes, s->taking->indices, position, count, b.rows, &s->bad);
-    if (simple && move_mapped(s, variant, &b, position, count))
+    if (simple && move_mapped(s, &b, position, count))
       b.resident = count;
     else
       sweep_block(s, &b, position, count);

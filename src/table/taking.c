@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * taking.c: what every part of a take needs, the sweep and the reads: which rows the indices mean, where a row is, and how an error names it.
+ * taking.c: what every part of a take needs, the sweep and the reads: which rows the indices mean, where a row is, and how an error names
+ * it.
  */
 #include <inttypes.h>
 #include <stdio.h>

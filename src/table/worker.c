@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker.c: workers: each has what one take needs to read rows that are not resident, and reads them. They are created when first needed and
- * kept; the memory limits their number; further takes wait. A child of fork() abandons those of its parent.
+ * worker.c: workers: each has what one take needs to read rows that are not resident, and reads them. They are created when first needed
+ * and kept; the memory limits their number; further takes wait. A child of fork() abandons those of its parent.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "table/miss.h"

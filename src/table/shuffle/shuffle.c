@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle.c: a shuffle, from its options to its end: what is asked for, the table and the output, the plan of the passes, the steps in their order,
- * and the facts.
+ * shuffle.c: a shuffle, from its options to its end: what is asked for, the table and the output, the plan of the passes, the steps in
+ * their order, and the facts.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_folder.c: the folder of an unfinished run, beside the output: its lock, its files, their disk space, its end; and how the finished file
- * becomes the output. No link in it is followed: files are opened relative to the folder.
+ * shuffle_folder.c: the folder of an unfinished run, beside the output: its lock, its files, their disk space, its end; and how the
+ * finished file becomes the output. No link in it is followed: files are opened relative to the folder.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* F_OFD_SETLK */
@@ -20,7 +20,6 @@
 #include "table/shuffle/shuffle_internal.h"
 
 static const char *const FILES[] = {"rows", "places", "pairs"};
-
 static const char *const OTHERS[] = {"journal", "journal.new", "lock"};
 
 static gather_status fail_folder(const gather_shuffle_folder *folder, const char *what, gather_error *error) {
@@ -56,7 +55,7 @@ static gather_status take_lock(gather_shuffle_folder *folder, gather_error *erro
   return fail_folder(folder, "lock it", error);
 }
 
-/* ---- its end */
+/* ---- how it is closed and removed */
 
 /* The journal that stayed beside the output is removed. */
 static void forget(const gather_shuffle_folder *folder) {
@@ -98,7 +97,7 @@ gather_status gather_shuffle_folder_remove(gather_shuffle_folder *folder, gather
   return remove_rest(folder, error);
 }
 
-/* ---- its beginning */
+/* ---- how it is found and made */
 
 gather_status gather_shuffle_folder_find(gather_shuffle *job, gather_error *error) {
   gather_shuffle_folder *folder = &job->folder;

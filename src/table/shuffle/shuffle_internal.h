@@ -192,7 +192,7 @@ GATHER_CHECKED gather_status gather_shuffle_order_read(const gather_shuffle *job
 /* openat() with O_CLOEXEC, tried again where a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
  * file that O_CREAT makes has what the umask leaves of `mode`. Returns a descriptor, or -1 with errno set. */
 int gather_shuffle_open_at(int folder, const char *path, int flags, unsigned mode);
-/* Of the journal and the other files beside the rows, which nobody else is to read: the journal gets a name beside the output at the end. */
+/* Of the journal and the other files beside the rows, which nobody else is to read: at the end the journal gets a name beside the output. */
 enum { GATHER_SHUFFLE_PRIVATE = 0600 };
 
 /* Opens and locks the folder that an earlier run left; folder.fd stays -1 where there is none. Returns GATHER_IO_ERROR,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_pass.c: the passes: one, which takes each part of the output from the table; or two, of which the first puts each row into the bucket of
- * its place and the second sorts each bucket. A given order is inverted before the first of two.
+ * shuffle_pass.c: the passes: one, which takes each part of the output from the table; or two, of which the first puts each row into the
+ * bucket of its place and the second sorts each bucket. A given order is inverted before the first of two.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -233,8 +233,8 @@ static gather_status flush_spread(record_spread *spread, gather_error *error) {
   return GATHER_OK;
 }
 
-/* ---- the inverse of a given order, which need not fit into memory: for each row of the table the places where it goes. The pairs of row and
- * place go to a file, ordered by ranges of rows; each range is sorted when its turn comes. */
+/* ---- the inverse of a given order, which need not fit into memory: for each row of the table the places where it goes. The pairs of row
+ * and place go to a file, ordered by ranges of rows; each range is sorted when its turn comes. */
 
 enum { BLOCK = 4096, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 

@@ -16,7 +16,8 @@
  * this becomes a return value. */
 
 /* Calls body(argument) and returns true; false if it touched a byte of a source's mapping that cannot be read:
- * *source and *offset say which; *source is -1 if memory for the guard itself is missing. body is then left by a jump: it must hold no lock and no memory. */
+ * *source and *offset say which; *source is -1 if memory for the guard itself is missing. body is then left by a jump: it must hold no lock
+ * and no memory. */
 bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument,
                       int32_t *source, int64_t *offset);
 /* Installs the handler once. To be called before the first guard. */
