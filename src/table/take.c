@@ -540,9 +540,8 @@ static int64_t find_cut(const gather_taking *taking, int64_t first, int64_t coun
   return -1;
 }
 
-/* After rows were copied from a mapping: fails if the files no longer contain those of `count` indices. */
-/* Between the end of a truncated file and the end of its last page, a mapping reads as zeros without a signal: so
- * the length is checked after the copies. */
+/* After rows were copied from a mapping: fails if the files no longer contain those of `count` indices. Between the end of a truncated file
+ * and the end of its last page, a mapping reads as zeros without a signal: so the length is checked after the copies. */
 static gather_status check_cut(const gather_taking *taking, int64_t first, int64_t count, gather_error *error) {
   const gather_table *table = taking->table;
   for (int32_t i = 0; table->residency && i < table->source_count; i++) {
