@@ -174,8 +174,9 @@ static int64_t skip_begun(const gather_misses *m, int64_t entry) {
   return entry;
 }
 
-/* ---- files on other machines: how rows are joined, chosen by the model, and chosen again while answers tell more: of what has no request
- * yet */
+/* ---- files on other machines: how rows are joined */
+
+/* Chosen by the model, and chosen again while answers tell more about the network: of what has no request yet. */
 
 /* A row that has a request already is between others as if it were in another file. */
 static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {

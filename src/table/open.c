@@ -94,8 +94,10 @@ static gather_status add_decoded(gather_table *table, const gather_file *file, c
   return add_piece(table, &layout, error);
 }
 
-/* ---- parts in Fortran order, whose rows are not contiguous. Such a table is read as a table of its elements (a piece of table_decode.h
- * without a decoder): the engine, the cache and the memory limit are those of any other table. */
+/* ---- parts in Fortran order, whose rows are not contiguous */
+
+/* Such a table is read as a table of its elements (a piece of table_decode.h without a decoder): the engine, the cache and the memory limit
+ * are those of any other table. */
 
 /* Whether the elements have no gaps, the first dimension innermost. */
 static bool is_column_major(const gather_tensor *tensor, int64_t item_bytes) {

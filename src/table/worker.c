@@ -184,8 +184,7 @@ static void settle_mapped(const gather_misses *m, const gather_read *read) {
   gather_residency_settle(residency, read->offset, read->needed, table->budget.ceiling == 0);
 }
 
-/* ---- all rows: sorted, so that each is read once and neighbours are read together, with the full queue depth in flight on every device;
- * rows are delivered in the order in which reads complete */
+/* ---- all rows, by a reader */
 
 /* Counts a read that was begun; flying: how many the take has in flight in this queue. */
 static void count_read(gather_device *device, int64_t bytes, int64_t flying) {
@@ -254,6 +253,8 @@ static gather_status begin_reads(gather_misses *m, int32_t queue, gather_error *
   return GATHER_OK;
 }
 
+/* They are sorted, so that each is read once and neighbours are read together, with the full queue depth in flight on every device. Rows are
+ * delivered in the order in which reads complete. */
 static gather_status read_all(gather_misses *m, gather_error *error) {
   m->now = gather_clock();
   for (int32_t queue = 0; queue < m->table->budget.queues; queue++) GATHER_TRY(begin_reads(m, queue, error));
@@ -292,9 +293,9 @@ static gather_status read_with_reader(gather_misses *m, gather_error *error) {
   return call.status;
 }
 
-/* ---- a few short rows are not worth a reader: they are read through the page cache, which then also has their neighbours for the next
- * take */
+/* ---- a few short rows */
 
+/* They are not worth a reader: they are read through the page cache, which then also has their neighbours for the next take. */
 enum { FEW_ROWS = 8, FEW_BYTES = 64 << 10 };
 
 static gather_status read_row(const gather_misses *m, int64_t entry, gather_error *error) {
@@ -354,9 +355,9 @@ gather_status gather_worker_read(gather_worker *worker, const gather_taking *tak
   return few ? read_few(&m, error) : read_with_reader(&m, error);
 }
 
-/* ---- a table in a child of fork(): threads, rings and reads in flight stay with the parent; the child also has
- * the files, mappings and residency information. */
+/* ---- a table in a child of fork() */
 
+/* Threads, rings and reads in flight stay with the parent; the child also has the files, mappings and residency information. */
 static void abandon(gather_table *table) {
   destroy_idle(table, false);
   /* Busy workers and jobs belong to threads of the parent, and may be on their stacks: they are abandoned. */

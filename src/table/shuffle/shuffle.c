@@ -17,9 +17,9 @@
 #include "table/shuffle/shuffle_internal.h"
 #include "table/table_internal.h"
 
-/* ---- one pass or two, and what each part of the memory is for.
- *
- * The table gets a quarter of the memory limit. The rest, in the first pass: three eighths for the buffers of the
+/* ---- one pass or two, and what each part of the memory is for */
+
+/* The table gets a quarter of the memory limit. The rest, in the first pass: three eighths for the buffers of the
  * buckets, an eighth for the rows that were just read, an eighth for the pairs of a given order and for sorting them.
  * In the second: a half for the bucket, an eighth for what was just read of it. With one pass: a half for the part of
  * the output that is being made. */
@@ -115,8 +115,9 @@ static gather_status plan_passes(gather_shuffle *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* ---- the table that is shuffled, the order, and what will be written. The order of the steps is the order
- * of errors that gather_take documents. */
+/* ---- the table that is shuffled, the order, and what will be written */
+
+/* The order of the steps is the order of errors that gather_take documents. */
 
 enum { TABLE_SHARE = 4, WITH_IT = 32 /* bytes, at most, that go with a row in other files */ };
 

@@ -48,8 +48,10 @@ static bool read_number(const char **text, int64_t *number) {
   return true;
 }
 
-/* ---- the identity of a shuffle: everything that determines its bytes and its steps, one line each. It is in the journal; a run can resume
- * only with the same identity. Blanks and line breaks in names are written as %20 and %0a. */
+/* ---- the identity of a shuffle */
+
+/* Everything that determines its bytes and its steps, one line each. It is in the journal; a run can resume only with the same identity.
+ * Blanks and line breaks in names are written as %20 and %0a. */
 
 static void put_name(gather_growing *to, const char *name) {
   for (; *name; name++) {

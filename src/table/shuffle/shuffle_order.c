@@ -12,7 +12,9 @@
 #include "table/shuffle/shuffle_internal.h"
 #include "table/table_internal.h"
 
-/* ---- the order of a seed: a Feistel network with cycle walking. The order of a seed never changes; it is defined here,
+/* ---- the order of a seed */
+
+/* A Feistel network with cycle walking. The order of a seed never changes; it is defined here,
  * and in docs/shuffle.md. All numbers are unsigned and have 64 bits; sums and products are taken modulo 2^64.
  *
  *   mix(x):     x ^= x >> 32;  x *= A;  x ^= x >> 29;  x *= B;  x ^= x >> 32

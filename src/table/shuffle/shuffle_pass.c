@@ -233,8 +233,10 @@ static gather_status flush_spread(record_spread *spread, gather_error *error) {
   return GATHER_OK;
 }
 
-/* ---- the inverse of a given order, which need not fit into memory: for each row of the table the places where it goes. The pairs of row
- * and place go to a file, ordered by ranges of rows; each range is sorted when its turn comes. */
+/* ---- the inverse of a given order */
+
+/* It need not fit into memory: for each row of the table the places where it goes. The pairs of row and place go to a file, ordered by
+ * ranges of rows; each range is sorted when its turn comes. */
 
 enum { BLOCK = 4096, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
