@@ -15,7 +15,6 @@ struct gather_table_job {
   gather_table_job *next;               /* in the queue */
   gather_table_job *later, **back_here; /* in the list of all */
   gather_table *table;
-  gather_plan *plan;
   gather_taking taking;
   gather_cancel cancel;
   atomic_bool done;
@@ -23,7 +22,10 @@ struct gather_table_job {
   gather_error error;
 };
 
-static void run(gather_table_job *job) { job->status = gather_taking_run(&job->taking, &job->error); }
+static void run(gather_table_job *job) {
+  gather_rows_count rows;
+  job->status = gather_taking_run(&job->taking, &rows, &job->error);
+}
 
 static void finish(gather_table_job *job) {
   gather_table *table = job->table;
@@ -96,15 +98,12 @@ gather_status gather_table_submit(gather_table *table, const gather_tensor *indi
   gather_table_job *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a job");
   gather_table_take_options full;
-  int64_t bad = 0;
-  gather_status status = gather_taking_prepare(table, indices, out, options, &full, &made->plan, &bad, error);
+  const gather_status status = gather_taking_prepare(&made->taking, table, indices, out, options, &full, error);
   if (status != GATHER_OK) {
     gather_free(made);
     return status;
   }
-  if (full.bad_count) *full.bad_count = bad;
   made->table = table;
-  gather_taking_init(&made->taking, table, made->plan, indices, out, bad);
   made->taking.cancel = &made->cancel;
   if (!enqueue(table, made)) { /* no thread can be started: it runs here */
     run(made);
@@ -141,13 +140,14 @@ bool gather_table_job_await(gather_table_job *job, double seconds) {
   const struct timespec end = gather_condition_end((int64_t)(wait * 1e9));
   gather_table_enter(table);
   (void)pthread_mutex_lock(&table->lock);
-  while (waiting && is_ours(table, job) && !gather_table_job_done(job)) waiting = gather_table_wait_until(table, &end);
+  while (waiting && is_ours(table, job) && !gather_table_job_done(job))
+    waiting = gather_condition_wait(&table->changed, &table->lock, &end);
   (void)pthread_mutex_unlock(&table->lock);
   return gather_table_job_done(job);
 }
 
 static void destroy(gather_table_job *job) {
-  gather_plan_destroy(job->plan);
+  gather_plan_destroy(job->taking.plan);
   gather_free(job);
 }
 

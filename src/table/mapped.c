@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "gather/table.h"
-#include "table/system/guard.h"
+#include "table/system/table_system.h"
 
 typedef struct mapped_call {
   gather_table_source sources[GATHER_MAPPED_MOST]; /* only the mappings: what the handler looks for */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * miss.h: the rows of a take that must be read, sorted, and which read comes next.
+ * miss.h: the rows of a take that must be read, sorted, and which read comes next: between the worker that reads (worker.c) and the plan of
+ * its reads (miss_plan.c).
  */
 #ifndef GATHER_TABLE_MISS_H
 #define GATHER_TABLE_MISS_H
@@ -46,22 +47,15 @@ enum { GATHER_MISS_TAG_BITS = 24 };
  * planned begins with it. */
 enum { GATHER_MISS_FREE = 0, GATHER_MISS_BEGUN = 1, GATHER_MISS_FIRST = 2 };
 
-/* ---- miss_order.c */
-
-/* The next read of a queue at its cursor, in file order. */
-bool gather_misses_form(gather_misses *misses, int32_t queue, gather_read *read);
 /* Where a row of the take is in its file. */
-int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row);
+GATHER_INLINE int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
+  return part->offset + gather_taking_offset(taking, part, row);
+}
 
-/* ---- miss_gap.c */
+/* ---- miss_plan.c */
 
-/* Files of other machines: whether the row of an entry may share a request with the rows before it, over a gap; joined: the gaps that the request has already. */
-bool gather_misses_may_join(const gather_misses *misses, int64_t entry, int64_t gap, int64_t joined);
-
-/* ---- miss_remote.c */
-
-/* How rows are joined: files of this machine by a tuning parameter, in file order. Files of others by the model of remote_gap.h, and the
- * longest reads first: they take longest. After the entries are sorted. */
+/* Sorts the worker's entries by their rows, and chooses how rows are joined: files of this machine by a tuning parameter, in file order.
+ * Files of others by the model of pace.h, and the longest reads first: they take longest. */
 void gather_misses_order(gather_misses *misses);
 /* The next read of a queue; false: there is none, or an answer has to come first. */
 bool gather_misses_next(gather_misses *misses, int32_t queue, gather_read *read);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.c: what all engines share: slots, buffers, and the errors of failed reads.
+ * reader.c: readers, which read blocks of files, many at a time: the engines by name, which one a table uses, and what all of them share:
+ * slots, buffers, and the errors of failed reads. Each engine is a file (reader_*.c).
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* madvise */
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,7 +20,31 @@
 #include "core/base/checked.h"
 #include "core/base/error.h"
 #include "core/system/pages.h"
-#include "table/reader_engine.h"
+
+/* ---- engines: their names, and which one a table uses */
+
+static const char *const NAMES[] = {
+#define GATHER_ENGINE(ENUM, name, functions) name,
+#include "table/engine.def"
+#undef GATHER_ENGINE
+};
+
+enum { NAME_COUNT = sizeof NAMES / sizeof *NAMES };
+
+const char *gather_engine_name(gather_engine engine) {
+  return (int)engine >= 0 && (int)engine < NAME_COUNT ? NAMES[engine] : NULL;
+}
+
+gather_status gather_engine_parse(const char *name, gather_engine *engine, gather_error *error) {
+  for (int i = 0; name && i < NAME_COUNT; i++)
+    if (strcmp(name, NAMES[i]) == 0) {
+      *engine = (gather_engine)i;
+      return GATHER_OK;
+    }
+  return gather_fail(error, GATHER_USAGE,
+                     "no such engine '%.40s'; engines are auto, mmap, pread, uring, http and overlapped",
+                     name ? name : "");
+}
 
 static const gather_reader_engine *find_engine(gather_engine engine) {
   switch (engine) {
@@ -30,6 +56,57 @@ static const gather_reader_engine *find_engine(gather_engine engine) {
   }
   return NULL;
 }
+
+gather_status gather_engine_check(gather_engine engine, gather_error *error) {
+  if (!gather_engine_name(engine)) return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)engine);
+  const gather_reader_engine *found = find_engine(engine); /* NULL: auto */
+  return found && found->probe ? found->probe(error) : GATHER_OK;
+}
+
+/* The system's own way to have many reads in flight. */
+#if defined(_WIN32)
+enum { OF_SYSTEM = GATHER_ENGINE_OVERLAPPED };
+static const char OF_SYSTEM_NAME[] = "overlapped reads";
+#else
+enum { OF_SYSTEM = GATHER_ENGINE_URING };
+static const char OF_SYSTEM_NAME[] = "io_uring";
+#endif
+
+/* Fails if the engine that was asked for does not read such files. */
+static gather_status check_place(gather_engine engine, bool remote, gather_error *error) {
+  if (engine == GATHER_ENGINE_AUTO || (engine == GATHER_ENGINE_HTTP) == remote) return GATHER_OK;
+  if (remote)
+    return gather_fail(error, GATHER_USAGE, "the engine %s reads local files; URLs are read by http",
+                       gather_engine_name(engine));
+  return gather_fail(error, GATHER_USAGE, "the engine http reads URLs, and this is a local file");
+}
+
+/* The system's own, or threads if that is refused. */
+static gather_engine choose_local(gather_engine asked, char *why, size_t why_bytes) {
+  gather_error error;
+  if (asked == GATHER_ENGINE_MMAP || asked == GATHER_ENGINE_PREAD) {
+    (void)snprintf(why, why_bytes, "it was asked for");
+    return asked;
+  }
+  if (gather_engine_check((gather_engine)OF_SYSTEM, &error) == GATHER_OK) {
+    (void)snprintf(why, why_bytes, "%s",
+                   asked == (gather_engine)OF_SYSTEM ? "it was asked for" : "many reads at a time, from one thread");
+    return (gather_engine)OF_SYSTEM;
+  }
+  (void)snprintf(why, why_bytes, "threads read, because %s cannot be used: %.*s", OF_SYSTEM_NAME, (int)(why_bytes - 60),
+                 error.message);
+  return GATHER_ENGINE_PREAD;
+}
+
+gather_status gather_engine_choose(gather_engine asked, bool remote, gather_engine *chosen, char *why, size_t why_bytes,
+                                   gather_error *error) {
+  GATHER_TRY(check_place(asked, remote, error));
+  *chosen = remote ? GATHER_ENGINE_HTTP : choose_local(asked, why, why_bytes);
+  if (remote) (void)snprintf(why, why_bytes, "the files are on other machines");
+  return GATHER_OK;
+}
+
+/* ---- the life of a reader */
 
 /* A child of fork() must not share the buffers: direct reads in flight write to the pages that the buffers had, and
  * after a fork these may be the child's. */
@@ -112,13 +189,7 @@ void gather_reader_abandon(gather_reader *reader) {
   free_memory(reader, !reader->buffers_private);
 }
 
-int64_t gather_reader_memory(const gather_reader *reader) {
-  return reader->buffers ? reader->slot_count * reader->plan.slot_bytes : 0;
-}
-
-bool gather_reader_has_room(const gather_reader *reader, int32_t queue) {
-  return reader->used[queue] < reader->plan.depth;
-}
+/* ---- its reads */
 
 gather_status gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
   const int32_t queue = read->source->queue;
@@ -161,6 +232,25 @@ bool gather_reader_await(gather_reader *reader, int64_t nanoseconds) {
   return reader->flying == 0 || !reader->engine->await || reader->engine->await(reader, nanoseconds);
 }
 
+/* After a read of many blocks failed: reads them one by one, so that slot->done says which one fails. If none fails
+ * now, the read succeeds. */
+static void locate(gather_slot *slot) {
+  const int64_t block = slot->read.source->block_bytes, needed = slot->read.needed;
+  if (slot->result != EIO || needed <= block) return;
+  for (int64_t start = 0; start < needed; start += block) {
+    gather_slot one = *slot;
+    one.data += start;
+    one.read.offset += start;
+    one.read.bytes = block;
+    one.read.needed = needed - start < block ? needed - start : block;
+    one.done = 0;
+    gather_slot_read(&one);
+    slot->done = start + one.done;
+    slot->result = one.result;
+    if (one.result != GATHER_READ_FINE) return;
+  }
+}
+
 gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error) {
   *number = 0;
   if (reader->flying == 0) return gather_fail(error, GATHER_USAGE, "no read is in flight");
@@ -169,7 +259,7 @@ gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int
   slot->state = GATHER_SLOT_HELD;
   reader->flying--;
   if (slot->refused) reader->refusing[slot->read.source->queue] = slot->read.source;
-  if (reader->buffers) gather_slot_locate(slot);
+  if (reader->buffers) locate(slot);
   *read = slot->read;
   if (slot->result == GATHER_READ_FAILED) return reader->engine->fail(reader, i, error);
   if (slot->result != GATHER_READ_FINE) {
@@ -192,11 +282,4 @@ void gather_reader_drain(gather_reader *reader) {
   reader->flying -= reader->engine->cancel(reader);
   for (; reader->flying > 0; reader->flying--) (void)reader->engine->finish(reader);
   free_all_slots(reader);
-}
-
-gather_status gather_reader_probe(gather_engine engine, gather_error *error) {
-  const gather_reader_engine *found = find_engine(engine);
-  if (!found && engine != GATHER_ENGINE_AUTO)
-    return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)engine);
-  return found && found->probe ? found->probe(error) : GATHER_OK;
 }

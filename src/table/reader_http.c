@@ -5,7 +5,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "io/remote/remote_client.h"
-#include "table/reader_engine.h"
+#include "table/reader.h"
 
 typedef struct http_reader {
   gather_remote_queue *queue;

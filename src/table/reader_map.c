@@ -13,7 +13,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "table/reader_engine.h"
+#include "table/reader.h"
 
 /* Reads in the order they were begun, in a ring of as many places as slots. */
 typedef struct map_reader {

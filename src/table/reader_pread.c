@@ -1,19 +1,64 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_pread.c: threads that read. Each queue has threads of its own, so that a slow device does not occupy those of
- * another. Its first read starts them; if none can be started, its reads happen in gather_reader_finish.
+ * reader_pread.c: reads by pread. One read on the calling thread, by system calls that may be interrupted, read too little, or refuse
+ * direct I/O: the other engines finish theirs so. And the engine of threads: each queue has threads of its own, so that a slow device does
+ * not occupy those of another. Its first read starts them; if none can be started, its reads happen in gather_reader_finish.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 #define _DARWIN_C_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "table/reader_engine.h"
+#include "table/reader.h"
+
+/* ---- one read, on the calling thread */
+
+static bool is_refusal(int number) { return number == EINVAL || number == ENOTSUP || number == EOPNOTSUPP; }
+
+bool gather_slot_advance(gather_slot *slot, int64_t answer) {
+  const gather_table_source *source = slot->read.source;
+  if (answer < 0 && is_refusal((int)-answer) && slot->fd != source->fd) {
+    slot->fd = source->fd;
+    slot->refused = true;
+    return false;
+  }
+  if (answer <= 0) {
+    slot->result = answer < 0 ? (int)-answer : GATHER_READ_SHORT;
+    return true;
+  }
+  slot->done += answer;
+  slot->result = GATHER_READ_FINE;
+  if (slot->done >= slot->read.needed) return true;
+  /* Direct reads begin at blocks. This one ended within a block: probably at the end of the file. */
+  if (slot->done % source->block_bytes != 0) slot->fd = source->fd;
+  return false;
+}
+
+void gather_slot_read(gather_slot *slot) {
+  enum { MOST_TRIES = 100, MOST_BYTES = 1 << 30 };
+  for (int tries = 0;;) {
+    int64_t left = slot->read.bytes - slot->done;
+    ssize_t got = pread(slot->fd, slot->data + slot->done, (size_t)(left < MOST_BYTES ? left : MOST_BYTES),
+                        (off_t)(slot->read.offset + slot->done));
+    int number = errno;
+    if (got < 0 && number == EINTR) continue;
+    if (got < 0 && number == EAGAIN && tries++ < MOST_TRIES) {
+      (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+      continue;
+    }
+    if (gather_slot_advance(slot, got < 0 ? -(int64_t)number : (int64_t)got)) return;
+  }
+}
+
+/* ---- threads that read */
 
 /* Of one queue at most MOST_THREADS; of all together at most ALL_THREADS, but LEAST_THREADS each. */
 enum { MOST_THREADS = 64, ALL_THREADS = 256, LEAST_THREADS = 4, STACK_BYTES = 256 << 10 };

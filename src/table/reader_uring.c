@@ -8,7 +8,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "table/reader_engine.h"
+#include "table/reader.h"
 
 #if defined(GATHER_HAVE_LIBURING)
 #include <errno.h>

@@ -5,11 +5,9 @@
  * cold region, and test reads of rows cost as much as they save.) Without cachestat, rows are read without waiting, as
  * long as that succeeds.
  */
-#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "table/resident.h"
 
 #include <string.h>
-#include <sys/resource.h>
 
 #include "core/base/alloc.h"
 #include "core/system/clock.h"
@@ -110,8 +108,15 @@ static bool find_room(gather_residency *residency, int64_t bytes) {
   return false;
 }
 
+/* Notes that the pages of the range are resident. */
+static void note(gather_residency *residency, int64_t offset, int64_t bytes) {
+  if (!residency->pages) return;
+  for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
+    atomic_fetch_or_explicit(&residency->pages[page / 8], (uint8_t)(1u << page % 8), memory_order_relaxed);
+}
+
 static void populate(gather_residency *residency, int64_t region) {
-  gather_residency_note(residency, region * GATHER_REGION_BYTES, region_bytes(residency, region));
+  note(residency, region * GATHER_REGION_BYTES, region_bytes(residency, region));
   atomic_store_explicit(&residency->touches[region], (uint8_t)MAPPED, memory_order_relaxed);
   gather_pages_map(residency->source, region * GATHER_REGION_BYTES, region_bytes(residency, region));
 }
@@ -164,14 +169,6 @@ static uint32_t region_at(gather_residency *residency, int64_t region) {
   return is_valid(residency, word) ? word : look(residency, region, word);
 }
 
-/* ---- pages that were read through the mapping */
-
-void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes) {
-  if (!residency->pages) return;
-  for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
-    atomic_fetch_or_explicit(&residency->pages[page / 8], (uint8_t)(1u << page % 8), memory_order_relaxed);
-}
-
 /* ---- queries */
 
 gather_where gather_residency_ask(gather_residency *residency, int64_t offset, int64_t bytes) {
@@ -207,11 +204,12 @@ bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t b
   int32_t next = luck > MOST_LUCK ? MOST_LUCK : got && luck < 0 ? 0 : got ? luck + LUCK_OF_SUCCESS : luck - 1;
   if (next < -TRY_ANYWAY * TRY_ANYWAY) next = -1;
   atomic_store_explicit(&residency->luck, next, memory_order_relaxed);
-  if (got) gather_residency_note(residency, offset, bytes);
+  if (got) note(residency, offset, bytes);
   return got;
 }
 
-void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes) {
+/* Unmaps the pages of the range and those around it. */
+static void drop(gather_residency *residency, int64_t offset, int64_t bytes) {
   int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
   for (int64_t region = first; region <= last; region++) {
     uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
@@ -220,38 +218,16 @@ void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t 
   }
 }
 
+void gather_residency_settle(gather_residency *residency, int64_t offset, int64_t bytes, bool keep) {
+  if (keep)
+    note(residency, offset, bytes);
+  else
+    drop(residency, offset, bytes);
+}
+
 void gather_residency_doubt(gather_residency *residency) {
   atomic_fetch_add_explicit(&residency->generation, 1, memory_order_relaxed);
   if (residency->pages)
     for (int64_t i = 0; i <= residency->source->size / PAGE_BYTES / 8; i++)
       atomic_store_explicit(&residency->pages[i], (uint8_t)0, memory_order_relaxed);
-}
-
-/* ---- unexpected waits */
-
-/* Asking the system costs as much as some rows, so it needs this many rows to pay off. For fewer, the time decides:
- * resident rows never take this long. */
-enum { ROWS_PER_QUESTION = 256, SLOW_NANOSECONDS = 2000000 };
-
-/* Major page faults, which waited for a disk: of this thread, or of the process where the system counts no others. (Macros: C libraries
- * differ in the type.) */
-#if defined(RUSAGE_THREAD)
-#define COUNTED RUSAGE_THREAD
-#else
-#define COUNTED RUSAGE_SELF
-#endif
-
-static int64_t major_faults(void) {
-  struct rusage use;
-  return getrusage(COUNTED, &use) == 0 ? (int64_t)use.ru_majflt : 0;
-}
-
-gather_watch gather_watch_start(int64_t rows) {
-  bool ask = rows >= ROWS_PER_QUESTION;
-  return (gather_watch){rows, ask ? major_faults() : 0, ask ? 0 : gather_clock()};
-}
-
-bool gather_watch_waited(const gather_watch *watch) {
-  if (watch->rows >= ROWS_PER_QUESTION) return major_faults() != watch->faults;
-  return gather_clock() - watch->start > SLOW_NANOSECONDS;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "core/base/compiler.h"
-#include "table/system/resident_pages.h"
+#include "table/system/table_system.h"
 #include "table/table_source.h"
 
 /* How much of all files of a table is mapped and touched. */
@@ -81,21 +81,10 @@ gather_where gather_residency_ask(gather_residency *residency, int64_t offset, i
 bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_t bytes, bool ask);
 /* Reads without waiting: true if all bytes were resident, which is noted. */
 bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t bytes, char *out);
-/* Notes that the pages of the range are resident: until gather_residency_doubt they are copied from the mapping. */
-void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes);
-/* Unmaps the pages of the range and those around it; they stay in the page cache. */
-void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes);
+/* Pages of the range were read through the mapping. keep: they are copied from it until gather_residency_doubt; else they and those around
+ * them are unmapped, and stay in the page cache. */
+void gather_residency_settle(gather_residency *residency, int64_t offset, int64_t bytes, bool keep);
 /* Invalidates what is known of resident regions: a copy had to wait for rows that should have been resident. */
 void gather_residency_doubt(gather_residency *residency);
-
-/* Detects whether this thread waited for a disk, although what it touched was considered resident: the system has
- * evicted it since. */
-typedef struct gather_watch {
-  int64_t rows, faults, start;
-} gather_watch;
-
-/* rows: the number to be copied until gather_watch_waited. */
-gather_watch gather_watch_start(int64_t rows);
-bool gather_watch_waited(const gather_watch *watch);
 
 #endif

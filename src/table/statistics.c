@@ -1,25 +1,100 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c: counts what a table has done.
+ * statistics.c: what a table has done, as a whole, on other machines, and on each device.
  */
+#include "table/table_decode.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "table/table_decode.h"
+#include "core/base/error.h"
 
-void gather_table_count_memory(gather_table *table, int64_t bytes) {
-  gather_table_counts *counts = &table->counts;
-  int64_t now = atomic_fetch_add_explicit(&counts->memory, bytes, memory_order_relaxed) + bytes;
-  int64_t peak = atomic_load_explicit(&counts->memory_peak, memory_order_relaxed);
-  while (peak < now && !atomic_compare_exchange_weak(&counts->memory_peak, &peak, now)) continue;
+#define READ(device, name) atomic_load_explicit(&(device)->name, memory_order_relaxed)
+
+/* ---- devices */
+
+/* The reads of all devices. */
+static void sum_devices(const gather_table *table, int64_t *reads, int64_t *bytes_read) {
+  *reads = *bytes_read = 0;
+  for (int32_t i = 0; i < table->device_count; i++) {
+    *reads += READ(&table->devices[i], reads);
+    *bytes_read += READ(&table->devices[i], bytes_read);
+  }
 }
 
-void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why) {
-  (void)pthread_mutex_lock(&table->lock);
-  table->engine = engine;
-  (void)snprintf(table->why, sizeof table->why, "threads read, because io_uring cannot be used: %.110s", why->message);
-  (void)pthread_mutex_unlock(&table->lock);
+static void reset_devices(gather_table *table) {
+  for (int32_t i = 0; i < table->device_count; i++) {
+    gather_device *device = &table->devices[i];
+    _Atomic int64_t *const all[] = {&device->reads, &device->bytes_read, &device->nanoseconds, &device->most};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) atomic_store_explicit(all[n], 0, memory_order_relaxed);
+  }
 }
+
+/* Adds what a table did on the device of a number. */
+static void add_device(const gather_table *table, uint64_t number, gather_table_device *sum) {
+  for (int32_t i = 0; i < table->source_count; i++) {
+    const gather_table_source *source = &table->sources[i];
+    if (source->device_number != number) continue;
+    if (!sum->path) sum->path = source->path, sum->direct = table->engine != GATHER_ENGINE_MMAP;
+    sum->files++;
+    sum->direct = sum->direct && source->direct_fd >= 0;
+    sum->depth = table->budget.depth;
+  }
+  for (int32_t i = 0; i < table->device_count; i++) {
+    const gather_device *device = &table->devices[i];
+    if (device->number != number) continue;
+    sum->reads += READ(device, reads);
+    sum->bytes_read += READ(device, bytes_read);
+    sum->seconds_reading += (double)READ(device, nanoseconds) * 1e-9;
+    if (sum->most_in_flight < READ(device, most)) sum->most_in_flight = (int32_t)READ(device, most);
+  }
+}
+
+/* The tables that a table reads: itself; those of decoded rows. number: counts through them; NULL after the last. */
+static const gather_table *read_table(const gather_table *table, int32_t number) {
+  const gather_decoded *decoding = table->decoding;
+  if (!decoding) return number == 0 ? table : NULL;
+  const int32_t each = 1 + GATHER_ROW_SIDES, i = number / each, role = number % each - 1;
+  if (i >= decoding->count) return NULL;
+  return role < 0 ? decoding->pieces[i].data : decoding->pieces[i].side[role].table;
+}
+
+static int32_t read_table_count(const gather_table *table) {
+  return table->decoding ? table->decoding->count * (1 + GATHER_ROW_SIDES) : 1;
+}
+
+/* Whether a device is the first of its number among those of tables up to `last`. */
+static bool is_first(const gather_table *table, int32_t last, uint64_t number) {
+  for (int32_t n = 0; n < last; n++) {
+    const gather_table *one = read_table(table, n);
+    for (int32_t i = 0; one && i < one->device_count; i++)
+      if (one->devices[i].number == number) return false;
+  }
+  return true;
+}
+
+/* Device number i of all tables that a table reads; NULL. */
+static const gather_device *find_device(const gather_table *table, int32_t i) {
+  for (int32_t n = 0; n < read_table_count(table); n++) {
+    const gather_table *one = read_table(table, n);
+    for (int32_t d = 0; one && !one->client && d < one->device_count; d++)
+      if (is_first(table, n, one->devices[d].number) && i-- == 0) return &one->devices[d];
+  }
+  return NULL;
+}
+
+bool gather_table_device_at(const gather_table *table, int32_t i, gather_table_device *device) {
+  const gather_device *found = i < 0 ? NULL : find_device(table, i);
+  if (!found) return false;
+  *device = (gather_table_device){.number = found->number};
+  for (int32_t n = 0; n < read_table_count(table); n++) {
+    const gather_table *one = read_table(table, n);
+    if (one) add_device(one, found->number, device);
+  }
+  return true;
+}
+
+/* ---- tables */
 
 static bool is_direct(const gather_table *table) {
   if (table->client || table->engine == GATHER_ENGINE_MMAP || table->source_count == 0) return false;
@@ -28,9 +103,9 @@ static bool is_direct(const gather_table *table) {
   return true;
 }
 
-#define READ(name) atomic_load_explicit(&counts->name, memory_order_relaxed)
+#define COUNT(name) atomic_load_explicit(&counts->name, memory_order_relaxed)
 /* Mapped memory has its own share, so that the sum of the two peaks stays below the memory limit. */
-#define READ_MAPPED(name) atomic_load_explicit(&locked->map_use.name, memory_order_relaxed)
+#define MAPPED(name) atomic_load_explicit(&locked->map_use.name, memory_order_relaxed)
 
 /* Of a table with decoded rows: adds what the tables did that it reads. */
 static void add_read_table(gather_table_statistics *sum, const gather_table *table) {
@@ -43,16 +118,14 @@ static void add_read_table(gather_table_statistics *sum, const gather_table *tab
   sum->seconds_waiting += one.seconds_waiting;
 }
 
-static void add_decoding(const gather_decoded *decoding, gather_table_statistics *sum) {
+static void add_read_tables(const gather_table *table, gather_table_statistics *sum) {
   gather_table_statistics first;
-  gather_table_statistics_get(decoding->pieces[0].data, &first);
+  gather_table_statistics_get(read_table(table, 0), &first);
   sum->engine = first.engine, sum->direct = first.direct, sum->depth = first.depth;
   memcpy(sum->why, first.why, sizeof sum->why);
-  for (int32_t i = 0; i < decoding->count; i++) {
-    const gather_piece *piece = &decoding->pieces[i];
-    add_read_table(sum, piece->data);
-    for (int role = 0; role < GATHER_ROW_SIDES; role++)
-      if (piece->side[role].table) add_read_table(sum, piece->side[role].table);
+  for (int32_t n = 0; n < read_table_count(table); n++) {
+    const gather_table *one = read_table(table, n);
+    if (one) add_read_table(sum, one);
   }
 }
 
@@ -61,25 +134,25 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
   gather_table *locked = (gather_table *)(uintptr_t)table;
   gather_table_counts *counts = &locked->counts;
   gather_table_enter(locked);
-  *statistics = (gather_table_statistics){.takes = READ(takes),
-                                          .rows = READ(rows),
-                                          .rows_resident = READ(rows_resident),
-                                          .rows_cached = READ(rows_cached),
-                                          .rows_read = READ(rows_read),
-                                          .bytes_useful = READ(bytes_useful),
-                                          .memory_bytes = READ(memory) + READ_MAPPED(bytes),
-                                          .memory_peak = READ(memory_peak) + READ_MAPPED(peak_bytes),
+  *statistics = (gather_table_statistics){.takes = COUNT(takes),
+                                          .rows = COUNT(rows),
+                                          .rows_resident = COUNT(rows_resident),
+                                          .rows_cached = COUNT(rows_cached),
+                                          .rows_read = COUNT(rows_read),
+                                          .bytes_useful = COUNT(bytes_useful),
+                                          .memory_bytes = COUNT(memory) + MAPPED(bytes),
+                                          .memory_peak = COUNT(memory_peak) + MAPPED(peak_bytes),
                                           .memory_ceiling = table->budget.ceiling,
-                                          .seconds = (double)READ(nanoseconds) * 1e-9,
-                                          .seconds_waiting = (double)READ(nanoseconds_waiting) * 1e-9};
+                                          .seconds = (double)COUNT(nanoseconds) * 1e-9,
+                                          .seconds_waiting = (double)COUNT(nanoseconds_waiting) * 1e-9};
   (void)pthread_mutex_lock(&locked->lock);
   statistics->engine = table->engine;
   statistics->direct = is_direct(table);
   statistics->depth = table->budget.depth;
   (void)snprintf(statistics->why, sizeof statistics->why, "%s", table->why);
   (void)pthread_mutex_unlock(&locked->lock);
-  gather_devices_sum(table, &statistics->reads, &statistics->bytes_read);
-  if (table->decoding) add_decoding(table->decoding, statistics);
+  sum_devices(table, &statistics->reads, &statistics->bytes_read);
+  if (table->decoding) add_read_tables(table, statistics);
 }
 
 /* The gap of the rows that were read last; of a table with decoded rows, the quantised ones. */
@@ -115,8 +188,8 @@ void gather_table_statistics_reset(gather_table *table) {
       &counts->rows_read, &counts->bytes_useful, &counts->nanoseconds,   &counts->nanoseconds_waiting};
   gather_table_enter(table);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store_explicit(all[i], 0, memory_order_relaxed);
-  gather_devices_reset(table);
-  atomic_store_explicit(&counts->memory_peak, READ(memory), memory_order_relaxed);
+  reset_devices(table);
+  atomic_store_explicit(&counts->memory_peak, COUNT(memory), memory_order_relaxed);
   atomic_store_explicit(&table->map_use.peak_bytes, atomic_load(&table->map_use.bytes), memory_order_relaxed);
   if (table->client) gather_remote_client_statistics_reset(table->client);
   if (table->decoding) reset_decoding(table->decoding);

@@ -1,261 +1,372 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_decode.c: opens a table with decoded rows: its parts, the tables that it reads, and the division of the memory.
+ * table_decode.c: one take of decoded rows, block by block: the quantised rows and the numbers that belong to them are read through their
+ * tables into scratch memory, and decoded into the output. Rows in Fortran order are assembled from their elements in the same way.
  */
 #include "table/table_decode.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "core/base/alloc.h"
-#include "core/base/checked.h"
 #include "core/base/error.h"
-#include "core/base/tensor.h"
-#include "io/format/format.h"
-#include "io/format/swap.h"
+#include "core/plan/plan.h"
+#include "core/plan/tasks.h"
+#include "core/system/condition.h"
 
-enum {
-  BLOCK_BYTES = 1 << 20,         /* of scratch memory: many reads at a time, and it stays in a cache */
-  COLUMNS_BLOCK_BYTES = 4 << 20, /* of rows in Fortran order: the more, the more elements of a page are read together */
-  REMOTE_BLOCK_BYTES = 32 << 20, /* of rows on other machines: each block waits for its requests */
-  MOST_ROWS = 16384,
-  SCRATCH_SHARE = 4, /* of the memory limit */
-  DATA_WEIGHT = 3    /* of the rest, the quantised rows get so many times the share of a side tensor */
-};
+/* ---- scratch memory: the memory limit bounds how many takes have some */
 
-/* ---- parts */
+/* The longest wait between two checks for cancellation. */
+enum { WAIT_NANOSECONDS = 20000000 };
 
-/* The first part decides what rows are. */
-static gather_status describe(gather_table *table, const gather_layout *layout, gather_error *error) {
-  gather_table_info *info = &table->info;
-  info->format = gather_file_format(layout->file);
-  info->name = layout->data->name;
-  info->codec = layout->codec->name;
-  info->type_name = gather_type_get(table->options.decode_as)->name;
-  info->tensor = (gather_tensor){.type = table->options.decode_as, .rank = layout->rank, .shape = table->shape};
-  memcpy(table->shape, layout->shape, (size_t)layout->rank * sizeof *table->shape);
-  table->shape[0] = 0;
-  if (gather_tensor_len_bytes(&info->tensor, layout->row_len, &info->row_bytes)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
-                          "the length of a decoded row does not fit in 63 bits");
-}
-
-static gather_status check_like_first(const gather_table *table, const gather_layout *layout, gather_error *error) {
-  const gather_tensor *first = &table->info.tensor;
-  char a[200], b[200];
-  if (first->rank == layout->rank &&
-      memcmp(first->shape + 1, layout->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
-    return GATHER_OK;
-  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, layout->file->name, -1,
-                          "its decoded rows have the shape %s, those of the first part %s",
-                          gather_shape_text(a, sizeof a, layout->rank - 1, layout->shape + 1),
-                          gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
-}
-
-gather_status gather_decoding_add_piece(gather_table *table, const gather_layout *layout, gather_error *error) {
+/* An idle one, or the right to create one (NULL); false if there is neither, after waiting for some time. */
+static bool claim(gather_table *table, gather_scratch **scratch) {
   gather_decoded *decoding = table->decoding;
-  gather_piece *made = gather_alloc((decoding->count + 1) * (int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
-  if (decoding->count > 0) memcpy(made, decoding->pieces, (size_t)decoding->count * sizeof *made);
-  gather_free(decoding->pieces);
-  decoding->pieces = made;
-  gather_piece *piece = &made[decoding->count++];
-  piece->layout = *layout;
-  piece->first = table->shape[0];
-  piece->rows = layout->shape[0];
-  int64_t all;
-  if (gather_add(piece->first, piece->rows, &table->shape[0]) &&
-      gather_tensor_check(&table->info.tensor, NULL) == GATHER_OK &&
-      gather_mul(table->shape[0], table->info.row_bytes, &all))
+  const struct timespec end = gather_condition_end(WAIT_NANOSECONDS);
+  (void)pthread_mutex_lock(&table->lock);
+  bool waiting = true;
+  while (waiting && !decoding->idle && decoding->scratch_count >= decoding->scratch_most)
+    waiting = gather_condition_wait(&table->changed, &table->lock, &end);
+  *scratch = decoding->idle;
+  bool claimed = *scratch || decoding->scratch_count < decoding->scratch_most;
+  if (*scratch)
+    decoding->idle = (*scratch)->next;
+  else if (claimed)
+    decoding->scratch_count++;
+  (void)pthread_mutex_unlock(&table->lock);
+  return claimed;
+}
+
+/* Gets an idle scratch, or creates one; waits until there is one or the take is cancelled. */
+static gather_status get_scratch(const gather_taking *taking, gather_scratch **scratch, gather_error *error) {
+  gather_table *table = taking->table;
+  gather_decoded *decoding = table->decoding;
+  while (!claim(table, scratch)) GATHER_TRY(gather_taking_go_on(taking, error));
+  if (*scratch) return GATHER_OK;
+  *scratch = gather_scratch_create(decoding);
+  if (*scratch) {
+    gather_table_count_memory(table, gather_scratch_bytes(decoding, decoding->block_rows));
     return GATHER_OK;
-  return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
-                          "the table is too large: its bytes do not fit in 63 bits");
-}
-
-gather_status gather_decoding_add(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
-  const gather_file_tensor *tensor;
-  gather_layout layout;
-  GATHER_TRY(gather_file_find(file, name, &tensor, error));
-  GATHER_TRY(gather_layout_find(file, tensor, table->options.codec, &layout, error));
-  if (!table->decoding) table->decoding = gather_alloc((int64_t)sizeof *table->decoding);
-  if (!table->decoding) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  if (table->decoding->count == 0)
-    GATHER_TRY(describe(table, &layout, error));
-  else
-    GATHER_TRY(check_like_first(table, &layout, error));
-  return gather_decoding_add_piece(table, &layout, error);
-}
-
-/* ---- what is read, and what is in memory */
-
-/* Options of the tables that are read: those of the whole, with less memory. */
-typedef struct shares {
-  gather_table_options data, side;
-} shares;
-
-static gather_status open_rows(const gather_table_options *options, gather_remote_client *client,
-                               const gather_piece *piece, const gather_file_tensor *tensor, int64_t rows,
-                               int64_t row_bytes, gather_table **table, gather_error *error) {
-  GATHER_TRY(gather_table_create(options, client, 1, table, error));
-  (*table)->rows_before = piece->first;
-  GATHER_TRY(gather_table_add_bytes(*table, piece->layout.file, tensor, rows, row_bytes, error));
-  return gather_table_complete(*table, error);
-}
-
-/* A whole side tensor in memory, in this machine's byte order. */
-/* Its elements, which are downloaded if they are on another machine. */
-static gather_status find_elements(const gather_file *file, const gather_file_tensor *tensor, const void **elements,
-                                   gather_error *error) {
-  const gather_map *map;
-  int64_t at;
-  *elements = tensor->tensor.data;
-  if (tensor->bytes == 0 || !gather_file_is_remote(tensor)) return GATHER_OK;
-  (void)gather_file_place(file, tensor, &map, &at);
-  GATHER_TRY(gather_map_fetch(map, at, tensor->bytes, error));
-  *elements = map->bytes + at;
-  return GATHER_OK;
-}
-
-static gather_status load(gather_table *table, const gather_file *file, const gather_file_tensor *tensor,
-                          gather_decode_side *side, gather_error *error) {
-  const void *elements;
-  const int64_t unit = gather_type_get(tensor->tensor.type)->bits / 8;
-  if (table->budget.ceiling > 0 && tensor->bytes > table->budget.ceiling / SCRATCH_SHARE)
-    return gather_fail(error, GATHER_USAGE,
-                       "a memory limit of %" PRId64 " bytes is too small; the %" PRId64
-                       " bytes of the side tensor '%.100s' must be in memory",
-                       table->budget.ceiling, tensor->bytes, tensor->name);
-  GATHER_TRY(find_elements(file, tensor, &elements, error));
-  side->constant = gather_alloc(tensor->bytes > 0 ? tensor->bytes : 1);
-  if (!side->constant) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for side tensors");
-  if (tensor->bytes > 0) memcpy(side->constant, elements, (size_t)tensor->bytes);
-  if (tensor->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) gather_swap(side->constant, tensor->bytes, unit);
-  gather_table_count_memory(table, tensor->bytes);
-  side->tensor = (gather_tensor){.type = tensor->tensor.type, .rank = 1};
-  side->shape[0] = gather_tensor_len(&tensor->tensor);
-  return GATHER_OK;
-}
-
-static bool is_by_rows(const gather_layout *layout, int role) {
-  return role < GATHER_ROW_SIDES && layout->rows_per_scale > 0 && !layout->across;
-}
-
-static gather_status open_side(gather_table *table, gather_piece *piece, int role, const shares *given,
-                               gather_error *error) {
-  const gather_layout *layout = &piece->layout;
-  const gather_file_tensor *tensor = layout->side[role];
-  gather_decode_side *side = &piece->side[role];
-  if (!tensor || role == GATHER_SIDE_STATE || role == GATHER_SIDE_TABLE) return GATHER_OK;
-  if (!is_by_rows(layout, role)) return load(table, layout->file, tensor, side, error);
-  const int64_t each = layout->rows_per_scale, rows = piece->rows / each + (piece->rows % each != 0);
-  side->tensor = (gather_tensor){.type = tensor->tensor.type, .rank = 2};
-  side->tensor.flags = tensor->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED;
-  side->shape[0] = table->decoding->block_rows, side->shape[1] = layout->groups;
-  if (!gather_tensor_len_bytes(&tensor->tensor, layout->groups, &side->row_bytes))
-    return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
-                            "the length of a row of scales does not fit in 63 bits");
-  GATHER_TRY(open_rows(&given->side, table->client, piece, tensor, rows, side->row_bytes, &side->table, error));
-  side->table->rows_each = each;
-  return GATHER_OK;
-}
-
-/* ---- memory */
-
-/* The bytes of the tables' rows that scratch memory needs are known before they are opened. */
-static void measure_sides(gather_decoded *decoding) {
-  for (int32_t i = 0; i < decoding->count; i++)
-    for (int role = 0; role < GATHER_ROW_SIDES; role++) {
-      const gather_layout *layout = &decoding->pieces[i].layout;
-      const gather_file_tensor *tensor = layout->side[role];
-      if (!tensor || !is_by_rows(layout, role)) continue;
-      if (!gather_tensor_len_bytes(&tensor->tensor, layout->groups, &decoding->pieces[i].side[role].row_bytes))
-        decoding->pieces[i].side[role].row_bytes = INT64_MAX;
-    }
-}
-
-static int32_t count_tables(const gather_decoded *decoding) {
-  int32_t count = 0;
-  for (int32_t i = 0; i < decoding->count; i++) {
-    const gather_layout *layout = &decoding->pieces[i].layout;
-    count++;
-    for (int role = 0; role < GATHER_ROW_SIDES; role++) count += layout->side[role] && is_by_rows(layout, role);
   }
-  return count;
+  (void)pthread_mutex_lock(&table->lock);
+  decoding->scratch_count--;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode rows");
 }
 
-/* As many rows as fit into a block; at least one. */
-static void choose_block(gather_decoded *decoding, int64_t bytes) {
-  int64_t rows = MOST_ROWS;
-  while (rows > 1 && gather_scratch_bytes(decoding, rows) > bytes) rows /= 2;
-  decoding->block_rows = rows;
+static void put_scratch(gather_table *table, gather_scratch *scratch) {
+  (void)pthread_mutex_lock(&table->lock);
+  scratch->next = table->decoding->idle;
+  table->decoding->idle = scratch;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
 }
 
-static gather_status fail_memory(const gather_table *table, int64_t constants, gather_error *error) {
-  const int64_t tables = count_tables(table->decoding), row = gather_scratch_bytes(table->decoding, 1);
-  const int64_t rest = (tables * GATHER_TABLE_LEAST_MEMORY + constants) / (SCRATCH_SHARE - 1) * SCRATCH_SHARE;
-  const int64_t scratch = row < INT64_MAX / SCRATCH_SHARE ? row * SCRATCH_SHARE : INT64_MAX;
-  return gather_fail(error, GATHER_USAGE,
-                     "a memory limit of %" PRId64 " bytes is too small; these %s need at least %" PRId64,
-                     table->budget.ceiling, table->options.decode_as ? "decoded rows" : "rows in Fortran order",
-                     (scratch > rest ? scratch : rest) + SCRATCH_SHARE);
+/* ---- decoders */
+
+/* What a decoder is told, with all that it points to. */
+typedef struct description {
+  gather_quantized quantized;
+  gather_tensor data, side[GATHER_SIDE_COUNT];
+  int64_t data_shape[2];
+} description;
+
+/* The elements of a row, of which several may be in a byte. */
+static int64_t row_elements(const gather_layout *layout) {
+  const gather_tensor *from = &layout->data->tensor;
+  if (from->type == GATHER_TYPE_OPAQUE) return layout->row_bytes / from->item_bytes;
+  const int bits = gather_type_get(from->type)->bits;
+  return bits < 8 ? layout->row_len : layout->row_bytes / (bits / 8); /* those of packed types are the values */
 }
 
-/* The scratch memory gets a share of the limit, each table the least it needs, and the tables of quantised rows more of the rest. */
-static gather_status divide_memory(gather_table *table, int64_t constants, shares *made, gather_error *error) {
-  enum { MOST_SCRATCH = 32 };
-  gather_decoded *decoding = table->decoding;
-  const int64_t ceiling = table->budget.ceiling, scratch = ceiling / SCRATCH_SHARE;
-  const int64_t tables = count_tables(decoding), least = tables * GATHER_TABLE_LEAST_MEMORY;
-  int64_t block_most = table->client ? REMOTE_BLOCK_BYTES : BLOCK_BYTES;
-  for (int32_t i = 0; i < decoding->count && !table->client; i++)
-    if (decoding->pieces[i].by_columns) block_most = COLUMNS_BLOCK_BYTES;
-  choose_block(decoding, ceiling > 0 && scratch < block_most ? scratch : block_most);
-  decoding->scratch_most = MOST_SCRATCH;
-  made->data = table->options;
-  made->data.decode_as = GATHER_TYPE_NONE, made->data.codec = NULL, made->data.raw = NULL;
-  made->side = made->data;
-  if (made->data.cache_bytes > 0) made->side.cache_bytes = made->data.cache_bytes / SCRATCH_SHARE;
-  if (ceiling == 0) return GATHER_OK;
-  const int64_t block = gather_scratch_bytes(decoding, decoding->block_rows), rest = ceiling - scratch - constants;
-  if (block > scratch || rest < least) return fail_memory(table, constants, error);
-  if (scratch / block < MOST_SCRATCH) decoding->scratch_most = (int32_t)(scratch / block);
-  const int64_t unit = (rest - least) / (decoding->count * DATA_WEIGHT + (tables - decoding->count));
-  made->side.memory_bytes = GATHER_TABLE_LEAST_MEMORY + unit;
-  made->data.memory_bytes = GATHER_TABLE_LEAST_MEMORY + unit * DATA_WEIGHT;
-  return GATHER_OK;
+/* Rows of what the file has: bytes, words, or floats. */
+static void describe_data(const gather_piece *piece, int64_t rows, description *about) {
+  const gather_tensor *from = &piece->layout.data->tensor;
+  gather_tensor *data = &about->data;
+  *data = (gather_tensor){.type = from->type, .item_bytes = from->item_bytes, .rank = 2, .shape = about->data_shape};
+  data->flags = from->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  about->data_shape[0] = rows;
+  about->data_shape[1] = row_elements(&piece->layout);
 }
 
-/* The bytes of side tensors that must be in memory. */
-static int64_t count_constants(const gather_decoded *decoding) {
-  int64_t bytes = 0;
-  for (int32_t i = 0; i < decoding->count; i++)
-    for (int role = 0; role < GATHER_SIDE_STATE; role++) {
-      const gather_layout *layout = &decoding->pieces[i].layout;
-      if (!layout->side[role] || is_by_rows(layout, role) || role == GATHER_SIDE_TABLE) continue;
-      if (!gather_add(bytes, layout->side[role]->bytes, &bytes)) return INT64_MAX;
-    }
-  return bytes;
+/* Its elements: a constant, or the rows of a block in scratch memory. */
+static const gather_tensor *describe_side(const gather_piece *piece, const gather_scratch *scratch,
+                                          gather_side_role role, description *about) {
+  const gather_decode_side *side = &piece->side[role];
+  gather_tensor *tensor = &about->side[role];
+  if (!side->table && !side->constant) return NULL;
+  *tensor = side->tensor;
+  tensor->shape = side->shape;
+  tensor->data = side->constant ? side->constant : (int)role < GATHER_ROW_SIDES ? scratch->side[role] : NULL;
+  if (role != GATHER_SIDE_SCALE || !side->table || piece->layout.outer_len == 0) return tensor;
+  tensor->type = GATHER_TYPE_FLOAT32;
+  tensor->data = scratch->scales;
+  return tensor;
 }
 
-static gather_status open_piece(gather_table *table, gather_piece *piece, const shares *given, gather_error *error) {
+static void describe(const gather_piece *piece, const gather_scratch *scratch, int64_t rows, description *about) {
+  static const gather_quantized INIT = GATHER_QUANTIZED_INIT;
   const gather_layout *layout = &piece->layout;
-  const int64_t elements = piece->is_elements && layout->row_len > 0 ? layout->row_len : 1;
-  GATHER_TRY(open_rows(&given->data, table->client, piece, layout->data, piece->rows * elements,
-                       layout->row_bytes / elements, &piece->data, error));
-  if (piece->by_columns) piece->data->rows_around = piece->rows;
-  if (piece->is_elements && !piece->by_columns) piece->data->rows_within = elements;
-  for (int role = 0; role < GATHER_SIDE_COUNT; role++) GATHER_TRY(open_side(table, piece, role, given, error));
+  gather_quantized *q = &about->quantized;
+  *q = INIT;
+  describe_data(piece, rows, about);
+  q->codec = layout->codec->codec;
+  q->code_type = layout->code_type, q->code_bits = layout->code_bits, q->order = layout->order;
+  q->scale_type = layout->scale_type;
+  q->data = &about->data;
+  q->group_len = layout->group_len, q->flat_groups = layout->across;
+  q->scale = describe_side(piece, scratch, GATHER_SIDE_SCALE, about);
+  q->bias = describe_side(piece, scratch, GATHER_SIDE_BIAS, about);
+  q->scale2 = describe_side(piece, scratch, GATHER_SIDE_FACTOR, about);
+  if (layout->side[GATHER_SIDE_DIVISOR]) {
+    q->scale2 = describe_side(piece, scratch, GATHER_SIDE_DIVISOR, about);
+    q->scale2_divides = true;
+  }
+  if (layout->outer_len == 0 || !layout->across) return;
+  q->scale_scale = describe_side(piece, scratch, GATHER_SIDE_OUTER, about);
+  q->scale_table = describe_side(piece, scratch, GATHER_SIDE_OUTER_TABLE, about);
+  q->scale_group_len = layout->outer_len, q->scale_offset = layout->outer_offset;
+}
+
+/* The decoder of a piece for a block in this scratch. */
+static gather_status find_decoder(const gather_table *table, gather_scratch *scratch, int32_t number,
+                                  const gather_decoder **decoder, gather_error *error) {
+  const gather_piece *piece = &table->decoding->pieces[number];
+  description about;
+  if (!scratch->decoders[number]) {
+    describe(piece, scratch, piece->layout.across ? piece->rows : table->decoding->block_rows, &about);
+    GATHER_TRY(gather_decoder_create(&about.quantized, table->options.decode_as, &scratch->decoders[number], error));
+  }
+  *decoder = scratch->decoders[number];
   return GATHER_OK;
 }
 
-gather_status gather_decoding_complete(gather_table *table, gather_error *error) {
-  gather_decoded *decoding = table->decoding;
-  shares given;
-  measure_sides(decoding);
-  GATHER_TRY(divide_memory(table, count_constants(decoding), &given, error));
-  for (int32_t i = 0; i < decoding->count; i++) GATHER_TRY(open_piece(table, &decoding->pieces[i], &given, error));
-  table->info.rows = table->shape[0];
-  table->info.parts = decoding->count;
-  table->run = gather_decoding_run;
+/* ---- one take */
+
+/* The state of one take. */
+typedef struct decoded_take {
+  const gather_taking *taking;
+  gather_decoded *decoding;
+  gather_scratch *scratch;
+  gather_rows_count rows;
+  int64_t bytes_useful;
+} decoded_take;
+
+/* Rows of one piece, to be decoded. */
+typedef struct decoded_rows {
+  const decoded_take *take;
+  const gather_decoder *decoder;
+  const int64_t *numbers; /* what the decoder calls the rows */
+  int64_t packed_bytes;
+} decoded_rows;
+
+/* ---- reading */
+
+/* Takes rows through one of the tables. An index within the program cannot be out of range: only reading can fail. */
+static gather_status take_rows(decoded_take *take, gather_table *table, int64_t *ids, int64_t count, char *out,
+                               gather_rows_count *rows, gather_error *error) {
+  const gather_table_info *info = &table->info;
+  const int64_t ids_shape[1] = {count}, out_shape[2] = {count, info->row_bytes};
+  gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
+  const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
+  const gather_tensor to = {.data = out, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = out_shape};
+  gather_table_take_options full;
+  gather_taking taking;
+  options.executor = take->taking->executor;
+  gather_table_enter(table);
+  GATHER_TRY(gather_taking_prepare(&taking, table, &indices, &to, &options, &full, error));
+  taking.executor = take->taking->executor;
+  taking.cancel = take->taking->cancel;
+  const gather_status status = gather_taking_run(&taking, rows, error);
+  gather_plan_destroy(taking.plan);
+  GATHER_TRY(status);
+  take->bytes_useful += count * info->row_bytes;
   return GATHER_OK;
+}
+
+/* The scales of a row are codes themselves: number i is table[code] * outer[i / outer_len] + offset, each operation rounded. */
+static void decode_scales(const decoded_take *take, const gather_piece *piece, int64_t count) {
+  const gather_layout *layout = &piece->layout;
+  const float *outer = piece->side[GATHER_SIDE_OUTER].constant, *table = piece->side[GATHER_SIDE_OUTER_TABLE].constant;
+  const uint8_t *codes = (const uint8_t *)take->scratch->side[GATHER_SIDE_SCALE];
+  float *scales = take->scratch->scales;
+  for (int64_t j = 0; j < count; j++) {
+    const int64_t first = take->scratch->rows[j] * layout->groups;
+    for (int64_t g = 0; g < layout->groups; g++, codes++, scales++) {
+      volatile float scaled = table[*codes] * outer[(first + g) / layout->outer_len]; /* no fused operation */
+      *scales = scaled + layout->outer_offset;
+    }
+  }
+}
+
+static gather_status take_sides(decoded_take *take, const gather_piece *piece, int64_t count, gather_error *error) {
+  gather_scratch *scratch = take->scratch;
+  const int64_t each = piece->layout.rows_per_scale;
+  gather_rows_count unused;
+  for (int role = 0; role < GATHER_ROW_SIDES; role++) {
+    if (!piece->side[role].table) continue;
+    for (int64_t j = 0; j < count; j++) scratch->wanted[j] = scratch->rows[j] / each;
+    GATHER_TRY(take_rows(take, piece->side[role].table, scratch->wanted, count, scratch->side[role], &unused, error));
+  }
+  if (piece->layout.outer_len > 0 && !piece->layout.across) decode_scales(take, piece, count);
+  return GATHER_OK;
+}
+
+/* ---- decoding */
+
+/* Rows [first, last): those whose places in the output follow each other are decoded together. */
+static void decode_rows(void *argument, int64_t first, int64_t last) {
+  const decoded_rows *r = argument;
+  const gather_taking *taking = r->take->taking;
+  const int64_t *positions = r->take->scratch->positions, row_bytes = taking->table->info.row_bytes;
+  for (int64_t j = first, end; j < last; j = end) {
+    for (end = j + 1; end < last && positions[end] == positions[end - 1] + 1;) end++;
+    gather_decoder_rows(r->decoder, r->take->scratch->packed + j * r->packed_bytes, r->packed_bytes, r->numbers + j,
+                        end - j, taking->out + positions[j] * row_bytes, row_bytes);
+  }
+}
+
+/* The number of a column among those of the file: element `c` of a row counts its dimensions from the last, the file from the second. */
+static int64_t column_of(const gather_layout *layout, int64_t c) {
+  int64_t column = 0, stride = layout->row_len;
+  if (layout->rank == 2) return c;
+  for (int32_t d = layout->rank - 1; d > 0; d--) {
+    stride /= layout->shape[d];
+    column += c % layout->shape[d] * stride;
+    c /= layout->shape[d];
+  }
+  return column;
+}
+
+/* Sorts rows, and their places with them (Shell's sort, without memory). */
+static void sort_rows(int64_t *rows, int64_t *places, int64_t count) {
+  int64_t gap = 1;
+  while (gap < count / 3) gap = gap * 3 + 1;
+  for (; gap > 0; gap /= 3)
+    for (int64_t i = gap; i < count; i++) {
+      const int64_t row = rows[i], place = places[i];
+      int64_t j = i;
+      for (; j >= gap && rows[j - gap] > row; j -= gap) rows[j] = rows[j - gap], places[j] = places[j - gap];
+      rows[j] = row, places[j] = place;
+    }
+}
+
+/* The elements of rows: of a file by columns one column after the other, so that neighbours follow each other; else one row after the
+ * other. rows: numbers in the piece, of rows that are divided into `fold` each. */
+static void find_elements(const gather_piece *piece, int64_t fold, const int64_t *rows, int64_t count,
+                          int64_t *elements) {
+  const int64_t all = piece->layout.row_len, len = all / fold;
+  for (int64_t c = 0; c < len; c++)
+    for (int64_t j = 0; j < count; j++) {
+      const int64_t row = rows[j] / fold, first = rows[j] % fold * len;
+      if (piece->by_columns)
+        elements[c * count + j] = column_of(&piece->layout, first + c) * piece->rows + row;
+      else
+        elements[j * len + c] = row * all + first + c;
+    }
+}
+
+/* Copies elements to the places of their rows. */
+static void place_elements(const decoded_take *take, bool by_columns, int64_t count, int64_t len) {
+  const gather_scratch *scratch = take->scratch;
+  const int64_t row_bytes = take->taking->row_bytes, bytes = len > 0 ? row_bytes / len : 0;
+  char *out = take->taking->out;
+  if (!by_columns)
+    for (int64_t j = 0; j < count; j++)
+      memcpy(out + scratch->positions[j] * row_bytes, scratch->packed + j * row_bytes, (size_t)row_bytes);
+  for (int64_t j = 0; by_columns && j < count; j++)
+    for (int64_t c = 0; c < len; c++)
+      memcpy(out + scratch->positions[j] * row_bytes + c * bytes, scratch->packed + (c * count + j) * bytes,
+             (size_t)bytes);
+}
+
+/* Takes the elements of rows, and copies the rows to their places. */
+static gather_status take_elements(decoded_take *take, const gather_piece *piece, int64_t count, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  gather_scratch *scratch = take->scratch;
+  const int64_t len = piece->layout.row_len / taking->fold;
+  gather_rows_count elements = {0};
+  if (piece->by_columns) sort_rows(scratch->rows, scratch->positions, count);
+  find_elements(piece, taking->fold, scratch->rows, count, scratch->wanted);
+  GATHER_TRY(take_rows(take, piece->data, scratch->wanted, count * len, scratch->packed, &elements, error));
+  place_elements(take, piece->by_columns, count, len);
+  /* A row counts as read if one of its elements was. */
+  const int64_t read = (elements.read + len - 1) / len, cached = (elements.cached + len - 1) / len;
+  take->rows.read += read < count ? read : count;
+  take->rows.cached += cached < count - read ? cached : count - read;
+  take->rows.resident += read + cached < count ? count - read - cached : 0;
+  return GATHER_OK;
+}
+
+static gather_status take_piece(decoded_take *take, int32_t number, int64_t count, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  const gather_piece *piece = &take->decoding->pieces[number];
+  gather_scratch *scratch = take->scratch;
+  gather_rows_count rows = {0};
+  if (piece->is_elements) return take_elements(take, piece, count, error);
+  decoded_rows decoded = {.take = take, .packed_bytes = piece->layout.row_bytes};
+  decoded.numbers = piece->layout.across ? scratch->rows : scratch->numbers;
+  GATHER_TRY(find_decoder(taking->table, scratch, number, &decoded.decoder, error));
+  GATHER_TRY(take_rows(take, piece->data, scratch->rows, count, scratch->packed, &rows, error));
+  GATHER_TRY(take_sides(take, piece, count, error));
+  gather_split(taking->executor, count, taking->table->info.row_bytes, 1, decode_rows, &decoded);
+  take->rows.resident += rows.resident, take->rows.cached += rows.cached, take->rows.read += rows.read;
+  return GATHER_OK;
+}
+
+/* ---- the blocks */
+
+/* The rows of the block that are in this piece. */
+static int64_t choose_rows(decoded_take *take, int32_t number, int64_t first, int64_t count) {
+  const gather_piece *piece = &take->decoding->pieces[number];
+  const int64_t fold = take->taking->fold;
+  int64_t found = 0;
+  for (int64_t j = 0; j < count; j++) {
+    const int64_t row = take->scratch->resolved[j] - piece->first * fold;
+    if (take->scratch->resolved[j] == GATHER_ROW_FILL || row < 0 || row >= piece->rows * fold) continue;
+    take->scratch->rows[found] = row;
+    take->scratch->positions[found++] = first + j;
+  }
+  return found;
+}
+
+static void fill_rows(const decoded_take *take, int64_t first, int64_t count) {
+  const int64_t row_bytes = take->taking->row_bytes;
+  for (int64_t j = 0; j < count; j++)
+    if (take->scratch->resolved[j] == GATHER_ROW_FILL)
+      gather_taking_fill(take->taking, take->taking->out + (first + j) * row_bytes);
+}
+
+static gather_status take_block(decoded_take *take, int64_t first, int64_t count, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  gather_bad bad;
+  gather_bad_init(&bad);
+  GATHER_TRY(gather_taking_go_on(taking, error));
+  gather_ids_rows(taking->plan, taking->row_bytes, taking->indices, first, count, take->scratch->resolved, &bad);
+  if (gather_bad_count(&bad) > 0) return gather_plan_blame(taking->plan, error, bad.position, bad.value, bad.count);
+  fill_rows(take, first, count);
+  for (int32_t i = 0; i < take->decoding->count; i++) {
+    const int64_t found = choose_rows(take, i, first, count);
+    if (found > 0) GATHER_TRY(take_piece(take, i, found, error));
+  }
+  return GATHER_OK;
+}
+
+static gather_status take_blocks(decoded_take *take, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  const int64_t all = taking->count, most = take->decoding->block_rows;
+  GATHER_TRY(get_scratch(taking, &take->scratch, error));
+  gather_status status = GATHER_OK;
+  for (int64_t first = 0; first < all && status == GATHER_OK; first += most)
+    status = take_block(take, first, all - first < most ? all - first : most, error);
+  put_scratch(taking->table, take->scratch);
+  return status;
+}
+
+gather_status gather_decoding_run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful,
+                                  gather_error *error) {
+  decoded_take take = {.taking = taking, .decoding = taking->table->decoding};
+  const gather_status status = take_blocks(&take, error);
+  *rows = take.rows;
+  *bytes_useful = take.bytes_useful;
+  return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_decode.h: tables that deliver rows which are not so in the file: decoded, or assembled from elements. Such a table has tables of its own, one for the quantised rows of each part and one for
- * each side tensor with numbers for its rows. A take reads a block of rows through them into scratch memory, and decodes it.
+ * table_decode.h: tables that deliver rows which are not so in the file: decoded, or assembled from elements. Such a table has tables of
+ * its own, one for the quantised rows of each part and one for each side tensor with numbers for its rows. A take reads a block of rows
+ * through them into scratch memory, and decodes it.
  */
 #ifndef GATHER_TABLE_TABLE_DECODE_H
 #define GATHER_TABLE_TABLE_DECODE_H
@@ -28,7 +29,7 @@ typedef struct gather_piece {
   int64_t first, rows; /* in the whole table */
   gather_table *data;
   gather_decode_side side[GATHER_SIDE_COUNT];
-  /* Not quantised: each row is assembled from its elements, which are the rows of `data` (table_columns.c). by_columns: in Fortran order. */
+  /* Not quantised: each row is assembled from its elements, which are the rows of `data` (open.c). by_columns: in Fortran order. */
   bool is_elements, by_columns;
 } gather_piece;
 
@@ -53,47 +54,19 @@ typedef struct gather_decoded {
   int32_t scratch_count, scratch_most;
 } gather_decoded;
 
-/* ---- table_decode.c */
-
-/* Adds a quantised tensor of an open file as the next part. Returns as gather_layout_find; GATHER_SHAPE_MISMATCH (other rows than the
- * first part). */
-GATHER_CHECKED gather_status gather_decoding_add(gather_table *table, const gather_file *file, const char *name,
-                                                 gather_error *error);
-/* Adds a part that is described by `layout`. */
-GATHER_CHECKED gather_status gather_decoding_add_piece(gather_table *table, const gather_layout *layout,
-                                                       gather_error *error);
-/* After the last part: opens the tables that are read, within the memory limit. */
-GATHER_CHECKED gather_status gather_decoding_complete(gather_table *table, gather_error *error);
-
-/* ---- table_columns.c */
-
-/* Whether a tensor is to be added by gather_columns_add: it is in Fortran order, or an earlier part is. */
-bool gather_columns_wanted(const gather_table *table, const gather_file *file, const char *name);
-GATHER_CHECKED gather_status gather_columns_add(gather_table *table, const gather_file *file, const char *name,
-                                                gather_error *error);
-
-/* ---- table_decode_memory.c */
+/* ---- memory.c */
 
 /* The bytes that a block of so many rows needs; INT64_MAX if they do not fit. */
 int64_t gather_scratch_bytes(const gather_decoded *decoding, int64_t rows);
 /* Allocates one; NULL: out of memory. */
 gather_scratch *gather_scratch_create(const gather_decoded *decoding);
-void gather_scratch_destroy(const gather_decoded *decoding, gather_scratch *scratch);
-/* After fork(): frees the idle ones; the others belong to threads of the parent. */
-void gather_scratch_abandon(gather_decoded *decoding);
+/* Frees the idle ones. After fork(), the others belong to threads of the parent. */
+void gather_scratch_clear(gather_decoded *decoding);
 
-/* ---- table_decode_scratch.c */
+/* ---- table_decode.c */
 
-/* Gets an idle scratch, or creates one; waits until there is one or the take is cancelled. */
-GATHER_CHECKED gather_status gather_scratch_get(const gather_taking *taking, gather_scratch **scratch,
-                                                gather_error *error);
-void gather_scratch_put(gather_table *table, gather_scratch *scratch);
-/* The decoder of a piece for a block in this scratch. */
-GATHER_CHECKED gather_status gather_scratch_decoder(const gather_table *table, gather_scratch *scratch, int32_t piece,
-                                                    const gather_decoder **decoder, gather_error *error);
-
-/* ---- table_decode_take.c */
-
-GATHER_CHECKED gather_status gather_decoding_run(gather_taking *taking, gather_error *error);
+/* Takes decoded rows: gather_table.run. */
+GATHER_CHECKED gather_status gather_decoding_run(const gather_taking *taking, gather_rows_count *rows,
+                                                 int64_t *bytes_useful, gather_error *error);
 
 #endif

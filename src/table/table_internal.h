@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_internal.h: what the files of this folder share: an open table, its parts, its memory budget, and its
- * statistics.
+ * table_internal.h: what the files of this folder share: an open table, its parts, its memory budget, its statistics, and one take of it.
+ *
+ * Each file uses only those before it: table_source; cache, resident, layout, reader_*; reader; memory; taking; miss_plan; worker; take;
+ * job; table, table_decode; open, statistics.
  */
 #ifndef GATHER_TABLE_INTERNAL_H
 #define GATHER_TABLE_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
+#include <string.h>
 
 #include "core/base/error.h"
+#include "core/plan/plan.h"
 #include "core/plan/shared.h"
 #include "gather/table.h"
 #include "io/remote/pace.h"
 #include "table/cache.h"
 #include "table/reader.h"
 #include "table/resident.h"
-#include "table/system/guard.h"
-#include "table/table_device.h"
-#include "table/table_sort.h"
-#include "table/table_source.h"
 
 /* Consecutive rows in one file. */
 typedef struct gather_part {
@@ -30,6 +29,16 @@ typedef struct gather_part {
   int32_t source;     /* number of the file, if they are in one */
   int64_t offset;     /* of the first row in it, in bytes */
 } gather_part;
+
+/* Queues of a reader. Further devices share them. */
+enum { GATHER_MOST_QUEUES = 16 };
+
+/* The files with one device number. */
+typedef struct gather_device {
+  uint64_t number;
+  _Atomic int64_t reads, bytes_read, nanoseconds; /* from begin to end of each read */
+  _Atomic int64_t most;                           /* reads that a take had in flight at once */
+} gather_device;
 
 /* How the memory is divided; set once. Sizes in bytes. */
 typedef struct gather_budget {
@@ -44,6 +53,11 @@ typedef struct gather_budget {
   int64_t map_bytes; /* that may be mapped; INT64_MAX without a limit */
 } gather_budget;
 
+/* A row that must be read, and its position in the output. */
+typedef struct gather_entry {
+  int64_t row, position;
+} gather_entry;
+
 /* What one take needs for reading; idle workers are in a list. */
 typedef struct gather_worker {
   struct gather_worker *next;
@@ -57,7 +71,11 @@ typedef struct gather_table_counts {
       memory, memory_peak;
 } gather_table_counts;
 
-/* One take; below. */
+/* Rows of one take, by where they came from. */
+typedef struct gather_rows_count {
+  int64_t resident, cached, read;
+} gather_rows_count;
+
 struct gather_taking;
 
 struct gather_table {
@@ -76,6 +94,7 @@ struct gather_table {
 
   /* Files on other machines; NULL = all are local. */
   gather_remote_client *client;
+  bool kept_on_disk;            /* what comes from there */
   int64_t gap_given;            /* -1 = chosen by the model */
   _Atomic int64_t gap_bytes;    /* of the latest take */
   _Atomic gather_engine engine; /* that reads */
@@ -100,9 +119,10 @@ struct gather_table {
   bool closing;
   _Atomic int64_t process; /* the process that owns the table */
 
-  /* A table with decoded rows (decode.h); else NULL. */
+  /* A table with decoded rows (table_decode.h), and the function that takes them; else NULL. */
   struct gather_decoded *decoding;
-  gather_status (*run)(struct gather_taking *taking, gather_error *error); /* instead of take.c; NULL */
+  gather_status (*run)(const struct gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful,
+                       gather_error *error);
   /* A table that such a table reads: what its row 0 and each of its rows are in that one, for errors. */
   int64_t rows_before, rows_each;   /* rows_each 0 = 1 */
   int64_t rows_within, rows_around; /* of elements: so many are a row; so many are one of each row. 0 = no elements */
@@ -117,18 +137,14 @@ typedef struct gather_cancel {
   atomic_bool stopped; /* it was cancelled */
 } gather_cancel;
 
-/* Rows of one take, by where they came from. */
-typedef struct gather_rows_count {
-  int64_t resident, cached, read;
-} gather_rows_count;
-
 /* One take, its arguments checked. Its rows are what an index selects: rows of the table, or, if indices are tuples, `fold` rows of
  * row_bytes in each row of the table, numbered through. Rows in the table's cache are whole: it is not used for others. */
 typedef struct gather_taking {
   gather_table *table;
   int64_t row_bytes, fold;
   int64_t count; /* rows to take: numbers or tuples in the indices */
-  const gather_plan *plan;
+  gather_plan *plan;
+  const gather_variant *kernel; /* of the plan, that copies its rows from mapped memory; NULL = none */
   const char *indices;
   char *out;
   const gather_executor *executor;
@@ -136,165 +152,130 @@ typedef struct gather_taking {
   gather_cancel *cancel; /* NULL = not cancellable */
 } gather_taking;
 
-/* ---- table_create.c */
+/* ---- table.c */
 
 /* Creates a table without parts, with room for so many files. options: all fields set. client: for files on other machines, which the
  * table holds; NULL = local ones. */
 GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client,
                                                  int32_t count, gather_table **table, gather_error *error);
-/* After the last part. */
-GATHER_CHECKED gather_status gather_table_complete(gather_table *table, gather_error *error);
-
-/* ---- parts.c, budget.c */
-
+/* Says what rows are, by the first part, or checks that a further part has such rows. */
+GATHER_CHECKED gather_status gather_table_set_rows(gather_table *table, bool first, const gather_file *file,
+                                                   const gather_file_tensor *found, int64_t row_bytes,
+                                                   gather_error *error);
+/* Appends the rows of the tensor `name` of a file ("" = its only tensor). */
+GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
+                                              gather_error *error);
 /* Appends rows that are bytes of a tensor in a file, which must outlive the table. */
 GATHER_CHECKED gather_status gather_table_add_bytes(gather_table *table, const gather_file *file,
                                                     const gather_file_tensor *tensor, int64_t rows, int64_t row_bytes,
                                                     gather_error *error);
+/* After the last part. */
+GATHER_CHECKED gather_status gather_table_complete(gather_table *table, gather_error *error);
 
-/* Appends the rows of the tensor `name` of a file ("" = its only tensor). */
-GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
-                                              gather_error *error);
+/* ---- memory.c */
 
-/* What the files of a table want of its memory. */
-typedef struct gather_budget_wishes {
-  int32_t queues;      /* of each worker; fewer if the memory is too little */
-  int64_t block_bytes; /* of the longest blocks: reads are at least as long */
-  int32_t connections; /* to other machines, which one worker alone may use */
-  bool cached;         /* what comes from there is kept on disk */
-} gather_budget_wishes;
-
-/* Divides the memory. Returns GATHER_USAGE if the limit is too low. */
-GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
-                                                const gather_budget_wishes *wishes, gather_budget *budget,
-                                                gather_error *error);
-/* Makes reads from other machines longer and fewer, until a row is one read. */
-void gather_budget_fit(gather_budget *budget, int64_t row_bytes);
-
-/* ---- statistics.c */
+/* Divides the memory: for a table without parts, and again after the last part. Returns GATHER_USAGE if the limit is too low. */
+GATHER_CHECKED gather_status gather_table_divide_memory(gather_table *table, gather_error *error);
 
 /* Counts allocated (or, negative, freed) memory. */
-void gather_table_count_memory(gather_table *table, int64_t bytes);
+GATHER_INLINE void gather_table_count_memory(gather_table *table, int64_t bytes) {
+  gather_table_counts *counts = &table->counts;
+  int64_t now = atomic_fetch_add_explicit(&counts->memory, bytes, memory_order_relaxed) + bytes;
+  int64_t peak = atomic_load_explicit(&counts->memory_peak, memory_order_relaxed);
+  while (peak < now && !atomic_compare_exchange_weak(&counts->memory_peak, &peak, now)) continue;
+}
 
-/* Switches to another engine; why: the error of the refused one. */
-void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why);
+/* ---- taking.c */
 
-/* ---- process.c */
+/* rows[j] = the row that index number first + j, a number or a tuple, means, counted in row-major order; GATHER_ROW_FILL if it is to be
+ * filled. row_bytes: of a row that a tuple selects. The indices were validated. Shared ones are read once, from the caller's memory, and
+ * validated again: a bad one that the policy does not repair is noted, and rows[j] is some row of the table. bad: may be NULL. */
+void gather_ids_rows(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count,
+                     int64_t *rows, gather_bad *bad);
+
+/* Whether a take was cancelled, by the caller's function or as a job; checked for each block and each read. No lock may be held, since it
+ * may call the caller's function. */
+GATHER_INLINE bool gather_taking_stopped(const gather_taking *taking) {
+  gather_cancel *cancel = taking->cancel;
+  if (!cancel) return false;
+  if (atomic_load_explicit(&cancel->stopped, memory_order_relaxed)) return true;
+  if (!cancel->stop || !cancel->stop(cancel->context)) return false;
+  atomic_store_explicit(&cancel->stopped, true, memory_order_relaxed);
+  return true;
+}
+/* The same as a status: GATHER_CANCELLED. */
+GATHER_INLINE gather_status gather_taking_go_on(const gather_taking *taking, gather_error *error) {
+  return gather_taking_stopped(taking) ? gather_fail(error, GATHER_CANCELLED, "the take was cancelled") : GATHER_OK;
+}
+
+/* The part that holds a row of the take. */
+const gather_part *gather_taking_find_part(const gather_taking *taking, int64_t row);
+/* Where such a row is in the part, in bytes from its first one. */
+GATHER_INLINE int64_t gather_taking_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
+  return (row - part->first * taking->fold) * taking->row_bytes;
+}
+
+/* Fills one row of the output. */
+GATHER_INLINE void gather_taking_fill(const gather_taking *taking, char *out) {
+  const gather_plan *plan = taking->plan;
+  if (!plan->fill) memset(out, 0, (size_t)taking->row_bytes);
+  for (int64_t at = 0; plan->fill && at < taking->row_bytes; at += plan->fill_bytes)
+    memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
+}
+
+/* The cache for its rows; NULL = none. */
+GATHER_INLINE gather_cache *gather_taking_cache(const gather_taking *taking) {
+  return taking->fold == 1 ? taking->table->cache : NULL;
+}
+/* Stores a row in that cache, which must exist, and counts the memory; eager as in gather_cache_put. */
+GATHER_INLINE void gather_taking_keep(const gather_taking *taking, int64_t row, const char *data, bool eager) {
+  const int64_t grown = gather_cache_put(taking->table->cache, row, data, eager);
+  if (grown > 0) gather_table_count_memory(taking->table, grown);
+}
+
+/* Resident rows may have been evicted. */
+GATHER_INLINE void gather_table_doubt(gather_table *table) {
+  for (int32_t i = 0; table->residency && i < table->source_count; i++) gather_residency_doubt(&table->residency[i]);
+}
+/* Fails: a byte of a mapped file could not be read. */
+GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset,
+                                                      gather_error *error);
+/* Appends to an error the row of the table, or a later one that contains the byte of the source which the error names (source -1: not asked
+ * for). Returns the status. */
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, int32_t source, gather_status status,
+                                     gather_error *error);
+
+/* ---- worker.c */
 
 /* In a child of fork(): reinitialises what cannot be shared with the parent. To be called before anything else. */
 void gather_table_enter(gather_table *table);
-
-/* ---- cancel.c */
-
-/* Whether a take was cancelled; checked for each block and each read. No lock may be held, since it may call the
- * caller's function. */
-bool gather_taking_stopped(const gather_taking *taking);
-/* The same as a status: GATHER_CANCELLED. */
-GATHER_CHECKED gather_status gather_taking_go_on(const gather_taking *taking, gather_error *error);
-/* Initialises the table's lock and condition. */
-void gather_table_init_waiting(gather_table *table);
-/* Waits for `changed` until that time (gather_condition_end) at most; false on timeout. Call with the lock held. */
-bool gather_table_wait_until(gather_table *table, const struct timespec *end);
-
-/* ---- worker.c */
 
 /* Gets an idle worker. *worker is NULL if all are busy and no more may be created, unless wait is set: then it waits
  * until the take is cancelled. */
 GATHER_CHECKED gather_status gather_worker_get(const gather_taking *taking, bool wait, gather_worker **worker,
                                                gather_error *error);
-/* To be called before its first read: creates the reader. */
-GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error);
-void gather_worker_put(gather_table *table, gather_worker *worker);
-void gather_worker_destroy(gather_table *table, gather_worker *worker);
-
-/* ---- take.c, sweep.c, table_whole.c, miss.c */
-
-/* Checks everything that gather_table_take checks before it reads, and makes the plan. full: the options, all fields
- * set. */
-GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const gather_tensor *indices,
-                                                   const gather_tensor *out, const gather_table_take_options *options,
-                                                   gather_table_take_options *full, gather_plan **plan, int64_t *bad,
-                                                   gather_error *error);
-GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
-/* A taking of those arguments. */
-void gather_taking_init(gather_taking *taking, gather_table *table, const gather_plan *plan,
-                        const gather_tensor *indices, const gather_tensor *out, int64_t bad);
-/* gather_table_take, which also says where the rows came from. */
-GATHER_CHECKED gather_status gather_table_take_counted(gather_table *table, const gather_tensor *indices,
-                                                       const gather_tensor *out,
-                                                       const gather_table_take_options *options,
-                                                       gather_rows_count *rows, gather_error *error);
-/* Counts a take that has ended, and its rows if it succeeded. bytes_useful: of the rows, as they are in the files. */
-void gather_taking_count(const gather_taking *taking, int64_t start, gather_status status,
-                         const gather_rows_count *rows, int64_t bytes_useful);
-/* State of a sweep's worker: not needed yet, being obtained, present, all busy, cannot be created. */
-enum { GATHER_WORKER_NONE = 0, GATHER_WORKER_COMING, GATHER_WORKER_THERE, GATHER_WORKER_BUSY, GATHER_WORKER_REFUSED };
-
-/* One chunk of a take's indices. */
-typedef struct gather_sweep {
-  const gather_taking *taking;
-  gather_worker *worker; /* its entries are the rows to read; see state */
-  atomic_int state;      /* GATHER_WORKER_... */
-  gather_error why;      /* of GATHER_WORKER_REFUSED */
-  int64_t first;         /* number of the chunk's first index */
-  _Atomic int64_t misses, resident, cached;
-  gather_bad bad; /* indices that became bad after validation */
-  /* The first mapped byte that could not be read. */
-  atomic_bool broken;
-  int32_t source;
-  int64_t offset;
-} gather_sweep;
-
-/* Copies the resident and cached rows of `count` indices, and counts and notes the others. */
-GATHER_CHECKED gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error);
-/* The address of the first row if all rows are resident; NULL. */
-const char *gather_whole_find(const gather_taking *taking);
-/* Takes all rows from there. *done: false if they turn out to be no longer resident; the output is then unspecified. */
-GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, const char *data, bool *done,
-                                               gather_error *error);
-/* After rows were copied from a mapping: fails if the files no longer contain those of `count` indices. */
-GATHER_CHECKED gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count,
-                                                    gather_error *error);
-/* Announces how many rows a take wants. */
-void gather_table_expect(gather_table *table, int64_t rows);
-/* Reads `count` rows of the worker's entries and delivers them. */
-GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
+/* Reads the `count` rows of the worker's entries, and delivers them. */
+GATHER_CHECKED gather_status gather_worker_read(gather_worker *worker, const gather_taking *taking, int64_t count,
                                                 gather_error *error);
+void gather_worker_put(gather_table *table, gather_worker *worker);
+/* Destroys the idle ones. */
+void gather_worker_destroy_all(gather_table *table);
 
-/* The part that holds a row of the table. */
-const gather_part *gather_table_find_part(const gather_table *table, int64_t row);
-/* Whether its files have more than its rows: other tensors, bytes around raw rows, or a part in another file. */
-bool gather_table_shares_file(const gather_table *table);
-/* The part that holds a row of the take, and where the row is in it, in bytes from its first one. */
-GATHER_INLINE const gather_part *gather_taking_find_part(const gather_taking *taking, int64_t row) {
-  return gather_table_find_part(taking->table, taking->fold == 1 ? row : row / taking->fold);
-}
-GATHER_INLINE int64_t gather_taking_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
-  return (row - part->first * taking->fold) * taking->row_bytes;
-}
-/* The cache for its rows; NULL = none. */
-GATHER_INLINE gather_cache *gather_taking_cache(const gather_taking *taking) {
-  return taking->fold == 1 ? taking->table->cache : NULL;
-}
+/* ---- take.c */
 
-/* ---- table_row.c */
-
-/* Stores a row in the cache, which must exist, and counts the memory; eager as in gather_cache_put. */
-void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager);
-/* Resident rows may have been evicted. */
-void gather_table_doubt(gather_table *table);
-/* Fails: a byte of a mapped file could not be read. */
-GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset,
-                                                      gather_error *error);
-/* The row that contains a byte of a source; -1. */
-int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset);
-/* Appends the row to an error; returns the status. */
-gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status, gather_error *error);
-/* Fills one row of the output. */
-void gather_taking_fill(const gather_taking *taking, char *out);
+/* Checks everything that gather_table_take checks before it reads, makes the plan (taking->plan, which the caller destroys) and says how
+ * many indices are bad. full: the options, all fields set. */
+GATHER_CHECKED gather_status gather_taking_prepare(gather_taking *taking, gather_table *table,
+                                                   const gather_tensor *indices, const gather_tensor *out,
+                                                   const gather_table_take_options *options,
+                                                   gather_table_take_options *full, gather_error *error);
+/* Takes the rows, and counts the take. rows: where they came from. */
+GATHER_CHECKED gather_status gather_taking_run(const gather_taking *taking, gather_rows_count *rows,
+                                               gather_error *error);
 
 /* ---- job.c */
 
+/* Waits for all jobs, and ends the threads. */
 void gather_table_end_jobs(gather_table *table);
 
 #endif

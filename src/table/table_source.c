@@ -17,8 +17,31 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "io/format/map.h"
-#include "table/system/table_direct.h"
-#include "table/table_open_file.h"
+#include "table/system/table_system.h"
+
+/* Windows: reads of one file, by several threads or overlapped, do not wait for each other. */
+#if !defined(O_OVERLAPPED)
+#define O_OVERLAPPED 0
+#endif
+
+/* Systems that have none read past the page cache in other ways, or not at all: gather_direct_begin. */
+#if !defined(O_DIRECT)
+#define O_DIRECT 0
+#endif
+
+/* open() for reading, with more flags. Returns -1 and sets errno on failure. O_NONBLOCK: else opening a pipe would wait for a writer. */
+static int open_file(const char *path, int more) {
+  int fd;
+  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_OVERLAPPED | more, 0);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+/* Reads of it may wait from now on. Regular files do not block, but with the flag io_uring may return EAGAIN. */
+static void let_block(int fd) {
+  int flags = fcntl(fd, F_GETFL);
+  if (flags >= 0) (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
 
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {
   if (S_ISREG(mode)) return GATHER_OK;
@@ -40,20 +63,40 @@ static gather_status map_file(gather_table_source *source, gather_error *error) 
   return GATHER_OK;
 }
 
-static gather_status open_all(const gather_table_source_wishes *wishes, gather_table_source *source,
-                              gather_error *error) {
-  source->fd = gather_table_open_file(source->path, 0);
+/* Why the second descriptor, just opened, cannot be read directly; an errno. */
+static int check_direct(gather_table_source *source, const struct stat *first) {
+  struct stat about;
+  if (fstat(source->direct_fd, &about) != 0) return errno;
+  if (about.st_dev != first->st_dev || about.st_ino != first->st_ino)
+    return ESTALE; /* the name now belongs to another file */
+  let_block(source->direct_fd);
+  return gather_direct_begin(source);
+}
+
+/* A second descriptor, whose reads bypass the page cache. first: what the one through the page cache said of the file. */
+static void open_direct(gather_table_source *source, const struct stat *first) {
+  source->direct_fd = open_file(source->path, O_DIRECT);
+  source->direct_errno = source->direct_fd < 0 ? errno : check_direct(source, first);
+  if (source->direct_errno == 0 || source->direct_fd < 0) return;
+  (void)close(source->direct_fd);
+  source->direct_fd = -1;
+  source->block_bytes = GATHER_TABLE_BLOCK_BYTES;
+}
+
+static gather_status open_local(const gather_table_source_wishes *wishes, gather_table_source *source,
+                                gather_error *error) {
+  source->fd = open_file(source->path, 0);
   if (source->fd < 0) return gather_fail_system(error, source->path, errno, "open it");
   struct stat about;
   if (fstat(source->fd, &about) != 0) return gather_fail_system(error, source->path, errno, "find out its size");
   GATHER_TRY(check_kind(source->path, about.st_mode, error));
   source->size = (int64_t)about.st_size;
   source->device_number = (uint64_t)about.st_dev;
-  gather_table_let_block(source->fd);
+  let_block(source->fd);
 #if defined(POSIX_FADV_RANDOM)
   (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
 #endif
-  if (wishes->direct) gather_table_source_open_direct(source, &about);
+  if (wishes->direct) open_direct(source, &about);
   return wishes->mapped ? map_file(source, error) : GATHER_OK;
 }
 
@@ -66,26 +109,18 @@ static gather_status begin(const char *path, gather_table_source *source, gather
   return GATHER_OK;
 }
 
-/* Ranges of bytes begin and end anywhere. */
-gather_status gather_table_source_open_remote(const char *path, struct gather_remote_object *object, int64_t size,
-                                              gather_table_source *source, gather_error *error) {
-  GATHER_TRY(begin(path, source, error));
-  source->object = object;
-  source->block_bytes = 1;
-  source->size = size;
-  return GATHER_OK;
-}
-
 gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
                                        gather_table_source *source, gather_error *error) {
   GATHER_TRY(begin(path, source, error));
-  gather_status status = open_all(wishes, source, error);
+  if (wishes->object) {
+    source->object = wishes->object;
+    source->block_bytes = 1; /* ranges of bytes begin and end anywhere */
+    source->size = wishes->object_bytes;
+    return GATHER_OK;
+  }
+  gather_status status = open_local(wishes, source, error);
   if (status != GATHER_OK) gather_table_source_close(source);
   return status;
-}
-
-int gather_table_source_fd(const gather_table_source *source) {
-  return source->direct_fd >= 0 ? source->direct_fd : source->fd;
 }
 
 void gather_table_source_close(gather_table_source *source) {

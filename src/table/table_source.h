@@ -5,6 +5,7 @@
 #ifndef GATHER_TABLE_SOURCE_H
 #define GATHER_TABLE_SOURCE_H
 
+#include "core/base/compiler.h"
 #include "gather/gather.h"
 
 typedef struct gather_table_source {
@@ -25,18 +26,19 @@ typedef struct gather_table_source {
 /* How a file is to be opened. */
 typedef struct gather_table_source_wishes {
   bool direct, mapped;
+  struct gather_remote_object
+      *object; /* the file is on another machine, and is not opened: it must outlive the source. NULL = local */
+  int64_t object_bytes; /* how long that one is */
 } gather_table_source_wishes;
 
 /* Opens a regular file. If direct I/O is not possible, direct_errno says why and it is not an error; a failed
  * mapping is an error. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
                                                       gather_table_source *source, gather_error *error);
-/* The same for a file on another machine, which must outlive the source. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_table_source_open_remote(const char *path, struct gather_remote_object *object,
-                                                             int64_t size, gather_table_source *source,
-                                                             gather_error *error);
 /* The descriptor to read from: the direct one if available. */
-int gather_table_source_fd(const gather_table_source *source);
+GATHER_INLINE int gather_table_source_fd(const gather_table_source *source) {
+  return source->direct_fd >= 0 ? source->direct_fd : source->fd;
+}
 /* Closes and unmaps; an all-zero source with fd and direct_fd -1 is closed already. */
 void gather_table_source_close(gather_table_source *source);
 /* Fails with GATHER_IO_ERROR and the byte at which the file ends if it is shorter than when it was opened. */

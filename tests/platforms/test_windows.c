@@ -14,7 +14,7 @@
 
 #include "gather/table.h"
 #include "platforms/windows_support.h"
-#include "table/system/guard.h"
+#include "table/system/table_system.h"
 
 /* ---- files */
 

@@ -155,7 +155,7 @@ static void test_refusals(void **state) {
     gather_error error = {0};
     gather_reader *reader;
     failing_set("io_uring_queue_init_params", 0, INT_MAX, REFUSALS[n].number);
-    assert_int_equal(gather_reader_probe(GATHER_ENGINE_URING, &error), GATHER_UNSUPPORTED);
+    assert_int_equal(gather_engine_check(GATHER_ENGINE_URING, &error), GATHER_UNSUPPORTED);
     if (!strstr(error.message, REFUSALS[n].words)) fail_msg("%s", error.message);
     error.message[0] = '\0';
     assert_int_equal(

@@ -20,7 +20,7 @@
 #include "table/cache.h"
 #include "table/known.h"
 #include "table/resident.h"
-#include "table/system/resident_pages.h"
+#include "table/system/table_system.h"
 
 /* ---- what the linker's --wrap puts before the library's own */
 

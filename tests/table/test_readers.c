@@ -38,7 +38,7 @@ enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
 static bool works(const struct way *way) {
   static bool told;
   gather_error error = {0};
-  if (gather_reader_probe(way->engine, &error) == GATHER_OK) return true;
+  if (gather_engine_check(way->engine, &error) == GATHER_OK) return true;
   assert_int_equal(way->engine, GATHER_ENGINE_URING);
   assert_int_equal(error.status, GATHER_UNSUPPORTED);
   if (gather_test_required("io_uring")) fail_msg("required by GATHER_TEST_REQUIRE: io_uring: %s", error.message);
@@ -328,8 +328,8 @@ static void test_misuse(void **state) {
   }
   const gather_reader_plan huge = {GATHER_ENGINE_PREAD, 4096, INT64_MAX / BLOCK * BLOCK, 1, NULL};
   assert_int_equal(gather_reader_create(&huge, &reader, NULL), GATHER_OUT_OF_MEMORY);
-  assert_int_equal(gather_reader_probe((gather_engine)9, NULL), GATHER_USAGE);
-  assert_int_equal(gather_reader_probe(GATHER_ENGINE_AUTO, NULL), GATHER_OK);
+  assert_int_equal(gather_engine_check((gather_engine)9, NULL), GATHER_USAGE);
+  assert_int_equal(gather_engine_check(GATHER_ENGINE_AUTO, NULL), GATHER_OK);
   gather_reader_destroy(NULL);
   gather_reader_abandon(NULL);
 

@@ -26,7 +26,7 @@ static inline int find_out(void **state) {
   (void)state;
   gather_error error = {0};
   gather_table_source source;
-  has_uring = gather_reader_probe(GATHER_ENGINE_URING, &error) == GATHER_OK;
+  has_uring = gather_engine_check(GATHER_ENGINE_URING, &error) == GATHER_OK;
   if (!has_uring) print_message("SKIPPED io_uring: %s\n", error.message);
   (void)known_enter(NULL);
   if (gather_table_source_open(known_file("a", ANY), &(gather_table_source_wishes){.direct = true}, &source, NULL) !=

@@ -174,4 +174,14 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         gather_index_state *state, int64_t *bad, gather_error *error);
 
+/* For a caller that copies rows itself, and that may leave a run by a jump: runs of the plan allocate no memory from now on (no radix
+ * partitioning). Returns the variant whose kernel copies resolved rows of so many bytes, in any order, to ordinary memory; NULL: none. */
+GATHER_INLINE const gather_variant *gather_plan_restrict(gather_plan *plan, int64_t row_bytes) {
+  plan->radix_variant = -1;
+  for (int32_t i = 0; i < plan->variant_count && !plan->packed && plan->row_bytes == row_bytes; i++)
+    if (!plan->variants[i].nontemporal && !plan->variants[i].radix && plan->variants[i].when == GATHER_ORDER_UNKNOWN)
+      return &plan->variants[i];
+  return NULL;
+}
+
 #endif

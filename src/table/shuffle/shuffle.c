@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle.c: the exported functions: options, the order of the calls, and the facts.
+ * shuffle.c: a shuffle, from its options to its end: what is asked for, the table and the output, the plan of the passes, the steps in
+ * their order, and the facts.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include "table/shuffle/shuffle_internal.h"
-
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,332 @@
 #include "core/base/struct.h"
 #include "core/plan/tasks.h"
 #include "io/format/format.h"
-#include "table/shuffle/shuffle_system.h"
+#include "table/shuffle/shuffle_internal.h"
+#include "table/table_internal.h"
+
+/* ---- one pass or two, and what each part of the memory is for */
+
+/* The table gets a quarter of the memory limit. The rest, in the first pass: three eighths for the buffers of the
+ * buckets, an eighth for the rows that were just read, an eighth for the pairs of a given order and for sorting them.
+ * In the second: a half for the bucket, an eighth for what was just read of it. With one pass: a half for the part of
+ * the output that is being made. */
+
+enum {
+  MIB = 1 << 20,
+  LEAST_MEMORY = 4 * MIB,
+  ROWS_IN_MEMORY = 32, /* of which each share must hold some */
+  PLACE_BYTES = 4,
+  PAIR_BYTES = (int)sizeof(gather_shuffle_pair),
+  ROW_NUMBER = 8,
+  BYTES_PER_RANGE = 1024,
+  LEAST_BUFFER = 4096, /* bytes: the least that a disk reads */
+  MOST_BUFFER = MIB,   /* bytes: longer writes are no faster */
+  FEW_SWEEPS =
+      2, /* reading the table so often and writing the output costs no more than two passes, which read and write twice */
+  DURABLE_MEMORIES = 2,
+  DEFAULT_SHARE = 4
+};
+
+/* With many reads in flight a disk reads rows of this length at random nearly as fast as sequentially, and two passes
+ * read and write everything twice: 4 GiB in such rows took 15 s in one pass and 59 s in two
+ * (tests/cli/measure_shuffle.py measures it). Shorter rows would be faster in one pass on some disks, and far slower on
+ * rotating ones. */
+static const int64_t LONG_ROW = 64 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
+                     MOST_BUCKET_ROWS = INT32_MAX;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The memory limit by default. */
+static int64_t default_memory(void) {
+  return larger(smaller(gather_usable_memory() / DEFAULT_SHARE, PTRDIFF_MAX / DEFAULT_SHARE), LEAST_MEMORY);
+}
+
+static int64_t up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+static gather_status check_memory(const gather_shuffle *job, gather_error *error) {
+  char asked[32], enough[32];
+  int64_t least =
+      job->row_bytes > INT64_MAX / ROWS_IN_MEMORY / 2 ? INT64_MAX : LEAST_MEMORY + job->row_bytes * ROWS_IN_MEMORY;
+  if (job->options.memory_bytes >= least && job->options.memory_bytes <= PTRDIFF_MAX) return GATHER_OK;
+  if (job->options.memory_bytes > PTRDIFF_MAX)
+    return gather_fail(error, GATHER_USAGE, "memory exceeds what this program can address");
+  return gather_fail(error, GATHER_USAGE, "memory %s is too little for rows of %" PRId64 " bytes; use at least %s",
+                     gather_text_bytes(job->options.memory_bytes, asked, sizeof asked), job->row_bytes,
+                     gather_text_bytes(least, enough, sizeof enough));
+}
+
+/* Whether two passes are possible: each bucket has a buffer that is large enough for a write. */
+static bool plan_buckets(gather_shuffle *job) {
+  const int64_t memory = job->options.memory_bytes, record = job->row_bytes + PLACE_BYTES;
+  job->bucket_rows = smaller(smaller(memory / 2 / job->row_bytes, MOST_BUCKET_ROWS), job->out_rows);
+  job->buckets = up(job->out_rows, job->bucket_rows);
+  job->buffer_rows = smaller(memory / 8 * 3 / job->buckets / record, job->bucket_rows);
+  job->buffer_rows = smaller(job->buffer_rows, larger(1, MOST_BUFFER / record));
+  job->chunk_rows = larger(1, memory / 8 / record);
+  return job->buffer_rows >= 1 && (job->buffer_rows == job->bucket_rows || job->buffer_rows * record >= LEAST_BUFFER);
+}
+
+static void plan_ranges(gather_shuffle *job) {
+  const int64_t memory = job->options.memory_bytes;
+  job->slice_pairs = larger(1, memory / 16 / PAIR_BYTES);
+  int64_t ranges = up(job->out_rows, larger(1, job->slice_pairs / 2));
+  ranges = larger(1, smaller(smaller(ranges, memory / BYTES_PER_RANGE), job->rows));
+  job->range_rows = up(larger(1, job->rows), ranges);
+  job->ranges = up(larger(1, job->rows), job->range_rows);
+  job->range_buffer = larger(1, memory / 2 / job->ranges / PAIR_BYTES);
+}
+
+static gather_status choose_passes(gather_shuffle *job, gather_error *error) {
+  const int64_t out_bytes = job->out_rows * job->row_bytes, sweep = job->take_rows * job->row_bytes;
+  bool possible = out_bytes > 0 && plan_buckets(job);
+  bool two = possible && job->row_bytes < LONG_ROW && up(out_bytes, sweep) > FEW_SWEEPS;
+  if (out_bytes > 0 && job->passes_asked == 2 && !possible)
+    return gather_fail(error, GATHER_USAGE, "passes 2 needs more memory: %" PRId64 " buckets have no buffers",
+                       job->buckets);
+  if (job->passes_asked) two = job->passes_asked == 2 && out_bytes > 0;
+  job->passes = two ? 2 : 1;
+  return GATHER_OK;
+}
+
+static gather_status plan_passes(gather_shuffle *job, gather_error *error) {
+  const int64_t memory = job->options.memory_bytes, least = job->row_bytes + ROW_NUMBER;
+  GATHER_TRY(check_memory(job, error));
+  job->take_rows = larger(1, smaller(memory / 2 / least, larger(1, job->out_rows)));
+  job->block_rows = larger(1, memory / 8 / least);
+  job->durable_bytes = smaller(larger(memory, LEAST_DURABLE / DURABLE_MEMORIES), MOST_DURABLE) * DURABLE_MEMORIES;
+  GATHER_TRY(choose_passes(job, error));
+  if (job->passes == 1) job->bucket_rows = job->buckets = 0;
+  if (job->given && job->passes == 2) plan_ranges(job);
+  return GATHER_OK;
+}
+
+/* ---- the table that is shuffled, the order, and what will be written */
+
+/* The order of the steps is the order of errors that gather_take documents. */
+
+enum { TABLE_SHARE = 4, WITH_IT = 32 /* bytes, at most, that go with a row in other files */ };
+
+static gather_status fail_open(gather_status status, gather_error *error) {
+  if (!error->input) error->input = "data";
+  return status;
+}
+
+static gather_status fail_columns(const char *path, gather_error *error) {
+  return fail_open(gather_fail_file(error, GATHER_UNSUPPORTED, path, -1,
+                                    "its rows are not contiguous, since it is in Fortran order; save it with "
+                                    "numpy.ascontiguousarray"),
+                   error);
+}
+
+/* To open such a table may need more memory, which would not help. */
+static bool needs_columns(gather_status status, const gather_error *error) {
+  return status == GATHER_USAGE && !error->file[0] && strstr(error->message, "rows in Fortran order");
+}
+
+static gather_status open_table(gather_shuffle *job, gather_error *error) {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  int64_t memory = job->options.memory_bytes / TABLE_SHARE;
+  options.memory_bytes = memory > GATHER_TABLE_LEAST_MEMORY ? memory : GATHER_TABLE_LEAST_MEMORY;
+  options.engine = job->options.engine;
+  options.depth = job->options.depth;
+  options.no_links = job->options.no_links;
+  options.raw = job->options.raw;
+  options.tensor = job->options.tensor;
+  gather_status status = gather_table_open_parts(job->paths, job->path_count, &options, &job->table, error);
+  if (needs_columns(status, error)) return fail_columns(job->path_count == 1 ? job->paths[0] : "", error);
+  if (status != GATHER_OK) return fail_open(status, error);
+  gather_table_part part;
+  for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++)
+    if (part.offset < 0) return fail_columns(part.path, error);
+  job->data = gather_table_describe(job->table);
+  job->rows = job->data->rows;
+  job->row_bytes = job->data->row_bytes;
+  return GATHER_OK;
+}
+
+/* The descr that .npy keeps, as for a take. */
+static gather_status keep_descr(gather_shuffle *job, gather_error *error) {
+  const gather_table_info *data = job->data;
+  job->writing.descr = data->descr;
+  if (data->descr || data->tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
+  const int64_t bytes = (int64_t)strlen(data->type_name) + 3;
+  char *descr = gather_arena_take(&job->memory, 1, bytes);
+  if (!descr) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a descr");
+  (void)snprintf(descr, (size_t)bytes, "'%s'", data->type_name);
+  job->writing.descr = descr;
+  return GATHER_OK;
+}
+
+static gather_status describe_output(gather_shuffle *job, gather_error *error) {
+  const gather_table_info *data = job->data;
+  job->writing = (gather_writing){.fd = -1,
+                                  .path = job->output,
+                                  .format = job->format,
+                                  .replace = job->options.replace,
+                                  .type = data->tensor.type,
+                                  .item_bytes = data->tensor.item_bytes,
+                                  .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
+                                  .name = job->options.name ? job->options.name : data->name,
+                                  .rank = data->tensor.rank,
+                                  .shape = job->out_shape,
+                                  .align_bytes = job->options.align_bytes};
+  for (int32_t i = 0; i < data->tensor.rank; i++) job->shape[i] = job->out_shape[i] = data->tensor.shape[i];
+  return keep_descr(job, error);
+}
+
+/* The shape of the output, and with it whether the order's type and rank are valid. The indices themselves are checked
+ * later. */
+static gather_status plan_order(gather_shuffle *job, const gather_tensor *order, gather_error *error) {
+  static const gather_options OPTIONS = GATHER_OPTIONS_INIT;
+  job->out_rows = job->rows;
+  if (!order) return GATHER_OK;
+  GATHER_TRY(gather_plan_create(gather_op_find("Gather", "onnx-13"), &job->data->tensor, order, NULL, &OPTIONS,
+                                &job->plan, error));
+  job->writing.rank = gather_plan_shape(job->plan, job->out_shape);
+  job->out_rows = gather_tensor_len(order);
+  job->order_bytes = gather_tensor_bytes(order);
+  if (!order->data && job->out_rows > 0)
+    return gather_fail_input(error, GATHER_USAGE, "indices", "the order's data pointer is NULL");
+  return GATHER_OK;
+}
+
+/* An executor for the check of a long order, which can then be cancelled soon. */
+static void run_all(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  gather_shuffle_parallel(context, NULL, count, task, argument);
+}
+
+/* More tasks than any memory holds, so that each is as short as a task may be. */
+enum { MANY_THREADS = 1 << 24 };
+
+static gather_status check_indices(gather_shuffle *job, gather_error *error) {
+  gather_run run = GATHER_RUN_INIT;
+  const gather_executor executor = {job, run_all, MANY_THREADS};
+  if (!job->plan) return GATHER_OK;
+  run.indices = job->order;
+  run.executor = job->options.stop ? &executor : NULL;
+  const gather_status status = gather_plan_check(job->plan, &run, error);
+  GATHER_TRY(gather_shuffle_go_on(job, error)); /* some tasks did not run */
+  return status;
+}
+
+/* Raw rows may begin behind other bytes, and end before others. */
+static bool is_whole(const gather_file *file) {
+  return strcmp(file->format, "raw") != 0 || (file->tensors[0].offset == 0 && file->tensors[0].bytes == file->map.size);
+}
+
+/* Whether its files have more than its rows: other tensors, bytes around raw rows, or a part in another file. */
+static bool shares_file(const gather_table *table) {
+  return table->file_count != 1 || table->files[0]->len != table->info.parts || !is_whole(table->files[0]);
+}
+
+/* Rows are read while the output is made, but at the end they would be gone. */
+static gather_status spare_inputs(gather_shuffle *job, gather_error *error) {
+  if (gather_file_reads(job->order_file, job->output))
+    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                            "is the file of the order, which is kept; write to another file");
+  if (!gather_table_reads(job->table, job->output)) return GATHER_OK;
+  if (shares_file(job->table))
+    return gather_fail_file(
+        error, GATHER_FILE_EXISTS, job->output, -1,
+        "is a file of the table that is shuffled, which is kept: it has more than these rows; write to another file");
+  job->writing.replace |= job->options.in_place;
+  job->options.replace |= job->options.in_place;
+  if (job->options.in_place) return GATHER_OK;
+  return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_IN_PLACE,
+                               gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                                                "is a file of the table that is shuffled, which is kept"));
+}
+
+/* The order's shape and indices, and what the output will be. */
+static gather_status open_output(gather_shuffle *job, const gather_tensor *order, gather_error *error) {
+  GATHER_TRY(describe_output(job, error));
+  GATHER_TRY(plan_order(job, order, error));
+  if (job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2 - WITH_IT)
+    return gather_fail(error, GATHER_OVERFLOW, "the output is larger than any file can be");
+  if (job->output && !job->published) GATHER_TRY(spare_inputs(job, error));
+  if (job->output && !job->published) GATHER_TRY(gather_writer_check(&job->writing, error));
+  GATHER_TRY(check_indices(job, error));
+  return gather_shuffle_order_begin(job, error);
+}
+
+/* ---- the steps in sequence, from the beginning or from where an earlier run ended */
+
+static gather_status start_fills(gather_shuffle *job, gather_error *error) {
+  job->fill_count = job->passes == 2 ? job->buckets : 0;
+  job->fills = gather_alloc((job->fill_count + 1) * (int64_t)sizeof *job->fills);
+  return job->fills ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the buckets");
+}
+
+/* The first step that keeps anything. */
+static gather_shuffle_step first_step(const gather_shuffle *job) {
+  if (job->passes == 1) return GATHER_SHUFFLE_ONLY_PASS;
+  return job->given ? GATHER_SHUFFLE_SORT_ORDER : GATHER_SHUFFLE_FIRST_PASS;
+}
+
+/* From now on an interrupted run leaves something to resume. */
+static void note(gather_shuffle *job) {
+  job->noted = true;
+  gather_shuffle_show(job, GATHER_SHUFFLE_PREPARE, 0, 0);
+}
+
+static gather_status begin_anew(gather_shuffle *job, gather_error *error) {
+  job->step = first_step(job);
+  /* A folder without a journal has no state to resume: its run ended before the first step. */
+  if (job->folder.fd >= 0) GATHER_TRY(gather_shuffle_folder_remove(&job->folder, error));
+  GATHER_TRY(gather_shuffle_folder_make(job, error));
+  job->made = true;
+  note(job);
+  GATHER_TRY(gather_shuffle_folder_files(job, error));
+  return gather_shuffle_journal_write(job, job->step, 0, error);
+}
+
+static gather_status begin(gather_shuffle *job, gather_error *error) {
+  GATHER_TRY(start_fills(job, error));
+  GATHER_TRY(gather_shuffle_identity(job, &job->identity, error));
+  if (!job->resumed) return begin_anew(job, error);
+  GATHER_TRY(gather_shuffle_journal_use(job, error));
+  if (job->published) return GATHER_OK;
+  note(job);
+  return gather_shuffle_folder_files(job, error);
+}
+
+/* Says how much of a step was done before this run. */
+static void show_step(const gather_shuffle *job) {
+  const int64_t done = job->step == GATHER_SHUFFLE_SECOND_PASS ? job->at * job->bucket_rows : job->at;
+  gather_shuffle_show(job, job->step, done, job->out_rows);
+}
+
+static gather_status run_steps(gather_shuffle *job, gather_error *error) {
+  GATHER_TRY(begin(job, error));
+  while (job->step != GATHER_SHUFFLE_PUBLISH && !job->published) {
+    show_step(job);
+    GATHER_TRY(gather_shuffle_run_step(job, error));
+    bool last = job->step == GATHER_SHUFFLE_ONLY_PASS || job->step == GATHER_SHUFFLE_SECOND_PASS;
+    gather_shuffle_step next = last ? GATHER_SHUFFLE_PUBLISH : (gather_shuffle_step)(job->step + 1);
+    const int64_t at = next == GATHER_SHUFFLE_PUBLISH ? gather_shuffle_out_bytes(job) : 0;
+    GATHER_TRY(gather_shuffle_journal_write(job, next, at, error));
+  }
+  return gather_shuffle_publish(job, error);
+}
+
+/* After a failure: a folder without anything that a later run could use is removed. */
+static void leave_folder(gather_shuffle *job) {
+  gather_error ignored;
+  const bool empty = job->made && job->step == first_step(job) && job->at == 0;
+  if (job->folder.fd < 0 || !empty) return;
+  const gather_status status = gather_shuffle_folder_remove(&job->folder, &ignored);
+  (void)status;
+  job->noted = false;
+}
+
+static gather_status run_all_steps(gather_shuffle *job, gather_error *error) {
+  gather_status status = run_steps(job, error);
+  job->finished = status == GATHER_OK;
+  if (!job->finished) leave_folder(job);
+  return status;
+}
 
 /* ---- what is asked for */
 
@@ -138,7 +464,8 @@ static gather_status enter(gather_shuffle *job, const char *call, gather_error *
 
 static gather_status open_shuffle(gather_shuffle *job, gather_error *error) {
   GATHER_TRY(gather_shuffle_find_earlier(job, error));
-  GATHER_TRY(gather_shuffle_open_table(job, error));
+  if (job->options.memory_bytes == 0) job->options.memory_bytes = default_memory();
+  GATHER_TRY(open_table(job, error));
   job->opened = true;
   job->info.table = job->table;
   job->info.resumed = job->resumed;
@@ -185,8 +512,8 @@ static gather_status plan_shuffle(gather_shuffle *job, const gather_tensor *orde
   GATHER_TRY(keep_order(job, order, file, error));
   if (!job->opened) GATHER_TRY(open_shuffle(job, error));
   GATHER_TRY(gather_shuffle_choose_seed(job, error));
-  GATHER_TRY(gather_shuffle_open_output(job, order, error));
-  GATHER_TRY(gather_shuffle_plan_passes(job, error));
+  GATHER_TRY(open_output(job, order, error));
+  GATHER_TRY(plan_passes(job, error));
   tell_plan(job);
   job->planned = true;
   return GATHER_OK;
@@ -210,7 +537,7 @@ gather_status gather_shuffle_run(gather_shuffle *shuffle, const gather_executor 
   GATHER_TRY(gather_executor_check(executor, error));
   shuffle->ended = true;
   shuffle->executor = executor;
-  const gather_status status = gather_shuffle_run_steps(shuffle, error);
+  const gather_status status = run_all_steps(shuffle, error);
   shuffle->info.folder = shuffle->noted ? shuffle->folder.path : NULL;
   return status;
 }
@@ -220,8 +547,7 @@ const gather_shuffle_info *gather_shuffle_describe(const gather_shuffle *shuffle
 void gather_shuffle_close(gather_shuffle *shuffle) {
   if (!shuffle) return;
   /* A program that is killed before this point resumes to the same result. */
-  if (shuffle->finished) gather_shuffle_folder_forget(&shuffle->folder);
-  gather_shuffle_folder_close(&shuffle->folder);
+  gather_shuffle_folder_close(&shuffle->folder, shuffle->finished);
   gather_writer_abort(shuffle->writer);
   gather_plan_destroy(shuffle->plan);
   gather_table_close(shuffle->table);
@@ -230,27 +556,4 @@ void gather_shuffle_close(gather_shuffle *shuffle) {
   gather_free(shuffle->fills);
   gather_arena_clear(&shuffle->memory);
   gather_free(shuffle);
-}
-
-/* ---- the order of a seed */
-
-static gather_status number(int64_t seed, int64_t rows, int64_t first, int64_t len, bool places, int64_t *to,
-                            gather_error *error) {
-  gather_permutation permutation;
-  if (seed < 0) return gather_fail(error, GATHER_USAGE, "seed is below 0");
-  if (first < 0 || len < 0 || first > rows || len > rows - first || (len > 0 && !to))
-    return gather_fail(error, GATHER_USAGE, "the rows are outside [0, rows), or the place for their numbers is NULL");
-  gather_permutation_make(&permutation, (uint64_t)seed, (uint64_t)rows);
-  gather_permutation_numbers(&permutation, first, len, places, to);
-  return GATHER_OK;
-}
-
-gather_status gather_shuffle_rows(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to,
-                                  gather_error *error) {
-  return number(seed, rows, first, len, false, to, error);
-}
-
-gather_status gather_shuffle_places(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to,
-                                    gather_error *error) {
-  return number(seed, rows, first, len, true, to, error);
 }

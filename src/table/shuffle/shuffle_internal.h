@@ -11,20 +11,29 @@
  *     header | rows of bucket 0 | rows of bucket 1 | ... | rows of the last one |
  *     header |                  | bucket 0         | ... | ...                  | last bucket |
  *
- * Each file uses only those before it: permutation, text, advice, layout, progress; system; spread, write, order, read,
- * identity, plan; folder; journal; publish; earlier, open, pairs; first, second, take; run; shuffle.c with the exported
- * functions.
+ * Each file uses only those before it: order; folder; journal; pass; shuffle.c with the exported functions.
  */
 #ifndef GATHER_SHUFFLE_INTERNAL_H
 #define GATHER_SHUFFLE_INTERNAL_H
 
+#include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "core/base/alloc.h"
 #include "core/base/arena.h"
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "gather/shuffle.h"
-#include "table/shuffle/shuffle_permutation.h"
+
+/* An order of any number of rows at random, made from a seed, that takes no memory. */
+enum { GATHER_PERMUTATION_ROUNDS = 32 };
+
+typedef struct gather_permutation {
+  uint64_t rows;
+  int left_bits, right_bits, rounds;
+  uint64_t key[GATHER_PERMUTATION_ROUNDS];
+} gather_permutation;
 
 /* A file of the folder. */
 typedef enum gather_shuffle_file {
@@ -100,59 +109,92 @@ struct gather_shuffle {
   gather_shuffle_remedy *remedy; /* that of `info`, to be set by functions that take the job as const */
 };
 
-/* ---- shuffle_progress.c */
+/* ---- what is told to the caller, and what the caller tells */
+
 /* Reports the progress of a step to the caller. */
-void gather_shuffle_show(const gather_shuffle *job, gather_shuffle_step step, int64_t done, int64_t total);
+GATHER_INLINE void gather_shuffle_show(const gather_shuffle *job, gather_shuffle_step step, int64_t done,
+                                       int64_t total) {
+  if (!job->options.progress) return;
+  const gather_shuffle_progress progress = {step, done, total, job->noted ? job->folder.path : NULL};
+  job->options.progress(job->options.progress_context, &progress);
+}
+
 /* Whether the caller has cancelled the work. Any thread may call it. */
-bool gather_shuffle_stopped(const gather_shuffle *job);
+GATHER_INLINE bool gather_shuffle_stopped(const gather_shuffle *job) {
+  if (atomic_load_explicit(job->stopped, memory_order_relaxed)) return true;
+  if (!job->options.stop || !job->options.stop(job->options.stop_context)) return false;
+  atomic_store_explicit(job->stopped, true, memory_order_relaxed);
+  return true;
+}
+
 /* The same as a status: GATHER_CANCELLED. */
-GATHER_CHECKED gather_status gather_shuffle_go_on(const gather_shuffle *job, gather_error *error);
+GATHER_INLINE gather_status gather_shuffle_go_on(const gather_shuffle *job, gather_error *error) {
+  return gather_shuffle_stopped(job) ? gather_fail(error, GATHER_CANCELLED, "the shuffle was cancelled") : GATHER_OK;
+}
+
+/* Says which option would help, and returns the status. */
+GATHER_INLINE gather_status gather_shuffle_advise(const gather_shuffle *job, gather_shuffle_remedy remedy,
+                                                  gather_status status) {
+  *job->remedy = remedy;
+  return status;
+}
+
+/* The status of an errno where a name that is missing is a fault of its own: GATHER_OUT_OF_MEMORY or GATHER_IO_ERROR. */
+GATHER_INLINE gather_status gather_shuffle_failure_of(int number) {
+  return number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR;
+}
+/* The same where a missing name is GATHER_FILE_NOT_FOUND. */
+GATHER_INLINE gather_status gather_shuffle_status_of(int number) {
+  return number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND : gather_shuffle_failure_of(number);
+}
+
+/* ---- sizes and offsets that follow from the plan */
+
+/* How many rows a bucket has. */
+GATHER_INLINE int64_t gather_shuffle_bucket_len(const gather_shuffle *job, int64_t bucket) {
+  const int64_t left = job->out_rows - bucket * job->bucket_rows;
+  return left < job->bucket_rows ? left : job->bucket_rows;
+}
+
+/* Where the bucket (or, before it, the rows of the output) begins in `rows`. */
+GATHER_INLINE int64_t gather_shuffle_bucket_offset(const gather_shuffle *job, int64_t bucket) {
+  return job->header_bytes + bucket * job->bucket_rows * job->row_bytes;
+}
+
+/* The length of the output in bytes. */
+GATHER_INLINE int64_t gather_shuffle_out_bytes(const gather_shuffle *job) {
+  return job->header_bytes + job->out_rows * job->row_bytes;
+}
+
+/* The part of the folder's disk space that is freed at the end. */
+GATHER_INLINE int64_t gather_shuffle_temporary_bytes(const gather_shuffle *job) {
+  if (job->passes == 1) return 0;
+  const int64_t pairs = job->given ? job->out_rows * (int64_t)sizeof(gather_shuffle_pair) : 0;
+  return job->bucket_rows * job->row_bytes + job->out_rows * (int64_t)sizeof(uint32_t) + pairs;
+}
+
+/* ---- shuffle_order.c */
+
+/* Makes the order at random of the job's seed, or reads a given order once, for its hash. */
+GATHER_CHECKED gather_status gather_shuffle_order_begin(gather_shuffle *job, gather_error *error);
 /* Runs tasks on an executor (NULL: the calling thread). After a cancellation the remaining tasks are not run: check
  * gather_shuffle_go_on. */
 void gather_shuffle_parallel(const gather_shuffle *job, const gather_executor *executor, int64_t count,
                              void (*task)(void *argument, int64_t i), void *argument);
-
-/* ---- shuffle_layout.c: sizes and offsets that follow from the plan */
-/* How many rows a bucket has. */
-int64_t gather_shuffle_bucket_len(const gather_shuffle *job, int64_t bucket);
-/* Where the bucket (or, before it, the rows of the output) begins in `rows`. */
-int64_t gather_shuffle_bucket_offset(const gather_shuffle *job, int64_t bucket);
-/* The length of the output in bytes. */
-int64_t gather_shuffle_out_bytes(const gather_shuffle *job);
-/* The disk space that the folder needs, with the output; and the part of it that is freed at the end. */
-int64_t gather_shuffle_disk_bytes(const gather_shuffle *job);
-int64_t gather_shuffle_temporary_bytes(const gather_shuffle *job);
-
-/* ---- shuffle_write.c: the output's bytes in `rows` */
-/* Begins `rows` with the header of the output, and finds out how long that is. */
-GATHER_CHECKED gather_status gather_shuffle_write_header(gather_shuffle *job, gather_error *error);
-/* Writes rows of the output at their place; they may be byte-swapped in place. */
-GATHER_CHECKED gather_status gather_shuffle_write_rows(gather_shuffle *job, int64_t first, void *bytes, int64_t count,
-                                                       gather_error *error);
-
-/* ---- shuffle_order.c */
+/* The rows at places first to first + len - 1 of the shuffled table, or the places of these rows. */
+void gather_shuffle_numbers(const gather_shuffle *job, int64_t first, int64_t len, bool places, int64_t *to);
 /* Reads indices number first to first + len - 1 of a given order, counted from the beginning; checked before. */
 GATHER_CHECKED gather_status gather_shuffle_order_read(const gather_shuffle *job, int64_t first, int64_t len,
                                                        int64_t *rows, gather_error *error);
-GATHER_CHECKED gather_status gather_shuffle_order_check(gather_shuffle *job, gather_error *error);
-
-/* ---- shuffle_read.c: rows of the table */
-typedef struct gather_shuffle_reading {
-  gather_table_part part;
-  int32_t number; /* of the part; -1 */
-  int fd;
-} gather_shuffle_reading;
-/* Reads rows first to first + len - 1, sequentially. */
-GATHER_CHECKED gather_status gather_shuffle_read(const gather_shuffle *job, gather_shuffle_reading *reading,
-                                                 int64_t first, int64_t len, char *to, gather_error *error);
-void gather_shuffle_read_end(gather_shuffle_reading *reading);
-/* Takes rows by their numbers. */
-GATHER_CHECKED gather_status gather_shuffle_take_rows(gather_shuffle *job, const int64_t *rows, int64_t len, void *to,
-                                                      gather_error *error);
-/* The rows at places first to first + len - 1 of the shuffled table, or the places of these rows. */
-void gather_shuffle_numbers(const gather_shuffle *job, int64_t first, int64_t len, bool places, int64_t *to);
 
 /* ---- shuffle_folder.c */
+
+/* openat() with O_CLOEXEC, tried again where a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
+ * file that O_CREAT makes has what the umask leaves of `mode`. Returns a descriptor, or -1 with errno set. */
+int gather_shuffle_open_at(int folder, const char *path, int flags, unsigned mode);
+/* Of the journal and the other files beside the rows, which nobody else is to read: at the end the journal gets a name beside the output. */
+enum { GATHER_SHUFFLE_PRIVATE = 0600 };
+
 /* Opens and locks the folder that an earlier run left; folder.fd stays -1 where there is none. Returns GATHER_IO_ERROR,
  * also if another shuffle is using it. */
 GATHER_CHECKED gather_status gather_shuffle_folder_find(gather_shuffle *job, gather_error *error);
@@ -160,75 +202,36 @@ GATHER_CHECKED gather_status gather_shuffle_folder_find(gather_shuffle *job, gat
 GATHER_CHECKED gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *error);
 /* Opens its files; creates missing ones and reserves their disk space. */
 GATHER_CHECKED gather_status gather_shuffle_folder_files(gather_shuffle *job, gather_error *error);
+/* Gives the finished file the name of the output, and removes the folder. */
+GATHER_CHECKED gather_status gather_shuffle_publish(gather_shuffle *job, gather_error *error);
 /* Removes our files in it, and the folder. If interrupted, what is left has no journal, or can still be resumed. */
 GATHER_CHECKED gather_status gather_shuffle_folder_remove(gather_shuffle_folder *folder, gather_error *error);
-/* The same where the output has its name: the journal stays, beside the output, until gather_shuffle_folder_forget, so that a later
- * run can tell that the output is complete. */
-GATHER_CHECKED gather_status gather_shuffle_folder_finish(gather_shuffle_folder *folder, gather_error *error);
-void gather_shuffle_folder_forget(const gather_shuffle_folder *folder);
+/* Closes it. finished: the journal that gather_shuffle_publish left beside the output is removed. */
+void gather_shuffle_folder_close(gather_shuffle_folder *folder, bool finished);
 /* The path of that journal. */
-void gather_shuffle_folder_last(const gather_shuffle_folder *folder, char path[GATHER_SHUFFLE_LAST_PATH]);
-void gather_shuffle_folder_close(gather_shuffle_folder *folder);
-/* Syncs a file to disk. */
-GATHER_CHECKED gather_status gather_shuffle_sync(const gather_shuffle *job, gather_shuffle_file file,
-                                                 gather_error *error);
+GATHER_INLINE void gather_shuffle_last_path(const gather_shuffle_folder *folder, char path[GATHER_SHUFFLE_LAST_PATH]) {
+  (void)snprintf(path, GATHER_SHUFFLE_LAST_PATH, "%s.done", folder->path);
+}
 
 /* ---- shuffle_journal.c */
-/* Reads the journal of the folder that was found, or (last) the one that is left when the folder is removed;
- * job->journal stays NULL where there is none. */
-GATHER_CHECKED gather_status gather_shuffle_journal_read(gather_shuffle *job, bool last, gather_error *error);
-/* The number after `key` in it; false if there is none. */
-bool gather_shuffle_journal_number(const gather_shuffle *job, const char *key, int64_t *number);
+
+/* Finds the state of an earlier run that is to be resumed, and takes from it the memory and the passes that the caller
+ * left open. */
+GATHER_CHECKED gather_status gather_shuffle_find_earlier(gather_shuffle *job, gather_error *error);
+/* The seed, where neither it nor an order was given: that of the earlier run, or a new one. */
+GATHER_CHECKED gather_status gather_shuffle_choose_seed(gather_shuffle *job, gather_error *error);
+/* Writes the identity of this job as text; and checks that the table has not changed since. */
+GATHER_CHECKED gather_status gather_shuffle_identity(const gather_shuffle *job, char **text, gather_error *error);
+GATHER_CHECKED gather_status gather_shuffle_identity_check(const gather_shuffle *job, gather_error *error);
 /* Whether the journal belongs to this job; takes over its progress. */
 GATHER_CHECKED gather_status gather_shuffle_journal_use(gather_shuffle *job, gather_error *error);
 /* Records that `at` of a step is durable. */
 GATHER_CHECKED gather_status gather_shuffle_journal_write(gather_shuffle *job, gather_shuffle_step step, int64_t at,
                                                           gather_error *error);
 
-/* ---- shuffle_publish.c */
-/* Whether an earlier run ended between giving the output its name and its own end. */
-bool gather_shuffle_is_published(const gather_shuffle *job);
-GATHER_CHECKED gather_status gather_shuffle_run_publish(gather_shuffle *job, gather_error *error);
+/* ---- shuffle_pass.c */
 
-/* ---- shuffle_identity.c */
-/* Writes the identity of this job as text; and checks that the table has not changed since. */
-GATHER_CHECKED gather_status gather_shuffle_identity(const gather_shuffle *job, char **text, gather_error *error);
-GATHER_CHECKED gather_status gather_shuffle_identity_check(const gather_shuffle *job, gather_error *error);
-
-/* ---- shuffle_earlier.c */
-/* Finds the state of an earlier run that is to be resumed, and takes from it the memory and the passes that the caller
- * left open. */
-GATHER_CHECKED gather_status gather_shuffle_find_earlier(gather_shuffle *job, gather_error *error);
-/* The seed, where neither it nor an order was given: that of the earlier run, or a new one. */
-GATHER_CHECKED gather_status gather_shuffle_choose_seed(gather_shuffle *job, gather_error *error);
-
-/* ---- shuffle_open.c: the table, and what is written */
-GATHER_CHECKED gather_status gather_shuffle_open_table(gather_shuffle *job, gather_error *error);
-/* The order's shape and indices, and what the output will be. */
-GATHER_CHECKED gather_status gather_shuffle_open_output(gather_shuffle *job, const gather_tensor *order,
-                                                        gather_error *error);
-
-/* ---- shuffle_plan.c */
-int64_t gather_shuffle_memory(void); /* the memory limit by default */
-GATHER_CHECKED gather_status gather_shuffle_plan_passes(gather_shuffle *job, gather_error *error);
-
-/* ---- the steps: shuffle_pairs.c, shuffle_first.c, shuffle_second.c, shuffle_take.c; shuffle_run.c runs them */
-GATHER_CHECKED gather_status gather_shuffle_run_pairs(gather_shuffle *job, gather_error *error);
-/* Where the pairs of each range of rows begin, and in starts[ranges] where the last one ends. */
-GATHER_CHECKED gather_status gather_shuffle_range_starts(const gather_shuffle *job, int64_t *starts,
-                                                         gather_error *error);
-/* Sorts by row; other: scratch of the same length. The result is in pairs. */
-void gather_shuffle_pairs_sort(gather_shuffle_pair *pairs, gather_shuffle_pair *other, int64_t len);
-GATHER_CHECKED gather_status gather_shuffle_run_spread(gather_shuffle *job, gather_error *error);
-GATHER_CHECKED gather_status gather_shuffle_run_collect(gather_shuffle *job, gather_error *error);
-GATHER_CHECKED gather_status gather_shuffle_run_take(gather_shuffle *job, gather_error *error);
-GATHER_CHECKED gather_status gather_shuffle_run_steps(gather_shuffle *job, gather_error *error);
-
-/* Says which option would help, and returns the status. */
-static inline gather_status gather_shuffle_advise(const gather_shuffle *job, gather_shuffle_remedy remedy,
-                                                  gather_status status) {
-  *job->remedy = remedy;
-  return status;
-}
+/* Runs job->step, from where job->at says. */
+GATHER_CHECKED gather_status gather_shuffle_run_step(gather_shuffle *job, gather_error *error);
 
 #endif

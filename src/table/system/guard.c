@@ -5,7 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700
-#include "table/system/guard.h"
+#include "table/system/table_system.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,7 @@
  * reader_overlapped.c: overlapped reads are Windows'; there the file of this name in the folder `windows` takes this one's place.
  */
 #include "core/base/error.h"
-#include "table/reader_engine.h"
+#include "table/reader.h"
 
 static gather_status probe(gather_error *error) {
   return gather_fail(error, GATHER_UNSUPPORTED, "overlapped reads exist on Windows only");

@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE /* preadv2, syscall */
 #define _FILE_OFFSET_BITS 64
-#include "table/system/resident_pages.h"
+#include "table/system/table_system.h"
 
 #include <sys/mman.h>
 #include <sys/uio.h>

@@ -4,7 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
-#include "table/system/shuffle_advice.h"
+#include "table/system/table_system.h"
 
 #include <fcntl.h>
 

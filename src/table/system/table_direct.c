@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE /* O_DIRECT, statx */
 #define _FILE_OFFSET_BITS 64
-#include "table/system/table_direct.h"
+#include "table/system/table_system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "core/system/pages.h"
-#include "table/table_open_file.h"
 
 #if defined(O_DIRECT)
 
@@ -51,30 +50,16 @@ static int try_reading(const gather_table_source *source) {
              : 0; /* other errors are reported when rows are read */
 }
 
-static int check_direct(gather_table_source *source, const struct stat *first) {
-  struct stat about;
-  if (fstat(source->direct_fd, &about) != 0) return errno;
-  if (about.st_dev != first->st_dev || about.st_ino != first->st_ino)
-    return ESTALE; /* the name now belongs to another file */
-  gather_table_let_block(source->direct_fd);
-  int number = ask_block_bytes(source);
+int gather_direct_begin(gather_table_source *source) {
+  const int number = ask_block_bytes(source);
   return number != 0 ? number : try_reading(source);
-}
-
-void gather_table_source_open_direct(gather_table_source *source, const struct stat *first) {
-  source->direct_fd = gather_table_open_file(source->path, O_DIRECT);
-  source->direct_errno = source->direct_fd < 0 ? errno : check_direct(source, first);
-  if (source->direct_errno == 0 || source->direct_fd < 0) return;
-  (void)close(source->direct_fd);
-  source->direct_fd = -1;
-  source->block_bytes = GATHER_TABLE_BLOCK_BYTES;
 }
 
 #else
 
-void gather_table_source_open_direct(gather_table_source *source, const struct stat *first) {
-  (void)first;
-  source->direct_errno = ENOTSUP;
+int gather_direct_begin(gather_table_source *source) {
+  (void)source;
+  return ENOTSUP;
 }
 
 #endif

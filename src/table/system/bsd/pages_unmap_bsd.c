@@ -5,7 +5,7 @@
  */
 #include <sys/mman.h>
 
-#include "table/system/resident_pages.h"
+#include "table/system/table_system.h"
 
 void gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes) {
   void *again = mmap(source->map + offset, (size_t)bytes, PROT_READ, MAP_SHARED | MAP_FIXED, source->fd, (off_t)offset);

@@ -5,7 +5,7 @@
  */
 #include <sys/mman.h>
 
-#include "table/system/resident_pages.h"
+#include "table/system/table_system.h"
 
 int64_t gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes) {
   (void)source, (void)offset, (void)bytes;

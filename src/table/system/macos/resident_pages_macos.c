@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "table/system/resident_pages.h"
+#include "table/system/table_system.h"
 
 /* Of 4 KiB or 16 KiB each; a range is counted window by window. */
 int64_t gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes) {

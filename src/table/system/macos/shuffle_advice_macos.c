@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-#include "table/system/shuffle_advice.h"
+#include "table/system/table_system.h"
 
 /* One command announces less than 2 GiB. */
 void gather_shuffle_read_ahead(int fd, int64_t size, int64_t offset) {

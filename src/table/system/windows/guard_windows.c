@@ -10,7 +10,7 @@
 #include <windows.h>
 
 #include "core/base/error.h"
-#include "table/system/guard.h"
+#include "table/system/table_system.h"
 
 /* Without a frame longjmp only restores the registers. It would else call the handlers of all frames in between, which begin in the
  * middle of an instruction here. */

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/system/windows/handle_of.h"
 #include "core/system/windows/windows_error.h"
-#include "table/reader_engine.h"
+#include "table/reader.h"
 
 typedef struct overlapped_reader {
   OVERLAPPED *places; /* of each slot */

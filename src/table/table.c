@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts.c: the parts of a table: tensors whose rows can be read one by one, each in its file.
+ * table.c: an open table: created, its parts added (tensors whose rows can be read one by one, each in its file), completed, closed. open.c
+ * opens it by paths.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "table/table_decode.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,9 +15,9 @@
 #include "core/base/tensor.h"
 #include "io/format/format.h"
 #include "io/format/map_remote.h"
-#include "table/table_decode.h"
+#include "table/system/table_system.h"
 
-/* ---- what a tensor is */
+/* ---- parts: what rows are */
 
 /* Fails if its rows cannot be read one by one; sets their length. */
 static gather_status check_rows(const char *file, const gather_file_tensor *found, int64_t *row_bytes,
@@ -69,19 +72,14 @@ static void describe(gather_table *table, const gather_file *file, const gather_
   info->row_bytes = row_bytes;
 }
 
-/* ---- where the rows are */
-
-/* A file on another machine. It is not opened again: requests name its version. */
-static gather_status find_remote(gather_table *table, const char *path, gather_remote_object *object, int32_t *number,
-                                 gather_error *error) {
-  for (*number = 0; *number < table->source_count; ++*number)
-    if (table->sources[*number].object == object) return GATHER_OK;
-  gather_table_source *made = &table->sources[*number];
-  GATHER_TRY(gather_table_source_open_remote(path, object, gather_remote_object_size(object), made, error));
-  table->source_count++;
-  gather_devices_add(table, made); /* all of them are one, which reads are counted by */
+gather_status gather_table_set_rows(gather_table *table, bool first, const gather_file *file,
+                                    const gather_file_tensor *found, int64_t row_bytes, gather_error *error) {
+  if (!first) return check_like_first(table, file->name, found, error);
+  describe(table, file, found, row_bytes);
   return GATHER_OK;
 }
+
+/* ---- where its rows are */
 
 /* The file was opened a second time by name and may have been replaced. */
 static gather_status check_same(const gather_table_source *source, const gather_map *map, gather_error *error) {
@@ -92,20 +90,38 @@ static gather_status check_same(const gather_table_source *source, const gather_
   return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or truncated while it was opened");
 }
 
+/* Opens a further file. All that are on other machines are one device, which reads are counted by. */
+static gather_status add_source(gather_table *table, const char *path, const gather_table_source_wishes *wishes,
+                                gather_error *error) {
+  gather_table_source *made = &table->sources[table->source_count];
+  GATHER_TRY(gather_table_source_open(path, wishes, made, error));
+  table->source_count++;
+  for (made->device = 0; made->device < table->device_count; made->device++)
+    if (table->devices[made->device].number == made->device_number) return GATHER_OK;
+  table->devices[table->device_count++].number = made->device_number;
+  return GATHER_OK;
+}
+
+/* A file on another machine. It is not opened again: requests name its version. */
+static gather_status find_remote(gather_table *table, const char *path, gather_remote_object *object, int32_t *number,
+                                 gather_error *error) {
+  const gather_table_source_wishes wishes = {.object = object, .object_bytes = gather_remote_object_size(object)};
+  for (*number = 0; *number < table->source_count; ++*number)
+    if (table->sources[*number].object == object) return GATHER_OK;
+  return add_source(table, path, &wishes, error);
+}
+
 static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
                                  gather_error *error) {
   gather_remote_object *object = gather_map_object(map);
   if (object) return find_remote(table, path, object, number, error);
   const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
-  gather_table_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
-                                       .mapped = !table->options.keep_signals && reads_maps};
+  const gather_table_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
+                                             .mapped = !table->options.keep_signals && reads_maps};
   for (*number = 0; *number < table->source_count; ++*number)
     if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], map, error);
-  gather_table_source *made = &table->sources[*number];
-  GATHER_TRY(gather_table_source_open(path, &wishes, made, error));
-  table->source_count++;
-  gather_devices_add(table, made);
-  return check_same(made, map, error);
+  GATHER_TRY(add_source(table, path, &wishes, error));
+  return check_same(&table->sources[*number], map, error);
 }
 
 static gather_status add_part(gather_table *table, const gather_file *file, const gather_file_tensor *found,
@@ -136,10 +152,7 @@ static gather_status add_tensor(gather_table *table, const gather_file *file, co
                                 gather_error *error) {
   int64_t row_bytes;
   GATHER_TRY(check_rows(file->name, found, &row_bytes, error));
-  if (table->part_count == 0)
-    describe(table, file, found, row_bytes);
-  else
-    GATHER_TRY(check_like_first(table, file->name, found, error));
+  GATHER_TRY(gather_table_set_rows(table, table->part_count == 0, file, found, row_bytes, error));
   return add_part(table, file, found, error);
 }
 
@@ -188,19 +201,112 @@ gather_status gather_table_add_bytes(gather_table *table, const gather_file *fil
   return add_tensor(table, file, &bytes, error);
 }
 
+/* ---- the life of a table: created without parts, completed after the last one, closed */
+
+static gather_status make_residency(gather_table *table, gather_error *error) {
+  bool mapped = false;
+  table->map_use.most_bytes = table->budget.map_bytes;
+  if (table->client) return GATHER_OK;
+  if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
+  table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
+  if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  bool pages = table->budget.ceiling == 0 &&
+               !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
+  for (int32_t i = 0; i < table->source_count; i++) {
+    if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
+      return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+    mapped = mapped || table->sources[i].map;
+  }
+  return mapped ? gather_guard_install(error) : GATHER_OK;
+}
+
+static gather_status allocate(gather_table *table, int32_t count, gather_error *error) {
+  table->files = gather_alloc(count * (int64_t)sizeof *table->files);
+  table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
+  if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  table->devices = gather_alloc(count * (int64_t)sizeof *table->devices);
+  if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  gather_engine engine;
+  GATHER_TRY(gather_engine_choose(table->options.engine, table->client != NULL, &engine, table->why, sizeof table->why,
+                                  error));
+  table->engine = engine;
+  return gather_table_divide_memory(table, error);
+}
+
+gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client, int32_t count,
+                                  gather_table **table, gather_error *error) {
+  gather_table *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  const gather_remote_options *remote = options->remote;
+  gather_table_enter(made); /* nobody has entered it yet: this makes its locks and lists */
+  made->options = *options;
+  made->client = client ? gather_remote_client_hold(client) : NULL;
+  made->kept_on_disk = remote && remote->cache_folder && remote->cache_folder[0];
+  made->gap_given = remote ? remote->gap_bytes : -1;
+  /* With blocks on disk the client joins by blocks. A gap could be a block that nobody needs, and that is not there the next time. */
+  if (made->gap_given < 0 && made->kept_on_disk) made->gap_given = 0;
+  gather_status status = allocate(made, count, error);
+  if (status == GATHER_OK)
+    *table = made;
+  else
+    gather_table_close(made);
+  return status;
+}
+
+gather_status gather_table_complete(gather_table *table, gather_error *error) {
+  GATHER_TRY(gather_table_divide_memory(table, error));
+  table->options.remote = NULL; /* the caller's */
+  table->info.rows = table->shape[0];
+  table->info.parts = table->part_count;
+  table->cache = gather_cache_create(table->info.row_bytes, table->info.rows, table->budget.cache_bytes);
+  return make_residency(table, error);
+}
+
+/* The tables that a table with decoded rows reads, and its scratch memory. */
+static void close_decoding(gather_decoded *decoding) {
+  if (!decoding) return;
+  gather_scratch_clear(decoding);
+  for (int32_t i = 0; i < decoding->count; i++) {
+    gather_piece *piece = &decoding->pieces[i];
+    gather_table_close(piece->data);
+    for (int role = 0; role < GATHER_SIDE_COUNT; role++) {
+      gather_table_close(piece->side[role].table);
+      gather_free(piece->side[role].constant);
+    }
+  }
+  gather_free(decoding->pieces);
+  gather_free(decoding);
+}
+
+void gather_table_close(gather_table *table) {
+  if (!table) return;
+  gather_table_enter(table);
+  gather_table_end_jobs(table);
+  gather_worker_destroy_all(table);
+  close_decoding(table->decoding);
+  for (int32_t i = 0; i < table->source_count; i++) {
+    if (table->residency) gather_residency_close(&table->residency[i]);
+    gather_table_source_close(&table->sources[i]);
+  }
+  for (int32_t i = 0; i < table->file_count; i++) gather_file_close(table->files[i]);
+  gather_remote_client_release(table->client);
+  gather_cache_destroy(table->cache);
+  gather_free(table->residency);
+  gather_free(table->sources);
+  gather_free(table->devices);
+  gather_free(table->parts);
+  gather_free(table->files);
+  (void)pthread_cond_destroy(&table->changed);
+  (void)pthread_mutex_destroy(&table->lock);
+  gather_free(table);
+}
+
+/* ---- facts about its parts */
+
 bool gather_table_reads(const gather_table *table, const char *path) {
   bool found = false;
   for (int32_t i = 0; table && i < table->file_count && !found; i++) found = gather_file_reads(table->files[i], path);
   return found;
-}
-
-/* Raw rows may begin behind other bytes, and end before others. */
-static bool is_whole(const gather_file *file) {
-  return strcmp(file->format, "raw") != 0 || (file->tensors[0].offset == 0 && file->tensors[0].bytes == file->map.size);
-}
-
-bool gather_table_shares_file(const gather_table *table) {
-  return table->file_count != 1 || table->files[0]->len != table->info.parts || !is_whole(table->files[0]);
 }
 
 bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
@@ -217,14 +323,4 @@ bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_par
   return true;
 }
 
-const gather_part *gather_table_find_part(const gather_table *table, int64_t row) {
-  int32_t low = 0, high = table->part_count - 1;
-  while (low < high) {
-    int32_t middle = low + (high - low + 1) / 2;
-    if (table->parts[middle].first <= row)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return &table->parts[low];
-}
+const gather_table_info *gather_table_describe(const gather_table *table) { return &table->info; }
