@@ -223,6 +223,12 @@ GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *er
 bool gather_npy_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
+/* Whether bytes begin with the magic bytes; also those that end within them. */
+bool gather_npy_begins(const uint8_t *bytes, int64_t size);
+/* Reads the .npy at [start, end) of the file; its tensor has no name. Byte positions in messages count from the
+ * start of the file. */
+GATHER_CHECKED gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor,
+                                             gather_error *error);
 bool gather_npz_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
 /* What a zip file is that has no arrays, and what to do; NULL: it has some, or cannot be read. file: only its map is read, and its tensors

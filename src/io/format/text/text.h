@@ -10,11 +10,7 @@
 
 /* The first byte that is not UTF-8; -1 if there is none. */
 int64_t gather_utf8_check(const char *text, int64_t bytes);
-/* Writes a descr's text as UTF-8, terminated, and returns its length: at most twice `bytes`. Outside strings,
- * comments, newlines and the L of Python 2 integers are dropped, so that every reader understands the text. */
-int64_t gather_descr_copy(char *target, const char *text, int64_t bytes, bool is_utf8);
-/* Converts UTF-8 to Latin-1 in place; returns the new length, -1 if it cannot be converted. */
-int64_t gather_latin1_from_utf8(char *text, int64_t bytes);
+
 /* Appends a text as gather_text_visible shows it. */
 void gather_text_put(gather_growing *to, const char *text);
 
