@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "io/format/format.h"
-#include "io/format/quant_state.h"
+#include "io/format/safetensors/quant_state.h"
 
 /* ---- errors */
 

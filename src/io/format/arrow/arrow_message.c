@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "io/format/arrow/arrow.h"
 #include "io/format/bytes.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 /* ---- memory that an open Arrow file owns */
 

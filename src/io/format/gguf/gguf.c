@@ -19,7 +19,7 @@
 #include "core/base/tensor.h"
 #include "io/format/format.h"
 #include "io/format/span.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 /* The largest model has about a hundred. */
 enum { MOST_PARTS = 1024 };

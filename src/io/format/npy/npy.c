@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "io/format/format.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 /* ---- text in headers: versions 1.0 and 2.0 are Latin-1, 3.0 is UTF-8; inside, all text is UTF-8 */
 

@@ -14,7 +14,7 @@
 #include "io/format/bytes.h"
 #include "io/format/format.h"
 #include "io/format/sort.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 /* A member, as the central directory describes it. Offsets count from the file's first byte. */
 typedef struct zip_member {

@@ -1,10 +1,257 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx.c: recognises and opens ONNX models and single tensors (TensorProto).
+ * onnx.c: recognises and opens ONNX models and single tensors (TensorProto, .pb), and writes the latter.
  */
 #include "io/format/onnx/onnx.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "io/format/format.h"
+
+/* ---- writing a TensorProto: a few fields, without a library. Field numbers in onnx.proto: dims = 1, data_type = 2, string_data = 6, name =
+ * 8, raw_data = 9. */
+
+/* A field's tag is its number and its wire type: 0 = varint, 2 = length-delimited. */
+enum {
+  KEY_DIMS = 1 << 3 | 0,
+  KEY_DATA_TYPE = 2 << 3 | 0,
+  KEY_STRING_DATA = 6 << 3 | 2,
+  KEY_NAME = 8 << 3 | 2,
+  KEY_RAW_DATA = 9 << 3 | 2,
+  VARINT_MAX = 10
+};
+
+bool gather_pb_carries(const gather_type_info *type) { return type->onnx != 0; }
+
+gather_status gather_pb_check_size(int64_t bytes, gather_error *error) {
+  if (bytes >= 0 && bytes <= INT32_MAX) return GATHER_OK;
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                           "a TensorProto (.pb) holds at most 2 GiB; write .npy or .bin");
+}
+
+static char *put_varint(char *at, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *at++ = (char)(unsigned char)(value | 0x80);
+  *at++ = (char)(unsigned char)value;
+  return at;
+}
+
+static int64_t varint_bytes(uint64_t value) {
+  int64_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) bytes++;
+  return bytes;
+}
+
+static char *put_text(char *at, int key, const char *text, size_t bytes) {
+  *at++ = (char)key;
+  at = put_varint(at, bytes);
+  if (bytes > 0) memcpy(at, text, bytes);
+  return at + bytes;
+}
+
+gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                               gather_error *error) {
+  const gather_type_info *type = gather_type_get(what->type);
+  const char *name = what->name ? what->name : "";
+  int64_t name_bytes = (int64_t)strlen(name);
+  if (type->kind == GATHER_KIND_STRING) data_bytes = 0;
+  GATHER_TRY(gather_pb_check_size(data_bytes, error));
+  GATHER_TRY(gather_pb_check_size(name_bytes, error));
+  header->bytes = gather_alloc(name_bytes + (what->rank + 3) * (VARINT_MAX + 1));
+  if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
+  char *at = header->bytes;
+  for (int32_t d = 0; d < what->rank; d++) {
+    *at++ = (char)KEY_DIMS;
+    at = put_varint(at, (uint64_t)what->shape[d]);
+  }
+  *at++ = (char)KEY_DATA_TYPE;
+  at = put_varint(at, (uint64_t)type->onnx);
+  if (name_bytes > 0) at = put_text(at, KEY_NAME, name, (size_t)name_bytes);
+  if (type->kind != GATHER_KIND_STRING) {
+    *at++ = (char)KEY_RAW_DATA;
+    at = put_varint(at, (uint64_t)data_bytes);
+  }
+  header->size = at - header->bytes;
+  return gather_pb_check_size(header->size + data_bytes, error);
+}
+
+int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < len; i++) {
+    if (strings[i].bytes > INT32_MAX) return -1;
+    int64_t bytes = (int64_t)strings[i].bytes;
+    if (!gather_add(total, 1 + varint_bytes((uint64_t)bytes) + bytes, &total)) return -1;
+  }
+  return total;
+}
+
+void gather_pb_strings(const gather_string *strings, int64_t len, char *target) {
+  for (int64_t i = 0; i < len; i++) target = put_text(target, KEY_STRING_DATA, strings[i].text, strings[i].bytes);
+}
+
 #ifdef GATHER_HAVE_NANOPB
+
+/* ---- the versions of operator sets that a model or a function imports */
+
+static gather_status read_import(gather_onnx *onnx, gather_proto message, gather_onnx_import *import) {
+  *import = (gather_onnx_import){.domain = ""};
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number == 1) GATHER_TRY(gather_onnx_domain(onnx, &field, &import->domain));
+    if (field.number != 2) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
+    import->version = (int64_t)field.value;
+  }
+}
+
+static gather_status read_imports(gather_onnx *onnx, gather_proto message, uint32_t number) {
+  int64_t counts[10];
+  gather_onnx_import *rows = NULL;
+  GATHER_TRY(gather_onnx_count(onnx, message, 10, counts));
+  GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof *rows, &rows));
+  onnx->imports = (gather_onnx_imports){rows, 0};
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != number) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(read_import(onnx, field.inner, &rows[onnx->imports.count++]));
+  }
+}
+
+/* ---- functions */
+
+enum {
+  FUNCTION_INPUT = 4,
+  FUNCTION_OUTPUT = 5,
+  FUNCTION_NODE = 7,
+  FUNCTION_IMPORT = 9,
+  FUNCTION_DOMAIN = 10,
+  FUNCTION_DEFAULT = 11,
+  FUNCTION_INFO = 12,
+  FUNCTION_OVERLOAD = 13
+};
+
+/* The lists of a function's graph under construction. */
+typedef struct function_lists {
+  gather_value *inputs, *outputs, *infos;
+} function_lists;
+
+static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_function *function,
+                                const function_lists *l) {
+  gather_graph *graph = function->graph;
+  for (;;) {
+    gather_proto_field field;
+    gather_value *value = NULL;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &function->name));
+    if (field.number == FUNCTION_OVERLOAD) GATHER_TRY(gather_onnx_text(onnx, &field, &function->overload));
+    if (field.number == FUNCTION_DOMAIN) GATHER_TRY(gather_onnx_domain(onnx, &field, &function->domain));
+    if (field.number == FUNCTION_INPUT) value = &l->inputs[graph->input_count++];
+    if (field.number == FUNCTION_OUTPUT) value = &l->outputs[graph->output_count++];
+    if (field.number == FUNCTION_INFO) {
+      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+      GATHER_TRY(gather_onnx_value(onnx, field.inner, &l->infos[graph->info_count++]));
+    }
+    if (!value) continue;
+    *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
+    GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
+  }
+}
+
+/* The attributes with a default. Nodes of the body are not read yet: a graph among them is one of its own. */
+static gather_status read_defaults(gather_onnx *onnx, gather_proto message, int64_t count, const char *path,
+                                   gather_function *function) {
+  gather_attribute *defaults = NULL;
+  if (count > INT32_MAX) return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
+  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *defaults, &defaults));
+  function->defaults = defaults;
+  for (;;) {
+    gather_proto_field field;
+    int32_t places = 0;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != FUNCTION_DEFAULT) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(gather_onnx_attribute(onnx, field.inner, NULL, path, 1, NULL, &places));
+    if (places != 1) continue; /* a list of graphs: nothing here uses one */
+    places = 0;
+    GATHER_TRY(gather_onnx_attribute(onnx, field.inner, function->graph, path, 1, &defaults[function->default_count],
+                                     &places));
+    function->default_count += places;
+  }
+}
+
+static gather_status read_function(gather_onnx *onnx, gather_proto message, gather_function *function) {
+  int64_t counts[16];
+  function_lists l;
+  gather_graph *graph = NULL;
+  GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
+  GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *graph, &graph));
+  *function = (gather_function){.domain = "", .name = "", .overload = "", .graph = graph};
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INPUT], sizeof *l.inputs, &l.inputs));
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_OUTPUT], sizeof *l.outputs, &l.outputs));
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INFO], sizeof *l.infos, &l.infos));
+  graph->inputs = l.inputs;
+  graph->outputs = l.outputs;
+  graph->infos = l.infos;
+  GATHER_TRY(read_names(onnx, message, function, &l));
+  GATHER_TRY(read_imports(onnx, message, FUNCTION_IMPORT));
+  graph->name = function->name;
+  char path[256];
+  int length =
+      snprintf(path, sizeof path, "%s%s%s/", function->domain, function->domain[0] != '\0' ? "." : "", function->name);
+  if (length < 0 || (size_t)length >= sizeof path) (void)snprintf(path, sizeof path, "%.100s/", function->name);
+  const char *kept = gather_arena_text(&onnx->file->arena, path, strlen(path));
+  if (!kept)
+    return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a function's name");
+  GATHER_TRY(gather_onnx_scope_add(onnx, graph, kept));
+  GATHER_TRY(read_defaults(onnx, message, counts[FUNCTION_DEFAULT], kept, function));
+  return gather_onnx_nodes(onnx, message, FUNCTION_NODE, graph, kept, 1);
+}
+
+/* ---- the file's tensors */
+
+static gather_status full_name(gather_onnx *onnx, const char *path, const char *name, const char **full) {
+  size_t before = strlen(path), length = strlen(name);
+  char *text = NULL;
+  *full = name;
+  if (before == 0) return GATHER_OK;
+  GATHER_TRY(gather_onnx_take(onnx, (int64_t)(before + length) + 1, 1, &text));
+  memcpy(text, path, before);
+  memcpy(text + before, name, length);
+  *full = text;
+  return GATHER_OK;
+}
+
+/* The graphs' constants as the file's tensors. */
+static gather_status list_tensors(gather_onnx *onnx) {
+  gather_file *file = onnx->file;
+  int64_t count = 0;
+  const char **plain = NULL;
+  for (const gather_onnx_scope *scope = onnx->first; scope; scope = scope->next) count += scope->graph->constant_count;
+  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *file->tensors, &file->tensors));
+  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *plain, &plain));
+  file->plain_names = plain;
+  for (const gather_onnx_scope *scope = onnx->first; scope; scope = scope->next)
+    for (int64_t i = 0; i < scope->graph->constant_count; i++) {
+      gather_file_tensor *tensor = &file->tensors[file->len];
+      *tensor = scope->graph->constants[i].tensor;
+      plain[file->len++] = tensor->name;
+      GATHER_TRY(full_name(onnx, scope->path, tensor->name, &tensor->name));
+    }
+  return GATHER_OK;
+}
+
+/* ---- reading */
 
 enum { IR_VERSION = 1, GRAPH = 7, IMPORT = 8, FUNCTION = 25 };
 
@@ -21,6 +268,7 @@ static const uint8_t TENSOR_WIRES[17] = {[1] = NUMBER | ANY_LIST,  [2] = NUMBER,
                                          [11] = NUMBER | ANY_LIST, [12] = ANY_LIST,
                                          [13] = ANY_LIST,          [14] = NUMBER,
                                          [16] = ANY_LIST};
+
 static const uint8_t MODEL_WIRES[27] = {
     [1] = NUMBER,   [2] = ANY_LIST, [3] = ANY_LIST,  [4] = ANY_LIST,  [5] = NUMBER,    [6] = ANY_LIST,
     [7] = ANY_LIST, [8] = ANY_LIST, [14] = ANY_LIST, [20] = ANY_LIST, [25] = ANY_LIST, [26] = ANY_LIST};
@@ -87,7 +335,7 @@ static gather_status read_head(gather_onnx *onnx, gather_proto message, gather_g
                                gather_proto_field *graph) {
   static const gather_onnx_import FIRST = {"", 1};
   *graph = (gather_proto_field){0};
-  GATHER_TRY(gather_onnx_imports_read(onnx, message, IMPORT));
+  GATHER_TRY(read_imports(onnx, message, IMPORT));
   for (;;) {
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
@@ -115,7 +363,7 @@ static gather_status read_functions(gather_onnx *onnx, gather_proto message, gat
     if (field.number == 0) return GATHER_OK;
     if (field.number != FUNCTION) continue;
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(gather_onnx_function(onnx, field.inner, &functions[model->function_count++]));
+    GATHER_TRY(read_function(onnx, field.inner, &functions[model->function_count++]));
   }
 }
 
@@ -130,7 +378,7 @@ gather_status gather_onnx_open(gather_file *file, gather_error *error) {
   GATHER_TRY(read_head(&onnx, message, model, &graph));
   GATHER_TRY(gather_onnx_graph(&onnx, graph.inner, NULL, "", 1, &model->graph));
   GATHER_TRY(read_functions(&onnx, message, model));
-  GATHER_TRY(gather_onnx_list_tensors(&onnx));
+  GATHER_TRY(list_tensors(&onnx));
   file->graph = model;
   return GATHER_OK;
 }

@@ -1,22 +1,77 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors.c: reads safetensors files: a length of eight bytes, a header in JSON, and the tensors' elements,
- * little-endian and row-major. Source: the format's description and its reference implementation, safetensors 0.8.
+ * safetensors.c: reads safetensors files: a length of eight bytes, a header in JSON, and the tensors' elements, little-endian and row-
+ * major; and indices of models in several files.
+ * Source: the format's description and its reference implementation, safetensors 0.8.
  */
-#include "io/format/safetensors/safetensors.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/compiler.h"
 #include "core/base/tensor.h"
+#include "io/format/format.h"
+#include "io/format/safetensors/safetensors_json.h"
+#include "io/format/span.h"
+
+/* ---- recognising files and shard indices by their bytes, also without Jansson, so that the message can say what is missing */
+
+enum { HEADER_AT = 8 };
+
+/* The header length in eight bytes, of which a valid one uses four, and the header's first byte. */
+bool gather_safetensors_is_file(const gather_map *map) {
+  const uint8_t *bytes = map->bytes;
+  return map->size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
+}
+
+static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Whether a byte of a remote file can be read. */
+static bool has(const gather_map *map, int64_t at) { return gather_map_need(map, at, 1, NULL) == GATHER_OK; }
+
+/* JSON with the key "weight_map", anywhere in the object: searches up to the size limit of an index. A longer remote file is none:
+ * nobody wants to download that much of it to find out. */
+bool gather_safetensors_is_index(const gather_map *map) {
+  static const char KEY[] = "\"weight_map\"";
+  const int64_t most = 100 * 1000 * 1000, key_bytes = (int64_t)sizeof KEY - 1;
+  const uint8_t *bytes = map->bytes;
+  int64_t at = 0, size = map->size;
+  while (at < size && has(map, at) && is_blank(bytes[at])) at++;
+  if (at == size || !has(map, at) || bytes[at] != '{') return false;
+  if (size > most && map->remote) return false;
+  if (size > most) size = most;
+  if (gather_map_need(map, 0, size, NULL) != GATHER_OK) return false;
+  for (const uint8_t *quote; at < size; at = quote - bytes + 1) {
+    quote = memchr(bytes + at, '"', (size_t)(size - at));
+    if (!quote || size - (quote - bytes) < key_bytes) return false;
+    if (memcmp(quote, KEY, (size_t)key_bytes) == 0) return true;
+  }
+  return false;
+}
+
+bool gather_safetensors_recognise(const gather_map *map) {
+  return gather_safetensors_is_file(map) || gather_safetensors_is_index(map);
+}
 
 #ifdef GATHER_HAVE_JANSSON
 
+/* ---- a file */
+
+typedef struct safetensors_file {
+  gather_json json;
+  const gather_map *map;
+  int64_t size;    /* of the file */
+  int64_t data_at; /* the first byte after the header */
+  gather_file_tensor *tensors;
+  gather_file_span *spans;         /* one for each tensor */
+  const gather_file_span **sorted; /* sorted by name, once all are read */
+  int64_t len;
+} safetensors_file;
+
 enum { LENGTH_BYTES = 8 };
 
-static gather_status read_length(gather_safetensors *st, const gather_map *map) {
+static gather_status read_length(safetensors_file *st, const gather_map *map) {
   const gather_json *json = &st->json;
   int64_t length = 0;
   st->map = map;
@@ -50,7 +105,7 @@ static const gather_type_info *find_type(const char *name) {
   }
 }
 
-static gather_status read_type(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
+static gather_status read_type(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
                                const gather_file_span *span) {
   const char *name = json_string_value(json_object_get(tree, "dtype"));
   if (!name || name[0] == '\0') return WRONG(st, tensor, span, "has no dtype");
@@ -62,7 +117,7 @@ static gather_status read_type(const gather_safetensors *st, const json_t *tree,
   return tensor->type_name ? GATHER_OK : GATHER_JSON_NO_MEMORY(&st->json);
 }
 
-static gather_status read_shape(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
+static gather_status read_shape(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
                                 const gather_file_span *span) {
   const json_t *list = json_object_get(tree, "shape");
   if (!json_is_array(list)) return WRONG(st, tensor, span, "has no shape");
@@ -83,7 +138,7 @@ static gather_status read_shape(const gather_safetensors *st, const json_t *tree
   return GATHER_OK;
 }
 
-static gather_status read_place(const gather_safetensors *st, const json_t *tree, const gather_file_tensor *tensor,
+static gather_status read_place(const safetensors_file *st, const json_t *tree, const gather_file_tensor *tensor,
                                 gather_file_span *span) {
   const json_t *pair = json_object_get(tree, "data_offsets");
   const json_t *begin = json_array_get(pair, 0), *end = json_array_get(pair, 1);
@@ -101,7 +156,7 @@ static gather_status read_place(const gather_safetensors *st, const json_t *tree
 }
 
 /* NumPy's descr for opaque bytes. */
-static gather_status set_descr(const gather_safetensors *st, gather_file_tensor *tensor) {
+static gather_status set_descr(const safetensors_file *st, gather_file_tensor *tensor) {
   char text[32];
   (void)snprintf(text, sizeof text, "'|V%" PRId64 "'", tensor->tensor.item_bytes);
   tensor->descr = gather_arena_text(&st->json.file->arena, text, strlen(text));
@@ -109,7 +164,7 @@ static gather_status set_descr(const gather_safetensors *st, gather_file_tensor 
 }
 
 /* A dtype without a name here: its elements are opaque if they are whole bytes. */
-static gather_status size_unknown(const gather_safetensors *st, int64_t len, gather_file_tensor *tensor,
+static gather_status size_unknown(const safetensors_file *st, int64_t len, gather_file_tensor *tensor,
                                   const gather_file_span *span) {
   gather_error why;
   int64_t bytes = span->end - span->begin;
@@ -126,8 +181,7 @@ static gather_status size_unknown(const gather_safetensors *st, int64_t len, gat
   return gather_file_unreadable(st->json.file, &why, tensor, st->json.error);
 }
 
-static gather_status check_size(const gather_safetensors *st, gather_file_tensor *tensor,
-                                const gather_file_span *span) {
+static gather_status check_size(const safetensors_file *st, gather_file_tensor *tensor, const gather_file_span *span) {
   int64_t len;
   if (!gather_shape_len(tensor->tensor.rank, tensor->tensor.shape, &len))
     return WRONG(st, tensor, span, "has a size that does not fit in 64 bits");
@@ -141,7 +195,7 @@ static gather_status check_size(const gather_safetensors *st, gather_file_tensor
                            tensor->name, tensor->bytes, span->end - span->begin);
 }
 
-static gather_status read_tree(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
+static gather_status read_tree(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
                                gather_file_span *span) {
   GATHER_TRY(read_type(st, tree, tensor, span));
   GATHER_TRY(read_shape(st, tree, tensor, span));
@@ -151,8 +205,9 @@ static gather_status read_tree(const gather_safetensors *st, const json_t *tree,
   return gather_file_point(st->json.file, st->map, tensor->offset, tensor, st->json.error);
 }
 
-gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_json_part value,
-                                        gather_file_tensor *tensor, gather_file_span *span) {
+/* Reads the header entry of the tensor `tensor->name`. */
+static gather_status read_entry(const safetensors_file *st, gather_json_part value, gather_file_tensor *tensor,
+                                gather_file_span *span) {
   json_t *tree = NULL;
   if (!gather_json_is(&st->json, value, '{'))
     return GATHER_JSON_WRONG(&st->json, value.at, "the entry of the tensor '%.100s' is not an object", tensor->name);
@@ -165,7 +220,7 @@ gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_jso
 /* ---- the header */
 
 /* "__metadata__" does not concern the tensors: it is ignored. */
-static gather_status read_members(gather_safetensors *st, gather_json_part header) {
+static gather_status read_members(safetensors_file *st, gather_json_part header) {
   const gather_json *json = &st->json;
   gather_json_walk walk = {.rest = header};
   for (;;) {
@@ -178,13 +233,13 @@ static gather_status read_members(gather_safetensors *st, gather_json_part heade
     gather_file_span *span = &st->spans[st->len++];
     tensor->name = name;
     *span = (gather_file_span){.tensor = tensor, .said_at = walk.key.at};
-    GATHER_TRY(gather_safetensors_tensor(st, walk.value, tensor, span));
+    GATHER_TRY(read_entry(st, walk.value, tensor, span));
   }
 }
 
 /* Like the reference implementation, this refuses gaps and bytes that belong to no tensor: they reveal a wrong
  * number or hidden content. */
-static gather_status check_places(const gather_safetensors *st) {
+static gather_status check_places(const safetensors_file *st) {
   int64_t at = 0;
   for (int64_t i = 0; i < st->len; i++) {
     const gather_file_span *span = st->sorted[i];
@@ -200,7 +255,8 @@ static gather_status check_places(const gather_safetensors *st) {
                            st->size - st->data_at - at);
 }
 
-gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *map) {
+/* Reads the header of a mapped file into the arena of st->json.file. st->json is set; this sets the rest. */
+static gather_status read_file(safetensors_file *st, const gather_map *map) {
   const gather_json *json = &st->json;
   gather_arena *arena = &json->file->arena;
   int64_t most = 0;
@@ -220,10 +276,206 @@ gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *
 }
 
 gather_status gather_safetensors_open(gather_file *file, gather_error *error) {
-  gather_safetensors st = {.json = {.file = file, .name = file->name, .error = error}};
-  GATHER_TRY(gather_safetensors_read(&st, &file->map));
+  safetensors_file st = {.json = {.file = file, .name = file->name, .error = error}};
+  GATHER_TRY(read_file(&st, &file->map));
   file->tensors = st.tensors;
   file->len = st.len;
+  return GATHER_OK;
+}
+
+/* ---- models in several files. The index is JSON; its "weight_map" maps each tensor to a file beside the index, whose header describes the
+ * tensor. Each file is mapped and read once. */
+
+/* A tensor of the index, and the file that contains it. */
+typedef struct entry {
+  const char *shard;
+  int64_t shard_at; /* its position in the index */
+  int64_t next;     /* the next tensor of the same file; -1 */
+} entry;
+
+typedef struct index_reader {
+  gather_json json;
+  entry *entries; /* one for each of the file's tensors */
+  gather_file_span *spans;
+  const gather_file_span **sorted;
+} index_reader;
+
+/* ---- the index itself */
+
+/* A tensor of which only the name is known yet. */
+static gather_file_tensor unknown_tensor(const char *name) {
+  return (gather_file_tensor){
+      .name = name, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
+}
+
+static gather_status read_map(index_reader *reader, gather_json_part map) {
+  const gather_json *json = &reader->json;
+  gather_file *file = json->file;
+  gather_json_walk walk = {.rest = map};
+  for (;;) {
+    const char *name = NULL;
+    GATHER_TRY(gather_json_next(json, &walk));
+    if (walk.ended) return gather_json_end(json, &walk);
+    GATHER_TRY(gather_json_text(json, walk.key, "a tensor name", &name));
+    file->tensors[file->len] = unknown_tensor(name);
+    reader->spans[file->len] = (gather_file_span){.tensor = &file->tensors[file->len], .said_at = walk.key.at};
+    entry *made = &reader->entries[file->len++];
+    made->shard_at = walk.value.at;
+    GATHER_TRY(gather_json_text(json, walk.value, "the name of a tensor's file", &made->shard));
+  }
+}
+
+/* The weight_map of the index; given twice, it is an error. */
+static gather_status find_map(index_reader *reader, gather_json_part *map) {
+  const gather_json *json = &reader->json;
+  gather_json_walk walk = {.rest = {0, json->file->map.size}};
+  bool found = false;
+  for (;;) {
+    const char *key = NULL;
+    GATHER_TRY(gather_json_next(json, &walk));
+    if (walk.ended) break;
+    GATHER_TRY(gather_json_text(json, walk.key, "a key", &key));
+    if (strcmp(key, "weight_map") != 0) continue;
+    if (found) return GATHER_JSON_WRONG(json, walk.key.at, "the key 'weight_map' is given twice");
+    found = true;
+    *map = walk.value;
+  }
+  GATHER_TRY(gather_json_end(json, &walk));
+  return found ? GATHER_OK : GATHER_JSON_WRONG(json, json->file->map.size, "the index has no 'weight_map'");
+}
+
+static gather_status read_index(index_reader *reader) {
+  const gather_json *json = &reader->json;
+  gather_file *file = json->file;
+  gather_json_part map = {0, 0};
+  int64_t most = 0;
+  if (file->map.size > GATHER_SAFETENSORS_JSON_MAX)
+    return GATHER_JSON_WRONG(json, GATHER_SAFETENSORS_JSON_MAX, "an index of more than %d bytes",
+                             GATHER_SAFETENSORS_JSON_MAX);
+  GATHER_TRY(gather_map_need(&file->map, 0, file->map.size, json->error));
+  GATHER_TRY(gather_json_check(json, (gather_json_part){0, file->map.size}));
+  GATHER_TRY(find_map(reader, &map));
+  GATHER_TRY(gather_json_count(json, map, &most));
+  file->tensors = gather_arena_take(&file->arena, most, (int64_t)sizeof *file->tensors);
+  reader->entries = gather_arena_take(&file->arena, most, (int64_t)sizeof *reader->entries);
+  if (!file->tensors || !reader->entries || !gather_file_spans_take(file, most, &reader->spans, &reader->sorted))
+    return GATHER_JSON_NO_MEMORY(json);
+  GATHER_TRY(read_map(reader, map));
+  gather_file_spans_by_name(reader->sorted, file->len);
+  return gather_file_spans_differ(reader->sorted, file->len, json->name, json->error);
+}
+
+/* ---- its files */
+
+/* The header of one file beside the index. */
+typedef struct shard {
+  safetensors_file st;
+  const gather_map *map;
+  gather_status status; /* of reading its header */
+  gather_error why;
+} shard;
+
+/* Marks a tensor that the file does not have as unreadable. The reason names the file with the wrong bytes. */
+static gather_status give_up(const index_reader *reader, const shard *from, int64_t i) {
+  const gather_json *json = &reader->json;
+  gather_file_tensor *tensor = &json->file->tensors[i];
+  gather_error why = from->why;
+  if (from->status == GATHER_OK)
+    (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, json->name, reader->entries[i].shard_at,
+                           "the tensor '%.100s' is not in '%.200s', where the index says it is", tensor->name,
+                           reader->entries[i].shard);
+  return gather_file_unreadable(json->file, &why, tensor, json->error);
+}
+
+static gather_status read_shard(const index_reader *reader, const char *location, shard *from) {
+  const gather_json *json = &reader->json;
+  char *path = gather_file_beside(json->file, location);
+  if (!path) return GATHER_JSON_NO_MEMORY(json);
+  from->st = (safetensors_file){.json = {.file = json->file, .name = path, .error = &from->why}};
+  from->status = gather_map_need(from->map, 0, GATHER_FORMAT_HEAD, &from->why);
+  if (from->status != GATHER_OK) return GATHER_OK;
+  if (!gather_safetensors_is_file(from->map))
+    from->status = gather_fail_file(&from->why, GATHER_UNSUPPORTED, path, 0,
+                                    "it is not a safetensors file, but the index names it");
+  else
+    from->status = read_file(&from->st, from->map);
+  if (from->status != GATHER_OUT_OF_MEMORY) return GATHER_OK;
+  if (json->error) *json->error = from->why;
+  return GATHER_OUT_OF_MEMORY;
+}
+
+/* Reads all tensors of one file, from the one at `first` on. */
+static gather_status fill_shard(const index_reader *reader, int64_t first) {
+  const gather_json *json = &reader->json;
+  gather_file_tensor *tensors = json->file->tensors;
+  shard from = {.map = NULL};
+  for (int64_t i = first; i >= 0; i = reader->entries[i].next) {
+    const entry *at = &reader->entries[i];
+    if (!from.map) {
+      GATHER_TRY(gather_file_sibling(json->file, at->shard, at->shard_at, tensors[i].name, &tensors[i], &from.map,
+                                     json->error));
+      if (!from.map) continue; /* the tensor was marked as unreadable */
+      GATHER_TRY(read_shard(reader, at->shard, &from));
+    }
+    const gather_file_span *found =
+        from.status == GATHER_OK ? gather_file_spans_find(from.st.sorted, from.st.len, tensors[i].name) : NULL;
+    if (found)
+      tensors[i] = *found->tensor;
+    else
+      GATHER_TRY(give_up(reader, &from, i));
+  }
+  return GATHER_OK;
+}
+
+/* Chains the tensors of each file: reuses the spans with the files' names, sorted by them. */
+static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *count) {
+  const gather_json *json = &reader->json;
+  int64_t len = json->file->len;
+  gather_file_tensor *names = gather_arena_take(&json->file->arena, len, (int64_t)sizeof *names);
+  *firsts = gather_arena_take(&json->file->arena, len, (int64_t)sizeof **firsts);
+  if (!names || !*firsts) return GATHER_JSON_NO_MEMORY(json);
+  for (int64_t i = 0; i < len; i++) {
+    names[i].name = reader->entries[i].shard;
+    reader->spans[i].tensor = &names[i];
+  }
+  gather_file_spans_by_name(reader->sorted, len);
+  for (int64_t i = 0; i < len; i++) {
+    const gather_file_tensor *this = reader->sorted[i]->tensor;
+    const gather_file_tensor *next = i + 1 < len ? reader->sorted[i + 1]->tensor : NULL;
+    if (i == 0 || strcmp(reader->sorted[i - 1]->tensor->name, this->name) != 0) (*firsts)[(*count)++] = this - names;
+    reader->entries[this - names].next = next && strcmp(this->name, next->name) == 0 ? next - names : -1;
+  }
+  return GATHER_OK;
+}
+
+/* Loads the header of a remote shard; what is wrong with it is said later. */
+static void load_header(const gather_map *map) {
+  int64_t length = 0;
+  if (gather_map_need(map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK || !gather_safetensors_is_file(map)) return;
+  for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
+  if (length <= GATHER_SAFETENSORS_JSON_MAX) gather_map_expect(map, 8, length);
+}
+
+/* The shards of a remote index, many at once. */
+static gather_status map_shards(const index_reader *reader, const int64_t *firsts, int64_t count) {
+  gather_file *file = reader->json.file;
+  if (!file->client) return GATHER_OK;
+  const char **locations = gather_alloc(count * (int64_t)sizeof *locations);
+  if (!locations) return GATHER_JSON_NO_MEMORY(&reader->json);
+  for (int64_t i = 0; i < count; i++) locations[i] = reader->entries[firsts[i]].shard;
+  gather_status status = gather_siblings_map_urls(file, locations, count, load_header, reader->json.error);
+  gather_free(locations);
+  return status;
+}
+
+gather_status gather_safetensors_index_open(gather_file *file, gather_error *error) {
+  index_reader reader = {.json = {.file = file, .name = file->name, .bytes = file->map.bytes, .error = error}};
+  int64_t *firsts = NULL, count = 0;
+  file->format = "safetensors"; /* the format of its tensors */
+  GATHER_TRY(read_index(&reader));
+  GATHER_TRY(chain(&reader, &firsts, &count));
+  GATHER_TRY(map_shards(&reader, firsts, count));
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(fill_shard(&reader, firsts[i]));
   return GATHER_OK;
 }
 

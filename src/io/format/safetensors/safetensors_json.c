@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/format/safetensors/safetensors.h"
-#include "io/format/text/text.h"
+#include "io/format/safetensors/safetensors_json.h"
+#include "io/format/text/utf8.h"
 
 #ifdef GATHER_HAVE_JANSSON
 

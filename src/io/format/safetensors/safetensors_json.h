@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors.h: what the readers of safetensors files share: iterating over JSON of any size, and reading a header as
- * tensors.
+ * safetensors_json.h: JSON of any size in a mapped file, member by member.
  */
-#ifndef GATHER_FORMAT_SAFETENSORS_H
-#define GATHER_FORMAT_SAFETENSORS_H
+#ifndef GATHER_FORMAT_SAFETENSORS_JSON_H
+#define GATHER_FORMAT_SAFETENSORS_JSON_H
+
+#ifdef GATHER_HAVE_JANSSON
 
 #include <jansson.h>
 
 #include "core/base/error.h"
 #include "io/format/format.h"
-#include "io/format/span.h"
 
 /* The limit of the reference implementation; also used for an index. */
 enum { GATHER_SAFETENSORS_JSON_MAX = 100 * 1000 * 1000 };
@@ -60,23 +60,5 @@ GATHER_CHECKED gather_status gather_json_load(const gather_json *json, gather_js
 GATHER_CHECKED gather_status gather_json_text(const gather_json *json, gather_json_part value, const char *what,
                                               const char **text);
 
-/* ---- one file */
-
-typedef struct gather_safetensors {
-  gather_json json;
-  const gather_map *map;
-  int64_t size;    /* of the file */
-  int64_t data_at; /* the first byte after the header */
-  gather_file_tensor *tensors;
-  gather_file_span *spans;         /* one for each tensor */
-  const gather_file_span **sorted; /* sorted by name, once all are read */
-  int64_t len;
-} gather_safetensors;
-
-/* Reads the header of a mapped file into the arena of st->json.file. st->json is set; this sets the rest. */
-GATHER_CHECKED gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *map);
-/* Reads the header entry of the tensor `tensor->name`. */
-GATHER_CHECKED gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_json_part value,
-                                                       gather_file_tensor *tensor, gather_file_span *span);
-
+#endif
 #endif

@@ -12,7 +12,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "io/format/format.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 enum { LENGTH_BYTES = 8, ALIGN = 8, NUMBER_BYTES = 21, HEADER_MAX = 100 * 1000 * 1000 };
 /* As long as the longest name of a type. */

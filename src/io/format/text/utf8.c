@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: UTF-8: checks it, and shows text on a terminal.
+ * utf8.c: UTF-8: checks it, and shows text on a terminal.
  */
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
