@@ -11,7 +11,6 @@
 #include "core/base/alloc.h"
 #include "core/base/struct.h"
 #include "io/format/format.h"
-#include "io/format/format_open.h"
 #include "table/table_decode.h"
 
 /* ---- names */

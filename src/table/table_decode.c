@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "io/format/format.h"
-#include "io/format/swap.h"
 
 enum {
   BLOCK_BYTES = 1 << 20,         /* of scratch memory: many reads at a time, and it stays in a cache */

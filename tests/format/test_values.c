@@ -13,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "gather/file.h"
+#include "io/format/format.h"
 #include "io/format/graph.h"
-#include "io/format/substitute.h"
 
 /* ---- attributes */
 

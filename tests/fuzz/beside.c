@@ -7,7 +7,6 @@
 #include "core/base/arena.h"
 #include "fuzz/fuzz.h"
 #include "io/format/format.h"
-#include "io/format/format_open.h"
 
 /* One string "ab" at byte 0, then whatever it is. */
 static uint8_t bin[256] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 'b', 1, 2, 3, 4, 5, 6, 7, 8};
@@ -25,9 +24,9 @@ static gather_status open_as_ir(gather_file *file, gather_error *error) {
 }
 
 static gather_status open_beside(gather_file *file, const uint8_t *bytes, size_t size, gather_error *error) {
-  gather_status status = gather_file_use_memory(file, bytes, size, error);
   gather_sibling *sibling = gather_arena_take(&file->arena, 1, (int64_t)sizeof *sibling);
-  if (status != GATHER_OK || !sibling) return status;
+  file->map = (gather_map){.bytes = bytes, .size = (int64_t)size};
+  if (!sibling) return GATHER_OK;
   if (says_missing(bytes, size)) return open_as_ir(file, error);
   *sibling = (gather_sibling){.location = "fuzz.bin", .map = {.bytes = bin, .size = (int64_t)sizeof bin}};
   file->siblings = sibling;

@@ -74,8 +74,6 @@ typedef struct gather_sibling {
 
 /* The mapped file of that name; NULL. */
 gather_sibling *gather_sibling_find(const gather_file *file, const char *location);
-/* Adds a file whose name is new. False: out of memory. */
-bool gather_sibling_add(gather_file *file, gather_sibling *added);
 
 /* ---- beside.c */
 
@@ -92,9 +90,6 @@ char *gather_file_base(gather_file *file);
 
 /* ---- sibling_remote.c */
 
-/* Maps a file beside a remote file, or recalls why that failed. */
-GATHER_CHECKED gather_status gather_sibling_map_url(gather_file *file, const char *location, const gather_map **map,
-                                                    gather_error *error);
 /* Maps files beside a remote file, several at once, so that gather_file_sibling finds them; what cannot be opened is kept with its
  * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_check_location refuses are
  * left out. Does nothing for local files. */
@@ -146,8 +141,12 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
 /* The arguments of "the tensor%s%.100s%s" in a message: the name in quotes, or nothing for a tensor without a name. */
 #define GATHER_CALLED(name) (*(name) ? " '" : ""), (name), (*(name) ? "'" : "")
 /* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
-GATHER_CHECKED gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error);
-/* text_file.c: reads the mapped file as text; `column` as for gather_file_open_text. */
+GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
+  return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
+}
+/* text_file.c: reads the mapped file as text, or a path block by block; `column` as for gather_file_open_text. */
+GATHER_CHECKED gather_status gather_text_open_path(gather_file *file, const char *path, const char *column,
+                                                   gather_error *error);
 GATHER_CHECKED gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error);
 /* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
 GATHER_CHECKED gather_status gather_file_settle(gather_file *file, gather_error *error);
@@ -172,7 +171,45 @@ GATHER_CHECKED gather_status gather_single_create(gather_file *file, int64_t tex
 GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset,
                                                  gather_error *error);
 
+/* ---- opening */
+
+/* A file without content. gather_file_finish hands it over, or closes it if the status is not GATHER_OK. */
+GATHER_CHECKED gather_status gather_file_make(const char *name, gather_file **file, gather_error *error);
+GATHER_CHECKED gather_status gather_file_finish(gather_status status, gather_file *opened, gather_file **file);
+
+/* gather_file_open_with of a URL by a client that the caller has, which gets one more owner: files of one table share its connections.
+ * options->remote is ignored. */
+GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const char *url,
+                                                 const gather_file_options *options, gather_file **file,
+                                                 gather_error *error);
+/* The same for raw bytes. raw->shape[0] may be -1: as many rows as there are after the offset. */
+GATHER_CHECKED gather_status gather_file_open_raw_by(gather_remote_client *client, const char *url,
+                                                     const gather_raw *raw, const gather_file_options *options,
+                                                     gather_file **file, gather_error *error);
+/* Opens a file whose bytes come from a source, which it owns, also on failure. For tests: no file beside it is opened. */
+GATHER_CHECKED gather_status gather_file_from_source(const gather_map_source *source, const char *name,
+                                                     gather_file **file, gather_error *error);
+
+/* ---- substitute.c: files that hold something in place of the file whose name they have: pointers, web pages, error answers */
+
+enum { GATHER_SUBSTITUTE_TEXT = 480 };
+
+/* Whether the first `size` bytes of a file of file_bytes are those of a substitute; up to 1 KiB is looked at. text: what it is, and what to
+ * do. name: of the file, for advice. */
+bool gather_substitute_is(const void *bytes, int64_t size, int64_t file_bytes, const char *name, bool is_url,
+                          char *text, size_t text_bytes);
+/* The same for a mapped file, of which little is read. False also if it cannot be read. */
+bool gather_substitute_find(const gather_map *map, const char *name, bool is_url, char *text, size_t bytes);
+/* Fails for a substitute (GATHER_UNSUPPORTED). */
+GATHER_CHECKED gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url,
+                                                      gather_error *error);
+/* Appends to the error of a URL that could not be opened what to write instead, if it is the address of a page. */
+void gather_substitute_advise(const char *url, gather_error *error);
+
 /* ---- writing */
+
+/* Byte-swaps every unit in `bytes` bytes; unit_bytes 0 does nothing. */
+void gather_swap(void *data, int64_t bytes, int64_t unit_bytes);
 
 /* The bytes that precede the elements. */
 typedef struct gather_header {
@@ -185,7 +222,7 @@ typedef struct gather_writing_place {
   const gather_writing *what;
   int64_t number;    /* of the tensor, in the caller's order */
   int64_t at, bytes; /* of its elements, from the end of the header */
-  int64_t swap_unit; /* as gather_swap_unit */
+  int64_t swap_unit; /* 0 = the elements are written unchanged */
 } gather_writing_place;
 
 /* ---- the table */
@@ -210,11 +247,13 @@ const gather_format *gather_format_at(size_t i); /* NULL after the last */
 const gather_format *gather_format_named(const char *name);
 const gather_format *gather_format_for_path(const char *path);
 
+/* The format of a file, whose first 16 bytes are loaded; NULL if it is of no supported one. */
+const gather_format *gather_format_recognise(const gather_map *map);
+
 /* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
  * unknown: what the file is if it is of no supported format, or a substitute for another file (substitute.h); else "". */
 const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
-/* Whether it is a TFRecord, whose first bytes can look like a TensorProto. Its first 16 bytes are loaded. */
-bool gather_format_is_tfrecord(const gather_map *map);
+
 /* Fails for a file of no supported format, with a message about what it seems to be. */
 GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
 
@@ -236,10 +275,6 @@ GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *er
 const char *gather_npz_other(gather_file *file);
 bool gather_arrow_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
-bool gather_raw_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                               gather_error *error);
-bool gather_safetensors_recognise(const gather_map *map); /* one of the next two */
 bool gather_safetensors_is_file(const gather_map *map);
 bool gather_safetensors_is_index(const gather_map *map);
 GATHER_CHECKED gather_status gather_safetensors_open(gather_file *file, gather_error *error);

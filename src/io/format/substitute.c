@@ -6,7 +6,7 @@
  * The same few bytes could be numbers, so all of the first KiB must be text where a substitute is text. Sources: the specification of Git
  * LFS; git-annex's "pointer file format"; RFC 1740 (AppleDouble); WHATWG's "MIME sniffing" for the tags that a page begins with.
  */
-#include "io/format/substitute.h"
+#include "io/format/format.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "core/base/tensor.h"
 #include "io/format/arrow/arrow.h"
 #include "io/format/npy/descr.h"
-#include "io/format/sort.h"
+#include "io/format/span.h"
 
 /* Numbers of the union Type. */
 enum {

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "io/format/bytes.h"
 #include "io/format/format.h"
-#include "io/format/sort.h"
+#include "io/format/span.h"
 #include "io/format/text/utf8.h"
 
 /* A member, as the central directory describes it. Offsets count from the file's first byte. */

@@ -50,10 +50,6 @@ bool gather_safetensors_is_index(const gather_map *map) {
   return false;
 }
 
-bool gather_safetensors_recognise(const gather_map *map) {
-  return gather_safetensors_is_file(map) || gather_safetensors_is_index(map);
-}
-
 #ifdef GATHER_HAVE_JANSSON
 
 /* ---- a file */

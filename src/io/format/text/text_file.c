@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "io/format/format_open.h"
-#include "io/format/substitute.h"
+#include "io/format/format.h"
 #include "io/format/text/text_input.h"
 
 /* ---- lists in brackets, nested or not: [1, 2, 3] and [[0, 1], [2, 3]], as JSON has them. NumPy's print(array), without commas, is the same. */
@@ -362,45 +361,11 @@ gather_status gather_text_open_map(gather_file *file, const char *column, gather
   return status == GATHER_OK ? read_text(file, &in, column, error) : status;
 }
 
-/* The text of a URL is downloaded first. */
-static gather_status open_url(gather_file *file, const char *path, const char *column,
-                              const gather_file_options *options, gather_error *error) {
-  GATHER_TRY(gather_file_use_path(file, path, options, error));
-  return gather_text_open_map(file, column, error);
-}
-
-gather_status gather_file_open_text(const char *path, const char *column, gather_file **file, gather_error *error) {
-  return gather_file_open_text_with(path, column, NULL, file, error);
-}
-
-gather_status gather_file_open_text_with(const char *path, const char *column, const gather_file_options *options,
-                                         gather_file **file, gather_error *error) {
-  gather_file_options full;
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_text: file is NULL");
-  *file = NULL;
-  if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_text: path is NULL");
-  GATHER_TRY(gather_file_options_read(options, &full, error));
-  gather_file *made = NULL;
+gather_status gather_text_open_path(gather_file *file, const char *path, const char *column, gather_error *error) {
   gather_text_input in;
-  GATHER_TRY(gather_file_make(path, &made, error));
-  if (full.remote && gather_remote_is_url(path))
-    return gather_file_finish(open_url(made, path, column, &full, error), made, file);
   gather_status status = gather_text_input_open(&in, path, error);
-  if (status == GATHER_OK) (void)gather_map_identify(path, &made->map); /* it is read, and not mapped */
-  if (status == GATHER_OK) status = read_text(made, &in, column, error);
+  if (status == GATHER_OK) (void)gather_map_identify(path, &file->map); /* it is read, and not mapped */
+  if (status == GATHER_OK) status = read_text(file, &in, column, error);
   gather_text_input_end(&in);
-  return gather_file_finish(status, made, file);
-}
-
-gather_status gather_file_text_from_memory(const void *memory, size_t bytes, const char *name, const char *column,
-                                           gather_file **file, gather_error *error) {
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_text_from_memory: file is NULL");
-  *file = NULL;
-  gather_file *made = NULL;
-  gather_text_input in;
-  GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
-  gather_status status = gather_file_use_memory(made, memory, bytes, error);
-  if (status == GATHER_OK) status = gather_text_input_memory(&in, memory, (int64_t)bytes, made->name, error);
-  if (status == GATHER_OK) status = read_text(made, &in, column, error);
-  return gather_file_finish(status, made, file);
+  return status;
 }
