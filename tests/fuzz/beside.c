@@ -20,7 +20,7 @@ static bool says_missing(const uint8_t *bytes, size_t size) {
 
 static gather_status open_as_ir(gather_file *file, gather_error *error) {
   file->format = "ir";
-  return gather_ir_open(file, error);
+  return gather_ir_reader.open(file, error);
 }
 
 static gather_status open_beside(gather_file *file, const uint8_t *bytes, size_t size, gather_error *error) {
@@ -35,7 +35,7 @@ static gather_status open_beside(gather_file *file, const uint8_t *bytes, size_t
 
 bool fuzz_open_ir(const uint8_t *bytes, size_t size, gather_file **file, gather_status *status, gather_error *error) {
   gather_file *made = NULL;
-  if (size == 0 || !gather_ir_recognise(&(gather_map){.bytes = bytes, .size = (int64_t)size})) return false;
+  if (size == 0 || !gather_ir_reader.recognise(&(gather_map){.bytes = bytes, .size = (int64_t)size})) return false;
   *status = gather_file_make("fuzz.xml", &made, error);
   if (*status == GATHER_OK) *status = gather_file_finish(open_beside(made, bytes, size, error), made, file);
   return true;

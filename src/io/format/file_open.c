@@ -96,7 +96,7 @@ static gather_status read_content(gather_file *file, gather_error *error) {
   const gather_format *format = gather_format_recognise(&file->map);
   if (!format) return gather_format_unknown(file, error);
   file->format = format->name;
-  return format->open(file, error);
+  return format->reader->open(file, error);
 }
 
 static gather_status open_by_content(gather_file *file, gather_error *error) {

@@ -230,16 +230,26 @@ typedef struct gather_writing_place {
 /* What a recogniser may read without asking for it. */
 enum { GATHER_FORMAT_HEAD = 16 };
 
-typedef struct gather_format {
-  const char *name, *abilities, *extensions;
+/* Reads files of one format. */
+typedef struct gather_format_reader {
   bool (*recognise)(const gather_map *map); /* its first 16 bytes are loaded */
   gather_status (*open)(gather_file *file, gather_error *error);
+} gather_format_reader;
+
+typedef struct gather_format_writer {
   bool (*carries)(const gather_type_info *type);
   /* data_bytes: size of the elements, for headers that contain it. */
   gather_status (*header)(const gather_writing *what, int64_t data_bytes, gather_header *header, gather_error *error);
-  /* order: the `count` tensors in file order. */
+  /* The same for several tensors in one file; NULL if a file holds one. order: the `count` tensors in file order. */
   gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
                            gather_header *header, gather_error *error);
+} gather_format_writer;
+
+/* A row of format.def. */
+typedef struct gather_format {
+  const char *name, *abilities, *extensions;
+  const gather_format_reader *reader; /* NULL if bytes cannot tell (raw), or the format is only written */
+  const gather_format_writer *writer; /* NULL if it is only read */
 } gather_format;
 
 const gather_format *gather_format_at(size_t i); /* NULL after the last */
@@ -257,47 +267,23 @@ const char *gather_format_looks(const gather_file *file, char *unknown, size_t b
 /* Fails for a file of no supported format, with a message about what it seems to be. */
 GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
 
-bool gather_npy_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *error);
-bool gather_npy_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                               gather_error *error);
+/* ---- the formats. Without the library that it needs, a reader cannot open (safetensors, ir), or there is none (onnx, pb). */
+
+extern const gather_format_reader gather_arrow_reader, gather_gguf_reader, gather_ir_reader, gather_npy_reader,
+    gather_npz_reader, gather_onnx_reader, gather_pb_reader, gather_safetensors_reader, gather_safetensors_index_reader;
+extern const gather_format_writer gather_npy_writer, gather_pb_writer, gather_safetensors_writer;
+
 /* Whether bytes begin with the magic bytes; also those that end within them. */
 bool gather_npy_begins(const uint8_t *bytes, int64_t size);
 /* Reads the .npy at [start, end) of the file; its tensor has no name. Byte positions in messages count from the
  * start of the file. */
 GATHER_CHECKED gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor,
                                              gather_error *error);
-bool gather_npz_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
 /* What a zip file is that has no arrays, and what to do; NULL: it has some, or cannot be read. file: only its map is read, and its tensors
  * are of no use afterwards. */
 const char *gather_npz_other(gather_file *file);
-bool gather_arrow_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
-bool gather_safetensors_is_file(const gather_map *map);
-bool gather_safetensors_is_index(const gather_map *map);
-GATHER_CHECKED gather_status gather_safetensors_open(gather_file *file, gather_error *error);
-GATHER_CHECKED gather_status gather_safetensors_index_open(gather_file *file, gather_error *error);
-bool gather_safetensors_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_safetensors_header(const gather_writing *what, int64_t data_bytes,
-                                                       gather_header *header, gather_error *error);
-GATHER_CHECKED gather_status gather_safetensors_headers(const gather_writing *tensors,
-                                                        const gather_writing_place *const *order, int64_t count,
-                                                        gather_header *header, gather_error *error);
 /* The tensor's name in the file; "data" if it has none. */
 const char *gather_safetensors_name(const gather_writing *what);
-bool gather_gguf_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_gguf_open(gather_file *file, gather_error *error);
-bool gather_ir_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_ir_open(gather_file *file, gather_error *error);
-bool gather_onnx_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_onnx_open(gather_file *file, gather_error *error);
-bool gather_pb_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_pb_open(gather_file *file, gather_error *error);
-bool gather_pb_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                              gather_error *error);
 /* The bytes that `len` strings take in a TensorProto, -1 if too many; and writes them. */
 int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len);
 void gather_pb_strings(const gather_string *strings, int64_t len, char *target);

@@ -21,11 +21,12 @@ static gather_status raw_header(const gather_writing *what, int64_t data_bytes, 
   return GATHER_OK;
 }
 
+static const gather_format_writer raw_writer = {raw_carries, raw_header, NULL};
+
 /* ---- the table */
 
 static const gather_format FORMATS[] = {
-#define GATHER_FORMAT(name, abilities, extensions, recognise, open, carries, header, headers) \
-  {name, abilities, extensions, recognise, open, carries, header, headers},
+#define GATHER_FORMAT(name, abilities, extensions, reader, writer) {name, abilities, extensions, reader, writer},
 #include "io/format/format.def"
 #undef GATHER_FORMAT
 };
@@ -44,7 +45,7 @@ const char *gather_format_extensions(size_t i) { return i < FORMAT_COUNT ? FORMA
 
 const gather_format *gather_format_named(const char *name) {
   for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (FORMATS[i].carries && strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
+    if (FORMATS[i].writer && strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
   return NULL;
 }
 
@@ -61,7 +62,7 @@ const gather_format *gather_format_for_path(const char *path) {
   const char *dot = strrchr(slash ? slash : path, '.');
   if (!dot || strchr(dot, ' ')) return NULL;
   for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (FORMATS[i].carries && lists(FORMATS[i].extensions, dot)) return &FORMATS[i];
+    if (FORMATS[i].writer && lists(FORMATS[i].extensions, dot)) return &FORMATS[i];
   return NULL;
 }
 
@@ -162,7 +163,7 @@ static bool is_tfrecord(const gather_map *map) {
 
 const gather_format *gather_format_recognise(const gather_map *map) {
   for (size_t i = 0; gather_format_at(i) && !is_tfrecord(map); i++)
-    if (gather_format_at(i)->recognise && gather_format_at(i)->recognise(map)) return gather_format_at(i);
+    if (gather_format_at(i)->reader && gather_format_at(i)->reader->recognise(map)) return gather_format_at(i);
   return NULL;
 }
 
@@ -243,14 +244,14 @@ static bool is_readable(const gather_format *format, const gather_map *map) {
   gather_file *file = borrow(map);
   if (!file) return false;
   file->format = format->name;
-  gather_status status = format->open(file, NULL);
+  gather_status status = format->reader->open(file, NULL);
   gather_file_close(file);
   return status == GATHER_OK;
 }
 
 static bool looks_like(const gather_format *format, const gather_map *map) {
   enum { LEAST_BYTES = 4 }; /* a recogniser may take a shorter file for a truncated one */
-  if (!format->recognise || map->size < LEAST_BYTES || !format->recognise(map)) return false;
+  if (!format->reader || map->size < LEAST_BYTES || !format->reader->recognise(map)) return false;
   bool is_protobuf = strcmp(format->name, "pb") == 0 || strcmp(format->name, "onnx") == 0;
   return !is_protobuf || is_readable(format, map);
 }
@@ -277,7 +278,7 @@ gather_status gather_format_unknown(const gather_file *file, gather_error *error
   const char *sentence = find_sentence(&file->map, 0);
   if (sentence) return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", sentence);
 #ifndef GATHER_HAVE_JANSSON
-  if (gather_safetensors_is_file(&file->map) || gather_safetensors_is_index(&file->map))
+  if (gather_safetensors_reader.recognise(&file->map) || gather_safetensors_index_reader.recognise(&file->map))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                             "safetensors is not supported in this build: it has no Jansson");
 #endif

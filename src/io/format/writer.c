@@ -99,7 +99,7 @@ static gather_status fail_carry(const gather_format *format, const gather_type_i
   const gather_format *raw = NULL;
   for (size_t i = 0; gather_format_at(i); i++) {
     const gather_format *other = gather_format_at(i);
-    if (!other->carries || !other->carries(type)) continue;
+    if (!other->writer || !other->writer->carries(type)) continue;
     if (strcmp(other->name, "raw") == 0) raw = other;
     size_t at = strlen(able);
     if (other != raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? ", " : "; use ", other->name);
@@ -113,7 +113,7 @@ static gather_status fail_carry(const gather_format *format, const gather_type_i
 static gather_status fail_extension(const char *path, gather_error *error) {
   char known[80] = "";
   for (size_t i = 0; gather_format_at(i); i++) {
-    if (!gather_format_at(i)->carries) continue;
+    if (!gather_format_at(i)->writer) continue;
     size_t at = strlen(known);
     (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_at(i)->extensions);
   }
@@ -170,10 +170,10 @@ static gather_status make_plan_of_one(const gather_writing *what, writing_plan *
   GATHER_TRY(check_shape(what, &plan->data_bytes, error));
   GATHER_TRY(check_align(what, error));
   const gather_type_info *type = gather_type_get(what->type);
-  if (!format->carries(type)) return fail_carry(format, type, error);
+  if (!format->writer->carries(type)) return fail_carry(format, type, error);
   plan->format = format;
   if (strcmp(format->name, "npy") != 0) GATHER_TRY(find_unit(what, &plan->swap_unit, error));
-  gather_status status = format->header(what, plan->data_bytes, &plan->header, error);
+  gather_status status = format->writer->header(what, plan->data_bytes, &plan->header, error);
   if (status == GATHER_OK) status = check_aligned(what, plan, error);
   int64_t total;
   if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
@@ -419,7 +419,7 @@ static gather_status plan_each(const gather_writing *tensors, int64_t count, wri
     plan->places[i] =
         (gather_writing_place){.what = &tensors[i], .number = i, .bytes = one.data_bytes, .swap_unit = one.swap_unit};
     clear_plan(&one);
-    if (!plan->format->headers)
+    if (!plan->format->writer->headers)
       return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                                "a %s file holds one tensor; use safetensors for several", plan->format->name);
   }
@@ -455,7 +455,7 @@ static gather_status make_header(const gather_writing *tensors, writing_plan *pl
   for (int64_t i = 0; i < plan->count; i++) order[i] = &plan->places[i];
   gather_status status = check_names(order, plan->count, error);
   if (status == GATHER_OK) status = place_all(order, plan, error);
-  if (status == GATHER_OK) status = plan->format->headers(tensors, order, plan->count, &plan->header, error);
+  if (status == GATHER_OK) status = plan->format->writer->headers(tensors, order, plan->count, &plan->header, error);
   if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
     status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
   gather_free(order);

@@ -157,7 +157,7 @@ enum { TAIL_BYTES = 1 << 16 };
 /* Chunk names may use four times the file size and this many bytes more. */
 enum { NAMES_FREE = 16 << 20 };
 
-bool gather_arrow_recognise(const gather_map *map) {
+static bool recognise(const gather_map *map) {
   return (map->size >= MAGIC_BYTES && memcmp(map->bytes, MAGIC, MAGIC_BYTES) == 0) || is_stream(map);
 }
 
@@ -293,7 +293,7 @@ static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks,
   return GATHER_OK;
 }
 
-gather_status gather_arrow_open(gather_file *file, gather_error *error) {
+static gather_status open_any(gather_file *file, gather_error *error) {
   int64_t size = file->map.size, count = 0, end = size;
   gather_arrow arrow = {.file = file,
                         .error = error,
@@ -309,3 +309,5 @@ gather_status gather_arrow_open(gather_file *file, gather_error *error) {
   GATHER_TRY(read_batches(&arrow, end, blocks, count, &batches));
   return list_tensors(&arrow, batches, count);
 }
+
+const gather_format_reader gather_arrow_reader = {recognise, open_any};

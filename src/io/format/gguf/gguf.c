@@ -260,7 +260,7 @@ static const int8_t VALUE_BYTES[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
 enum { VALUE_TYPES = sizeof VALUE_BYTES };
 
-bool gather_gguf_recognise(const gather_map *map) { return map->size >= 4 && memcmp(map->bytes, "GGUF", 4) == 0; }
+static bool recognise(const gather_map *map) { return map->size >= 4 && memcmp(map->bytes, "GGUF", 4) == 0; }
 
 /* ---- metadata */
 
@@ -485,7 +485,7 @@ static gather_status read_part(model *m, int64_t i, gather_error *why) {
     return gather_fail_file(why, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the parts of the model");
   GATHER_TRY(
       gather_map_need(part->map, 0, part->map->size < GATHER_FORMAT_HEAD ? part->map->size : GATHER_FORMAT_HEAD, why));
-  if (!gather_gguf_recognise(part->map))
+  if (!recognise(part->map))
     return gather_fail_file(why, GATHER_UNSUPPORTED, part->name, 0,
                             "it is not a GGUF file, but a part of a model by its name");
   GATHER_TRY(read_file(part));
@@ -572,7 +572,7 @@ static gather_status join(gguf_file *own) {
   return join_tensors(&m);
 }
 
-gather_status gather_gguf_open(gather_file *file, gather_error *error) {
+static gather_status open_model(gather_file *file, gather_error *error) {
   gguf_file gguf = {.file = file, .map = &file->map, .name = file->name, .error = error};
   GATHER_TRY(read_file(&gguf));
   file->blocks_swapped = gguf.big;
@@ -580,3 +580,5 @@ gather_status gather_gguf_open(gather_file *file, gather_error *error) {
   file->len = gguf.len;
   return gguf.split_count > 1 ? join(&gguf) : GATHER_OK;
 }
+
+const gather_format_reader gather_gguf_reader = {recognise, open_model};

@@ -63,7 +63,7 @@ static bool is_net(const uint8_t *bytes, int64_t size, bool *cut) {
   return begins(at, end, "<net") && end - at > 4 && (is_blank(at[4]) || at[4] == '>' || at[4] == '/');
 }
 
-bool gather_ir_recognise(const gather_map *map) {
+static bool recognise(const gather_map *map) {
   enum { FIRST = 1 << 12, MOST = 1 << 24 }; /* remote: remarks before the root element may be so long */
   bool cut, found;
   int64_t size = map->remote && map->size > GATHER_FORMAT_HEAD ? GATHER_FORMAT_HEAD : map->size;
@@ -483,12 +483,18 @@ static gather_status build(ir_reader *reader) {
   return GATHER_OK;
 }
 
-gather_status gather_ir_open(gather_file *file, gather_error *error) {
+static gather_status open_model(gather_file *file, gather_error *error) {
   ir_reader reader = {.file = file, .error = error};
   gather_status status = parse(&reader);
   if (status == GATHER_OK) status = build(&reader);
   gather_arena_clear(&reader.tree);
   return status;
 }
+
+const gather_format_reader gather_ir_reader = {recognise, open_model};
+
+#else
+
+const gather_format_reader gather_ir_reader = {recognise, NULL};
 
 #endif

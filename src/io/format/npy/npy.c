@@ -84,7 +84,7 @@ typedef struct npy_header {
 } npy_header;
 
 /* A file that ends within the magic bytes also counts: "truncated" helps more than "unknown format". */
-bool gather_npy_recognise(const gather_map *map) { return gather_npy_begins(map->bytes, map->size); }
+static bool recognise(const gather_map *map) { return gather_npy_begins(map->bytes, map->size); }
 
 bool gather_npy_begins(const uint8_t *bytes, int64_t size) {
   return size > 0 && memcmp(bytes, MAGIC, size < MAGIC_BYTES ? (size_t)size : MAGIC_BYTES) == 0;
@@ -287,7 +287,7 @@ gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gat
   return set_strides(file, &header, tensor, error);
 }
 
-gather_status gather_npy_open(gather_file *file, gather_error *error) {
+static gather_status open_file(gather_file *file, gather_error *error) {
   gather_file_tensor *tensor = gather_arena_take(&file->arena, 1, sizeof *tensor);
   if (!tensor) return no_memory(file, error);
   file->tensors = tensor;
@@ -308,7 +308,7 @@ enum {
   SHAPE_BYTES = GATHER_MAX_RANK * 22 + 8
 };
 
-bool gather_npy_carries(const gather_type_info *type) { return type->npy || type->type == GATHER_TYPE_OPAQUE; }
+static bool carries(const gather_type_info *type) { return type->npy || type->type == GATHER_TYPE_OPAQUE; }
 
 /* Checks the caller's descr against the type. Opaque elements may have any descr of their size: Arrow's dates of 32 bits are '<i4'. */
 static gather_status check_descr(const gather_writing *what, gather_error *error) {
@@ -391,8 +391,8 @@ static gather_status check_aligned(const gather_writing *what, const gather_head
                            what->align_bytes, header->size, MOST_ALIGNED);
 }
 
-gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                 gather_error *error) {
   (void)data_bytes;
   const gather_header aligned = {.size = align_of(what)};
   GATHER_TRY(check_aligned(what, &aligned, error));
@@ -408,3 +408,6 @@ gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, 
   frame(header, latin1 < 0 ? 3 : fits_version_1(header->size, align_of(what)) ? 1 : 2, align_of(what));
   return check_aligned(what, header, error);
 }
+
+const gather_format_reader gather_npy_reader = {recognise, open_file};
+const gather_format_writer gather_npy_writer = {carries, make_header, NULL};

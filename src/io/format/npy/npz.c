@@ -365,7 +365,7 @@ static gather_status read_zip(gather_file *file, zip_list *zip, gather_error *er
 
 /* ---- the arrays */
 
-bool gather_npz_recognise(const gather_map *map) {
+static bool recognise(const gather_map *map) {
   const uint8_t *bytes = map->bytes;
   return map->size >= 4 && (memcmp(bytes, "PK\x03\x04", 4) == 0 || memcmp(bytes, "PK\x05\x06", 4) == 0);
 }
@@ -537,7 +537,7 @@ static gather_status read_members(npz_reading *npz, gather_error *error) {
 }
 
 /* A zip file without arrays is refused. */
-gather_status gather_npz_open(gather_file *file, gather_error *error) {
+static gather_status open_file(gather_file *file, gather_error *error) {
   npz_reading npz = {.file = file};
   GATHER_TRY(read_members(&npz, error));
   if (has_arrays(&npz)) return GATHER_OK;
@@ -548,3 +548,5 @@ const char *gather_npz_other(gather_file *file) {
   npz_reading npz = {.file = file};
   return read_members(&npz, NULL) == GATHER_OK && !has_arrays(&npz) ? find_other(&npz) : NULL;
 }
+
+const gather_format_reader gather_npz_reader = {recognise, open_file};

@@ -26,7 +26,7 @@ enum {
   VARINT_MAX = 10
 };
 
-bool gather_pb_carries(const gather_type_info *type) { return type->onnx != 0; }
+static bool carries(const gather_type_info *type) { return type->onnx != 0; }
 
 gather_status gather_pb_check_size(int64_t bytes, gather_error *error) {
   if (bytes >= 0 && bytes <= INT32_MAX) return GATHER_OK;
@@ -53,8 +53,8 @@ static char *put_text(char *at, int key, const char *text, size_t bytes) {
   return at + bytes;
 }
 
-gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                               gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                 gather_error *error) {
   const gather_type_info *type = gather_type_get(what->type);
   const char *name = what->name ? what->name : "";
   int64_t name_bytes = (int64_t)strlen(name);
@@ -92,6 +92,8 @@ int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len) {
 void gather_pb_strings(const gather_string *strings, int64_t len, char *target) {
   for (int64_t i = 0; i < len; i++) target = put_text(target, KEY_STRING_DATA, strings[i].text, strings[i].bytes);
 }
+
+const gather_format_writer gather_pb_writer = {carries, make_header, NULL};
 
 #ifdef GATHER_HAVE_NANOPB
 
@@ -306,14 +308,14 @@ static looks look(const gather_map *map) {
   return l;
 }
 
-bool gather_onnx_recognise(const gather_map *map) {
+static bool recognise_model(const gather_map *map) {
   if (map->size == 0) return false;
   looks l = look(map);
   if (!l.model || (l.tensor && l.has_type)) return false;
   return l.has_version || (l.whole && l.has_graph);
 }
 
-bool gather_pb_recognise(const gather_map *map) {
+static bool recognise_tensor(const gather_map *map) {
   if (map->size == 0) return false;
   looks l = look(map);
   uint8_t first = map->bytes[0];
@@ -322,7 +324,7 @@ bool gather_pb_recognise(const gather_map *map) {
 
 /* ---- opening */
 
-gather_status gather_pb_open(gather_file *file, gather_error *error) {
+static gather_status open_tensor(gather_file *file, gather_error *error) {
   gather_onnx onnx = {.file = file, .error = error};
   gather_proto message = {&file->map, 0, file->map.size};
   GATHER_TRY(gather_onnx_take(&onnx, 1, sizeof *file->tensors, &file->tensors));
@@ -367,7 +369,7 @@ static gather_status read_functions(gather_onnx *onnx, gather_proto message, gat
   }
 }
 
-gather_status gather_onnx_open(gather_file *file, gather_error *error) {
+static gather_status open_model(gather_file *file, gather_error *error) {
   gather_onnx onnx = {.file = file, .error = error};
   gather_proto message = {&file->map, 0, file->map.size};
   gather_proto_field graph;
@@ -382,5 +384,8 @@ gather_status gather_onnx_open(gather_file *file, gather_error *error) {
   file->graph = model;
   return GATHER_OK;
 }
+
+const gather_format_reader gather_onnx_reader = {recognise_model, open_model};
+const gather_format_reader gather_pb_reader = {recognise_tensor, open_tensor};
 
 #endif

@@ -20,7 +20,7 @@
 enum { HEADER_AT = 8 };
 
 /* The header length in eight bytes, of which a valid one uses four, and the header's first byte. */
-bool gather_safetensors_is_file(const gather_map *map) {
+static bool is_file(const gather_map *map) {
   const uint8_t *bytes = map->bytes;
   return map->size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
 }
@@ -32,7 +32,7 @@ static bool has(const gather_map *map, int64_t at) { return gather_map_need(map,
 
 /* JSON with the key "weight_map", anywhere in the object: searches up to the size limit of an index. A longer remote file is none:
  * nobody wants to download that much of it to find out. */
-bool gather_safetensors_is_index(const gather_map *map) {
+static bool is_index(const gather_map *map) {
   static const char KEY[] = "\"weight_map\"";
   const int64_t most = 100 * 1000 * 1000, key_bytes = (int64_t)sizeof KEY - 1;
   const uint8_t *bytes = map->bytes;
@@ -271,7 +271,7 @@ static gather_status read_file(safetensors_file *st, const gather_map *map) {
   return gather_file_spans_differ(st->sorted, st->len, json->name, json->error);
 }
 
-gather_status gather_safetensors_open(gather_file *file, gather_error *error) {
+static gather_status open_file(gather_file *file, gather_error *error) {
   safetensors_file st = {.json = {.file = file, .name = file->name, .error = error}};
   GATHER_TRY(read_file(&st, &file->map));
   file->tensors = st.tensors;
@@ -390,7 +390,7 @@ static gather_status read_shard(const index_reader *reader, const char *location
   from->st = (safetensors_file){.json = {.file = json->file, .name = path, .error = &from->why}};
   from->status = gather_map_need(from->map, 0, GATHER_FORMAT_HEAD, &from->why);
   if (from->status != GATHER_OK) return GATHER_OK;
-  if (!gather_safetensors_is_file(from->map))
+  if (!is_file(from->map))
     from->status = gather_fail_file(&from->why, GATHER_UNSUPPORTED, path, 0,
                                     "it is not a safetensors file, but the index names it");
   else
@@ -447,7 +447,7 @@ static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *coun
 /* Loads the header of a remote shard; what is wrong with it is said later. */
 static void load_header(const gather_map *map) {
   int64_t length = 0;
-  if (gather_map_need(map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK || !gather_safetensors_is_file(map)) return;
+  if (gather_map_need(map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK || !is_file(map)) return;
   for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
   if (length <= GATHER_SAFETENSORS_JSON_MAX) gather_map_expect(map, 8, length);
 }
@@ -464,7 +464,7 @@ static gather_status map_shards(const index_reader *reader, const int64_t *first
   return status;
 }
 
-gather_status gather_safetensors_index_open(gather_file *file, gather_error *error) {
+static gather_status open_index(gather_file *file, gather_error *error) {
   index_reader reader = {.json = {.file = file, .name = file->name, .bytes = file->map.bytes, .error = error}};
   int64_t *firsts = NULL, count = 0;
   file->format = "safetensors"; /* the format of its tensors */
@@ -474,5 +474,13 @@ gather_status gather_safetensors_index_open(gather_file *file, gather_error *err
   for (int64_t i = 0; i < count; i++) GATHER_TRY(fill_shard(&reader, firsts[i]));
   return GATHER_OK;
 }
+
+const gather_format_reader gather_safetensors_reader = {is_file, open_file};
+const gather_format_reader gather_safetensors_index_reader = {is_index, open_index};
+
+#else
+
+const gather_format_reader gather_safetensors_reader = {is_file, NULL};
+const gather_format_reader gather_safetensors_index_reader = {is_index, NULL};
 
 #endif
