@@ -262,16 +262,6 @@ static const gather_file_tensor *find_other(const gather_file *file, const char 
   return found >= 0 && is_only ? &file->tensors[found] : NULL;
 }
 
-int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first) {
-  bool unnamed = !name || name[0] == '\0';
-  for (int64_t i = 0; i < file->pieces_len; i++) {
-    if (unnamed ? file->pieces_len > 1 : strcmp(file->pieces[i].name, name) != 0) continue;
-    *first = file->pieces[i].first;
-    return file->pieces[i].count;
-  }
-  return 0;
-}
-
 static gather_status fail_in_pieces(const gather_file *file, const char *name, int64_t count, gather_error *error) {
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                           "'%.100s' is not a single tensor: it has %" PRId64 " chunks, '%.100s@0' to '%.100s@%" PRId64

@@ -90,11 +90,12 @@ static gather_status read_content(gather_file *file, gather_error *error) {
   if (file->text_column) {
     const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
     GATHER_TRY(gather_map_need(&file->map, 0, head, error));
-    if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open_map(file, file->text_column, error);
+    if (gather_file_is_text(file->map.bytes, (size_t)head))
+      return gather_text_open(file, NULL, file->text_column, error);
   }
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
-  const gather_format *format = gather_format_recognise(&file->map);
-  if (!format) return gather_format_unknown(file, error);
+  const gather_format *format = NULL;
+  GATHER_TRY(gather_format_recognise(file, &format, error));
   file->format = format->name;
   return format->reader->open(file, error);
 }
@@ -166,7 +167,7 @@ gather_status gather_file_from_memory(const void *memory, size_t bytes, const ch
 static gather_status open_url(gather_file *file, const char *path, const char *column,
                               const gather_file_options *options, gather_error *error) {
   GATHER_TRY(use_path(file, path, options, error));
-  return gather_text_open_map(file, column, error);
+  return gather_text_open(file, NULL, column, error);
 }
 
 gather_status gather_file_open_text(const char *path, const char *column, gather_file **file, gather_error *error) {
@@ -184,7 +185,7 @@ gather_status gather_file_open_text_with(const char *path, const char *column, c
   GATHER_TRY(gather_file_make(path, &made, error));
   const bool is_url = full.remote && gather_remote_is_url(path);
   gather_status status =
-      is_url ? open_url(made, path, column, &full, error) : gather_text_open_path(made, path, column, error);
+      is_url ? open_url(made, path, column, &full, error) : gather_text_open(made, path, column, error);
   return gather_file_finish(status, made, file);
 }
 
@@ -195,7 +196,7 @@ gather_status gather_file_text_from_memory(const void *memory, size_t bytes, con
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
   gather_status status = use_memory(made, memory, bytes, error);
-  if (status == GATHER_OK) status = gather_text_open_map(made, column, error);
+  if (status == GATHER_OK) status = gather_text_open(made, NULL, column, error);
   return gather_file_finish(status, made, file);
 }
 

@@ -5,7 +5,10 @@
 #ifndef GATHER_FORMAT_FORMAT_H
 #define GATHER_FORMAT_FORMAT_H
 
+#include <string.h>
+
 #include "core/base/arena.h"
+#include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "gather/file.h"
 #include "io/format/graph.h"
@@ -52,7 +55,15 @@ typedef struct gather_file_pieces_row {
 
 /* The number of tensors that make up `name`, and the first of them; 0 if no several tensors have that name together:
  * a single tensor is found by gather_file_find, which comes first. NULL or "" means the only such name. */
-int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first);
+GATHER_INLINE int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first) {
+  bool unnamed = !name || name[0] == '\0';
+  for (int64_t i = 0; i < file->pieces_len; i++) {
+    if (unnamed ? file->pieces_len > 1 : strcmp(file->pieces[i].name, name) != 0) continue;
+    *first = file->pieces[i].first;
+    return file->pieces[i].count;
+  }
+  return 0;
+}
 
 /* One more name of a tensor, with and without the path of its graph. */
 typedef struct gather_other_name {
@@ -144,10 +155,9 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
 GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
   return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
 }
-/* text_file.c: reads the mapped file as text, or a path block by block; `column` as for gather_file_open_text. */
-GATHER_CHECKED gather_status gather_text_open_path(gather_file *file, const char *path, const char *column,
-                                                   gather_error *error);
-GATHER_CHECKED gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error);
+/* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as for gather_file_open_text. */
+GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column,
+                                              gather_error *error);
 /* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
 GATHER_CHECKED gather_status gather_file_settle(gather_file *file, gather_error *error);
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
@@ -201,8 +211,12 @@ bool gather_substitute_is(const void *bytes, int64_t size, int64_t file_bytes, c
 /* The same for a mapped file, of which little is read. False also if it cannot be read. */
 bool gather_substitute_find(const gather_map *map, const char *name, bool is_url, char *text, size_t bytes);
 /* Fails for a substitute (GATHER_UNSUPPORTED). */
-GATHER_CHECKED gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url,
-                                                      gather_error *error);
+GATHER_INLINE gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url,
+                                                     gather_error *error) {
+  char text[GATHER_SUBSTITUTE_TEXT];
+  if (!gather_substitute_find(map, name, is_url, text, sizeof text)) return GATHER_OK;
+  return gather_fail_file(error, GATHER_UNSUPPORTED, name, -1, "%s", text);
+}
 /* Appends to the error of a URL that could not be opened what to write instead, if it is the address of a page. */
 void gather_substitute_advise(const char *url, gather_error *error);
 
@@ -253,19 +267,16 @@ typedef struct gather_format {
 } gather_format;
 
 const gather_format *gather_format_at(size_t i); /* NULL after the last */
-/* The writable format of that name or file extension; NULL. */
-const gather_format *gather_format_named(const char *name);
+/* The writable format of that file extension; NULL. */
 const gather_format *gather_format_for_path(const char *path);
 
-/* The format of a file, whose first 16 bytes are loaded; NULL if it is of no supported one. */
-const gather_format *gather_format_recognise(const gather_map *map);
+/* The format of a file, whose first 16 bytes are loaded. Fails if it is of no supported one, with a message about what it seems to be. */
+GATHER_CHECKED gather_status gather_format_recognise(const gather_file *file, const gather_format **format,
+                                                     gather_error *error);
 
 /* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
  * unknown: what the file is if it is of no supported format, or a substitute for another file (substitute.h); else "". */
 const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
-
-/* Fails for a file of no supported format, with a message about what it seems to be. */
-GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
 
 /* ---- the formats. Without the library that it needs, a reader cannot open (safetensors, ir), or there is none (onnx, pb). */
 
@@ -274,7 +285,9 @@ extern const gather_format_reader gather_arrow_reader, gather_gguf_reader, gathe
 extern const gather_format_writer gather_npy_writer, gather_pb_writer, gather_safetensors_writer;
 
 /* Whether bytes begin with the magic bytes; also those that end within them. */
-bool gather_npy_begins(const uint8_t *bytes, int64_t size);
+GATHER_INLINE bool gather_npy_begins(const uint8_t *bytes, int64_t size) {
+  return size > 0 && memcmp(bytes, "\x93NUMPY", size < 6 ? (size_t)size : 6) == 0;
+}
 /* Reads the .npy at [start, end) of the file; its tensor has no name. Byte positions in messages count from the
  * start of the file. */
 GATHER_CHECKED gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor,
@@ -284,10 +297,9 @@ GATHER_CHECKED gather_status gather_npy_read(gather_file *file, int64_t start, i
 const char *gather_npz_other(gather_file *file);
 /* The tensor's name in the file; "data" if it has none. */
 const char *gather_safetensors_name(const gather_writing *what);
-/* The bytes that `len` strings take in a TensorProto, -1 if too many; and writes them. */
-int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len);
+/* The bytes that `len` strings take in a TensorProto behind its header; fails if they are too many. And writes them. */
+GATHER_CHECKED gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes,
+                                                    int64_t *bytes, gather_error *error);
 void gather_pb_strings(const gather_string *strings, int64_t len, char *target);
-/* Fails if a TensorProto may not have that many bytes. */
-GATHER_CHECKED gather_status gather_pb_check_size(int64_t bytes, gather_error *error);
 
 #endif

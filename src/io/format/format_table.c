@@ -43,12 +43,6 @@ const char *gather_format_abilities(size_t i) { return i < FORMAT_COUNT ? FORMAT
 
 const char *gather_format_extensions(size_t i) { return i < FORMAT_COUNT ? FORMATS[i].extensions : NULL; }
 
-const gather_format *gather_format_named(const char *name) {
-  for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (FORMATS[i].writer && strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
-  return NULL;
-}
-
 /* Whether the word is in a space-separated list. */
 static bool lists(const char *list, const char *word) {
   size_t length = strlen(word);
@@ -161,12 +155,6 @@ static bool is_tfrecord(const gather_map *map) {
   return gather_read_u32(map->bytes + 8) == (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8);
 }
 
-const gather_format *gather_format_recognise(const gather_map *map) {
-  for (size_t i = 0; gather_format_at(i) && !is_tfrecord(map); i++)
-    if (gather_format_at(i)->reader && gather_format_at(i)->reader->recognise(map)) return gather_format_at(i);
-  return NULL;
-}
-
 /* What the file is, if it is of a format that is not supported and is known by at least `least` bytes; NULL. */
 static const char *find_sentence(const gather_map *map, int64_t least) {
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
@@ -272,7 +260,8 @@ const char *gather_format_looks(const gather_file *file, char *unknown, size_t b
   return NULL;
 }
 
-gather_status gather_format_unknown(const gather_file *file, gather_error *error) {
+/* Fails for a file of no supported format, with a message about what it seems to be. */
+static gather_status fail_unknown(const gather_file *file, gather_error *error) {
   if (file->map.size == 0) return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, 0, "the file is empty");
   if (is_parquet(&file->map)) return fail_parquet(file, error);
   const char *sentence = find_sentence(&file->map, 0);
@@ -290,4 +279,13 @@ gather_status gather_format_unknown(const gather_file *file, gather_error *error
 #endif
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                           "unknown format; raw bytes need a type and a shape");
+}
+
+gather_status gather_format_recognise(const gather_file *file, const gather_format **format, gather_error *error) {
+  const gather_map *map = &file->map;
+  for (size_t i = 0; i < FORMAT_COUNT && !is_tfrecord(map); i++) {
+    *format = &FORMATS[i];
+    if (FORMATS[i].reader && FORMATS[i].reader->recognise(map)) return GATHER_OK;
+  }
+  return fail_unknown(file, error);
 }

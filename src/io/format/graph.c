@@ -11,12 +11,6 @@
 
 const gather_graph_file *gather_file_graph(const gather_file *file) { return file->graph; }
 
-const char *gather_graph_alias(const gather_graph *graph, const char *name) {
-  for (const gather_alias *alias = graph->aliases; alias; alias = alias->next)
-    if (strcmp(alias->name, name) == 0) return alias->value;
-  return NULL;
-}
-
 const gather_attribute gather_attribute_twice = {.name = "", .kind = GATHER_ATTRIBUTE_OTHER, .text = {"", 0}};
 
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name) {
@@ -28,12 +22,6 @@ const gather_attribute *gather_node_attribute(const gather_node *node, const cha
     if (!found) found = attribute;
   }
   return found;
-}
-
-const gather_value *gather_graph_input(const gather_graph *graph, const char *name) {
-  for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
-  return NULL;
 }
 
 const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,

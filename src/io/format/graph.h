@@ -9,7 +9,10 @@
 #ifndef GATHER_FORMAT_GRAPH_H
 #define GATHER_FORMAT_GRAPH_H
 
+#include <string.h>
+
 #include "core/base/arena.h"
+#include "core/base/compiler.h"
 #include "gather/file.h"
 #include "gather/gather.h"
 
@@ -112,14 +115,22 @@ typedef struct gather_graph_file {
 const gather_graph_file *gather_file_graph(const gather_file *file);
 
 /* The value of this graph with this alias; NULL. A value's own name has precedence over aliases. */
-const char *gather_graph_alias(const gather_graph *graph, const char *name);
+GATHER_INLINE const char *gather_graph_alias(const gather_graph *graph, const char *name) {
+  for (const gather_alias *alias = graph->aliases; alias; alias = alias->next)
+    if (strcmp(alias->name, name) == 0) return alias->value;
+  return NULL;
+}
 
 /* The attribute of that name; NULL. gather_attribute_twice: the node has two. Bodies in a list (GRAPHS) share one
  * name: it finds the first. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
 extern const gather_attribute gather_attribute_twice; /* of the kind GATHER_ATTRIBUTE_OTHER */
 /* The input of the graph that has that name; NULL: none. */
-const gather_value *gather_graph_input(const gather_graph *graph, const char *name);
+GATHER_INLINE const gather_value *gather_graph_input(const gather_graph *graph, const char *name) {
+  for (int64_t i = 0; i < graph->input_count; i++)
+    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
+  return NULL;
+}
 /* The attribute of that name that a call gives to a function, or the function's default; NULL: the nodes of its body do not have it. */
 const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
                                                   const char *name);

@@ -277,9 +277,3 @@ bool gather_substitute_find(const gather_map *map, const char *name, bool is_url
   if (gather_map_need(map, 0, most, NULL) != GATHER_OK) return false;
   return gather_substitute_is(map->bytes, most, map->size, name, is_url, text, bytes);
 }
-
-gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url, gather_error *error) {
-  char text[GATHER_SUBSTITUTE_TEXT];
-  if (!gather_substitute_find(map, name, is_url, text, sizeof text)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, name, -1, "%s", text);
-}

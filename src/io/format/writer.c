@@ -120,9 +120,17 @@ static gather_status fail_extension(const char *path, gather_error *error) {
   return gather_fail_file(error, GATHER_USAGE, path, -1, "unknown extension; known are %s", known);
 }
 
+/* The writable format of that name; NULL. */
+static const gather_format *find_format(const char *name) {
+  const gather_format *format;
+  for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++)
+    if (format->writer && strcmp(format->name, name) == 0) return format;
+  return NULL;
+}
+
 static gather_status choose_format(const gather_writing *what, const gather_format **format, gather_error *error) {
   if (what->format) {
-    *format = gather_format_named(what->format);
+    *format = find_format(what->format);
     if (*format) return GATHER_OK;
     return gather_fail_input(error, GATHER_USAGE, "output", "no such output format '%.60s'", what->format);
   }
@@ -347,8 +355,8 @@ static gather_status finish_parts(gather_writer *writer, gather_error *error) {
 /* Copies the bytes of the strings to where the elements are written from: after the header. */
 static gather_status lay_out_strings(gather_writer *writer, gather_error *error) {
   const gather_string *strings = writer->data;
-  int64_t len = writer->data_bytes / (int64_t)sizeof *strings, bytes = gather_pb_strings_bytes(strings, len);
-  GATHER_TRY(gather_pb_check_size(bytes < 0 ? bytes : writer->header.size + bytes, error));
+  int64_t len = writer->data_bytes / (int64_t)sizeof *strings, bytes = 0;
+  GATHER_TRY(gather_pb_strings_size(strings, len, writer->header.size, &bytes, error));
   void *pages = writer->pages, *texts = NULL;
   int64_t pages_bytes = writer->data_bytes;
   writer->data_bytes = bytes;

@@ -6,6 +6,8 @@
 #ifndef GATHER_FORMAT_IR_H
 #define GATHER_FORMAT_IR_H
 
+#include <string.h>
+
 #include "io/format/format.h"
 
 typedef struct ir_net ir_net;
@@ -98,12 +100,14 @@ typedef struct ir_reader {
 /* A decimal integer; blanks around it are allowed. */
 bool gather_ir_integer(const char *text, int64_t *value);
 /* An attribute of the layer's <data>; NULL. */
-const char *gather_ir_attribute(const ir_layer *layer, const char *name);
+GATHER_INLINE const char *gather_ir_attribute(const ir_layer *layer, const char *name) {
+  for (const ir_pair *pair = layer->pairs; pair; pair = pair->next)
+    if (strcmp(pair->name, name) == 0) return pair->text;
+  return NULL;
+}
 /* The layer's operator, with older names replaced; and whether it is that one, ignoring case. */
 const char *gather_ir_op(const ir_layer *layer);
 bool gather_ir_is(const ir_layer *layer, const char *op);
-/* N of "opsetN", 0 for other texts. */
-int64_t gather_ir_opset(const char *version);
 /* The type of an element_type or a precision; *known false if there is no such type. */
 gather_type gather_ir_type(const char *name, bool *known);
 /* A shape as Parameter and Const have it: "3,2", "?", "2..5", "...", "". False if it is invalid; rank -1 = unknown. */

@@ -555,12 +555,23 @@ static gather_status add_attributes(ir_draft *draft, const ir_layer *layer, gath
   return GATHER_OK;
 }
 
+/* N of "opsetN", 0 for other texts. */
+static int64_t opset_of(const char *version) {
+  static const char WORD[] = "opset";
+  size_t at = 0;
+  for (; WORD[at]; at++)
+    if ((version[at] | 0x20) != WORD[at]) return 0;
+  int64_t number;
+  bool is_digit = version[at] >= '0' && version[at] <= '9';
+  return is_digit && gather_ir_integer(version + at, &number) ? number : 0;
+}
+
 static gather_status add_node(ir_draft *draft, const ir_layer *layer) {
   gather_node *node = &draft->nodes[draft->graph->node_count++];
   *node = (gather_node){.name = layer->name,
                         .op = gather_ir_op(layer),
                         .domain = layer->version,
-                        .opset = gather_ir_opset(layer->version),
+                        .opset = opset_of(layer->version),
                         .file_offset = layer->offset};
   GATHER_TRY(port_names(draft->reader, layer, node));
   return add_attributes(draft, layer, node);

@@ -35,12 +35,6 @@ static bool take_integer(const char **text, int64_t *value) {
 
 bool gather_ir_integer(const char *text, int64_t *value) { return take_integer(&text, value) && *text == '\0'; }
 
-const char *gather_ir_attribute(const ir_layer *layer, const char *name) {
-  for (const ir_pair *pair = layer->pairs; pair; pair = pair->next)
-    if (strcmp(pair->name, name) == 0) return pair->text;
-  return NULL;
-}
-
 /* ---- operators */
 
 static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
@@ -60,16 +54,6 @@ const char *gather_ir_op(const ir_layer *layer) {
 
 bool gather_ir_is(const ir_layer *layer, const char *op) {
   return same_letters(gather_ir_op(layer), op) || (strcmp(op, "Constant") == 0 && same_letters(layer->type, "Const"));
-}
-
-int64_t gather_ir_opset(const char *version) {
-  static const char WORD[] = "opset";
-  size_t at = 0;
-  for (; WORD[at]; at++)
-    if (lower(version[at]) != WORD[at]) return 0;
-  int64_t number;
-  bool is_digit = version[at] >= '0' && version[at] <= '9';
-  return is_digit && gather_ir_integer(version + at, &number) ? number : 0;
 }
 
 /* ---- types */

@@ -70,13 +70,6 @@ bool gather_literal_word(gather_literal *literal, const char *word) {
   return true;
 }
 
-/* Strings may have the prefix u (Python 2 and 3); others (b, r, f) never occur in a header. */
-bool gather_literal_at_string(gather_literal *literal) {
-  char c = gather_literal_peek(literal);
-  if (c == 'u' || c == 'U') c = look(literal, 1);
-  return c == '\'' || c == '"';
-}
-
 static int digit_value(char c) {
   if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -44,8 +44,12 @@ GATHER_INLINE bool gather_literal_accept(gather_literal *literal, char c) {
 bool gather_literal_expect(gather_literal *literal, char c);
 /* Consumes a word of letters if it is next ("True"). */
 bool gather_literal_word(gather_literal *literal, const char *word);
-/* Whether a string is next. */
-bool gather_literal_at_string(gather_literal *literal);
+/* Whether a string is next. It may have the prefix u (Python 2 and 3); others (b, r, f) never occur in a header. */
+GATHER_INLINE bool gather_literal_at_string(gather_literal *literal) {
+  char c = gather_literal_peek(literal);
+  if ((c == 'u' || c == 'U') && literal->end - literal->at > 1) c = literal->text[literal->at + 1];
+  return c == '\'' || c == '"';
+}
 bool gather_literal_string(gather_literal *literal, gather_literal_text *string);
 /* An integer: decimal, hexadecimal, octal or binary, with a sign, underscores, and the L of Python 2. */
 bool gather_literal_int(gather_literal *literal, int64_t *value);

@@ -65,9 +65,7 @@ static int64_t latin1_from_utf8(char *text, int64_t bytes) {
 
 /* ---- reading */
 
-static const char MAGIC[] = "\x93NUMPY";
-
-enum { MAGIC_BYTES = 6, VERSION_AT = 6, LENGTH_AT = 8 };
+enum { VERSION_AT = 6, LENGTH_AT = 8 };
 
 /* A parsed header, and the positions of its parts. */
 typedef struct npy_header {
@@ -85,10 +83,6 @@ typedef struct npy_header {
 
 /* A file that ends within the magic bytes also counts: "truncated" helps more than "unknown format". */
 static bool recognise(const gather_map *map) { return gather_npy_begins(map->bytes, map->size); }
-
-bool gather_npy_begins(const uint8_t *bytes, int64_t size) {
-  return size > 0 && memcmp(bytes, MAGIC, size < MAGIC_BYTES ? (size_t)size : MAGIC_BYTES) == 0;
-}
 
 static gather_status cut_short(const gather_file *file, const npy_header *header, int64_t needed, gather_error *error) {
   return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->end,

@@ -28,7 +28,8 @@ enum {
 
 static bool carries(const gather_type_info *type) { return type->onnx != 0; }
 
-gather_status gather_pb_check_size(int64_t bytes, gather_error *error) {
+/* Fails if a TensorProto may not have that many bytes. */
+static gather_status check_size(int64_t bytes, gather_error *error) {
   if (bytes >= 0 && bytes <= INT32_MAX) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                            "a TensorProto (.pb) holds at most 2 GiB; write .npy or .bin");
@@ -59,8 +60,8 @@ static gather_status make_header(const gather_writing *what, int64_t data_bytes,
   const char *name = what->name ? what->name : "";
   int64_t name_bytes = (int64_t)strlen(name);
   if (type->kind == GATHER_KIND_STRING) data_bytes = 0;
-  GATHER_TRY(gather_pb_check_size(data_bytes, error));
-  GATHER_TRY(gather_pb_check_size(name_bytes, error));
+  GATHER_TRY(check_size(data_bytes, error));
+  GATHER_TRY(check_size(name_bytes, error));
   header->bytes = gather_alloc(name_bytes + (what->rank + 3) * (VARINT_MAX + 1));
   if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
   char *at = header->bytes;
@@ -76,10 +77,11 @@ static gather_status make_header(const gather_writing *what, int64_t data_bytes,
     at = put_varint(at, (uint64_t)data_bytes);
   }
   header->size = at - header->bytes;
-  return gather_pb_check_size(header->size + data_bytes, error);
+  return check_size(header->size + data_bytes, error);
 }
 
-int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len) {
+/* The bytes that strings take; -1 if too many. */
+static int64_t strings_bytes(const gather_string *strings, int64_t len) {
   int64_t total = 0;
   for (int64_t i = 0; i < len; i++) {
     if (strings[i].bytes > INT32_MAX) return -1;
@@ -87,6 +89,12 @@ int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len) {
     if (!gather_add(total, 1 + varint_bytes((uint64_t)bytes) + bytes, &total)) return -1;
   }
   return total;
+}
+
+gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes, int64_t *bytes,
+                                     gather_error *error) {
+  *bytes = strings_bytes(strings, len);
+  return check_size(*bytes < 0 ? *bytes : header_bytes + *bytes, error);
 }
 
 void gather_pb_strings(const gather_string *strings, int64_t len, char *target) {

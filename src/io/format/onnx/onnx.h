@@ -5,6 +5,8 @@
 #ifndef GATHER_FORMAT_ONNX_H
 #define GATHER_FORMAT_ONNX_H
 
+#include <string.h>
+
 #include "core/base/error.h"
 #include "io/format/format.h"
 
@@ -85,7 +87,11 @@ GATHER_CHECKED gather_status gather_onnx_take(gather_onnx *onnx, int64_t count, 
 /* A field's text as UTF-8: invalid bytes and zero bytes become '?'. */
 GATHER_CHECKED gather_status gather_onnx_text(gather_onnx *onnx, const gather_proto_field *field, const char **text);
 /* The same, with "ai.onnx" as "". */
-GATHER_CHECKED gather_status gather_onnx_domain(gather_onnx *onnx, const gather_proto_field *field, const char **text);
+GATHER_INLINE gather_status gather_onnx_domain(gather_onnx *onnx, const gather_proto_field *field, const char **text) {
+  GATHER_TRY(gather_onnx_text(onnx, field, text));
+  if (strcmp(*text, "ai.onnx") == 0) *text = "";
+  return GATHER_OK;
+}
 /* Counts the fields of each number below `numbers` in the message. */
 GATHER_CHECKED gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_t numbers,
                                                int64_t *counts);

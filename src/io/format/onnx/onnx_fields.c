@@ -152,12 +152,6 @@ gather_status gather_onnx_text(gather_onnx *onnx, const gather_proto_field *fiel
   return GATHER_OK;
 }
 
-gather_status gather_onnx_domain(gather_onnx *onnx, const gather_proto_field *field, const char **text) {
-  GATHER_TRY(gather_onnx_text(onnx, field, text));
-  if (strcmp(*text, "ai.onnx") == 0) *text = "";
-  return GATHER_OK;
-}
-
 gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_t numbers, int64_t *counts) {
   for (uint32_t i = 0; i < numbers; i++) counts[i] = 0;
   for (;;) {

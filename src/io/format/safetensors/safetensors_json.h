@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors_json.h: JSON of any size in a mapped file, member by member.
+ * safetensors_json.h: JSON in a mapped file, whose values Jansson parses one by one, so that errors have their byte position.
  */
 #ifndef GATHER_FORMAT_SAFETENSORS_JSON_H
 #define GATHER_FORMAT_SAFETENSORS_JSON_H
@@ -11,13 +11,6 @@
 
 #include "core/base/error.h"
 #include "io/format/format.h"
-
-/* The limit of the reference implementation; also used for an index. */
-enum { GATHER_SAFETENSORS_JSON_MAX = 100 * 1000 * 1000 };
-
-/* ---- JSON, member by member. A header may have 100 MB, and a tree of it would need many times as much. So this
- * code finds where each value begins and ends, and Jansson parses one tensor's entry at a time. This also gives
- * errors their byte position. */
 
 typedef struct gather_json {
   gather_file *file;    /* its arena holds the strings */
@@ -31,34 +24,14 @@ typedef struct gather_json_part {
   int64_t at, end;
 } gather_json_part;
 
-/* Iterates over the members of an object. At the start all zero except `rest`. */
-typedef struct gather_json_walk {
-  gather_json_part rest;  /* the unread rest; at the end, what follows the object */
-  gather_json_part key;   /* of the member, with its quotes */
-  gather_json_part value; /* likewise */
-  bool begun, ended;
-} gather_json_walk;
-
 /* Fails and reports a byte of the file. */
 #define GATHER_JSON_WRONG(json, offset, ...) \
   gather_fail_file((json)->error, GATHER_FILE_MALFORMED, (json)->name, offset, __VA_ARGS__)
 #define GATHER_JSON_NO_MEMORY(json) \
   gather_fail_file((json)->error, GATHER_OUT_OF_MEMORY, (json)->name, -1, "no memory for what it holds")
 
-/* Fails if the bytes are not UTF-8. */
-GATHER_CHECKED gather_status gather_json_check(const gather_json *json, gather_json_part text);
-/* Reads the next member; walk->ended: there is none. */
-GATHER_CHECKED gather_status gather_json_next(const gather_json *json, gather_json_walk *walk);
-/* Counts the members of an object. */
-GATHER_CHECKED gather_status gather_json_count(const gather_json *json, gather_json_part object, int64_t *len);
-/* Fails if anything except white space follows an object that was read to its end. */
-GATHER_CHECKED gather_status gather_json_end(const gather_json *json, const gather_json_walk *walk);
-bool gather_json_is(const gather_json *json, gather_json_part value, char first);
 /* A value parsed by Jansson; json_decref frees it. A very long value is refused unless it is a string. */
 GATHER_CHECKED gather_status gather_json_load(const gather_json *json, gather_json_part value, json_t **tree);
-/* A string, in the file's arena. what: its name for the message if it is not a string. */
-GATHER_CHECKED gather_status gather_json_text(const gather_json *json, gather_json_part value, const char *what,
-                                              const char **text);
 
 #endif
 #endif

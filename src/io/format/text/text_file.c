@@ -353,18 +353,16 @@ static gather_status read_text(gather_file *file, gather_text_input *in, const c
   return status;
 }
 
-gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error) {
+gather_status gather_text_open(gather_file *file, const char *path, const char *column, gather_error *error) {
   gather_text_input in;
-  GATHER_TRY(gather_file_check_download(file, "the text", file->map.remote ? file->map.size : 0, error));
-  GATHER_TRY(gather_map_fetch(&file->map, 0, file->map.size, error));
-  gather_status status = gather_text_input_memory(&in, file->map.bytes, file->map.size, file->name, error);
-  return status == GATHER_OK ? read_text(file, &in, column, error) : status;
-}
-
-gather_status gather_text_open_path(gather_file *file, const char *path, const char *column, gather_error *error) {
-  gather_text_input in;
-  gather_status status = gather_text_input_open(&in, path, error);
-  if (status == GATHER_OK) (void)gather_map_identify(path, &file->map); /* it is read, and not mapped */
+  const gather_map *map = &file->map;
+  if (!path) {
+    GATHER_TRY(gather_file_check_download(file, "the text", map->remote ? map->size : 0, error));
+    GATHER_TRY(gather_map_fetch(map, 0, map->size, error));
+  }
+  gather_status status = path ? gather_text_input_open(&in, path, error)
+                              : gather_text_input_memory(&in, map->bytes, map->size, file->name, error);
+  if (status == GATHER_OK && path) (void)gather_map_identify(path, &file->map); /* it is read, and not mapped */
   if (status == GATHER_OK) status = read_text(file, &in, column, error);
   gather_text_input_end(&in);
   return status;
