@@ -304,6 +304,23 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
                           name, file->len, nearest);
 }
 
+/* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
+static gather_status download(gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor **loaded,
+                              gather_error *error) {
+  *loaded = tensor;
+  if (!gather_file_is_remote(tensor)) return GATHER_OK;
+  const gather_unreadable *at = tensor->unreadable;
+  GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));
+  gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
+  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
+  GATHER_TRY(gather_map_fetch(at->map, at->file_offset, tensor->bytes, error));
+  *made = *tensor;
+  made->unreadable = NULL;
+  made->tensor.data = (void *)(uintptr_t)(at->map->bytes + at->file_offset);
+  *loaded = made;
+  return GATHER_OK;
+}
+
 /* ---- tensors in chunks, such as a column in the record batches of an Arrow file, joined */
 
 /* Chunks of a remote file: downloads all at once. */
@@ -334,7 +351,7 @@ static gather_status copy_pieces(gather_file *file, const gather_file_tensor *fi
   whole->tensor.data = to;
   for (int64_t i = 0; i < count; to += first[i++].bytes) {
     if (first[i].bytes == 0) continue;
-    GATHER_TRY(gather_file_download(file, &first[i], &loaded, error));
+    GATHER_TRY(download(file, &first[i], &loaded, error));
     memcpy(to, loaded->tensor.data, (size_t)first[i].bytes);
     whole->tensor.strides = first[i].tensor.strides;
   }
@@ -370,7 +387,7 @@ gather_status gather_file_find_whole(gather_file *file, const char *name, const 
                                      gather_error *error) {
   gather_status status = gather_file_find(file, name, tensor, error);
   int64_t first = 0, count = status == GATHER_NAME_NOT_FOUND ? gather_file_pieces(file, name, &first) : 0;
-  if (status == GATHER_OK) status = gather_file_download(file, *tensor, tensor, error);
+  if (status == GATHER_OK) status = download(file, *tensor, tensor, error);
   if (count == 0) {
     if (status != GATHER_OK) *tensor = NULL;
     return status;

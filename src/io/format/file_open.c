@@ -82,6 +82,17 @@ static gather_status use_memory(gather_file *file, const void *memory, size_t by
   return GATHER_OK;
 }
 
+/* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
+static gather_status settle(gather_file *file, gather_error *error) {
+  GATHER_TRY(gather_map_load_later(&file->map, error));
+  GATHER_TRY(gather_map_failure(&file->map, error));
+  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) {
+    GATHER_TRY(gather_map_load_later(&sibling->map, error));
+    GATHER_TRY(gather_map_failure(&sibling->map, error));
+  }
+  return GATHER_OK;
+}
+
 /* ---- by its content */
 
 static gather_status read_content(gather_file *file, gather_error *error) {
@@ -102,7 +113,7 @@ static gather_status read_content(gather_file *file, gather_error *error) {
 
 static gather_status open_by_content(gather_file *file, gather_error *error) {
   gather_error failed;
-  gather_status status = read_content(file, error), settled = gather_file_settle(file, &failed);
+  gather_status status = read_content(file, error), settled = settle(file, &failed);
   if (settled == GATHER_OK) return status;
   if (error) *error = failed;
   return settled;
@@ -305,7 +316,7 @@ static gather_status open_raw(gather_file *file, const gather_raw *raw, gather_e
 /* A failure to read the file comes before everything that follows from it. */
 static gather_status open_settled(gather_file *file, const gather_raw *raw, gather_error *error) {
   gather_error failed;
-  gather_status status = open_raw(file, raw, error), settled = gather_file_settle(file, &failed);
+  gather_status status = open_raw(file, raw, error), settled = settle(file, &failed);
   if (settled == GATHER_OK) return status;
   if (error) *error = failed;
   return settled;

@@ -81,28 +81,18 @@ typedef struct gather_sibling {
   const gather_unreadable *failure; /* remote: why it could not be opened; it is not asked for again */
 } gather_sibling;
 
-/* ---- sibling_tree.c */
-
 /* The mapped file of that name; NULL. */
 gather_sibling *gather_sibling_find(const gather_file *file, const char *location);
-
-/* ---- beside.c */
 
 /* The path of a file beside the file, in the arena: the file's folder with its slash, then the location. Of a URL, the location is
  * percent-encoded, and the host is that of the file. NULL: out of memory. */
 char *gather_file_beside(gather_file *file, const char *location);
 
-/* Fails for a name that is not in or below the file's folder. */
-GATHER_CHECKED gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
-                                                        gather_error *error);
-
 /* The last part of the file's name, in the arena; of a URL decoded, since gather_file_beside encodes it again. NULL: out of memory. */
 char *gather_file_base(gather_file *file);
 
-/* ---- sibling_remote.c */
-
 /* Maps files beside a remote file, several at once, so that gather_file_sibling finds them; what cannot be opened is kept with its
- * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_check_location refuses are
+ * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_sibling refuses are
  * left out. Does nothing for local files. */
 GATHER_CHECKED gather_status gather_siblings_map_urls(gather_file *file, const char *const *locations, int64_t count,
                                                       void (*header)(const gather_map *map), gather_error *error);
@@ -128,8 +118,6 @@ GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *
 /* The same for a name that was checked, and for no tensor: fails if the file cannot be opened. */
 GATHER_CHECKED gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
                                                       const gather_map **map, gather_error *error);
-
-/* ---- unreadable.c */
 
 /* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
 GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
@@ -158,8 +146,6 @@ GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *ten
 /* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as for gather_file_open_text. */
 GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column,
                                               gather_error *error);
-/* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
-GATHER_CHECKED gather_status gather_file_settle(gather_file *file, gather_error *error);
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
 GATHER_CHECKED gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
                                                         gather_error *error);
@@ -275,7 +261,7 @@ GATHER_CHECKED gather_status gather_format_recognise(const gather_file *file, co
                                                      gather_error *error);
 
 /* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
- * unknown: what the file is if it is of no supported format, or a substitute for another file (substitute.h); else "". */
+ * unknown: what the file is if it is of no supported format, or a substitute for another file; else "". */
 const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
 
 /* ---- the formats. Without the library that it needs, a reader cannot open (safetensors, ir), or there is none (onnx, pb). */

@@ -121,10 +121,9 @@ GATHER_INLINE const char *gather_graph_alias(const gather_graph *graph, const ch
   return NULL;
 }
 
-/* The attribute of that name; NULL. gather_attribute_twice: the node has two. Bodies in a list (GRAPHS) share one
- * name: it finds the first. */
+/* The attribute of that name; NULL. If the node has two, one of the kind GATHER_ATTRIBUTE_OTHER, of which gather_attribute_wrong says so.
+ * Bodies in a list (GRAPHS) share one name: it finds the first. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
-extern const gather_attribute gather_attribute_twice; /* of the kind GATHER_ATTRIBUTE_OTHER */
 /* The input of the graph that has that name; NULL: none. */
 GATHER_INLINE const gather_value *gather_graph_input(const gather_graph *graph, const char *name) {
   for (int64_t i = 0; i < graph->input_count; i++)

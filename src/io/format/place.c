@@ -109,34 +109,6 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
 
 bool gather_file_is_remote(const gather_file_tensor *tensor) { return tensor->unreadable && tensor->unreadable->map; }
 
-gather_status gather_file_settle(gather_file *file, gather_error *error) {
-  GATHER_TRY(gather_map_load_later(&file->map, error));
-  GATHER_TRY(gather_map_failure(&file->map, error));
-  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) {
-    GATHER_TRY(gather_map_load_later(&sibling->map, error));
-    GATHER_TRY(gather_map_failure(&sibling->map, error));
-  }
-  return GATHER_OK;
-}
-
-/* ---- downloads */
-
-gather_status gather_file_download(gather_file *file, const gather_file_tensor *tensor,
-                                   const gather_file_tensor **loaded, gather_error *error) {
-  *loaded = tensor;
-  if (!gather_file_is_remote(tensor)) return GATHER_OK;
-  const gather_unreadable *at = tensor->unreadable;
-  GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));
-  gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
-  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
-  GATHER_TRY(gather_map_fetch(at->map, at->file_offset, tensor->bytes, error));
-  *made = *tensor;
-  made->unreadable = NULL;
-  made->tensor.data = (void *)(uintptr_t)(at->map->bytes + at->file_offset);
-  *loaded = made;
-  return GATHER_OK;
-}
-
 gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
                                          gather_error *error) {
   char size[32], most[32];

@@ -92,8 +92,9 @@ static bool has_parent_step(const char *location) {
   return false;
 }
 
-gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
-                                         gather_error *error) {
+/* Fails for a name that is not in or below the file's folder. */
+static gather_status check_location(const gather_file *file, const char *location, int64_t offset,
+                                    gather_error *error) {
   if (location[0] == '\0') return refuse(file, offset, location, "it is empty", error);
   if (gather_path_is_whole(location) || has_parent_step(location) || (file->client && gather_remote_is_url(location)))
     return refuse(file, offset, location, "it is not below the directory of the model", error);
@@ -269,7 +270,7 @@ gather_status gather_siblings_map_urls(gather_file *file, const char *const *loc
   int64_t len = 0;
   gather_status status = made ? GATHER_OK : no_memory(file, error);
   for (int64_t i = 0; i < count && status == GATHER_OK; i++) {
-    if (gather_file_check_location(file, locations[i], -1, NULL) != GATHER_OK) continue;
+    if (check_location(file, locations[i], -1, NULL) != GATHER_OK) continue;
     made[len] = (url_opening){.location = locations[i], .path = gather_file_beside(file, locations[i])};
     if (!made[len++].path) status = no_memory(file, error);
   }
@@ -323,7 +324,7 @@ gather_status gather_file_sibling(gather_file *file, const char *location, int64
                                   gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
   gather_error why;
   *map = NULL;
-  if (!gather_sibling_find(file, location)) GATHER_TRY(gather_file_check_location(file, location, file_offset, error));
+  if (!gather_sibling_find(file, location)) GATHER_TRY(check_location(file, location, file_offset, error));
   gather_status status = gather_file_sibling_open(file, location, file_offset, map, &why);
   if (status == GATHER_OK) return GATHER_OK;
   if (status == GATHER_OUT_OF_MEMORY) {

@@ -154,9 +154,6 @@ enum { BLOCK_BYTES = 24, BLOCK_METADATA = 8 };
 /* What is read first of a remote file: most footers are shorter. */
 enum { TAIL_BYTES = 1 << 16 };
 
-/* Chunk names may use four times the file size and this many bytes more. */
-enum { NAMES_FREE = 16 << 20 };
-
 static bool recognise(const gather_map *map) {
   return (map->size >= MAGIC_BYTES && memcmp(map->bytes, MAGIC, MAGIC_BYTES) == 0) || is_stream(map);
 }
@@ -209,78 +206,6 @@ static void expect_batches(const gather_arrow *arrow, const gather_arrow_block *
   gather_free(ranges);
 }
 
-/* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
- * fit in memory. They end before `end`. */
-static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len,
-                                  gather_arrow_batch **batches) {
-  int64_t room = arrow->file->map.size, row = 0;
-  GATHER_TRY(gather_arrow_take(arrow, len, sizeof **batches, batches));
-  for (int64_t i = 0; i < len; i++) {
-    const gather_arrow_block *block = &blocks[i];
-    if (block->bytes > room)
-      return GATHER_ARROW_WRONG(arrow, block->said_at, "the record batches are longer than the file");
-    GATHER_TRY(gather_arrow_batch_read(arrow, block, end, &(*batches)[i]));
-    room -= block->bytes;
-    (*batches)[i].first_row = row;
-    if (!gather_add(row, (*batches)[i].rows, &row))
-      return GATHER_ARROW_WRONG(arrow, block->said_at, "the row count does not fit in 64 bits");
-  }
-  return GATHER_OK;
-}
-
-/* ---- tensors */
-
-/* The name of a chunk of a column. */
-static gather_status name_chunk(gather_arrow *arrow, const char *column, int64_t i, gather_file_tensor *tensor) {
-  size_t bytes = strlen(column) + 24;
-  char *name = NULL;
-  GATHER_TRY(gather_arrow_take(arrow, (int64_t)bytes, 1, &name));
-  (void)snprintf(name, bytes, "%s@%" PRId64, column, i);
-  tensor->name = name;
-  return GATHER_OK;
-}
-
-static gather_status check_names(gather_arrow *arrow, int64_t batches) {
-  int64_t room = 4 * arrow->file->map.size + NAMES_FREE, bytes;
-  for (int64_t i = 0; i < arrow->len; i++) {
-    if (!gather_mul((int64_t)strlen(arrow->columns[i].name), batches, &bytes) || bytes > room)
-      return GATHER_ARROW_REFUSE(arrow, arrow->columns[i].field,
-                                 "the column names are too long for %" PRId64 " record batches", batches);
-    room -= bytes;
-  }
-  return GATHER_OK;
-}
-
-static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
-  gather_file_pieces_row *rows = NULL;
-  if (batches < 2) return GATHER_OK;
-  GATHER_TRY(check_names(arrow, batches));
-  GATHER_TRY(gather_arrow_take(arrow, arrow->len, sizeof *rows, &rows));
-  for (int64_t i = 0; i < arrow->len; i++)
-    rows[i] = (gather_file_pieces_row){arrow->columns[i].name, i * batches, batches};
-  arrow->file->pieces = rows;
-  arrow->file->pieces_len = arrow->len;
-  return GATHER_OK;
-}
-
-/* The chunks of a column are consecutive. Without a batch, a column is a tensor of 0 rows. */
-static gather_status list_tensors(gather_arrow *arrow, gather_arrow_batch *batches, int64_t len) {
-  gather_file *file = arrow->file;
-  int64_t each = len > 0 ? len : 1, all;
-  if (!gather_mul(arrow->len, each, &all)) all = -1;
-  GATHER_TRY(list_pieces(arrow, len));
-  GATHER_TRY(gather_arrow_take(arrow, all, sizeof *file->tensors, &file->tensors));
-  for (int64_t i = 0; i < arrow->len; i++) {
-    GATHER_TRY(gather_arrow_settle(arrow, batches, len, &arrow->columns[i]));
-    for (int64_t k = 0; k < each; k++) {
-      gather_file_tensor *tensor = &file->tensors[file->len++];
-      GATHER_TRY(gather_arrow_chunk(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
-      if (len > 1) GATHER_TRY(name_chunk(arrow, arrow->columns[i].name, k, tensor));
-    }
-  }
-  return GATHER_OK;
-}
-
 static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks, int64_t *count, int64_t *end) {
   gather_flat flat;
   gather_flat_vector said;
@@ -301,13 +226,11 @@ static gather_status open_any(gather_file *file, gather_error *error) {
                         .offsets_room = size,
                         .remote_room = GATHER_MAP_METADATA_MAX / 4};
   gather_arrow_block *blocks = NULL;
-  gather_arrow_batch *batches = NULL;
   if (is_stream(&file->map))
     GATHER_TRY(read_stream(&arrow, &blocks, &count));
   else
     GATHER_TRY(open_file(&arrow, &blocks, &count, &end));
-  GATHER_TRY(read_batches(&arrow, end, blocks, count, &batches));
-  return list_tensors(&arrow, batches, count);
+  return gather_arrow_tensors(&arrow, end, blocks, count);
 }
 
 const gather_format_reader gather_arrow_reader = {recognise, open_any};

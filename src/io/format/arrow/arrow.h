@@ -121,16 +121,6 @@ GATHER_CHECKED gather_status gather_arrow_schema(gather_arrow *arrow, const gath
 
 /* ---- batches */
 
-/* A record batch. */
-typedef struct gather_arrow_batch {
-  int64_t first_row, rows;         /* first_row: of the file */
-  int64_t nodes, buffers;          /* positions of their vectors */
-  int64_t views, buffers_of_views; /* number of view fields, and position of their buffer counts */
-  int64_t body, body_bytes;
-  int64_t compression;            /* -1 = none; 0 = LZ4, 1 = Zstandard */
-  int64_t passed, passed_buffers; /* view fields before the next column, and their buffers */
-} gather_arrow_batch;
-
 /* Where a batch is, according to the bytes at `said_at`: its metadata with their length, then its body. */
 typedef struct gather_arrow_block {
   int64_t at, bytes, said_at;
@@ -153,16 +143,8 @@ enum { GATHER_ARROW_PREFIX_BYTES = 8 };
 /* Reads the metadata of a message, which ends before `end`. what: it should be, for errors. */
 GATHER_CHECKED gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_block *block,
                                                        int64_t end, const char *what, gather_arrow_message *message);
-/* Reads the message of a batch, which ends before `end`. */
-GATHER_CHECKED gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
-                                                     gather_arrow_batch *batch);
-
-/* Makes a tensor of a column's chunk in a batch. To be called in column order. NULL batch: no rows. */
-GATHER_CHECKED gather_status gather_arrow_chunk(gather_arrow *arrow, gather_arrow_batch *batch,
-                                                gather_arrow_column *column, gather_file_tensor *tensor);
-
-/* Settles the lengths of a column's lists of variable size, from all batches, or sets column->why. Sets the shape of a row. */
-GATHER_CHECKED gather_status gather_arrow_settle(gather_arrow *arrow, gather_arrow_batch *batches, int64_t count,
-                                                 gather_arrow_column *column);
+/* Makes the tensors of all columns and batches. Batches may be in any order, and end before `end`. */
+GATHER_CHECKED gather_status gather_arrow_tensors(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks,
+                                                  int64_t len);
 
 #endif

@@ -13,6 +13,19 @@
 #include "io/format/arrow/arrow.h"
 #include "io/format/bytes.h"
 
+/* A record batch. */
+typedef struct arrow_batch {
+  int64_t first_row, rows;         /* first_row: of the file */
+  int64_t nodes, buffers;          /* positions of their vectors */
+  int64_t views, buffers_of_views; /* number of view fields, and position of their buffer counts */
+  int64_t body, body_bytes;
+  int64_t compression;            /* -1 = none; 0 = LZ4, 1 = Zstandard */
+  int64_t passed, passed_buffers; /* view fields before the next column, and their buffers */
+} arrow_batch;
+
+/* Chunk names may use four times the file size and this many bytes more. */
+enum { NAMES_FREE = 16 << 20 };
+
 /* ---- buffers */
 
 enum { PAIR_BYTES = 16 };
@@ -23,7 +36,7 @@ static int64_t pair_at(const gather_arrow *arrow, int64_t at, int64_t i, int whi
 }
 
 /* Skips the buffers of the view fields before a column. To be called in column order. */
-static void pass_views(const gather_arrow *arrow, gather_arrow_batch *batch, const gather_arrow_column *column) {
+static void pass_views(const gather_arrow *arrow, arrow_batch *batch, const gather_arrow_column *column) {
   for (; batch->passed < column->views; batch->passed++)
     batch->passed_buffers += gather_read_i64(arrow->file->map.bytes + batch->buffers_of_views + 8 * batch->passed);
 }
@@ -31,8 +44,8 @@ static void pass_views(const gather_arrow *arrow, gather_arrow_batch *batch, con
 #define UNPACKED "write it with compression='uncompressed' (Feather) or compression=None (IPC)"
 
 /* Each buffer of a compressed batch begins with its length; -1 means not compressed. */
-static gather_status look_into(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t *start,
-                               int64_t *bytes, const char **packed) {
+static gather_status look_into(const gather_arrow *arrow, const arrow_batch *batch, int64_t *start, int64_t *bytes,
+                               const char **packed) {
   const uint8_t *prefix = arrow->file->map.bytes + *start;
   if (*bytes < 8)
     return GATHER_ARROW_WRONG(arrow, *start, "a compressed buffer is too short: %" PRId64 " bytes", *bytes);
@@ -45,8 +58,8 @@ static gather_status look_into(const gather_arrow *arrow, const gather_arrow_bat
 }
 
 /* Where a buffer of a batch is, compressed or not: *start in the file. Fails if it is outside the body. `name`: of the column. */
-static gather_status find_buffer(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t number,
-                                 const char *name, int64_t *start, int64_t *bytes) {
+static gather_status find_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name,
+                                 int64_t *start, int64_t *bytes) {
   int64_t offset = pair_at(arrow, batch->buffers, number, 0);
   *bytes = pair_at(arrow, batch->buffers, number, 1);
   *start = batch->body + offset;
@@ -60,8 +73,8 @@ static gather_status find_buffer(const gather_arrow *arrow, const gather_arrow_b
 
 /* The same for its contents: *start in the file. Fails if it is outside the body. Of a compressed batch, *packed says why it cannot
  * be read (NULL: it can), and *start is after its length. `name`: of the column. */
-static gather_status open_buffer(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t number,
-                                 const char *name, int64_t *start, int64_t *bytes, const char **packed) {
+static gather_status open_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name,
+                                 int64_t *start, int64_t *bytes, const char **packed) {
   *packed = NULL;
   GATHER_TRY(find_buffer(arrow, batch, number, name, start, bytes));
   return batch->compression >= 0 ? look_into(arrow, batch, start, bytes, packed) : GATHER_OK;
@@ -82,7 +95,7 @@ typedef struct arrow_elements {
 /* The level that is being looked at. */
 typedef struct arrow_level {
   gather_arrow *arrow;
-  const gather_arrow_batch *batch;
+  const arrow_batch *batch;
   gather_arrow_column *column;
   arrow_elements *elements; /* .buffer and .first are those of the level */
   int64_t node;             /* position of its node */
@@ -102,7 +115,7 @@ static bool may_search(gather_arrow *arrow, int64_t at, int64_t bytes) {
 
 /* The bitmap of a level: where its first bit in use is; false if it cannot be read. *bits: how many can be. */
 static bool find_bitmap(const arrow_level *of, int64_t *byte, int64_t *bits) {
-  const gather_arrow_batch *batch = of->batch;
+  const arrow_batch *batch = of->batch;
   int64_t at = batch->buffers, number = of->elements->buffer, skipped = of->elements->first / 8;
   int64_t offset = pair_at(of->arrow, at, number, 0), bytes = pair_at(of->arrow, at, number, 1);
   if (batch->compression >= 0 || offset < 0 || bytes < 0 || offset > batch->body_bytes ||
@@ -299,7 +312,7 @@ static gather_status enter(arrow_level *of, gather_arrow_list *list) {
 }
 
 /* Finds the elements of a chunk of a column, whose lists are settled. */
-static gather_status find_elements(gather_arrow *arrow, const gather_arrow_batch *batch, gather_arrow_column *column,
+static gather_status find_elements(gather_arrow *arrow, const arrow_batch *batch, gather_arrow_column *column,
                                    arrow_elements *elements) {
   *elements = (arrow_elements){.buffer = column->buffer + batch->passed_buffers, .null_row = -1};
   arrow_level of = {arrow, batch, column, elements, batch->nodes + PAIR_BYTES * column->node, batch->rows, 1};
@@ -318,7 +331,7 @@ static gather_status find_elements(gather_arrow *arrow, const gather_arrow_batch
 /* ---- all batches */
 
 /* The offsets of the outermost lists in a remote file: by requests at once. */
-static void expect_offsets(const gather_arrow *arrow, const gather_arrow_batch *batches, int64_t count,
+static void expect_offsets(const gather_arrow *arrow, const arrow_batch *batches, int64_t count,
                            const gather_arrow_column *column) {
   const gather_map *map = &arrow->file->map;
   int64_t total = 0;
@@ -358,8 +371,8 @@ static bool is_known(const gather_arrow_column *column) {
   return true;
 }
 
-gather_status gather_arrow_settle(gather_arrow *arrow, gather_arrow_batch *batches, int64_t count,
-                                  gather_arrow_column *column) {
+/* Settles the lengths of a column's lists of variable size, from all batches, or sets column->why. Sets the shape of a row. */
+static gather_status settle(gather_arrow *arrow, arrow_batch *batches, int64_t count, gather_arrow_column *column) {
   static const char *const NAMES[] = {"fixed_size_list", "list", "large_list"};
   const char *nulls = NULL;
   if (column->is_settled || column->why) return GATHER_OK;
@@ -381,7 +394,7 @@ enum { BATCH_LENGTH, BATCH_NODES, BATCH_BUFFERS, BATCH_COMPRESSION, BATCH_VIEWS 
 /* ---- batches */
 
 static gather_status read_compression(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
-                                      gather_arrow_batch *batch) {
+                                      arrow_batch *batch) {
   gather_flat_table compression;
   int64_t method = 0;
   batch->compression = -1;
@@ -396,7 +409,7 @@ static gather_status read_compression(gather_arrow *arrow, const gather_flat *fl
 
 /* Adds up the buffer counts of the view fields, so that the number of buffers can be checked once. */
 static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
-                                 gather_arrow_batch *batch, int64_t *total) {
+                                 arrow_batch *batch, int64_t *total) {
   gather_flat_vector views;
   GATHER_TRY(gather_flat_list(flat, header, BATCH_VIEWS, 8, &views));
   batch->buffers_of_views = views.at;
@@ -413,7 +426,7 @@ static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, c
 }
 
 static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
-                                gather_arrow_batch *batch) {
+                                arrow_batch *batch) {
   gather_flat_vector nodes, buffers;
   int64_t needed;
   GATHER_TRY(gather_flat_list(flat, header, BATCH_NODES, PAIR_BYTES, &nodes));
@@ -429,10 +442,10 @@ static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, co
                             buffers.len);
 }
 
-gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
-                                      gather_arrow_batch *batch) {
+/* Reads the message of a batch, which ends before `end`. */
+static gather_status read_batch(gather_arrow *arrow, const gather_arrow_block *block, int64_t end, arrow_batch *batch) {
   gather_arrow_message message;
-  *batch = (gather_arrow_batch){0};
+  *batch = (arrow_batch){0};
   GATHER_TRY(gather_arrow_message_read(arrow, block, end, "a record batch", &message));
   const gather_flat_table *header = &message.header;
   if (message.kind != GATHER_ARROW_BATCH || header->at == 0)
@@ -450,7 +463,7 @@ gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_bl
 /* A column's chunk in the current batch. */
 typedef struct chunk {
   gather_arrow *arrow;
-  gather_arrow_batch *batch;
+  arrow_batch *batch;
   gather_arrow_column *column;
   gather_file_tensor *tensor;
 } chunk;
@@ -538,7 +551,8 @@ static gather_status read_chunk(const chunk *of) {
   return set_strides(of);
 }
 
-gather_status gather_arrow_chunk(gather_arrow *arrow, gather_arrow_batch *batch, gather_arrow_column *column,
+/* Makes a tensor of a column's chunk in a batch. To be called in column order. NULL batch: no rows. */
+static gather_status read_tensor(gather_arrow *arrow, arrow_batch *batch, gather_arrow_column *column,
                                  gather_file_tensor *tensor) {
   chunk of = {arrow, batch, column, tensor};
   GATHER_TRY(set_shape(&of, batch ? batch->rows : 0));
@@ -546,4 +560,82 @@ gather_status gather_arrow_chunk(gather_arrow *arrow, gather_arrow_batch *batch,
   if (!batch) return GATHER_OK;
   pass_views(arrow, batch, column);
   return read_chunk(&of);
+}
+
+/* ---- all of them */
+
+/* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
+ * fit in memory. They end before `end`. */
+static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len,
+                                  arrow_batch **batches) {
+  int64_t room = arrow->file->map.size, row = 0;
+  GATHER_TRY(gather_arrow_take(arrow, len, sizeof **batches, batches));
+  for (int64_t i = 0; i < len; i++) {
+    const gather_arrow_block *block = &blocks[i];
+    if (block->bytes > room)
+      return GATHER_ARROW_WRONG(arrow, block->said_at, "the record batches are longer than the file");
+    GATHER_TRY(read_batch(arrow, block, end, &(*batches)[i]));
+    room -= block->bytes;
+    (*batches)[i].first_row = row;
+    if (!gather_add(row, (*batches)[i].rows, &row))
+      return GATHER_ARROW_WRONG(arrow, block->said_at, "the row count does not fit in 64 bits");
+  }
+  return GATHER_OK;
+}
+
+/* The name of a chunk of a column. */
+static gather_status name_chunk(gather_arrow *arrow, const char *column, int64_t i, gather_file_tensor *tensor) {
+  size_t bytes = strlen(column) + 24;
+  char *name = NULL;
+  GATHER_TRY(gather_arrow_take(arrow, (int64_t)bytes, 1, &name));
+  (void)snprintf(name, bytes, "%s@%" PRId64, column, i);
+  tensor->name = name;
+  return GATHER_OK;
+}
+
+static gather_status check_names(gather_arrow *arrow, int64_t batches) {
+  int64_t room = 4 * arrow->file->map.size + NAMES_FREE, bytes;
+  for (int64_t i = 0; i < arrow->len; i++) {
+    if (!gather_mul((int64_t)strlen(arrow->columns[i].name), batches, &bytes) || bytes > room)
+      return GATHER_ARROW_REFUSE(arrow, arrow->columns[i].field,
+                                 "the column names are too long for %" PRId64 " record batches", batches);
+    room -= bytes;
+  }
+  return GATHER_OK;
+}
+
+static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
+  gather_file_pieces_row *rows = NULL;
+  if (batches < 2) return GATHER_OK;
+  GATHER_TRY(check_names(arrow, batches));
+  GATHER_TRY(gather_arrow_take(arrow, arrow->len, sizeof *rows, &rows));
+  for (int64_t i = 0; i < arrow->len; i++)
+    rows[i] = (gather_file_pieces_row){arrow->columns[i].name, i * batches, batches};
+  arrow->file->pieces = rows;
+  arrow->file->pieces_len = arrow->len;
+  return GATHER_OK;
+}
+
+/* The chunks of a column are consecutive. Without a batch, a column is a tensor of 0 rows. */
+static gather_status list_tensors(gather_arrow *arrow, arrow_batch *batches, int64_t len) {
+  gather_file *file = arrow->file;
+  int64_t each = len > 0 ? len : 1, all;
+  if (!gather_mul(arrow->len, each, &all)) all = -1;
+  GATHER_TRY(list_pieces(arrow, len));
+  GATHER_TRY(gather_arrow_take(arrow, all, sizeof *file->tensors, &file->tensors));
+  for (int64_t i = 0; i < arrow->len; i++) {
+    GATHER_TRY(settle(arrow, batches, len, &arrow->columns[i]));
+    for (int64_t k = 0; k < each; k++) {
+      gather_file_tensor *tensor = &file->tensors[file->len++];
+      GATHER_TRY(read_tensor(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
+      if (len > 1) GATHER_TRY(name_chunk(arrow, arrow->columns[i].name, k, tensor));
+    }
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_arrow_tensors(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len) {
+  arrow_batch *batches = NULL;
+  GATHER_TRY(read_batches(arrow, end, blocks, len, &batches));
+  return list_tensors(arrow, batches, len);
 }

@@ -105,129 +105,6 @@ const gather_format_writer gather_pb_writer = {carries, make_header, NULL};
 
 #ifdef GATHER_HAVE_NANOPB
 
-/* ---- the versions of operator sets that a model or a function imports */
-
-static gather_status read_import(gather_onnx *onnx, gather_proto message, gather_onnx_import *import) {
-  *import = (gather_onnx_import){.domain = ""};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) GATHER_TRY(gather_onnx_domain(onnx, &field, &import->domain));
-    if (field.number != 2) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-    import->version = (int64_t)field.value;
-  }
-}
-
-static gather_status read_imports(gather_onnx *onnx, gather_proto message, uint32_t number) {
-  int64_t counts[10];
-  gather_onnx_import *rows = NULL;
-  GATHER_TRY(gather_onnx_count(onnx, message, 10, counts));
-  GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof *rows, &rows));
-  onnx->imports = (gather_onnx_imports){rows, 0};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != number) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_import(onnx, field.inner, &rows[onnx->imports.count++]));
-  }
-}
-
-/* ---- functions */
-
-enum {
-  FUNCTION_INPUT = 4,
-  FUNCTION_OUTPUT = 5,
-  FUNCTION_NODE = 7,
-  FUNCTION_IMPORT = 9,
-  FUNCTION_DOMAIN = 10,
-  FUNCTION_DEFAULT = 11,
-  FUNCTION_INFO = 12,
-  FUNCTION_OVERLOAD = 13
-};
-
-/* The lists of a function's graph under construction. */
-typedef struct function_lists {
-  gather_value *inputs, *outputs, *infos;
-} function_lists;
-
-static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_function *function,
-                                const function_lists *l) {
-  gather_graph *graph = function->graph;
-  for (;;) {
-    gather_proto_field field;
-    gather_value *value = NULL;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &function->name));
-    if (field.number == FUNCTION_OVERLOAD) GATHER_TRY(gather_onnx_text(onnx, &field, &function->overload));
-    if (field.number == FUNCTION_DOMAIN) GATHER_TRY(gather_onnx_domain(onnx, &field, &function->domain));
-    if (field.number == FUNCTION_INPUT) value = &l->inputs[graph->input_count++];
-    if (field.number == FUNCTION_OUTPUT) value = &l->outputs[graph->output_count++];
-    if (field.number == FUNCTION_INFO) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-      GATHER_TRY(gather_onnx_value(onnx, field.inner, &l->infos[graph->info_count++]));
-    }
-    if (!value) continue;
-    *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
-    GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
-  }
-}
-
-/* The attributes with a default. Nodes of the body are not read yet: a graph among them is one of its own. */
-static gather_status read_defaults(gather_onnx *onnx, gather_proto message, int64_t count, const char *path,
-                                   gather_function *function) {
-  gather_attribute *defaults = NULL;
-  if (count > INT32_MAX) return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
-  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *defaults, &defaults));
-  function->defaults = defaults;
-  for (;;) {
-    gather_proto_field field;
-    int32_t places = 0;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != FUNCTION_DEFAULT) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(gather_onnx_attribute(onnx, field.inner, NULL, path, 1, NULL, &places));
-    if (places != 1) continue; /* a list of graphs: nothing here uses one */
-    places = 0;
-    GATHER_TRY(gather_onnx_attribute(onnx, field.inner, function->graph, path, 1, &defaults[function->default_count],
-                                     &places));
-    function->default_count += places;
-  }
-}
-
-static gather_status read_function(gather_onnx *onnx, gather_proto message, gather_function *function) {
-  int64_t counts[16];
-  function_lists l;
-  gather_graph *graph = NULL;
-  GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
-  GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *graph, &graph));
-  *function = (gather_function){.domain = "", .name = "", .overload = "", .graph = graph};
-  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INPUT], sizeof *l.inputs, &l.inputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_OUTPUT], sizeof *l.outputs, &l.outputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INFO], sizeof *l.infos, &l.infos));
-  graph->inputs = l.inputs;
-  graph->outputs = l.outputs;
-  graph->infos = l.infos;
-  GATHER_TRY(read_names(onnx, message, function, &l));
-  GATHER_TRY(read_imports(onnx, message, FUNCTION_IMPORT));
-  graph->name = function->name;
-  char path[256];
-  int length =
-      snprintf(path, sizeof path, "%s%s%s/", function->domain, function->domain[0] != '\0' ? "." : "", function->name);
-  if (length < 0 || (size_t)length >= sizeof path) (void)snprintf(path, sizeof path, "%.100s/", function->name);
-  const char *kept = gather_arena_text(&onnx->file->arena, path, strlen(path));
-  if (!kept)
-    return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a function's name");
-  GATHER_TRY(gather_onnx_scope_add(onnx, graph, kept));
-  GATHER_TRY(read_defaults(onnx, message, counts[FUNCTION_DEFAULT], kept, function));
-  return gather_onnx_nodes(onnx, message, FUNCTION_NODE, graph, kept, 1);
-}
-
 /* ---- the file's tensors */
 
 static gather_status full_name(gather_onnx *onnx, const char *path, const char *name, const char **full) {
@@ -345,7 +222,7 @@ static gather_status read_head(gather_onnx *onnx, gather_proto message, gather_g
                                gather_proto_field *graph) {
   static const gather_onnx_import FIRST = {"", 1};
   *graph = (gather_proto_field){0};
-  GATHER_TRY(read_imports(onnx, message, IMPORT));
+  GATHER_TRY(gather_onnx_imports_read(onnx, message, IMPORT));
   for (;;) {
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
@@ -373,7 +250,7 @@ static gather_status read_functions(gather_onnx *onnx, gather_proto message, gat
     if (field.number == 0) return GATHER_OK;
     if (field.number != FUNCTION) continue;
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_function(onnx, field.inner, &functions[model->function_count++]));
+    GATHER_TRY(gather_onnx_function(onnx, field.inner, &functions[model->function_count++]));
   }
 }
 

@@ -103,9 +103,6 @@ GATHER_CHECKED gather_status gather_onnx_numbers(gather_onnx *onnx, const gather
 GATHER_CHECKED gather_status gather_onnx_list(gather_onnx *onnx, gather_proto message, uint32_t number,
                                               gather_proto_wire wire, uint64_t **values, int64_t *count);
 
-/* The type of a TensorProto.DataType; NULL if unknown. */
-const gather_type_info *gather_onnx_type(uint64_t number);
-
 /* Reads a TensorProto. */
 GATHER_CHECKED gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);
 /* Reads a SparseTensorProto, as a dense tensor with the name of its values. */
@@ -119,21 +116,15 @@ GATHER_CHECKED gather_status gather_onnx_made(gather_onnx *onnx, gather_type typ
                                               int64_t offset, gather_file_tensor *tensor);
 
 GATHER_CHECKED gather_status gather_onnx_value(gather_onnx *onnx, gather_proto message, gather_value *value);
-/* Reads an attribute into one entry, or several: GRAPHS become one for each graph. places: how many; NULL
- * attributes: only counts. */
-GATHER_CHECKED gather_status gather_onnx_attribute(gather_onnx *onnx, gather_proto message, gather_graph *parent,
-                                                   const char *path, int depth, gather_attribute *attributes,
-                                                   int32_t *places);
 
-/* Reads nodes, and appends the constants among them to graph->constants. */
-GATHER_CHECKED gather_status gather_onnx_nodes(gather_onnx *onnx, gather_proto message, uint32_t number,
-                                               gather_graph *graph, const char *path, int depth);
 GATHER_CHECKED gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent,
                                                const char *path, int depth, gather_graph **graph);
 /* Opens the files of external data that the initializers of a remote model name, several at once. */
 GATHER_CHECKED gather_status gather_onnx_external_open(const gather_onnx *onnx, gather_proto graph,
                                                        uint32_t initializer);
-/* Registers a graph for the file's list of tensors. */
-GATHER_CHECKED gather_status gather_onnx_scope_add(gather_onnx *onnx, const gather_graph *graph, const char *path);
+/* Reads a function; its graph is one of the model's. */
+GATHER_CHECKED gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gather_function *function);
+/* Reads the versions of operator sets that a model or a function imports. */
+GATHER_CHECKED gather_status gather_onnx_imports_read(gather_onnx *onnx, gather_proto message, uint32_t number);
 
 #endif

@@ -12,92 +12,6 @@
 
 #ifdef GATHER_HAVE_NANOPB
 
-/* ---- declarations of values: name, type and shape */
-
-/* A length or its name. If both are given, the last counts; a length below 0 is ignored. */
-static gather_status read_dim(gather_onnx *onnx, gather_proto message, gather_dim *dim) {
-  *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != 1 && field.number != 2) continue;
-    *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
-    if (field.number == 1) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-      int64_t length = (int64_t)field.value;
-      if (length >= 0) *dim = (gather_dim){length, length, NULL};
-    } else {
-      GATHER_TRY(gather_onnx_text(onnx, &field, &dim->symbol));
-      if (dim->symbol[0] == '\0') dim->symbol = NULL;
-    }
-  }
-}
-
-/* A rank above GATHER_MAX_RANK is treated as unknown. */
-static gather_status read_shape(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  int64_t counts[2];
-  gather_dim *dims = NULL;
-  GATHER_TRY(gather_onnx_count(onnx, message, 2, counts));
-  value->rank = -1;
-  value->dims = NULL;
-  if (counts[1] > GATHER_MAX_RANK) return GATHER_OK;
-  value->rank = 0;
-  if (counts[1] == 0) return GATHER_OK;
-  GATHER_TRY(gather_onnx_take(onnx, counts[1], sizeof *dims, &dims));
-  value->dims = dims;
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != 1) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_dim(onnx, field.inner, &dims[value->rank++]));
-  }
-}
-
-static gather_status read_tensor_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-      const gather_type_info *info = gather_onnx_type(field.value);
-      value->type = info ? info->type : GATHER_TYPE_NONE;
-    } else if (field.number == 2) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-      GATHER_TRY(read_shape(onnx, field.inner, value));
-    }
-  }
-}
-
-/* Types other than tensors (sequence, map, opaque, sparse tensor, optional) are skipped. */
-static gather_status read_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number >= 4 && field.number <= 9 && field.number != 6) value->no_tensor = true;
-    if (field.number != 1) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_tensor_type(onnx, field.inner, value));
-  }
-}
-
-gather_status gather_onnx_value(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
-    if (field.number != 2) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_type(onnx, field.inner, value));
-  }
-}
-
 /* ---- attributes, and the values of Constant nodes */
 
 /* AttributeProto.AttributeType, and the fields that hold the values. */
@@ -346,7 +260,9 @@ static gather_status read_kind(gather_onnx *onnx, const parts *p, const place *a
   }
 }
 
-gather_status gather_onnx_attribute(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path,
+/* Reads an attribute into one entry, or several: GRAPHS become one for each graph. places: how many; NULL
+ * attributes: only counts. */
+static gather_status read_attribute(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path,
                                     int depth, gather_attribute *attributes, int32_t *places) {
   parts p;
   int64_t counts[GRAPHS + 1];
@@ -440,7 +356,7 @@ static gather_status count_attributes(gather_onnx *onnx, gather_proto message, i
     if (field.number == 0) return GATHER_OK;
     if (field.number != ATTRIBUTE) continue;
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(gather_onnx_attribute(onnx, field.inner, NULL, "", 0, NULL, &places));
+    GATHER_TRY(read_attribute(onnx, field.inner, NULL, "", 0, NULL, &places));
     int64_t counts[12];
     GATHER_TRY(gather_onnx_count(onnx, field.inner, 12, counts));
     *has_graphs = *has_graphs || counts[6] > 0 || counts[11] > 0;
@@ -487,8 +403,7 @@ static gather_status read_attributes(gather_onnx *onnx, gather_proto message, ga
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) return GATHER_OK;
     if (field.number != ATTRIBUTE) continue;
-    GATHER_TRY(
-        gather_onnx_attribute(onnx, field.inner, graph, path, depth, &attributes[node->attribute_count], &places));
+    GATHER_TRY(read_attribute(onnx, field.inner, graph, path, depth, &attributes[node->attribute_count], &places));
     node->attribute_count += places;
   }
 }
@@ -558,7 +473,8 @@ static gather_status walk_nodes(gather_onnx *onnx, gather_proto message, uint32_
   }
 }
 
-gather_status gather_onnx_nodes(gather_onnx *onnx, gather_proto message, uint32_t number, gather_graph *graph,
+/* Reads nodes, and appends the constants among them to graph->constants. */
+static gather_status read_nodes(gather_onnx *onnx, gather_proto message, uint32_t number, gather_graph *graph,
                                 const char *path, int depth) {
   int64_t counts[16];
   gather_node *nodes = NULL;
@@ -616,7 +532,8 @@ static gather_status make_graph_lists(gather_onnx *onnx, gather_proto message, g
   return GATHER_OK;
 }
 
-gather_status gather_onnx_scope_add(gather_onnx *onnx, const gather_graph *graph, const char *path) {
+/* Registers a graph for the file's list of tensors. */
+static gather_status add_scope(gather_onnx *onnx, const gather_graph *graph, const char *path) {
   gather_onnx_scope *scope = NULL;
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *scope, &scope));
   *scope = (gather_onnx_scope){.graph = graph, .path = path};
@@ -635,7 +552,7 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof **graph, graph));
   (*graph)->name = "";
   (*graph)->parent = parent;
-  GATHER_TRY(gather_onnx_scope_add(onnx, *graph, path));
+  GATHER_TRY(add_scope(onnx, *graph, path));
   GATHER_TRY(make_graph_lists(onnx, message, *graph, &l));
   GATHER_TRY(gather_onnx_external_open(onnx, message, INITIALIZER));
   for (;;) {
@@ -644,7 +561,94 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
     if (field.number == 0) break;
     GATHER_TRY(read_field(onnx, &field, *graph, &l));
   }
-  return gather_onnx_nodes(onnx, message, NODE, *graph, path, depth);
+  return read_nodes(onnx, message, NODE, *graph, path, depth);
+}
+
+/* ---- functions */
+
+enum {
+  FUNCTION_INPUT = 4,
+  FUNCTION_OUTPUT = 5,
+  FUNCTION_NODE = 7,
+  FUNCTION_IMPORT = 9,
+  FUNCTION_DOMAIN = 10,
+  FUNCTION_DEFAULT = 11,
+  FUNCTION_INFO = 12,
+  FUNCTION_OVERLOAD = 13
+};
+
+static gather_status read_function_names(gather_onnx *onnx, gather_proto message, gather_function *function,
+                                         const graph_lists *l) {
+  gather_graph *graph = function->graph;
+  for (;;) {
+    gather_proto_field field;
+    gather_value *value = NULL;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &function->name));
+    if (field.number == FUNCTION_OVERLOAD) GATHER_TRY(gather_onnx_text(onnx, &field, &function->overload));
+    if (field.number == FUNCTION_DOMAIN) GATHER_TRY(gather_onnx_domain(onnx, &field, &function->domain));
+    if (field.number == FUNCTION_INPUT) value = &l->inputs[graph->input_count++];
+    if (field.number == FUNCTION_OUTPUT) value = &l->outputs[graph->output_count++];
+    if (field.number == FUNCTION_INFO) {
+      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+      GATHER_TRY(gather_onnx_value(onnx, field.inner, &l->infos[graph->info_count++]));
+    }
+    if (!value) continue;
+    *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
+    GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
+  }
+}
+
+/* The attributes with a default. Nodes of the body are not read yet: a graph among them is one of its own. */
+static gather_status read_defaults(gather_onnx *onnx, gather_proto message, int64_t count, const char *path,
+                                   gather_function *function) {
+  gather_attribute *defaults = NULL;
+  if (count > INT32_MAX) return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
+  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *defaults, &defaults));
+  function->defaults = defaults;
+  for (;;) {
+    gather_proto_field field;
+    int32_t places = 0;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != FUNCTION_DEFAULT) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(read_attribute(onnx, field.inner, NULL, path, 1, NULL, &places));
+    if (places != 1) continue; /* a list of graphs: nothing here uses one */
+    places = 0;
+    GATHER_TRY(
+        read_attribute(onnx, field.inner, function->graph, path, 1, &defaults[function->default_count], &places));
+    function->default_count += places;
+  }
+}
+
+gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gather_function *function) {
+  int64_t counts[16];
+  graph_lists l;
+  gather_graph *graph = NULL;
+  GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
+  GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *graph, &graph));
+  *function = (gather_function){.domain = "", .name = "", .overload = "", .graph = graph};
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INPUT], sizeof *l.inputs, &l.inputs));
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_OUTPUT], sizeof *l.outputs, &l.outputs));
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INFO], sizeof *l.infos, &l.infos));
+  graph->inputs = l.inputs;
+  graph->outputs = l.outputs;
+  graph->infos = l.infos;
+  GATHER_TRY(read_function_names(onnx, message, function, &l));
+  GATHER_TRY(gather_onnx_imports_read(onnx, message, FUNCTION_IMPORT));
+  graph->name = function->name;
+  char path[256];
+  int length =
+      snprintf(path, sizeof path, "%s%s%s/", function->domain, function->domain[0] != '\0' ? "." : "", function->name);
+  if (length < 0 || (size_t)length >= sizeof path) (void)snprintf(path, sizeof path, "%.100s/", function->name);
+  const char *kept = gather_arena_text(&onnx->file->arena, path, strlen(path));
+  if (!kept)
+    return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a function's name");
+  GATHER_TRY(add_scope(onnx, graph, kept));
+  GATHER_TRY(read_defaults(onnx, message, counts[FUNCTION_DEFAULT], kept, function));
+  return read_nodes(onnx, message, FUNCTION_NODE, graph, kept, 1);
 }
 
 #endif
