@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.h: what the files of this folder share: the open file, the table of formats, and the functions of each format.
+ * format.h: what the files of this folder share: the open file, files beside it, where elements are, the table of formats with a reader and
+ * a writer of each, and what the writer of files needs.
  */
 #ifndef GATHER_FORMAT_FORMAT_H
 #define GATHER_FORMAT_FORMAT_H
@@ -36,9 +37,8 @@ struct gather_file {
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
-  int64_t *
-      name_slots; /* a table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few */
-  int64_t name_slot_count;           /* a power of two */
+  /* A table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few. Its length is a power of two. */
+  int64_t *name_slots, name_slot_count;
   bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
   const gather_unreadable **missing; /* parts of a split model that could not be opened, and why; in the arena */
   int64_t missing_len;
@@ -92,8 +92,8 @@ char *gather_file_beside(gather_file *file, const char *location);
 char *gather_file_base(gather_file *file);
 
 /* Maps files beside a remote file, several at once, so that gather_file_sibling finds them; what cannot be opened is kept with its
- * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_sibling refuses are
- * left out. Does nothing for local files. */
+ * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_sibling
+ * refuses are left out. Does nothing for local files. */
 GATHER_CHECKED gather_status gather_siblings_map_urls(gather_file *file, const char *const *locations, int64_t count,
                                                       void (*header)(const gather_map *map), gather_error *error);
 
@@ -149,10 +149,6 @@ GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *pat
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
 GATHER_CHECKED gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
                                                         gather_error *error);
-/* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
-GATHER_CHECKED gather_status gather_file_download(gather_file *file, const gather_file_tensor *tensor,
-                                                  const gather_file_tensor **loaded, gather_error *error);
-
 /* A file of one tensor: the block that gather_file.tensors points to, followed by its text. */
 typedef struct gather_single {
   gather_file_tensor tensor;

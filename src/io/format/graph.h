@@ -55,8 +55,7 @@ typedef struct gather_node {
   const char *name;   /* "" if it has none */
   const char *op;     /* "Gather" */
   const char *domain; /* ONNX: "" also for "ai.onnx"; IR: the layer's version as written ("opset8") */
-  int64_t
-      opset; /* ONNX: the version that the model (or function) imports for the domain; IR: N of opsetN; 0 = unknown */
+  int64_t opset; /* ONNX: the version that model or function imports for the domain; IR: N of opsetN; 0 = unknown */
   const char *overload;      /* ONNX: of the function that it calls; "" and NULL: none */
   const char *const *inputs; /* value names; "" = omitted */
   int32_t input_count;
@@ -91,7 +90,7 @@ struct gather_graph {
   const char *const *sources; /* IR bodies: the outer graph's value that input i gets; "" and NULL = unknown */
   const int32_t *places;      /* IR bodies: the output of its node that output i becomes; -1 = none */
   const gather_alias
-      *aliases; /* in file order; none is also the name of a value of this graph, unless the file repeats it */
+      *aliases; /* in file order; none is also a value's name in this graph, unless the file repeats it */
 };
 
 /* A local function of an ONNX model: the graph that nodes of this op and domain call. */

@@ -22,8 +22,8 @@
 #include "core/base/path.h"
 #include "io/format/map_remote.h"
 
-/* ---- below a directory, without following symbolic links: name by name, each opened relative to the directory opened before, so that links
- * created meanwhile are not followed either */
+/* ---- below a directory, without following symbolic links: name by name, each opened relative to the directory opened before, so that
+ * links created meanwhile are not followed either */
 
 #if defined(O_PATH)
 

@@ -47,9 +47,7 @@ GATHER_CHECKED gather_status gather_output_publish(gather_output *output, gather
 /* Removes the temporary file if it still exists and frees everything. */
 void gather_output_clear(gather_output *output);
 
-/* ---- output_name.c: each returns an errno, 0 = done */
-
-/* ---- descriptor.c */
+/* ---- descriptors */
 
 /* Fails if the descriptor is not writable. */
 GATHER_CHECKED gather_status gather_descriptor_check(int fd, gather_error *error);

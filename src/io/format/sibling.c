@@ -101,8 +101,8 @@ static gather_status check_location(const gather_file *file, const char *locatio
   return GATHER_OK;
 }
 
-/* ---- known files, found by their names. The names are in a crit-bit tree (a binary tree by the first bit that differs): a search takes time
- * linear in the length of the name. */
+/* ---- known files, found by their names. The names are in a crit-bit tree (a binary tree by the first bit that differs): a search takes
+ * time linear in the length of the name. */
 
 /* Splits the names below it by one bit. */
 struct gather_sibling_branch {

@@ -395,8 +395,8 @@ void gather_writer_abort(gather_writer *writer) {
   gather_free(writer);
 }
 
-/* ---- several tensors in one file, in formats that hold several. Tensors with larger elements come first, so that every tensor is aligned to
- * its elements without gaps, which the format does not allow; equal ones are sorted by name. */
+/* ---- several tensors in one file, in formats that hold several. Tensors with larger elements come first, so that every tensor is
+ * aligned to its elements without gaps, which the format does not allow; equal ones are sorted by name. */
 
 static int32_t alignment(const gather_writing *what) {
   int32_t bits = gather_type_get(what->type)->bits;

@@ -97,9 +97,9 @@ static const char *name_of_type(int64_t number) {
   return layout ? layout->name : NULL;
 }
 
-/* ---- JSON: the extension arrow.fixed_shape_tensor. Columns whose rows are tensors of one shape. Arrow stores them as fixed-size lists, with the
- * shape as JSON text in the field's metadata: {"shape": [2, 3], "permutation": [1, 0], "dim_names": ["a", "b"]}. JSON strings and
- * integers are also Python literals, so one reader handles both. */
+/* ---- JSON: the extension arrow.fixed_shape_tensor. Columns whose rows are tensors of one shape. Arrow stores them as fixed-size lists,
+ * with the shape as JSON text in the field's metadata: {"shape": [2, 3], "permutation": [1, 0], "dim_names": ["a", "b"]}. JSON strings
+ * and integers are also Python literals, so one reader handles both. */
 
 enum { KEY, VALUE };
 
@@ -227,8 +227,8 @@ static gather_status set_tensor_type(gather_arrow *arrow, const gather_flat *fla
   return GATHER_OK;
 }
 
-/* ---- from the type of a column to the type and shape of a tensor. Types that NumPy has keep their unit (timestamps, durations); other types
- * of fixed size are opaque. */
+/* ---- from the type of a column to the type and shape of a tensor. Types that NumPy has keep their unit (timestamps, durations); other
+ * types of fixed size are opaque. */
 
 /* Units of dates, times and intervals; sizes of floats. */
 enum { DATE_DAY, DATE_MILLISECOND, TIME_MILLISECOND = 1 };

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * gguf.c: reads GGUF files, versions 2 and 3, either byte order. Of the metadata, only the alignment and the number of files of a split model
- * concern tensors.
- * GGUF lists lengths innermost first, libgather (as NumPy) innermost last. A quantised row is a row of blocks, undecoded: their numbers
- * keep the byte order of the file.
- * The tensors of a model in several files, NAME-00001-of-00003.gguf, are those of all files, whichever of them is opened. A part that is
- * missing does not keep the others from being read.
+ * gguf.c: reads GGUF files, versions 2 and 3, either byte order. Of the metadata, only the alignment and the number of files of a split
+ * model concern tensors. GGUF lists lengths innermost first, libgather (as NumPy) innermost last. A quantised row is a row of blocks,
+ * undecoded: their numbers keep the byte order of the file. The tensors of a model in several files, NAME-00001-of-00003.gguf, are those of
+ * all files, whichever of them is opened. A part that is missing does not keep the others from being read.
  * Sources: the format's description (docs/gguf.md of ggml), and where it is open the gguf package 0.19 and ggml's reader; gguf-split of
  * llama.cpp (the keys split.no, from 0, and split.count; the names of the files).
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * descr.h: NumPy's description of an element type, the "descr" of .npy: '<f4', '|S5', [('a', '<i4'), ('b', '>f8', (2,))]; and the Python
- * literals that it and the headers of .npy consist of. Bytes are untrusted. A function that returns false has set the error and its position;
- * the first error is kept.
+ * literals that it and the headers of .npy consist of. Bytes are untrusted. A function that returns false has set the error and its
+ * position; the first error is kept.
  */
 #ifndef GATHER_FORMAT_DESCR_H
 #define GATHER_FORMAT_DESCR_H

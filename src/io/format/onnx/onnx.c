@@ -13,8 +13,8 @@
 #include "core/base/error.h"
 #include "io/format/format.h"
 
-/* ---- writing a TensorProto: a few fields, without a library. Field numbers in onnx.proto: dims = 1, data_type = 2, string_data = 6, name =
- * 8, raw_data = 9. */
+/* ---- writing a TensorProto: a few fields, without a library. Field numbers in onnx.proto: dims = 1, data_type = 2, string_data = 6,
+ * name = 8, raw_data = 9. */
 
 /* A field's tag is its number and its wire type: 0 = varint, 2 = length-delimited. */
 enum {

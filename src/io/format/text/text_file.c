@@ -9,7 +9,8 @@
 #include "io/format/format.h"
 #include "io/format/text/text_input.h"
 
-/* ---- lists in brackets, nested or not: [1, 2, 3] and [[0, 1], [2, 3]], as JSON has them. NumPy's print(array), without commas, is the same. */
+/* ---- lists in brackets, nested or not: [1, 2, 3] and [[0, 1], [2, 3]], as JSON has them. NumPy's print(array), without commas, is the
+ * same. */
 
 /* The state of the reader. */
 typedef struct nested {
@@ -29,8 +30,7 @@ static void pass_blanks(gather_text_input *in) {
   while (is_blank(gather_text_peek(in))) (void)gather_text_next(in);
 }
 
-/* text_nested.c: whether the next byte that is not blank opens a list; and reads one, [1, 2] or [[1, 2], [3, 4]], as JSON and NumPy write
- * them. */
+/* Whether the next byte that is not blank opens a list. */
 static bool is_nested(gather_text_input *in) {
   pass_blanks(in);
   return gather_text_peek(in) == '[';

@@ -112,8 +112,8 @@ gather_status gather_text_numbers_add(gather_text_numbers *numbers, int64_t numb
   return GATHER_OK;
 }
 
-/* ---- whole numbers, read exactly, also where they are written like floats: numpy.savetxt and pandas do so. What a float cannot hold exactly
- * was rounded when it was written, so beyond 2^53 that form is refused. */
+/* ---- whole numbers, read exactly, also where they are written like floats: numpy.savetxt and pandas do so. What a float cannot hold
+ * exactly was rounded when it was written, so beyond 2^53 that form is refused. */
 
 enum { START, INTEGER, FRACTION, EXPONENT, EXPONENT_SIGN, EXPONENT_DIGITS };
 

@@ -98,7 +98,7 @@ bool gather_text_whole_ends(const gather_text_whole *whole);
 /* The number; or why it is none, as the end of a sentence: "is not a whole number". */
 const char *gather_text_whole_value(const gather_text_whole *whole, int64_t *value);
 
-/* ---- readers */
+/* ---- text_column.c */
 
 /* Reads one column of a table: comma-, tab- or semicolon-separated values. column: as gather_file_open_text. */
 GATHER_CHECKED gather_status gather_text_column(gather_text_input *in, const char *column,
