@@ -278,7 +278,9 @@ GATHER_CHECKED gather_status gather_npy_read(gather_file *file, int64_t start, i
  * are of no use afterwards. */
 const char *gather_npz_other(gather_file *file);
 /* The tensor's name in the file; "data" if it has none. */
-const char *gather_safetensors_name(const gather_writing *what);
+GATHER_INLINE const char *gather_safetensors_name(const gather_writing *what) {
+  return what->name && what->name[0] != '\0' ? what->name : "data";
+}
 /* The bytes that `len` strings take in a TensorProto behind its header; fails if they are too many. And writes them. */
 GATHER_CHECKED gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes,
                                                     int64_t *bytes, gather_error *error);

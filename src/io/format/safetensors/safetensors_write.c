@@ -31,10 +31,6 @@ enum {
 
 static bool carries(const gather_type_info *type) { return type->safetensors != NULL; }
 
-const char *gather_safetensors_name(const gather_writing *what) {
-  return what->name && what->name[0] != '\0' ? what->name : "data";
-}
-
 static gather_status check_name(const char *name, gather_error *error) {
   size_t bytes = strlen(name);
   if (bytes > HEADER_MAX || gather_utf8_check(name, (int64_t)bytes) >= 0)
