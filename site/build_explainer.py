@@ -13,10 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Not needed: what only other commands use, and the readers that need Jansson. If one of these is needed after all, the linker names it.
+# Not needed: what only other commands use. If one of these is needed after all, the linker names it.
 LEFT_OUT = ("src/table/shuffle/", "cli/main.c", "cli/bench", "cli/cmd_bench", "cli/cmd_check", "cli/cmd_info", "cli/cmd_run", "cli/cmd_shuffle", "cli/cmd_tree",
-            "cli/complete", "cli/man.c", "cli/run_", "cli/shuffle_", "src/io/format/safetensors/safetensors.c",
-            "src/io/format/safetensors/safetensors_index.c", "src/io/format/safetensors/safetensors_json.c")
+            "cli/complete", "cli/man.c", "cli/run_", "cli/shuffle_")
 SYSTEMS = {"windows", "macos", "bsd", "freebsd"}
 AT_ONCE = 12  # files per call of the compiler: starting it takes longer than most of them
 COMPILE = ["-std=c11", "-Os", "-D_XOPEN_SOURCE=700", "-D_DEFAULT_SOURCE", "-DGATHER_CLI_PLUGIN_FOLDER=\"\"", *(f"-I{ROOT / name}" for name in ("include", "src", "cli"))]

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/struct.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 #include "model/model_check.h"
 
 enum { OP_BYTES = 100, SHAPES_BYTES = 200, WIDEST_SHAPES = 44 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 #include "model/check_text.h"
 
 enum { MOST_FILES = 4 };

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "io/format/format.h"
-#include "io/format/quant_state.h"
+#include "io/format/safetensors/quant_state.h"
 
 /* ---- errors */
 

@@ -15,8 +15,6 @@
 #include "core/base/struct.h"
 #include "core/base/tensor.h"
 #include "io/format/format.h"
-#include "io/format/format_open.h"
-#include "io/format/swap.h"
 #include "table/table_decode.h"
 
 enum {

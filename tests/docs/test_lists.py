@@ -32,9 +32,9 @@ def options() -> list[list[str]]:
 def formats() -> dict[str, tuple[str, str, bool]]:
     """Abilities, extensions and whether bytes are read, of each row of format.def."""
     table = re.sub(r"/\*.*?\*/", "", (ROOT / "src/io/format/format.def").read_text(encoding="utf-8"), flags=re.S)
-    found = re.findall(r'GATHER_FORMAT\("([^"]+)", "([^"]+)", "([^"]+)",\s*(\w+),\s*(\w+),', table)
+    found = re.findall(r'GATHER_FORMAT\("([^"]+)", "([^"]+)", "([^"]+)",\s*(&?\w+),\s*(&?\w+)\)', table)
     assert len(found) == table.count("GATHER_FORMAT(") and len(found) > 8
-    read = {name: opens != "NULL" for name, _, _, _, opens in sorted(found, key=lambda row: row[4] != "NULL")}
+    read = {name: reader != "NULL" for name, _, _, reader, _ in sorted(found, key=lambda row: row[3] != "NULL")}
     return {name: (abilities, extensions, read[name]) for name, abilities, extensions, _, _ in found}
 
 

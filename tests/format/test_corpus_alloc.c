@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "format/failing_alloc.h"
-#include "io/format/format_open.h"
+#include "io/format/format.h"
 
 /* Those that the build reads; the first ones also without memory, as test_gguf_alloc.c and others do for their format. */
 static const char *const FOLDERS[] = {"npy",         "npz",   "arrow", "gguf",

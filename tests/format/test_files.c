@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "io/format/substitute.h"
+#include "io/format/format.h"
 
 /* A file of three bytes 1, 2, 3; its header is as short as it can be, so that data lies anywhere. */
 static const char HEADER[] = "{'descr':'<i2','fortran_order':False,'shape':(3,)}";

@@ -17,6 +17,7 @@
 
 #include "core/base/arena.h"
 #include "io/format/format.h"
+#include "io/format/sibling.c" /* all of it: its inside is looked at, too */
 
 static char folder[64];
 
@@ -203,7 +204,7 @@ static void test_locations(void **state) {
 #else
       const bool refused = CASES[i].why && (is_remote || !CASES[i].remote_only);
 #endif
-      const gather_status status = gather_file_check_location(&file, CASES[i].location, 7, &error);
+      const gather_status status = check_location(&file, CASES[i].location, 7, &error);
       if (status != (refused ? GATHER_FILE_MALFORMED : GATHER_OK)) fail_msg("'%s': %d", CASES[i].location, (int)status);
       if (!refused) continue;
       assert_non_null(strstr(error.message, CASES[i].why));

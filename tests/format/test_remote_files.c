@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "format/failing_alloc.h"
-#include "io/format/format_open.h"
+#include "io/format/format.h"
 #include "io/remote/parallel.h"
 #include "remote/fake_remote.h"
 #define MESSAGE_BYTES 4096

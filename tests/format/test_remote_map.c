@@ -3,7 +3,8 @@
  * test_remote_map.c: maps that are filled on demand: what is loaded for a need, how ranges are joined, limits, failures. The source is
  * memory that counts its reads.
  */
-#define _POSIX_C_SOURCE 200809L
+#include "io/format/map_remote.c" /* all of it: its inside is looked at, too. First, since it asks for names of the system */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +15,7 @@
 
 #include <cmocka.h>
 
-#include "io/format/format_open.h"
-#include "io/format/map_extents.h"
-#include "io/format/map_remote.h"
+#include "io/format/format.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
@@ -128,7 +127,7 @@ static void test_ranges_are_joined(void **state) {
   gather_error error;
   gather_map_range ranges[] = {{5000, 10}, {1000, 10}, {1110, 10},    {1221, 10},
                                {5005, 1},  {-7, 5},    {20 * MIB, 9}, {0, 0}};
-  assert_int_equal(gather_map_need_all(&map, ranges, sizeof ranges / sizeof *ranges, &error), GATHER_OK);
+  assert_int_equal(map_need_all(&map, ranges, sizeof ranges / sizeof *ranges, &error), GATHER_OK);
   assert_int_equal(source.reads, 1);
   assert_int_equal(source.ranges, 3); /* 1000 to 1120, 1221, 5000 */
   assert_int_equal(source.bytes, 120 + 10 + 10);
@@ -136,7 +135,7 @@ static void test_ranges_are_joined(void **state) {
   assert_false(gather_map_has(&map, 1000, 121));
   /* What is loaded lies between: it is not read again, though the gap is small. */
   gather_map_range around[] = {{4990, 10}, {5010, 10}};
-  assert_int_equal(gather_map_need_all(&map, around, 2, &error), GATHER_OK);
+  assert_int_equal(map_need_all(&map, around, 2, &error), GATHER_OK);
   assert_int_equal(source.ranges, 5);
   assert_int_equal(source.bytes, 160);
   gather_map_close(&map);
@@ -159,7 +158,7 @@ static void test_metadata_are_limited(void **state) {
   counting many = {.fails_at = -1};
   map = open_map(&many, LARGE, 0);
   for (at = 0, status = GATHER_OK; status == GATHER_OK; at++)
-    status = gather_map_need_all(&map, &(gather_map_range){at * 1000, 1}, 1, &error);
+    status = map_need_all(&map, &(gather_map_range){at * 1000, 1}, 1, &error);
   assert_int_equal(status, GATHER_UNSUPPORTED);
   assert_int_equal(many.ranges, GATHER_MAP_REQUESTS_MAX);
   gather_map_close(&map);
@@ -205,7 +204,7 @@ static void test_extents_like_bytes(void **state) {
   enum { BYTES = 200, ROUNDS = 300 };
   uint64_t random = 88172645463325252u;
   for (int round = 0; round < ROUNDS; round++) {
-    gather_map_extents extents = {0};
+    map_extents extents = {0};
     uint8_t bytes[BYTES] = {0};
     for (int i = 0; i < 40; i++) {
       random ^= random << 13, random ^= random >> 7, random ^= random << 17;
@@ -213,15 +212,15 @@ static void test_extents_like_bytes(void **state) {
       int64_t end = begin + length < BYTES ? begin + length : BYTES;
       bool all = true;
       for (int64_t k = begin; k < end; k++) all = all && bytes[k];
-      assert_int_equal(gather_map_extents_has(&extents, begin, end), all);
+      assert_int_equal(map_extents_has(&extents, begin, end), all);
       if (i % 2) continue;
-      assert_true(gather_map_extents_reserve(&extents, 1));
-      gather_map_extents_add(&extents, begin, end);
+      assert_true(map_extents_reserve(&extents, 1));
+      map_extents_add(&extents, begin, end);
       memset(bytes + begin, 1, (size_t)(end - begin));
       for (int64_t k = 1; k < extents.len; k++) assert_true(extents.at[k - 1].end < extents.at[k].begin);
     }
-    for (int64_t k = 0; k < BYTES; k++) assert_int_equal(gather_map_extents_has(&extents, k, k + 1), bytes[k] != 0);
-    gather_map_extents_clear(&extents);
+    for (int64_t k = 0; k < BYTES; k++) assert_int_equal(map_extents_has(&extents, k, k + 1), bytes[k] != 0);
+    map_extents_clear(&extents);
   }
 }
 

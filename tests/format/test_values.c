@@ -13,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "gather/file.h"
-#include "io/format/graph.h"
-#include "io/format/substitute.h"
+#include "io/format/format.h"
+#include "io/format/graph.c" /* all of it: its inside is looked at, too */
 
 /* ---- attributes */
 
@@ -112,9 +112,9 @@ static void test_attributes_by_name(void **state) {
   const gather_attribute defaults[] = {{.name = "once", .integer = 6}, {.name = "default", .integer = 7}};
   const gather_function function = {.defaults = defaults, .default_count = 2};
   int64_t shape[1];
-  gather_tensor tensor;
+  gather_tensor tensor = {0};
   assert_ptr_equal(gather_node_attribute(&node, "once"), &given[0]);
-  assert_ptr_equal(gather_node_attribute(&node, "twice"), &gather_attribute_twice);
+  assert_ptr_equal(gather_node_attribute(&node, "twice"), &attribute_twice);
   assert_ptr_equal(gather_node_attribute(&node, "bodies"), &given[2]);
   assert_null(gather_node_attribute(&node, "none"));
   assert_ptr_equal(gather_function_attribute(&function, &node, "once"), &given[0]);
@@ -150,7 +150,7 @@ static void test_wrong_attributes(void **state) {
     gather_status status;
     const char *words;
   } CASES[] = {{&REFERENCE, GATHER_UNSUPPORTED, "attribute 'axis' refers to attribute 'outer' of the calling node"},
-               {&gather_attribute_twice, GATHER_FILE_MALFORMED, "attribute 'axis' is given twice"},
+               {&attribute_twice, GATHER_FILE_MALFORMED, "attribute 'axis' is given twice"},
                {&TYPED, GATHER_FILE_MALFORMED, "attribute 'axis' must have type INT, not STRING"},
                {&TEXT, GATHER_FILE_MALFORMED, "attribute 'axis' must be a number, not 'x'"}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {

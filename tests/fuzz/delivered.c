@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "io/format/format_open.h"
+#include "io/format/format.h"
 #include "io/format/graph.h"
 
 static gather_status deliver(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,

@@ -7,7 +7,6 @@
 #include "core/base/arena.h"
 #include "fuzz/fuzz.h"
 #include "io/format/format.h"
-#include "io/format/format_open.h"
 
 static const char INDEX[] = "{\"weight_map\":{\"a\":\"s\",\"b\":\"s\",\"c\":\"missing\",\"\":\"s\"}}";
 
@@ -24,13 +23,13 @@ typedef struct bytes_of {
 } bytes_of;
 
 static gather_status open_pair(gather_file *file, bytes_of index, bytes_of shard, gather_error *error) {
-  gather_status status = gather_file_use_memory(file, index.bytes, index.size, error);
   gather_sibling *sibling = gather_arena_take(&file->arena, 1, (int64_t)sizeof *sibling);
-  if (status != GATHER_OK || !sibling) return status;
+  file->map = (gather_map){.bytes = index.bytes, .size = (int64_t)index.size};
+  if (!sibling) return GATHER_OK;
   *sibling = (gather_sibling){.location = "s", .map = {.bytes = shard.bytes, .size = (int64_t)shard.size}};
   file->siblings = sibling;
   file->format = "safetensors";
-  return gather_safetensors_open(file, error);
+  return gather_safetensors_index_reader.open(file, error);
 }
 
 static void try_pair(bytes_of index, bytes_of shard) {
@@ -47,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   const bytes_of index = {INDEX, sizeof INDEX - 1}, shard = {SHARD, sizeof SHARD - 1}, given = {bytes, size};
   gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
   fuzz_walk(status, file, &error, bytes, size);
-  if (gather_safetensors_is_index(&(gather_map){.bytes = bytes, .size = (int64_t)size})) try_pair(given, shard);
+  if (gather_safetensors_index_reader.recognise(&(gather_map){.bytes = bytes, .size = (int64_t)size}))
+    try_pair(given, shard);
   try_pair(index, given);
   fuzz_delivered(bytes, size);
   return 0;

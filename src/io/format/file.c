@@ -1,97 +1,199 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: opens a file by its content, and finds its tensors.
+ * file.c: an open file: begins and ends it, and finds its tensors.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
 #include "core/base/error.h"
 #include "io/format/format.h"
-#include "io/format/format_open.h"
-#include "io/format/nearest.h"
-#include "io/format/substitute.h"
 
-/* ---- opening */
+/* ---- names for messages: the nearest by edit distance, and the first ones */
 
-static gather_status read_content(gather_file *file, gather_error *error) {
-  const gather_format *format;
-  enum { TEXT_HEAD = 4096 };
-  GATHER_TRY(gather_substitute_refuse(&file->map, file->name, file->client != NULL, error));
-  if (file->text_column) {
-    const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
-    GATHER_TRY(gather_map_need(&file->map, 0, head, error));
-    if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open_map(file, file->text_column, error);
+/* Of longer names, only the ends are compared, where the names of weights differ. Three suggestions are enough to
+ * spot a typo. */
+enum { COMPARED = 96, ANSWERS = 3, SHOWN = 8 };
+
+static const char *tail(const char *name, size_t *length) {
+  size_t whole = strlen(name);
+  *length = whole > COMPARED ? COMPARED : whole;
+  return name + (whole - *length);
+}
+
+/* The edit distance of two names. */
+static size_t distance(const char *a, const char *b) {
+  size_t a_len, b_len, row[COMPARED + 1];
+  a = tail(a, &a_len);
+  b = tail(b, &b_len);
+  for (size_t j = 0; j <= b_len; j++) row[j] = j;
+  for (size_t i = 1; i <= a_len; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b_len; j++) {
+      size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      size_t shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      row[j] = change < shift ? change : shift;
+    }
   }
-  GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
-  if (gather_format_is_tfrecord(&file->map)) return gather_format_unknown(file, error);
-  for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++) {
-    if (!format->recognise || !format->recognise(&file->map)) continue;
-    file->format = format->name;
-    return format->open(file, error);
+  return row[b_len];
+}
+
+/* Writes "; the nearest are 'a', 'b', 'c'" into text, or "" if no name is similar. */
+static void write_nearest(const gather_file *file, const char *name, char *text, size_t bytes) {
+  const char *best[ANSWERS] = {NULL};
+  size_t score[ANSWERS] = {0}, length;
+  (void)tail(name, &length);
+  for (int64_t i = 0; i < file->len; i++) {
+    const char *candidate = file->tensors[i].name;
+    size_t far = distance(name, candidate);
+    if (far > length / 2 + 1) continue;
+    for (int k = 0; k < ANSWERS; k++) {
+      if (best[k] && score[k] <= far) continue;
+      const char *moved = best[k];
+      size_t moved_score = moved ? score[k] : 0;
+      best[k] = candidate;
+      score[k] = far;
+      if (!moved) break;
+      candidate = moved;
+      far = moved_score;
+    }
   }
-  return gather_format_unknown(file, error);
-}
-
-static gather_status open_by_content(gather_file *file, gather_error *error) {
-  gather_error failed;
-  gather_status status = read_content(file, error), settled = gather_file_settle(file, &failed);
-  if (settled == GATHER_OK) return status;
-  if (error) *error = failed;
-  return settled;
-}
-
-gather_status gather_file_open(const char *path, gather_file **file, gather_error *error) {
-  return gather_file_open_with(path, NULL, file, error);
-}
-
-gather_status gather_file_open_with(const char *path, const gather_file_options *options, gather_file **file,
-                                    gather_error *error) {
-  gather_file_options full;
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
-  *file = NULL;
-  if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open: path is NULL");
-  GATHER_TRY(gather_file_options_read(options, &full, error));
-  gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(path, &made, error));
-  gather_status status = gather_file_use_path(made, path, &full, error);
-  if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
-}
-
-gather_status gather_file_open_by(gather_remote_client *client, const char *url, const gather_file_options *options,
-                                  gather_file **file, gather_error *error) {
-  gather_file *made = NULL;
-  *file = NULL;
-  GATHER_TRY(gather_file_make(url, &made, error));
-  gather_status status = gather_file_use_client(made, client, url, options, error);
-  if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
-}
-
-gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file,
-                                      gather_error *error) {
-  gather_file *made = NULL;
-  *file = NULL;
-  gather_status status = gather_file_make(name, &made, error);
-  if (status != GATHER_OK) {
-    source->close(source->context);
-    return status;
+  size_t at = 0;
+  text[0] = '\0';
+  for (int k = 0; k < ANSWERS && best[k]; k++) {
+    const char *before = k ? ", " : best[1] ? "; the nearest are " : "; the nearest is ";
+    int wrote = snprintf(text + at, bytes - at, "%s'%.50s'", before, best[k]);
+    at += wrote > 0 ? (size_t)wrote : 0;
+    if (at >= bytes) break;
   }
-  status = gather_map_open_source(source, name, &made->map, error);
-  if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
 }
 
-gather_status gather_file_from_memory(const void *memory, size_t bytes, const char *name, gather_file **file,
-                                      gather_error *error) {
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_from_memory: file is NULL");
-  *file = NULL;
-  gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
-  gather_status status = gather_file_use_memory(made, memory, bytes, error);
-  if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
+/* Writes the first tensors as "'a' float32 [3, 4], 'b' int64 [2] and 7 more" into text (at least 128 bytes), "" if
+ * there are none. */
+static void write_first(const gather_file *file, char *text, size_t bytes) {
+  size_t at = 0;
+  int64_t shown = 0;
+  text[0] = '\0';
+  for (; shown < file->len && shown < SHOWN; shown++) {
+    char item[192], shape[96];
+    const gather_file_tensor *tensor = &file->tensors[shown];
+    (void)gather_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape);
+    int len =
+        snprintf(item, sizeof item, "%s'%.60s' %.24s %s", shown ? ", " : "", tensor->name, tensor->type_name, shape);
+    if (len < 0 || at + (size_t)len + 32 > bytes) break; /* space for " and N more" */
+    memcpy(text + at, item, (size_t)len + 1);
+    at += (size_t)len;
+  }
+  if (shown > 0 && shown < file->len) (void)snprintf(text + at, bytes - at, " and %" PRId64 " more", file->len - shown);
+}
+
+/* ---- the open file */
+
+/* The default of gather_file_options.download_bytes. */
+#define DOWNLOAD_BYTES (INT64_C(1) << 30)
+
+gather_status gather_file_make(const char *name, gather_file **file, gather_error *error) {
+  size_t length = strlen(name);
+  gather_file *made = gather_alloc((int64_t)sizeof **file);
+  if (made) made->name = gather_alloc((int64_t)length + 1);
+  if (!made || !made->name) {
+    gather_free(made);
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to open it");
+  }
+  made->download_bytes = DOWNLOAD_BYTES;
+  memcpy(made->name, name, length);
+  *file = made;
+  return GATHER_OK;
+}
+
+/* ---- tensors by name */
+
+static uint64_t hash(const char *name) {
+  uint64_t h = 14695981039346656037u; /* FNV-1a */
+  for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+  return h ^ h >> 32;
+}
+
+/* The place of that name, or the empty one for it. */
+static int64_t *slot_of(const gather_file *file, const char *name) {
+  const uint64_t mask = (uint64_t)file->name_slot_count - 1;
+  uint64_t at = hash(name) & mask;
+  while (file->name_slots[at] > 0 && strcmp(file->tensors[file->name_slots[at] - 1].name, name) != 0)
+    at = (at + 1) & mask;
+  return &file->name_slots[at];
+}
+
+/* Side tensors are looked up for each tensor. Without memory for the table, a search takes longer. */
+static void index_names(gather_file *file) {
+  enum { FEW = 16 };
+  if (file->len <= FEW) return;
+  for (file->name_slot_count = FEW; file->name_slot_count / 2 < file->len;) file->name_slot_count *= 2;
+  file->name_slots = gather_arena_take(&file->arena, file->name_slot_count, (int64_t)sizeof *file->name_slots);
+  for (int64_t i = 0; file->name_slots && i < file->len; i++) {
+    int64_t *slot = slot_of(file, file->tensors[i].name);
+    if (*slot == 0) *slot = i + 1;
+  }
+}
+
+const gather_file_tensor *gather_file_named(const gather_file *file, const char *name) {
+  if (file->name_slots) {
+    const int64_t number = *slot_of(file, name);
+    return number > 0 ? &file->tensors[number - 1] : NULL;
+  }
+  for (int64_t i = 0; i < file->len; i++)
+    if (strcmp(file->tensors[i].name, name) == 0) return &file->tensors[i];
+  return NULL;
+}
+
+/* ---- the end of opening */
+
+gather_status gather_file_finish(gather_status status, gather_file *opened, gather_file **file) {
+  if (status == GATHER_OK) index_names(opened);
+  if (status == GATHER_OK)
+    *file = opened;
+  else
+    gather_file_close(opened);
+  return status;
+}
+
+gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather_single **single, gather_error *error) {
+  *single = gather_alloc((int64_t)sizeof **single + text_bytes);
+  if (!*single) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its header");
+  (*single)->tensor.name = "";
+  (*single)->tensor.tensor.shape = (*single)->shape;
+  (*single)->tensor.tensor.flags = GATHER_FILE_VIEW;
+  file->tensors = &(*single)->tensor;
+  file->single = *single;
+  file->len = 1;
+  return GATHER_OK;
+}
+
+gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset, gather_error *error) {
+  gather_file_tensor *tensor = &single->tensor;
+  tensor->offset = offset;
+  if (!tensor->type_name) tensor->type_name = gather_type_get(tensor->tensor.type)->name; /* else set by the format */
+  /* In this order nothing can overflow. */
+  if (offset > file->map.size || tensor->bytes > file->map.size - offset)
+    return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, file->map.size,
+                            "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
+                            " bytes in all",
+                            tensor->bytes, offset, file->map.size);
+  return gather_file_point(file, &file->map, offset, tensor, error);
+}
+
+void gather_file_close(gather_file *file) {
+  if (!file) return;
+  gather_map_close(&file->map);
+  for (gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) gather_map_close(&sibling->map);
+  gather_remote_client_release(file->client);
+  gather_arena_clear(&file->arena);
+  gather_free(file->single);
+  gather_free(file->name);
+  gather_free(file);
 }
 
 /* ---- which files it reads */
@@ -127,8 +229,11 @@ static gather_status fail_in_missing(const gather_file *file, const char *name, 
 }
 
 const char *gather_file_format(const gather_file *file) { return file->format; }
+
 const char *gather_file_name(const gather_file *file) { return file->name; }
+
 int64_t gather_file_len(const gather_file *file) { return file->len; }
+
 const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i) {
   return i >= 0 && i < file->len ? &file->tensors[i] : NULL;
 }
@@ -157,16 +262,6 @@ static const gather_file_tensor *find_other(const gather_file *file, const char 
   return found >= 0 && is_only ? &file->tensors[found] : NULL;
 }
 
-int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first) {
-  bool unnamed = !name || name[0] == '\0';
-  for (int64_t i = 0; i < file->pieces_len; i++) {
-    if (unnamed ? file->pieces_len > 1 : strcmp(file->pieces[i].name, name) != 0) continue;
-    *first = file->pieces[i].first;
-    return file->pieces[i].count;
-  }
-  return 0;
-}
-
 static gather_status fail_in_pieces(const gather_file *file, const char *name, int64_t count, gather_error *error) {
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                           "'%.100s' is not a single tensor: it has %" PRId64 " chunks, '%.100s@0' to '%.100s@%" PRId64
@@ -177,7 +272,7 @@ static gather_status fail_in_pieces(const gather_file *file, const char *name, i
 static gather_status fail_unnamed(const gather_file *file, gather_error *error) {
   char names[300];
   if (file->len == 0) return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "the file has no tensors");
-  gather_first_names(file, names, sizeof names);
+  write_first(file, names, sizeof names);
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                           "the file has %" PRId64 " tensors; name one: %s", file->len, names);
 }
@@ -200,11 +295,106 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   if (pieces > 0) return fail_in_pieces(file, name, pieces, error);
   static const char FIRST[] = "; the file has: ";
   char nearest[300];
-  gather_nearest_names(file, name, nearest, sizeof nearest);
+  write_nearest(file, name, nearest, sizeof nearest);
   if (!*nearest && file->len > 0) {
     memcpy(nearest, FIRST, sizeof FIRST);
-    gather_first_names(file, nearest + sizeof FIRST - 1, sizeof nearest - sizeof FIRST + 1);
+    write_first(file, nearest + sizeof FIRST - 1, sizeof nearest - sizeof FIRST + 1);
   }
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "no such tensor '%.100s' among %" PRId64 "%s",
                           name, file->len, nearest);
+}
+
+/* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
+static gather_status download(gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor **loaded,
+                              gather_error *error) {
+  *loaded = tensor;
+  if (!gather_file_is_remote(tensor)) return GATHER_OK;
+  const gather_unreadable *at = tensor->unreadable;
+  GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));
+  gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
+  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
+  GATHER_TRY(gather_map_fetch(at->map, at->file_offset, tensor->bytes, error));
+  *made = *tensor;
+  made->unreadable = NULL;
+  made->tensor.data = (void *)(uintptr_t)(at->map->bytes + at->file_offset);
+  *loaded = made;
+  return GATHER_OK;
+}
+
+/* ---- tensors in chunks, such as a column in the record batches of an Arrow file, joined */
+
+/* Chunks of a remote file: downloads all at once. */
+static gather_status fetch_pieces(const gather_file *file, const gather_file_tensor *first, int64_t count,
+                                  const char *name, int64_t bytes, gather_error *error) {
+  if (!file->map.remote) return GATHER_OK;
+  GATHER_TRY(gather_file_check_download(file, name, bytes, error));
+  gather_map_range *ranges = gather_alloc(count * (int64_t)sizeof *ranges);
+  if (!ranges)
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
+  for (int64_t i = 0; i < count; i++)
+    if (gather_file_is_remote(&first[i])) ranges[i] = (gather_map_range){first[i].offset, first[i].bytes};
+  gather_status status = gather_map_fetch_all(&file->map, ranges, count, error);
+  gather_free(ranges);
+  return status;
+}
+
+/* Concatenates the chunks. Each is dense, and all have the same strides within a row. */
+static gather_status copy_pieces(gather_file *file, const gather_file_tensor *first, int64_t count, int64_t bytes,
+                                 gather_file_tensor *whole, gather_error *error) {
+  const gather_file_tensor *loaded;
+  if (bytes == 0) return GATHER_OK;
+  GATHER_TRY(fetch_pieces(file, first, count, whole->name, bytes, error));
+  char *to = gather_arena_take(&file->arena, bytes, 1);
+  if (!to)
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1,
+                            "no memory for the %" PRId64 " chunks of '%.100s'", count, whole->name);
+  whole->tensor.data = to;
+  for (int64_t i = 0; i < count; to += first[i++].bytes) {
+    if (first[i].bytes == 0) continue;
+    GATHER_TRY(download(file, &first[i], &loaded, error));
+    memcpy(to, loaded->tensor.data, (size_t)first[i].bytes);
+    whole->tensor.strides = first[i].tensor.strides;
+  }
+  return GATHER_OK;
+}
+
+static gather_status join(gather_file *file, const char *name, const gather_file_tensor *first, int64_t count,
+                          const gather_file_tensor **tensor, gather_error *error) {
+  size_t rank = (size_t)first->tensor.rank;
+  int64_t bytes = 0, rows = 0, *shape = gather_arena_take(&file->arena, (int64_t)rank, (int64_t)sizeof *shape);
+  gather_file_tensor *whole = gather_arena_take(&file->arena, 1, (int64_t)sizeof *whole);
+  if (!shape || !whole)
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
+  for (int64_t i = 0; i < count; i++) {
+    GATHER_TRY(gather_file_rows_check(&first[i], error));
+    if (!gather_add(bytes, first[i].bytes, &bytes) || !gather_add(rows, first[i].tensor.shape[0], &rows))
+      return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "the size of '%.100s' does not fit in 64 bits",
+                              name);
+  }
+  memcpy(shape, first->tensor.shape, rank * sizeof *shape);
+  shape[0] = rows;
+  *whole = *first;
+  whole->unreadable = NULL;
+  whole->name = name;
+  whole->bytes = bytes;
+  whole->tensor.shape = shape;
+  whole->tensor.data = NULL;
+  *tensor = whole;
+  return copy_pieces(file, first, count, bytes, whole, error);
+}
+
+gather_status gather_file_find_whole(gather_file *file, const char *name, const gather_file_tensor **tensor,
+                                     gather_error *error) {
+  gather_status status = gather_file_find(file, name, tensor, error);
+  int64_t first = 0, count = status == GATHER_NAME_NOT_FOUND ? gather_file_pieces(file, name, &first) : 0;
+  if (status == GATHER_OK) status = download(file, *tensor, tensor, error);
+  if (count == 0) {
+    if (status != GATHER_OK) *tensor = NULL;
+    return status;
+  }
+  for (int64_t i = 0; i < file->pieces_len; i++)
+    if (file->pieces[i].first == first) name = file->pieces[i].name; /* valid as long as the file */
+  status = join(file, name, &file->tensors[first], count, tensor, error);
+  if (status != GATHER_OK) *tensor = NULL;
+  return status;
 }

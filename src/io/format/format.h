@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.h: what the files of this folder share: the open file, the table of formats, and the functions of each format.
+ * format.h: what the files of this folder share: the open file, files beside it, where elements are, the table of formats with a reader and
+ * a writer of each, and what the writer of files needs.
  */
 #ifndef GATHER_FORMAT_FORMAT_H
 #define GATHER_FORMAT_FORMAT_H
 
+#include <string.h>
+
 #include "core/base/arena.h"
+#include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "gather/file.h"
 #include "io/format/graph.h"
@@ -33,9 +37,8 @@ struct gather_file {
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
-  int64_t *
-      name_slots; /* a table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few */
-  int64_t name_slot_count;           /* a power of two */
+  /* A table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few. Its length is a power of two. */
+  int64_t *name_slots, name_slot_count;
   bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
   const gather_unreadable **missing; /* parts of a split model that could not be opened, and why; in the arena */
   int64_t missing_len;
@@ -52,7 +55,15 @@ typedef struct gather_file_pieces_row {
 
 /* The number of tensors that make up `name`, and the first of them; 0 if no several tensors have that name together:
  * a single tensor is found by gather_file_find, which comes first. NULL or "" means the only such name. */
-int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first);
+GATHER_INLINE int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first) {
+  bool unnamed = !name || name[0] == '\0';
+  for (int64_t i = 0; i < file->pieces_len; i++) {
+    if (unnamed ? file->pieces_len > 1 : strcmp(file->pieces[i].name, name) != 0) continue;
+    *first = file->pieces[i].first;
+    return file->pieces[i].count;
+  }
+  return 0;
+}
 
 /* One more name of a tensor, with and without the path of its graph. */
 typedef struct gather_other_name {
@@ -70,34 +81,19 @@ typedef struct gather_sibling {
   const gather_unreadable *failure; /* remote: why it could not be opened; it is not asked for again */
 } gather_sibling;
 
-/* ---- sibling_tree.c */
-
 /* The mapped file of that name; NULL. */
 gather_sibling *gather_sibling_find(const gather_file *file, const char *location);
-/* Adds a file whose name is new. False: out of memory. */
-bool gather_sibling_add(gather_file *file, gather_sibling *added);
-
-/* ---- beside.c */
 
 /* The path of a file beside the file, in the arena: the file's folder with its slash, then the location. Of a URL, the location is
  * percent-encoded, and the host is that of the file. NULL: out of memory. */
 char *gather_file_beside(gather_file *file, const char *location);
 
-/* Fails for a name that is not in or below the file's folder. */
-GATHER_CHECKED gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
-                                                        gather_error *error);
-
 /* The last part of the file's name, in the arena; of a URL decoded, since gather_file_beside encodes it again. NULL: out of memory. */
 char *gather_file_base(gather_file *file);
 
-/* ---- sibling_remote.c */
-
-/* Maps a file beside a remote file, or recalls why that failed. */
-GATHER_CHECKED gather_status gather_sibling_map_url(gather_file *file, const char *location, const gather_map **map,
-                                                    gather_error *error);
 /* Maps files beside a remote file, several at once, so that gather_file_sibling finds them; what cannot be opened is kept with its
- * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_check_location refuses are
- * left out. Does nothing for local files. */
+ * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_sibling
+ * refuses are left out. Does nothing for local files. */
 GATHER_CHECKED gather_status gather_siblings_map_urls(gather_file *file, const char *const *locations, int64_t count,
                                                       void (*header)(const gather_map *map), gather_error *error);
 
@@ -123,8 +119,6 @@ GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *
 GATHER_CHECKED gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
                                                       const gather_map **map, gather_error *error);
 
-/* ---- unreadable.c */
-
 /* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
 GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
                                                     gather_file_tensor *tensor, gather_error *error);
@@ -146,18 +140,15 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
 /* The arguments of "the tensor%s%.100s%s" in a message: the name in quotes, or nothing for a tensor without a name. */
 #define GATHER_CALLED(name) (*(name) ? " '" : ""), (name), (*(name) ? "'" : "")
 /* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
-GATHER_CHECKED gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error);
-/* text_file.c: reads the mapped file as text; `column` as for gather_file_open_text. */
-GATHER_CHECKED gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error);
-/* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
-GATHER_CHECKED gather_status gather_file_settle(gather_file *file, gather_error *error);
+GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
+  return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
+}
+/* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as for gather_file_open_text. */
+GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column,
+                                              gather_error *error);
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
 GATHER_CHECKED gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
                                                         gather_error *error);
-/* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
-GATHER_CHECKED gather_status gather_file_download(gather_file *file, const gather_file_tensor *tensor,
-                                                  const gather_file_tensor **loaded, gather_error *error);
-
 /* A file of one tensor: the block that gather_file.tensors points to, followed by its text. */
 typedef struct gather_single {
   gather_file_tensor tensor;
@@ -172,7 +163,49 @@ GATHER_CHECKED gather_status gather_single_create(gather_file *file, int64_t tex
 GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset,
                                                  gather_error *error);
 
+/* ---- opening */
+
+/* A file without content. gather_file_finish hands it over, or closes it if the status is not GATHER_OK. */
+GATHER_CHECKED gather_status gather_file_make(const char *name, gather_file **file, gather_error *error);
+GATHER_CHECKED gather_status gather_file_finish(gather_status status, gather_file *opened, gather_file **file);
+
+/* gather_file_open_with of a URL by a client that the caller has, which gets one more owner: files of one table share its connections.
+ * options->remote is ignored. */
+GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const char *url,
+                                                 const gather_file_options *options, gather_file **file,
+                                                 gather_error *error);
+/* The same for raw bytes. raw->shape[0] may be -1: as many rows as there are after the offset. */
+GATHER_CHECKED gather_status gather_file_open_raw_by(gather_remote_client *client, const char *url,
+                                                     const gather_raw *raw, const gather_file_options *options,
+                                                     gather_file **file, gather_error *error);
+/* Opens a file whose bytes come from a source, which it owns, also on failure. For tests: no file beside it is opened. */
+GATHER_CHECKED gather_status gather_file_from_source(const gather_map_source *source, const char *name,
+                                                     gather_file **file, gather_error *error);
+
+/* ---- substitute.c: files that hold something in place of the file whose name they have: pointers, web pages, error answers */
+
+enum { GATHER_SUBSTITUTE_TEXT = 480 };
+
+/* Whether the first `size` bytes of a file of file_bytes are those of a substitute; up to 1 KiB is looked at. text: what it is, and what to
+ * do. name: of the file, for advice. */
+bool gather_substitute_is(const void *bytes, int64_t size, int64_t file_bytes, const char *name, bool is_url,
+                          char *text, size_t text_bytes);
+/* The same for a mapped file, of which little is read. False also if it cannot be read. */
+bool gather_substitute_find(const gather_map *map, const char *name, bool is_url, char *text, size_t bytes);
+/* Fails for a substitute (GATHER_UNSUPPORTED). */
+GATHER_INLINE gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url,
+                                                     gather_error *error) {
+  char text[GATHER_SUBSTITUTE_TEXT];
+  if (!gather_substitute_find(map, name, is_url, text, sizeof text)) return GATHER_OK;
+  return gather_fail_file(error, GATHER_UNSUPPORTED, name, -1, "%s", text);
+}
+/* Appends to the error of a URL that could not be opened what to write instead, if it is the address of a page. */
+void gather_substitute_advise(const char *url, gather_error *error);
+
 /* ---- writing */
+
+/* Byte-swaps every unit in `bytes` bytes; unit_bytes 0 does nothing. */
+void gather_swap(void *data, int64_t bytes, int64_t unit_bytes);
 
 /* The bytes that precede the elements. */
 typedef struct gather_header {
@@ -185,7 +218,7 @@ typedef struct gather_writing_place {
   const gather_writing *what;
   int64_t number;    /* of the tensor, in the caller's order */
   int64_t at, bytes; /* of its elements, from the end of the header */
-  int64_t swap_unit; /* as gather_swap_unit */
+  int64_t swap_unit; /* 0 = the elements are written unchanged */
 } gather_writing_place;
 
 /* ---- the table */
@@ -193,74 +226,64 @@ typedef struct gather_writing_place {
 /* What a recogniser may read without asking for it. */
 enum { GATHER_FORMAT_HEAD = 16 };
 
-typedef struct gather_format {
-  const char *name, *abilities, *extensions;
+/* Reads files of one format. */
+typedef struct gather_format_reader {
   bool (*recognise)(const gather_map *map); /* its first 16 bytes are loaded */
   gather_status (*open)(gather_file *file, gather_error *error);
+} gather_format_reader;
+
+typedef struct gather_format_writer {
   bool (*carries)(const gather_type_info *type);
   /* data_bytes: size of the elements, for headers that contain it. */
   gather_status (*header)(const gather_writing *what, int64_t data_bytes, gather_header *header, gather_error *error);
-  /* order: the `count` tensors in file order. */
+  /* The same for several tensors in one file; NULL if a file holds one. order: the `count` tensors in file order. */
   gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
                            gather_header *header, gather_error *error);
+} gather_format_writer;
+
+/* A row of format.def. */
+typedef struct gather_format {
+  const char *name, *abilities, *extensions;
+  const gather_format_reader *reader; /* NULL if bytes cannot tell (raw), or the format is only written */
+  const gather_format_writer *writer; /* NULL if it is only read */
 } gather_format;
 
 const gather_format *gather_format_at(size_t i); /* NULL after the last */
-/* The writable format of that name or file extension; NULL. */
-const gather_format *gather_format_named(const char *name);
+/* The writable format of that file extension; NULL. */
 const gather_format *gather_format_for_path(const char *path);
 
-/* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
- * unknown: what the file is if it is of no supported format, or a substitute for another file (substitute.h); else "". */
-const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
-/* Whether it is a TFRecord, whose first bytes can look like a TensorProto. Its first 16 bytes are loaded. */
-bool gather_format_is_tfrecord(const gather_map *map);
-/* Fails for a file of no supported format, with a message about what it seems to be. */
-GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
+/* The format of a file, whose first 16 bytes are loaded. Fails if it is of no supported one, with a message about what it seems to be. */
+GATHER_CHECKED gather_status gather_format_recognise(const gather_file *file, const gather_format **format,
+                                                     gather_error *error);
 
-bool gather_npy_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *error);
-bool gather_npy_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                               gather_error *error);
-bool gather_npz_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
+/* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
+ * unknown: what the file is if it is of no supported format, or a substitute for another file; else "". */
+const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
+
+/* ---- the formats. Without the library that it needs, a reader cannot open (safetensors, ir), or there is none (onnx, pb). */
+
+extern const gather_format_reader gather_arrow_reader, gather_gguf_reader, gather_ir_reader, gather_npy_reader,
+    gather_npz_reader, gather_onnx_reader, gather_pb_reader, gather_safetensors_reader, gather_safetensors_index_reader;
+extern const gather_format_writer gather_npy_writer, gather_pb_writer, gather_safetensors_writer;
+
+/* Whether bytes begin with the magic bytes; also those that end within them. */
+GATHER_INLINE bool gather_npy_begins(const uint8_t *bytes, int64_t size) {
+  return size > 0 && memcmp(bytes, "\x93NUMPY", size < 6 ? (size_t)size : 6) == 0;
+}
+/* Reads the .npy at [start, end) of the file; its tensor has no name. Byte positions in messages count from the
+ * start of the file. */
+GATHER_CHECKED gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor,
+                                             gather_error *error);
 /* What a zip file is that has no arrays, and what to do; NULL: it has some, or cannot be read. file: only its map is read, and its tensors
  * are of no use afterwards. */
 const char *gather_npz_other(gather_file *file);
-bool gather_arrow_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
-bool gather_raw_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                               gather_error *error);
-bool gather_safetensors_recognise(const gather_map *map); /* one of the next two */
-bool gather_safetensors_is_file(const gather_map *map);
-bool gather_safetensors_is_index(const gather_map *map);
-GATHER_CHECKED gather_status gather_safetensors_open(gather_file *file, gather_error *error);
-GATHER_CHECKED gather_status gather_safetensors_index_open(gather_file *file, gather_error *error);
-bool gather_safetensors_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_safetensors_header(const gather_writing *what, int64_t data_bytes,
-                                                       gather_header *header, gather_error *error);
-GATHER_CHECKED gather_status gather_safetensors_headers(const gather_writing *tensors,
-                                                        const gather_writing_place *const *order, int64_t count,
-                                                        gather_header *header, gather_error *error);
 /* The tensor's name in the file; "data" if it has none. */
-const char *gather_safetensors_name(const gather_writing *what);
-bool gather_gguf_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_gguf_open(gather_file *file, gather_error *error);
-bool gather_ir_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_ir_open(gather_file *file, gather_error *error);
-bool gather_onnx_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_onnx_open(gather_file *file, gather_error *error);
-bool gather_pb_recognise(const gather_map *map);
-GATHER_CHECKED gather_status gather_pb_open(gather_file *file, gather_error *error);
-bool gather_pb_carries(const gather_type_info *type);
-GATHER_CHECKED gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                              gather_error *error);
-/* The bytes that `len` strings take in a TensorProto, -1 if too many; and writes them. */
-int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len);
+GATHER_INLINE const char *gather_safetensors_name(const gather_writing *what) {
+  return what->name && what->name[0] != '\0' ? what->name : "data";
+}
+/* The bytes that `len` strings take in a TensorProto behind its header; fails if they are too many. And writes them. */
+GATHER_CHECKED gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes,
+                                                    int64_t *bytes, gather_error *error);
 void gather_pb_strings(const gather_string *strings, int64_t len, char *target);
-/* Fails if a TensorProto may not have that many bytes. */
-GATHER_CHECKED gather_status gather_pb_check_size(int64_t bytes, gather_error *error);
 
 #endif

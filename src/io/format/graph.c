@@ -11,29 +11,17 @@
 
 const gather_graph_file *gather_file_graph(const gather_file *file) { return file->graph; }
 
-const char *gather_graph_alias(const gather_graph *graph, const char *name) {
-  for (const gather_alias *alias = graph->aliases; alias; alias = alias->next)
-    if (strcmp(alias->name, name) == 0) return alias->value;
-  return NULL;
-}
-
-const gather_attribute gather_attribute_twice = {.name = "", .kind = GATHER_ATTRIBUTE_OTHER, .text = {"", 0}};
+static const gather_attribute attribute_twice = {.name = "", .kind = GATHER_ATTRIBUTE_OTHER, .text = {"", 0}};
 
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name) {
   const gather_attribute *found = NULL;
   for (int32_t i = 0; i < node->attribute_count; i++) {
     const gather_attribute *attribute = &node->attributes[i];
     if (strcmp(attribute->name, name) != 0) continue;
-    if (found && attribute->kind != GATHER_ATTRIBUTE_GRAPH) return &gather_attribute_twice;
+    if (found && attribute->kind != GATHER_ATTRIBUTE_GRAPH) return &attribute_twice;
     if (!found) found = attribute;
   }
   return found;
-}
-
-const gather_value *gather_graph_input(const gather_graph *graph, const char *name) {
-  for (int64_t i = 0; i < graph->input_count; i++)
-    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
-  return NULL;
 }
 
 const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
@@ -126,7 +114,7 @@ gather_status gather_attribute_wrong(const gather_attribute *attribute, const ch
     return gather_fail(error, GATHER_UNSUPPORTED,
                        "attribute '%.60s' refers to attribute '%.60s' of the calling node, which is not known here",
                        name, attribute->text.text);
-  if (attribute == &gather_attribute_twice)
+  if (attribute == &attribute_twice)
     return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' is given twice", name);
   if (attribute->type)
     return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' must have type %s, not %s", name, wanted,

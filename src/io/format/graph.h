@@ -9,7 +9,10 @@
 #ifndef GATHER_FORMAT_GRAPH_H
 #define GATHER_FORMAT_GRAPH_H
 
+#include <string.h>
+
 #include "core/base/arena.h"
+#include "core/base/compiler.h"
 #include "gather/file.h"
 #include "gather/gather.h"
 
@@ -52,8 +55,7 @@ typedef struct gather_node {
   const char *name;   /* "" if it has none */
   const char *op;     /* "Gather" */
   const char *domain; /* ONNX: "" also for "ai.onnx"; IR: the layer's version as written ("opset8") */
-  int64_t
-      opset; /* ONNX: the version that the model (or function) imports for the domain; IR: N of opsetN; 0 = unknown */
+  int64_t opset; /* ONNX: the version that model or function imports for the domain; IR: N of opsetN; 0 = unknown */
   const char *overload;      /* ONNX: of the function that it calls; "" and NULL: none */
   const char *const *inputs; /* value names; "" = omitted */
   int32_t input_count;
@@ -88,7 +90,7 @@ struct gather_graph {
   const char *const *sources; /* IR bodies: the outer graph's value that input i gets; "" and NULL = unknown */
   const int32_t *places;      /* IR bodies: the output of its node that output i becomes; -1 = none */
   const gather_alias
-      *aliases; /* in file order; none is also the name of a value of this graph, unless the file repeats it */
+      *aliases; /* in file order; none is also a value's name in this graph, unless the file repeats it */
 };
 
 /* A local function of an ONNX model: the graph that nodes of this op and domain call. */
@@ -112,14 +114,21 @@ typedef struct gather_graph_file {
 const gather_graph_file *gather_file_graph(const gather_file *file);
 
 /* The value of this graph with this alias; NULL. A value's own name has precedence over aliases. */
-const char *gather_graph_alias(const gather_graph *graph, const char *name);
+GATHER_INLINE const char *gather_graph_alias(const gather_graph *graph, const char *name) {
+  for (const gather_alias *alias = graph->aliases; alias; alias = alias->next)
+    if (strcmp(alias->name, name) == 0) return alias->value;
+  return NULL;
+}
 
-/* The attribute of that name; NULL. gather_attribute_twice: the node has two. Bodies in a list (GRAPHS) share one
- * name: it finds the first. */
+/* The attribute of that name; NULL. If the node has two, one of the kind GATHER_ATTRIBUTE_OTHER, of which gather_attribute_wrong says so.
+ * Bodies in a list (GRAPHS) share one name: it finds the first. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
-extern const gather_attribute gather_attribute_twice; /* of the kind GATHER_ATTRIBUTE_OTHER */
 /* The input of the graph that has that name; NULL: none. */
-const gather_value *gather_graph_input(const gather_graph *graph, const char *name);
+GATHER_INLINE const gather_value *gather_graph_input(const gather_graph *graph, const char *name) {
+  for (int64_t i = 0; i < graph->input_count; i++)
+    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
+  return NULL;
+}
 /* The attribute of that name that a call gives to a function, or the function's default; NULL: the nodes of its body do not have it. */
 const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
                                                   const char *name);

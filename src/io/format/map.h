@@ -39,16 +39,16 @@ GATHER_CHECKED gather_status gather_map_open(const char *path, gather_map *map, 
  * followed: GATHER_IO_ERROR. */
 GATHER_CHECKED gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map,
                                                    gather_error *error);
-/* Opens it in the same way. Returns a descriptor, or -1 with errno (ELOOP for a link). path is modified meanwhile
- * and restored. */
-int gather_open_below(char *path, size_t folder_bytes, int flags);
+
 /* open() with O_CLOEXEC, retried after EINTR (network file systems). Returns a descriptor, or -1 with errno. mode:
  * for a new file. */
 int gather_open_file(const char *path, int flags, unsigned mode);
 /* Sets only the identity of a map: that of the file that a path, with its links, leads to. False: there is none. */
 bool gather_map_identify(const char *path, gather_map *map);
 /* Whether two maps are of the same local file. Maps of memory have no identity. */
-bool gather_map_is_same(const gather_map *a, const gather_map *b);
+GATHER_INLINE bool gather_map_is_same(const gather_map *a, const gather_map *b) {
+  return a->inode != 0 && a->inode == b->inode && a->device == b->device;
+}
 void gather_map_close(gather_map *map);
 
 /* Fails with the system's message for errno `number`; `doing` completes "cannot ...". */

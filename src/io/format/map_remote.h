@@ -51,20 +51,21 @@ GATHER_CHECKED gather_status gather_map_open_source(const gather_map_source *sou
 /* Unmaps it and closes its source. NULL does nothing. */
 void gather_map_remote_close(gather_map_remote *remote);
 
-/* Loads several ranges at once; ranges that are near each other become one request. */
-GATHER_CHECKED gather_status gather_map_need_all(const gather_map *map, gather_map_range *ranges, int64_t count,
-                                                 gather_error *error);
 /* A hint: loads bytes that the reader will need next, so that its needs are one request. Not in exact maps. A failure is returned by
  * the next need. */
-void gather_map_expect(const gather_map *map, int64_t offset, int64_t bytes);
 void gather_map_expect_all(const gather_map *map, gather_map_range *ranges, int64_t count);
+GATHER_INLINE void gather_map_expect(const gather_map *map, int64_t offset, int64_t bytes) {
+  gather_map_expect_all(map, &(gather_map_range){offset, bytes}, 1);
+}
 /* Whether hints are of use: the map is remote and not exact. */
 bool gather_map_wants_hints(const gather_map *map);
 /* Loads bytes that the caller asked for, in large parts at once. They do not count as metadata. */
-GATHER_CHECKED gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes,
-                                              gather_error *error);
 GATHER_CHECKED gather_status gather_map_fetch_all(const gather_map *map, gather_map_range *ranges, int64_t count,
                                                   gather_error *error);
+GATHER_INLINE gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes,
+                                             gather_error *error) {
+  return gather_map_fetch_all(map, &(gather_map_range){offset, bytes}, 1, error);
+}
 /* Whether these bytes are loaded; true for local maps. */
 bool gather_map_has(const gather_map *map, int64_t offset, int64_t bytes);
 /* Notes a range to be loaded by gather_map_load_later. False: out of memory, or too many bytes already. */
@@ -74,8 +75,6 @@ GATHER_CHECKED gather_status gather_map_load_later(const gather_map *map, gather
 GATHER_CHECKED gather_status gather_map_failure(const gather_map *map, gather_error *error);
 /* The object of a map that has one; else NULL. It lives as long as the map. */
 gather_remote_object *gather_map_object(const gather_map *map);
-
-/* ---- map_object.c */
 
 /* Maps a URL: one request, for its first bytes. The map owns the object. */
 GATHER_CHECKED gather_status gather_map_open_url(gather_remote_client *client, const char *url, gather_map *map,

@@ -35,10 +35,8 @@ GATHER_CHECKED gather_status gather_output_check(const char *path, bool replace,
  * gets that file's permissions at once. On failure nothing is left behind. */
 GATHER_CHECKED gather_status gather_output_create(gather_output *output, const char *path, bool replace,
                                                   gather_error *error);
-/* Reserves the file's size on the disk. */
-GATHER_CHECKED gather_status gather_output_reserve(gather_output *output, int64_t size, gather_error *error);
-/* Maps the reserved bytes for writing. */
-GATHER_CHECKED gather_status gather_output_map(gather_output *output, gather_error *error);
+/* Reserves the file's size on the disk; maps: and maps its bytes for writing. */
+GATHER_CHECKED gather_status gather_output_reserve(gather_output *output, int64_t size, bool maps, gather_error *error);
 /* Writes the next of the reserved bytes, without a mapping. At most about window_bytes (0 = any number) of dirty
  * bytes stay in the page cache. */
 GATHER_CHECKED gather_status gather_output_append(gather_output *output, const void *bytes, int64_t size,
@@ -49,17 +47,7 @@ GATHER_CHECKED gather_status gather_output_publish(gather_output *output, gather
 /* Removes the temporary file if it still exists and frees everything. */
 void gather_output_clear(gather_output *output);
 
-/* ---- output_name.c: each returns an errno, 0 = done */
-
-/* Creates the file, and opens its directory. If it has a name, that is output->temporary. */
-int gather_output_open(gather_output *output, mode_t mode);
-/* Gives it the target's name. EEXIST: another file has that name and is kept. */
-int gather_output_name(gather_output *output);
-/* Syncs the bytes of the file; and the entries of the target's folder. */
-int gather_output_sync(const gather_output *output);
-int gather_output_sync_folder(const gather_output *output);
-
-/* ---- descriptor.c */
+/* ---- descriptors */
 
 /* Fails if the descriptor is not writable. */
 GATHER_CHECKED gather_status gather_descriptor_check(int fd, gather_error *error);

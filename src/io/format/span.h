@@ -8,6 +8,9 @@
 
 #include "io/format/format.h"
 
+/* Sorts pointers in place, without allocating as qsort may. before: whether a comes before b. O(len * log(len)) for any input. */
+void gather_sort_pointers(const void **items, int64_t len, bool (*before)(const void *a, const void *b));
+
 typedef struct gather_file_span {
   const gather_file_tensor *tensor;
   int64_t said_at;    /* position of its description */

@@ -6,7 +6,7 @@
  * The same few bytes could be numbers, so all of the first KiB must be text where a substitute is text. Sources: the specification of Git
  * LFS; git-annex's "pointer file format"; RFC 1740 (AppleDouble); WHATWG's "MIME sniffing" for the tags that a page begins with.
  */
-#include "io/format/substitute.h"
+#include "io/format/format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -276,10 +276,4 @@ bool gather_substitute_find(const gather_map *map, const char *name, bool is_url
   const int64_t most = map->size < HEAD ? map->size : HEAD;
   if (gather_map_need(map, 0, most, NULL) != GATHER_OK) return false;
   return gather_substitute_is(map->bytes, most, map->size, name, is_url, text, bytes);
-}
-
-gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url, gather_error *error) {
-  char text[GATHER_SUBSTITUTE_TEXT];
-  if (!gather_substitute_find(map, name, is_url, text, sizeof text)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, name, -1, "%s", text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.c: a file being written. Elements go directly into the mapped temporary file, or into memory for a descriptor
- * and for strings, whose size is known only at the end.
+ * writer.c: a file being written. Elements go directly into the mapped temporary file, or into memory for a descriptor and for strings,
+ * whose size is known only at the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +12,67 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "core/system/pages.h"
+#include "io/format/format.h"
+#include "io/format/npy/descr.h"
 #include "io/format/output.h"
-#include "io/format/swap.h"
-#include "io/format/writer.h"
+#include "io/format/span.h"
+
+/* One checked gather_writing, or several. */
+typedef struct writing_plan {
+  const gather_format *format;
+  gather_header header;
+  int64_t data_bytes;
+  int64_t swap_unit;            /* of one tensor; 0 = the elements are written unchanged */
+  gather_writing_place *places; /* of several tensors, by their numbers; NULL. On the heap */
+  int64_t count;                /* of places */
+} writing_plan;
+
+/* ---- byte order, swapped once, when a file is finished */
+
+/* The unit from .descr, which gives the byte order of opaque elements. */
+static gather_status opaque_unit(const gather_writing *what, int64_t *unit_bytes, gather_error *error) {
+  gather_literal literal;
+  gather_descr descr = {.unit_bytes = 0, .big_endian = what->byte_swapped};
+  if (what->descr) {
+    gather_literal_init(&literal, what->descr, (int64_t)strlen(what->descr));
+    if (!gather_descr_parse(&literal, &descr))
+      return gather_fail_input(error, literal.status == GATHER_UNSUPPORTED ? GATHER_UNSUPPORTED : GATHER_USAGE,
+                               "output", "the descr %.100s: %s", what->descr, literal.message);
+    if (descr.item_bytes != what->item_bytes)
+      return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s has another size", what->descr);
+  }
+  *unit_bytes = 0;
+  if (!descr.big_endian) return GATHER_OK;
+  if (descr.unit_bytes == 0)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                             "raw bytes are little-endian, but some of these elements are big-endian; write .npy");
+  *unit_bytes = descr.unit_bytes;
+  return GATHER_OK;
+}
+
+/* The unit to byte-swap for a file of little-endian elements: *unit_bytes 0 = none. GATHER_UNSUPPORTED for elements
+ * that are only partly big-endian. */
+static gather_status find_unit(const gather_writing *what, int64_t *unit_bytes, gather_error *error) {
+  if (what->type == GATHER_TYPE_OPAQUE) return opaque_unit(what, unit_bytes, error);
+  const gather_type_info *type = gather_type_get(what->type);
+  int64_t unit = type->kind == GATHER_KIND_COMPLEX ? type->bits / 16 : type->bits / 8;
+  bool big = what->byte_swapped != (GATHER_BIG_ENDIAN != 0);
+  *unit_bytes = big && unit > 1 && type->kind != GATHER_KIND_STRING ? unit : 0;
+  return GATHER_OK;
+}
+
+void gather_swap(void *data, int64_t bytes, int64_t unit_bytes) {
+  if (unit_bytes < 2) return;
+  unsigned char *at = data;
+  for (int64_t start = 0; start + unit_bytes <= bytes; start += unit_bytes)
+    for (int64_t low = start, high = start + unit_bytes - 1; low < high; low++, high--) {
+      unsigned char kept = at[low];
+      at[low] = at[high];
+      at[high] = kept;
+    }
+}
+
+/* ---- one tensor */
 
 struct gather_writer {
   gather_output output; /* if it has a path */
@@ -41,8 +99,8 @@ static gather_status fail_carry(const gather_format *format, const gather_type_i
   const gather_format *raw = NULL;
   for (size_t i = 0; gather_format_at(i); i++) {
     const gather_format *other = gather_format_at(i);
-    if (!other->carries || !other->carries(type)) continue;
-    if (other->carries == gather_raw_carries) raw = other;
+    if (!other->writer || !other->writer->carries(type)) continue;
+    if (strcmp(other->name, "raw") == 0) raw = other;
     size_t at = strlen(able);
     if (other != raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? ", " : "; use ", other->name);
   }
@@ -55,16 +113,24 @@ static gather_status fail_carry(const gather_format *format, const gather_type_i
 static gather_status fail_extension(const char *path, gather_error *error) {
   char known[80] = "";
   for (size_t i = 0; gather_format_at(i); i++) {
-    if (!gather_format_at(i)->carries) continue;
+    if (!gather_format_at(i)->writer) continue;
     size_t at = strlen(known);
     (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_at(i)->extensions);
   }
   return gather_fail_file(error, GATHER_USAGE, path, -1, "unknown extension; known are %s", known);
 }
 
+/* The writable format of that name; NULL. */
+static const gather_format *find_format(const char *name) {
+  const gather_format *format;
+  for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++)
+    if (format->writer && strcmp(format->name, name) == 0) return format;
+  return NULL;
+}
+
 static gather_status choose_format(const gather_writing *what, const gather_format **format, gather_error *error) {
   if (what->format) {
-    *format = gather_format_named(what->format);
+    *format = find_format(what->format);
     if (*format) return GATHER_OK;
     return gather_fail_input(error, GATHER_USAGE, "output", "no such output format '%.60s'", what->format);
   }
@@ -82,10 +148,10 @@ static gather_status check_shape(const gather_writing *what, int64_t *data_bytes
   return GATHER_OK;
 }
 
-void gather_writing_plan_clear(gather_writing_plan *plan) {
+static void clear_plan(writing_plan *plan) {
   gather_free(plan->header.bytes);
   gather_free(plan->places);
-  *plan = (gather_writing_plan){0};
+  *plan = (writing_plan){0};
 }
 
 static gather_status check_align(const gather_writing *what, gather_error *error) {
@@ -95,7 +161,7 @@ static gather_status check_align(const gather_writing *what, gather_error *error
 }
 
 /* A header that cannot be padded is as long as it is. */
-static gather_status check_aligned(const gather_writing *what, const gather_writing_plan *plan, gather_error *error) {
+static gather_status check_aligned(const gather_writing *what, const writing_plan *plan, gather_error *error) {
   if (what->align_bytes == 0 || plan->header.size % what->align_bytes == 0) return GATHER_OK;
   return gather_fail_input(
       error, GATHER_UNSUPPORTED, "output",
@@ -103,36 +169,38 @@ static gather_status check_aligned(const gather_writing *what, const gather_writ
       plan->format->name);
 }
 
-gather_status gather_writing_plan_make(const gather_writing *what, gather_writing_plan *plan, gather_error *error) {
+/* Does everything that needs no file. On GATHER_OK the caller must clear the plan. */
+static gather_status make_plan_of_one(const gather_writing *what, writing_plan *plan, gather_error *error) {
   const gather_format *format;
-  *plan = (gather_writing_plan){0};
+  *plan = (writing_plan){0};
   if (!what) return gather_fail(error, GATHER_USAGE, "the tensor to write is NULL");
   GATHER_TRY(choose_format(what, &format, error));
   GATHER_TRY(check_shape(what, &plan->data_bytes, error));
   GATHER_TRY(check_align(what, error));
   const gather_type_info *type = gather_type_get(what->type);
-  if (!format->carries(type)) return fail_carry(format, type, error);
+  if (!format->writer->carries(type)) return fail_carry(format, type, error);
   plan->format = format;
-  if (strcmp(format->name, "npy") != 0) GATHER_TRY(gather_swap_unit(what, &plan->swap_unit, error));
-  gather_status status = format->header(what, plan->data_bytes, &plan->header, error);
+  if (strcmp(format->name, "npy") != 0) GATHER_TRY(find_unit(what, &plan->swap_unit, error));
+  gather_status status = format->writer->header(what, plan->data_bytes, &plan->header, error);
   if (status == GATHER_OK) status = check_aligned(what, plan, error);
   int64_t total;
   if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
     status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
-  if (status != GATHER_OK) gather_writing_plan_clear(plan);
+  if (status != GATHER_OK) clear_plan(plan);
   return status;
 }
 
-gather_status gather_writer_check(const gather_writing *what, gather_error *error) {
-  gather_writing_plan plan;
-  GATHER_TRY(gather_writing_plan_make(what, &plan, error));
-  gather_writing_plan_clear(&plan);
-  return gather_writing_check_target(what, error);
-}
-
-gather_status gather_writing_check_target(const gather_writing *what, gather_error *error) {
+/* Fails if the target of a plan may not be written. */
+static gather_status check_target(const gather_writing *what, gather_error *error) {
   if (what->path) return gather_output_check(what->path, what->replace, error);
   return gather_descriptor_check(what->fd, error);
+}
+
+gather_status gather_writer_check(const gather_writing *what, gather_error *error) {
+  writing_plan plan;
+  GATHER_TRY(make_plan_of_one(what, &plan, error));
+  clear_plan(&plan);
+  return check_target(what, error);
 }
 
 /* ---- creating it */
@@ -148,8 +216,7 @@ static gather_status use_pages(gather_writer *writer, gather_error *error) {
 
 /* Elements in the file. */
 static gather_status use_file(gather_writer *writer, gather_error *error) {
-  GATHER_TRY(gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, error));
-  GATHER_TRY(gather_output_map(&writer->output, error));
+  GATHER_TRY(gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, true, error));
   if (writer->header.size > 0) memcpy(writer->output.bytes, writer->header.bytes, (size_t)writer->header.size);
   if (writer->data_bytes > 0) writer->data = writer->output.bytes + writer->header.size;
   return GATHER_OK;
@@ -161,15 +228,17 @@ static gather_status start(gather_writer *writer, const gather_writing *what, ga
     return writer->parts ? GATHER_OK : use_pages(writer, error);
   }
   GATHER_TRY(gather_output_create(&writer->output, what->path, what->replace, error));
-  if (writer->parts) return gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, error);
+  if (writer->parts)
+    return gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, false, error);
   return writer->strings ? use_pages(writer, error) : use_file(writer, error);
 }
 
-gather_status gather_writer_begin(const gather_writing *what, gather_writing_plan *plan, bool parts,
-                                  gather_writer **writer, gather_error *error) {
+/* Begins to write to the target of `what`. Takes ownership of the plan's content, also on failure. */
+static gather_status begin(const gather_writing *what, writing_plan *plan, bool parts, gather_writer **writer,
+                           gather_error *error) {
   gather_writer *made = gather_alloc((int64_t)sizeof *made);
   if (!made) {
-    gather_writing_plan_clear(plan);
+    clear_plan(plan);
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
   }
   *made = (gather_writer){.output = GATHER_OUTPUT_NONE,
@@ -191,9 +260,9 @@ gather_status gather_writer_begin(const gather_writing *what, gather_writing_pla
 }
 
 static gather_status create(const gather_writing *what, bool parts, gather_writer **writer, gather_error *error) {
-  gather_writing_plan plan;
-  GATHER_TRY(gather_writing_plan_make(what, &plan, error));
-  return gather_writer_begin(what, &plan, parts, writer, error);
+  writing_plan plan;
+  GATHER_TRY(make_plan_of_one(what, &plan, error));
+  return begin(what, &plan, parts, writer, error);
 }
 
 gather_status gather_writer_create(const gather_writing *what, gather_writer **writer, gather_error *error) {
@@ -286,8 +355,8 @@ static gather_status finish_parts(gather_writer *writer, gather_error *error) {
 /* Copies the bytes of the strings to where the elements are written from: after the header. */
 static gather_status lay_out_strings(gather_writer *writer, gather_error *error) {
   const gather_string *strings = writer->data;
-  int64_t len = writer->data_bytes / (int64_t)sizeof *strings, bytes = gather_pb_strings_bytes(strings, len);
-  GATHER_TRY(gather_pb_check_size(bytes < 0 ? bytes : writer->header.size + bytes, error));
+  int64_t len = writer->data_bytes / (int64_t)sizeof *strings, bytes = 0;
+  GATHER_TRY(gather_pb_strings_size(strings, len, writer->header.size, &bytes, error));
   void *pages = writer->pages, *texts = NULL;
   int64_t pages_bytes = writer->data_bytes;
   writer->data_bytes = bytes;
@@ -324,4 +393,117 @@ void gather_writer_abort(gather_writer *writer) {
   gather_free(writer->header.bytes);
   gather_free(writer->places);
   gather_free(writer);
+}
+
+/* ---- several tensors in one file, in formats that hold several. Tensors with larger elements come first, so that every tensor is
+ * aligned to its elements without gaps, which the format does not allow; equal ones are sorted by name. */
+
+static int32_t alignment(const gather_writing *what) {
+  int32_t bits = gather_type_get(what->type)->bits;
+  return bits & -bits;
+}
+
+static bool comes_before(const void *a, const void *b) {
+  const gather_writing_place *one = a, *other = b;
+  int32_t of_one = alignment(one->what), of_other = alignment(other->what);
+  if (of_one != of_other) return of_one > of_other;
+  return strcmp(gather_safetensors_name(one->what), gather_safetensors_name(other->what)) < 0;
+}
+
+static bool comes_before_by_name(const void *a, const void *b) {
+  const gather_writing_place *one = a, *other = b;
+  return strcmp(gather_safetensors_name(one->what), gather_safetensors_name(other->what)) < 0;
+}
+
+/* Plans each tensor. The first one gives the format. */
+static gather_status plan_each(const gather_writing *tensors, int64_t count, writing_plan *plan, gather_error *error) {
+  for (int64_t i = 0; i < count; i++) {
+    writing_plan one;
+    gather_writing what = tensors[i];
+    what.path = tensors[0].path;
+    what.format = tensors[0].format;
+    GATHER_TRY(make_plan_of_one(&what, &one, error));
+    plan->format = one.format;
+    plan->places[i] =
+        (gather_writing_place){.what = &tensors[i], .number = i, .bytes = one.data_bytes, .swap_unit = one.swap_unit};
+    clear_plan(&one);
+    if (!plan->format->writer->headers)
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                               "a %s file holds one tensor; use safetensors for several", plan->format->name);
+  }
+  return GATHER_OK;
+}
+
+static gather_status check_names(const gather_writing_place **order, int64_t count, gather_error *error) {
+  gather_sort_pointers((const void **)order, count, comes_before_by_name);
+  for (int64_t i = 1; i < count; i++) {
+    const char *name = gather_safetensors_name(order[i]->what);
+    if (strcmp(gather_safetensors_name(order[i - 1]->what), name) == 0)
+      return gather_fail_input(error, GATHER_USAGE, "output", "two tensors have the name '%.100s'", name);
+  }
+  return GATHER_OK;
+}
+
+static gather_status place_all(const gather_writing_place **order, writing_plan *plan, gather_error *error) {
+  gather_sort_pointers((const void **)order, plan->count, comes_before);
+  for (int64_t i = 0; i < plan->count; i++) {
+    gather_writing_place *place = &plan->places[order[i]->number];
+    place->at = plan->data_bytes;
+    if (!gather_add(plan->data_bytes, place->bytes, &plan->data_bytes))
+      return gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
+  }
+  return GATHER_OK;
+}
+
+static gather_status make_header(const gather_writing *tensors, writing_plan *plan, gather_error *error) {
+  const gather_writing_place **order;
+  int64_t bytes, total;
+  order = gather_mul(plan->count, (int64_t)sizeof *order, &bytes) ? gather_alloc(bytes) : NULL;
+  if (!order) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
+  for (int64_t i = 0; i < plan->count; i++) order[i] = &plan->places[i];
+  gather_status status = check_names(order, plan->count, error);
+  if (status == GATHER_OK) status = place_all(order, plan, error);
+  if (status == GATHER_OK) status = plan->format->writer->headers(tensors, order, plan->count, &plan->header, error);
+  if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
+    status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
+  gather_free(order);
+  return status;
+}
+
+static gather_status make_plan(const gather_writing *tensors, int64_t count, writing_plan *plan, gather_error *error) {
+  int64_t bytes;
+  *plan = (writing_plan){.count = count};
+  if (!tensors || count < 1) return gather_fail(error, GATHER_USAGE, "a file of tensors needs at least one");
+  for (int64_t i = 0; i < count; i++)
+    if (tensors[i].type == GATHER_TYPE_STRING)
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                               "strings cannot be written together with other tensors");
+  for (int64_t i = 0; i < count; i++)
+    if (tensors[i].align_bytes > 0)
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                               "several tensors in one file cannot be aligned: there must be no gaps between them");
+  plan->places = gather_mul(count, (int64_t)sizeof *plan->places, &bytes) ? gather_alloc(bytes) : NULL;
+  if (!plan->places) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " tensors", count);
+  gather_status status = plan_each(tensors, count, plan, error);
+  if (status == GATHER_OK) status = make_header(tensors, plan, error);
+  if (status != GATHER_OK) clear_plan(plan);
+  return status;
+}
+
+gather_status gather_writer_check_many(const gather_writing *tensors, int64_t count, gather_error *error) {
+  writing_plan plan;
+  if (count == 1) return gather_writer_check(tensors, error);
+  GATHER_TRY(make_plan(tensors, count, &plan, error));
+  clear_plan(&plan);
+  return check_target(&tensors[0], error);
+}
+
+gather_status gather_writer_create_many(const gather_writing *tensors, int64_t count, gather_writer **writer,
+                                        gather_error *error) {
+  writing_plan plan;
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_many: writer is NULL");
+  if (count == 1) return gather_writer_create(tensors, writer, error);
+  *writer = NULL;
+  GATHER_TRY(make_plan(tensors, count, &plan, error));
+  return begin(&tensors[0], &plan, false, writer, error);
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 #include "model/explain/drawing.h"
 
 /* The signs of a drawing, all one column wide except those of ASCII. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow.c: Arrow's file format, also known as Feather version 2: a footer gives the positions of the record batches. Streams have none:
- * arrow_stream.c finds their batches. Each column of fixed size is a tensor; a column in several batches is one tensor per batch: NAME@0, NAME@1 and so
- * on.
+ * arrow.c: Arrow's file format, also known as Feather version 2, in which a footer gives the positions of the record batches, and its
+ * streaming format, which has no footer. Each column of fixed size is a tensor; a column in several batches is one tensor per batch:
+ * NAME@0, NAME@1 and so on.
  * Source: the document "Arrow Columnar Format" and the descriptions that it names.
  */
 #include "io/format/arrow/arrow.h"
@@ -15,18 +15,147 @@
 #include "core/base/checked.h"
 #include "io/format/bytes.h"
 
+enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 }; /* of the metadata: V4 (Arrow 0.8) and V5 (1.0) */
+
+/* Fails for versions of the metadata that are not supported; at: of the version. */
+static gather_status check_version(const gather_arrow *arrow, int64_t at) {
+  if (arrow->version >= VERSION_LOWEST && arrow->version <= VERSION_HIGHEST) return GATHER_OK;
+  return GATHER_ARROW_REFUSE(arrow, at, "version V%" PRId64 " of Arrow's metadata is not supported; V4 and V5 are",
+                             arrow->version + 1);
+}
+
+/* ---- the streaming format: the schema and then the record batches, each a message with its body. There is no index, so the messages are
+ * read one after another. */
+
+enum { MARKER_BYTES = 4, HEAD_BYTES = 12 };
+
+/* Each batch of a remote stream is a request that waits for the one before. */
+enum { REMOTE_BATCHES = 256 };
+
+/* A marker, the length of the metadata, whose root table is near, and what they are: the schema. */
+static bool is_stream(const gather_map *map) {
+  enum { ROOM = 16 };
+  if (map->size < ROOM || gather_read_u32(map->bytes) != UINT32_MAX) return false;
+  uint32_t length = gather_read_u32(map->bytes + MARKER_BYTES), root = gather_read_u32(map->bytes + HEAD_BYTES - 4);
+  if (length % 8 != 0 || length > map->size - GATHER_ARROW_PREFIX_BYTES || root < 4 || root > length - 4) return false;
+  char name[] = "";
+  gather_file file = {.name = name, .map = *map};
+  gather_arrow arrow = {.file = &file};
+  gather_arrow_message message;
+  gather_arrow_block block = {0, GATHER_ARROW_PREFIX_BYTES + (int64_t)length, 0};
+  gather_status status = gather_arrow_message_read(&arrow, &block, map->size, "a schema", &message);
+  return status == GATHER_OK && message.kind == GATHER_ARROW_SCHEMA;
+}
+
+/* The next message, which is at `at`; false at the end of the stream: a length of 0, or the end of the file. */
+static gather_status next_block(gather_arrow *arrow, int64_t at, gather_arrow_block *block, bool *found) {
+  const gather_map *map = &arrow->file->map;
+  *found = at < map->size;
+  if (!*found) return GATHER_OK;
+  if (map->size - at < GATHER_ARROW_PREFIX_BYTES)
+    return GATHER_ARROW_WRONG(arrow, at, "the stream is truncated: a message begins here");
+  GATHER_TRY(gather_map_need(map, at, GATHER_ARROW_PREFIX_BYTES, arrow->error));
+  const uint8_t *start = map->bytes + at;
+  int64_t length = gather_read_i32(start + MARKER_BYTES);
+  if (gather_read_u32(start) != UINT32_MAX)
+    return GATHER_ARROW_WRONG(arrow, at, "a message of the stream does not begin with its marker");
+  *found = length != 0;
+  *block = (gather_arrow_block){at, GATHER_ARROW_PREFIX_BYTES + length, at};
+  if (length >= 0 && block->bytes <= map->size - at) return GATHER_OK;
+  return GATHER_ARROW_WRONG(arrow, at,
+                            "the stream is truncated, or a message is malformed: %" PRId64
+                            " bytes of metadata, and %" PRId64 " are left",
+                            length, map->size - at - GATHER_ARROW_PREFIX_BYTES);
+}
+
+/* The blocks found so far; on the heap while they grow. */
+typedef struct found_blocks {
+  gather_arrow_block *at;
+  int64_t len, room;
+} found_blocks;
+
+static gather_status add_block(gather_arrow *arrow, found_blocks *found, const gather_arrow_block *block) {
+  enum { FIRST_ROOM = 64 };
+  if (arrow->file->map.remote && found->len == REMOTE_BATCHES)
+    return GATHER_ARROW_REFUSE(arrow, block->at,
+                               "a stream on a server has more than %d record batches, and no index of them; write it "
+                               "as a file (pyarrow.ipc.new_file), or download it",
+                               REMOTE_BATCHES);
+  if (found->len == found->room) {
+    int64_t room = found->room ? 2 * found->room : FIRST_ROOM;
+    gather_arrow_block *at = gather_alloc(room * (int64_t)sizeof *at);
+    if (!at) return GATHER_ARROW_NO_MEMORY(arrow);
+    if (found->len > 0) memcpy(at, found->at, (size_t)found->len * sizeof *at);
+    gather_free(found->at);
+    found->at = at;
+    found->room = room;
+  }
+  found->at[found->len++] = *block;
+  return GATHER_OK;
+}
+
+static gather_status read_schema(gather_arrow *arrow, int64_t *next) {
+  gather_arrow_block block;
+  gather_arrow_message message;
+  bool found;
+  GATHER_TRY(next_block(arrow, 0, &block, &found));
+  if (!found) return GATHER_ARROW_WRONG(arrow, 0, "the stream has no schema");
+  GATHER_TRY(gather_arrow_message_read(arrow, &block, arrow->file->map.size, "the schema", &message));
+  arrow->version = message.version;
+  GATHER_TRY(check_version(arrow, message.table.at));
+  if (message.kind != GATHER_ARROW_SCHEMA || message.header.at == 0)
+    return GATHER_ARROW_WRONG(arrow, message.table.at, "the stream does not begin with its schema");
+  GATHER_TRY(gather_arrow_schema(arrow, &message.flat, &message.header));
+  *next = block.bytes + message.body_bytes;
+  return GATHER_OK;
+}
+
+/* Dictionaries are passed over: their columns are not read. */
+static gather_status find_batches(gather_arrow *arrow, int64_t at, found_blocks *batches) {
+  for (bool found;;) {
+    gather_arrow_block block;
+    gather_arrow_message message;
+    GATHER_TRY(next_block(arrow, at, &block, &found));
+    if (!found) return GATHER_OK;
+    GATHER_TRY(gather_arrow_message_read(arrow, &block, arrow->file->map.size, "a message", &message));
+    if (message.kind == GATHER_ARROW_BATCH)
+      GATHER_TRY(add_block(arrow, batches, &block));
+    else if (message.kind != GATHER_ARROW_DICTIONARY)
+      return GATHER_ARROW_WRONG(arrow, message.table.at,
+                                "a message of the stream is no record batch (kind %" PRId64 ")", message.kind);
+    at += block.bytes + message.body_bytes;
+  }
+}
+
+/* Reads the schema of a stream, and finds its batches: *blocks has *count, in the arena. */
+static gather_status read_stream(gather_arrow *arrow, gather_arrow_block **blocks, int64_t *count) {
+  found_blocks batches = {0};
+  int64_t next = 0;
+  GATHER_TRY(read_schema(arrow, &next));
+  gather_status status = find_batches(arrow, next, &batches);
+  if (status == GATHER_OK) status = gather_arrow_take(arrow, batches.len, sizeof **blocks, blocks);
+  if (status == GATHER_OK && batches.len > 0) memcpy(*blocks, batches.at, (size_t)batches.len * sizeof *batches.at);
+  *count = batches.len;
+  gather_free(batches.at);
+  return status;
+}
+
+/* ---- the file format */
+
 static const char MAGIC[] = "ARROW1";
+
 enum { MAGIC_BYTES = 6, START_BYTES = 8, LENGTH_BYTES = 4, END_BYTES = LENGTH_BYTES + MAGIC_BYTES };
+
 enum { FOOTER_VERSION, FOOTER_SCHEMA, FOOTER_DICTIONARIES, FOOTER_BATCHES };
+
 /* A Block of the footer: offset, metadata length (4 bytes, then 4 unused), body length. */
 enum { BLOCK_BYTES = 24, BLOCK_METADATA = 8 };
+
 /* What is read first of a remote file: most footers are shorter. */
 enum { TAIL_BYTES = 1 << 16 };
-/* Chunk names may use four times the file size and this many bytes more. */
-enum { NAMES_FREE = 16 << 20 };
 
-bool gather_arrow_recognise(const gather_map *map) {
-  return (map->size >= MAGIC_BYTES && memcmp(map->bytes, MAGIC, MAGIC_BYTES) == 0) || gather_arrow_is_stream(map);
+static bool recognise(const gather_map *map) {
+  return (map->size >= MAGIC_BYTES && memcmp(map->bytes, MAGIC, MAGIC_BYTES) == 0) || is_stream(map);
 }
 
 /* ---- the footer */
@@ -50,7 +179,7 @@ static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, g
   gather_flat_table footer, schema;
   GATHER_TRY(gather_flat_root(flat, &footer));
   GATHER_TRY(gather_flat_number(flat, &footer, FOOTER_VERSION, 2, &arrow->version));
-  GATHER_TRY(gather_arrow_version_check(arrow, footer.at));
+  GATHER_TRY(check_version(arrow, footer.at));
   GATHER_TRY(gather_flat_inner(flat, &footer, FOOTER_SCHEMA, &schema));
   if (schema.at == 0) return GATHER_ARROW_WRONG(arrow, footer.at, "the footer has no schema");
   GATHER_TRY(gather_arrow_schema(arrow, flat, &schema));
@@ -77,78 +206,6 @@ static void expect_batches(const gather_arrow *arrow, const gather_arrow_block *
   gather_free(ranges);
 }
 
-/* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
- * fit in memory. They end before `end`. */
-static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len,
-                                  gather_arrow_batch **batches) {
-  int64_t room = arrow->file->map.size, row = 0;
-  GATHER_TRY(gather_arrow_take(arrow, len, sizeof **batches, batches));
-  for (int64_t i = 0; i < len; i++) {
-    const gather_arrow_block *block = &blocks[i];
-    if (block->bytes > room)
-      return GATHER_ARROW_WRONG(arrow, block->said_at, "the record batches are longer than the file");
-    GATHER_TRY(gather_arrow_batch_read(arrow, block, end, &(*batches)[i]));
-    room -= block->bytes;
-    (*batches)[i].first_row = row;
-    if (!gather_add(row, (*batches)[i].rows, &row))
-      return GATHER_ARROW_WRONG(arrow, block->said_at, "the row count does not fit in 64 bits");
-  }
-  return GATHER_OK;
-}
-
-/* ---- tensors */
-
-/* The name of a chunk of a column. */
-static gather_status name_chunk(gather_arrow *arrow, const char *column, int64_t i, gather_file_tensor *tensor) {
-  size_t bytes = strlen(column) + 24;
-  char *name = NULL;
-  GATHER_TRY(gather_arrow_take(arrow, (int64_t)bytes, 1, &name));
-  (void)snprintf(name, bytes, "%s@%" PRId64, column, i);
-  tensor->name = name;
-  return GATHER_OK;
-}
-
-static gather_status check_names(gather_arrow *arrow, int64_t batches) {
-  int64_t room = 4 * arrow->file->map.size + NAMES_FREE, bytes;
-  for (int64_t i = 0; i < arrow->len; i++) {
-    if (!gather_mul((int64_t)strlen(arrow->columns[i].name), batches, &bytes) || bytes > room)
-      return GATHER_ARROW_REFUSE(arrow, arrow->columns[i].field,
-                                 "the column names are too long for %" PRId64 " record batches", batches);
-    room -= bytes;
-  }
-  return GATHER_OK;
-}
-
-static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
-  gather_file_pieces_row *rows = NULL;
-  if (batches < 2) return GATHER_OK;
-  GATHER_TRY(check_names(arrow, batches));
-  GATHER_TRY(gather_arrow_take(arrow, arrow->len, sizeof *rows, &rows));
-  for (int64_t i = 0; i < arrow->len; i++)
-    rows[i] = (gather_file_pieces_row){arrow->columns[i].name, i * batches, batches};
-  arrow->file->pieces = rows;
-  arrow->file->pieces_len = arrow->len;
-  return GATHER_OK;
-}
-
-/* The chunks of a column are consecutive. Without a batch, a column is a tensor of 0 rows. */
-static gather_status list_tensors(gather_arrow *arrow, gather_arrow_batch *batches, int64_t len) {
-  gather_file *file = arrow->file;
-  int64_t each = len > 0 ? len : 1, all;
-  if (!gather_mul(arrow->len, each, &all)) all = -1;
-  GATHER_TRY(list_pieces(arrow, len));
-  GATHER_TRY(gather_arrow_take(arrow, all, sizeof *file->tensors, &file->tensors));
-  for (int64_t i = 0; i < arrow->len; i++) {
-    GATHER_TRY(gather_arrow_settle(arrow, batches, len, &arrow->columns[i]));
-    for (int64_t k = 0; k < each; k++) {
-      gather_file_tensor *tensor = &file->tensors[file->len++];
-      GATHER_TRY(gather_arrow_chunk(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
-      if (len > 1) GATHER_TRY(name_chunk(arrow, arrow->columns[i].name, k, tensor));
-    }
-  }
-  return GATHER_OK;
-}
-
 static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks, int64_t *count, int64_t *end) {
   gather_flat flat;
   gather_flat_vector said;
@@ -161,7 +218,7 @@ static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks,
   return GATHER_OK;
 }
 
-gather_status gather_arrow_open(gather_file *file, gather_error *error) {
+static gather_status open_any(gather_file *file, gather_error *error) {
   int64_t size = file->map.size, count = 0, end = size;
   gather_arrow arrow = {.file = file,
                         .error = error,
@@ -169,11 +226,11 @@ gather_status gather_arrow_open(gather_file *file, gather_error *error) {
                         .offsets_room = size,
                         .remote_room = GATHER_MAP_METADATA_MAX / 4};
   gather_arrow_block *blocks = NULL;
-  gather_arrow_batch *batches = NULL;
-  if (gather_arrow_is_stream(&file->map))
-    GATHER_TRY(gather_arrow_stream(&arrow, &blocks, &count));
+  if (is_stream(&file->map))
+    GATHER_TRY(read_stream(&arrow, &blocks, &count));
   else
     GATHER_TRY(open_file(&arrow, &blocks, &count, &end));
-  GATHER_TRY(read_batches(&arrow, end, blocks, count, &batches));
-  return list_tensors(&arrow, batches, count);
+  return gather_arrow_tensors(&arrow, end, blocks, count);
 }
+
+const gather_format_reader gather_arrow_reader = {recognise, open_any};

@@ -7,7 +7,51 @@
 #define GATHER_FORMAT_ARROW_H
 
 #include "core/base/error.h"
-#include "io/format/arrow/flatbuffer.h"
+#include "io/format/format.h"
+
+/* ---- FlatBuffers, which hold Arrow's metadata: tables of numbered fields that point to each other. Every offset is checked against the
+ * buffer; offsets only point forward, so every traversal ends. Source: the document "FlatBuffers Internals". */
+
+/* A buffer: the bytes [start, end) of a file. All positions count from the file's first byte. */
+typedef struct gather_flat {
+  const gather_file *file;
+  gather_error *error;
+  int64_t start, end;
+} gather_flat;
+
+typedef struct gather_flat_table {
+  int64_t at, bytes;
+  int64_t fields_at, fields; /* position and length of its field list; at 0 = no table */
+} gather_flat_table;
+
+typedef struct gather_flat_vector {
+  int64_t at, len; /* the first item */
+} gather_flat_vector;
+
+typedef struct gather_flat_text {
+  const char *text; /* UTF-8 without zero bytes, not terminated; NULL = absent */
+  int64_t at, bytes;
+} gather_flat_text;
+
+/* The root table of the buffer. */
+GATHER_CHECKED gather_status gather_flat_root(const gather_flat *flat, gather_flat_table *table);
+/* A field that is a table; table->at is 0 if it is absent. */
+GATHER_CHECKED gather_status gather_flat_inner(const gather_flat *flat, const gather_flat_table *table, int field,
+                                               gather_flat_table *inner);
+/* A field that is a signed number of 1, 2, 4 or 8 bytes; *value is unchanged if it is absent. */
+GATHER_CHECKED gather_status gather_flat_number(const gather_flat *flat, const gather_flat_table *table, int field,
+                                                int bytes, int64_t *value);
+/* A field that is a vector of items of that size; empty if it is absent. */
+GATHER_CHECKED gather_status gather_flat_list(const gather_flat *flat, const gather_flat_table *table, int field,
+                                              int64_t item_bytes, gather_flat_vector *vector);
+/* Item i of a vector of tables, whose items have 4 bytes. */
+GATHER_CHECKED gather_status gather_flat_item(const gather_flat *flat, const gather_flat_vector *vector, int64_t i,
+                                              gather_flat_table *table);
+/* A field that is a string. */
+GATHER_CHECKED gather_status gather_flat_string(const gather_flat *flat, const gather_flat_table *table, int field,
+                                                gather_flat_text *text);
+
+/* ---- a file */
 
 /* Nested lists are read to this depth; with the rows they make the highest rank. */
 enum { GATHER_ARROW_DEPTH_MAX = GATHER_MAX_RANK - 1 };
@@ -65,76 +109,17 @@ typedef struct gather_arrow {
 #define GATHER_ARROW_REFUSE(arrow, offset, ...) \
   gather_fail_file((arrow)->error, GATHER_UNSUPPORTED, (arrow)->file->name, offset, __VA_ARGS__)
 
-/* Numbers of the union Type. */
-enum {
-  GATHER_ARROW_NULL = 1,
-  GATHER_ARROW_INT = 2,
-  GATHER_ARROW_FLOAT = 3,
-  GATHER_ARROW_BOOL = 6,
-  GATHER_ARROW_DECIMAL = 7,
-  GATHER_ARROW_DATE = 8,
-  GATHER_ARROW_TIME = 9,
-  GATHER_ARROW_TIMESTAMP = 10,
-  GATHER_ARROW_INTERVAL = 11,
-  GATHER_ARROW_LIST = 12,
-  GATHER_ARROW_STRUCT = 13,
-  GATHER_ARROW_UNION = 14,
-  GATHER_ARROW_BINARY_FIXED = 15,
-  GATHER_ARROW_LIST_FIXED = 16,
-  GATHER_ARROW_MAP = 17,
-  GATHER_ARROW_DURATION = 18,
-  GATHER_ARROW_LIST_LARGE = 21,
-  GATHER_ARROW_RUN_END = 22,
-  GATHER_ARROW_LIST_VIEW = 25,
-  GATHER_ARROW_LIST_VIEW_LARGE = 26
-};
+#define GATHER_ARROW_NO_MEMORY(arrow) \
+  gather_fail_file((arrow)->error, GATHER_OUT_OF_MEMORY, (arrow)->file->name, -1, "no memory for its columns")
 
-/* Numbers of a Field's fields. */
-enum {
-  GATHER_ARROW_FIELD_NAME,
-  GATHER_ARROW_FIELD_NULLABLE,
-  GATHER_ARROW_FIELD_TYPE_NUMBER,
-  GATHER_ARROW_FIELD_TYPE,
-  GATHER_ARROW_FIELD_DICTIONARY,
-  GATHER_ARROW_FIELD_CHILDREN,
-  GATHER_ARROW_FIELD_METADATA
-};
-
-GATHER_CHECKED gather_status gather_arrow_no_memory(const gather_arrow *arrow);
 /* Zeroed memory, owned by the file. */
 GATHER_CHECKED gather_status gather_arrow_take(gather_arrow *arrow, int64_t count, size_t bytes, void *memory);
 
 /* Reads the columns of a Schema. */
 GATHER_CHECKED gather_status gather_arrow_schema(gather_arrow *arrow, const gather_flat *flat,
                                                  const gather_flat_table *schema);
-/* An Arrow type: its name, and the number of its buffers in a record batch, without its children's. */
-typedef struct gather_arrow_layout {
-  const char *name;
-  int8_t buffers;
-  bool views; /* and further ones, counted in the batch */
-} gather_arrow_layout;
-
-/* NULL for an unknown number. */
-const gather_arrow_layout *gather_arrow_layout_of(int64_t number);
-const char *gather_arrow_type_name(int64_t number);
-/* Sets a column's element type and row shape, or why it cannot be a tensor. */
-GATHER_CHECKED gather_status gather_arrow_column_type(gather_arrow *arrow, const gather_flat *flat,
-                                                      const gather_flat_table *field, gather_arrow_column *column);
-/* The same for the extension arrow.fixed_shape_tensor, for a column already set up as lists. */
-GATHER_CHECKED gather_status gather_arrow_tensor_type(gather_arrow *arrow, const gather_flat *flat,
-                                                      const gather_flat_table *field, gather_arrow_column *column);
 
 /* ---- batches */
-
-/* A record batch. */
-typedef struct gather_arrow_batch {
-  int64_t first_row, rows;         /* first_row: of the file */
-  int64_t nodes, buffers;          /* positions of their vectors */
-  int64_t views, buffers_of_views; /* number of view fields, and position of their buffer counts */
-  int64_t body, body_bytes;
-  int64_t compression;            /* -1 = none; 0 = LZ4, 1 = Zstandard */
-  int64_t passed, passed_buffers; /* view fields before the next column, and their buffers */
-} gather_arrow_batch;
 
 /* Where a batch is, according to the bytes at `said_at`: its metadata with their length, then its body. */
 typedef struct gather_arrow_block {
@@ -158,52 +143,8 @@ enum { GATHER_ARROW_PREFIX_BYTES = 8 };
 /* Reads the metadata of a message, which ends before `end`. what: it should be, for errors. */
 GATHER_CHECKED gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_block *block,
                                                        int64_t end, const char *what, gather_arrow_message *message);
-/* Fails for versions of the metadata that are not supported; at: of the version. */
-GATHER_CHECKED gather_status gather_arrow_version_check(const gather_arrow *arrow, int64_t at);
-/* Reads the message of a batch, which ends before `end`. */
-GATHER_CHECKED gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
-                                                     gather_arrow_batch *batch);
-/* Skips the buffers of the view fields before a column. To be called in column order. */
-void gather_arrow_pass_views(const gather_arrow *arrow, gather_arrow_batch *batch, const gather_arrow_column *column);
-/* Item i of the pairs at `at`: a node is a length and how many of it are null; a buffer is an offset in the body and a length. */
-int64_t gather_arrow_pair(const gather_arrow *arrow, int64_t at, int64_t i, int which);
-/* Where a buffer of a batch is, compressed or not: *start in the file. Fails if it is outside the body. `name`: of the column. */
-GATHER_CHECKED gather_status gather_arrow_buffer_find(const gather_arrow *arrow, const gather_arrow_batch *batch,
-                                                      int64_t number, const char *name, int64_t *start, int64_t *bytes);
-/* The same for its contents: *start in the file. Fails if it is outside the body. Of a compressed batch, *packed says why it cannot
- * be read (NULL: it can), and *start is after its length. `name`: of the column. */
-GATHER_CHECKED gather_status gather_arrow_buffer(const gather_arrow *arrow, const gather_arrow_batch *batch,
-                                                 int64_t number, const char *name, int64_t *start, int64_t *bytes,
-                                                 const char **packed);
-/* Makes a tensor of a column's chunk in a batch. To be called in column order. NULL batch: no rows. */
-GATHER_CHECKED gather_status gather_arrow_chunk(gather_arrow *arrow, gather_arrow_batch *batch,
-                                                gather_arrow_column *column, gather_file_tensor *tensor);
-
-/* ---- arrow_levels.c: the lists of a column in a batch */
-
-/* The elements that the rows of a batch are made of. */
-typedef struct gather_arrow_elements {
-  int64_t buffer;     /* number of theirs in the batch */
-  int64_t first;      /* of them in it */
-  int64_t nulls;      /* of the outermost level with nulls; 0 = none */
-  int64_t null_row;   /* row of the file with the first null; -1 = unknown */
-  int64_t nulls_at;   /* where the file says that there are nulls */
-  const char *packed; /* why the offsets of its lists cannot be read; NULL */
-} gather_arrow_elements;
-
-/* Finds the elements of a chunk of a column, whose lists are settled. */
-GATHER_CHECKED gather_status gather_arrow_levels(gather_arrow *arrow, const gather_arrow_batch *batch,
-                                                 gather_arrow_column *column, gather_arrow_elements *elements);
-/* Settles the lengths of a column's lists of variable size, from all batches, or sets column->why. Sets the shape of a row. */
-GATHER_CHECKED gather_status gather_arrow_settle(gather_arrow *arrow, gather_arrow_batch *batches, int64_t count,
-                                                 gather_arrow_column *column);
-/* The text of an error about nulls, in the arena; NULL: out of memory. */
-const char *gather_arrow_nulls_text(gather_arrow *arrow, const gather_arrow_elements *elements);
-
-/* ---- arrow_stream.c: the streaming format */
-
-bool gather_arrow_is_stream(const gather_map *map);
-/* Reads the schema of a stream, and finds its batches: *blocks has *count, in the arena. */
-GATHER_CHECKED gather_status gather_arrow_stream(gather_arrow *arrow, gather_arrow_block **blocks, int64_t *count);
+/* Makes the tensors of all columns and batches. Batches may be in any order, and end before `end`. */
+GATHER_CHECKED gather_status gather_arrow_tensors(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks,
+                                                  int64_t len);
 
 #endif

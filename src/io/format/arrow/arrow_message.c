@@ -1,15 +1,138 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow_message.c: the messages of Arrow files and streams, and the buffers of record batches.
+ * arrow_message.c: the metadata of Arrow files and streams: messages, and the FlatBuffers in which they are written.
  */
 #include <inttypes.h>
+#include <string.h>
 
+#include "core/base/error.h"
 #include "io/format/arrow/arrow.h"
 #include "io/format/bytes.h"
+#include "io/format/text/utf8.h"
+
+/* ---- memory that an open Arrow file owns */
+
+gather_status gather_arrow_take(gather_arrow *arrow, int64_t count, size_t bytes, void *memory) {
+  void *taken = gather_arena_take(&arrow->file->arena, count, (int64_t)bytes);
+  if (!taken) return GATHER_ARROW_NO_MEMORY(arrow);
+  memcpy(memory, &taken, sizeof taken);
+  return GATHER_OK;
+}
+
+/* ---- FlatBuffers */
+
+static gather_status wrong(const gather_flat *flat, int64_t at, const char *what) {
+  return gather_fail_file(flat->error, GATHER_FILE_MALFORMED, flat->file->name, at, "malformed metadata: %s", what);
+}
+
+/* Whether the buffer has so many bytes at that position. */
+static bool holds(const gather_flat *flat, int64_t at, int64_t bytes) {
+  return at >= flat->start && at <= flat->end && bytes <= flat->end - at;
+}
+
+/* Follows the offset at `at`, which is inside the buffer. */
+static gather_status follow(const gather_flat *flat, int64_t at, int64_t *target) {
+  uint32_t distance = gather_read_u32(flat->file->map.bytes + at);
+  *target = at + distance;
+  if (distance > 0 && holds(flat, *target, 4)) return GATHER_OK;
+  return wrong(flat, at, "an offset points outside the buffer");
+}
+
+static gather_status open_table(const gather_flat *flat, int64_t at, gather_flat_table *table) {
+  const uint8_t *bytes = flat->file->map.bytes;
+  table->at = at;
+  table->fields_at = at - gather_read_i32(bytes + at);
+  if (!holds(flat, table->fields_at, 4)) return wrong(flat, at, "the field list of a table is outside the buffer");
+  int64_t size = gather_read_u16(bytes + table->fields_at);
+  table->bytes = gather_read_u16(bytes + table->fields_at + 2);
+  if (size < 4 || !holds(flat, table->fields_at, size) || table->bytes < 4 || !holds(flat, at, table->bytes))
+    return wrong(flat, table->fields_at, "a table extends past the end of the buffer");
+  table->fields = (size - 4) / 2;
+  return GATHER_OK;
+}
+
+/* The position of a field of so many bytes; 0 if it is absent. */
+static gather_status find_field(const gather_flat *flat, const gather_flat_table *table, int field, int64_t bytes,
+                                int64_t *at) {
+  *at = 0;
+  if (field >= table->fields) return GATHER_OK;
+  int64_t entry = table->fields_at + 4 + 2 * (int64_t)field;
+  int64_t offset = gather_read_u16(flat->file->map.bytes + entry);
+  if (offset == 0) return GATHER_OK;
+  if (offset < 4 || offset + bytes > table->bytes)
+    return wrong(flat, entry, "a field extends past the end of its table");
+  *at = table->at + offset;
+  return GATHER_OK;
+}
+
+gather_status gather_flat_root(const gather_flat *flat, gather_flat_table *table) {
+  int64_t at;
+  if (!holds(flat, flat->start, 4)) return wrong(flat, flat->start, "it is empty");
+  GATHER_TRY(follow(flat, flat->start, &at));
+  return open_table(flat, at, table);
+}
+
+gather_status gather_flat_inner(const gather_flat *flat, const gather_flat_table *table, int field,
+                                gather_flat_table *inner) {
+  int64_t at;
+  *inner = (gather_flat_table){0};
+  GATHER_TRY(find_field(flat, table, field, 4, &at));
+  if (at == 0) return GATHER_OK;
+  GATHER_TRY(follow(flat, at, &at));
+  return open_table(flat, at, inner);
+}
+
+gather_status gather_flat_number(const gather_flat *flat, const gather_flat_table *table, int field, int bytes,
+                                 int64_t *value) {
+  int64_t at;
+  GATHER_TRY(find_field(flat, table, field, bytes, &at));
+  if (at == 0) return GATHER_OK;
+  const uint8_t *number = flat->file->map.bytes + at;
+  if (bytes == 1)
+    *value = (int8_t)number[0];
+  else if (bytes == 2)
+    *value = (int16_t)gather_read_u16(number);
+  else if (bytes == 4)
+    *value = gather_read_i32(number);
+  else
+    *value = gather_read_i64(number);
+  return GATHER_OK;
+}
+
+gather_status gather_flat_list(const gather_flat *flat, const gather_flat_table *table, int field, int64_t item_bytes,
+                               gather_flat_vector *vector) {
+  int64_t at;
+  *vector = (gather_flat_vector){0};
+  GATHER_TRY(find_field(flat, table, field, 4, &at));
+  if (at == 0) return GATHER_OK;
+  GATHER_TRY(follow(flat, at, &at));
+  vector->len = gather_read_u32(flat->file->map.bytes + at);
+  vector->at = at + 4;
+  if (vector->len <= (flat->end - vector->at) / item_bytes) return GATHER_OK;
+  return wrong(flat, at, "a vector extends past the end of the buffer");
+}
+
+gather_status gather_flat_item(const gather_flat *flat, const gather_flat_vector *vector, int64_t i,
+                               gather_flat_table *table) {
+  int64_t at;
+  GATHER_TRY(follow(flat, vector->at + 4 * i, &at));
+  return open_table(flat, at, table);
+}
+
+gather_status gather_flat_string(const gather_flat *flat, const gather_flat_table *table, int field,
+                                 gather_flat_text *text) {
+  gather_flat_vector letters;
+  *text = (gather_flat_text){0};
+  GATHER_TRY(gather_flat_list(flat, table, field, 1, &letters));
+  if (letters.at == 0) return GATHER_OK;
+  *text = (gather_flat_text){(const char *)flat->file->map.bytes + letters.at, letters.at, letters.len};
+  const char *zero = memchr(text->text, 0, (size_t)text->bytes);
+  if (zero) return wrong(flat, text->at + (zero - text->text), "a string contains a zero byte");
+  int64_t bad = gather_utf8_check(text->text, text->bytes);
+  return bad < 0 ? GATHER_OK : wrong(flat, text->at + bad, "a string is not UTF-8");
+}
 
 enum { MESSAGE_VERSION, MESSAGE_HEADER_TYPE, MESSAGE_HEADER, MESSAGE_BODY_BYTES };
-enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 }; /* of the metadata: V4 (Arrow 0.8) and V5 (1.0) */
-enum { PAIR_BYTES = 16 };
 
 /* ---- messages */
 
@@ -45,59 +168,4 @@ gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_
   if (message->body_bytes >= 0 && message->body_bytes <= end - body) return GATHER_OK;
   return GATHER_ARROW_WRONG(arrow, message->table.at, "%s of %" PRId64 " bytes at byte %" PRId64 " is outside the file",
                             what, message->body_bytes, body);
-}
-
-gather_status gather_arrow_version_check(const gather_arrow *arrow, int64_t at) {
-  if (arrow->version >= VERSION_LOWEST && arrow->version <= VERSION_HIGHEST) return GATHER_OK;
-  return GATHER_ARROW_REFUSE(arrow, at, "version V%" PRId64 " of Arrow's metadata is not supported; V4 and V5 are",
-                             arrow->version + 1);
-}
-
-/* ---- buffers */
-
-#define UNPACKED "write it with compression='uncompressed' (Feather) or compression=None (IPC)"
-
-/* Each buffer of a compressed batch begins with its length; -1 means not compressed. */
-static gather_status look_into(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t *start,
-                               int64_t *bytes, const char **packed) {
-  const uint8_t *prefix = arrow->file->map.bytes + *start;
-  if (*bytes < 8)
-    return GATHER_ARROW_WRONG(arrow, *start, "a compressed buffer is too short: %" PRId64 " bytes", *bytes);
-  GATHER_TRY(gather_map_need(&arrow->file->map, *start, 8, arrow->error));
-  *start += 8;
-  *bytes -= 8;
-  if (gather_read_i64(prefix) == -1) return GATHER_OK;
-  *packed = batch->compression == 0 ? "is compressed (lz4); " UNPACKED : "is compressed (zstd); " UNPACKED;
-  return GATHER_OK;
-}
-
-gather_status gather_arrow_buffer_find(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t number,
-                                       const char *name, int64_t *start, int64_t *bytes) {
-  int64_t offset = gather_arrow_pair(arrow, batch->buffers, number, 0);
-  *bytes = gather_arrow_pair(arrow, batch->buffers, number, 1);
-  *start = batch->body + offset;
-  if (offset >= 0 && *bytes >= 0 && offset <= batch->body_bytes && *bytes <= batch->body_bytes - offset)
-    return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, batch->buffers + PAIR_BYTES * number,
-                            "a buffer of column '%.100s' is outside its record batch: %" PRId64
-                            " bytes at byte %" PRId64 " of the batch",
-                            name, *bytes, offset);
-}
-
-gather_status gather_arrow_buffer(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t number,
-                                  const char *name, int64_t *start, int64_t *bytes, const char **packed) {
-  *packed = NULL;
-  GATHER_TRY(gather_arrow_buffer_find(arrow, batch, number, name, start, bytes));
-  return batch->compression >= 0 ? look_into(arrow, batch, start, bytes, packed) : GATHER_OK;
-}
-
-/* ---- positions */
-
-int64_t gather_arrow_pair(const gather_arrow *arrow, int64_t at, int64_t i, int which) {
-  return gather_read_i64(arrow->file->map.bytes + at + PAIR_BYTES * i + 8 * which);
-}
-
-void gather_arrow_pass_views(const gather_arrow *arrow, gather_arrow_batch *batch, const gather_arrow_column *column) {
-  for (; batch->passed < column->views; batch->passed++)
-    batch->passed_buffers += gather_read_i64(arrow->file->map.bytes + batch->buffers_of_views + 8 * batch->passed);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * ir.h: what the files that read OpenVINO IR share. ir_xml.c parses the XML into a tree of layers, ports and edges;
- * the others connect, order and name them and make the graph. The tree has its own arena; its texts are in the file's.
+ * ir.h: what the files that read OpenVINO IR share. ir.c parses the XML into a tree of layers, ports and edges;
+ * ir_graph.c connects, orders and names them and makes the graph. The tree has its own arena; its texts are in the file's.
  */
 #ifndef GATHER_FORMAT_IR_H
 #define GATHER_FORMAT_IR_H
+
+#include <string.h>
 
 #include "io/format/format.h"
 
@@ -94,45 +96,25 @@ typedef struct ir_reader {
   gather_fail_file((reader)->error, status, (reader)->file->name, offset, __VA_ARGS__)
 #define GATHER_IR_NO_MEMORY(reader) GATHER_IR_FAIL(reader, GATHER_OUT_OF_MEMORY, -1, "no memory for its graph")
 
-/* ---- ir_xml.c */
-/* Parses the XML into reader->net. */
-GATHER_CHECKED gather_status gather_ir_parse(ir_reader *reader);
-
-/* ---- ir_text.c */
+/* ---- ir_layer.c */
 /* A decimal integer; blanks around it are allowed. */
 bool gather_ir_integer(const char *text, int64_t *value);
 /* An attribute of the layer's <data>; NULL. */
-const char *gather_ir_attribute(const ir_layer *layer, const char *name);
+GATHER_INLINE const char *gather_ir_attribute(const ir_layer *layer, const char *name) {
+  for (const ir_pair *pair = layer->pairs; pair; pair = pair->next)
+    if (strcmp(pair->name, name) == 0) return pair->text;
+  return NULL;
+}
 /* The layer's operator, with older names replaced; and whether it is that one, ignoring case. */
 const char *gather_ir_op(const ir_layer *layer);
 bool gather_ir_is(const ir_layer *layer, const char *op);
-/* N of "opsetN", 0 for other texts. */
-int64_t gather_ir_opset(const char *version);
 /* The type of an element_type or a precision; *known false if there is no such type. */
 gather_type gather_ir_type(const char *name, bool *known);
 /* A shape as Parameter and Const have it: "3,2", "?", "2..5", "...", "". False if it is invalid; rank -1 = unknown. */
 bool gather_ir_shape(const char *text, gather_shape *shape);
 
-/* ---- ir_order.c */
-/* Sorts pointers, stable; room: scratch space for as many. */
-void gather_ir_sort(void **items, void **room, int64_t count, int (*compare)(const void *a, const void *b));
-/* Resolves the edges: sets every input's source. */
-GATHER_CHECKED gather_status gather_ir_connect(ir_reader *reader, ir_net *net);
-/* Fills `order` with the net's layers in topological order. */
-GATHER_CHECKED gather_status gather_ir_order(ir_reader *reader, const ir_net *net, ir_layer **order);
-
-/* ---- ir_names.c */
-/* Gives every output port the name of its value, and its other names. */
-GATHER_CHECKED gather_status gather_ir_name_values(ir_reader *reader, const ir_net *net);
-
-/* ---- ir_const.c */
 /* The tensor of a Const layer: a view of the .bin. */
 GATHER_CHECKED gather_status gather_ir_constant(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor);
-
-/* ---- ir_body.c */
-/* Sets the graph's sources and places from the layer's port maps. Without these they are unknown. */
-GATHER_CHECKED gather_status gather_ir_map_body(ir_reader *reader, const ir_layer *layer, const ir_body *body,
-                                                gather_graph *graph);
 
 /* ---- ir_graph.c */
 /* Makes the graph of a net and of its bodies; sets the file's tensors. path: "" or "loop_3/body/". */

@@ -5,9 +5,43 @@
 #ifndef GATHER_FORMAT_ONNX_H
 #define GATHER_FORMAT_ONNX_H
 
+#include <string.h>
+
 #include "core/base/error.h"
 #include "io/format/format.h"
-#include "io/format/onnx/proto.h"
+
+/* ---- protobuf: iterates over the fields of a message in a mapped file, without generated code. Nothing is copied: strings and
+ * submessages are ranges of the file. */
+
+/* The unread rest of a message: bytes [at, end) of the file. */
+typedef struct gather_proto {
+  const gather_map *map; /* the whole file */
+  int64_t at, end;
+} gather_proto;
+
+typedef enum gather_proto_wire {
+  GATHER_PROTO_VARINT = 0,
+  GATHER_PROTO_FIXED64 = 1,
+  GATHER_PROTO_BYTES = 2,
+  GATHER_PROTO_GROUP = 3, /* already skipped */
+  GATHER_PROTO_FIXED32 = 5
+} gather_proto_wire;
+
+typedef struct gather_proto_field {
+  uint32_t number; /* 0 = end of the message */
+  gather_proto_wire wire;
+  int64_t offset;     /* of its tag in the file */
+  uint64_t value;     /* VARINT, FIXED64, FIXED32 */
+  gather_proto inner; /* BYTES: its content */
+} gather_proto_field;
+
+/* Reads the next field. Returns NULL, or an error message; message->at is then the wrong byte. The content of BYTES is not loaded. If
+ * a need failed, the message is not the reason: gather_map_failure. */
+const char *gather_proto_next(gather_proto *message, gather_proto_field *field);
+/* Reads the next number of a packed list, which is not at its end. Returns NULL or an error message. */
+const char *gather_proto_packed(gather_proto *list, gather_proto_wire wire, uint64_t *value);
+
+/* ---- a model */
 
 /* Nested graphs are read to this depth. */
 enum { GATHER_ONNX_DEPTH_MAX = 64 };
@@ -53,7 +87,11 @@ GATHER_CHECKED gather_status gather_onnx_take(gather_onnx *onnx, int64_t count, 
 /* A field's text as UTF-8: invalid bytes and zero bytes become '?'. */
 GATHER_CHECKED gather_status gather_onnx_text(gather_onnx *onnx, const gather_proto_field *field, const char **text);
 /* The same, with "ai.onnx" as "". */
-GATHER_CHECKED gather_status gather_onnx_domain(gather_onnx *onnx, const gather_proto_field *field, const char **text);
+GATHER_INLINE gather_status gather_onnx_domain(gather_onnx *onnx, const gather_proto_field *field, const char **text) {
+  GATHER_TRY(gather_onnx_text(onnx, field, text));
+  if (strcmp(*text, "ai.onnx") == 0) *text = "";
+  return GATHER_OK;
+}
 /* Counts the fields of each number below `numbers` in the message. */
 GATHER_CHECKED gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_t numbers,
                                                int64_t *counts);
@@ -65,37 +103,11 @@ GATHER_CHECKED gather_status gather_onnx_numbers(gather_onnx *onnx, const gather
 GATHER_CHECKED gather_status gather_onnx_list(gather_onnx *onnx, gather_proto message, uint32_t number,
                                               gather_proto_wire wire, uint64_t **values, int64_t *count);
 
-/* The fields of a TensorProto, except for its values. */
-typedef struct gather_onnx_parts {
-  int64_t offset; /* where it begins */
-  const char *name;
-  int64_t shape[GATHER_MAX_RANK];
-  int32_t rank;
-  const gather_type_info *type;
-  uint64_t type_number;
-  int64_t type_offset;
-  int64_t counts[12];  /* values in each value field; bytes of raw_data */
-  int64_t offsets[12]; /* last position of the field */
-  gather_proto view;   /* the content of the last field of packed values or raw data */
-  int64_t chunks;      /* number of value fields */
-  bool external;
-  int64_t external_offset; /* position of the external data entries */
-  const char *location;
-  int64_t data_offset, data_length; /* -1 = not given */
-} gather_onnx_parts;
-
-/* The type of a TensorProto.DataType; NULL if unknown. */
-const gather_type_info *gather_onnx_type(uint64_t number);
-GATHER_CHECKED gather_status gather_onnx_parts_read(gather_onnx *onnx, gather_proto message, gather_onnx_parts *parts);
 /* Reads a TensorProto. */
 GATHER_CHECKED gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);
 /* Reads a SparseTensorProto, as a dense tensor with the name of its values. */
 GATHER_CHECKED gather_status gather_onnx_sparse(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);
-/* Finds the values of a tensor; its type, shape and size are set. */
-GATHER_CHECKED gather_status gather_onnx_values(gather_onnx *onnx, gather_proto message, const gather_onnx_parts *parts,
-                                                gather_file_tensor *tensor);
-GATHER_CHECKED gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *parts,
-                                                  gather_file_tensor *tensor);
+
 /* The strings of a message's field as an array of gather_string. */
 GATHER_CHECKED gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint32_t number,
                                                  gather_string **strings, int64_t *count);
@@ -104,27 +116,15 @@ GATHER_CHECKED gather_status gather_onnx_made(gather_onnx *onnx, gather_type typ
                                               int64_t offset, gather_file_tensor *tensor);
 
 GATHER_CHECKED gather_status gather_onnx_value(gather_onnx *onnx, gather_proto message, gather_value *value);
-/* Reads an attribute into one entry, or several: GRAPHS become one for each graph. places: how many; NULL
- * attributes: only counts. */
-GATHER_CHECKED gather_status gather_onnx_attribute(gather_onnx *onnx, gather_proto message, gather_graph *parent,
-                                                   const char *path, int depth, gather_attribute *attributes,
-                                                   int32_t *places);
-/* node: its op and domain are used. tensor->name stays NULL if it has no known value. */
-GATHER_CHECKED gather_status gather_onnx_constant(gather_onnx *onnx, const gather_node *node,
-                                                  gather_file_tensor *tensor);
-/* Reads nodes, and appends the constants among them to graph->constants. */
-GATHER_CHECKED gather_status gather_onnx_nodes(gather_onnx *onnx, gather_proto message, uint32_t number,
-                                               gather_graph *graph, const char *path, int depth);
+
 GATHER_CHECKED gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent,
                                                const char *path, int depth, gather_graph **graph);
 /* Opens the files of external data that the initializers of a remote model name, several at once. */
 GATHER_CHECKED gather_status gather_onnx_external_open(const gather_onnx *onnx, gather_proto graph,
                                                        uint32_t initializer);
-/* Registers a graph for the file's list of tensors. */
-GATHER_CHECKED gather_status gather_onnx_scope_add(gather_onnx *onnx, const gather_graph *graph, const char *path);
-/* The graphs' constants as the file's tensors. */
-GATHER_CHECKED gather_status gather_onnx_list_tensors(gather_onnx *onnx);
+/* Reads a function; its graph is one of the model's. */
 GATHER_CHECKED gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gather_function *function);
+/* Reads the versions of operator sets that a model or a function imports. */
 GATHER_CHECKED gather_status gather_onnx_imports_read(gather_onnx *onnx, gather_proto message, uint32_t number);
 
 #endif

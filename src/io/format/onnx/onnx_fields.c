@@ -1,13 +1,118 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_fields.c: reads fields of ONNX messages as strings and lists of numbers.
+ * onnx_fields.c: reads the fields of ONNX messages: numbers, strings, lists.
  */
 #include <string.h>
 
 #include "io/format/onnx/onnx.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 #ifdef GATHER_HAVE_NANOPB
+
+#include <pb_decode.h>
+
+/* ---- protobuf's wire format, read with nanopb. Each step makes a new stream, so that the position is always known. */
+
+/* NUMBER_BYTES: at most in a number or a tag, the rest of one that is too long included. */
+enum { GROUPS_MAX = 64, NUMBER_BYTES = 12 };
+static const char NOT_LOADED[] = "it could not be read";
+
+/* Loads a tag or a number. */
+static bool is_loaded(const gather_proto *message) {
+  int64_t left = message->end - message->at;
+  return gather_map_need(message->map, message->at, left < NUMBER_BYTES ? left : NUMBER_BYTES, NULL) == GATHER_OK;
+}
+
+static pb_istream_t stream_of(const gather_proto *message) {
+  return pb_istream_from_buffer(message->map->bytes + message->at, (size_t)(message->end - message->at));
+}
+
+static int64_t position(const gather_proto *message, const pb_istream_t *stream) {
+  return message->end - (int64_t)stream->bytes_left;
+}
+
+static const char *take_tag(gather_proto *message, uint32_t *number, uint32_t *wire) {
+  if (!is_loaded(message)) return NOT_LOADED;
+  pb_istream_t stream = stream_of(message);
+  pb_wire_type_t type = PB_WT_VARINT;
+  bool at_end = false;
+  if (!pb_decode_tag(&stream, &type, number, &at_end)) return "a field number is truncated or too large";
+  if (*number == 0) return "a field has number 0";
+  *wire = (uint32_t)type;
+  message->at = position(message, &stream);
+  return NULL;
+}
+
+static const char *take_number(gather_proto *message, uint32_t wire, uint64_t *value) {
+  if (!is_loaded(message)) return NOT_LOADED;
+  pb_istream_t stream = stream_of(message);
+  uint32_t small = 0;
+  bool good = false;
+  if (wire == GATHER_PROTO_VARINT) good = pb_decode_varint(&stream, value);
+  if (wire == GATHER_PROTO_FIXED64) good = pb_decode_fixed64(&stream, value);
+  if (wire == GATHER_PROTO_FIXED32) {
+    good = pb_decode_fixed32(&stream, &small);
+    *value = small;
+  }
+  if (!good) return "a number is truncated or longer than 64 bits";
+  message->at = position(message, &stream);
+  return NULL;
+}
+
+static const char *take_bytes(gather_proto *message, gather_proto *inner) {
+  if (!is_loaded(message)) return NOT_LOADED;
+  pb_istream_t stream = stream_of(message), content;
+  if (!pb_make_string_substream(&stream, &content)) return "a field extends past the end of its message";
+  int64_t end = message->end - (int64_t)stream.bytes_left;
+  *inner = (gather_proto){message->map, end - (int64_t)content.bytes_left, end};
+  message->at = end;
+  return NULL;
+}
+
+static const char *take_content(gather_proto *message, uint32_t wire, gather_proto_field *field) {
+  if (wire == GATHER_PROTO_BYTES) return take_bytes(message, &field->inner);
+  if (wire == GATHER_PROTO_VARINT || wire == GATHER_PROTO_FIXED64 || wire == GATHER_PROTO_FIXED32)
+    return take_number(message, wire, &field->value);
+  return "unknown wire type";
+}
+
+/* Skips a group, which ends with a tag of the same number; nanopb does not support groups. */
+static const char *skip_group(gather_proto *message, uint32_t first) {
+  uint32_t open[GROUPS_MAX] = {first};
+  int depth = 1;
+  while (depth > 0) {
+    uint32_t number = 0, wire = 0;
+    gather_proto_field ignored;
+    const char *wrong = take_tag(message, &number, &wire);
+    if (wrong) return wrong;
+    if (wire == 4) {
+      if (open[--depth] != number) return "a group ends without a start";
+    } else if (wire == GATHER_PROTO_GROUP) {
+      if (depth == GROUPS_MAX) return "groups are nested too deeply";
+      open[depth++] = number;
+    } else {
+      wrong = take_content(message, wire, &ignored);
+      if (wrong) return wrong;
+    }
+  }
+  return NULL;
+}
+
+const char *gather_proto_next(gather_proto *message, gather_proto_field *field) {
+  uint32_t wire = 0;
+  *field = (gather_proto_field){.offset = message->at};
+  if (message->at == message->end) return NULL;
+  const char *wrong = take_tag(message, &field->number, &wire);
+  if (wrong) return wrong;
+  field->wire = (gather_proto_wire)wire;
+  return wire == GATHER_PROTO_GROUP ? skip_group(message, field->number) : take_content(message, wire, field);
+}
+
+const char *gather_proto_packed(gather_proto *list, gather_proto_wire wire, uint64_t *value) {
+  return take_number(list, (uint32_t)wire, value);
+}
+
+/* ---- fields of ONNX messages */
 
 gather_status gather_onnx_next(gather_onnx *onnx, gather_proto *message, gather_proto_field *field) {
   const char *wrong = gather_proto_next(message, field);
@@ -44,12 +149,6 @@ gather_status gather_onnx_text(gather_onnx *onnx, const gather_proto_field *fiel
   memcpy(copy, field->inner.map->bytes + field->inner.at, (size_t)bytes);
   make_utf8(copy, bytes);
   *text = copy;
-  return GATHER_OK;
-}
-
-gather_status gather_onnx_domain(gather_onnx *onnx, const gather_proto_field *field, const char **text) {
-  GATHER_TRY(gather_onnx_text(onnx, field, text));
-  if (strcmp(*text, "ai.onnx") == 0) *text = "";
   return GATHER_OK;
 }
 
@@ -115,6 +214,37 @@ gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint3
     int64_t bytes = field.inner.end - field.inner.at;
     GATHER_TRY(gather_map_need(field.inner.map, field.inner.at, bytes, onnx->error));
     (*strings)[(*count)++] = (gather_string){(const char *)field.inner.map->bytes + field.inner.at, (size_t)bytes};
+  }
+}
+
+/* ---- the versions of operator sets that a model or a function imports */
+
+static gather_status read_import(gather_onnx *onnx, gather_proto message, gather_onnx_import *import) {
+  *import = (gather_onnx_import){.domain = ""};
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number == 1) GATHER_TRY(gather_onnx_domain(onnx, &field, &import->domain));
+    if (field.number != 2) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
+    import->version = (int64_t)field.value;
+  }
+}
+
+gather_status gather_onnx_imports_read(gather_onnx *onnx, gather_proto message, uint32_t number) {
+  int64_t counts[10];
+  gather_onnx_import *rows = NULL;
+  GATHER_TRY(gather_onnx_count(onnx, message, 10, counts));
+  GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof *rows, &rows));
+  onnx->imports = (gather_onnx_imports){rows, 0};
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != number) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(read_import(onnx, field.inner, &rows[onnx->imports.count++]));
   }
 }
 

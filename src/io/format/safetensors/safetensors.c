@@ -1,22 +1,283 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors.c: reads safetensors files: a length of eight bytes, a header in JSON, and the tensors' elements,
- * little-endian and row-major. Source: the format's description and its reference implementation, safetensors 0.8.
+ * safetensors.c: reads safetensors files: a length of eight bytes, a header in JSON, and the tensors' elements, little-endian and row-
+ * major; and indices of models in several files.
+ * Source: the format's description and its reference implementation, safetensors 0.8.
  */
-#include "io/format/safetensors/safetensors.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/compiler.h"
 #include "core/base/tensor.h"
+#include "io/format/format.h"
+#include "io/format/safetensors/safetensors_json.h"
+#include "io/format/span.h"
+#include "io/format/text/utf8.h"
+
+/* ---- recognising files and shard indices by their bytes, also without Jansson, so that the message can say what is missing */
+
+enum { HEADER_AT = 8 };
+
+/* The header length in eight bytes, of which a valid one uses four, and the header's first byte. */
+static bool is_file(const gather_map *map) {
+  const uint8_t *bytes = map->bytes;
+  return map->size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
+}
+
+static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Whether a byte of a remote file can be read. */
+static bool has(const gather_map *map, int64_t at) { return gather_map_need(map, at, 1, NULL) == GATHER_OK; }
+
+/* JSON with the key "weight_map", anywhere in the object: searches up to the size limit of an index. A longer remote file is none:
+ * nobody wants to download that much of it to find out. */
+static bool is_index(const gather_map *map) {
+  static const char KEY[] = "\"weight_map\"";
+  const int64_t most = 100 * 1000 * 1000, key_bytes = (int64_t)sizeof KEY - 1;
+  const uint8_t *bytes = map->bytes;
+  int64_t at = 0, size = map->size;
+  while (at < size && has(map, at) && is_blank(bytes[at])) at++;
+  if (at == size || !has(map, at) || bytes[at] != '{') return false;
+  if (size > most && map->remote) return false;
+  if (size > most) size = most;
+  if (gather_map_need(map, 0, size, NULL) != GATHER_OK) return false;
+  for (const uint8_t *quote; at < size; at = quote - bytes + 1) {
+    quote = memchr(bytes + at, '"', (size_t)(size - at));
+    if (!quote || size - (quote - bytes) < key_bytes) return false;
+    if (memcmp(quote, KEY, (size_t)key_bytes) == 0) return true;
+  }
+  return false;
+}
 
 #ifdef GATHER_HAVE_JANSSON
 
+/* ---- JSON, member by member. A header may have 100 MB, and a tree of it would need many times as much. So this code finds where each
+ * value begins and ends, and Jansson parses one tensor's entry at a time. This also gives errors their byte position. */
+
+/* The limit of the reference implementation; also used for an index. */
+enum { JSON_MAX = 100 * 1000 * 1000 };
+
+/* Iterates over the members of an object. At the start all zero except `rest`. */
+typedef struct json_walk {
+  gather_json_part rest;  /* the unread rest; at the end, what follows the object */
+  gather_json_part key;   /* of the member, with its quotes */
+  gather_json_part value; /* likewise */
+  bool begun, ended;
+} json_walk;
+
+/* A tensor's entry takes a few hundred bytes. */
+enum { LONGEST_VALUE = 1 << 20 };
+
+/* Fails if the bytes are not UTF-8. */
+static gather_status check_utf8(const gather_json *json, gather_json_part text) {
+  int64_t wrong = gather_utf8_check((const char *)json->bytes + text.at, text.end - text.at);
+  return wrong < 0 ? GATHER_OK : GATHER_JSON_WRONG(json, text.at + wrong, "the JSON is not UTF-8");
+}
+
+/* The next byte after white space; 0 at the end. */
+static uint8_t peek(const gather_json *json, gather_json_part *rest) {
+  while (rest->at < rest->end && is_blank(json->bytes[rest->at])) rest->at++;
+  return rest->at < rest->end ? json->bytes[rest->at] : 0;
+}
+
+static gather_status expect(const gather_json *json, gather_json_part *rest, char c) {
+  uint8_t found = peek(json, rest);
+  if (found == (uint8_t)c) {
+    rest->at++;
+    return GATHER_OK;
+  }
+  if (rest->at == rest->end) return GATHER_JSON_WRONG(json, rest->at, "the JSON ends; expected '%c'", c);
+  if (found < ' ' || found > '~')
+    return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found byte %u", c, (unsigned)found);
+  return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found '%c'", c, (char)found);
+}
+
+/* The end of the string that begins at `at`; -1 if it does not end. */
+static int64_t text_end(const gather_json *json, int64_t at, int64_t end) {
+  for (at++; at < end; at++) {
+    if (json->bytes[at] == '"') return at + 1;
+    if (json->bytes[at] == '\\') at++;
+  }
+  return -1;
+}
+
+/* The end of the array or object that begins at `at`. Both kinds of brackets count alike: Jansson checks that they
+ * match. */
+static int64_t nest_end(const gather_json *json, int64_t at, int64_t end) {
+  for (int64_t depth = 0; at >= 0 && at < end;) {
+    uint8_t c = json->bytes[at];
+    if (c == '"') {
+      at = text_end(json, at, end);
+      continue;
+    }
+    at++;
+    if (c == '{' || c == '[') depth++;
+    if ((c == '}' || c == ']') && --depth == 0) return at;
+  }
+  return -1;
+}
+
+static int64_t word_end(const gather_json *json, int64_t at, int64_t end) {
+  while (at < end && !is_blank(json->bytes[at]) && !strchr(",:{}[]\"", json->bytes[at])) at++;
+  return at;
+}
+
+static gather_status take_value(const gather_json *json, gather_json_part *rest, gather_json_part *value) {
+  uint8_t first = peek(json, rest);
+  value->at = rest->at;
+  if (first == '"')
+    value->end = text_end(json, rest->at, rest->end);
+  else if (first == '{' || first == '[')
+    value->end = nest_end(json, rest->at, rest->end);
+  else
+    value->end = word_end(json, rest->at, rest->end);
+  if (value->end < 0) return GATHER_JSON_WRONG(json, rest->end, "the JSON ends within a value");
+  if (value->end == value->at) return GATHER_JSON_WRONG(json, value->at, "expected a value in the JSON");
+  rest->at = value->end;
+  return GATHER_OK;
+}
+
+/* Reads the next member; walk->ended: there is none. */
+static gather_status next_member(const gather_json *json, json_walk *walk) {
+  gather_json_part *rest = &walk->rest;
+  bool is_first = !walk->begun;
+  walk->begun = true;
+  if (is_first) GATHER_TRY(expect(json, rest, '{'));
+  if (peek(json, rest) == '}') {
+    rest->at++;
+    walk->ended = true;
+    return GATHER_OK;
+  }
+  if (!is_first) GATHER_TRY(expect(json, rest, ','));
+  if (peek(json, rest) != '"') return expect(json, rest, '"');
+  GATHER_TRY(take_value(json, rest, &walk->key));
+  GATHER_TRY(expect(json, rest, ':'));
+  return take_value(json, rest, &walk->value);
+}
+
+/* Counts the members of an object. */
+static gather_status count_members(const gather_json *json, gather_json_part object, int64_t *len) {
+  json_walk walk = {.rest = object};
+  for (*len = 0;; (*len)++) {
+    GATHER_TRY(next_member(json, &walk));
+    if (walk.ended) return GATHER_OK;
+  }
+}
+
+/* Fails if anything except white space follows an object that was read to its end. */
+static gather_status check_end(const gather_json *json, const json_walk *walk) {
+  gather_json_part rest = walk->rest;
+  (void)peek(json, &rest);
+  if (rest.at == rest.end) return GATHER_OK;
+  return GATHER_JSON_WRONG(json, rest.at, "unexpected text after the JSON object");
+}
+
+static bool begins(const gather_json *json, gather_json_part value, char first) {
+  return json->bytes[value.at] == (uint8_t)first;
+}
+
+/* When out of memory, Jansson sometimes gives no message, or one about a valid string: invalid strings have other
+ * messages. */
+static bool lacks_memory(const json_error_t *why) {
+  static const char *const DISGUISES[] = {"invalid token near '\"", "string or '}' expected near '\""};
+  if (json_error_code(why) == json_error_out_of_memory || why->text[0] == '\0') return true;
+  for (size_t i = 0; i < sizeof DISGUISES / sizeof *DISGUISES; i++)
+    if (strncmp(why->text, DISGUISES[i], strlen(DISGUISES[i])) == 0) return true;
+  return false;
+}
+
+/* Jansson's position is after the invalid token, but before a byte that a string may not contain. */
+static gather_status refuse(const gather_json *json, gather_json_part value, const json_error_t *why) {
+  if (lacks_memory(why)) return GATHER_JSON_NO_MEMORY(json);
+  bool ends_before = strncmp(why->text, "control", 7) == 0 || strncmp(why->text, "unexpected newline", 18) == 0;
+  int64_t at = value.at + why->position - (why->position > 0 && !ends_before);
+  return GATHER_JSON_WRONG(json, at < value.end ? at : value.end, "malformed JSON: %.120s", why->text);
+}
+
+gather_status gather_json_load(const gather_json *json, gather_json_part value, json_t **tree) {
+  json_error_t why = {.text = ""};
+  int64_t bytes = value.end - value.at;
+  *tree = NULL;
+  if (bytes > LONGEST_VALUE && !begins(json, value, '"'))
+    return gather_fail_file(json->error, GATHER_UNSUPPORTED, json->name, value.at,
+                            "a value of %" PRId64 " bytes in the JSON; at most %d are supported", bytes, LONGEST_VALUE);
+  const char *text = (const char *)json->bytes + value.at;
+  *tree = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+  return *tree ? GATHER_OK : refuse(json, value, &why);
+}
+
+/* The code unit of a \u escape that begins at `at`; -1 if there is none. */
+static int32_t escaped_unit(const gather_json *json, int64_t at, int64_t end) {
+  int32_t unit = 0;
+  if (end - at < 6 || json->bytes[at] != '\\' || json->bytes[at + 1] != 'u') return -1;
+  for (int64_t i = at + 2; i < at + 6; i++) {
+    const int c = json->bytes[i] | 0x20; /* lower case; digits stay */
+    if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) return -1;
+    unit = unit * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
+  }
+  return unit;
+}
+
+/* The UTF-8 length of the character of an escape, and in *bytes the length of the escape; -1 if it is invalid. */
+static int64_t escaped_bytes(const gather_json *json, int64_t at, int64_t end, int64_t *bytes) {
+  const int32_t unit = escaped_unit(json, at, end);
+  *bytes = 2;
+  if (unit < 0) return end - at >= 2 && strchr("\"\\/bfnrt", json->bytes[at + 1]) ? 1 : -1;
+  *bytes = 6;
+  if (unit < 0xd800 || unit >= 0xe000) return unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+  *bytes = 12;
+  const int32_t low = escaped_unit(json, at + 6, end);
+  return unit < 0xdc00 && low >= 0xdc00 && low < 0xe000 ? 4 : -1;
+}
+
+/* The length of a decoded string; -1 if it is invalid. */
+static int64_t decoded_bytes(const gather_json *json, gather_json_part value) {
+  int64_t bytes = 0, step;
+  for (int64_t at = value.at + 1, end = value.end - 1; at < end; at += step) {
+    int64_t now = step = 1;
+    if (json->bytes[at] < ' ') return -1;
+    if (json->bytes[at] == '\\') now = escaped_bytes(json, at, end, &step);
+    if (now < 0) return -1;
+    bytes += now;
+  }
+  return bytes;
+}
+
+/* A string, in the file's arena. what: its name for the message if it is not a string. */
+static gather_status take_text(const gather_json *json, gather_json_part value, const char *what, const char **text) {
+  json_t *tree = NULL;
+  if (!begins(json, value, '"')) return GATHER_JSON_WRONG(json, value.at, "%s is not a string", what);
+  /* When out of memory, Jansson 2.14 drops the byte for which its buffer should have grown, and goes on: the result
+   * is another string, or an error for a valid one. */
+  const int64_t expected = decoded_bytes(json, value);
+  const gather_status status = gather_json_load(json, value, &tree);
+  if (status != GATHER_OK) return expected < 0 ? status : GATHER_JSON_NO_MEMORY(json);
+  const size_t bytes = json_string_length(tree);
+  const bool whole = (int64_t)bytes == expected, has_zero = memchr(json_string_value(tree), '\0', bytes) != NULL;
+  *text = has_zero || !whole ? NULL : gather_arena_text(&json->file->arena, json_string_value(tree), bytes);
+  json_decref(tree);
+  if (has_zero && whole) return GATHER_JSON_WRONG(json, value.at, "%s contains a zero byte", what);
+  return *text ? GATHER_OK : GATHER_JSON_NO_MEMORY(json);
+}
+
+/* ---- a file */
+
+typedef struct safetensors_file {
+  gather_json json;
+  const gather_map *map;
+  int64_t size;    /* of the file */
+  int64_t data_at; /* the first byte after the header */
+  gather_file_tensor *tensors;
+  gather_file_span *spans;         /* one for each tensor */
+  const gather_file_span **sorted; /* sorted by name, once all are read */
+  int64_t len;
+} safetensors_file;
+
 enum { LENGTH_BYTES = 8 };
 
-static gather_status read_length(gather_safetensors *st, const gather_map *map) {
+static gather_status read_length(safetensors_file *st, const gather_map *map) {
   const gather_json *json = &st->json;
   int64_t length = 0;
   st->map = map;
@@ -25,9 +286,8 @@ static gather_status read_length(gather_safetensors *st, const gather_map *map) 
   if (map->size < LENGTH_BYTES)
     return GATHER_JSON_WRONG(json, map->size, "the file is truncated: it has no complete header");
   for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
-  if (memcmp(map->bytes + 4, "\0\0\0\0", 4) != 0 || length > GATHER_SAFETENSORS_JSON_MAX)
-    return GATHER_JSON_WRONG(json, 0, "the header is longer than %d bytes, which the format does not allow",
-                             GATHER_SAFETENSORS_JSON_MAX);
+  if (memcmp(map->bytes + 4, "\0\0\0\0", 4) != 0 || length > JSON_MAX)
+    return GATHER_JSON_WRONG(json, 0, "the header is longer than %d bytes, which the format does not allow", JSON_MAX);
   st->data_at = LENGTH_BYTES + length;
   if (st->data_at > map->size)
     return GATHER_JSON_WRONG(json, map->size,
@@ -50,7 +310,7 @@ static const gather_type_info *find_type(const char *name) {
   }
 }
 
-static gather_status read_type(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
+static gather_status read_type(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
                                const gather_file_span *span) {
   const char *name = json_string_value(json_object_get(tree, "dtype"));
   if (!name || name[0] == '\0') return WRONG(st, tensor, span, "has no dtype");
@@ -62,7 +322,7 @@ static gather_status read_type(const gather_safetensors *st, const json_t *tree,
   return tensor->type_name ? GATHER_OK : GATHER_JSON_NO_MEMORY(&st->json);
 }
 
-static gather_status read_shape(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
+static gather_status read_shape(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
                                 const gather_file_span *span) {
   const json_t *list = json_object_get(tree, "shape");
   if (!json_is_array(list)) return WRONG(st, tensor, span, "has no shape");
@@ -83,7 +343,7 @@ static gather_status read_shape(const gather_safetensors *st, const json_t *tree
   return GATHER_OK;
 }
 
-static gather_status read_place(const gather_safetensors *st, const json_t *tree, const gather_file_tensor *tensor,
+static gather_status read_place(const safetensors_file *st, const json_t *tree, const gather_file_tensor *tensor,
                                 gather_file_span *span) {
   const json_t *pair = json_object_get(tree, "data_offsets");
   const json_t *begin = json_array_get(pair, 0), *end = json_array_get(pair, 1);
@@ -101,7 +361,7 @@ static gather_status read_place(const gather_safetensors *st, const json_t *tree
 }
 
 /* NumPy's descr for opaque bytes. */
-static gather_status set_descr(const gather_safetensors *st, gather_file_tensor *tensor) {
+static gather_status set_descr(const safetensors_file *st, gather_file_tensor *tensor) {
   char text[32];
   (void)snprintf(text, sizeof text, "'|V%" PRId64 "'", tensor->tensor.item_bytes);
   tensor->descr = gather_arena_text(&st->json.file->arena, text, strlen(text));
@@ -109,7 +369,7 @@ static gather_status set_descr(const gather_safetensors *st, gather_file_tensor 
 }
 
 /* A dtype without a name here: its elements are opaque if they are whole bytes. */
-static gather_status size_unknown(const gather_safetensors *st, int64_t len, gather_file_tensor *tensor,
+static gather_status size_unknown(const safetensors_file *st, int64_t len, gather_file_tensor *tensor,
                                   const gather_file_span *span) {
   gather_error why;
   int64_t bytes = span->end - span->begin;
@@ -126,8 +386,7 @@ static gather_status size_unknown(const gather_safetensors *st, int64_t len, gat
   return gather_file_unreadable(st->json.file, &why, tensor, st->json.error);
 }
 
-static gather_status check_size(const gather_safetensors *st, gather_file_tensor *tensor,
-                                const gather_file_span *span) {
+static gather_status check_size(const safetensors_file *st, gather_file_tensor *tensor, const gather_file_span *span) {
   int64_t len;
   if (!gather_shape_len(tensor->tensor.rank, tensor->tensor.shape, &len))
     return WRONG(st, tensor, span, "has a size that does not fit in 64 bits");
@@ -141,7 +400,7 @@ static gather_status check_size(const gather_safetensors *st, gather_file_tensor
                            tensor->name, tensor->bytes, span->end - span->begin);
 }
 
-static gather_status read_tree(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
+static gather_status read_tree(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
                                gather_file_span *span) {
   GATHER_TRY(read_type(st, tree, tensor, span));
   GATHER_TRY(read_shape(st, tree, tensor, span));
@@ -151,10 +410,11 @@ static gather_status read_tree(const gather_safetensors *st, const json_t *tree,
   return gather_file_point(st->json.file, st->map, tensor->offset, tensor, st->json.error);
 }
 
-gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_json_part value,
-                                        gather_file_tensor *tensor, gather_file_span *span) {
+/* Reads the header entry of the tensor `tensor->name`. */
+static gather_status read_entry(const safetensors_file *st, gather_json_part value, gather_file_tensor *tensor,
+                                gather_file_span *span) {
   json_t *tree = NULL;
-  if (!gather_json_is(&st->json, value, '{'))
+  if (!begins(&st->json, value, '{'))
     return GATHER_JSON_WRONG(&st->json, value.at, "the entry of the tensor '%.100s' is not an object", tensor->name);
   GATHER_TRY(gather_json_load(&st->json, value, &tree));
   gather_status status = read_tree(st, tree, tensor, span);
@@ -165,26 +425,26 @@ gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_jso
 /* ---- the header */
 
 /* "__metadata__" does not concern the tensors: it is ignored. */
-static gather_status read_members(gather_safetensors *st, gather_json_part header) {
+static gather_status read_members(safetensors_file *st, gather_json_part header) {
   const gather_json *json = &st->json;
-  gather_json_walk walk = {.rest = header};
+  json_walk walk = {.rest = header};
   for (;;) {
     const char *name = NULL;
-    GATHER_TRY(gather_json_next(json, &walk));
-    if (walk.ended) return gather_json_end(json, &walk);
-    GATHER_TRY(gather_json_text(json, walk.key, "a tensor name", &name));
+    GATHER_TRY(next_member(json, &walk));
+    if (walk.ended) return check_end(json, &walk);
+    GATHER_TRY(take_text(json, walk.key, "a tensor name", &name));
     if (strcmp(name, "__metadata__") == 0) continue;
     gather_file_tensor *tensor = &st->tensors[st->len];
     gather_file_span *span = &st->spans[st->len++];
     tensor->name = name;
     *span = (gather_file_span){.tensor = tensor, .said_at = walk.key.at};
-    GATHER_TRY(gather_safetensors_tensor(st, walk.value, tensor, span));
+    GATHER_TRY(read_entry(st, walk.value, tensor, span));
   }
 }
 
 /* Like the reference implementation, this refuses gaps and bytes that belong to no tensor: they reveal a wrong
  * number or hidden content. */
-static gather_status check_places(const gather_safetensors *st) {
+static gather_status check_places(const safetensors_file *st) {
   int64_t at = 0;
   for (int64_t i = 0; i < st->len; i++) {
     const gather_file_span *span = st->sorted[i];
@@ -200,15 +460,16 @@ static gather_status check_places(const gather_safetensors *st) {
                            st->size - st->data_at - at);
 }
 
-gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *map) {
+/* Reads the header of a mapped file into the arena of st->json.file. st->json is set; this sets the rest. */
+static gather_status read_file(safetensors_file *st, const gather_map *map) {
   const gather_json *json = &st->json;
   gather_arena *arena = &json->file->arena;
   int64_t most = 0;
   GATHER_TRY(read_length(st, map));
   st->json.bytes = map->bytes;
   gather_json_part header = {LENGTH_BYTES, st->data_at};
-  GATHER_TRY(gather_json_check(json, header));
-  GATHER_TRY(gather_json_count(json, header, &most));
+  GATHER_TRY(check_utf8(json, header));
+  GATHER_TRY(count_members(json, header, &most));
   st->tensors = gather_arena_take(arena, most, (int64_t)sizeof *st->tensors);
   if (!st->tensors || !gather_file_spans_take(json->file, most, &st->spans, &st->sorted))
     return GATHER_JSON_NO_MEMORY(json);
@@ -219,12 +480,214 @@ gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *
   return gather_file_spans_differ(st->sorted, st->len, json->name, json->error);
 }
 
-gather_status gather_safetensors_open(gather_file *file, gather_error *error) {
-  gather_safetensors st = {.json = {.file = file, .name = file->name, .error = error}};
-  GATHER_TRY(gather_safetensors_read(&st, &file->map));
+static gather_status open_file(gather_file *file, gather_error *error) {
+  safetensors_file st = {.json = {.file = file, .name = file->name, .error = error}};
+  GATHER_TRY(read_file(&st, &file->map));
   file->tensors = st.tensors;
   file->len = st.len;
   return GATHER_OK;
 }
+
+/* ---- models in several files. The index is JSON; its "weight_map" maps each tensor to a file beside the index, whose header describes the
+ * tensor. Each file is mapped and read once. */
+
+/* A tensor of the index, and the file that contains it. */
+typedef struct entry {
+  const char *shard;
+  int64_t shard_at; /* its position in the index */
+  int64_t next;     /* the next tensor of the same file; -1 */
+} entry;
+
+typedef struct index_reader {
+  gather_json json;
+  entry *entries; /* one for each of the file's tensors */
+  gather_file_span *spans;
+  const gather_file_span **sorted;
+} index_reader;
+
+/* ---- the index itself */
+
+/* A tensor of which only the name is known yet. */
+static gather_file_tensor unknown_tensor(const char *name) {
+  return (gather_file_tensor){
+      .name = name, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
+}
+
+static gather_status read_map(index_reader *reader, gather_json_part map) {
+  const gather_json *json = &reader->json;
+  gather_file *file = json->file;
+  json_walk walk = {.rest = map};
+  for (;;) {
+    const char *name = NULL;
+    GATHER_TRY(next_member(json, &walk));
+    if (walk.ended) return check_end(json, &walk);
+    GATHER_TRY(take_text(json, walk.key, "a tensor name", &name));
+    file->tensors[file->len] = unknown_tensor(name);
+    reader->spans[file->len] = (gather_file_span){.tensor = &file->tensors[file->len], .said_at = walk.key.at};
+    entry *made = &reader->entries[file->len++];
+    made->shard_at = walk.value.at;
+    GATHER_TRY(take_text(json, walk.value, "the name of a tensor's file", &made->shard));
+  }
+}
+
+/* The weight_map of the index; given twice, it is an error. */
+static gather_status find_map(index_reader *reader, gather_json_part *map) {
+  const gather_json *json = &reader->json;
+  json_walk walk = {.rest = {0, json->file->map.size}};
+  bool found = false;
+  for (;;) {
+    const char *key = NULL;
+    GATHER_TRY(next_member(json, &walk));
+    if (walk.ended) break;
+    GATHER_TRY(take_text(json, walk.key, "a key", &key));
+    if (strcmp(key, "weight_map") != 0) continue;
+    if (found) return GATHER_JSON_WRONG(json, walk.key.at, "the key 'weight_map' is given twice");
+    found = true;
+    *map = walk.value;
+  }
+  GATHER_TRY(check_end(json, &walk));
+  return found ? GATHER_OK : GATHER_JSON_WRONG(json, json->file->map.size, "the index has no 'weight_map'");
+}
+
+static gather_status read_index(index_reader *reader) {
+  const gather_json *json = &reader->json;
+  gather_file *file = json->file;
+  gather_json_part map = {0, 0};
+  int64_t most = 0;
+  if (file->map.size > JSON_MAX) return GATHER_JSON_WRONG(json, JSON_MAX, "an index of more than %d bytes", JSON_MAX);
+  GATHER_TRY(gather_map_need(&file->map, 0, file->map.size, json->error));
+  GATHER_TRY(check_utf8(json, (gather_json_part){0, file->map.size}));
+  GATHER_TRY(find_map(reader, &map));
+  GATHER_TRY(count_members(json, map, &most));
+  file->tensors = gather_arena_take(&file->arena, most, (int64_t)sizeof *file->tensors);
+  reader->entries = gather_arena_take(&file->arena, most, (int64_t)sizeof *reader->entries);
+  if (!file->tensors || !reader->entries || !gather_file_spans_take(file, most, &reader->spans, &reader->sorted))
+    return GATHER_JSON_NO_MEMORY(json);
+  GATHER_TRY(read_map(reader, map));
+  gather_file_spans_by_name(reader->sorted, file->len);
+  return gather_file_spans_differ(reader->sorted, file->len, json->name, json->error);
+}
+
+/* ---- its files */
+
+/* The header of one file beside the index. */
+typedef struct shard {
+  safetensors_file st;
+  const gather_map *map;
+  gather_status status; /* of reading its header */
+  gather_error why;
+} shard;
+
+/* Marks a tensor that the file does not have as unreadable. The reason names the file with the wrong bytes. */
+static gather_status give_up(const index_reader *reader, const shard *from, int64_t i) {
+  const gather_json *json = &reader->json;
+  gather_file_tensor *tensor = &json->file->tensors[i];
+  gather_error why = from->why;
+  if (from->status == GATHER_OK)
+    (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, json->name, reader->entries[i].shard_at,
+                           "the tensor '%.100s' is not in '%.200s', where the index says it is", tensor->name,
+                           reader->entries[i].shard);
+  return gather_file_unreadable(json->file, &why, tensor, json->error);
+}
+
+static gather_status read_shard(const index_reader *reader, const char *location, shard *from) {
+  const gather_json *json = &reader->json;
+  char *path = gather_file_beside(json->file, location);
+  if (!path) return GATHER_JSON_NO_MEMORY(json);
+  from->st = (safetensors_file){.json = {.file = json->file, .name = path, .error = &from->why}};
+  from->status = gather_map_need(from->map, 0, GATHER_FORMAT_HEAD, &from->why);
+  if (from->status != GATHER_OK) return GATHER_OK;
+  if (!is_file(from->map))
+    from->status = gather_fail_file(&from->why, GATHER_UNSUPPORTED, path, 0,
+                                    "it is not a safetensors file, but the index names it");
+  else
+    from->status = read_file(&from->st, from->map);
+  if (from->status != GATHER_OUT_OF_MEMORY) return GATHER_OK;
+  if (json->error) *json->error = from->why;
+  return GATHER_OUT_OF_MEMORY;
+}
+
+/* Reads all tensors of one file, from the one at `first` on. */
+static gather_status fill_shard(const index_reader *reader, int64_t first) {
+  const gather_json *json = &reader->json;
+  gather_file_tensor *tensors = json->file->tensors;
+  shard from = {.map = NULL};
+  for (int64_t i = first; i >= 0; i = reader->entries[i].next) {
+    const entry *at = &reader->entries[i];
+    if (!from.map) {
+      GATHER_TRY(gather_file_sibling(json->file, at->shard, at->shard_at, tensors[i].name, &tensors[i], &from.map,
+                                     json->error));
+      if (!from.map) continue; /* the tensor was marked as unreadable */
+      GATHER_TRY(read_shard(reader, at->shard, &from));
+    }
+    const gather_file_span *found =
+        from.status == GATHER_OK ? gather_file_spans_find(from.st.sorted, from.st.len, tensors[i].name) : NULL;
+    if (found)
+      tensors[i] = *found->tensor;
+    else
+      GATHER_TRY(give_up(reader, &from, i));
+  }
+  return GATHER_OK;
+}
+
+/* Chains the tensors of each file: reuses the spans with the files' names, sorted by them. */
+static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *count) {
+  const gather_json *json = &reader->json;
+  int64_t len = json->file->len;
+  gather_file_tensor *names = gather_arena_take(&json->file->arena, len, (int64_t)sizeof *names);
+  *firsts = gather_arena_take(&json->file->arena, len, (int64_t)sizeof **firsts);
+  if (!names || !*firsts) return GATHER_JSON_NO_MEMORY(json);
+  for (int64_t i = 0; i < len; i++) {
+    names[i].name = reader->entries[i].shard;
+    reader->spans[i].tensor = &names[i];
+  }
+  gather_file_spans_by_name(reader->sorted, len);
+  for (int64_t i = 0; i < len; i++) {
+    const gather_file_tensor *this = reader->sorted[i]->tensor;
+    const gather_file_tensor *next = i + 1 < len ? reader->sorted[i + 1]->tensor : NULL;
+    if (i == 0 || strcmp(reader->sorted[i - 1]->tensor->name, this->name) != 0) (*firsts)[(*count)++] = this - names;
+    reader->entries[this - names].next = next && strcmp(this->name, next->name) == 0 ? next - names : -1;
+  }
+  return GATHER_OK;
+}
+
+/* Loads the header of a remote shard; what is wrong with it is said later. */
+static void load_header(const gather_map *map) {
+  int64_t length = 0;
+  if (gather_map_need(map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK || !is_file(map)) return;
+  for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
+  if (length <= JSON_MAX) gather_map_expect(map, 8, length);
+}
+
+/* The shards of a remote index, many at once. */
+static gather_status map_shards(const index_reader *reader, const int64_t *firsts, int64_t count) {
+  gather_file *file = reader->json.file;
+  if (!file->client) return GATHER_OK;
+  const char **locations = gather_alloc(count * (int64_t)sizeof *locations);
+  if (!locations) return GATHER_JSON_NO_MEMORY(&reader->json);
+  for (int64_t i = 0; i < count; i++) locations[i] = reader->entries[firsts[i]].shard;
+  gather_status status = gather_siblings_map_urls(file, locations, count, load_header, reader->json.error);
+  gather_free(locations);
+  return status;
+}
+
+static gather_status open_index(gather_file *file, gather_error *error) {
+  index_reader reader = {.json = {.file = file, .name = file->name, .bytes = file->map.bytes, .error = error}};
+  int64_t *firsts = NULL, count = 0;
+  file->format = "safetensors"; /* the format of its tensors */
+  GATHER_TRY(read_index(&reader));
+  GATHER_TRY(chain(&reader, &firsts, &count));
+  GATHER_TRY(map_shards(&reader, firsts, count));
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(fill_shard(&reader, firsts[i]));
+  return GATHER_OK;
+}
+
+const gather_format_reader gather_safetensors_reader = {is_file, open_file};
+const gather_format_reader gather_safetensors_index_reader = {is_index, open_index};
+
+#else
+
+const gather_format_reader gather_safetensors_reader = {is_file, NULL};
+const gather_format_reader gather_safetensors_index_reader = {is_index, NULL};
 
 #endif

@@ -79,7 +79,6 @@ typedef struct gather_text_numbers {
 
 GATHER_CHECKED gather_status gather_text_numbers_add(gather_text_numbers *numbers, int64_t number,
                                                      const gather_text_input *in);
-void gather_text_numbers_clear(gather_text_numbers *numbers);
 
 /* A decimal number, read byte by byte and exactly: 12, -3, and as floats are written, 1e+05, 1.000e+00. Starts as all zero. */
 typedef struct gather_text_whole {
@@ -92,8 +91,6 @@ typedef struct gather_text_whole {
   bool negative, has_digits, too_big, exponent_negative;
 } gather_text_whole;
 
-/* Adds a digit of a number without a point. */
-void gather_text_whole_add(gather_text_whole *whole, int digit);
 /* Adds a byte: a sign, a digit, a point, e. False if no number goes on like that. */
 bool gather_text_whole_put(gather_text_whole *whole, int c);
 /* Whether a number may end here. */
@@ -101,15 +98,8 @@ bool gather_text_whole_ends(const gather_text_whole *whole);
 /* The number; or why it is none, as the end of a sentence: "is not a whole number". */
 const char *gather_text_whole_value(const gather_text_whole *whole, int64_t *value);
 
-/* ---- readers */
+/* ---- text_column.c */
 
-/* Reads numbers separated by white space or commas, with comments, and with a header of one word. Lines have one number each, or as
- * many as the first; the last one may have fewer. */
-GATHER_CHECKED gather_status gather_text_plain(gather_text_input *in, gather_text_numbers *numbers);
-/* text_nested.c: whether the next byte that is not blank opens a list; and reads one, [1, 2] or [[1, 2], [3, 4]], as JSON and NumPy write
- * them. */
-bool gather_text_is_nested(gather_text_input *in);
-GATHER_CHECKED gather_status gather_text_nested(gather_text_input *in, gather_text_numbers *numbers);
 /* Reads one column of a table: comma-, tab- or semicolon-separated values. column: as gather_file_open_text. */
 GATHER_CHECKED gather_status gather_text_column(gather_text_input *in, const char *column,
                                                 gather_text_numbers *numbers);

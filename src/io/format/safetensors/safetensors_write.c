@@ -12,7 +12,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "io/format/format.h"
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 enum { LENGTH_BYTES = 8, ALIGN = 8, NUMBER_BYTES = 21, HEADER_MAX = 100 * 1000 * 1000 };
 /* As long as the longest name of a type. */
@@ -29,11 +29,7 @@ enum {
       sizeof "\"\":{\"dtype\":\"\",\"shape\":[],\"data_offsets\":[,]}," + sizeof(longest_dtype) + 2 * NUMBER_BYTES
 };
 
-bool gather_safetensors_carries(const gather_type_info *type) { return type->safetensors != NULL; }
-
-const char *gather_safetensors_name(const gather_writing *what) {
-  return what->name && what->name[0] != '\0' ? what->name : "data";
-}
+static bool carries(const gather_type_info *type) { return type->safetensors != NULL; }
 
 static gather_status check_name(const char *name, gather_error *error) {
   size_t bytes = strlen(name);
@@ -113,8 +109,8 @@ static gather_status check_tensors(const gather_writing *tensors, int64_t count,
   return GATHER_OK;
 }
 
-gather_status gather_safetensors_headers(const gather_writing *tensors, const gather_writing_place *const *order,
-                                         int64_t count, gather_header *header, gather_error *error) {
+static gather_status make_headers(const gather_writing *tensors, const gather_writing_place *const *order,
+                                  int64_t count, gather_header *header, gather_error *error) {
   GATHER_TRY(check_tensors(tensors, count, error));
   const int64_t align = tensors[0].align_bytes > ALIGN ? tensors[0].align_bytes : ALIGN;
   if (align > HEADER_MAX)
@@ -143,8 +139,10 @@ gather_status gather_safetensors_headers(const gather_writing *tensors, const ga
   return GATHER_OK;
 }
 
-gather_status gather_safetensors_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                        gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                 gather_error *error) {
   const gather_writing_place place = {.number = 0, .at = 0, .bytes = data_bytes}, *order = &place;
-  return gather_safetensors_headers(what, &order, 1, header, error);
+  return make_headers(what, &order, 1, header, error);
 }
+
+const gather_format_writer gather_safetensors_writer = {carries, make_header, make_headers};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: UTF-8, Latin-1 and the text of a descr.
+ * utf8.c: UTF-8: checks it, and shows text on a terminal.
  */
-#include "io/format/text/text.h"
+#include "io/format/text/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,48 +92,4 @@ void gather_text_put(gather_growing *to, const char *text) {
   size_t bytes = gather_text_visible(text, none, sizeof none);
   char *place = gather_growing_add(to, bytes); /* with space for a terminating zero */
   if (place) (void)gather_text_visible(text, place, bytes + 1);
-}
-
-static int64_t put(char *target, int64_t at, unsigned char c, bool is_utf8) {
-  if (c < 0x80 || is_utf8) {
-    target[at] = (char)c;
-    return at + 1;
-  }
-  target[at] = (char)(0xc0 | c >> 6);
-  target[at + 1] = (char)(0x80 | (c & 0x3f));
-  return at + 2;
-}
-
-int64_t gather_descr_copy(char *target, const char *text, int64_t bytes, bool is_utf8) {
-  int64_t at = 0;
-  char quote = '\0';
-  for (int64_t i = 0; i < bytes; i++) {
-    char c = text[i];
-    if (quote) {
-      if (c == '\\' && i + 1 < bytes)
-        at = put(target, at, (unsigned char)text[i++], is_utf8);
-      else if (c == quote)
-        quote = '\0';
-      at = put(target, at, (unsigned char)text[i], is_utf8);
-    } else if (c == '#') {
-      while (i + 1 < bytes && text[i + 1] != '\n') i++;
-    } else if (c != 'L' && c != '\n' && c != '\r' && c != '\f') {
-      if (c == '\'' || c == '"') quote = c;
-      at = put(target, at, (unsigned char)c, is_utf8);
-    }
-  }
-  target[at] = '\0';
-  return at;
-}
-
-int64_t gather_latin1_from_utf8(char *text, int64_t bytes) {
-  for (int64_t i = 0; i < bytes; i++)
-    if ((unsigned char)text[i] > 0xc3) return -1; /* lead bytes of characters above U+00FF */
-  int64_t at = 0;
-  for (int64_t i = 0; i < bytes; i++) {
-    unsigned char c = (unsigned char)text[i];
-    if (c >= 0xc2 && i + 1 < bytes) c = (unsigned char)((c & 3) << 6 | ((unsigned char)text[++i] & 0x3f));
-    text[at++] = (char)c;
-  }
-  return at;
 }

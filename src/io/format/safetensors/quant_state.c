@@ -3,17 +3,16 @@
  * quant_state.c: reads the description that bitsandbytes stores beside a 4-bit tensor.
  * Source: bitsandbytes 0.49, QuantState.as_dict and from_dict, and pack_dict_to_tensor.
  */
-#include "io/format/quant_state.h"
+#include "io/format/safetensors/quant_state.h"
 
 #include "core/base/error.h"
+#include "io/format/safetensors/safetensors_json.h"
 
 #ifdef GATHER_HAVE_JANSSON
 
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
-
-#include "io/format/safetensors/safetensors.h"
 
 /* One reading: the JSON's positions are those of the file. */
 typedef struct quant_state_reading {
