@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer_broadcast.c: operators that broadcast shapes: element-wise operators, Expand, Broadcast, Tile, ConstantOfShape.
+ * infer_values.c: operators that broadcast shapes: element-wise operators, Expand, Broadcast, Tile, ConstantOfShape.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * runtimes.c: the table of runtimes, and the row for a node with bad indices.
+ * bad_index.c: the table of runtimes, and the row for a node with bad indices.
  */
 #include <string.h>
 

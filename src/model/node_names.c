@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_find.c: the node that a name means, in the main graph, in subgraphs and in functions.
+ * node_names.c: the node that a name means, in the main graph, in subgraphs and in functions.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_shapes.c: operators that change the shape of a tensor, and the one that returns it. The elements are copied only
+ * run_operators.c: operators that change the shape of a tensor, and the one that returns it. The elements are copied only
  * if they are not dense.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * quantized_node.c: the attributes of a GatherBlockQuantized node, what is wrong with it, and the shape of its output.
+ * infer_gather.c: the attributes of a GatherBlockQuantized node, what is wrong with it, and the shape of its output.
  */
 #include <string.h>
 

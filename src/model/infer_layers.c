@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer_window.c: windows that move over the last axes: convolutions and pools.
+ * infer_layers.c: windows that move over the last axes: convolutions and pools.
  */
 #include <string.h>
 

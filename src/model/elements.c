@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * elements_arith.c: arithmetic on one element: exact, and on intervals. An exact result that overflows, divides by 0,
+ * elements.c: arithmetic on one element: exact, and on intervals. An exact result that overflows, divides by 0,
  * or is rounded differently by different runtimes is unknown. An interval is passed on only if the other operand does
  * not change it.
  */
