@@ -7,7 +7,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/base/struct.h"
-#include "model/check_text.h"
+#include "model/model_check.h"
 #include "model/explain/drawing.h"
 
 enum { LEAST_COLUMNS = 3, MOST_COLUMNS = 12, SVG_COLUMNS = 8 };
