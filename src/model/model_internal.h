@@ -57,7 +57,9 @@ void gather_model_version_text(const gather_model *model, const gather_node *nod
 GATHER_INLINE bool gather_op_is_quantized(const gather_op *op) {
   return op && strcmp(op->name, "GatherBlockQuantized") == 0;
 }
-/* Whether these are the rules of GatherTree, which has a function of its own in the library; NULL is not. */
+/* Whether they are those of an operator that has a function of its own in the library; NULL is not. */
+GATHER_INLINE bool gather_op_has_function(const gather_op *op) { return op && gather_family_get(op->family)->function; }
+/* Whether that is GatherTree. */
 GATHER_INLINE bool gather_op_is_tree(const gather_op *op) { return op && op->family == GATHER_FAMILY_TREE; }
 
 /* Whether two operator names are the same in the model's dialect: OpenVINO ignores case in layer types. */

@@ -106,7 +106,7 @@ static const gather_run_operation *find_gather(const gather_model *model, const 
   if (!gather_model_is_gather(model, node)) return NULL;
   const gather_op *rules = gather_model_rules(model, node);
   if (gather_op_is_quantized(rules)) return &QUANTIZED;
-  if (gather_op_is_tree(rules)) return &TREE;
+  if (gather_op_has_function(rules)) return gather_op_is_tree(rules) ? &TREE : NULL;
   for (size_t i = 0; i < gather_op_count(); i++) {
     const gather_op *op = gather_op_at(i);
     bool is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;

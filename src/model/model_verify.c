@@ -595,8 +595,17 @@ static gather_status verify(gather_check *check, const gather_scope *scope, cons
   return compare(check, out, options, error);
 }
 
+/* A node of another operator with a function of its own. */
+static gather_status verify_own(gather_check *check, const gather_scope *scope, const gather_node *node,
+                                gather_model_node *out, gather_error *error) {
+  bool done;
+  GATHER_TRY(begin(check, scope, node, out, &done, error));
+  return done ? GATHER_OK : say(check, out, error, "indices of this operator are not checked");
+}
+
 gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                 gather_model_node *out, gather_error *error) {
   const gather_op *rules = gather_model_rules(check->model, node);
-  return (gather_op_is_tree(rules) ? verify_tree : verify)(check, scope, node, out, error);
+  if (gather_op_is_tree(rules)) return verify_tree(check, scope, node, out, error);
+  return (gather_op_has_function(rules) ? verify_own : verify)(check, scope, node, out, error);
 }
