@@ -8,7 +8,7 @@
 #include "core/base/alloc.h"
 #include "core/base/arena.h"
 #include "core/base/error.h"
-#include "model/operands.h"
+#include "model/model_check.h"
 
 /* Advice runs further checks, so it is limited to few nodes and to models that are not very large. */
 enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_BYTES = 16 << 20 /* of values that it computes */ };

@@ -1,28 +1,208 @@
 /* SPDX-License-Identifier: MIT
  *
- * flow.c: nodes whose outputs are another graph's: If, Loop, Scan, and calls of the model's own functions.
- *
- * A function's body is walked again for each call, with what is known of that call's inputs, and its nodes are listed for each call.
- * Nested calls could make that work grow exponentially, so it is limited. Outputs of calls beyond the limit are unknown, and the
- * nodes of their functions are listed once more, unknown. So are those of functions that nothing calls: not executed.
+ * flow.c: If, Loop and Scan: how often their graphs run, what the inputs of these are, and the outputs of the nodes. What a file declares
+ * of a body's inputs is no fact: a runtime passes the values that the node has, and a loop-carried value may change its shape in each
+ * round. So the inputs are those of the node, made more general until the outputs of the body fit them.
  */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
 #include "core/base/tensor.h"
-#include "model/bounds.h"
 #include "model/model_check.h"
 
-static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the functions of a model");
+/* ---- how often graphs run */
+
+/* The bounds of a value that is one of the two; NULL where nothing is known, and without memory: no_memory is then set. */
+static const gather_dim *join_bounds(gather_step *step, const gather_known *a, const gather_known *b) {
+  const gather_dim joined = gather_hull(gather_bounds_of(a), gather_bounds_of(b));
+  if (joined.min == INT64_MIN && joined.max == INT64_MAX) return NULL;
+  gather_dim *kept = gather_step_take(step, 1, sizeof *kept);
+  if (kept) *kept = joined;
+  return kept;
 }
 
-/* ---- outputs of bodies */
+/* Whether the node has that rule in infer.def. */
+static bool is_a(const gather_step *step, const gather_infer_fn *rule) { return step->row && step->row->shape == rule; }
 
-/* A value of a body as an output of the node, with its elements. */
-static gather_known as_output(const gather_step *step, const gather_known *value) {
+/* The only element of input i, as an interval; false if nothing is known of it. */
+static bool scalar(gather_step *step, int32_t i, gather_dim *value) {
+  int64_t count;
+  const gather_dim *parts = gather_step_elements(step, gather_step_in(step, i), &count);
+  if (!parts || count != 1) return false;
+  *value = *parts;
+  return true;
+}
+
+/* Which of an If's graphs its condition takes, where that is known: 0 or 1; -1. */
+static int branch_taken(gather_step *step) {
+  gather_dim value;
+  if (!is_a(step, &gather_rules_flow.branch) || !scalar(step, 0, &value) || !gather_is_exact(&value)) return -1;
+  return value.min == 0;
+}
+
+/* How many inputs of a Scan are carried from round to round; -1: not known, or another node. */
+static int64_t scan_carried(const gather_step *step) {
+  int64_t scanned;
+  if (!is_a(step, &gather_rules_flow.scan) || step->node->opset < 9 ||
+      !gather_step_integer(step, "num_scan_inputs", 0, &scanned) || scanned < 1 || scanned > step->node->input_count)
+    return -1;
+  return step->node->input_count - scanned;
+}
+
+/* The axis of input i that a Scan goes along; false if not known. */
+static bool scan_axis(gather_step *step, int64_t carried, int32_t i, int32_t *axis) {
+  int64_t count = 0;
+  const gather_known *in = gather_step_in(step, i);
+  const int64_t *axes = gather_step_attribute(step, "scan_input_axes", &count);
+  if ((!axes && gather_step_find(step, "scan_input_axes")) || in->rank < 1) return false;
+  return gather_wrap_axis(axes && i - carried < count ? axes[i - carried] : 0, in->rank, axis);
+}
+
+/* All scanned inputs have the same length along their axes. */
+static gather_dim scan_rounds(gather_step *step) {
+  const int64_t carried = scan_carried(step);
+  gather_dim rounds = gather_any_dim;
+  int32_t axis;
+  for (int32_t i = (int32_t)carried; carried >= 0 && i < step->node->input_count; i++) {
+    if (!scan_axis(step, carried, i, &axis)) continue;
+    const gather_dim *dim = &gather_step_in(step, i)->dims[axis];
+    if (gather_is_exact(dim)) return *dim;
+    if (!rounds.symbol) rounds = *dim;
+  }
+  return rounds;
+}
+
+/* A trip count that is not above 0 is none. */
+static gather_dim loop_rounds(gather_step *step) {
+  gather_dim rounds = gather_any_dim, count, goes_on;
+  if (gather_step_has(step, 0) && scalar(step, 0, &count)) {
+    rounds.min = count.min > 0 ? count.min : 0;
+    rounds.max = count.max > 0 ? count.max : 0;
+  } else if (!gather_step_has(step, 0)) {
+    rounds.min = 1;
+  }
+  if (!gather_step_has(step, 1)) return rounds;
+  if (!scalar(step, 1, &goes_on) || !gather_is_exact(&goes_on))
+    rounds.min = 0;
+  else if (goes_on.min == 0)
+    rounds.min = rounds.max = 0;
+  return rounds;
+}
+
+/* How often the body of a Loop or Scan runs. */
+static gather_dim rounds_of(gather_step *step) {
+  if (is_a(step, &gather_rules_flow.loop)) return loop_rounds(step);
+  if (is_a(step, &gather_rules_flow.scan)) return scan_rounds(step);
+  return gather_any_dim;
+}
+
+/* ---- words */
+
+/* "Loop 'l'" */
+static void who(const gather_step *step, char *text, size_t bytes) {
+  const gather_node *node = step->node;
+  (void)snprintf(text, bytes, "%.60s%s%.100s%s", node->op, *node->name ? " '" : "", node->name, *node->name ? "'" : "");
+}
+
+static void loop_words(gather_step *step, bool never, char *text, size_t bytes) {
+  const bool has_count = gather_step_has(step, 0), has_condition = gather_step_has(step, 1);
+  gather_dim count = {1, 1, NULL}, goes_on = {1, 1, NULL};
+  const bool counted = !has_count || scalar(step, 0, &count);
+  const bool decided = !has_condition || (scalar(step, 1, &goes_on) && gather_is_exact(&goes_on));
+  const char *const *inputs = step->node->inputs;
+  const bool by_condition = never ? !(counted && has_count && count.max <= 0) : counted && count.min > 0;
+  if (never && by_condition)
+    (void)snprintf(text, bytes, "the condition '%.100s' is false in", inputs[1]);
+  else if (never)
+    (void)snprintf(text, bytes, "the trip count '%.100s' is %" PRId64 " in", inputs[0], count.max);
+  else if (by_condition || !has_count)
+    (void)snprintf(text, bytes, "the condition '%.100s' of", inputs[1]);
+  else if (!decided)
+    (void)snprintf(text, bytes, "the trip count '%.100s' and the condition '%.100s' of", inputs[0], inputs[1]);
+  else
+    (void)snprintf(text, bytes, "the trip count '%.100s' of", inputs[0]);
+}
+
+/* A Loop of OpenVINO, whose letters may have any case. */
+static bool is_openvino_loop(const gather_node *node) {
+  static const char NAME[] = "loop";
+  size_t i = 0;
+  while (i < 4 && (node->op[i] | 0x20) == NAME[i]) i++;
+  return i == 4 && !node->op[4] && strncmp(node->domain, "opset", 5) == 0;
+}
+
+/* A Loop of OpenVINO: a trip count below 0 is none, and of 0 no round runs. A TensorIterator runs once for each slice, of which it has at
+ * least one. */
+static gather_runs openvino_runs(gather_step *step, const char *name, char *text, size_t bytes) {
+  gather_dim count = {1, 1, NULL}, goes_on = {1, 1, NULL};
+  const char *const *inputs = step->node->inputs;
+  if (!is_openvino_loop(step->node)) return GATHER_RUNS_SURELY;
+  const bool counted = !gather_step_has(step, 0) || scalar(step, 0, &count);
+  const bool decided = !gather_step_has(step, 1) || (scalar(step, 1, &goes_on) && gather_is_exact(&goes_on));
+  const bool has_rounds = counted && (count.min > 0 || count.max < 0);
+  const bool none = counted && count.min == 0 && count.max == 0, never = none || (decided && goes_on.min == 0);
+  if (none)
+    (void)snprintf(text, bytes, "not executed: the trip count '%.100s' is 0 in %s", inputs[0], name);
+  else if (never)
+    (void)snprintf(text, bytes, "not executed: the condition '%.100s' is false in %s", inputs[1], name);
+  else if (has_rounds && decided)
+    return GATHER_RUNS_SURELY;
+  else if (has_rounds)
+    (void)snprintf(text, bytes, "the condition '%.100s' of %s", inputs[1], name);
+  else if (decided)
+    (void)snprintf(text, bytes, "the trip count '%.100s' of %s", inputs[0], name);
+  else
+    (void)snprintf(text, bytes, "the trip count '%.100s' and the condition '%.100s' of %s", inputs[0], inputs[1], name);
+  return never ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
+}
+
+gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t bytes) {
+  char by[300] = "", name[200];
+  const int taken = branch_taken(step);
+  const char *const *inputs = step->node->inputs;
+  who(step, name, sizeof name);
+  if (is_a(step, &gather_rules_flow.branch)) {
+    if (taken == which || step->node->input_count < 1) return GATHER_RUNS_SURELY;
+    if (taken >= 0)
+      (void)snprintf(text, bytes, "not executed: the condition '%.100s' of %s is %s", inputs[0], name,
+                     taken == 0 ? "true" : "false");
+    else
+      (void)snprintf(text, bytes, "the condition '%.100s' of %s", inputs[0], name);
+    return taken >= 0 ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
+  }
+  if (step->openvino) return openvino_runs(step, name, text, bytes);
+  if (!is_a(step, &gather_rules_flow.loop) && !is_a(step, &gather_rules_flow.scan)) {
+    (void)snprintf(text, bytes, "what %s does with its graph", name);
+    return GATHER_RUNS_PERHAPS;
+  }
+  const gather_dim rounds = rounds_of(step);
+  if (rounds.min > 0) return GATHER_RUNS_SURELY;
+  const bool never = rounds.max == 0;
+  if (is_a(step, &gather_rules_flow.loop))
+    loop_words(step, never, by, sizeof by);
+  else
+    (void)snprintf(by, sizeof by,
+                   never ? "the input '%.100s' has the length 0 in" : "the length of the input '%.100s' of",
+                   inputs[step->node->input_count - 1]);
+  (void)snprintf(text, bytes, "%s%s %s", never ? "not executed: " : "", by, name);
+  return never ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
+}
+
+/* ---- the inputs of a body */
+
+gather_known gather_body_input(const gather_known *outer) {
+  gather_known known = *outer;
+  known.source = GATHER_SOURCE_COMPUTED;
+  known.maker = NULL;
+  known.declared = NULL;
+  known.producer = 0;
+  known.declared_input = true;
+  if (outer->source == GATHER_SOURCE_INPUT) known.origin = outer->name;
+  return known;
+}
+
+gather_known gather_body_output(const gather_step *step, const gather_known *value) {
   gather_known out = *value;
   out.source = GATHER_SOURCE_COMPUTED;
   out.maker = step->node;
@@ -32,12 +212,135 @@ static gather_known as_output(const gather_step *step, const gather_known *value
   return out;
 }
 
+static void forget_elements(gather_known *known) {
+  known->tensor = NULL;
+  known->parts = NULL;
+  known->part_count = 0;
+  known->bounds = NULL;
+  known->origin = NULL;
+  known->unreadable = NULL;
+}
+
+/* Inputs of a body before those that are carried, and the output where the carried ones begin. */
+static int64_t before_carried(const gather_step *step) { return is_a(step, &gather_rules_flow.loop) ? 2 : 0; }
+
+/* Which output of the body becomes input i in the next round; -1: none does. */
+static int64_t returned_as(const gather_step *step, const gather_graph *graph, int64_t i) {
+  const int64_t before = before_carried(step);
+  const int64_t last = before > 0 ? step->node->input_count : scan_carried(step);
+  const int64_t output = before > 0 ? i - 1 : i;
+  return i >= before && i < last && output < graph->output_count ? output : -1;
+}
+
+/* Whether each round passes input i on as it is. */
+static bool keeps_input(const gather_step *step, const gather_graph *graph, int64_t i) {
+  const int64_t output = returned_as(step, graph, i);
+  return output >= 0 && gather_graph_passes_on(graph, output, i);
+}
+
+/* The number of the round and the condition: each one element, of the rank 1 where the body declares that. */
+static void set_single(gather_step *step, const gather_graph *graph, const gather_value *value, gather_type type,
+                       gather_known *known) {
+  static const gather_dim ONE[1] = {{1, 1, NULL}};
+  known->type = type;
+  known->rank = value->rank == 1;
+  known->dims = ONE;
+  /* A round runs only while the condition is true. Without one, runtimes differ in whether they regard what the body returns. */
+  const bool is_true = type == GATHER_TYPE_BOOL && graph->output_count > 0 &&
+                       (gather_step_has(step, 1) || gather_graph_passes_on(graph, 0, 1));
+  if (type == GATHER_TYPE_BOOL && !is_true) return;
+  gather_dim *part = gather_step_new_elements(step, 1);
+  const gather_dim rounds = rounds_of(step);
+  if (!part) return;
+  *part = (gather_dim){0, rounds.max == GATHER_DIM_UNBOUNDED || rounds.max < 1 ? rounds.max : rounds.max - 1, NULL};
+  if (is_true) *part = gather_exact_dim(1);
+  known->parts = part;
+  known->part_count = 1;
+}
+
+/* What a Scan takes of input i in a round: without the axis that it goes along. */
+static void set_slice(gather_step *step, int64_t carried, int32_t i, gather_known *known) {
+  const gather_known *in = gather_step_in(step, i);
+  int32_t axis;
+  known->type = in->type;
+  known->bounds = join_bounds(step, in, in);
+  if (!scan_axis(step, carried, i, &axis)) return;
+  gather_dim *dims = gather_step_take(step, in->rank, sizeof *dims);
+  if (!dims) return;
+  for (int32_t d = 0; d + 1 < in->rank; d++) dims[d] = in->dims[d + (d >= axis)];
+  known->rank = in->rank - 1;
+  known->dims = dims;
+}
+
+void gather_body_inputs(gather_step *step, const gather_graph *graph, gather_known *inputs) {
+  const bool loop = is_a(step, &gather_rules_flow.loop);
+  const int64_t carried = scan_carried(step);
+  const bool once = rounds_of(step).max == 1;
+  for (int64_t i = 0; i < graph->input_count; i++) {
+    gather_known *known = &inputs[i];
+    *known = (gather_known){.name = "", .rank = -1, .source = GATHER_SOURCE_COMPUTED, .declared_input = true};
+    if (loop && i < 2)
+      set_single(step, graph, &graph->inputs[i], i == 0 ? GATHER_TYPE_INT64 : GATHER_TYPE_BOOL, known);
+    else if (loop || (carried >= 0 && i < carried))
+      *known = gather_body_input(gather_step_in(step, (int32_t)i));
+    else if (carried >= 0 && i < step->node->input_count)
+      set_slice(step, carried, (int32_t)i, known);
+    if ((loop ? i >= 2 : i < carried) && !once && !keeps_input(step, graph, i)) forget_elements(known);
+  }
+}
+
+/* Whether the next round gets another value for input i. */
+static bool carries_input(const gather_step *step, const gather_graph *graph, int64_t i) {
+  return returned_as(step, graph, i) >= 0 && !keeps_input(step, graph, i);
+}
+
+bool gather_body_changes(gather_step *step, const gather_graph *graph, const gather_known *inputs) {
+  bool changes = false;
+  if (step->openvino || !step->row || rounds_of(step).max <= 1) return false;
+  for (int64_t i = 0; i < graph->input_count; i++)
+    changes = changes || (inputs[i].rank >= 0 && carries_input(step, graph, i));
+  return changes;
+}
+
+/* Whether every value of b is one of a. */
+static bool contains(const gather_dim *a, const gather_dim *b) {
+  if (a->symbol && (!b->symbol || strcmp(a->symbol, b->symbol) != 0)) return false;
+  return a->min <= b->min && b->max <= a->max;
+}
+
+bool gather_body_widen(gather_step *step, const gather_graph *graph, const gather_known *results, bool last,
+                       gather_known *inputs) {
+  bool changed = false;
+  if (rounds_of(step).max <= 1) return false;
+  for (int64_t i = 0; i < graph->input_count; i++) {
+    const int64_t output = returned_as(step, graph, i);
+    gather_known *in = &inputs[i];
+    if (in->rank < 0 || !carries_input(step, graph, i)) continue;
+    const gather_known *out = &results[output];
+    gather_dim *dims = gather_step_take(step, in->rank, sizeof *dims);
+    const bool other_rank = !dims || out->rank != in->rank;
+    bool differs = false;
+    for (int32_t d = 0; !other_rank && d < in->rank; d++) {
+      const bool fits = contains(&in->dims[d], &out->dims[d]);
+      dims[d] = fits ? in->dims[d] : gather_any_dim;
+      differs = differs || !fits;
+    }
+    if (!other_rank && !differs) continue;
+    changed = true;
+    in->dims = dims;
+    if (other_rank || last) in->rank = -1;
+  }
+  return changed;
+}
+
+/* ---- outputs of bodies */
+
 /* What is known of a value that is one of the two. */
 static void set_either(gather_step *step, const gather_known *a, const gather_known *b) {
   gather_dim dims[GATHER_MAX_RANK];
   if (a->type == b->type) {
     step->out.type = a->type;
-    step->out.bounds = gather_bounds_join(step, a, b);
+    step->out.bounds = join_bounds(step, a, b);
   }
   if (a->rank < 0 || a->rank != b->rank) return;
   for (int32_t d = 0; d < a->rank; d++) dims[d] = gather_join_dims(&a->dims[d], &b->dims[d]);
@@ -49,7 +352,7 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
   gather_dim dims[GATHER_MAX_RANK];
   int32_t axis;
   step->out.type = value->type;
-  step->out.bounds = gather_bounds_join(step, value, value);
+  step->out.bounds = join_bounds(step, value, value);
   if (value->rank < 0 || value->rank >= GATHER_MAX_RANK || !gather_wrap_axis(at, value->rank + 1, &axis)) return;
   for (int32_t d = 0; d <= value->rank; d++) {
     dims[d] = d == axis ? rounds : value->dims[d - (d > axis)];
@@ -59,15 +362,15 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
   gather_step_shape(step, value->rank + 1, dims);
 }
 
-void gather_infer_if(gather_step *step) {
+static void infer_if(gather_step *step) {
   const gather_bodies *bodies = step->bodies;
   if (!bodies->results[0] || !bodies->results[1]) return;
-  int taken = gather_check_branch(step);
+  int taken = branch_taken(step);
   for (int32_t i = 0; i < step->node->output_count; i++) {
     if (i >= bodies->counts[0] || i >= bodies->counts[1]) return;
     gather_step_output(step, i);
     if (taken >= 0)
-      step->out = as_output(step, &bodies->results[taken][i]);
+      step->out = gather_body_output(step, &bodies->results[taken][i]);
     else
       set_either(step, &bodies->results[0][i], &bodies->results[1][i]);
   }
@@ -78,9 +381,9 @@ static void set_carried(gather_step *step, int32_t input, const gather_known *va
                         bool kept) {
   const gather_known *initial = gather_step_in(step, input);
   if (rounds->max == 0 || kept)
-    step->out = as_output(step, initial);
+    step->out = gather_body_output(step, initial);
   else if (rounds->min > 0)
-    step->out = as_output(step, value);
+    step->out = gather_body_output(step, value);
   else
     set_either(step, initial, value);
 }
@@ -103,17 +406,17 @@ static gather_dim stacked_rounds(const gather_bodies *bodies, gather_dim rounds)
 }
 
 /* First the carried values, then the values stacked over the rounds. Runtimes differ in the shape of what no round has made. */
-void gather_infer_loop(gather_step *step) {
+static void infer_loop(gather_step *step) {
   const gather_bodies *bodies = step->bodies;
   const gather_graph *body = body_of(step);
   const int32_t carried = step->node->input_count - 2;
   if (!body || !bodies->results[0]) return;
-  const gather_dim rounds = gather_check_rounds(step), stacked = stacked_rounds(bodies, rounds);
+  const gather_dim rounds = rounds_of(step), stacked = stacked_rounds(bodies, rounds);
   for (int32_t i = 0; i < step->node->output_count && i + 1 < bodies->counts[0]; i++) {
     const gather_known *value = &bodies->results[0][i + 1];
     gather_step_output(step, i);
     if (i < carried)
-      set_carried(step, i + 2, value, &rounds, gather_body_keeps(step, body, i + 2));
+      set_carried(step, i + 2, value, &rounds, keeps_input(step, body, i + 2));
     else if (rounds.max == 0)
       step->out.type = value->type;
     else
@@ -121,20 +424,20 @@ void gather_infer_loop(gather_step *step) {
   }
 }
 
-void gather_infer_scan(gather_step *step) {
+static void infer_scan(gather_step *step) {
   const gather_bodies *bodies = step->bodies;
   const gather_graph *body = body_of(step);
-  const int64_t carried = gather_scan_carried(step);
+  const int64_t carried = scan_carried(step);
   int64_t axis_count = 0;
   if (!body || carried < 0) return;
   const int64_t *axes = gather_step_attribute(step, "scan_output_axes", &axis_count);
   const bool readable = axes || !gather_step_find(step, "scan_output_axes");
-  const gather_dim rounds = gather_check_rounds(step);
+  const gather_dim rounds = rounds_of(step);
   for (int32_t i = 0; bodies->results[0] && i < step->node->output_count && i < bodies->counts[0]; i++) {
     const gather_known *value = &bodies->results[0][i];
     gather_step_output(step, i);
     if (i < carried)
-      set_carried(step, i, value, &rounds, gather_body_keeps(step, body, i));
+      set_carried(step, i, value, &rounds, keeps_input(step, body, i));
     else if (readable && rounds.max > 0)
       set_stacked(step, value, i - carried < axis_count ? axes[i - carried] : 0, rounds,
                   false); /* ONNX Runtime refuses a Scan of length 0 */
@@ -143,139 +446,8 @@ void gather_infer_scan(gather_step *step) {
   }
 }
 
-/* ---- functions */
-
-static uint64_t hash_text(uint64_t h, const char *text) {
-  for (; *text; text++) h = (h ^ (unsigned char)*text) * 1099511628211u;
-  return (h ^ ':') * 1099511628211u;
-}
-
-static bool same_function(const gather_function *a, const char *domain, const char *name, const char *overload) {
-  return strcmp(a->name, name) == 0 && strcmp(a->domain, domain) == 0 && strcmp(a->overload, overload) == 0;
-}
-
-/* The slot of that function, or the empty slot for it. */
-static gather_callee *find_slot(const gather_check *check, const char *domain, const char *name, const char *overload) {
-  uint64_t h = hash_text(hash_text(hash_text(14695981039346656037u, domain), name), overload); /* FNV-1a */
-  uint64_t at = (h ^ h >> 32) & check->callee_mask;
-  for (;; at = (at + 1) & check->callee_mask) {
-    const gather_function *function = check->callees[at].function;
-    if (!function || same_function(function, domain, name, overload)) return &check->callees[at];
-  }
-}
-
-static int compare_callees(const void *a, const void *b) {
-  const gather_function *const x = (*(gather_callee *const *)a)->function, *const y =
-                                                                               (*(gather_callee *const *)b)->function;
-  const int names = strcmp(x->name, y->name), domains = strcmp(x->domain, y->domain);
-  return names ? names : domains ? domains : strcmp(x->overload, y->overload);
-}
-
-/* Marks the functions that another one differs from only by the domain, or only by the overload: their paths say more. */
-static gather_status compare_names(gather_check *check, gather_error *error) {
-  int64_t count = 0, begin = 0;
-  gather_callee **sorted = gather_arena_take(&check->arena, (int64_t)check->callee_mask + 1, sizeof *sorted);
-  if (!sorted) return no_memory(error);
-  for (uint64_t i = 0; i <= check->callee_mask; i++)
-    if (check->callees[i].function) sorted[count++] = &check->callees[i];
-  qsort(sorted, (size_t)count, sizeof *sorted, compare_callees);
-  for (int64_t i = 1; i <= count; i++) {
-    const gather_function *a = sorted[i - 1]->function, *b = i < count ? sorted[i]->function : NULL;
-    const bool same_name = b && strcmp(a->name, b->name) == 0;
-    if (same_name && strcmp(a->domain, b->domain) == 0) sorted[i - 1]->shares_domain = sorted[i]->shares_domain = true;
-    if (same_name) continue;
-    const bool domains = strcmp(sorted[begin]->function->domain, a->domain) != 0;
-    for (; begin < i; begin++) sorted[begin]->shares_name = domains;
-  }
-  return GATHER_OK;
-}
-
-gather_status gather_check_functions(gather_check *check, gather_error *error) {
-  const gather_graph_file *file = check->model->graph_file;
-  int64_t slots = 2;
-  while (slots < file->function_count * 2) slots *= 2;
-  check->callee_mask = (uint64_t)slots - 1;
-  check->call_room = GATHER_ALL_CALLS;
-  check->callees = gather_arena_take(&check->arena, slots, sizeof *check->callees);
-  if (!check->callees) return no_memory(error);
-  for (int64_t i = 0; i < file->function_count; i++) {
-    const gather_function *function = &file->functions[i];
-    gather_callee *callee = find_slot(check, function->domain, function->name, function->overload);
-    callee->ambiguous = callee->function != NULL;
-    callee->function = function;
-  }
-  return compare_names(check, error);
-}
-
-/* PATH/CALL/function:NAME, or without a call function:NAME; with domain and overload if others have the name. */
-static const char *function_path(gather_check *check, const gather_scope *scope, const gather_node *node,
-                                 int64_t number, const gather_callee *callee) {
-  const gather_function *function = callee->function;
-  char *name = NULL;
-  const size_t room = strlen(function->domain) + strlen(function->name) + strlen(function->overload) + 16;
-  if (!(name = gather_arena_take(&check->arena, (int64_t)room, 1))) return NULL;
-  (void)gather_path_function(name, room, function, callee->shares_name, callee->shares_domain);
-  return node ? gather_path_inner(&check->arena, scope->path, node, number, name) : name;
-}
-
-static gather_status call(gather_check *check, const gather_scope *scope, gather_callee *callee, gather_step *step,
-                          int64_t number, int depth, gather_error *error) {
-  const gather_graph *body = callee->function->graph;
-  gather_known *results = gather_arena_take(&check->arena, body->output_count, sizeof *results);
-  const char *path = check->quiet ? scope->path : function_path(check, scope, step->node, number, callee);
-  if (!results || !path) return no_memory(error);
-  const gather_check_walk walk = {.path = path,
-                                  .depth = depth + 1,
-                                  .call = step->node,
-                                  .function = callee->function,
-                                  .caller = scope,
-                                  .results = results};
-  for (int64_t i = 0; i < body->output_count; i++) results[i].rank = -1;
-  if (!check->quiet) {
-    callee->reached = true;
-    check->call_room -= (int64_t)strlen(path) + 16 * body->node_count;
-  }
-  GATHER_TRY(gather_check_graph(check, body, &walk, error));
-  for (int32_t i = 0; i < step->node->output_count && i < body->output_count; i++)
-    step->outs[i] = as_output(step, &results[i]);
-  return GATHER_OK;
-}
-
-gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step, int64_t number,
-                                int depth, gather_error *error) {
-  const gather_node *node = step->node;
-  if (step->openvino) return GATHER_OK;
-  gather_callee *callee = find_slot(check, node->domain, node->op, node->overload ? node->overload : "");
-  if (!callee->function) return GATHER_OK;
-  /* A function may have the name of an operator; the function then has precedence. */
-  for (int32_t i = 0; i < node->output_count; i++)
-    step->outs[i] = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = node};
-  if (callee->ambiguous || check->uncalled) return GATHER_OK;
-  if (depth >= GATHER_MAX_DEPTH || check->call_room <= 0) {
-    callee->cut = callee->cut || !check->quiet;
-    return GATHER_OK;
-  }
-  return call(check, scope, callee, step, number, depth, error);
-}
-
-/* A function that was never walked, or a call of which could not be followed: its nodes, once. */
-gather_status gather_check_uncalled(gather_check *check, gather_error *error) {
-  const gather_graph_file *file = check->model->graph_file;
-  for (int64_t i = 0; i < file->function_count; i++) {
-    gather_callee *callee =
-        find_slot(check, file->functions[i].domain, file->functions[i].name, file->functions[i].overload);
-    if (callee->reached && !callee->cut) continue;
-    const gather_callee own = {
-        .function = &file->functions[i], .shares_name = callee->shares_name, .shares_domain = callee->shares_domain};
-    const gather_check_walk walk = {.path = function_path(check, NULL, NULL, 0, &own), .depth = 1};
-    if (!walk.path) return no_memory(error);
-    check->uncalled = callee->ambiguous ? "two functions of the model have this name"
-                      : callee->cut     ? "the function is called too often, or too deeply, to follow each call"
-                                        : NULL;
-    check->not_executed = check->uncalled ? NULL : "not executed: no call leads to this function";
-    if (!check->uncalled) check->uncalled = check->not_executed;
-    GATHER_TRY(gather_check_graph(check, file->functions[i].graph, &walk, error));
-    check->not_executed = check->uncalled = NULL;
-  }
-  return GATHER_OK;
-}
+const struct gather_rules_of_flow gather_rules_flow = {
+    .branch = infer_if,
+    .loop = infer_loop,
+    .scan = infer_scan,
+};

@@ -1,45 +1,140 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer_shape.c: operators that change shapes: Unsqueeze, Squeeze, Reshape, Flatten, Transpose, Concat; and operators
- * that keep them.
+ * infer_shape.c: operators that change shapes (Unsqueeze, Squeeze, Reshape, Flatten, Transpose, Concat, Pad, Resize, DepthToSpace,
+ * SpaceToDepth), and operators that keep them. Elements that only move stay known.
  */
 #include <string.h>
 
 #include "core/base/checked.h"
-#include "model/values.h"
+#include "core/base/tensor.h"
+#include "model/infer.h"
+
+/* ---- elements in another shape */
+
+/* Gives the view the lengths of the output, if only axes of length 1 are added or removed. */
+static bool same_axes(gather_view *view, int32_t rank, const int64_t *lengths) {
+  int64_t strides[GATHER_MAX_RANK];
+  int32_t from = 0;
+  for (int32_t d = 0; d < rank; d++) {
+    strides[d] = 0;
+    if (lengths[d] == 1) continue;
+    while (from < view->rank && view->lengths[from] == 1) from++;
+    if (from == view->rank || view->lengths[from] != lengths[d]) return false;
+    strides[d] = view->strides[from++];
+  }
+  while (from < view->rank && view->lengths[from] == 1) from++;
+  if (from < view->rank) return false;
+  view->rank = rank;
+  if (rank > 0) memcpy(view->strides, strides, (size_t)rank * sizeof *strides);
+  if (rank > 0) memcpy(view->lengths, lengths, (size_t)rank * sizeof *lengths);
+  return true;
+}
+
+/* The same elements in another shape. */
+static void follow_reshape(gather_step *step, const gather_tensor *from) {
+  int64_t lengths[GATHER_MAX_RANK];
+  gather_view view;
+  if (!gather_step_is_open(step, lengths) || !gather_tensor_view(from, &view)) return;
+  if (same_axes(&view, step->out.rank, lengths))
+    (void)gather_step_set_view(step, &view);
+  else
+    gather_step_copy_view(step, &view);
+}
+
+/* Whether a tensor is in row-major order, so that another shape is another view of it. */
+static bool is_dense(const gather_tensor *tensor) { return tensor->strides == NULL; }
+
+/* Sets the elements to those of `from` in the shape that is set, where that fits. */
+static void alias(gather_step *step, const gather_known *from) {
+  int64_t lengths[GATHER_MAX_RANK], len;
+  step->out.unreadable = from->unreadable;
+  if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len)) return;
+  if (from->parts && from->part_count == len) {
+    step->out.parts = from->parts;
+    step->out.part_count = len;
+  }
+  if (!from->tensor || gather_tensor_len(from->tensor) != len) return;
+  if (!is_dense(from->tensor)) {
+    follow_reshape(step, from->tensor);
+    return;
+  }
+  gather_tensor *tensor = gather_step_take(step, 1, sizeof *tensor);
+  int64_t *shape = gather_step_take(step, step->out.rank, sizeof *shape);
+  if (!tensor || !shape) return;
+  for (int32_t d = 0; d < step->out.rank; d++) shape[d] = lengths[d];
+  *tensor = *from->tensor;
+  tensor->rank = step->out.rank;
+  tensor->shape = shape;
+  step->out.tensor = tensor;
+}
+
+static void follow_transpose(gather_step *step, const int32_t *axes) {
+  int64_t lengths[GATHER_MAX_RANK];
+  gather_view view, turned;
+  if (!gather_step_is_open(step, lengths) || !gather_step_input_view(step, 0, &view) || view.rank != step->out.rank)
+    return;
+  turned = view;
+  for (int32_t d = 0; d < view.rank; d++) {
+    turned.lengths[d] = view.lengths[axes[d]];
+    turned.strides[d] = view.strides[axes[d]];
+  }
+  (void)gather_step_set_view(step, &turned);
+}
+
+static void follow_concat(gather_step *step, int32_t axis) {
+  int64_t lengths[GATHER_MAX_RANK], at = 0;
+  gather_view to, from;
+  if (!gather_step_is_open(step, lengths)) return;
+  for (int32_t i = 0; i < step->node->input_count; i++) /* before any memory is taken */
+    if (!gather_step_input_view(step, i, &from) || from.rank != step->out.rank) return;
+  if (!gather_step_new_view(step, &to)) return;
+  for (int32_t i = 0; i < step->node->input_count; i++) {
+    if (!gather_step_input_view(step, i, &from) || from.lengths[axis] > lengths[axis] - at) return;
+    gather_view part = to;
+    part.data += from.lengths[axis] > 0 ? at * to.strides[axis] : 0;
+    part.lengths[axis] = from.lengths[axis];
+    for (int32_t d = 0; d < to.rank; d++)
+      if (part.lengths[d] != from.lengths[d]) return;
+    if (!gather_step_each(step, &from, 1, NULL, &part)) return;
+    at += from.lengths[axis];
+  }
+  if (at == lengths[axis]) (void)gather_step_set_view(step, &to);
+}
+
+/* ---- shapes */
 
 /* The lengths themselves are shared: they never change. */
-void gather_infer_like(gather_step *step) {
+static void infer_like(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   step->out.rank = in->rank;
   step->out.dims = in->dims;
 }
 
-void gather_infer_same(gather_step *step) {
-  gather_infer_like(step);
+static void infer_same(gather_step *step) {
+  infer_like(step);
   step->out.type = gather_step_in(step, 0)->type;
 }
 
-void gather_infer_like_bool(gather_step *step) {
-  gather_infer_like(step);
+static void infer_like_bool(gather_step *step) {
+  infer_like(step);
   step->out.type = GATHER_TYPE_BOOL;
 }
 
-void gather_infer_like_second(gather_step *step) {
-  gather_infer_like(step);
+static void infer_like_second(gather_step *step) {
+  infer_like(step);
   step->out.type = gather_step_in(step, 1)->type;
 }
 
-void gather_infer_identity(gather_step *step) {
+static void infer_identity(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
-  gather_infer_same(step);
+  infer_same(step);
   step->out.tensor = in->tensor;
   step->out.parts = in->parts;
   step->out.part_count = in->part_count;
   step->out.unreadable = in->unreadable;
 }
 
-void gather_infer_unsqueeze(gather_step *step) {
+static void infer_unsqueeze(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t count;
   bool given;
@@ -55,10 +150,10 @@ void gather_infer_unsqueeze(gather_step *step) {
   }
   for (int32_t d = 0; d < rank; d++) dims[d] = is_new[d] ? (gather_dim){1, 1, NULL} : in->dims[from++];
   gather_step_shape(step, rank, dims);
-  gather_step_alias(step, in);
+  alias(step, in);
 }
 
-void gather_infer_squeeze(gather_step *step) {
+static void infer_squeeze(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   bool given;
   int64_t count;
@@ -80,7 +175,7 @@ void gather_infer_squeeze(gather_step *step) {
     if (!(given ? gone[d] : dim->min == 1 && dim->max == 1)) dims[rank++] = *dim;
   }
   gather_step_shape(step, rank, dims);
-  gather_step_alias(step, in);
+  alias(step, in);
 }
 
 /* A product of lengths: the product of the known ones, and a list of the unknown ones. */
@@ -136,7 +231,7 @@ static bool zero_rule(const gather_step *step, bool *copies) {
   return true;
 }
 
-void gather_infer_reshape(gather_step *step) {
+static void infer_reshape(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0), *wanted = gather_step_in(step, 1);
   int64_t count, rest = -1;
   bool copies;
@@ -161,7 +256,7 @@ void gather_infer_reshape(gather_step *step) {
   }
   if (rest >= 0) dims[rest] = rest_of(in, from, count, rest);
   gather_step_shape(step, (int32_t)count, dims);
-  gather_step_alias(step, in);
+  alias(step, in);
 }
 
 static gather_dim product(const gather_known *in, int32_t from, int32_t to) {
@@ -176,7 +271,7 @@ static gather_dim product(const gather_known *in, int32_t from, int32_t to) {
   return all;
 }
 
-void gather_infer_flatten(gather_step *step) {
+static void infer_flatten(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t axis;
   step->out.type = in->type;
@@ -184,10 +279,10 @@ void gather_infer_flatten(gather_step *step) {
   int32_t cut = (int32_t)(axis < 0 ? axis + in->rank : axis);
   gather_dim dims[2] = {product(in, 0, cut), product(in, cut, in->rank)};
   gather_step_shape(step, 2, dims);
-  gather_step_alias(step, in);
+  alias(step, in);
 }
 
-void gather_infer_transpose(gather_step *step) {
+static void infer_transpose(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t count;
   bool given;
@@ -205,7 +300,7 @@ void gather_infer_transpose(gather_step *step) {
     axes[d] = (int32_t)from;
   }
   gather_step_shape(step, in->rank, dims);
-  gather_follow_transpose(step, axes);
+  follow_transpose(step, axes);
 }
 
 /* The elements of all inputs, concatenated. */
@@ -224,7 +319,18 @@ static void concat_parts(gather_step *step) {
   if (parts) gather_step_set_elements(step, parts, at);
 }
 
-void gather_infer_concat(gather_step *step) {
+/* What is known of the sum of two lengths. */
+static gather_dim add_dims(const gather_dim *a, const gather_dim *b) {
+  gather_dim both = {a->min, a->max, NULL};
+  if (a->min == 0 && a->max == 0) return *b;
+  if (b->min == 0 && b->max == 0) return *a;
+  if (!gather_add(a->min, b->min, &both.min)) both.min = 0;
+  if (a->max == GATHER_DIM_UNBOUNDED || b->max == GATHER_DIM_UNBOUNDED || !gather_add(a->max, b->max, &both.max))
+    both.max = GATHER_DIM_UNBOUNDED;
+  return both;
+}
+
+static void infer_concat(gather_step *step) {
   const gather_known *first = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
   int64_t attribute;
@@ -239,9 +345,165 @@ void gather_infer_concat(gather_step *step) {
     if (in->rank >= 0 && in->rank != first->rank) return;
     for (int32_t d = 0; in->rank >= 0 && d < in->rank; d++)
       if (d != axis && dims[d].min != dims[d].max && in->dims[d].min == in->dims[d].max) dims[d] = in->dims[d];
-    dims[axis] = gather_add_dims(&dims[axis], in->rank < 0 ? &gather_any_dim : &in->dims[axis]);
+    dims[axis] = add_dims(&dims[axis], in->rank < 0 ? &gather_any_dim : &in->dims[axis]);
   }
   gather_step_shape(step, first->rank, dims);
   if (step->out.rank == 1) concat_parts(step);
-  gather_follow_concat(step, axis);
+  follow_concat(step, axis);
 }
+
+/* ---- axes that grow, shrink or trade places */
+
+/* The numbers of elements added before and after each axis; both NULL where they are not known. */
+static void read_pads(gather_step *step, const int64_t **begins, const int64_t **ends, int64_t *count) {
+  int64_t end_count;
+  bool given;
+  *ends = NULL;
+  if (step->openvino) {
+    *begins = gather_step_integers(step, gather_step_in(step, 1), count);
+    *ends = gather_step_integers(step, gather_step_in(step, 2), &end_count);
+    if (!*begins || !*ends || *count != end_count) *begins = NULL;
+    return;
+  }
+  *begins = gather_step_axes(step, "pads", 1, count, &given);
+  if (*begins && *count % 2 != 0) *begins = NULL;
+  *count /= 2;
+  if (*begins) *ends = *begins + *count;
+}
+
+static bool pad_dim(gather_dim *dim, int64_t begin, int64_t end) {
+  int64_t both;
+  if (!gather_add(begin, end, &both)) return false;
+  if (both == 0) return true;
+  if (!gather_is_exact(dim)) {
+    *dim = gather_any_dim;
+    return true;
+  }
+  if (!gather_add(dim->min, both, &dim->min) || dim->min < 0) return false;
+  *dim = gather_exact_dim(dim->min);
+  return true;
+}
+
+static void infer_pad(gather_step *step) {
+  const gather_known *in = gather_step_in(step, 0);
+  gather_dim dims[GATHER_MAX_RANK];
+  int64_t count = 0, axes_count = 0;
+  const int64_t *begins, *ends;
+  int32_t axis;
+  step->out.type = in->type;
+  if (in->rank < 0) return;
+  read_pads(step, &begins, &ends, &count);
+  bool named = !step->openvino && gather_step_has(step, 3);
+  const int64_t *axes = named ? gather_step_integers(step, gather_step_in(step, 3), &axes_count) : NULL;
+  bool known = begins && (named ? axes && axes_count == count : count == in->rank);
+  for (int32_t d = 0; d < in->rank; d++) dims[d] = known ? in->dims[d] : gather_any_dim;
+  for (int64_t i = 0; known && i < count; i++)
+    if (!gather_wrap_axis(named ? axes[i] : i, in->rank, &axis) || !pad_dim(&dims[axis], begins[i], ends[i])) return;
+  gather_step_shape(step, in->rank, dims);
+}
+
+/* ---- Resize */
+
+/* A length times a float32 scale, where that is whole: else the runtimes may round differently. */
+static gather_dim scale_dim(const gather_dim *dim, const gather_tensor *scales, int64_t i) {
+  float scale;
+  if (scales->type != GATHER_TYPE_FLOAT32 || scales->strides || (scales->flags & GATHER_TENSOR_BYTE_SWAPPED))
+    return gather_any_dim;
+  memcpy(&scale, (const char *)scales->data + i * (int64_t)sizeof scale, sizeof scale);
+  if (scale >= 1.0f && scale <= 1.0f) return *dim;
+  if (!gather_is_exact(dim) || dim->min > 1 << 20 || !(scale > 0.0f && scale < 1048576.0f)) return gather_any_dim;
+  double len = (double)dim->min * (double)scale;
+  int64_t whole = (int64_t)len;
+  return len > (double)whole || len < (double)whole ? gather_any_dim : gather_exact_dim(whole);
+}
+
+/* Sets the axes that are named (all where none is) to the sizes, or to the lengths that the scales give. */
+static bool resize_axes(gather_step *step, gather_dim *dims, const gather_dim *sizes, const gather_tensor *scales,
+                        int64_t count) {
+  const gather_known *in = gather_step_in(step, 0);
+  bool given = gather_step_find(step, "axes") != NULL;
+  int64_t axes_count = in->rank;
+  const int64_t *axes = given ? gather_step_attribute(step, "axes", &axes_count) : NULL;
+  int32_t axis;
+  if ((given && !axes) || axes_count != count) return false;
+  for (int64_t i = 0; i < count; i++) {
+    if (!gather_wrap_axis(axes ? axes[i] : i, in->rank, &axis)) return false;
+    dims[axis] = sizes ? sizes[i] : scale_dim(&in->dims[axis], scales, i);
+    if (dims[axis].min < 0) dims[axis] = gather_any_dim;
+  }
+  return true;
+}
+
+static void infer_resize(gather_step *step) {
+  static const char *const WORDS[] = {"stretch"};
+  const gather_known *in = gather_step_in(step, 0);
+  bool old = step->node->opset < 11; /* Upsample, and the first Resize: data and scales */
+  const gather_known *by = gather_step_in(step, old ? 1 : 2);
+  const gather_tensor *scales = by->tensor && by->tensor->rank == 1 ? by->tensor : NULL;
+  gather_dim dims[GATHER_MAX_RANK];
+  int64_t count = 0;
+  int32_t word;
+  bool done = false;
+  step->out.type = in->type;
+  if (in->rank < 1) return;
+  memcpy(dims, in->dims, (size_t)in->rank * sizeof *dims);
+  const gather_dim *sizes = old ? NULL : gather_step_elements(step, gather_step_in(step, 3), &count);
+  if (sizes && gather_step_word(step, "keep_aspect_ratio_policy", WORDS, 1, &word))
+    done = resize_axes(step, dims, sizes, NULL, count);
+  else if (!sizes && scales && (old || !gather_step_has(step, 3)))
+    done = resize_axes(step, dims, NULL, scales, scales->shape[0]);
+  for (int32_t d = 0; !done && d < in->rank; d++) dims[d] = gather_any_dim;
+  gather_step_shape(step, in->rank, dims);
+}
+
+/* ---- blocks of depth */
+
+static gather_dim times(const gather_dim *dim, int64_t block, bool divide) {
+  int64_t len;
+  if (!gather_is_exact(dim)) return gather_any_dim;
+  if (divide) return dim->min % block == 0 ? gather_exact_dim(dim->min / block) : gather_any_dim;
+  return gather_mul(dim->min, block, &len) ? gather_exact_dim(len) : gather_any_dim;
+}
+
+static void move_blocks(gather_step *step, const char *name, bool to_space) {
+  const gather_known *in = gather_step_in(step, 0);
+  gather_dim dims[GATHER_MAX_RANK];
+  int64_t block, all = 1;
+  step->out.type = in->type;
+  if (in->rank < 3 || !gather_step_integer(step, name, step->openvino, &block) || block < 1) return;
+  dims[0] = in->dims[0];
+  for (int32_t d = 2; d < in->rank; d++) {
+    dims[d] = times(&in->dims[d], block, !to_space);
+    if (!gather_mul(all, block, &all)) return;
+  }
+  dims[1] = times(&in->dims[1], all, to_space);
+  gather_step_shape(step, in->rank, dims);
+}
+
+static void infer_depth_to_space(gather_step *step) {
+  move_blocks(step, step->openvino ? "block_size" : "blocksize", true);
+}
+
+static void infer_space_to_depth(gather_step *step) {
+  move_blocks(step, step->openvino ? "block_size" : "blocksize", false);
+}
+
+/* ---- the table */
+
+const struct gather_rules_of_shape gather_rules_shape = {
+    .like = infer_like,
+    .same = infer_same,
+    .like_bool = infer_like_bool,
+    .like_second = infer_like_second,
+    .identity = infer_identity,
+    .unsqueeze = infer_unsqueeze,
+    .squeeze = infer_squeeze,
+    .reshape = infer_reshape,
+    .flatten = infer_flatten,
+    .transpose = infer_transpose,
+    .concat = infer_concat,
+    .pad = infer_pad,
+    .resize = infer_resize,
+    .depth_to_space = infer_depth_to_space,
+    .space_to_depth = infer_space_to_depth,
+};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/checked.h"
-#include "model/values.h"
+#include "model/infer.h"
 
 /* One axis' cut: of the elements start, start + by, ... before end. */
 typedef struct {
@@ -30,6 +30,13 @@ static gather_dim cut_dim(const gather_dim *dim, cut *c) {
   if (gather_is_exact(dim)) return gather_exact_dim(slice_len(&c->start, c->end, c->by, dim->min));
   if (c->start == 0 && c->by == 1 && c->end >= dim->max) return *dim; /* of it all */
   return (gather_dim){0, dim->max, NULL};
+}
+
+/* Slices one axis: len elements from start on, `by` apart. The slice must be inside the axis. */
+static void cut_view(gather_view *view, int32_t axis, int64_t start, int64_t by, int64_t len) {
+  if (len > 0) view->data += start * view->strides[axis];
+  view->strides[axis] = len > 1 ? by * view->strides[axis] : 0;
+  view->lengths[axis] = len;
 }
 
 static void slice_values(gather_step *step, const gather_known *in, const cut *c, int64_t len) {
@@ -82,7 +89,7 @@ static void unknown_slice(gather_step *step, const slice *s) {
   gather_step_shape(step, in->rank, dims);
 }
 
-void gather_infer_slice(gather_step *step) {
+static void infer_slice(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
   cut c = {0, 0, 1};
@@ -102,7 +109,7 @@ void gather_infer_slice(gather_step *step) {
     c = (cut){s.starts[i], s.ends[i], s.steps ? s.steps[i] : 1};
     if (c.by == 0) return;
     dims[axis] = cut_dim(&dims[axis], &c);
-    if (whole) gather_view_cut(&view, axis, c.start, c.by, dims[axis].min);
+    if (whole) cut_view(&view, axis, c.start, c.by, dims[axis].min);
   }
   gather_step_shape(step, in->rank, dims);
   if (s.starts_count == 1 && gather_is_exact(&in->dims[0])) slice_values(step, in, &c, dims[0].min);
@@ -204,12 +211,12 @@ static bool strided_view(const strided *s, gather_view view, gather_view *to) {
     } else if (is_set(&s->shrink, i)) {
       int64_t len = view.lengths[d], at = s->begin[i] < 0 ? s->begin[i] + len : s->begin[i];
       if (at < 0 || at >= len || is_set(&s->begin_mask, i) || (s->by && s->by[i] != 1)) return false;
-      gather_view_cut(&view, d++, at, 1, 1);
+      cut_view(&view, d++, at, 1, 1);
     } else {
       const gather_dim whole = gather_exact_dim(view.lengths[d]);
       cut c = strided_cut(s, i, s->by ? s->by[i] : 1);
       gather_dim len = cut_dim(&whole, &c);
-      gather_view_cut(&view, d, c.start, c.by, len.min);
+      cut_view(&view, d, c.start, c.by, len.min);
       take_axis(to, &view, d++);
     }
   }
@@ -226,7 +233,7 @@ static void follow_strided(gather_step *step, const strided *s) {
     (void)gather_step_set_view(step, &to);
 }
 
-void gather_infer_strided_slice(gather_step *step) {
+static void infer_strided_slice(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
   strided s;
@@ -269,7 +276,7 @@ static void split_at(gather_step *step, int32_t axis, const gather_dim *lens) {
     if (follow) slice_values(step, in, &c, lens[i].min);
     if (follow && whole && !step->out.tensor) {
       part = view;
-      gather_view_cut(&part, axis, c.start, 1, lens[i].min);
+      cut_view(&part, axis, c.start, 1, lens[i].min);
       (void)gather_step_set_view(step, &part);
     }
     if (follow) c.start += lens[i].min;
@@ -331,7 +338,7 @@ static bool split_axis(gather_step *step, int32_t *axis) {
   return in->rank >= 1 && gather_wrap_axis(number, in->rank, axis);
 }
 
-void gather_infer_split(gather_step *step) {
+static void infer_split(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t count;
   int32_t axis;
@@ -347,3 +354,11 @@ void gather_infer_split(gather_step *step) {
     fits = equal_lens(step, &in->dims[axis], lens);
   if (fits) split_at(step, axis, lens);
 }
+
+/* ---- the table */
+
+const struct gather_rules_of_slice gather_rules_slice = {
+    .slice = infer_slice,
+    .strided_slice = infer_strided_slice,
+    .split = infer_split,
+};

@@ -1,14 +1,186 @@
 /* SPDX-License-Identifier: MIT
  *
- * model.c: opening a model, and what is in it.
+ * model.c: opening a model, and which of its nodes are gather nodes, which rules these follow, and which others take indices and are not
+ * checked.
  */
-#include "model/model_internal.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "io/format/format.h"
-#include "model/model_check.h"
+#include "model/infer.h"
+
+/* ---- gather nodes */
+
+/* The latest operator set of OpenVINO (2026.4). A later one may have other rules, and OpenVINO refuses to read a layer of it. */
+enum { LATEST_OPENVINO = 17 };
+
+/* The latest operator set of ONNX (1.23), of which the same holds. */
+enum { LATEST_ONNX = 28 };
+
+/* OpenVINO ignores case in layer types. */
+static bool same_name(const char *a, const char *b) {
+  for (; *a && *b; a++, b++)
+    if ((*a | 32) != (*b | 32)) return false;
+  return *a == *b;
+}
+
+bool gather_model_same_op(const gather_model *model, const char *a, const char *b) {
+  return gather_model_is_openvino(model) ? same_name(a, b) : strcmp(a, b) == 0;
+}
+
+/* The dialect of ops.def that defines the node's operator, by its domain; NULL. */
+static const char *dialect_of(const gather_model *model, const gather_node *node) {
+  if (gather_model_is_openvino(model)) return strncmp(node->domain, "opset", 5) == 0 ? "openvino" : NULL;
+  if (!*node->domain) return "onnx";
+  return strcmp(node->domain, "com.microsoft") == 0 ? "microsoft" : NULL;
+}
+
+/* Whether a function of the model replaces an operator of a domain other than ONNX's own. */
+static bool is_function(const gather_model *model, const gather_node *node) {
+  const gather_graph_file *file = model->graph_file;
+  for (int64_t i = 0; *node->domain && i < file->function_count; i++)
+    if (strcmp(file->functions[i].name, node->op) == 0 && strcmp(file->functions[i].domain, node->domain) == 0)
+      return true;
+  return false;
+}
+
+/* The operator's name as ops.def has it; NULL where no row of that dialect has one. */
+static const char *gather_name(const gather_model *model, const gather_node *node, const char *dialect) {
+  for (size_t i = 0; dialect && i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (gather_model_same_op(model, node->op, op->name) && strcmp(op->dialect, dialect) == 0)
+      return is_function(model, node) ? NULL : op->name;
+  }
+  return NULL;
+}
+
+bool gather_model_is_gather(const gather_model *model, const gather_node *node) {
+  return gather_name(model, node, dialect_of(model, node)) != NULL;
+}
+
+/* The newest version of an operator set of which it is known that the last row of each operator holds. */
+static int64_t latest_of(const char *dialect) {
+  if (strcmp(dialect, "openvino") == 0) return LATEST_OPENVINO;
+  return strcmp(dialect, "onnx") == 0 ? LATEST_ONNX : INT64_MAX;
+}
+
+const gather_op *gather_model_rules(const gather_model *model, const gather_node *node) {
+  const char *dialect = dialect_of(model, node), *name = gather_name(model, node, dialect);
+  if (!name || node->opset > latest_of(dialect)) return NULL;
+  return gather_op_for_opset(dialect, name, node->opset);
+}
+
+/* The first version of its operator set that has the operator. */
+static int64_t first_version(const char *dialect, const char *name) {
+  int64_t first = INT64_MAX;
+  for (size_t i = 0; i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (strcmp(op->dialect, dialect) == 0 && strcmp(op->name, name) == 0 && op->version < first) first = op->version;
+  }
+  return first;
+}
+
+void gather_model_version_text(const gather_model *model, const gather_node *node, char *text, size_t bytes) {
+  const char *dialect = dialect_of(model, node), *name = gather_name(model, node, dialect);
+  const char *domain = *node->domain ? node->domain : "ai.onnx";
+  const int64_t first = name ? first_version(dialect, name) : 0;
+  if (!name)
+    (void)snprintf(text, bytes, "the version of the operator is unknown");
+  else if (gather_model_is_openvino(model))
+    (void)snprintf(text, bytes, "the layer has the version '%.40s'; %s is known from opset%" PRId64 " to opset%d",
+                   node->domain, name, first, LATEST_OPENVINO);
+  else if (node->opset == 0)
+    (void)snprintf(text, bytes, "no version of the operator set %s is imported; %s exists since version %" PRId64,
+                   domain, name, first);
+  else if (node->opset > latest_of(dialect))
+    (void)snprintf(text, bytes,
+                   "version %" PRId64 " of the operator set %s is imported; %s is known from version %" PRId64
+                   " to %" PRId64,
+                   node->opset, domain, name, first, latest_of(dialect));
+  else
+    (void)snprintf(text, bytes,
+                   "version %" PRId64 " of the operator set %s is imported; %s exists since version %" PRId64,
+                   node->opset, domain, name, first);
+}
+
+/* ---- nodes that take indices and are not checked: the rows of siblings.def */
+
+/* Where operators are defined, as bits. */
+enum { ONNX = 1, ML = 2, MICROSOFT = 4, OPENVINO = 8 };
+
+typedef struct sibling_row {
+  unsigned homes;
+  const char *op;
+  int32_t input; /* that must be given; 0 is always */
+} sibling_row;
+
+static const sibling_row ROWS[] = {
+#define GATHER_SIBLING(homes, op) {(homes), op, 0},
+#define GATHER_SIBLING_INPUT(homes, op, i) {(homes), op, i},
+#include "model/siblings.def"
+#undef GATHER_SIBLING
+#undef GATHER_SIBLING_INPUT
+};
+
+enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
+
+static unsigned home_of(const gather_model *model, const char *domain) {
+  if (gather_model_is_openvino(model)) return strncmp(domain, "opset", 5) == 0 ? OPENVINO : 0;
+  if (!*domain) return ONNX;
+  if (strcmp(domain, "ai.onnx.ml") == 0) return ML;
+  return strcmp(domain, "com.microsoft") == 0 ? MICROSOFT : 0;
+}
+
+/* The operator's entry in the table, if that domain has it; otherwise NULL. */
+static gather_unchecked *find(const gather_model *model, const char *domain, const char *op, unsigned *home) {
+  *home = home_of(model, domain);
+  for (int i = 0; *home && i < ROW_COUNT; i++)
+    if ((ROWS[i].homes & *home) && gather_model_same_op(model, op, ROWS[i].op)) return &model->siblings[i];
+  return NULL;
+}
+
+/* Counts the nodes that take indices and are not checked (siblings.def): begin, then each node, then end. */
+static gather_status siblings_begin(gather_model *model, gather_error *error) {
+  const gather_graph_file *file = model->graph_file;
+  model->siblings = gather_arena_take(&model->arena, ROW_COUNT, sizeof *model->siblings);
+  if (!model->siblings) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the operators of a model");
+  for (int64_t i = 0; i < file->function_count; i++) {
+    unsigned home;
+    gather_unchecked *sibling = find(model, file->functions[i].domain, file->functions[i].name, &home);
+    if (sibling) sibling->functions |= home;
+  }
+  return GATHER_OK;
+}
+
+static void siblings_count(gather_model *model, const gather_node *node) {
+  unsigned home;
+  gather_unchecked *sibling = find(model, node->domain, node->op, &home);
+  if (!sibling || (sibling->functions & home)) return;
+  const int32_t needed = ROWS[sibling - model->siblings].input;
+  sibling->count += needed == 0 || (needed < node->input_count && *node->inputs[needed]);
+}
+
+static void siblings_end(gather_model *model) {
+  for (int i = 0; i < ROW_COUNT; i++)
+    if (model->siblings[i].count > 0)
+      model->siblings[model->sibling_count++] = (gather_unchecked){.op = ROWS[i].op, .count = model->siblings[i].count};
+}
+
+int64_t gather_model_not_checked_count(const gather_model *model) { return model->sibling_count; }
+
+const char *gather_model_not_checked_op(const gather_model *model, int64_t i) {
+  return i >= 0 && i < model->sibling_count ? model->siblings[i].op : NULL;
+}
+
+int64_t gather_model_not_checked_nodes(const gather_model *model, int64_t i) {
+  return i >= 0 && i < model->sibling_count ? model->siblings[i].count : 0;
+}
+
+/* ---- opening */
 
 static gather_status count_nodes(gather_model *model, const gather_graph *graph, int depth, gather_error *error) {
   if (depth > GATHER_MAX_DEPTH)
@@ -17,7 +189,7 @@ static gather_status count_nodes(gather_model *model, const gather_graph *graph,
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
     model->node_count += gather_model_is_gather(model, node);
-    gather_siblings_count(model, node);
+    siblings_count(model, node);
     for (int32_t k = 0; k < node->attribute_count; k++)
       if (node->attributes[k].kind == GATHER_ATTRIBUTE_GRAPH && node->attributes[k].graph)
         GATHER_TRY(count_nodes(model, node->attributes[k].graph, depth + 1, error));
@@ -48,11 +220,11 @@ static gather_status fill(gather_model *model, gather_error *error) {
   if (!graph_file || !graph_file->graph)
     return gather_fail_file(error, GATHER_UNSUPPORTED, model->file ? model->file->name : "", -1,
                             "it contains tensors, not a model");
-  GATHER_TRY(gather_siblings_begin(model, error));
+  GATHER_TRY(siblings_begin(model, error));
   GATHER_TRY(count_nodes(model, graph_file->graph, 0, error));
   for (int64_t i = 0; i < graph_file->function_count; i++)
     GATHER_TRY(count_nodes(model, graph_file->functions[i].graph, 0, error));
-  gather_siblings_end(model);
+  siblings_end(model);
   return list_inputs(model, error);
 }
 
@@ -108,11 +280,15 @@ gather_status gather_model_input_check(const gather_model_input *input, gather_e
 }
 
 const gather_file *gather_model_file(const gather_model *model) { return model->file; }
+
 const char *gather_model_dialect(const gather_model *model) {
   return gather_model_is_openvino(model) ? "openvino" : "onnx";
 }
+
 int64_t gather_model_node_count(const gather_model *model) { return model->node_count; }
+
 int64_t gather_model_input_count(const gather_model *model) { return model->input_count; }
+
 int64_t gather_model_output_count(const gather_model *model) { return model->graph_file->graph->output_count; }
 
 const char *gather_model_input_name(const gather_model *model, int64_t i) {

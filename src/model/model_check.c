@@ -4,12 +4,8 @@
  */
 #include "model/model_check.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "model/operands.h"
 
 const char *gather_source_name(gather_source source) {
   static const char *const NAMES[] = {"none", "initializer", "constant", "input", "computed"};
@@ -22,12 +18,8 @@ const char *gather_verdict_name(gather_verdict verdict) {
 }
 
 static gather_status check_all(gather_check *check, const gather_check_options *options, gather_error *error) {
-  const gather_graph_file *file = check->model->graph_file;
-  const gather_check_walk whole = {.path = "main"};
   GATHER_TRY(gather_check_given(check, options, error));
-  GATHER_TRY(gather_check_functions(check, error));
-  GATHER_TRY(gather_check_graph(check, file->graph, &whole, error));
-  GATHER_TRY(gather_check_uncalled(check, error));
+  GATHER_TRY(gather_check_walk(check, error));
   if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
   return GATHER_OK;
 }
@@ -104,7 +96,7 @@ gather_status gather_check_find(const gather_check *check, const char *name, con
                                 gather_error *error) {
   int64_t number;
   *node = NULL;
-  gather_status status = gather_operands_choose(check, name, &number, error);
+  gather_status status = gather_check_choose(check, name, &number, error);
   if (status == GATHER_USAGE && !name) { /* as since 0.2: several nodes have no only one */
     status = GATHER_NAME_NOT_FOUND;
     if (error) error->status = status;

@@ -5,13 +5,9 @@
 #ifndef GATHER_MODEL_CHECK_H
 #define GATHER_MODEL_CHECK_H
 
+#include "core/base/growing.h"
 #include "model/infer.h"
-#include "model/node_path.h"
 
-/* Graphs in graphs: deeper models are refused. */
-enum { GATHER_MAX_DEPTH = 64 };
-/* Limit of the work of all function calls, counted in values and 16 times nodes: far above what real models need. */
-enum { GATHER_ALL_CALLS = 1 << 20 };
 /* Limit of all indices checked that are fewer in memory, repeated by Expand and similar operators. */
 enum { GATHER_ALL_REPEATED = 1 << 26 };
 
@@ -24,14 +20,8 @@ typedef struct gather_override {
   gather_tensor tensor;
 } gather_override;
 
-/* A function by its name. */
-typedef struct gather_callee {
-  const gather_function *function;
-  bool ambiguous;                  /* two have the name */
-  bool reached;                    /* the nodes of a call are listed */
-  bool cut;                        /* a call is beyond the limits and was not followed */
-  bool shares_name, shares_domain; /* others differ only by the domain, or only by the overload */
-} gather_callee;
+/* A function by its name (walk.c). */
+typedef struct gather_callee gather_callee;
 
 /* What is known of a gather node beyond its public part. */
 typedef struct gather_place {
@@ -90,104 +80,61 @@ GATHER_CHECKED gather_status gather_check_given(gather_check *check, const gathe
 const gather_model_input *gather_check_input(const gather_check *check, const char *name);
 /* A declared length, with the recorded length of its name. */
 gather_dim gather_check_dim(const gather_check *check, const gather_dim *dim);
-/* Whether the caller gave a length for that name, which no input of the model has: then it speaks of the values that are declared with
- * it. */
-bool gather_check_names(const gather_check *check, const char *name);
-/* Whether a length that gather_check_dim returned is that of another input which has the same name for it: runtimes do not compare the
- * two, so it is no fact. */
-bool gather_check_borrows(const gather_check *check, const gather_dim *dim);
-/* Records that a value contradicts its declaration. */
-GATHER_CHECKED gather_status gather_check_contradicts(gather_check *check, const gather_scope *scope,
-                                                      const gather_known *known, gather_error *error);
-/* The operand with what the file declares where nothing else is known, for people to see. Allocates in the check. */
-GATHER_CHECKED gather_status gather_check_shown(gather_check *check, const gather_scope *scope, gather_operand *operand,
-                                                gather_error *error);
 
-/* How a graph is walked. */
-typedef struct gather_check_walk {
-  const gather_scope *parent;
-  const char *path;
-  int depth;
-  const gather_node *call; /* a function's body: the node that calls it, in the scope `caller`; NULL */
-  const gather_function *function;
-  const gather_scope *caller;
-  const gather_known *inputs; /* of a body: what its inputs get; NULL */
-  gather_known *results;      /* receives what is known of the graph's outputs; NULL */
-} gather_check_walk;
+/* Who says the length of a name. */
+typedef enum gather_dim_giver {
+  GATHER_DIM_OF_OTHERS, /* a given input that has the name, if anything: runtimes do not compare inputs, so for another one it is no fact */
+  GATHER_DIM_OF_INPUT,  /* the caller, of a name that inputs of the model have */
+  GATHER_DIM_OF_ITS_OWN /* the caller, of a name that no input has: it speaks of the values that are declared with it */
+} gather_dim_giver;
 
-/* Walks a graph and everything in it: infers each node's outputs, and verifies each gather node. */
-GATHER_CHECKED gather_status gather_check_graph(gather_check *check, const gather_graph *graph,
-                                                const gather_check_walk *walk, gather_error *error);
+gather_dim_giver gather_check_dim_giver(const gather_check *check, const char *name);
 
-/* The order in which the nodes of a graph run; NULL: that of the file. Records the producer of each value. */
-GATHER_CHECKED gather_status gather_check_order(gather_check *check, gather_scope *scope, const int64_t **order,
-                                                gather_error *error);
+/* Walks the model: infers the outputs of each node, and lists and verifies each gather node, in the main graph, in graphs in nodes, and in
+ * functions. */
+GATHER_CHECKED gather_status gather_check_walk(gather_check *check, gather_error *error);
 
-/* ---- rounds.c: how often the graphs of a node run */
+/* ---- the graphs of a node (flow.c) */
 
 typedef enum gather_runs { GATHER_RUNS_SURELY, GATHER_RUNS_NEVER, GATHER_RUNS_PERHAPS } gather_runs;
 
-/* Which of an If's graphs its condition takes, where that is known: 0 or 1; -1. */
-int gather_check_branch(gather_step *step);
-/* How often the body of a Loop or Scan runs. */
-gather_dim gather_check_rounds(gather_step *step);
-/* How many inputs of a Scan are carried from round to round; -1: not known, or another node. */
-int64_t gather_scan_carried(const gather_step *step);
 /* Whether graph number `which` of a node (of an If: 0 then, 1 else) runs; the text says why not, or what decides it. */
 gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t bytes);
 /* An outer value as an input of a body. */
 gather_known gather_body_input(const gather_known *outer);
+/* A value of a body as an output of the node, with its elements. */
+gather_known gather_body_output(const gather_step *step, const gather_known *value);
 /* The inputs of the body of a Loop or Scan in its first round: graph->input_count of them. Nothing is known of those of other nodes. */
 void gather_body_inputs(gather_step *step, const gather_graph *graph, gather_known *inputs);
-/* Whether each round passes input i on as it is. */
-bool gather_body_keeps(const gather_step *step, const gather_graph *graph, int64_t i);
-/* Whether the next round gets another value for input i. */
-bool gather_body_carries(const gather_step *step, const gather_graph *graph, int64_t i);
+
+/* Whether the shape of an input of a body may change from round to round. */
+bool gather_body_changes(gather_step *step, const gather_graph *graph, const gather_known *inputs);
 /* Makes carried inputs more general where the results of a round do not fit them; false: all fit. last: so much that the next do. */
 bool gather_body_widen(gather_step *step, const gather_graph *graph, const gather_known *results, bool last,
                        gather_known *inputs);
-
-/* ---- flow.c */
-
-/* Walks the function of the model that a node calls, and infers the node's outputs; does not change other nodes. number: of the node in its graph. */
-GATHER_CHECKED gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step,
-                                               int64_t number, int depth, gather_error *error);
-/* Makes the table of functions. */
-GATHER_CHECKED gather_status gather_check_functions(gather_check *check, gather_error *error);
-/* Lists the nodes of the functions that no call has listed. */
-GATHER_CHECKED gather_status gather_check_uncalled(gather_check *check, gather_error *error);
-
-/* The same for a node of an operator with a function of its own, GatherTree. */
-GATHER_CHECKED gather_status gather_check_tree(gather_check *check, const gather_scope *scope, const gather_node *node,
-                                               gather_model_node *out, gather_error *error);
-/* Its steps that all nodes have. begin: rules and operands; *done: the node is not checked, for a reason that is given. */
-GATHER_CHECKED gather_status gather_check_begin(gather_check *check, const gather_scope *scope, const gather_node *node,
-                                                gather_model_node *out, bool *done, gather_error *error);
-/* Operand number i of a node. */
-gather_operand gather_check_operand(const gather_scope *scope, const gather_node *node, int32_t i);
-/* Whether the elements are known, and not too many to check; NULL: not known. */
-bool gather_check_may_read(gather_check *check, const gather_tensor *tensor);
-/* Gives the verdict unknown and why, or bad and what is wrong; unknown: says why the indices are not known. */
-GATHER_CHECKED gather_status gather_check_say(gather_check *check, gather_model_node *out, gather_error *error,
-                                              const char *text);
-GATHER_CHECKED gather_status gather_check_bad(gather_check *check, gather_model_node *out, const gather_error *why,
-                                              gather_error *error);
-GATHER_CHECKED gather_status gather_check_unknown(gather_check *check, const gather_scope *scope,
-                                                  gather_model_node *out, gather_error *error);
 
 /* Fills in operands, indices and verdict of one gather node; op, names and graph are set. */
 GATHER_CHECKED gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                                gather_model_node *out, gather_error *error);
 
-/* Fills in what each number of an index selects on, and the smallest and largest of them all, once the operands are set. */
-GATHER_CHECKED gather_status gather_check_components(gather_check *check, gather_model_node *out, gather_error *error);
-
-/* Whether the lengths that data and indices share fit, whatever those are that are not known. */
-bool gather_check_lengths_fit(const gather_model_node *out);
-/* Whether indices that are not known are in range all the same: each is within the bounds. */
-bool gather_check_stays_in_range(const gather_scope *scope, const gather_model_node *out, gather_dim *bounds);
-
 /* Fills in the likely cause of each node with bad indices, when all nodes are known. False if out of memory. */
 bool gather_check_causes(gather_check *check);
+
+/* The number, in the check, of the gather node that a name means; NULL means the only one. Returns GATHER_NAME_NOT_FOUND or
+ * GATHER_USAGE with a list of the nodes. */
+GATHER_CHECKED gather_status gather_check_choose(const gather_check *check, const char *name, int64_t *number,
+                                                 gather_error *error);
+
+/* At most so many names come from it. */
+enum { GATHER_MOST_LEADING = 8 };
+
+/* The further inputs of the model that make node `number` known to that extent; none if inputs are not enough. The check's own inputs
+ * and dimensions stay given. */
+GATHER_CHECKED gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal,
+                                                   gather_arena *arena, const char **names, int64_t *count,
+                                                   gather_error *error);
+
+/* Adds the likely cause of a bad index, and a line for each runtime with what it does. indent: blanks before each line. */
+void gather_model_bad_text(const gather_model_node *node, int indent, gather_growing *to);
 
 #endif

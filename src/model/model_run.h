@@ -85,37 +85,36 @@ typedef struct gather_running {
 /* Computes a value and the values that it needs; it stays unready if one is missing (with one_node). */
 GATHER_CHECKED gather_status gather_run_compute(gather_running *run, gather_run_value *value, gather_error *error);
 
+/* Calls `add` for each value that must be given so that these values become usable: those that nothing here computes. */
+GATHER_CHECKED gather_status gather_run_roots(gather_running *run, const char *const *names, int32_t count,
+                                              void (*add)(void *context, const char *name), void *context,
+                                              gather_error *error);
+
 /* ---- run_values.c */
 
-/* Makes the table: constants, and which node produces which value. */
-GATHER_CHECKED gather_status gather_run_values(gather_running *run, gather_error *error);
-/* The value of that name, added if missing; NULL without memory. */
-gather_run_value *gather_run_ensure(gather_running *run, const char *name);
 /* The value of that name; NULL. */
 gather_run_value *gather_run_find(const gather_running *run, const char *name);
 /* The caller's tensor replaces the value of the file or of a node. */
-void gather_run_set(gather_run_value *value, const gather_tensor *tensor);
+GATHER_INLINE void gather_run_set(gather_run_value *value, const gather_tensor *tensor) {
+  value->tensor = *tensor;
+  value->unreadable = NULL;
+  value->ready = value->given = true;
+}
 /* Whether an operator belongs to the dialect itself, not to another domain. */
-bool gather_run_is_own(const gather_model *model, const gather_node *node);
-/* Whether the node needs only the shapes of its inputs. */
-bool gather_run_needs_shape(const gather_model *model, const gather_node *node);
-/* Whether a node can use the value: with skips_unreadable, of one whose elements cannot be read, only the shape is
- * usable. */
-bool gather_run_usable(const gather_running *run, const gather_node *node, const gather_run_value *value);
-/* Checks that a value's elements can be read; fails as gather_file_tensor_check does. */
-GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, gather_error *error);
+GATHER_INLINE bool gather_run_is_own(const gather_model *model, const gather_node *node) {
+  bool onnx = strcmp(model->graph_file->dialect, "onnx") == 0;
+  return onnx ? !*node->domain || strcmp(node->domain, "ai.onnx") == 0 : strncmp(node->domain, "opset", 5) == 0;
+}
+
 /* The tensor of input number i; NULL if it is omitted. */
 const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i);
 /* Sets the value of output number 0 to that tensor. */
 void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor);
 
-/* ---- run_around.c: the graphs around the node that is run */
-
 /* Opens the graphs on the way to a node; `run` becomes that of the last one. The values of the graph around it, and the arguments and
  * attributes of the node that calls a function, are then those of its values and nodes. */
 GATHER_CHECKED gather_status gather_run_open(gather_running *run, const gather_run_way *way, gather_error *error);
-/* Whether a function's body is on the way, as the body of one call. */
-bool gather_run_is_called(const gather_running *run);
+
 /* The value that the caller means by a name: an input of the model, where the node is in a function that it calls; else the nearest
  * of that name, from the node's graph outward. *owner: the run that has it. NULL: there is none. */
 gather_run_value *gather_run_named(gather_running *run, const char *name, gather_running **owner);
@@ -123,46 +122,46 @@ gather_run_value *gather_run_named(gather_running *run, const char *name, gather
 void gather_run_pass(gather_running *run);
 /* Sets a value to that of the graph around it. */
 void gather_run_inherit(gather_run_value *value, const gather_run_value *outer);
-/* Calls `add` for each value that must be given so that these values become usable: those that nothing here computes. */
-GATHER_CHECKED gather_status gather_run_roots(gather_running *run, const char *const *names, int32_t count,
-                                              void (*add)(void *context, const char *name), void *context,
-                                              gather_error *error);
 
-/* ---- run_given.c */
+/* ---- given.c */
 
 /* Sets the caller's tensors as values. Names, types and shapes are checked against the graph's declarations. */
 GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
                                                gather_error *error);
 
-/* ---- run_find.c */
+/* ---- node_names.c */
 
 /* The node of that name, with or without the path of its graph. by_call: one of a function is refused without its call, and the message
  * names the calls, unless nothing calls the function. */
 GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name, bool by_call,
                                                   gather_run_way *way, gather_error *error);
 
-/* The type that a graph, or an enclosing one, declares for a value; GATHER_TYPE_NONE. */
-gather_type gather_graph_value_type(const gather_graph *graph, const char *name);
 /* A node's name, or its first output's if it has none. */
-const char *gather_run_name(const gather_node *node);
+GATHER_INLINE const char *gather_run_name(const gather_node *node) {
+  return !*node->name && node->output_count > 0 ? node->outputs[0] : node->name;
+}
 /* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name produces; NULL. */
 const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
-/* ---- run_nodes.c */
+/* ---- run_operators.c */
 
-/* Whether a node can be computed here: by its operator; an arithmetic one only if it dequantises constants. */
-bool gather_run_supports(const gather_running *run, const gather_node *node);
-/* Computes a node whose inputs are all ready. */
-GATHER_CHECKED gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error);
-/* Checks that node number i can read its constants from the file. */
-GATHER_CHECKED gather_status gather_run_check_readable(gather_running *run, int64_t i, gather_error *error);
+/* An operator that a run computes. */
+typedef struct gather_run_operation {
+  const char *op;
+  int32_t least, most;                                                                         /* inputs */
+  gather_status (*compute)(gather_running *run, const gather_node *node, gather_error *error); /* NULL: nothing to do */
+  int32_t dequantized; /* so many of its first inputs may be dequantised values, which have no elements yet */
+} gather_run_operation;
+
+/* Those that change shapes, move whole tensors or compute integers; the last one has no name. */
+extern const gather_run_operation gather_run_operators[];
+
+/* ---- run_values.c: memory and copies */
+
 GATHER_CHECKED gather_status gather_run_no_memory(gather_error *error);
 /* A copy of a shape in the result's memory. */
 GATHER_CHECKED gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths,
                                               const int64_t **shape, gather_error *error);
-
-/* ---- run_tensors.c */
-
 /* Sets how much memory values may take: memory_bytes of gather_model_run_options. */
 GATHER_CHECKED gather_status gather_run_limit(gather_running *run, int64_t memory_bytes, gather_error *error);
 /* Row-major memory for a tensor of that type and shape; fails with is_over above the limit. */
@@ -173,63 +172,25 @@ GATHER_CHECKED gather_status gather_run_dense(gather_running *run, const gather_
 /* Copies the elements into a tensor of the same type and shape, which may have strides. */
 GATHER_CHECKED gather_status gather_run_copy(gather_running *run, const gather_tensor *tensor, const gather_tensor *out,
                                              gather_error *error);
-/* An integer tensor as another integer type; values are cut to its bits. */
-GATHER_CHECKED gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type,
-                                             gather_tensor *cast, gather_error *error);
-/* Element number i of a row-major integer tensor, and writing one, cut to the type's bits. */
-int64_t gather_run_integer_at(const gather_tensor *dense, int64_t i);
-void gather_run_store_integer(const gather_tensor *dense, int64_t i, int64_t number);
-/* Writes element number i of a row-major float32, float16 or bfloat16 tensor, rounded to nearest even. */
-void gather_run_store_float(const gather_tensor *tensor, int64_t i, float number);
-/* The values of an integer tensor with at most GATHER_MAX_RANK elements. */
-GATHER_CHECKED gather_status gather_run_integers(const gather_tensor *tensor, const char *what,
-                                                 int64_t values[GATHER_MAX_RANK], int32_t *count, gather_error *error);
 
-/* ---- run_dequantize.c: operators that dequantise constants */
+/* ---- run_dequantize.c: dequantised values, and gathers that decode */
 
 /* Whether an arithmetic node dequantises constants. */
 bool gather_run_dequantizes(const gather_running *run, const gather_node *node);
-GATHER_CHECKED gather_status gather_run_convert(gather_running *run, const gather_node *node, gather_type type,
-                                                gather_error *error);
-GATHER_CHECKED gather_status gather_run_subtract(gather_running *run, const gather_node *node, gather_error *error);
-GATHER_CHECKED gather_status gather_run_multiply(gather_running *run, const gather_node *node, gather_error *error);
-GATHER_CHECKED gather_status gather_run_dequantize_linear(gather_running *run, const gather_node *node,
-                                                          gather_error *error);
 
-/* ---- run_quantized.c: gathers that decode */
+/* Describes the output of a node that dequantises: Convert (to that type), Subtract, Multiply, DequantizeLinear. */
+GATHER_CHECKED gather_status gather_run_dequantize(gather_running *run, const gather_node *node, gather_type type,
+                                                   gather_error *error);
 
-/* The dequantised value of input number i; NULL if it is another one. */
-gather_dequantized *gather_run_dequantized(const gather_running *run, const gather_node *node, int32_t i);
-/* Sets the value of output number 0, which has that type and shape, without computing it. */
-void gather_run_give_dequantized(gather_running *run, const gather_node *node, const gather_tensor *tensor,
-                                 gather_dequantized *dequantized);
+/* Where input number 0 is a dequantised value: sets the value of output number 0 to the same in the shape of that tensor, without computing
+ * it. False where it is another one. */
+bool gather_run_keep_dequantized(gather_running *run, const gather_node *node, const gather_tensor *tensor);
 /* Computes the elements of a dequantised value; does nothing for another one. */
 GATHER_CHECKED gather_status gather_run_decode(gather_running *run, gather_run_value *value, gather_error *error);
-/* Gathers rows of input number 0, a dequantised value, and decodes them. */
-GATHER_CHECKED gather_status gather_run_gather_dequantized(gather_running *run, const gather_node *node,
-                                                           const gather_op *op, const gather_options *options,
-                                                           gather_error *error);
-/* Whether that is possible: such a value, of which nothing before the rows was reshaped. */
-bool gather_run_decodes_rows(const gather_running *run, const gather_node *node, const gather_op *op,
-                             const gather_options *options);
-GATHER_CHECKED gather_status gather_run_block_quantized(gather_running *run, const gather_node *node,
-                                                        const gather_op *op, const gather_options *options,
-                                                        gather_error *error);
-
-/* ---- run_shapes.c: operators that rename shapes */
-
-GATHER_CHECKED gather_status gather_run_reshape(gather_running *run, const gather_node *node, gather_error *error);
-GATHER_CHECKED gather_status gather_run_squeeze(gather_running *run, const gather_node *node, gather_error *error);
-GATHER_CHECKED gather_status gather_run_unsqueeze(gather_running *run, const gather_node *node, gather_error *error);
-GATHER_CHECKED gather_status gather_run_shape_of(gather_running *run, const gather_node *node, gather_error *error);
-
-/* ---- run_modulo.c */
-
-GATHER_CHECKED gather_status gather_run_modulo(gather_running *run, const gather_node *node, gather_error *error);
-
-/* ---- run_moves.c: operators that move whole tensors */
-
-GATHER_CHECKED gather_status gather_run_transpose(gather_running *run, const gather_node *node, gather_error *error);
-GATHER_CHECKED gather_status gather_run_concat(gather_running *run, const gather_node *node, gather_error *error);
+/* Gathers rows of quantised data, or of a dequantised value of which nothing before the rows was reshaped, and decodes them. *done: false
+ * where the node is another gather. */
+GATHER_CHECKED gather_status gather_run_gather_decoded(gather_running *run, const gather_node *node,
+                                                       const gather_op *op, const gather_options *options, bool *done,
+                                                       gather_error *error);
 
 #endif

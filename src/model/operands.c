@@ -1,16 +1,165 @@
 /* SPDX-License-Identifier: MIT
  *
- * operands.c: one gather node and its operands. A check gives what follows from the file. Values that the check does
- * not follow are computed as in a run, and given to a second check.
+ * operands.c: one gather node and its operands. A check gives what follows from the file. Values that the check does not follow are
+ * computed as in a run, and given to a second check. And which inputs of the model would make a node known: those that lead to it are
+ * tried, a check gets zeros for them.
  */
-#include "model/operands.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/base/tensor.h"
+#include "model/model_check.h"
+#include "model/model_run.h"
+
+/* ---- inputs that would make a node known */
+
+/* Inputs of the main graph that were not given and lead to a node's indices. */
+typedef struct leading {
+  const gather_value *inputs[GATHER_MOST_LEADING];
+  bool used[GATHER_MOST_LEADING];
+  int32_t count;
+  bool too_many;
+} leading;
+
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a node's operands");
+}
+
+static void add_input(const gather_graph *graph, const char *name, leading *found) {
+  for (int32_t k = 0; k < found->count; k++)
+    if (strcmp(found->inputs[k]->name, name) == 0) return;
+  const gather_value *input = gather_graph_input(graph, name);
+  if (!input) return;
+  found->too_many = found->too_many || found->count == GATHER_MOST_LEADING;
+  if (!found->too_many) found->inputs[found->count++] = input;
+}
+
+static gather_status follow_back(gather_running *run, const char *indices, leading *found, gather_error *error) {
+  const gather_graph *graph = run->graph;
+  const gather_node **stack = gather_arena_take(run->arena, graph->node_count + 1, sizeof *stack);
+  bool *seen = gather_arena_take(run->arena, graph->node_count, sizeof *seen);
+  gather_node first = {.inputs = &indices, .input_count = 1};
+  int64_t height = 0;
+  if (!stack || !seen) return no_memory(error);
+  for (stack[height++] = &first; height > 0;) {
+    const gather_node *node = stack[--height];
+    for (int32_t i = 0; i < node->input_count; i++) {
+      const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
+      if (!value || value->ready) continue;
+      if (value->producer < 0)
+        add_input(graph, value->name, found);
+      else if (!seen[value->producer]) {
+        seen[value->producer] = true;
+        stack[height++] = &graph->nodes[value->producer];
+      }
+    }
+  }
+  return GATHER_OK;
+}
+
+/* Zeros that fit the input: one element in memory, repeated. */
+static bool zeros(const gather_check *check, const gather_value *input, gather_arena *arena, gather_model_input *made) {
+  static char ZEROS[64];
+  int32_t rank = input->rank < 0 ? 1 : input->rank;
+  int64_t *shape = gather_arena_take(arena, rank, sizeof *shape), *strides;
+  strides = gather_arena_take(arena, rank, sizeof *strides);
+  if (!shape || !strides) return false;
+  for (int32_t d = 0; d < rank; d++) {
+    const gather_dim any = {0, GATHER_DIM_UNBOUNDED, NULL};
+    gather_dim dim = input->rank < 0 ? any : gather_check_dim(check, &input->dims[d]);
+    shape[d] = dim.min > 1 || dim.max < 1 ? dim.min : 1;
+    strides[d] = 0;
+  }
+  made->name = input->name;
+  made->tensor = (gather_tensor){.data = ZEROS,
+                                 .type = input->type == GATHER_TYPE_NONE ? GATHER_TYPE_INT64 : input->type,
+                                 .rank = rank,
+                                 .shape = shape,
+                                 .strides = strides,
+                                 .flags = GATHER_TENSOR_READ_ONLY};
+  return true;
+}
+
+/* Whether zeros for the used ones make the indices known. */
+static gather_status try_used(const gather_check *check, const gather_check_options *given, int64_t number,
+                              gather_goal goal, const leading *found, gather_arena *arena, bool *known,
+                              gather_error *error) {
+  gather_check_options options = *given;
+  gather_model_input *inputs = gather_arena_take(arena, given->input_count + found->count, sizeof *inputs);
+  *known = false;
+  if (!inputs) return no_memory(error);
+  for (int64_t i = 0; i < given->input_count; i++) inputs[i] = given->inputs[i];
+  for (int32_t k = 0; k < found->count; k++)
+    if (found->used[k] && !zeros(check, found->inputs[k], arena, &inputs[options.input_count++]))
+      return no_memory(error);
+  options.inputs = inputs;
+  return gather_check_probe(check->model, &options, number, goal, known, error);
+}
+
+/* Adds all inputs that were not given: any may lead to the indices. */
+static void add_all(const gather_check *check, leading *found) {
+  const gather_model *model = check->model;
+  for (int64_t i = 0; i < model->input_count && !found->too_many; i++)
+    if (!gather_check_input(check, model->input_names[i]))
+      add_input(model->graph_file->graph, model->input_names[i], found);
+}
+
+/* Chooses those of the found inputs that are needed to make the indices known. */
+static gather_status choose(const gather_check *check, const gather_check_options *given, int64_t number,
+                            gather_goal goal, leading *found, gather_arena *arena, bool *known, gather_error *error) {
+  bool still;
+  *known = false;
+  if (found->too_many || found->count == 0) return GATHER_OK;
+  for (int round = 0; !*known && round < 2; round++) { /* integers only, then any type */
+    for (int32_t k = 0; k < found->count; k++)
+      found->used[k] = round == 1 || gather_type_is_index(found->inputs[k]->type);
+    GATHER_TRY(try_used(check, given, number, goal, found, arena, known, error));
+  }
+  for (int32_t k = 0; *known && k < found->count; k++) {
+    if (!found->used[k]) continue;
+    found->used[k] = false;
+    GATHER_TRY(try_used(check, given, number, goal, found, arena, &still, error));
+    found->used[k] = !still;
+  }
+  return GATHER_OK;
+}
+
+/* The further inputs of the model that a check needs to know the node's indices: at most 8, in names. None if inputs
+ * are not enough, or if the node is in an inner graph. */
+static gather_status inputs_for_indices(const gather_check *check, const gather_check_options *given, int64_t number,
+                                        gather_running *run, const char **names, int64_t *count, gather_error *error) {
+  bool known = false, is_main = run->graph == check->model->graph_file->graph;
+  leading found = {.count = 0};
+  *count = 0;
+  if (is_main) {
+    GATHER_TRY(follow_back(run, check->nodes[number].indices.name, &found, error));
+    GATHER_TRY(choose(check, given, number, GATHER_GOAL_INDICES, &found, run->arena, &known, error));
+  }
+  if (!known) { /* values that the graphs of an If use are not among its inputs */
+    found = (leading){.count = 0};
+    add_all(check, &found);
+    GATHER_TRY(choose(check, given, number, GATHER_GOAL_INDICES, &found, run->arena, &known, error));
+  }
+  for (int32_t k = 0; known && k < found.count; k++)
+    if (found.used[k]) names[(*count)++] = found.inputs[k]->name;
+  return GATHER_OK;
+}
+
+gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal, gather_arena *arena,
+                                    const char **names, int64_t *count, gather_error *error) {
+  leading found = {.count = 0};
+  bool known;
+  *count = 0;
+  add_all(check, &found);
+  GATHER_TRY(choose(check, &check->options, number, goal, &found, arena, &known, error));
+  for (int32_t k = 0; known && k < found.count; k++)
+    if (found.used[k]) names[(*count)++] = found.inputs[k]->name;
+  return GATHER_OK;
+}
+
+/* ---- the operands of a node */
 
 enum { MOST_MISSING = 8 };
 
@@ -36,10 +185,6 @@ typedef struct finding {
   gather_override *overrides;
   int64_t override_count;
 } finding;
-
-static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a node's operands");
-}
 
 /* Separates inputs of the model, which a check accepts, from other values. */
 static gather_status sort_inputs(finding *f, const gather_check_options *options, gather_error *error) {
@@ -76,11 +221,32 @@ static const gather_graph *owner_of(const gather_graph *graph, const char *name)
   return NULL;
 }
 
+static gather_type type_in(const gather_graph *graph, const char *name) {
+  const gather_value *input = gather_graph_input(graph, name);
+  if (input) return input->type;
+  for (int64_t i = 0; i < graph->info_count; i++)
+    if (strcmp(graph->infos[i].name, name) == 0) return graph->infos[i].type;
+  for (int64_t i = 0; i < graph->constant_count; i++)
+    if (strcmp(graph->constants[i].tensor.name, name) == 0) return graph->constants[i].tensor.tensor.type;
+  return GATHER_TYPE_NONE;
+}
+
+/* The type that a graph, or an enclosing one, declares for a value; GATHER_TYPE_NONE. */
+static gather_type declared_type(const gather_graph *graph, const char *name) {
+  gather_type type = GATHER_TYPE_NONE;
+  for (int depth = 0; graph && type == GATHER_TYPE_NONE && depth < GATHER_RUN_DEEPEST; graph = graph->parent, depth++) {
+    const char *layer = gather_run_layer_input(graph, name);
+    type = type_in(graph, name);
+    if (type == GATHER_TYPE_NONE && layer) type = type_in(graph, layer);
+  }
+  return type;
+}
+
 /* A type that the model declares must be that one. Where it only follows from other values, any integer type will do: a literal
  * has no type of its own then. */
 static gather_status check_fit(const finding *f, const gather_operand *operand, const gather_tensor *tensor,
                                gather_error *error) {
-  gather_type declared = gather_graph_value_type(f->graph, operand->name);
+  gather_type declared = declared_type(f->graph, operand->name);
   gather_type wanted = declared != GATHER_TYPE_NONE ? declared : operand->type;
   bool integers = declared == GATHER_TYPE_NONE && gather_type_is_index(wanted) && gather_type_is_index(tensor->type);
   if (wanted != GATHER_TYPE_NONE && wanted != tensor->type && !integers)
@@ -196,14 +362,15 @@ static gather_status prefer_inputs(finding *f, gather_error *error) {
   for (int64_t i = 0; i < made->missing_count; i++)
     inner = inner || !gather_graph_input(f->model->graph_file->graph, made->missing[i]);
   if (!inner || f->inner_count > 0) return GATHER_OK;
-  GATHER_TRY(gather_operands_inputs(made->check, &f->options, f->number, &f->run, names, &count, error));
+  GATHER_TRY(inputs_for_indices(made->check, &f->options, f->number, &f->run, names, &count, error));
   if (count == 0) return GATHER_OK;
   made->missing_count = count;
   for (int64_t i = 0; i < count; i++) made->missing[i] = names[i];
   return GATHER_OK;
 }
 
-/* The way to the node: its path names it. A node of a function that nothing calls, or whose calls are not followed, is in no other graph. */
+/* The way to the node: its path names it. A node of a function that nothing calls, or whose calls are not followed, is in no other
+ * graph. */
 static void find_way(const finding *f, gather_run_way *way) {
   char path[1024];
   gather_error error;
@@ -246,7 +413,7 @@ static gather_status find_all(finding *f, const char *name, const gather_check_o
   gather_model_operands *made = f->made;
   GATHER_TRY(sort_inputs(f, options, error));
   GATHER_TRY(gather_model_check(f->model, &f->options, &made->check, error));
-  GATHER_TRY(gather_operands_choose(made->check, name, &f->number, error));
+  GATHER_TRY(gather_check_choose(made->check, name, &f->number, error));
   made->node = &made->check->nodes[f->number];
   if (made->node->data.value && made->node->indices.value && !*unknown_axis(f) && f->inner_count == 0) return GATHER_OK;
   GATHER_TRY(find_values(f, error));
@@ -284,7 +451,7 @@ static gather_type type_in_call(const gather_model *model, const char *node, con
   gather_type type = GATHER_TYPE_NONE;
   int64_t number;
   if (gather_model_check(model, NULL, &check, NULL) != GATHER_OK) return type;
-  if (gather_operands_choose(check, node, &number, NULL) == GATHER_OK) {
+  if (gather_check_choose(check, node, &number, NULL) == GATHER_OK) {
     const gather_operand *operand = operand_named(&check->nodes[number], name);
     if (operand) type = operand->type;
   }
@@ -302,10 +469,10 @@ gather_type gather_model_value_type(const gather_model *model, const char *node,
     for (int32_t i = 1; i < way.count; i++) is_called = is_called || way.places[i].function;
   }
   if (is_called && gather_graph_input(whole, name)) graph = whole; /* as gather_run_named does */
-  gather_type type = gather_graph_value_type(graph, name);
+  gather_type type = declared_type(graph, name);
   if (type == GATHER_TYPE_NONE && graph != whole) type = type_in_call(model, node, name);
   /* A node of a function is drawn with inputs of the model, too. */
-  return type != GATHER_TYPE_NONE ? type : gather_graph_value_type(whole, name);
+  return type != GATHER_TYPE_NONE ? type : declared_type(whole, name);
 }
 
 const gather_model_node *gather_model_operands_node(const gather_model_operands *operands) { return operands->node; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_dequantize.c: operators that dequantise constants: OpenVINO's Convert, Subtract and Multiply, as its compressed weights have
- * them, and ONNX's DequantizeLinear. They only describe their output: gathers decode the rows that they take.
+ * run_dequantize.c: values that are dequantised: what makes them from constants (OpenVINO's Convert, Subtract and Multiply, as its
+ * compressed weights have them, and ONNX's DequantizeLinear), and the gathers that decode the rows that they take, never the whole table.
+ * A value is only described until something else than a gather needs it.
  *
  * Values are computed in float32 and rounded once, to the type of the last Convert, as OpenVINO's CPU device and ONNX Runtime do
  * (docs/readings.md).
@@ -11,8 +12,18 @@
 
 #include "core/base/error.h"
 #include "core/base/tensor.h"
-#include "model/dequantized.h"
+#include "core/kernel/float_bits.h"
+#include "gather/codec.h"
 #include "model/infer.h"
+#include "model/model_run.h"
+
+/* The codec is GATHER_CODEC_NONE if the data is numbers of 16 bits or more, which only become another type. The tensors that `as`
+ * refers to are those beside it; their types are GATHER_TYPE_NONE where there is none. */
+struct gather_dequantized {
+  gather_quantized as;
+  gather_tensor data, scale, zero_point, table;
+  int64_t groups[GATHER_MAX_RANK]; /* along each dimension of data */
+};
 
 /* ---- which nodes dequantise constants */
 
@@ -92,6 +103,46 @@ bool gather_run_dequantizes(const gather_running *run, const gather_node *node) 
 
 /* ---- descriptions */
 
+/* The dequantised value of input number i; NULL if it is another one. */
+static gather_dequantized *dequantized_in(const gather_running *run, const gather_node *node, int32_t i) {
+  if (i >= node->input_count || !*node->inputs[i]) return NULL;
+  const gather_run_value *value = gather_run_find(run, node->inputs[i]);
+  return value && value->ready ? value->dequantized : NULL;
+}
+
+/* Sets the value of output number 0, which has that type and shape, without computing it. */
+static void give_dequantized(gather_running *run, const gather_node *node, const gather_tensor *tensor,
+                             gather_dequantized *dequantized) {
+  gather_tensor described = *tensor;
+  if (node->output_count < 1 || !*node->outputs[0]) return;
+  gather_run_value *value = gather_run_find(run, node->outputs[0]);
+  if (value->given) return;
+  described.data = NULL;
+  described.strides = NULL;
+  described.packed_offset = 0;
+  described.flags = 0;
+  gather_run_give(run, node, &described);
+  value->dequantized = dequantized;
+}
+
+bool gather_run_keep_dequantized(gather_running *run, const gather_node *node, const gather_tensor *tensor) {
+  gather_dequantized *dequantized = dequantized_in(run, node, 0);
+  if (dequantized) give_dequantized(run, node, tensor, dequantized);
+  return dequantized != NULL;
+}
+
+/* Writes element number i of a row-major float32, float16 or bfloat16 tensor, rounded to nearest even. */
+static void store_float(const gather_tensor *tensor, int64_t i, float number) {
+  char *at = (char *)tensor->data + i * (gather_type_get(tensor->type)->bits / 8);
+  uint16_t half;
+  if (tensor->type == GATHER_TYPE_FLOAT32) {
+    memcpy(at, &number, sizeof number);
+    return;
+  }
+  half = tensor->type == GATHER_TYPE_FLOAT16 ? gather_half_nearest(number) : gather_bfloat_nearest(number);
+  memcpy(at, &half, sizeof half);
+}
+
 static gather_dequantized *make(gather_running *run, const gather_tensor *data) {
   static const gather_quantized INIT = GATHER_QUANTIZED_INIT;
   gather_dequantized *made = gather_arena_take(run->arena, 1, (int64_t)sizeof *made);
@@ -138,7 +189,7 @@ static gather_status add_table(gather_running *run, gather_type type, gather_deq
   for (unsigned char code = 0; code < 16; code++) {
     double number = 0;
     (void)gather_float_read(GATHER_TYPE_NF4, &code, &number);
-    gather_run_store_float(&made->table, code, (float)number);
+    store_float(&made->table, code, (float)number);
   }
   made->as.table = &made->table;
   made->as.code_type = GATHER_TYPE_UINT4;
@@ -158,16 +209,16 @@ static gather_status check_result(gather_type type, gather_error *error) {
                      info ? info->name : "an unknown type");
 }
 
-gather_status gather_run_convert(gather_running *run, const gather_node *node, gather_type type, gather_error *error) {
+static gather_status convert(gather_running *run, const gather_node *node, gather_type type, gather_error *error) {
   gather_tensor out = *gather_run_operand(run, node, 0);
-  gather_dequantized *before = gather_run_dequantized(run, node, 0), *made;
+  gather_dequantized *before = dequantized_in(run, node, 0), *made;
   GATHER_TRY(check_result(type, error));
   made = before ? copy_of(run, before) : make(run, &out);
   if (!made) return gather_run_no_memory(error);
   if (!before) GATHER_TRY(find_codec(out.type, &made->as.codec, error));
   if (made->as.codec == GATHER_CODEC_TABLE && !made->as.table) GATHER_TRY(add_table(run, type, made, error));
   out.type = type;
-  gather_run_give_dequantized(run, node, &out, made);
+  give_dequantized(run, node, &out, made);
   return GATHER_OK;
 }
 
@@ -175,7 +226,7 @@ gather_status gather_run_convert(gather_running *run, const gather_node *node, g
 
 /* The constant that an operand is, or is made from. */
 static const gather_tensor *constant_of(const gather_running *run, const gather_node *node, int32_t i) {
-  const gather_dequantized *from = gather_run_dequantized(run, node, i);
+  const gather_dequantized *from = dequantized_in(run, node, i);
   return from ? &from->data : gather_run_operand(run, node, i);
 }
 
@@ -207,7 +258,7 @@ static gather_status align(gather_running *run, const gather_tensor *side, const
 /* The description of operand number i, to which something is added; the value keeps its type. */
 static gather_status begin(gather_running *run, const gather_node *node, int32_t i, gather_dequantized **made,
                            gather_error *error) {
-  const gather_dequantized *from = gather_run_dequantized(run, node, i);
+  const gather_dequantized *from = dequantized_in(run, node, i);
   if (!from || from->as.scale || from->as.codec == GATHER_CODEC_NONE)
     return gather_fail(error, GATHER_UNSUPPORTED, "it computes something other than the dequantisation of constants");
   *made = copy_of(run, from);
@@ -218,11 +269,11 @@ static gather_status finish(gather_running *run, const gather_node *node, int32_
                             gather_error *error) {
   gather_tensor out = *gather_run_operand(run, node, i);
   GATHER_TRY(gather_quantized_shape(&made->as, NULL, NULL, error));
-  gather_run_give_dequantized(run, node, &out, made);
+  give_dequantized(run, node, &out, made);
   return GATHER_OK;
 }
 
-gather_status gather_run_subtract(gather_running *run, const gather_node *node, gather_error *error) {
+static gather_status subtract(gather_running *run, const gather_node *node, gather_error *error) {
   gather_dequantized *made;
   GATHER_TRY(begin(run, node, 0, &made, error));
   if (made->as.codec != GATHER_CODEC_AFFINE || made->as.zero_point)
@@ -235,15 +286,15 @@ gather_status gather_run_subtract(gather_running *run, const gather_node *node, 
 
 /* Which operand has the codes: the one that is not a plain constant, nor a converted float. */
 static int32_t find_codes(const gather_running *run, const gather_node *node) {
-  const gather_dequantized *first = gather_run_dequantized(run, node, 0);
+  const gather_dequantized *first = dequantized_in(run, node, 0);
   return first && first->as.codec != GATHER_CODEC_NONE ? 0 : 1;
 }
 
-gather_status gather_run_multiply(gather_running *run, const gather_node *node, gather_error *error) {
+static gather_status multiply(gather_running *run, const gather_node *node, gather_error *error) {
   gather_dequantized *made;
   int32_t codes = find_codes(run, node);
   GATHER_TRY(begin(run, node, codes, &made, error));
-  const gather_dequantized *other = gather_run_dequantized(run, node, 1 - codes);
+  const gather_dequantized *other = dequantized_in(run, node, 1 - codes);
   if (other && (other->as.scale || other->as.zero_point))
     return gather_fail(error, GATHER_UNSUPPORTED, "it multiplies two dequantised constants");
   GATHER_TRY(align(run, constant_of(run, node, 1 - codes), &made->data, &made->scale, error));
@@ -327,7 +378,7 @@ static gather_status add_zero_point(gather_running *run, const gather_node *node
   return GATHER_OK;
 }
 
-gather_status gather_run_dequantize_linear(gather_running *run, const gather_node *node, gather_error *error) {
+static gather_status dequantize_linear(gather_running *run, const gather_node *node, gather_error *error) {
   const gather_tensor *data = gather_run_operand(run, node, 0), *scale = gather_run_operand(run, node, 1);
   linear at;
   GATHER_TRY(read_linear(node, data, scale, &at, error));
@@ -345,6 +396,167 @@ gather_status gather_run_dequantize_linear(gather_running *run, const gather_nod
   GATHER_TRY(gather_quantized_shape(&made->as, NULL, NULL, error));
   gather_tensor out = *data;
   out.type = at.type;
-  gather_run_give_dequantized(run, node, &out, made);
+  give_dequantized(run, node, &out, made);
+  return GATHER_OK;
+}
+
+gather_status gather_run_dequantize(gather_running *run, const gather_node *node, gather_type type,
+                                    gather_error *error) {
+  if (strcmp(node->op, "Convert") == 0) return convert(run, node, type, error);
+  if (strcmp(node->op, "Subtract") == 0) return subtract(run, node, error);
+  return strcmp(node->op, "Multiply") == 0 ? multiply(run, node, error) : dequantize_linear(run, node, error);
+}
+
+/* ---- numbers of 16 bits or more, which only become another type */
+
+/* An element in this machine's byte order as float32. */
+static float read_number(const gather_type_info *type, const char *element) {
+  double number = 0;
+  int64_t integer;
+  if (gather_float_read(type->type, element, &number)) return (float)number;
+  (void)gather_integer_load(element, type->type, false, &integer);
+  return type->kind == GATHER_KIND_UINT ? (float)(uint64_t)integer : (float)integer;
+}
+
+/* Numbers in row-major order as another type: each is rounded to float32, then to that type. */
+static gather_status convert_numbers(gather_running *run, const gather_tensor *from, gather_tensor *out,
+                                     gather_error *error) {
+  const gather_type_info *type = gather_type_get(from->type);
+  const int64_t bytes = type->bits / 8;
+  const bool swapped = (from->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  GATHER_TRY(gather_run_allocate(run, out, error));
+  for (int64_t i = 0, len = gather_tensor_len(from); i < len; i++) {
+    char element[8];
+    const char *at = (const char *)from->data + i * bytes;
+    for (int64_t k = 0; k < bytes; k++) element[k] = at[swapped ? bytes - 1 - k : k];
+    store_float(out, i, read_number(type, element));
+  }
+  return GATHER_OK;
+}
+
+/* ---- decoding */
+
+static gather_status decode_all(gather_running *run, const gather_dequantized *from, gather_tensor *out,
+                                gather_error *error) {
+  gather_tensor dense;
+  if (from->as.codec != GATHER_CODEC_NONE) {
+    GATHER_TRY(gather_run_allocate(run, out, error));
+    return gather_dequantize(&from->as, out, run->executor, error);
+  }
+  GATHER_TRY(gather_run_dense(run, &from->data, &dense, error));
+  return convert_numbers(run, &dense, out, error);
+}
+
+gather_status gather_run_decode(gather_running *run, gather_run_value *value, gather_error *error) {
+  if (!value->ready || !value->dequantized) return GATHER_OK;
+  gather_tensor out = {
+      .type = value->tensor.type, .rank = value->dequantized->data.rank, .shape = value->dequantized->data.shape};
+  GATHER_TRY(decode_all(run, value->dequantized, &out, error));
+  out.rank = value->tensor.rank;
+  out.shape = value->tensor.shape;
+  value->tensor = out;
+  value->dequantized = NULL;
+  return GATHER_OK;
+}
+
+/* ---- gathering */
+
+/* The output of a gather from data of that type and shape. */
+static gather_status make_output(gather_running *run, const gather_op *op, const gather_tensor *data,
+                                 const gather_tensor *indices, const gather_options *options, gather_tensor *out,
+                                 gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK];
+  *out = (gather_tensor){.type = data->type};
+  GATHER_TRY(gather_output_shape(op, data, indices, options, shape, &out->rank, error));
+  return gather_run_shape(run, out->rank, shape, &out->shape, error);
+}
+
+/* type: of the output, which is allocated. */
+static gather_status take_rows(gather_running *run, const gather_op *op, const gather_quantized *quantized,
+                               gather_type type, const gather_tensor *indices, const gather_options *options,
+                               gather_tensor *out, gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK];
+  gather_options all = *options;
+  /* Only the shape of data counts here: it needs an address, which nothing reads. */
+  gather_tensor data = {.data = shape, .type = type, .shape = shape};
+  GATHER_TRY(gather_quantized_shape(quantized, shape, &data.rank, error));
+  GATHER_TRY(make_output(run, op, &data, indices, options, out, error));
+  GATHER_TRY(gather_run_allocate(run, out, error));
+  all.fresh_output = true; /* discarded after an error */
+  return gather_take_quantized(op, quantized, indices, out, &all, error);
+}
+
+static gather_status take_block_quantized(gather_running *run, const gather_node *node, const gather_op *op,
+                                          const gather_options *options, gather_error *error) {
+  const gather_tensor *scales = gather_run_operand(run, node, GATHER_QUANTIZED_SCALES);
+  gather_quantized quantized;
+  gather_tensor out;
+  GATHER_TRY(gather_node_describe(node, gather_run_operand(run, node, GATHER_QUANTIZED_DATA), scales,
+                                  gather_run_operand(run, node, GATHER_QUANTIZED_ZERO_POINTS), &quantized, error));
+  GATHER_TRY(take_rows(run, op, &quantized, scales->type, gather_run_operand(run, node, GATHER_QUANTIZED_INDICES),
+                       options, &out, error));
+  gather_run_give(run, node, &out);
+  return GATHER_OK;
+}
+
+/* Whether a gather from `outer`, a reshaped `inner`, takes the same bytes from both: up to the axis nothing was reshaped. */
+static bool reshapes_rows(const gather_tensor *outer, const gather_tensor *inner, int64_t axis) {
+  if (axis < 0) axis += outer->rank;
+  if (axis < 0 || axis >= outer->rank || axis >= inner->rank) return false;
+  for (int64_t d = 0; d <= axis; d++)
+    if (outer->shape[d] != inner->shape[d]) return false;
+  return true;
+}
+
+static gather_status take_numbers(gather_running *run, const gather_op *op, const gather_tensor *data, gather_type type,
+                                  const gather_tensor *indices, const gather_options *options, gather_tensor *out,
+                                  gather_error *error) {
+  gather_tensor rows;
+  gather_options all = *options;
+  GATHER_TRY(make_output(run, op, data, indices, options, &rows, error));
+  GATHER_TRY(gather_run_allocate(run, &rows, error));
+  rows.flags = data->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  all.fresh_output = true;
+  GATHER_TRY(gather_apply(op, data, indices, &rows, &all, error));
+  *out = rows;
+  out->type = type;
+  out->flags = 0;
+  return convert_numbers(run, &rows, out, error);
+}
+
+/* Gathers rows of input number 0, a dequantised value, and decodes them. */
+static gather_status take_dequantized(gather_running *run, const gather_node *node, const gather_op *op,
+                                      const gather_options *options, gather_error *error) {
+  const gather_tensor *outer = gather_run_operand(run, node, 0), *indices = gather_run_operand(run, node, 1);
+  const gather_dequantized *from = dequantized_in(run, node, 0);
+  gather_tensor shaped = *outer, whole, out;
+  shaped.data = run; /* needs an address, which nothing reads */
+  gather_options same = *options;
+  if (same.axis < 0) same.axis += outer->rank; /* data may have another rank before it is reshaped */
+  GATHER_TRY(make_output(run, op, &shaped, indices, options, &whole, error));
+  if (from->as.codec == GATHER_CODEC_NONE)
+    GATHER_TRY(take_numbers(run, op, &from->data, outer->type, indices, &same, &out, error));
+  else
+    GATHER_TRY(take_rows(run, op, &from->as, outer->type, indices, &same, &out, error));
+  out.rank = whole.rank;
+  out.shape = whole.shape;
+  gather_run_give(run, node, &out);
+  return GATHER_OK;
+}
+
+/* Whether that is possible: such a value, of which nothing before the rows was reshaped. */
+static bool decodes_rows(const gather_running *run, const gather_node *node, const gather_op *op,
+                         const gather_options *options) {
+  const gather_dequantized *from = dequantized_in(run, node, 0);
+  return from && gather_family_get(op->family)->whole_rows &&
+         reshapes_rows(gather_run_operand(run, node, 0), &from->data, options->axis);
+}
+
+gather_status gather_run_gather_decoded(gather_running *run, const gather_node *node, const gather_op *op,
+                                        const gather_options *options, bool *done, gather_error *error) {
+  *done = true;
+  if (gather_op_is_quantized(op)) return take_block_quantized(run, node, op, options, error);
+  if (decodes_rows(run, node, op, options)) return take_dequantized(run, node, op, options, error);
+  *done = false;
   return GATHER_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * step.c: what the inference of every operator needs: inputs, shapes, and the elements of small integer tensors.
+ * step.c: what the inference of every operator needs of a node: inputs, shapes, attributes (ONNX has numbers, OpenVINO IR texts, a
+ * function's body has them from the node that calls it), the elements of small integer tensors, and the interval of all elements.
  */
 #include <string.h>
 
@@ -10,10 +11,7 @@
 #include "model/infer.h"
 
 const gather_dim gather_any_dim = {0, GATHER_DIM_UNBOUNDED, NULL};
-
-gather_dim gather_exact_dim(int64_t len) { return (gather_dim){len, len, NULL}; }
-
-bool gather_is_exact(const gather_dim *dim) { return dim->min == dim->max; }
+const gather_dim gather_any_number = {INT64_MIN, GATHER_DIM_UNBOUNDED, NULL};
 
 gather_dim gather_join_dims(const gather_dim *a, const gather_dim *b) {
   bool same_name = a->symbol && b->symbol && strcmp(a->symbol, b->symbol) == 0;
@@ -21,31 +19,11 @@ gather_dim gather_join_dims(const gather_dim *a, const gather_dim *b) {
                       same_name ? a->symbol : NULL};
 }
 
-gather_dim gather_add_dims(const gather_dim *a, const gather_dim *b) {
-  gather_dim both = {a->min, a->max, NULL};
-  if (a->min == 0 && a->max == 0) return *b;
-  if (b->min == 0 && b->max == 0) return *a;
-  if (!gather_add(a->min, b->min, &both.min)) both.min = 0;
-  if (a->max == GATHER_DIM_UNBOUNDED || b->max == GATHER_DIM_UNBOUNDED || !gather_add(a->max, b->max, &both.max))
-    both.max = GATHER_DIM_UNBOUNDED;
-  return both;
-}
-
-void gather_step_output(gather_step *step, int32_t i) {
-  step->outs[step->at] = step->out;
-  step->at = i;
-  step->out = step->outs[i];
-}
-
 const gather_known *gather_step_in(const gather_step *step, int32_t i) {
   static const gather_known NOTHING = {.name = "", .rank = -1};
   const gather_known *known =
       i < step->node->input_count ? gather_scope_find(step->scope, step->node->inputs[i]) : NULL;
   return known ? known : &NOTHING;
-}
-
-bool gather_step_has(const gather_step *step, int32_t i) {
-  return i < step->node->input_count && *step->node->inputs[i] != '\0';
 }
 
 void *gather_step_take(gather_step *step, int64_t count, size_t bytes) {
@@ -187,8 +165,131 @@ void gather_step_set_elements(gather_step *step, const gather_dim *parts, int64_
   make_tensor(step, parts, count, lengths);
 }
 
-bool gather_wrap_axis(int64_t axis, int32_t rank, int32_t *wrapped) {
-  if (axis < -rank || axis >= rank) return false;
-  *wrapped = (int32_t)(axis < 0 ? axis + rank : axis);
+void gather_step_fill(gather_step *step, gather_dim part) {
+  int64_t lengths[GATHER_MAX_RANK], len = 1;
+  if (!gather_known_lengths(&step->out, lengths)) return;
+  for (int32_t d = 0; d < step->out.rank; d++)
+    if (!gather_mul(len, lengths[d], &len)) return;
+  gather_dim *parts = len <= GATHER_MAX_PARTS ? gather_step_new_elements(step, len) : NULL;
+  for (int64_t i = 0; parts && i < len; i++) parts[i] = part;
+  if (parts) gather_step_set_elements(step, parts, len);
+}
+
+/* ---- attributes */
+
+const gather_attribute *gather_scope_attribute(const gather_scope *scope, const gather_node *node, const char *name) {
+  const gather_attribute *attribute = gather_node_attribute(node, name);
+  while (attribute && attribute->kind == GATHER_ATTRIBUTE_REFERENCE) {
+    while (scope && !scope->call) scope = scope->parent;
+    if (!scope) return attribute;
+    attribute = gather_function_attribute(scope->function, scope->call, attribute->text.text);
+    scope = scope->caller;
+  }
+  return attribute;
+}
+
+bool gather_step_integer(const gather_step *step, const char *name, int64_t fallback, int64_t *value) {
+  const gather_attribute *attribute = gather_step_find(step, name);
+  *value = fallback;
+  return !attribute || gather_attribute_integer(attribute, value);
+}
+
+bool gather_step_flag(const gather_step *step, const char *name, bool fallback, bool *value) {
+  const gather_attribute *attribute = gather_step_find(step, name);
+  *value = fallback;
+  return !attribute || gather_attribute_flag(attribute, value);
+}
+
+gather_type gather_step_named_type(const gather_step *step, const char *name, gather_type fallback) {
+  const gather_attribute *attribute = gather_step_find(step, name);
+  if (!attribute) return fallback;
+  return attribute->kind == GATHER_ATTRIBUTE_TEXT ? gather_type_parse(attribute->text.text) : GATHER_TYPE_NONE;
+}
+
+static bool same_word(const char *a, const char *b) {
+  for (; *a && *b; a++, b++)
+    if ((*a | 32) != (*b | 32)) return false;
+  return *a == *b;
+}
+
+bool gather_step_word(const gather_step *step, const char *name, const char *const *words, int32_t count,
+                      int32_t *word) {
+  const gather_attribute *attribute = gather_step_find(step, name);
+  *word = 0;
+  if (!attribute) return true;
+  if (attribute->kind != GATHER_ATTRIBUTE_TEXT) return false;
+  for (; *word < count; ++*word)
+    if (same_word(attribute->text.text, words[*word])) return true;
+  return false;
+}
+
+const int64_t *gather_step_axes(gather_step *step, const char *name, int32_t i, int64_t *count, bool *given) {
+  *count = 0;
+  *given = gather_step_has(step, i) || gather_step_find(step, name);
+  if (gather_step_has(step, i)) return gather_step_integers(step, gather_step_in(step, i), count);
+  return gather_step_attribute(step, name, count);
+}
+
+/* "1,2" of an IR layer. */
+static const int64_t *parse_list(gather_step *step, gather_string text, int64_t *count) {
+  int64_t *numbers = gather_step_take(step, (int64_t)text.bytes / 2 + 1, sizeof *numbers);
+  *count = 0;
+  for (size_t at = 0; numbers && at < text.bytes;) {
+    bool minus = text.text[at] == '-', any = false;
+    int64_t number = 0;
+    for (at += minus; at < text.bytes && text.text[at] >= '0' && text.text[at] <= '9'; at++, any = true)
+      if (!gather_mul(number, 10, &number) || !gather_add(number, text.text[at] - '0', &number)) return NULL;
+    if (!any) return NULL;
+    numbers[(*count)++] = minus ? -number : number;
+    while (at < text.bytes && (text.text[at] == ',' || text.text[at] == ' ')) at++;
+  }
+  return numbers;
+}
+
+const int64_t *gather_step_attribute(gather_step *step, const char *name, int64_t *count) {
+  const gather_attribute *attribute = gather_step_find(step, name);
+  if (!attribute) return NULL;
+  if (attribute->kind == GATHER_ATTRIBUTE_TEXT && !attribute->type) return parse_list(step, attribute->text, count);
+  if (attribute->kind != GATHER_ATTRIBUTE_INTS) return NULL;
+  *count = attribute->count;
+  static const int64_t NONE[1] = {0};
+  return attribute->integers ? attribute->integers : NONE;
+}
+
+/* ---- the interval of all elements */
+
+/* What a type can hold; unsigned numbers of 64 bits are not followed. */
+static gather_dim room_of(gather_type type) {
+  const int32_t bits = gather_integer_bits(type);
+  if (bits == 1) return (gather_dim){0, 1, NULL};
+  if (bits == 0 || bits == 64) return gather_any_number;
+  const int64_t half = (int64_t)1 << (bits - 1);
+  return gather_type_get(type)->kind == GATHER_KIND_INT ? (gather_dim){-half, half - 1, NULL}
+                                                        : (gather_dim){0, 2 * half - 1, NULL};
+}
+
+/* Of the elements of a known tensor; they may be many. */
+static bool bounds_of_tensor(const gather_tensor *tensor, gather_dim *bounds) {
+  const int64_t len = gather_tensor_len(tensor);
+  int64_t value;
+  if (len < 1 || len > GATHER_MAX_PARTS) return false;
+  for (int64_t i = 0; i < len; i++) {
+    if (!gather_tensor_integer(tensor, i, &value) || (tensor->type == GATHER_TYPE_UINT64 && value < 0)) return false;
+    const gather_dim one = gather_exact_dim(value);
+    *bounds = i == 0 ? one : gather_hull(*bounds, one);
+  }
   return true;
+}
+
+gather_dim gather_bounds_of(const gather_known *known) {
+  gather_dim bounds;
+  const gather_dim room = room_of(known->type);
+  if (known->tensor && bounds_of_tensor(known->tensor, &bounds)) return bounds;
+  if (known->parts && known->part_count > 0) {
+    bounds = known->parts[0];
+    for (int64_t i = 1; i < known->part_count; i++) bounds = gather_hull(bounds, known->parts[i]);
+    bounds.symbol = NULL;
+    return bounds;
+  }
+  return known->bounds ? *known->bounds : room;
 }

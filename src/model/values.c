@@ -2,13 +2,11 @@
  *
  * values.c: views of known tensors, and the loop over the elements of several of them.
  */
-#include "model/values.h"
-
 #include <string.h>
 
 #include "core/base/checked.h"
 #include "core/base/tensor.h"
-#include "core/kernel/index_types.h"
+#include "model/infer.h"
 
 bool gather_tensor_view(const gather_tensor *tensor, gather_view *view) {
   if (!gather_type_is_index(tensor->type) && tensor->type != GATHER_TYPE_BOOL) return false;
@@ -169,10 +167,4 @@ bool gather_view_stretch(gather_view *view, int32_t rank, const int64_t *lengths
   }
   view->rank = rank;
   return true;
-}
-
-void gather_view_cut(gather_view *view, int32_t axis, int64_t start, int64_t by, int64_t len) {
-  if (len > 0) view->data += start * view->strides[axis];
-  view->strides[axis] = len > 1 ? by * view->strides[axis] : 0;
-  view->lengths[axis] = len;
 }

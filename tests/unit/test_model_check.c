@@ -178,6 +178,54 @@ static void wrong_calls(void **state) {
   assert_string_equal(gather_source_name((gather_source)99), "none");
 }
 
+static bool elements_have_a_function;
+
+const gather_family_info *__real_gather_family_get(gather_family family);
+const gather_family_info *__wrap_gather_family_get(gather_family family);
+
+/* While the flag is set, GatherElements has a function of its own, as GatherTree does. */
+const gather_family_info *__wrap_gather_family_get(gather_family family) {
+  static gather_family_info own;
+  if (!elements_have_a_function || family != GATHER_FAMILY_ELEMENTS) return __real_gather_family_get(family);
+  own = *__real_gather_family_get(family);
+  own.function = "gather_other";
+  return &own;
+}
+
+static void is_not_judged(const gather_model_node *node) {
+  assert_string_equal(gather_verdict_name(node->verdict), "unknown");
+  assert_string_equal(node->reason, "indices of this operator are not checked");
+  assert_string_equal(node->cause, "");
+  assert_null(node->error);
+}
+
+/* A family with a function of its own is not taken for GatherTree: its nodes are not judged, and do not run. */
+static void another_family_with_a_function(void **state) {
+  static const int64_t values[] = {0, 3, 4, -5};
+  const gather_constant constants[] = {constant("data", values), constant("indices", values)};
+  const gather_value output = {.name = "out", .rank = -1};
+  gather_node node = node_of(DATA_INDICES, 2);
+  gather_graph graph = {.name = "", .nodes = &node, .node_count = 1, .constants = constants, .constant_count = 2};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph};
+  gather_model *model;
+  gather_model_result *result;
+  gather_error error = dirty_error();
+  (void)state;
+  node.op = "GatherElements";
+  graph.outputs = &output;
+  graph.output_count = 1;
+  elements_have_a_function = true;
+  with_node(&file, NULL, is_not_judged);
+  assert_status(gather_model_from_graph(&file, &model, &error), GATHER_OK);
+  assert_status(gather_model_run(model, NULL, 0, NULL, &result, &error), GATHER_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "GatherElements, which cannot be run"));
+  gather_model_close(model);
+  elements_have_a_function = false;
+  assert_status(gather_model_from_graph(&file, &model, &error), GATHER_OK);
+  assert_status(gather_model_run(model, NULL, 0, NULL, &result, &error), GATHER_INDEX_OUT_OF_RANGE);
+  gather_model_close(model);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bad_index),
@@ -187,6 +235,7 @@ int main(void) {
       cmocka_unit_test(a_circle),
       cmocka_unit_test(graphs_that_never_end),
       cmocka_unit_test(wrong_calls),
+      cmocka_unit_test(another_family_with_a_function),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,11 +106,10 @@ struct gather_explain {
   int row_count;
   int64_t rows[GATHER_EXPLAIN_ROW_MAX]; /* the gathered ones in the order of the indices; not of tuples */
   int key_count;
-  int64_t keys[GATHER_EXPLAIN_ROW_MAX]; /* what has a colour: see gather_explain_key */
+  int64_t keys[GATHER_EXPLAIN_ROW_MAX]; /* what has a colour: see key_of in explain_layout.c */
   bool key_by_cell;
-  int64_t *
-      all_rows; /* of each index, -1 = none; of tuples the place (gather_explain_place). NULL where there are too many */
-  int64_t *used; /* places that any index gathers from, ascending (explain_used.c) */
+  int64_t *all_rows; /* of each index, -1 = none; of tuples the place. NULL where there are too many */
+  int64_t *used;     /* places that any index gathers from, ascending */
   int64_t used_count;
   int64_t *used_rows[GATHER_MAX_RANK]; /* on each axis that an index selects on, ascending */
   int64_t used_row_count[GATHER_MAX_RANK];
@@ -119,28 +118,20 @@ struct gather_explain {
   int64_t picked_count;
 };
 
-/* Fills in all_rows by one gather. */
-GATHER_CHECKED gather_status gather_explain_all_rows(gather_explain *ex, gather_error *error);
-/* Finds the places of data that any index gathers from; once, after the gather is resolved. */
-GATHER_CHECKED gather_status gather_explain_find_used(gather_explain *ex, gather_error *error);
 /* Whether the output has that cell of data, drawn or not. */
 bool gather_explain_is_used(const gather_explain *ex, const int64_t *data);
 /* How many used rows a drawing of data leaves out, as a line; false where it has all. */
 bool gather_explain_left_out(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
-/* The number of all indices; a tuple is one. */
-int64_t gather_explain_index_count(const gather_explain *ex);
+
 /* The origin of one number of indices; of the whole index there, which a tuple is; of an output cell. With a source, the two
  * last also fill in `data`: all coordinates that the index determines. */
 gather_explain_origin gather_explain_number(const gather_explain *ex, const int64_t *at);
 gather_explain_origin gather_explain_index(const gather_explain *ex, const int64_t *at);
 gather_explain_origin gather_explain_out(const gather_explain *ex, const int64_t *at);
-/* The place of data that an index gathers from: the cell if each index gives one cell, else the row within its batch. */
-int64_t gather_explain_place(const gather_explain *ex, const int64_t *data);
 
 /* Chooses what is shown: at most `columns` coordinates of a dimension. */
 GATHER_CHECKED gather_status gather_explain_layout(gather_explain *ex, int columns, gather_error *error);
-/* Adds a coordinate to those shown, in its place, while there are fewer than `most`. */
-void gather_explain_pick_add(gather_explain_pick *pick, int64_t at, int64_t len, int most);
+
 void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
                          gather_explain_shown *cell);
 gather_explain_telling gather_explain_by(const gather_explain *ex);
@@ -148,17 +139,29 @@ gather_explain_telling gather_explain_by(const gather_explain *ex);
 bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at);
 /* How many slices there are in all, and are not shown. */
 int64_t gather_explain_more(const gather_explain_table *table);
-/* The key of a colour: the row within its batch (of tuples: the rows); if each index gives one cell and there are few, the cell
- * of data. */
-int64_t gather_explain_key(const gather_explain *ex, const int64_t *data);
-int gather_explain_colour(const gather_explain *ex, int64_t key);
+
+/* The colour of a cell of data that is gathered. */
+int gather_explain_colour(const gather_explain *ex, const int64_t *data);
 /* The coordinates shown along the rows and columns of a slice; a single one if there is no such dimension. */
-const gather_explain_pick *gather_explain_rows(const gather_explain_table *table);
-const gather_explain_pick *gather_explain_columns(const gather_explain_table *table);
+GATHER_INLINE const gather_explain_pick *gather_explain_rows(const gather_explain_table *table) {
+  static const gather_explain_pick ONE = {1, 1, {0}};
+  return table->rank >= 2 ? table->pick[table->rank - 2] : &ONE;
+}
+GATHER_INLINE const gather_explain_pick *gather_explain_columns(const gather_explain_table *table) {
+  static const gather_explain_pick ONE = {1, 1, {0}};
+  return table->rank >= 1 ? table->pick[table->rank - 1] : &ONE;
+}
 /* Whether something is left out before number i; i = count: after the last. */
-bool gather_explain_gap(const gather_explain_pick *pick, int i);
+GATHER_INLINE bool gather_explain_gap(const gather_explain_pick *pick, int i) {
+  if (pick->count == 0) return false;
+  if (i == pick->count) return pick->at[i - 1] < pick->len - 1;
+  return pick->at[i] != (i > 0 ? pick->at[i - 1] + 1 : 0);
+}
 /* Puts row and column into at. */
-void gather_explain_at(const gather_explain_table *table, int64_t row, int64_t column, int64_t *at);
+GATHER_INLINE void gather_explain_at(const gather_explain_table *table, int64_t row, int64_t column, int64_t *at) {
+  if (table->rank >= 2) at[table->rank - 2] = row;
+  if (table->rank >= 1) at[table->rank - 1] = column;
+}
 
 /* An element as short ASCII text. */
 void gather_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes);
@@ -166,12 +169,13 @@ void gather_explain_value(const gather_tensor *tensor, const int64_t *at, char *
 void gather_explain_fill(const gather_tensor *tensor, const void *fill, char *text, size_t bytes);
 /* A view of one element, of shape [1]. */
 gather_tensor gather_explain_view(const gather_tensor *tensor, const int64_t *at);
-int64_t gather_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at);
+GATHER_INLINE int64_t gather_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at) {
+  int64_t offset = 0;
+  for (int32_t d = 0; d < rank; d++) offset = offset * shape[d] + at[d];
+  return offset;
+}
 
-/* Takes the node of a model. */
-GATHER_CHECKED gather_status gather_explain_take_node(gather_explain *ex, const gather_model_operands *operands,
-                                                      gather_error *error);
-/* Makes the plan, and resolves the indices and what they gather. Then gather_explain_find_used. */
+/* Makes the plan, resolves the indices and what they gather, and finds the places of data that any index gathers from. */
 GATHER_CHECKED gather_status gather_explain_resolve(gather_explain *ex, gather_error *error);
 /* How many bytes of UTF-8 text fit into `most` bytes without splitting a character. */
 int gather_explain_fit(const char *text, int most);
@@ -179,22 +183,16 @@ int gather_explain_fit(const char *text, int most);
 void gather_explain_shorten(const char *name, char *text, size_t bytes);
 
 /* Lines of text, without a line break. */
-void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes);
 void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes);
 /* Further notes: sentence number i; false after the last. */
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes);
 void gather_explain_title(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
-/* "data[3, :]": where a row or column of the output comes from; at: one cell of it. */
-void gather_explain_from(const gather_explain *ex, const int64_t *at, char *text, size_t bytes);
+
 /* "[0, 2, :, :]" for a slice. */
 void gather_explain_slice_text(const gather_explain_table *table, const int64_t *at, char *text, size_t bytes);
 
 /* The drawings. ascii: only ASCII is used. */
 void gather_explain_draw_text(const gather_explain *ex, gather_growing *to, bool ascii, bool colour);
 void gather_explain_draw_svg(const gather_explain *ex, gather_growing *to);
-
-/* Whether a drawing of one gather is true of this operator: each cell of the output comes from one cell of data, by one index. Fails
- * with GATHER_UNSUPPORTED. */
-GATHER_CHECKED gather_status gather_explain_can_draw(const gather_op *op, gather_error *error);
 
 #endif

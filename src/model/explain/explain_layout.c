@@ -1,14 +1,101 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_layout.c: what is shown. Small dimensions whole; of large ones both ends, and what matters: gathered rows,
- * and the first bad index. Ranks above 2 are shown as 2-D slices.
+ * explain_layout.c: what is shown, and what each shown cell holds. Small dimensions are shown whole; of large ones both ends, and what
+ * matters: gathered rows, and the first bad index. Ranks above 2 are shown as 2-D slices. Gathered data has the same colour in all three
+ * drawings.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "model/explain/drawing.h"
+
+/* ---- one cell */
+
+/* The key of a colour: the row within its batch (of tuples: the rows); if each index gives one cell and there are few, the cell
+ * of data. */
+static int64_t key_of(const gather_explain *ex, const int64_t *data) {
+  const gather_explain_table *table = &ex->table[GATHER_EXPLAIN_DATA];
+  if (ex->key_by_cell) return gather_explain_offset(table->rank, table->shape, data);
+  int64_t key = gather_explain_offset(ex->batch, table->shape, data);
+  for (int32_t d = ex->axis; d < ex->axis + ex->selected; d++) key = key * table->shape[d] + data[d];
+  return key;
+}
+
+/* Every source has a colour, though there may be too many to give each its own. */
+int gather_explain_colour(const gather_explain *ex, const int64_t *data) {
+  const int64_t key = key_of(ex, data);
+  for (int i = 0; i < ex->key_count; i++)
+    if (ex->keys[i] == key) return i % GATHER_EXPLAIN_COLOURS;
+  return (int)(key % GATHER_EXPLAIN_COLOURS);
+}
+
+static bool is_picked(const gather_explain *ex, int64_t offset) {
+  for (int64_t i = 0; i < ex->picked_count; i++)
+    if (ex->picked[i] == offset) return true;
+  return false;
+}
+
+/* The value of a cell of data. */
+static void data_text(const gather_explain *ex, const int64_t *at, char *text) {
+  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
+  if (ex->made_up)
+    snprintf(text, GATHER_EXPLAIN_CELL_BYTES, "%" PRId64, gather_explain_offset(data->rank, data->shape, at));
+  else
+    gather_explain_value(&ex->data, at, text, GATHER_EXPLAIN_CELL_BYTES);
+}
+
+static void index_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
+  const gather_explain_origin origin = gather_explain_number(ex, at), whole = gather_explain_index(ex, at);
+  if (origin.value_is_unsigned)
+    snprintf(cell->text, sizeof cell->text, "%" PRIu64, (uint64_t)origin.value);
+  else
+    snprintf(cell->text, sizeof cell->text, "%" PRId64, origin.value);
+  cell->bad = origin.bad;
+  if (whole.has_source) cell->colour = gather_explain_colour(ex, whole.data);
+  if (origin.has_source && (origin.bad || origin.row != origin.value)) cell->to = origin.row;
+}
+
+/* "2,0": the rows that a tuple selects. */
+static void tuple_text(const gather_explain *ex, const gather_explain_origin *origin, char *text) {
+  size_t used = 0;
+  for (int32_t c = 0; c < ex->selected && used + 24 < GATHER_EXPLAIN_CELL_BYTES; c++)
+    used += (size_t)snprintf(text + used, GATHER_EXPLAIN_CELL_BYTES - used, "%s%" PRId64, c ? "," : "",
+                             origin->data[ex->axis + c]);
+}
+
+static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
+  gather_explain_origin origin = gather_explain_out(ex, at);
+  cell->bad = origin.bad;
+  if (origin.has_source) cell->colour = gather_explain_colour(ex, origin.data);
+  cell->to = origin.row;
+  if (origin.has_source && ex->tuples) tuple_text(ex, &origin, cell->tuple);
+  if (origin.has_source)
+    data_text(ex, origin.data, cell->text);
+  else if (ex->failed)
+    snprintf(cell->text, sizeof cell->text, "?");
+  else if (ex->on_bad == GATHER_ON_BAD_FILL)
+    snprintf(cell->text, sizeof cell->text, "%.*s", gather_explain_fit(ex->fill_text, 20), ex->fill_text);
+  else
+    snprintf(cell->text, sizeof cell->text, ex->data.type == GATHER_TYPE_STRING ? "\"\"" : "0");
+}
+
+void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
+                         gather_explain_shown *cell) {
+  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
+  *cell = (gather_explain_shown){.colour = -1, .to = -1};
+  if (part == GATHER_EXPLAIN_INDICES) {
+    index_cell(ex, at, cell);
+  } else if (part == GATHER_EXPLAIN_OUT) {
+    out_cell(ex, at, cell);
+  } else {
+    data_text(ex, at, cell->text);
+    if (gather_explain_is_used(ex, at) || is_picked(ex, gather_explain_offset(data->rank, data->shape, at)))
+      cell->colour = gather_explain_colour(ex, at);
+  }
+}
+
+/* ---- which coordinates are shown */
 
 static bool has(const gather_explain_pick *pick, int64_t at) {
   for (int i = 0; i < pick->count; i++)
@@ -16,7 +103,8 @@ static bool has(const gather_explain_pick *pick, int64_t at) {
   return false;
 }
 
-void gather_explain_pick_add(gather_explain_pick *pick, int64_t at, int64_t len, int most) {
+/* Adds a coordinate to those shown, in its place, while there are fewer than `most`. */
+static void pick_add(gather_explain_pick *pick, int64_t at, int64_t len, int most) {
   if (at < 0 || at >= len || pick->count >= most || has(pick, at)) return;
   int i = pick->count++;
   for (; i > 0 && pick->at[i - 1] > at; i--) pick->at[i] = pick->at[i - 1];
@@ -28,11 +116,11 @@ void gather_explain_pick_add(gather_explain_pick *pick, int64_t at, int64_t len,
 static void choose(gather_explain_pick *pick, int64_t len, int most, const int64_t *wanted, int wanted_count) {
   pick->len = len;
   if (len > most) {
-    for (int i = 0; i < wanted_count; i++) gather_explain_pick_add(pick, wanted[i], len, most);
-    gather_explain_pick_add(pick, 0, len, most);
-    gather_explain_pick_add(pick, len - 1, len, most);
+    for (int i = 0; i < wanted_count; i++) pick_add(pick, wanted[i], len, most);
+    pick_add(pick, 0, len, most);
+    pick_add(pick, len - 1, len, most);
   }
-  for (int64_t i = 0; i < len && pick->count < most; i++) gather_explain_pick_add(pick, i, len, most);
+  for (int64_t i = 0; i < len && pick->count < most; i++) pick_add(pick, i, len, most);
 }
 
 /* How much of dimension d is shown: leading ones are slices. */
@@ -94,11 +182,11 @@ static int most_rows(const gather_explain *ex, int32_t component, int columns) {
 static void collect_row(gather_explain *ex, const int64_t *at, int columns) {
   gather_explain_origin origin = gather_explain_index(ex, at);
   if (!origin.has_source) return;
-  add_key(ex, gather_explain_key(ex, origin.data));
+  add_key(ex, key_of(ex, origin.data));
   if (!ex->tuples) add_row(ex, origin.row);
   for (int32_t c = 0; ex->tuples && c < ex->selected; c++)
-    gather_explain_pick_add(&ex->data_pick[ex->axis + c], origin.data[ex->axis + c], ex->data.shape[ex->axis + c],
-                            most_rows(ex, c, columns));
+    pick_add(&ex->data_pick[ex->axis + c], origin.data[ex->axis + c], ex->data.shape[ex->axis + c],
+             most_rows(ex, c, columns));
 }
 
 /* The rows that the shown indices gather. */
@@ -136,7 +224,7 @@ static void choose_fused(gather_explain *ex, const gather_dim_source *from, int6
   ex->fused_pick.count = 0;
   if (len > most && any(&all)) do {
       coordinates(&all, all.rank, number, at);
-      gather_explain_pick_add(&ex->fused_pick, gather_explain_offset(all.rank, all.shape, at), len, most);
+      pick_add(&ex->fused_pick, gather_explain_offset(all.rank, all.shape, at), len, most);
     } while (ex->fused_pick.count < most && next(&all, all.rank, number));
   choose(&ex->fused_pick, len, most, NULL, 0);
 }
@@ -184,9 +272,8 @@ static void choose_rows(gather_explain *ex, int32_t component, int columns) {
   gather_explain_pick *pick = &ex->data_pick[axis];
   const int64_t len = ex->data.shape[axis], *used = ex->used_rows[component];
   const int most = most_rows(ex, component, columns);
-  for (int i = 0; i < ex->row_count; i++) gather_explain_pick_add(pick, ex->rows[i], len, most);
-  for (int64_t i = 0; i < ex->used_row_count[component] && pick->count < most; i++)
-    gather_explain_pick_add(pick, used[i], len, most);
+  for (int i = 0; i < ex->row_count; i++) pick_add(pick, ex->rows[i], len, most);
+  for (int64_t i = 0; i < ex->used_row_count[component] && pick->count < most; i++) pick_add(pick, used[i], len, most);
   choose(pick, len, most, NULL, 0);
 }
 
@@ -207,27 +294,6 @@ gather_status gather_explain_layout(gather_explain *ex, int columns, gather_erro
   }
   share_picks(ex, columns);
   return collect_cells(ex, error);
-}
-
-bool gather_explain_gap(const gather_explain_pick *pick, int i) {
-  if (pick->count == 0) return false;
-  if (i == pick->count) return pick->at[i - 1] < pick->len - 1;
-  return pick->at[i] != (i > 0 ? pick->at[i - 1] + 1 : 0);
-}
-
-const gather_explain_pick *gather_explain_rows(const gather_explain_table *table) {
-  static const gather_explain_pick ONE = {1, 1, {0}};
-  return table->rank >= 2 ? table->pick[table->rank - 2] : &ONE;
-}
-
-const gather_explain_pick *gather_explain_columns(const gather_explain_table *table) {
-  static const gather_explain_pick ONE = {1, 1, {0}};
-  return table->rank >= 1 ? table->pick[table->rank - 1] : &ONE;
-}
-
-void gather_explain_at(const gather_explain_table *table, int64_t row, int64_t column, int64_t *at) {
-  if (table->rank >= 2) at[table->rank - 2] = row;
-  if (table->rank >= 1) at[table->rank - 1] = column;
 }
 
 bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at) {

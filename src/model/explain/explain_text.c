@@ -124,6 +124,35 @@ static void one_cell(const drawing *d, const int64_t *at) {
   if (d->colour && colour) gather_growing_text(d->to, "\033[0m");
 }
 
+/* Adds to text, as much as fits. */
+static void append(char *text, size_t bytes, const char *more) {
+  size_t used = strlen(text);
+  snprintf(text + used, bytes - used, "%s", more);
+}
+
+/* A cell's coordinates in data, with colons for those that run along the row or column of the output. */
+static void from_text(const gather_explain *ex, const int64_t *at, char *text, size_t bytes) {
+  gather_explain_origin origin = gather_explain_out(ex, at);
+  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
+  int32_t out_rank = ex->table[GATHER_EXPLAIN_OUT].rank;
+  gather_explain_telling by = gather_explain_by(ex);
+  int32_t running = by == GATHER_EXPLAIN_BY_ROW ? out_rank - 1 : by == GATHER_EXPLAIN_BY_COLUMN ? out_rank - 2 : -1;
+  if (!origin.has_source) {
+    snprintf(text, bytes, ex->failed ? "no value" : "filled");
+    return;
+  }
+  snprintf(text, bytes, "%s", "data[");
+  for (int32_t d = 0; d < data->rank; d++) {
+    char number[32];
+    bool runs = running >= 0 && ex->sources[running].data == d;
+    snprintf(number, sizeof number, "%s", d ? ", " : "");
+    append(text, bytes, number);
+    snprintf(number, sizeof number, "%" PRId64, origin.data[d]);
+    append(text, bytes, runs ? ":" : number);
+  }
+  append(text, bytes, "]");
+}
+
 static void one_row(const drawing *d, int r, int64_t *at) {
   const gather_explain_pick *rows = gather_explain_rows(d->table), *columns = gather_explain_columns(d->table);
   char text[160] = "";
@@ -138,7 +167,7 @@ static void one_row(const drawing *d, int r, int64_t *at) {
   tail(d);
   gather_growing_print(d->to, " %s", d->sign->down);
   if (d->part == GATHER_EXPLAIN_OUT && gather_explain_by(d->ex) == GATHER_EXPLAIN_BY_ROW) {
-    gather_explain_from(d->ex, at, text, sizeof text);
+    from_text(d->ex, at, text, sizeof text);
     gather_growing_print(d->to, " %s%s", d->sign->from, text);
   }
   gather_growing_char(d->to, '\n');
@@ -201,8 +230,7 @@ static void one_table(const gather_explain *ex, gather_growing *to, gather_expla
 
 void gather_explain_draw_text(const gather_explain *ex, gather_growing *to, bool ascii, bool colour) {
   char text[1024];
-  gather_explain_formula(ex, text, sizeof text);
-  gather_growing_print(to, "%s: %s\n", ex->op->name, text);
+  gather_growing_print(to, "%s: %s\n", ex->op->name, ex->formula);
   gather_explain_rules(ex, text, sizeof text);
   gather_text_put(to, text);
   gather_growing_char(to, '\n');

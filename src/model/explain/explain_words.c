@@ -1,22 +1,199 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_words.c: the lines of text around a drawing.
+ * explain_words.c: the words of a drawing: one element of a tensor as short ASCII text, and the lines around the tables. The library
+ * extracts packed elements: a gather of one element puts it at the beginning of its bytes.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/float_value.h"
 #include "model/explain/drawing.h"
 #include "model/model_internal.h"
+
+/* ---- elements */
+
+static bool is_packed(const gather_type_info *info) { return info && info->packing != GATHER_PACKING_BYTES; }
+
+static int64_t item_bytes(const gather_tensor *tensor) {
+  const gather_type_info *info = gather_type_get(tensor->type);
+  return tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : info->bits / 8;
+}
+
+gather_tensor gather_explain_view(const gather_tensor *tensor, const int64_t *at) {
+  static const int64_t ONE[1] = {1};
+  gather_tensor view = *tensor;
+  int64_t offset = 0;
+  bool packed = is_packed(gather_type_get(tensor->type));
+  if (!tensor->strides)
+    offset = gather_explain_offset(tensor->rank, tensor->shape, at) * (packed ? 1 : item_bytes(tensor));
+  for (int32_t d = 0; tensor->strides && d < tensor->rank; d++) offset += at[d] * tensor->strides[d];
+  view.rank = 1;
+  view.shape = ONE;
+  view.strides = NULL;
+  if (packed)
+    view.packed_offset += offset;
+  else
+    view.data = (char *)tensor->data + offset;
+  return view;
+}
+
+/* The bytes of one element in this machine's order; a packed one as its number. */
+static int64_t element_bytes(const gather_tensor *view, unsigned char *bytes, int64_t room) {
+  const gather_type_info *info = gather_type_get(view->type);
+  int64_t size = is_packed(info) ? info->group_bytes : item_bytes(view);
+  if (size > room) size = room;
+  if (!is_packed(info)) {
+    if (size > 0) memcpy(bytes, view->data, (size_t)size);
+    return size;
+  }
+  static const int64_t zero = 0;
+  gather_tensor first = {.data = (void *)(uintptr_t)&zero, .type = GATHER_TYPE_INT64, .rank = 1, .shape = view->shape};
+  gather_tensor out = *view;
+  out.data = bytes;
+  out.packed_offset = 0;
+  out.flags = view->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  if (gather_take(view, &first, 0, &out, NULL) != GATHER_OK) return 0;
+  if (info->packing == GATHER_PACKING_HIGH_FIRST) bytes[0] = (unsigned char)(bytes[0] >> (8 - info->bits));
+  if (info->packing == GATHER_PACKING_SPLIT_3) bytes[0] = (unsigned char)(bytes[0] >> 6 | (bytes[2] >> 7) << 2);
+  if (info->packing == GATHER_PACKING_SPLIT_6) bytes[0] = (unsigned char)(bytes[0] >> 4 | (bytes[2] >> 6) << 4);
+  bytes[0] = (unsigned char)(bytes[0] & ((1u << info->bits) - 1));
+  return 1;
+}
+
+static void swap(unsigned char *bytes, int64_t size) {
+  for (int64_t i = 0; i < size / 2; i++) {
+    unsigned char byte = bytes[i];
+    bytes[i] = bytes[size - 1 - i];
+    bytes[size - 1 - i] = byte;
+  }
+}
+
+static uint64_t whole(const unsigned char *bytes, int64_t size) {
+  uint8_t one;
+  uint16_t two;
+  uint32_t four;
+  uint64_t eight;
+  switch (size) {
+    case 1:
+      memcpy(&one, bytes, 1);
+      return one;
+    case 2:
+      memcpy(&two, bytes, 2);
+      return two;
+    case 4:
+      memcpy(&four, bytes, 4);
+      return four;
+    default:
+      memcpy(&eight, bytes, 8);
+      return eight;
+  }
+}
+
+static void put_real(double number, char *text, size_t bytes) {
+  if (isnan(number))
+    snprintf(text, bytes, "nan");
+  else
+    gather_double_text(number, 4, text, bytes);
+}
+
+static void put_hex(const unsigned char *element, int64_t size, int64_t shown, char *text, size_t bytes) {
+  size_t used = (size_t)snprintf(text, bytes, "0x");
+  for (int64_t i = 0; i < size && i < shown; i++)
+    used += (size_t)snprintf(text + used, bytes - used, "%02x", element[i]);
+  if (size > shown) snprintf(text + used, bytes - used, "..");
+}
+
+/* Characters that every terminal and picture can show; others become dots. */
+static void put_string(const gather_string *string, char *text, size_t bytes) {
+  size_t used = (size_t)snprintf(text, bytes, "\""), shown = string->bytes > 10 ? 8 : string->bytes;
+  for (size_t i = 0; i < shown; i++) {
+    unsigned char c = (unsigned char)string->text[i];
+    used += (size_t)snprintf(text + used, bytes - used, "%c", c >= 0x20 && c < 0x7f ? c : '.');
+  }
+  snprintf(text + used, bytes - used, shown < string->bytes ? "..\"" : "\"");
+}
+
+static void put_integer(const gather_type_info *info, uint64_t bits, char *text, size_t bytes) {
+  uint64_t sign = (uint64_t)1 << (info->bits - 1);
+  if (info->kind == GATHER_KIND_INT)
+    snprintf(text, bytes, "%" PRId64, (int64_t)((bits ^ sign) - sign));
+  else
+    snprintf(text, bytes, "%" PRIu64, bits);
+}
+
+static void put_complex(gather_type type, const unsigned char *element, bool swapped, char *text, size_t bytes) {
+  gather_type part = type == GATHER_TYPE_COMPLEX64 ? GATHER_TYPE_FLOAT32 : GATHER_TYPE_FLOAT64;
+  int64_t size = type == GATHER_TYPE_COMPLEX64 ? 4 : 8;
+  unsigned char halves[16];
+  double numbers[2] = {0, 0};
+  memcpy(halves, element, (size_t)(2 * size));
+  for (int i = 0; i < 2; i++) {
+    if (swapped) swap(halves + i * size, size);
+    (void)gather_float_read(part, halves + i * size, &numbers[i]);
+  }
+  char parts[2][32];
+  for (int i = 0; i < 2; i++) gather_double_text(numbers[i], 3, parts[i], sizeof parts[i]);
+  bool sign = parts[1][0] == '-' || parts[1][0] == '+';
+  snprintf(text, bytes, "%s%s%sj", parts[0], sign ? "" : "+", parts[1]);
+}
+
+/* An extracted element. string: if it is a string. */
+static void put_element(const gather_tensor *tensor, const gather_string *string, unsigned char *element, int64_t size,
+                        char *text, size_t bytes) {
+  double number;
+  const gather_type_info *info = gather_type_get(tensor->type);
+  bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  if (info->kind == GATHER_KIND_STRING) {
+    put_string(string, text, bytes);
+  } else if (info->kind == GATHER_KIND_OPAQUE) {
+    put_hex(element, tensor->item_bytes, 4, text, bytes);
+  } else if (info->kind == GATHER_KIND_COMPLEX) {
+    put_complex(tensor->type, element, swapped, text, bytes);
+  } else {
+    if (swapped) swap(element, size);
+    if (info->kind == GATHER_KIND_BOOL)
+      snprintf(text, bytes, "%s", element[0] ? "true" : "false");
+    else if (gather_float_read(tensor->type, element, &number))
+      put_real(number, text, bytes);
+    else
+      put_integer(info, whole(element, size), text, bytes);
+  }
+}
+
+void gather_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes) {
+  unsigned char element[16] = {0};
+  gather_string string = {NULL, 0};
+  gather_tensor view = gather_explain_view(tensor, at);
+  if (tensor->type == GATHER_TYPE_STRING) memcpy(&string, view.data, sizeof string);
+  int64_t size = element_bytes(&view, element, (int64_t)sizeof element);
+  put_element(tensor, &string, element, size, text, bytes);
+}
+
+void gather_explain_fill(const gather_tensor *tensor, const void *fill, char *text, size_t bytes) {
+  unsigned char element[16] = {0};
+  gather_string string = {NULL, 0};
+  int64_t size = is_packed(gather_type_get(tensor->type)) ? 1 : item_bytes(tensor);
+  if (size > (int64_t)sizeof element) size = (int64_t)sizeof element;
+  if (size > 0) memcpy(element, fill, (size_t)size);
+  if (tensor->type == GATHER_TYPE_STRING) memcpy(&string, fill, sizeof string);
+  put_element(tensor, &string, element, size, text, bytes);
+}
+
+int gather_explain_fit(const char *text, int most) {
+  int len = (int)strlen(text);
+  if (len <= most) return len;
+  for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;) len--;
+  return len;
+}
+
+/* ---- lines */
 
 /* Adds to text, as much as fits. */
 static void append(char *text, size_t bytes, const char *more) {
   size_t used = strlen(text);
   snprintf(text + used, bytes - used, "%s", more);
-}
-
-void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes) {
-  (void)snprintf(text, bytes, "%s", ex->formula);
 }
 
 void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
@@ -112,29 +289,6 @@ void gather_explain_title(const gather_explain *ex, gather_explain_part part, ch
   for (int32_t d = ex->axis; d < ex->axis + ex->selected; d++) append_axis(text, bytes, table, d, d > ex->axis);
 }
 
-/* A cell's coordinates in data, with colons for those that run along the row or column of the output. */
-void gather_explain_from(const gather_explain *ex, const int64_t *at, char *text, size_t bytes) {
-  gather_explain_origin origin = gather_explain_out(ex, at);
-  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
-  int32_t out_rank = ex->table[GATHER_EXPLAIN_OUT].rank;
-  gather_explain_telling by = gather_explain_by(ex);
-  int32_t running = by == GATHER_EXPLAIN_BY_ROW ? out_rank - 1 : by == GATHER_EXPLAIN_BY_COLUMN ? out_rank - 2 : -1;
-  if (!origin.has_source) {
-    snprintf(text, bytes, ex->failed ? "no value" : "filled");
-    return;
-  }
-  snprintf(text, bytes, "%s", "data[");
-  for (int32_t d = 0; d < data->rank; d++) {
-    char number[32];
-    bool runs = running >= 0 && ex->sources[running].data == d;
-    snprintf(number, sizeof number, "%s", d ? ", " : "");
-    append(text, bytes, number);
-    snprintf(number, sizeof number, "%" PRId64, origin.data[d]);
-    append(text, bytes, runs ? ":" : number);
-  }
-  append(text, bytes, "]");
-}
-
 void gather_explain_slice_text(const gather_explain_table *table, const int64_t *at, char *text, size_t bytes) {
   snprintf(text, bytes, "%s[", table->name);
   for (int32_t d = 0; d + 2 < table->rank; d++) {
@@ -143,16 +297,4 @@ void gather_explain_slice_text(const gather_explain_table *table, const int64_t 
     append(text, bytes, number);
   }
   append(text, bytes, ":, :]");
-}
-
-gather_status gather_explain_can_draw(const gather_op *op, gather_error *error) {
-  const gather_family_info *family = gather_family_get(op->family);
-  if (family && family->function)
-    return gather_fail(error, GATHER_UNSUPPORTED,
-                       "%s cannot be drawn: each cell of its output comes by a chain of parents, not by one index",
-                       op->name);
-  if (family && op->family == GATHER_FAMILY_STABLEHLO)
-    return gather_fail(error, GATHER_UNSUPPORTED,
-                       "StableHLO's gather cannot be drawn: its indices select windows, which may be moved");
-  return GATHER_OK;
 }

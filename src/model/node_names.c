@@ -1,19 +1,133 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_find.c: the node that a name means, in the main graph, in subgraphs and in functions.
+ * node_names.c: names: the paths of graphs and nodes, also of unnamed ones; the node that a name means, among the gather nodes of a check,
+ * and in the main graph, in subgraphs and in functions; the values that OpenVINO knows by other names.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "gather/model.h"
+#include "model/model_check.h"
+#include "model/model_internal.h"
 #include "model/model_run.h"
-#include "model/node_path.h"
+
+/* ---- paths */
+
+/* PATH/NODE/TAIL: the path of a graph in a node, as snprintf prints. */
+static int path_print(char *text, size_t bytes, const char *path, const gather_node *node, int64_t number,
+                      const char *tail) {
+  return *node->name ? snprintf(text, bytes, "%s/%s/%s", path, gather_path_name(node->name), tail)
+                     : snprintf(text, bytes, "%s/%s_%" PRId64 "/%s", path, node->op, number, tail);
+}
+
+const char *gather_path_inner(gather_arena *arena, const char *path, const gather_node *node, int64_t number,
+                              const char *tail) {
+  const size_t room = strlen(path) + strlen(node->name) + strlen(node->op) + strlen(tail) + 32;
+  char *text = gather_arena_take(arena, (int64_t)room, 1);
+  if (text) (void)path_print(text, room, path, node, number, tail);
+  return text;
+}
+
+int gather_path_function(char *text, size_t bytes, const gather_function *function, bool domain, bool overload) {
+  return snprintf(text, bytes, "function:%s%s%s%s%s", domain ? function->domain : "",
+                  domain && *function->domain ? "." : "", function->name, overload && *function->overload ? ":" : "",
+                  overload ? function->overload : "");
+}
+
+/* What a name has after the path of a graph and a slash; NULL if it begins with another path. */
+static const char *path_behind(const char *wanted, const char *path) {
+  for (;; wanted++, path++) {
+    if (*wanted == '/' && !*path) return wanted + 1;
+    if (*wanted != *path || !*path) return NULL;
+    if (*wanted == '/') wanted += strspn(wanted, "/") - 1; /* "main//x" is main/x */
+  }
+}
+
+/* Whether two names are the same in a path. */
+static bool path_same(const char *a, const char *b) { return strcmp(gather_path_name(a), gather_path_name(b)) == 0; }
+
+size_t gather_model_node_path(const gather_model_node *node, char *text, size_t bytes) {
+  int length = *node->name ? snprintf(text, bytes, "%s/%s", node->graph, gather_path_name(node->name))
+                           : snprintf(text, bytes, "%s/%s_%" PRId64, node->graph, node->op, node->number);
+  return length > 0 ? (size_t)length : 0;
+}
+
+/* ---- the gather node of a check that a name means */
+
+/* How well a name matches a node: the more of the path it has, the better. */
+typedef enum fit { FIT_NONE = 0, FIT_OUTPUT, FIT_NUMBER, FIT_NAME, FIT_PATH } fit;
+
+/* The part of the name after the path of the graph. "function:NAME/g" is g in any call of that function. */
+static const char *behind(const char *wanted, const char *path) {
+  const char *rest = path_behind(wanted, path);
+  for (const char *at = path; !rest && (at = strstr(at, "/function:")) != NULL; at++)
+    rest = path_behind(wanted, at + 1);
+  return rest;
+}
+
+static fit fit_of(const gather_model_node *node, const char *wanted) {
+  const char *name = *node->name ? node->name : node->output.name, *rest = behind(wanted, node->graph);
+  char number[64];
+  (void)snprintf(number, sizeof number, "%s_%" PRId64, node->op, node->number);
+  if (!*wanted) return FIT_NONE;
+  if (rest && *rest && path_same(rest, name)) return FIT_PATH;
+  if (strcmp(wanted, name) == 0) return FIT_NAME;
+  if (rest && strcmp(rest, number) == 0) return FIT_NUMBER;
+  return strcmp(rest ? rest : wanted, node->output.name) == 0 ? FIT_OUTPUT : FIT_NONE;
+}
+
+/* Lists the nodes that match so well, each by a name that selects it. */
+static void list(const gather_check *check, const char *wanted, fit best, char *text, size_t bytes) {
+  size_t at = 0;
+  int64_t left = 0;
+  for (int64_t i = 0; i < check->count; i++) {
+    char one[200];
+    const gather_model_node *node = &check->nodes[i];
+    const char *name = *node->name ? node->name : node->output.name;
+    if (best != FIT_NONE && fit_of(node, wanted) != best) continue;
+    int len = *name && best != FIT_PATH
+                  ? snprintf(one, sizeof one, "%s/%s", node->graph, gather_path_name(name))
+                  : snprintf(one, sizeof one, "%s/%s_%" PRId64, node->graph, node->op, node->number);
+    if (len < 0 || (size_t)len >= sizeof one || at + (size_t)len + 32 > bytes)
+      left++;
+    else
+      at += (size_t)snprintf(text + at, bytes - at, "%s'%s'", at ? ", " : "", one);
+  }
+  if (left) (void)snprintf(text + at, bytes - at, "%s%" PRId64 " more", at ? " and " : "", left);
+}
+
+gather_status gather_check_choose(const gather_check *check, const char *name, int64_t *number, gather_error *error) {
+  char names[400] = "";
+  fit best = FIT_NONE;
+  int64_t count = name ? 0 : check->count;
+  *number = 0;
+  for (int64_t i = 0; name && i < check->count; i++) {
+    fit one = fit_of(&check->nodes[i], name);
+    if (one == FIT_NONE || one < best) continue;
+    count = one == best ? count + 1 : 1;
+    best = one;
+    *number = i;
+  }
+  if (count == 1) return GATHER_OK;
+  if (check->count == 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no gather node");
+  list(check, name ? name : "", best, names, sizeof names);
+  if (name && count == 0)
+    return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no gather node '%.80s'; it has %s", name, names);
+  if (!name)
+    return gather_fail(error, GATHER_USAGE, "the model has %" PRId64 " gather nodes; name one of them: %s", count,
+                       names);
+  return gather_fail(error, GATHER_USAGE, "'%.80s' is ambiguous: it matches %" PRId64 " gather nodes: %s", name, count,
+                     names);
+}
+
+/* ---- the node of a model that a name means, in the main graph, in subgraphs and in functions */
 
 enum { DEEPEST = GATHER_RUN_DEEPEST, PATH_BYTES = 1024 };
 
 /* How well a name matches a node: the more of the path it has, the better. */
-typedef enum match_kind { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } match_kind;
+typedef enum match_kind { MATCH_NONE = 0, MATCH_NUMBER, MATCH_NAME, MATCH_PATH } match_kind;
 
 typedef struct search {
   const char *wanted;
@@ -29,12 +143,8 @@ typedef struct search {
 
 /* Compares a name with PATH/NAME. */
 static bool is_path(const char *wanted, const char *path, const char *name) {
-  const char *rest = gather_path_behind(wanted, path);
-  return rest && gather_path_same(rest, name);
-}
-
-const char *gather_run_name(const gather_node *node) {
-  return !*node->name && node->output_count > 0 ? node->outputs[0] : node->name;
+  const char *rest = path_behind(wanted, path);
+  return rest && path_same(rest, name);
 }
 
 static void note(search *s, const gather_node *node) {
@@ -46,14 +156,14 @@ static void note(search *s, const gather_node *node) {
 
 /* A node without a name is found by its output's name, and by operator and number as a check prints it:
  * "main/Gather_5". */
-static match_kind fit_of(const char *wanted, const gather_node *node, const char *path, int64_t number) {
+static match_kind match_of(const char *wanted, const gather_node *node, const char *path, int64_t number) {
   char text[128];
   const char *name = gather_run_name(node);
-  if (*name && is_path(wanted, path, name)) return FIT_PATH;
-  if (*name && strcmp(name, wanted) == 0) return FIT_NAME;
-  if (*node->name) return FIT_NONE;
+  if (*name && is_path(wanted, path, name)) return MATCH_PATH;
+  if (*name && strcmp(name, wanted) == 0) return MATCH_NAME;
+  if (*node->name) return MATCH_NONE;
   (void)snprintf(text, sizeof text, "%.96s_%" PRId64, node->op, number);
-  return is_path(wanted, path, text) ? FIT_NUMBER : FIT_NONE;
+  return is_path(wanted, path, text) ? MATCH_NUMBER : MATCH_NONE;
 }
 
 /* The node at the end of a way; NULL before any is found. */
@@ -63,9 +173,9 @@ static const gather_node *end_of(const gather_run_way *way) {
 
 static void match(search *s, int64_t number, const char *path) {
   const gather_node *node = end_of(&s->at);
-  match_kind one = fit_of(s->wanted, node, path, number);
-  if (one == FIT_NONE) note(s, node);
-  if (one == FIT_NONE || one < s->best) return;
+  match_kind one = match_of(s->wanted, node, path, number);
+  if (one == MATCH_NONE) note(s, node);
+  if (one == MATCH_NONE || one < s->best) return;
   if (one == s->best && end_of(&s->found) == node) return; /* a function's node is the same in each call */
   s->count = one != s->best ? 1 : s->count + 1;
   s->best = one;
@@ -106,7 +216,7 @@ static void walk_call(search *s, const gather_node *node, int64_t number, const 
     if (!calls(node, function)) continue;
     int length = *node->name ? snprintf(call, sizeof call, "%s/%s", path, gather_path_name(node->name))
                              : snprintf(call, sizeof call, "%s/%s_%" PRId64, path, node->op, number);
-    const char *rest = length < 0 ? NULL : gather_path_behind(s->wanted, call);
+    const char *rest = length < 0 ? NULL : path_behind(s->wanted, call);
     if (!rest || strncmp(rest, "function:", 9) != 0) continue;
     s->calls--;
     const char *end = behind_function(rest, function);
@@ -128,7 +238,7 @@ static void walk(search *s, const gather_graph *graph, const gather_function *fu
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
-      if (gather_path_print(inner, sizeof inner, path, node, i, attribute->name) < 0) continue;
+      if (path_print(inner, sizeof inner, path, node, i, attribute->name) < 0) continue;
       walk(s, attribute->graph, NULL, inner, depth + 1);
     }
   }
@@ -163,7 +273,7 @@ static int function_name(const gather_graph_file *file, const gather_function *f
 
 /* PATH/NODE/TAIL; false if it does not fit. */
 static bool inner_path(char *text, const char *path, const gather_node *node, int64_t number, const char *tail) {
-  const int length = gather_path_print(text, PATH_BYTES, path, node, number, tail);
+  const int length = path_print(text, PATH_BYTES, path, node, number, tail);
   return length > 0 && length < PATH_BYTES;
 }
 
@@ -275,24 +385,4 @@ gather_status gather_model_output_find(const gather_model *model, const char *na
     (void)snprintf(known + strlen(known), sizeof known - strlen(known), "%s'%.60s'", k ? ", " : "; it has ",
                    graph->outputs[k].name);
   return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no output '%.100s'%s", name, known);
-}
-
-static gather_type type_in(const gather_graph *graph, const char *name) {
-  const gather_value *input = gather_graph_input(graph, name);
-  if (input) return input->type;
-  for (int64_t i = 0; i < graph->info_count; i++)
-    if (strcmp(graph->infos[i].name, name) == 0) return graph->infos[i].type;
-  for (int64_t i = 0; i < graph->constant_count; i++)
-    if (strcmp(graph->constants[i].tensor.name, name) == 0) return graph->constants[i].tensor.tensor.type;
-  return GATHER_TYPE_NONE;
-}
-
-gather_type gather_graph_value_type(const gather_graph *graph, const char *name) {
-  gather_type type = GATHER_TYPE_NONE;
-  for (int depth = 0; graph && type == GATHER_TYPE_NONE && depth < DEEPEST; graph = graph->parent, depth++) {
-    const char *layer = gather_run_layer_input(graph, name);
-    type = type_in(graph, name);
-    if (type == GATHER_TYPE_NONE && layer) type = type_in(graph, layer);
-  }
-  return type;
 }
