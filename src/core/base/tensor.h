@@ -60,12 +60,15 @@ typedef struct gather_size {
 /* The bytes a checked tensor spans, relative to its data pointer: [*low, *high); equal if it has no bytes. */
 void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, int64_t *low, int64_t *high);
 
-/* gather_tensor_check, naming the argument in the error. */
-GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input,
-                                                       gather_error *error);
-/* The same; and measures it. */
+/* gather_tensor_check, naming the argument in the error; and measures the tensor. */
 GATHER_CHECKED gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
                                                    gather_error *error);
+/* The same, for who needs no size. */
+GATHER_INLINE GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input,
+                                                                     gather_error *error) {
+  gather_size size;
+  return gather_tensor_measure(tensor, input, &size, error);
+}
 
 /* The same for the usual tensor, in one pass, with its steps: row-major without strides, elements of whole bytes, and at least one.
  * Returns false if it is another tensor, or none. */
