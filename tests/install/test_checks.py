@@ -36,7 +36,7 @@ FAULTS = [
     ("src/table/take.c", '#include "table/shuffle/shuffle_internal.h"\n', "may not include table/shuffle/shuffle_internal.h"),
     ("src/table/shuffle/shuffle.c", '#include "model/model.h"\n', "may not include model/model.h"),
     ("src/core/base/tensor.c", '#include "error.h"\n', "named without its folder"),
-    ("src/core/op/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
+    ("src/core/op/apply.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
     ("include/gather/file.h", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
     ("cli/main.c", '#include "core/base/error.h"\n', "may not include core/base/error.h"),
     ("python/src/py_module.c", '#include "core/base/error.h"\n', "may not include core/base/error.h"),

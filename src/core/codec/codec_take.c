@@ -488,7 +488,7 @@ static gather_status execute(const gather_op *op, const gather_quantized *quanti
 gather_status gather_take_quantized(const gather_op *op, const gather_quantized *quantized,
                                     const gather_tensor *indices, const gather_tensor *out,
                                     const gather_options *options, gather_error *error) {
-  if (!op) op = gather_op_take;
+  if (!op) op = GATHER_OP_OF_TAKE;
   const gather_family_info *family = gather_family_get(op->family);
   if (family && op->family != GATHER_FAMILY_GATHER)
     return gather_fail_op(error, op,
@@ -511,7 +511,7 @@ gather_status gather_dequantize(const gather_quantized *quantized, const gather_
   const gather_tensor indices = {
       .data = pointer.to, .type = GATHER_TYPE_INT64, .rank = 1, .shape = shape, .strides = &step};
   options.executor = executor;
-  return execute(gather_op_take, quantized, &indices, out, &options, true, error);
+  return execute(GATHER_OP_OF_TAKE, quantized, &indices, out, &options, true, error);
 }
 
 /* ---- decoders of rows that a caller has read */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shape.c: the shared steps of the families' rules for ranks, axis, batch_dims and shapes, and the output shape of one
- * gather.
+ * shape.c: the steps of ranks, axis, batch_dims and shapes that the families share.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,10 +11,7 @@
 #include "core/base/tensor.h"
 #include "core/op/family.h"
 
-gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status) {
-  if (error && status != GATHER_OK) error->op = op->name, error->rules = op->rules;
-  return status;
-}
+/* ---- options, axis and batch_dims */
 
 gather_status gather_options_read(const gather_options *options, gather_options *full, gather_error *error) {
   if (options && options->size == sizeof *options) {
@@ -33,11 +29,8 @@ gather_status gather_options_read(const gather_options *options, gather_options 
   return GATHER_OK;
 }
 
-gather_status gather_data_rank_fail(const gather_op *op, gather_error *error) {
-  return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1", op->name);
-}
-
-gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
+/* The axis in [0, rank), from an attribute in [-rank, rank - 1]. */
+static gather_status resolve_axis(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
                                   gather_error *error) {
   if (axis < -rank || axis >= rank)
     return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
@@ -47,7 +40,9 @@ gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t ran
   return GATHER_OK;
 }
 
-gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims, int32_t data_rank,
+/* batch_dims in [0, min(ranks)], from an attribute that counts from the rank of indices where it is negative, and not above the axis (-1 =
+ * the axis is not known). */
+static gather_status resolve_batch_dims(const gather_op *op, int64_t batch_dims, int32_t data_rank,
                                         int32_t indices_rank, int32_t axis, int32_t *resolved, gather_error *error) {
   const gather_status status = GATHER_BATCH_DIMS_OUT_OF_RANGE;
   *resolved = 0;
@@ -76,17 +71,12 @@ gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, 
                                         gather_error *error) {
   found->axis = found->batch_dims = -1;
   if (definite || (options->axis != GATHER_AXIS_UNKNOWN && data_rank >= 0))
-    GATHER_TRY(gather_axis_resolve(op, options->axis, data_rank, &found->axis, error));
+    GATHER_TRY(resolve_axis(op, options->axis, data_rank, &found->axis, error));
   if (!op->batch_dims || options->batch_dims == 0 || (data_rank >= 0 && indices_rank >= 0))
-    GATHER_TRY(gather_batch_dims_resolve(op, options->batch_dims, data_rank < 0 ? GATHER_MAX_RANK : data_rank,
-                                         indices_rank < 0 ? GATHER_MAX_RANK : indices_rank, found->axis,
-                                         &found->batch_dims, error));
+    GATHER_TRY(resolve_batch_dims(op, options->batch_dims, data_rank < 0 ? GATHER_MAX_RANK : data_rank,
+                                  indices_rank < 0 ? GATHER_MAX_RANK : indices_rank, found->axis, &found->batch_dims,
+                                  error));
   return GATHER_OK;
-}
-
-gather_status gather_shape_full(gather_error *error) {
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
-                           GATHER_MAX_RANK);
 }
 
 gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
@@ -106,27 +96,17 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
                            gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
 }
 
-gather_status gather_geometry_resolve(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
-                                      const gather_tensor *indices, const gather_options *options,
-                                      gather_geometry *geometry, gather_error *error) {
-  gather_geometry *g = geometry;
-  g->rank = 0, g->tuple_dim = -1;
-  g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
-  g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
-  return rules->shape(op, data, indices, options, g, error);
-}
+/* ---- inferred shapes */
 
-gather_status gather_geometry_check_size(const gather_geometry *geometry, const gather_tensor *data,
-                                         gather_error *error) {
-  int64_t len, bytes;
-  if (!gather_shape_len(geometry->rank, geometry->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
-    return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
+const gather_dim gather_len_unknown = {0, GATHER_DIM_UNBOUNDED, NULL};
+
+gather_status gather_infer_check(const gather_shape *shape, const char *input, gather_error *error) {
+  if (!shape) return gather_fail_input(error, GATHER_USAGE, input, "%s: the shape is NULL", input);
+  if (shape->rank < -1 || shape->rank > GATHER_MAX_RANK)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32, input, shape->rank);
+  for (int32_t d = 0; d < shape->rank; d++)
+    if (shape->dims[d].min < 0 || shape->dims[d].min > shape->dims[d].max)
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is not a valid interval",
+                               input, d);
   return GATHER_OK;
-}
-
-gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
-                                   const gather_tensor *indices, const gather_options *options,
-                                   gather_geometry *geometry, gather_error *error) {
-  GATHER_TRY(gather_geometry_resolve(op, rules, data, indices, options, geometry, error));
-  return gather_geometry_check_size(geometry, data, error);
 }
