@@ -10,7 +10,7 @@
 #define GATHER_CODEC_DECODER_H
 
 #include "core/base/tensor.h"
-#include "core/kernel/decode.h"
+#include "core/kernel/dispatch.h"
 #include "gather/codec.h"
 
 /* Numbers of a side tensor, by the group of each dimension. */

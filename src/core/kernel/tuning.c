@@ -25,8 +25,6 @@ static const gather_tuning TABLE[GATHER_TUNING_COUNT] = {
 
 int64_t gather_tuned(int which) { return atomic_load_explicit(&VALUES[which], memory_order_relaxed); }
 
-void gather_tuned_set(int which, int64_t value) { atomic_store_explicit(&VALUES[which], value, memory_order_relaxed); }
-
 int64_t gather_tuned_keep(int which, int64_t asked, int64_t found) {
   return atomic_compare_exchange_strong(&VALUES[which], &asked, found) ? found : asked;
 }
@@ -69,6 +67,6 @@ gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *
 gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error) {
   int i;
   GATHER_TRY(find_named("gather_tuning_set", name, &i, error));
-  gather_tuned_set(i, value);
+  atomic_store_explicit(&VALUES[i], value, memory_order_relaxed);
   return GATHER_OK;
 }

@@ -16,7 +16,6 @@ enum {
 
 /* The current value. Threads: any, at any time. */
 int64_t gather_tuned(int which);
-void gather_tuned_set(int which, int64_t value);
 /* Stores a measured value if the parameter is still `asked` (unknown). Returns the current value: the measured one, or
  * one that was set in the meantime, which is not overwritten. */
 int64_t gather_tuned_keep(int which, int64_t asked, int64_t found);

@@ -14,7 +14,7 @@
 #include "core/plan/plan.h"
 #include "core/plan/shared.h"
 #include "core/plan/tasks.h"
-#include "core/plan/winners.h"
+#include "core/plan/execution.h"
 
 /* ---- one call: a plan on the stack, run once */
 

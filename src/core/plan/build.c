@@ -7,7 +7,6 @@
 #include "core/base/checked.h"
 #include "core/base/tensor.h"
 #include "core/plan/columns.h"
-#include "core/plan/few.h"
 
 /* Drops loops of length 1 and merges adjacent loops with one stride in all three tensors. */
 static void merge_loops(gather_plan *plan) {
@@ -36,11 +35,19 @@ static void extend_row(gather_plan *plan) {
   plan->loop_count--;
 }
 
+/* Whether all steps in data are multiples of `group` elements. */
+static bool are_columns_whole(const gather_plan *plan, int64_t group) {
+  if (plan->column_count == 1) return plan->axis_step % group == 0;
+  for (int32_t c = 0; c < plan->column_count; c++)
+    if (gather_column(plan, c)->data % group) return false;
+  return true;
+}
+
 /* A packed nest becomes a nest of bytes if every row starts and ends on a group. */
 static bool is_whole_groups(const gather_plan *plan) {
   int64_t group = plan->layout.group_len;
   if (plan->row_bytes % group || plan->data_offset % group || plan->out_offset % group) return false;
-  if (!gather_columns_are_whole(plan, group)) return false;
+  if (!are_columns_whole(plan, group)) return false;
   for (int32_t i = 0; i < plan->loop_count; i++)
     if (plan->loops[i].data % group || plan->loops[i].out % group) return false;
   return true;
@@ -68,6 +75,31 @@ static void unpack_nest(gather_plan *plan) {
   plan->fill_bytes = plan->layout.group_bytes;
 }
 
+/* Whether all steps in data are whole rows: then tuples are resolved to numbers of rows, and kernels know the step between two rows,
+ * as for plain indices. */
+static bool steps_are_rows(const gather_plan *plan) {
+  for (int32_t c = 0; c < plan->column_count; c++)
+    if (gather_column(plan, c)->data % plan->row_bytes) return false;
+  return !plan->packed;
+}
+
+/* Sets the unit of resolved tuples, which is plan->axis_step: rows, or bytes (packed: elements) where axes have other steps; counted from
+ * the lowest one that a tuple can select. The steps and the length of a row do not change any more. Offsets are relative to the lowest one, so that none is negative: negative numbers mean filled rows. All offsets are
+ * in data, whose extent was checked. */
+static void settle_columns(gather_plan *plan) {
+  if (plan->column_count == 1 || plan->rule.axis_len == 0) return;
+  plan->axis_step = steps_are_rows(plan) ? plan->row_bytes : 1;
+  plan->rule.axis_len = 1;
+  for (int32_t c = 0; c < plan->column_count; c++) {
+    gather_loop *column = &plan->loops[GATHER_MAX_RANK - 1 - c];
+    column->data /= plan->axis_step;
+    const int64_t last = (column->len - 1) * column->data;
+    column->out = last < 0 ? -last : 0;
+    plan->data_offset -= column->out * plan->axis_step;
+    plan->rule.axis_len += last < 0 ? -last : last;
+  }
+}
+
 /* Kernels run the two innermost loops. If both are short, the longest loop becomes the second: then each of its rounds
  * costs no call. Packed plans keep the order of the output, because tasks are split by it. */
 static void choose_inner_loop(gather_plan *plan) {
@@ -90,22 +122,6 @@ static void ensure_loop(gather_plan *plan) {
   plan->loop_count = 1;
 }
 
-/* Whether the rows of the output, and their indices, are dense in the order of the nest. */
-static void find_order(gather_plan *plan) {
-  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
-  int64_t out = plan->row_bytes, index = width * plan->column_count;
-  /* Permuted indices may be dense in the order of the nest: but their positions are counted in row-major order. */
-  plan->linear = true, plan->in_order = plan->index_dense;
-  for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
-    const gather_loop *loop = &plan->loops[i];
-    if (loop->len > 1 && loop->out != out) plan->linear = false;
-    if (loop->len > 1 && loop->index != index) plan->in_order = false;
-    out *= loop->len; /* at most the output */
-    /* Repeated indices can be more than INT64_MAX bytes: no step equals this length. */
-    if (!gather_mul(index, loop->len, &index)) index = INT64_MAX;
-  }
-}
-
 void gather_plan_simplify(gather_plan *plan) {
   plan->few.count = 0;
   plan->row_count = 1;
@@ -118,20 +134,9 @@ void gather_plan_simplify(gather_plan *plan) {
   merge_loops(plan);
   extend_row(plan);
   if (plan->packed && is_whole_groups(plan)) unpack_nest(plan);
-  if (plan->column_count > 1) gather_columns_settle(plan);
+  if (plan->column_count > 1) settle_columns(plan);
   choose_inner_loop(plan);
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
   gather_few_prepare(plan);
-}
-
-void gather_plan_choose(gather_plan *plan) {
-  plan->variant_count = 0, plan->radix_variant = -1;
-  plan->takes_bytes = plan->out_of_cache = plan->linear = plan->in_order = false;
-  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX;
-  plan->winners = NULL;
-  plan->rule.within = gather_kernel_within(plan->rule.type), plan->rule.fold = gather_kernel_fold(plan->rule.type);
-  if (plan->row_count == 0) return;
-  find_order(plan);
-  gather_plan_find_variants(plan);
 }

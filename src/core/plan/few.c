@@ -3,8 +3,6 @@
  * few.c: gathers of a few rows, which cost less than the decisions of a run. One function validates the indices and copies the rows, and
  * reads a few adjacent lines of the plan. Anything unusual is left to run.c, for nothing was written.
  */
-#include "core/plan/few.h"
-
 #include <string.h>
 
 #include "core/base/compiler.h"
@@ -167,7 +165,8 @@ static bool run_resolved(const gather_few *few, const char *data, const char *in
   return true;
 }
 
-bool gather_few_run(const gather_few *few, const gather_run *run) {
+/* Returns false, having written nothing, if an index is out of range or something is unusual. */
+static bool run_few(const gather_few *few, const gather_run *run) {
   if (run->executor || !run->data || !run->indices || !run->out) return false;
   if (!apart(run->out, few->out, run->data, few->data) || !apart(run->out, few->out, run->indices, few->indices))
     return false;
@@ -176,5 +175,11 @@ bool gather_few_run(const gather_few *few, const gather_run *run) {
   if (!few->dense || !all_plain(run->indices, few->wide, few->count, few->axes[0].len))
     return run_resolved(few, data, run->indices, out);
   run_plain(few, data, run->indices, out);
+  return true;
+}
+
+bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run) {
+  if (plan->few.count == 0 || !run_few(&plan->few, run)) return false;
+  if (run->bad_count) *run->bad_count = 0;
   return true;
 }
