@@ -214,7 +214,7 @@ static void parts_after_each_winner(void **state) {
     for (int fastest = 0, count = 1; fastest < count; fastest++)
       for (int64_t skip = 0; skip < 64; skip += width) {
         gather_plan *plan = NULL;
-        gather_winner winner;
+        gather_winner winner = {0};
         gather_run run = GATHER_RUN_INIT;
         assert_status(gather_plan_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL),
                       GATHER_OK);

@@ -427,7 +427,7 @@ static gather_status validate_and_run(take *t, const void *indices, const gather
                                       gather_error *error) {
   gather_index_state state;
   t->indices = indices;
-  if (!t->identity) GATHER_TRY(gather_plan_check_indices(&t->plan, indices, executor, &state, bad, error));
+  if (!t->identity) GATHER_TRY(gather_plan_check_indices(&t->plan, indices, false, executor, &state, bad, error));
   t->executor = executor;
   if (t->plan.out_len > 0) run(t);
   return GATHER_OK;

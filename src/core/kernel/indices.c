@@ -13,27 +13,6 @@
 #define IN_RANGE_1(value, low, high) ((int64_t)(value) >= (low) && (int64_t)(value) <= (high))
 #define IN_RANGE_0(value, low, high) ((high) >= 0 && (uint64_t)(value) <= (uint64_t)(high))
 
-bool gather_indices_cannot_fail(const gather_index_rule *rule) {
-  int64_t low, high;
-  gather_index_range(rule, &low, &high);
-  switch (rule->type) {
-    case GATHER_TYPE_INT8:
-      return low <= INT8_MIN && high >= INT8_MAX;
-    case GATHER_TYPE_INT16:
-      return low <= INT16_MIN && high >= INT16_MAX;
-    case GATHER_TYPE_INT32:
-      return low <= INT32_MIN && high >= INT32_MAX;
-    case GATHER_TYPE_UINT8:
-      return high >= UINT8_MAX;
-    case GATHER_TYPE_UINT16:
-      return high >= UINT16_MAX;
-    case GATHER_TYPE_UINT32:
-      return high >= UINT32_MAX;
-    default:
-      return false; /* no axis holds every 64-bit index */
-  }
-}
-
 #define COUNT_BAD(type, suffix, ENUM, is_signed)                                                                     \
   static int64_t count_bad_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, \
                                     int64_t *first, int64_t *value) {                                                \

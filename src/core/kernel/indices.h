@@ -53,13 +53,20 @@ int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indi
 void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
                             int64_t *rows);
 
-/* Whether every value of the index type is in range: then no validation is needed. */
-bool gather_indices_cannot_fail(const gather_index_rule *rule);
-
 /* The valid range, both ends included; empty (0, -1) for an axis of length 0. */
 GATHER_INLINE void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high) {
   *low = rule->negative ? -rule->axis_len : 0;
   *high = rule->axis_len - 1;
+}
+
+/* Whether every value of the index type is in range: then no validation is needed. No axis holds every 64-bit index. */
+GATHER_INLINE bool gather_indices_cannot_fail(const gather_index_rule *rule) {
+  const bool is_signed = rule->type <= GATHER_TYPE_INT64;
+  const int bits = 8 << ((int)rule->type - (int)GATHER_TYPE_INT8) % 4;
+  if (bits == 64) return false;
+  int64_t low, high, most = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+  gather_index_range(rule, &low, &high);
+  return high >= most && (!is_signed || low < -most);
 }
 
 /* ---- tuples of two to four indices: validated and folded into one offset each, all columns in one pass. Tuples are dense, of signed or

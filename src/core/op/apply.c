@@ -11,10 +11,10 @@
 #include "core/base/tensor.h"
 #include "core/op/family.h"
 #include "core/op/op.h"
+#include "core/plan/execution.h"
 #include "core/plan/plan.h"
 #include "core/plan/shared.h"
 #include "core/plan/tasks.h"
-#include "core/plan/execution.h"
 
 /* ---- one call: a plan on the stack, run once */
 
@@ -152,10 +152,7 @@ gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, 
   gather_run full;
   GATHER_TRY(read_run(plan, &run, &full, error));
   GATHER_TRY(gather_executor_check(run->executor, error));
-  if (plan->shared)
-    status = gather_shared_check(plan, run->indices, run->executor, &bad, error);
-  else
-    status = gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error);
+  status = gather_plan_check_indices(plan, run->indices, plan->shared, run->executor, &state, &bad, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = bad;
   return gather_fail_op(error, plan->op, status);
 }

@@ -8,9 +8,22 @@
 
 #include "core/base/error.h"
 #include "core/op/family.h"
+#include "gather/tree.h"
 
 /* ---- shapes that are not fully known. A length is an interval; a rank may be unknown; the family has the rules. An error means that no
  * input of these shapes is valid. */
+
+/* Whether a caller's shape is one. input: its name, for errors. */
+static gather_status check_shape(const gather_shape *shape, const char *input, gather_error *error) {
+  if (!shape) return gather_fail_input(error, GATHER_USAGE, input, "%s: the shape is NULL", input);
+  if (shape->rank < -1 || shape->rank > GATHER_MAX_RANK)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32, input, shape->rank);
+  for (int32_t d = 0; d < shape->rank; d++)
+    if (shape->dims[d].min < 0 || shape->dims[d].min > shape->dims[d].max)
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is not a valid interval",
+                               input, d);
+  return GATHER_OK;
+}
 
 gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, const gather_shape *indices,
                                  const gather_options *options, gather_shape *out, gather_error *error) {
@@ -19,8 +32,8 @@ gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, 
   if (!op) return gather_fail(error, GATHER_USAGE, "the operator is NULL");
   if (!out) return gather_fail(error, GATHER_USAGE, "out is NULL");
   GATHER_TRY(gather_options_read(options, &full, error));
-  GATHER_TRY(gather_infer_check(data, "data", error));
-  GATHER_TRY(gather_infer_check(indices, "indices", error));
+  GATHER_TRY(check_shape(data, "data", error));
+  GATHER_TRY(check_shape(indices, "indices", error));
   const gather_family_rules *rules;
   gather_status status = gather_family_find(op, &rules, error);
   if (status == GATHER_OK) status = rules->attributes(op, data->rank, indices->rank, -1, &full, false, &a, error);
@@ -31,6 +44,44 @@ gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, 
   out->rank = result.rank;
   if (result.rank > 0) memcpy(out->dims, result.dims, (size_t)result.rank * sizeof *result.dims);
   return GATHER_OK;
+}
+
+static gather_status check_of_tree(const gather_shape *shape, const char *input, int32_t rank, gather_error *error) {
+  GATHER_TRY(check_shape(shape, input, error));
+  if (shape->rank < 0 || shape->rank == rank) return GATHER_OK;
+  return gather_fail_input(error, GATHER_RANK_MISMATCH, input, "%s has rank %" PRId32 "; its rank must be %" PRId32,
+                           input, shape->rank, rank);
+}
+
+static gather_status meet(gather_dim *known, const gather_dim *more, const char *input, int32_t d,
+                          gather_error *error) {
+  if (gather_dims_meet(known, more, known)) return GATHER_OK;
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input,
+                           "dimension %" PRId32 " of %s cannot be equal to that of step_ids", d, input);
+}
+
+static gather_status infer_tree(const gather_shape *step_ids, const gather_shape *parent_ids,
+                                const gather_shape *max_seq_len, const gather_shape *end_token, gather_shape *out,
+                                gather_error *error) {
+  gather_dim dims[3] = {GATHER_LEN_UNKNOWN, GATHER_LEN_UNKNOWN, GATHER_LEN_UNKNOWN};
+  if (!out) return gather_fail(error, GATHER_USAGE, "out is NULL");
+  GATHER_TRY(check_of_tree(step_ids, "step_ids", 3, error));
+  GATHER_TRY(check_of_tree(parent_ids, "parent_ids", 3, error));
+  GATHER_TRY(check_of_tree(max_seq_len, "max_seq_len", 1, error));
+  GATHER_TRY(check_of_tree(end_token, "end_token", 0, error));
+  for (int32_t d = 0; d < 3 && step_ids->rank == 3; d++) dims[d] = step_ids->dims[d];
+  for (int32_t d = 0; d < 3 && parent_ids->rank == 3; d++)
+    GATHER_TRY(meet(&dims[d], &parent_ids->dims[d], "parent_ids", d, error));
+  if (max_seq_len->rank == 1) GATHER_TRY(meet(&dims[1], &max_seq_len->dims[0], "max_seq_len", 0, error));
+  out->rank = 3;
+  for (int32_t d = 0; d < 3; d++) out->dims[d] = dims[d];
+  return GATHER_OK;
+}
+
+gather_status gather_tree_infer_shape(const gather_shape *step_ids, const gather_shape *parent_ids,
+                                      const gather_shape *max_seq_len, const gather_shape *end_token, gather_shape *out,
+                                      gather_error *error) {
+  return gather_fail_op(error, GATHER_OP_OF_TREE, infer_tree(step_ids, parent_ids, max_seq_len, end_token, out, error));
 }
 
 /* ---- the source of each dimension of an output */

@@ -11,8 +11,6 @@
 #include "core/base/tensor.h"
 #include "core/op/family.h"
 
-/* ---- options, axis and batch_dims */
-
 gather_status gather_options_read(const gather_options *options, gather_options *full, gather_error *error) {
   if (options && options->size == sizeof *options) {
     *full = *options;
@@ -79,14 +77,6 @@ gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, 
   return GATHER_OK;
 }
 
-gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
-  if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                           "the %" PRId32 " dimensions of the gather and the %" PRId64
-                           " numbers of a tuple are more than %d together",
-                           loops, tuple_len, GATHER_MAX_RANK);
-}
-
 gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
                                     const gather_tensor *indices, const char *rule) {
   char data_text[96], indices_text[96];
@@ -94,19 +84,4 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
                            "dimension %" PRId32 " of data %s and of indices %s: %s", d,
                            gather_shape_text(data_text, sizeof data_text, data->rank, data->shape),
                            gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
-}
-
-/* ---- inferred shapes */
-
-const gather_dim gather_len_unknown = {0, GATHER_DIM_UNBOUNDED, NULL};
-
-gather_status gather_infer_check(const gather_shape *shape, const char *input, gather_error *error) {
-  if (!shape) return gather_fail_input(error, GATHER_USAGE, input, "%s: the shape is NULL", input);
-  if (shape->rank < -1 || shape->rank > GATHER_MAX_RANK)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32, input, shape->rank);
-  for (int32_t d = 0; d < shape->rank; d++)
-    if (shape->dims[d].min < 0 || shape->dims[d].min > shape->dims[d].max)
-      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is not a valid interval",
-                               input, d);
-  return GATHER_OK;
 }

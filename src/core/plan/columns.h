@@ -46,7 +46,6 @@ gather_tuples_fold_fn gather_columns_fold(const gather_plan *plan, gather_tuple_
 
 /* For plans with several columns; see below. */
 gather_index_state gather_tuples_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count);
-bool gather_tuples_cannot_fail(const gather_plan *plan);
 void gather_tuples_resolve(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *rows);
 
 /* The same as their namesakes in kernel/indices.h, for `count` indices of the plan, plain or tuples. step: bytes from
@@ -58,7 +57,11 @@ GATHER_INLINE gather_index_state gather_columns_validate(const gather_plan *plan
 }
 
 GATHER_INLINE bool gather_columns_cannot_fail(const gather_plan *plan) {
-  return plan->column_count > 1 ? gather_tuples_cannot_fail(plan) : gather_indices_cannot_fail(&plan->rule);
+  for (int32_t c = 0; c < plan->column_count; c++) {
+    const gather_index_rule rule = gather_columns_rule(plan, c);
+    if (!gather_indices_cannot_fail(&rule)) return false;
+  }
+  return true;
 }
 
 /* Whether indices can be out of range and affect the result. */

@@ -114,12 +114,25 @@ GATHER_INLINE gather_form gather_form_of(const gather_plan *plan, gather_index_s
 
 /* Moves the next `count` rows of the walk with one of the plan's variants. */
 void gather_move(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count);
-/* Moves all rows of a nest of one or two loops by plain indices, with the first variant, which must not use
- * non-temporal stores. */
-void gather_move_all(const gather_execution *e);
 /* Bytes of an index that selects one row, plain or a tuple, where indices are dense. */
 GATHER_INLINE int64_t gather_index_bytes(const gather_plan *plan) {
   return gather_type_row(plan->rule.type)->bits / 8 * plan->column_count;
+}
+
+/* Sets the steps of the innermost loops. Field by field: copying a complete struct would wait for each store. */
+GATHER_INLINE void gather_span_set(gather_span *span, const gather_execution *e, const gather_variant *variant) {
+  const gather_plan *plan = e->plan;
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  const gather_loop *outer = plan->loop_count > 1 ? inner - 1 : NULL;
+  span->count = inner->len, span->rounds = 1, span->more = 0;
+  span->data_step = inner->data, span->index_step = inner->index, span->out_step = inner->out;
+  span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
+  span->out_round = outer ? outer->out : 0;
+  span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
+  /* Only kernels for register tables read it. The product may wrap for tuples, whose offsets are large. */
+  span->table_bytes = (int64_t)((uint64_t)plan->rule.axis_len * (uint64_t)plan->row_bytes);
+  span->prefetch_rows = variant->prefetch_rows, span->prefetch_lines = variant->prefetch_lines;
+  span->many = plan->rule.many, span->nontemporal = variant->nontemporal;
 }
 
 /* The rows of `count` indices in range. */

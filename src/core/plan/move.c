@@ -140,25 +140,9 @@ enum {
   DEFERRED_BYTES = 8192 /* of indices that are validated at a time just before their rows move: they stay in L1 */
 };
 
-/* Sets the steps of the innermost loops. Field by field: copying a complete struct would wait for each store. */
-static void set_span(gather_span *span, const gather_execution *e, const gather_variant *variant) {
-  const gather_plan *plan = e->plan;
-  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
-  const gather_loop *outer = plan->loop_count > 1 ? inner - 1 : NULL;
-  span->count = inner->len, span->rounds = 1, span->more = 0;
-  span->data_step = inner->data, span->index_step = inner->index, span->out_step = inner->out;
-  span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
-  span->out_round = outer ? outer->out : 0;
-  span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
-  /* Only kernels for register tables read it. The product may wrap for tuples, whose offsets are large. */
-  span->table_bytes = (int64_t)((uint64_t)plan->rule.axis_len * (uint64_t)plan->row_bytes);
-  span->prefetch_rows = variant->prefetch_rows, span->prefetch_lines = variant->prefetch_lines;
-  span->many = plan->rule.many, span->nontemporal = variant->nontemporal;
-}
-
 static void move_plain(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   gather_span span;
-  set_span(&span, e, variant);
+  gather_span_set(&span, e, variant);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
     span.data = e->data + walk->data, span.indices = e->indices + walk->index, span.out = e->out + walk->out;
@@ -217,7 +201,7 @@ static void move_widened_rounds(const gather_execution *e, const gather_variant 
 
 static void move_widened(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   gather_span span;
-  set_span(&span, e, variant);
+  gather_span_set(&span, e, variant);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
     span.data = e->data + walk->data, span.out = e->out + walk->out;
@@ -334,16 +318,6 @@ static void move_copied(const gather_execution *e, const gather_variant *variant
     walk->index += at;
     count -= now;
   }
-}
-
-void gather_move_all(const gather_execution *e) {
-  const gather_plan *plan = e->plan;
-  const int32_t outer = plan->loop_count - 2;
-  gather_span span;
-  set_span(&span, e, &plan->variants[0]);
-  span.data = e->data, span.indices = e->indices, span.out = e->out;
-  if (outer >= 0) span.rounds = plan->loops[outer].len;
-  plan->variants[0].rows(&span);
 }
 
 void gather_move(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {

@@ -52,7 +52,7 @@ enum { GATHER_MAX_VARIANTS = 12 /* more than variants.c adds for any plan */ };
 /* Results of calibration runs (execution.h). */
 typedef struct gather_winners gather_winners;
 
-/* What the gathers of few.c read of a plan, on adjacent lines. */
+/* What gathers of a few rows read of a plan, on adjacent lines. */
 /* From 64 rows on the decisions of a run are a small share of the time. Three columns let the struct fill whole lines,
  * and are as many as pictures have axes to select on. */
 enum { GATHER_FEW_ROWS = 64, GATHER_FEW_COLUMNS = 3 };
@@ -143,10 +143,8 @@ GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64
   plan->column_count = 1, plan->has_axes = false;
 }
 
-/* Simplifies the nest that op/lower.c wrote. Then few.c can run it, if it is one of its gathers. */
+/* Simplifies the nest that op/lower.c wrote. Then gather_plan_execute_few can run it, if it has few rows. */
 void gather_plan_simplify(gather_plan *plan);
-/* Its last step: fills in plan->few. */
-void gather_few_prepare(gather_plan *plan);
 /* After that, for all others: chooses the kernels. */
 void gather_plan_choose(gather_plan *plan);
 
@@ -185,9 +183,10 @@ GATHER_INLINE gather_index_state gather_indices_unchecked(const gather_index_rul
  * it cannot repair), its value, and how many are out of range. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
                                 int64_t bad);
-/* Only validates; for memory that nobody writes. *bad: how many are out of range and will be repaired; *state: the
- * worst state of an index. */
-gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                        gather_index_state *state, int64_t *bad, gather_error *error);
+/* Only validates. shared: others may write the indices, each of which is read once. *bad: how many are out of range and will be repaired;
+ * *state: the worst state of an index that nobody writes. */
+gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared,
+                                        const gather_executor *executor, gather_index_state *state, int64_t *bad,
+                                        gather_error *error);
 
 #endif

@@ -101,14 +101,6 @@ static int64_t count_bad(const gather_plan *plan, const char *indices, int64_t s
   return gather_indices_count_bad(&plan->rule, indices, step, count, first, value);
 }
 
-bool gather_tuples_cannot_fail(const gather_plan *plan) {
-  for (int32_t c = 0; c < plan->column_count; c++) {
-    const gather_index_rule rule = gather_columns_rule(plan, c);
-    if (!gather_indices_cannot_fail(&rule)) return false;
-  }
-  return true;
-}
-
 /* Adds what one column selects. */
 static void add_column(const gather_plan *plan, int32_t column, const char *indices, int64_t step, int64_t count,
                        int64_t *rows) {
@@ -214,11 +206,9 @@ static void check_part(void *argument, int64_t first, int64_t last) {
   }
 }
 
-gather_status gather_shared_check(const gather_plan *plan, const void *indices, const gather_executor *executor,
+/* Each index is read once. */
+static gather_status check_shared(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                   int64_t *bad, gather_error *error) {
-  *bad = 0;
-  if (!gather_plan_must_check(plan)) return GATHER_OK;
-  if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   checking c = {.plan = plan, .indices = indices};
   gather_bad_init(&c.bad);
   gather_split(executor, plan->index_count, gather_type_row(plan->rule.type)->bits / 8, plan->column_count, check_part,
@@ -374,12 +364,14 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   return status;
 }
 
-gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                        gather_index_state *state, int64_t *bad, gather_error *error) {
+gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared,
+                                        const gather_executor *executor, gather_index_state *state, int64_t *bad,
+                                        gather_error *error) {
   *bad = 0;
   *state = gather_indices_unchecked(&plan->rule);
   if (!gather_plan_must_check(plan)) return GATHER_OK;
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
+  if (shared) return check_shared(plan, indices, executor, bad, error);
   verification v;
   v.plan = plan, v.indices = indices;
   *state = validate_all(&v, executor);

@@ -60,6 +60,17 @@ static bool is_small(const gather_execution *e) {
          first_variant(e) == 0;
 }
 
+/* Moves all rows of a nest of one or two loops by plain indices, with the first variant, which must not use non-temporal stores. */
+static void move_all(const gather_execution *e) {
+  const gather_plan *plan = e->plan;
+  const int32_t outer = plan->loop_count - 2;
+  gather_span span;
+  gather_span_set(&span, e, &plan->variants[0]);
+  span.data = e->data, span.indices = e->indices, span.out = e->out;
+  if (outer >= 0) span.rounds = plan->loops[outer].len;
+  plan->variants[0].rows(&span);
+}
+
 static gather_widen_fn find_widen(gather_type type) {
   const char *name, **isa = &name;
   const int t = (int)type - (int)GATHER_TYPE_INT8;
@@ -81,7 +92,7 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
     if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
   }
   if (!executor && is_small(e)) {
-    gather_move_all(e);
+    move_all(e);
     return;
   }
   gather_calibrate_before(e, executor);
@@ -183,7 +194,7 @@ static gather_status run_staged(const gather_plan *plan, const gather_run *run, 
 static gather_status run_validated(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad,
                                    gather_error *error) {
   gather_index_state state;
-  GATHER_TRY(gather_plan_check_indices(plan, e->indices, run->executor, &state, bad, error));
+  GATHER_TRY(gather_plan_check_indices(plan, e->indices, false, run->executor, &state, bad, error));
   if (plan->row_count == 0) return GATHER_OK;
   GATHER_TRY(check_memory(plan, run, error));
   e->form = gather_form_of(plan, state);
@@ -230,7 +241,9 @@ static gather_status run_without_indices(const gather_plan *plan, const gather_r
 static gather_status execute_shared(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
   gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out, .shared = true};
   bool done = false;
-  if (plan->row_count == 0) return gather_shared_check(plan, run->indices, run->executor, bad, error);
+  gather_index_state state;
+  if (plan->row_count == 0)
+    return gather_plan_check_indices(plan, run->indices, true, run->executor, &state, bad, error);
   if (plan->index_count == 0) return run_without_indices(plan, run, bad, error);
   GATHER_TRY(check_memory(plan, run, error));
   if (is_staged(plan, run)) {

@@ -36,9 +36,6 @@ void gather_bad_find(const gather_plan *plan, const char *indices, int64_t numbe
 void gather_shared_copy(const gather_plan *plan, const char *indices, int64_t first, int64_t count, char *copy);
 /* The same for all of them, shared among threads. */
 void gather_shared_copy_all(const gather_plan *plan, const char *indices, const gather_executor *executor, char *copy);
-/* gather_plan_check_indices for shared indices: each is read once. */
-gather_status gather_shared_check(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                  int64_t *bad, gather_error *error);
 
 /* The place of index number `number` in memory with these strides, in their unit; *left: how many indices follow at *step. */
 GATHER_INLINE int64_t gather_index_run(const gather_plan *plan, const int64_t *strides, int64_t number, int64_t *left,

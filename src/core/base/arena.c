@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap.c: what is made of gather_alloc's memory: small pieces that are freed at once (arena.h), texts that grow (growing.h), and the
- * functions of malloc (heap.h).
+ * arena.c: what is made of gather_alloc's memory: small pieces that are freed at once (arena.h), and texts that grow (growing.h).
  */
 #include <stdalign.h>
 #include <stdarg.h>
@@ -14,7 +13,6 @@
 #include "core/base/checked.h"
 #include "core/base/error.h"
 #include "core/base/growing.h"
-#include "core/base/heap.h"
 
 /* ---- small pieces that are freed at once: a chain of blocks. What does not fit in the newest block gets a new one */
 
@@ -131,31 +129,3 @@ gather_status gather_growing_finish(gather_growing *growing, const char *what, c
 }
 
 void gather_text_free(char *text) { gather_free(text); }
-
-/* ---- blocks that know their size, which realloc needs and gather_alloc does not keep */
-
-typedef union heap_block {
-  size_t bytes;
-  max_align_t align;
-} heap_block;
-
-void *gather_heap_malloc(size_t bytes) {
-  if (bytes > PTRDIFF_MAX - sizeof(heap_block)) return NULL;
-  heap_block *block = gather_alloc((int64_t)(bytes + sizeof *block));
-  if (!block) return NULL;
-  block->bytes = bytes;
-  return block + 1;
-}
-
-void gather_heap_free(void *memory) {
-  if (memory) gather_free((heap_block *)memory - 1);
-}
-
-void *gather_heap_realloc(void *memory, size_t bytes) {
-  void *larger = gather_heap_malloc(bytes);
-  if (!larger || !memory) return larger;
-  size_t before = ((heap_block *)memory - 1)->bytes;
-  memcpy(larger, memory, before < bytes ? before : bytes);
-  gather_heap_free(memory);
-  return larger;
-}
