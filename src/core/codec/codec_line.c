@@ -238,11 +238,9 @@ gather_status gather_decoder_prepare(const gather_quantized *quantized, gather_t
 
 /* ---- lines */
 
-enum {
-  PIECE =
-      1024, /* elements that are decoded at a time on their way to halves, or from codes that are not consecutive: in L1 */
-  GROUPS = 128 /* groups whose numbers are read at a time */
-};
+/* Elements that are decoded at a time on their way to halves, or from codes that are not consecutive: they stay in L1. Groups whose numbers
+ * are read at a time. */
+enum { PIECE = 1024, GROUPS = 128 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

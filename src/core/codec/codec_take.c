@@ -121,11 +121,10 @@ static void prefetch_rows(row_run *r, const int64_t *rows, int64_t count) {
  * also where the output is in a cache. Nobody knows where it is: so a large gather times both on its first rows. */
 
 enum {
-  TRIALS = 2, /* of each; the shorter time counts, which no interruption prolongs */
-  TRIAL_BYTES =
-      524288, /* of the output: with a quarter, ordinary stores to lines in no cache looked slower than they are */
-  SHARE = 4,  /* of an output of this many times nontemporal_bytes the trials are a small part */
-  MOST = 8    /* all trials together take at most this part of the rows */
+  TRIALS = 2,           /* of each; the shorter time counts, which no interruption prolongs */
+  TRIAL_BYTES = 524288, /* with a quarter, ordinary stores to lines in no cache looked slower than they are */
+  SHARE = 4,            /* of an output of this many times nontemporal_bytes the trials are a small part */
+  MOST = 8              /* all trials together take at most this part of the rows */
 };
 
 /* Whether an output of so many bytes is large enough for a trial. */

@@ -47,7 +47,8 @@ struct gather_family_rules {
 #include "gather/family.def"
 #undef GATHER_FAMILY
 
-/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of its own. */
+/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of its
+ * own. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules,
                                                               gather_error *error) {
   *rules = NULL;
@@ -137,8 +138,11 @@ GATHER_INLINE bool gather_dims_meet(const gather_dim *a, const gather_dim *b, ga
 
 /* ---- steps for sources */
 
-/* `column` where an index is one number. */
+/* `column` where the numbers of an index select on the dimensions from the axis on. */
 GATHER_INLINE int32_t gather_column_along_axis(const gather_attributes *a, int32_t d) { return d == a->axis ? 0 : -1; }
+GATHER_INLINE int32_t gather_column_of_tuple(const gather_attributes *a, int32_t d) {
+  return d >= a->axis && d < a->axis + a->tuple_len ? d - a->axis : -1;
+}
 
 /* ---- steps for nests */
 

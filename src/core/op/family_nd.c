@@ -215,9 +215,4 @@ static void nest(gather_plan *plan, const gather_geometry *g, const gather_tenso
     gather_plan_select_tuples(plan, k, index[last], data->shape + b, s->data + b);
 }
 
-/* The numbers of a tuple select on the dimensions from the axis on. */
-static int32_t column(const gather_attributes *a, int32_t d) {
-  return d >= a->axis && d < a->axis + a->tuple_len ? d - a->axis : -1;
-}
-
-const gather_family_rules gather_family_nd = {attributes, shape, infer, sources, column, nest};
+const gather_family_rules gather_family_nd = {attributes, shape, infer, sources, gather_column_of_tuple, nest};

@@ -23,9 +23,8 @@ typedef struct gather_geometry {
   gather_attributes at;
   bool negative;
   gather_on_bad on_bad; /* not the default */
-  int32_t
-      tuple_dim; /* the dimension of indices with the numbers of the tuples, if it is not the last; else -1; see plan.h */
-  int32_t rank; /* of the output */
+  int32_t tuple_dim;    /* dimension of indices with the numbers of the tuples, if not the last; else -1; see plan.h */
+  int32_t rank;         /* of the output */
   int64_t shape[GATHER_MAX_RANK];
 } gather_geometry;
 
@@ -47,8 +46,8 @@ extern const gather_op gather_op_table[GATHER_OP_ROWS];
 GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,
                                                  gather_error *error);
 
-/* Checks all arguments and writes the plan without its kernels: gather_plan_choose is still to be called, unless few.c
- * runs it. out == NULL: row-major. options: full. The plan keeps the pointers op and options->fill. */
+/* Checks all arguments and writes the plan without its kernels: gather_plan_choose is still to be called, unless
+ * gather_plan_execute_few runs it. out == NULL: row-major. options: full. The plan keeps the pointers op and options->fill. */
 GATHER_CHECKED gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data,
                                                const gather_tensor *indices, const gather_tensor *out,
                                                const gather_options *options, gather_plan *plan, gather_error *error);

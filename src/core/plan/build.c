@@ -88,8 +88,8 @@ static bool steps_are_rows(const gather_plan *plan) {
 }
 
 /* Sets the unit of resolved tuples, which is plan->axis_step: rows, or bytes (packed: elements) where axes have other steps; counted from
- * the lowest one that a tuple can select. The steps and the length of a row do not change any more. Offsets are relative to the lowest one, so that none is negative: negative numbers mean filled rows. All offsets are
- * in data, whose extent was checked. */
+ * the lowest one that a tuple can select. The steps and the length of a row do not change any more. Offsets are relative to the lowest
+ * one, so that none is negative: negative numbers mean filled rows. All offsets are in data, whose extent was checked. */
 static void settle_columns(gather_plan *plan) {
   if (plan->column_count == 1 || plan->rule.axis_len == 0) return;
   plan->axis_step = steps_are_rows(plan) ? plan->row_bytes : 1;
@@ -126,8 +126,8 @@ static void ensure_loop(gather_plan *plan) {
   plan->loop_count = 1;
 }
 
-/* ---- gathers of a few rows, which cost less than the decisions of a run. One function validates the indices and copies the rows, and reads a
- * few adjacent lines of the plan. Anything unusual is left to run.c, for nothing was written. */
+/* ---- gathers of a few rows, which cost less than the decisions of a run. One function validates the indices and copies the rows, and
+ * reads a few adjacent lines of the plan. Anything unusual is left to run.c, for nothing was written. */
 
 enum {
   MOST_BYTES = 16384, /* more take long enough for the kernels to matter */

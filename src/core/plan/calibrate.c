@@ -36,8 +36,8 @@ static void keep_winner(const gather_plan *plan, gather_order order, int32_t var
   atomic_store_explicit(&plan->winners->of[order].result, result, memory_order_relaxed);
 }
 
-/* ---- the order of the indices, from a sample. Runs of rows are copied as one. Rows near each other are already in a cache, where prefetching
- * costs more than it gains. Sorted rows gain nothing from radix partitioning. */
+/* ---- the order of the indices, from a sample. Runs of rows are copied as one. Rows near each other are already in a cache, where
+ * prefetching costs more than it gains. Sorted rows gain nothing from radix partitioning. */
 
 /* 64 pairs tell a share of three quarters from one of a half, and reading them takes a microsecond. With four slots for
  * each, two lines seldom share one. A row within a page of the previous one is prefetched by the CPU. */
@@ -114,8 +114,8 @@ static bool suits_order(const gather_execution *e, const gather_variant *variant
   return variant->when == GATHER_ORDER_UNKNOWN || variant->when == e->order;
 }
 
-/* ---- the calibration run. It times the variants on the first rows of the gather itself, because CPUs differ, and because it is not known in
- * advance whether the lines of the output are in a cache. All variants give the same bytes. */
+/* ---- the calibration run. It times the variants on the first rows of the gather itself, because CPUs differ, and because it is not
+ * known in advance whether the lines of the output are in a cache. All variants give the same bytes. */
 
 /* Each variant is timed twice, and the shorter time counts: an interruption of the thread seldom hits both. */
 enum { TRIALS = 2 };
@@ -216,9 +216,9 @@ int64_t gather_calibrate(gather_execution *e, gather_walk *walk, int64_t count) 
   return moved;
 }
 
-/* ---- radix partitioning (kernel/radix.h), the only variant that needs memory: block after block of the indices is partitioned, each in one
- * thread with its own memory. A block fits a core's cache while it is partitioned and written back in order, and is so large that each
- * partition has many of its elements. */
+/* ---- radix partitioning (kernel/radix.h), the only variant that needs memory: block after block of the indices is partitioned, each in
+ * one thread with its own memory. A block fits a core's cache while it is partitioned and written back in order, and is so large that
+ * each partition has many of its elements. */
 
 enum { ROOM = 4096 /* for elements on the way to non-temporal stores: they stay in L1 */ };
 
@@ -356,8 +356,8 @@ static int64_t decide(gather_execution *e, const gather_variant **fastest) {
   return moved + block;
 }
 
-/* Uses radix partitioning if it is set or turns out to be the fastest. Returns how many rows were moved: all, or those of the calibration run,
- * or none. Without memory, other variants move the rows. */
+/* Uses radix partitioning if it is set or turns out to be the fastest. Returns how many rows were moved: all, or those of the calibration
+ * run, or none. Without memory, other variants move the rows. */
 static int64_t run_radix(gather_execution *e, const gather_executor *executor) {
   const gather_plan *plan = e->plan;
   const int parts = plan->radix_variant, variant = atomic_load_explicit(&e->variant, memory_order_relaxed);

@@ -19,8 +19,8 @@ GATHER_INLINE const gather_loop *gather_column(const gather_plan *plan, int32_t 
 }
 
 /* Makes each index a tuple of `count` numbers, `index_step` bytes apart. lengths, steps: of each column's axis. The numbers are the last
- * dimension of the plan's index_shape; the existing loops of the nest step from tuple to tuple. count is at least 1 (a plain index); loops and
- * columns together are at most GATHER_MAX_RANK, which the family's shape rule checks. */
+ * dimension of the plan's index_shape; the existing loops of the nest step from tuple to tuple. count is at least 1 (a plain index);
+ * loops and columns together are at most GATHER_MAX_RANK, which the family's shape rule checks. */
 GATHER_INLINE void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_step,
                                              const int64_t *lengths, const int64_t *steps) {
   gather_plan_select(plan, lengths[0], steps[0]);

@@ -146,9 +146,9 @@ GATHER_INLINE void gather_resolve_rows(const gather_execution *e, const char *in
     gather_columns_resolve(e->plan, indices, step, count, rows);
 }
 
-/* ---- what the calibration runs of a kept plan found, by the order of the indices: the only part of a plan that changes. Other runs use the
- * winner without a calibration run. It decides how a gather runs, never its result, so threads that run one plan at once need no more than
- * atomic numbers. */
+/* ---- what the calibration runs of a kept plan found, by the order of the indices: the only part of a plan that changes. Other runs use
+ * the winner without a calibration run. It decides how a gather runs, never its result, so threads that run one plan at once need no more
+ * than atomic numbers. */
 
 /* All zero: nothing is known. */
 struct gather_winners {
@@ -163,7 +163,8 @@ typedef struct gather_winner {
   int32_t percent;       /* time of the second in hundredths of that of the first */
 } gather_winner;
 
-/* The last result; false: there is none. Numbers of variants take 8 bits each, the percentage 16. It is at least 100, so that no result is 0. */
+/* The last result; false: there is none. Numbers of variants take 8 bits each, the percentage 16. It is at least 100, so that no result
+ * is 0. */
 GATHER_INLINE bool gather_winners_get(const gather_plan *plan, gather_order order, gather_winner *winner) {
   if (!plan->winners) return false;
   const uint32_t result = atomic_load_explicit(&plan->winners->of[order].result, memory_order_relaxed);
@@ -173,8 +174,8 @@ GATHER_INLINE bool gather_winners_get(const gather_plan *plan, gather_order orde
 
 /* ---- calibrate.c */
 
-/* Samples 64 adjacent pairs of the indices of a large gather, spread over all of them: about one microsecond. The order decides which variants
- * are tried, never the result. */
+/* Samples 64 adjacent pairs of the indices of a large gather, spread over all of them: about one microsecond. The order decides which
+ * variants are tried, never the result. */
 gather_order gather_order_sample(const gather_execution *e);
 /* Before the tasks: samples the order, finds the winner that a kept plan remembers for it, and tries radix partitioning; e->moved: the rows
  * that it moved. */

@@ -10,8 +10,8 @@
 #include "core/kernel/dispatch.h"
 #include "core/plan/execution.h"
 
-/* ---- rows of packed elements that do not start or end on whole bytes. Indices are resolved to numbers of elements, a block at a time. Where
- * the output is dense, the elements of short rows are picked one by one; long rows move as ranges of bits. */
+/* ---- rows of packed elements that do not start or end on whole bytes. Indices are resolved to numbers of elements, a block at a time.
+ * Where the output is dense, the elements of short rows are picked one by one; long rows move as ranges of bits. */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -22,8 +22,8 @@ static int width_of(const gather_plan *plan) {
   return gather_type_row(plan->rule.type)->bits == 32 ? GATHER_WIDTH_4 : GATHER_WIDTH_8;
 }
 
-/* The axes of tuples for the kernels of kernel/indices.h. false: these tuples have none (one or many columns, narrow or byte-swapped numbers,
- * numbers apart, axes or steps of 2^31 and more). */
+/* The axes of tuples for the kernels of kernel/indices.h. false: these tuples have none (one or many columns, narrow or byte-swapped
+ * numbers, numbers apart, axes or steps of 2^31 and more). */
 static bool find_axes(const gather_plan *plan, gather_tuple_axes *axes) {
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8, most = INT64_C(1) << 31;
   const int32_t count = plan->column_count;
@@ -306,7 +306,8 @@ static void print_position(char *text, size_t bytes, const gather_error *error) 
   }
 }
 
-/* ", component 1 of tuple [4],": which number of which tuple. The position is that in the plan's indices. Indices of rank 1 are a single tuple. */
+/* ", component 1 of tuple [4],": which number of which tuple. The position is that in the plan's indices. Indices of rank 1 are a single
+ * tuple. */
 static void print_component(char *text, size_t bytes, const gather_plan *plan, const gather_error *error) {
   char shape[160];
   const int32_t last = error->position_rank - 1;
