@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * op.h: what operators mean: resolved attributes, shapes, and the nest that a plan runs. No loop over elements here.
+ * op.h: what operators mean: resolved attributes, shapes, and the nest that a plan runs. No loop over elements here, but in tree.c.
  */
 #ifndef GATHER_OP_OP_H
 #define GATHER_OP_OP_H
