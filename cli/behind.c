@@ -46,11 +46,11 @@ gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *
   memset(behind, 0, sizeof *behind);
   behind->writer = writer;
   for (int i = 0; i < 2; i++) {
-    void *buffer = NULL;
-    if ((uint64_t)bytes > SIZE_MAX / 2 || posix_memalign(&buffer, PAGE, (size_t)bytes) != 0)
+    behind->memory[i] = (uint64_t)bytes <= SIZE_MAX / 2 ? malloc((size_t)bytes + PAGE) : NULL;
+    if (!behind->memory[i])
       return gather_cli_fail(error, GATHER_OUT_OF_MEMORY,
                              "out of memory for two parts of the output of %lld bytes each", (long long)bytes);
-    behind->buffer[i] = buffer;
+    behind->buffer[i] = behind->memory[i] + (-(uintptr_t)behind->memory[i] & (PAGE - 1));
   }
   behind->running = start_thread(behind); /* without it, each part is written synchronously */
   return GATHER_OK;
@@ -90,6 +90,6 @@ void gather_cli_behind_end(gather_cli_behind *behind) {
     pthread_mutex_destroy(&behind->mutex);
     pthread_cond_destroy(&behind->changed);
   }
-  for (int i = 0; i < 2; i++) free(behind->buffer[i]);
+  for (int i = 0; i < 2; i++) free(behind->memory[i]);
   memset(behind, 0, sizeof *behind);
 }

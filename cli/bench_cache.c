@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -148,11 +147,9 @@ static void look_at_read_ahead(gather_cli_bench *bench, int fd) {
 /* Opening is not enough: some file systems refuse only the read. */
 static void look_at_direct(gather_cli_bench *bench) {
 #if defined(O_DIRECT)
-  void *page = NULL;
+  static _Alignas(PAGE) char page[PAGE];
   int fd = gather_cli_open(AT_FDCWD, bench->largest->path, O_RDONLY | O_DIRECT);
-  if (fd < 0 || posix_memalign(&page, PAGE, PAGE) != 0) page = NULL;
-  bench->direct = page && pread(fd, page, PAGE, 0) >= 0;
-  free(page);
+  bench->direct = fd >= 0 && pread(fd, page, PAGE, 0) >= 0;
   if (fd >= 0) (void)close(fd);
 #else
   bench->direct = false;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/kernel/kernel.h"
+#include "core/kernel/dispatch.h"
 
 extern const gather_isa gather_isa_portable, gather_isa_neon, gather_isa_sve;
 

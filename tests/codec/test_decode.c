@@ -3,7 +3,7 @@
  * test_decode.c: memory. Packed rows, side tensors and outputs lie between pages that nobody may touch, at every alignment, in every
  * number; each way of decoding (a gather, the whole, rows that a caller has read) gives the same bits.
  */
-#include "core/kernel/kernel.h"
+#include "core/kernel/dispatch.h"
 #include "gather/codec.h"
 #include "safety/guard.h"
 #include "unit/support.h"

@@ -7,6 +7,8 @@
 
 #include "kernel/trial.h"
 
+extern const gather_isa gather_isa_portable;
+
 static const struct {
   const char *name;
   int32_t len, bytes;
@@ -52,7 +54,7 @@ static void want(uint8_t *wanted, int64_t count, int type) {
   if (OUT_BYTES[type] == 4)
     memcpy(wanted, wide, (size_t)count * 4);
   else
-    gather_decoding_portable.narrow[type](wide, count, wanted);
+    gather_isa_portable.decode->narrow[type](wide, count, wanted);
 }
 
 static void blocks_one(gather_blocks_fn run, int codec, int type, int64_t count, int64_t align) {
@@ -61,7 +63,7 @@ static void blocks_one(gather_blocks_fn run, int codec, int type, int64_t count,
   const uint8_t *in = place_input(TRIAL_DATA, count * CODECS[codec].bytes);
   uint8_t *out = trial_place(TRIAL_OUT, reach, trial_below(2), align);
   trial_mark(out, reach);
-  gather_decoding_portable.blocks[codec][GATHER_DECODE_FLOAT32](in, count, wide);
+  gather_isa_portable.decode->blocks[codec][GATHER_DECODE_FLOAT32](in, count, wide);
   want(trial_wanted(out), len, type);
   run(in, count, out);
   excuse_nans(out, len, type);
@@ -130,7 +132,7 @@ static void codes_one(gather_codes_fn run, const code_kind *kind, int type, int6
   const trial_reach reach = whole(count * OUT_BYTES[type]);
   uint8_t *out = trial_place(TRIAL_OUT, reach, trial_below(2), align);
   trial_mark(out, reach);
-  c.out = wide, gather_decoding_portable.codes[codes_kind][GATHER_DECODE_FLOAT32](&c);
+  c.out = wide, gather_isa_portable.decode->codes[codes_kind][GATHER_DECODE_FLOAT32](&c);
   want(trial_wanted(out), count, type);
   c.out = out, run(&c);
   excuse_nans(out, count, type);
@@ -177,7 +179,7 @@ void test_narrow(void **state) {
         uint8_t *out = trial_place(TRIAL_OUT, reach, trial_below(2), align);
         fill_floats(trial_view(in), count);
         trial_mark(out, reach);
-        gather_decoding_portable.narrow[type]((const float *)(const void *)in, count, trial_wanted(out));
+        gather_isa_portable.decode->narrow[type]((const float *)(const void *)in, count, trial_wanted(out));
         run((const float *)(const void *)in, count, out);
         excuse_nans(out, count, type);
         trial_compare();

@@ -92,7 +92,7 @@ int main(void) {
   int failed = machine_skips();
   for (int i = 0; i < MACHINE_ISAS; i++) {
     bool built, runs;
-    const char *name = gather_isa_at(i, &built, &runs);
+    const char *name = machine_isa_at(i, &built, &runs);
     if (!built) print_message("%s: not of this CPU's family, or not in this build\n", name);
     if (runs) failed += try_isa(ISAS[i]);
   }

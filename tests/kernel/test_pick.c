@@ -9,6 +9,13 @@
 
 extern const gather_isa gather_isa_portable;
 
+static const gather_bit_layout LAYOUTS[GATHER_LAYOUTS] = {
+#define GATHER_LAYOUT(name, packing, bits, group_len, group_bytes, group_shift) \
+  {GATHER_PACKING_##packing, bits, group_len, group_bytes, group_shift},
+    GATHER_LAYOUTS_LIST(GATHER_LAYOUT)
+#undef GATHER_LAYOUT
+};
+
 enum { MOST_BEFORE = 9 /* elements before the first one of a tensor */ };
 
 static gather_type_info type_of(const gather_bit_layout *l) {
@@ -50,8 +57,7 @@ void test_pick(void **state) {
     trial_seed((uint64_t)n + 7);
     for (int64_t count = 0; count <= 4 * TRIAL_COUNT; count += 8) {
       snprintf(trial_text, sizeof trial_text, "%s, pick of layout %d: %d", trial_isa->name, n, (int)count);
-      for (int64_t align = -1; align < TRIAL_LINE; align += trial_step())
-        pick_one(pick, &gather_bit_layouts[n], count, align);
+      for (int64_t align = -1; align < TRIAL_LINE; align += trial_step()) pick_one(pick, &LAYOUTS[n], count, align);
     }
     trial_slots++;
   }
@@ -92,7 +98,7 @@ static void numbers_one(const gather_bit_layout *l, int n, int64_t to, int64_t c
 void test_bit_ranges(void **state) {
   (void)state;
   for (int n = 0; n < GATHER_LAYOUTS; n++) {
-    const gather_bit_layout *l = &gather_bit_layouts[n];
+    const gather_bit_layout *l = &LAYOUTS[n];
     assert_int_equal(gather_bit_layout_number(l), n);
     assert_int_equal(1 << l->group_shift, l->group_len);
     assert_int_equal(l->group_len * l->bits, l->group_bytes * 8);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/system/cache_size.h"
 #include "gather/table.h"
 #include "platforms/windows_support.h"
 #include "table/system/table_system.h"
@@ -156,7 +157,7 @@ static void the_machine_has_something(void **state) {
   assert_true(gather_cpu_count() >= 1);
   assert_true(gather_usable_memory() > 64 << 20);
   assert_int_equal(sysconf(_SC_PAGESIZE), 4096);
-  assert_true(sysconf(_SC_LEVEL2_CACHE_SIZE) >= 0);
+  assert_true(gather_cache_size() >= 0);
   assert_int_equal(sizeof(long), 4);
 }
 

@@ -8,22 +8,25 @@
 
 #include <stdio.h>
 
-#include "core/kernel/kernel.h"
+#include "core/kernel/dispatch.h"
 #include "gather/gather.h"
 #include "support/skip.h"
 
-enum {
-#define GATHER_ISA(name, features) MACHINE_ISA_##name,
-#include "core/kernel/isa.def"
-#undef GATHER_ISA
-  MACHINE_ISAS
-};
-enum { MACHINE_VARIANTS = 12, MACHINES = MACHINE_ISAS * MACHINE_VARIANTS * 2 };
+enum { MACHINE_ISAS = GATHER_ISA_ROWS, MACHINE_VARIANTS = 12, MACHINES = MACHINE_ISAS * MACHINE_VARIANTS * 2 };
+
+/* The instruction sets by their row in isa.def: the name, NULL after the last; whether this build has its kernels, and whether the CPU
+ * supports it. */
+static inline const char *machine_isa_at(int i, bool *built, bool *runs) {
+  if (i < 0 || i >= MACHINE_ISAS) return NULL;
+  *built = gather_isa_is_built(gather_isa_rows[i].isa);
+  *runs = *built && (gather_isa_rows[i].features & ~gather_cpu_bits()) == 0;
+  return gather_isa_rows[i].isa->name;
+}
 
 /* Whether this CPU can play machine number i. */
 static inline bool machine_runs(int i) {
   bool built, runs;
-  return gather_isa_at(i % MACHINE_ISAS, &built, &runs) && runs;
+  return machine_isa_at(i % MACHINE_ISAS, &built, &runs) && runs;
 }
 
 /* Instruction sets of this CPU's family that it lacks: each is a skip that is printed, or a failure where it is required. */
@@ -31,7 +34,7 @@ static inline int machine_skips(void) {
   int failed = 0;
   bool built, runs;
   for (int i = 0; i < MACHINE_ISAS; i++) {
-    const char *name = gather_isa_at(i, &built, &runs);
+    const char *name = machine_isa_at(i, &built, &runs);
     if (!built || runs) continue;
     printf("SKIPPED %s: this CPU has no %s\n", name, name);
     failed += gather_test_required(name);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <windows.h>
 
-#include "core/system/windows/wide_path.h"
+#include "core/system/windows/windows_internal.h"
 
 static void number_name(char *path, unsigned number) {
   (void)snprintf(path + strlen(path) - 6, 7, "%06u", ((unsigned)getpid() * 1000 + number) % 1000000);

@@ -5,8 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
-#include "core/kernel/kernel.h"
-#include "core/plan/measure.h"
+#include "core/plan/variants.c"
 #include "core/system/clock.h"
 #include "unit/support.h"
 
@@ -63,7 +62,7 @@ static void a_tuning_that_is_set_while_it_is_measured_stays(void **state) {
     int64_t value;
     assert_status(gather_tuning_set(WHEN[i], -1, NULL), GATHER_OK);
     set_tuning = WHEN[i];
-    bool pays = gather_instruction_pays(bytes[i]);
+    bool pays = instruction_pays(bytes[i]);
     if (set_tuning) { /* nothing to measure */
       assert_null(gather_kernel_instruction(GATHER_WIDTH_4, bytes[i], &isa));
       set_tuning = NULL;
@@ -80,7 +79,7 @@ static void a_measurement_is_kept(void **state) {
   int64_t value;
   (void)state;
   assert_status(gather_tuning_set("gather_instruction_4", -1, NULL), GATHER_OK);
-  bool pays = gather_instruction_pays(4);
+  bool pays = instruction_pays(4);
   assert_status(gather_tuning_get("gather_instruction_4", &value, NULL), GATHER_OK);
   assert_int_equal(value, pays);
 }

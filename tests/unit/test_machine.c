@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/kernel/kernel.h"
+#include "core/kernel/dispatch.c"
+#include "support/machines.h"
 #include "unit/support.h"
 
 static void the_machine(void **state) {
@@ -30,7 +31,7 @@ static void instruction_sets(void **state) {
   int count = 0;
   (void)state;
   assert_string_equal(gather_tuning_at(0)->name, "isa");
-  for (; (name = gather_isa_at(count, &built, &runs)); count++) {
+  for (; (name = machine_isa_at(count, &built, &runs)); count++) {
     char text[40];
     assert_true(built || !runs);
     if (runs) strongest = name;
@@ -40,9 +41,9 @@ static void instruction_sets(void **state) {
     assert_non_null(strstr(gather_tuning_at(0)->meaning, text));
   }
   assert_true(count > 1);
-  assert_string_equal(gather_isa_at(0, &built, &runs), "portable");
+  assert_string_equal(machine_isa_at(0, &built, &runs), "portable");
   assert_true(runs);
-  assert_null(gather_isa_at(-1, &built, &runs));
+  assert_null(machine_isa_at(-1, &built, &runs));
   assert_status(gather_tuning_set("isa", gather_tuning_at(0)->initial, NULL), GATHER_OK);
   assert_string_equal(gather_isa_name(), strongest);
 }
@@ -79,13 +80,13 @@ static void x86_words(void **state) {
               {ALL_C, all_b, VBMI, 0x07, without_512}};
   (void)state;
   for (size_t i = 0; i < COUNT(CPUS); i++) {
-    const uint32_t bits = gather_cpu_bits_x86(CPUS[i].one_c, CPUS[i].seven_b, CPUS[i].seven_c, CPUS[i].kept);
-    if (strcmp(gather_cpu_features_of(bits), CPUS[i].features))
-      fail_msg("CPU %d: '%s', not '%s'", (int)i, gather_cpu_features_of(bits), CPUS[i].features);
+    const uint32_t bits = bits_of_x86(CPUS[i].one_c, CPUS[i].seven_b, CPUS[i].seven_c, CPUS[i].kept);
+    if (strcmp(features_of(bits), CPUS[i].features))
+      fail_msg("CPU %d: '%s', not '%s'", (int)i, features_of(bits), CPUS[i].features);
   }
-  assert_string_equal(gather_cpu_features_of(GATHER_CPU_NEON), "neon");
-  assert_string_equal(gather_cpu_features_of(GATHER_CPU_NEON | GATHER_CPU_SVE), "neon sve");
-  assert_string_equal(gather_cpu_features(), gather_cpu_features_of(gather_cpu_bits()));
+  assert_string_equal(features_of(GATHER_CPU_NEON), "neon");
+  assert_string_equal(features_of(GATHER_CPU_NEON | GATHER_CPU_SVE), "neon sve");
+  assert_string_equal(gather_cpu_features(), features_of(gather_cpu_bits()));
 }
 
 /* Parameters by name and by number; a name that is none changes nothing. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/kernel/radix.h"
-#include "core/plan/order.h"
+#include "core/plan/execution.h"
 #include "unit/support.h"
 
 enum { MOST_ROWS = 70000, MOST_COUNT = 5000, MOST_ROW = 200, VARIANTS = 14 };

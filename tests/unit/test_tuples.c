@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/tensor.h"
+#include "core/kernel/dispatch.h"
 #include "core/plan/columns.h"
 #include "unit/support.h"
 

@@ -6,8 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/kernel/kernel.h"
-#include "core/plan/winners.h"
+#include "core/plan/calibrate.c"
 #include "unit/support.h"
 
 enum { ROWS = 200 * 1000, COUNT_OF_ROWS = 2000, ROW = 64, MARK = 65535 /* a percentage that no run finds */ };
@@ -59,7 +58,7 @@ static void calibrated_now_and_then(void **state) {
   (void)state;
   tune("calibration_runs", 5);
   for (int run = 0; run < 21; run++) {
-    gather_winners_keep(plan, GATHER_ORDER_RANDOM, run % plan->variant_count, 1, 0, MARK);
+    keep_winner(plan, GATHER_ORDER_RANDOM, run % plan->variant_count, 1, 0, MARK);
     assert_true(is_right(plan, random_ids, NULL));
     if (run < 2 || run % 5 == 0)
       assert_int_not_equal(percent_of(plan, GATHER_ORDER_RANDOM), MARK);
@@ -75,8 +74,8 @@ static void never_again_or_each_time(void **state) {
     gather_plan *plan = plan_of(COUNT_OF_ROWS);
     tune("calibration_runs", period);
     for (int run = 0; run < 10; run++) {
-      assert_int_equal(gather_winners_due(plan, GATHER_ORDER_SORTED), run < 2 || period == 1);
-      gather_winners_keep(plan, GATHER_ORDER_SORTED, 1, 1, 0, 2);
+      assert_int_equal(is_due(plan, GATHER_ORDER_SORTED), run < 2 || period == 1);
+      keep_winner(plan, GATHER_ORDER_SORTED, 1, 1, 0, 2);
     }
     gather_plan_destroy(plan);
   }
@@ -113,8 +112,8 @@ static void the_line_names_the_winner(void **state) {
   assert_true(is_right(plan, random_ids, NULL));
   gather_plan_print(plan, text, sizeof text);
   assert_non_null(strstr(text, "; fastest for random indices: "));
-  gather_winners_keep(plan, GATHER_ORDER_RANDOM, 1, 100, 0, 124);
-  gather_winners_keep(plan, GATHER_ORDER_SORTED, 0, 0, 1, 0); /* a clock that stood still */
+  keep_winner(plan, GATHER_ORDER_RANDOM, 1, 100, 0, 124);
+  keep_winner(plan, GATHER_ORDER_SORTED, 0, 0, 1, 0); /* a clock that stood still */
   gather_plan_print(plan, text, sizeof text);
   assert_non_null(strstr(text, "; fastest for random indices: rows, 1.24 times as fast as prefetched rows"));
   assert_non_null(strstr(text, "; fastest for sorted indices: prefetched rows, 1.00 times as fast as rows"));
@@ -126,21 +125,21 @@ static void what_is_not_kept(void **state) {
   gather_plan *plan = plan_of(COUNT_OF_ROWS), once = *plan;
   gather_winner winner;
   (void)state;
-  gather_winners_keep(plan, GATHER_ORDER_NEAR, 2, 1, 1, INT64_C(1) << 40);
+  keep_winner(plan, GATHER_ORDER_NEAR, 2, 1, 1, INT64_C(1) << 40);
   assert_true(gather_winners_get(plan, GATHER_ORDER_NEAR, &winner));
   assert_int_equal(winner.variant, 2);
   assert_int_equal(winner.next, 1);
   assert_int_equal(winner.percent, UINT16_MAX);
   once.winners = NULL;
-  gather_winners_keep(&once, GATHER_ORDER_NEAR, 2, 1, 1, 2);
+  keep_winner(&once, GATHER_ORDER_NEAR, 2, 1, 1, 2);
   assert_false(gather_winners_get(&once, GATHER_ORDER_NEAR, &winner));
-  for (int run = 0; run < 5; run++) assert_true(gather_winners_due(&once, GATHER_ORDER_NEAR));
+  for (int run = 0; run < 5; run++) assert_true(is_due(&once, GATHER_ORDER_NEAR));
   gather_plan_destroy(plan);
 }
 
 /* ---- a told clock */
 
-enum { TRIALS = 2, MOST_TRIALS = 64 };
+enum { MOST_TRIALS = 64 };
 
 static bool told;
 static int64_t now, times[MOST_TRIALS]; /* how long each trial takes, in their order */
@@ -215,7 +214,7 @@ static void parts_after_each_winner(void **state) {
     for (int fastest = 0, count = 1; fastest < count; fastest++)
       for (int64_t skip = 0; skip < 64; skip += width) {
         gather_plan *plan = NULL;
-        gather_winner winner;
+        gather_winner winner = {0};
         gather_run run = GATHER_RUN_INIT;
         assert_status(gather_plan_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL),
                       GATHER_OK);

@@ -45,7 +45,7 @@
 #endif
 
 /* Whether functions can be compiled for SVE if the build is not; clang before 16 cannot, because of its header. Only Linux is asked
- * whether the CPU has it (src/core/kernel/cpu.c). -DGATHER_ARM64_SVE=0 is for compilers that wrongly claim support. */
+ * whether the CPU has it (src/core/kernel/dispatch.c). -DGATHER_ARM64_SVE=0 is for compilers that wrongly claim support. */
 #if !defined(GATHER_ARM64_SVE) && GATHER_ARM64 && defined(__linux__) && defined(__has_include)
 #if __has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)
 #define GATHER_ARM64_SVE 1

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * error.c: statuses by name, and filling in a gather_error.
+ * error.c: what all public functions share: statuses and errors, structs that begin with their size, and the version.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "core/base/error.h"
-
 #include <inttypes.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/struct.h"
+#include "gather/gather.h"
 
 typedef struct {
   gather_status status;
@@ -174,4 +177,38 @@ char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *s
   }
   if (at + 2 <= bytes) (void)snprintf(text + at, bytes - at, "]");
   return text;
+}
+
+/* ---- structs that begin with their size. One rule for all public ones (gather.h says it at its beginning): a field that is added goes
+ * behind the end of the struct as it was, never into padding at its end: that is not zero in older programs. */
+
+enum { MOST_BYTES = 4096 /* a larger size is uninitialised memory */ };
+
+gather_status gather_struct_read(void *full, size_t bytes, const void *given, const char *name, const char *init,
+                                 gather_error *error) {
+  size_t size;
+  if (!given) return GATHER_OK;
+  memcpy(&size, given, sizeof size);
+  if (size < sizeof size || size > MOST_BYTES || size % alignof(size_t) != 0)
+    return gather_fail(error, GATHER_USAGE, "%s.size is %zu; start from %s", name, size, init);
+  const unsigned char *at = given;
+  for (size_t i = bytes; i < size; i++)
+    if (at[i] != 0)
+      return gather_fail(
+          error, GATHER_USAGE,
+          "%s has %zu bytes, %zu are known here, and byte %zu is not zero: it asks for what this version of the "
+          "library does not have",
+          name, size, bytes, i);
+  memcpy(full, given, size < bytes ? size : bytes);
+  memcpy(full, &bytes, sizeof bytes);
+  return GATHER_OK;
+}
+
+/* ---- the version, from the numbers of gather.h */
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+const char *gather_version(void) {
+  return TEXT(GATHER_VERSION_MAJOR) "." TEXT(GATHER_VERSION_MINOR) "." TEXT(GATHER_VERSION_PATCH);
 }

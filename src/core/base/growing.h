@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/base/compiler.h"
 #include "gather/gather.h"
@@ -19,8 +20,10 @@ typedef struct gather_growing {
 } gather_growing;
 
 void gather_growing_write(gather_growing *growing, const char *text, size_t bytes);
-void gather_growing_text(gather_growing *growing, const char *text);
-void gather_growing_char(gather_growing *growing, char c);
+GATHER_INLINE void gather_growing_text(gather_growing *growing, const char *text) {
+  gather_growing_write(growing, text, strlen(text));
+}
+GATHER_INLINE void gather_growing_char(gather_growing *growing, char c) { gather_growing_write(growing, &c, 1); }
 /* As fprintf. */
 GATHER_PRINTF(2, 3)
 void gather_growing_print(gather_growing *growing, const char *format, ...);

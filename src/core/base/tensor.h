@@ -60,17 +60,32 @@ typedef struct gather_size {
 /* The bytes a checked tensor spans, relative to its data pointer: [*low, *high); equal if it has no bytes. */
 void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, int64_t *low, int64_t *high);
 
-/* gather_tensor_check, naming the argument in the error. */
-GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input,
-                                                       gather_error *error);
-/* The same; and measures it. */
+/* gather_tensor_check, naming the argument in the error; and measures the tensor. */
 GATHER_CHECKED gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
                                                    gather_error *error);
+/* The same, for who needs no size. */
+GATHER_INLINE GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input,
+                                                                     gather_error *error) {
+  gather_size size;
+  return gather_tensor_measure(tensor, input, &size, error);
+}
 
 /* The same for the usual tensor, in one pass, with its steps: row-major without strides, elements of whole bytes, and at least one.
  * Returns false if it is another tensor, or none. */
-GATHER_CHECKED bool gather_tensor_measure_plain(const gather_tensor *tensor, gather_size *size,
-                                                int64_t strides[GATHER_MAX_RANK]);
+GATHER_INLINE GATHER_CHECKED bool gather_tensor_measure_plain(const gather_tensor *tensor, gather_size *size,
+                                                              int64_t strides[GATHER_MAX_RANK]) {
+  if (!tensor || tensor->strides || tensor->packed_offset != 0 || !gather_type_get(tensor->type)) return false;
+  if (tensor->rank < 0 || tensor->rank > GATHER_MAX_RANK || (tensor->rank > 0 && !tensor->shape)) return false;
+  if (gather_type_is_packed(gather_type_row(tensor->type))) return false;
+  int64_t bytes = gather_tensor_item_bytes(tensor), len = 1;
+  for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+    strides[d] = bytes;
+    if (tensor->shape[d] <= 0 || !gather_mul(bytes, tensor->shape[d], &bytes) || bytes == 0) return false;
+    len *= tensor->shape[d]; /* at most `bytes` */
+  }
+  size->len = len, size->bytes = bytes;
+  return bytes > 0 && bytes <= GATHER_OFFSET_MAX;
+}
 
 /* The number of elements; false if it does not fit 63 bits. A length of zero wins over any size. */
 GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * codec_take.c: gathers from a quantised tensor, and decodes whole ones. Shapes, indices and policies are those of a plan for the
- * decoded tensor, which has no memory: the plan reads indices, lines are decoded straight into the output.
+ * codec_take.c: gathers from a quantised tensor, decodes whole ones, and decodes rows that a caller has read.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,12 +8,166 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/base/struct.h"
-#include "core/codec/codec_rows.h"
-#include "core/codec/codec_stores.h"
+#include "core/codec/decoder.h"
+#include "core/kernel/copy.h"
+#include "core/kernel/kernel.h"
 #include "core/kernel/tuning.h"
 #include "core/op/op.h"
 #include "core/plan/shared.h"
 #include "core/plan/tasks.h"
+#include "core/system/clock.h"
+
+/* ---- rows of one line each, while those to come are prefetched */
+
+enum {
+  LINE = 64,
+  AHEAD_ROWS = 32, /* prefetched at most */
+  MOST_LINES = 128 /* of a row */
+};
+
+/* Rows of one line each, to a dense output. */
+typedef struct row_run {
+  const gather_decoder *decoder;
+  int32_t axis;                /* the last but one: a row is a line */
+  int64_t at[GATHER_MAX_RANK]; /* coordinates of a row; that of the axis changes */
+  int64_t line_len, codes_bytes;
+  const char *first; /* row 0 */
+  int64_t step;      /* from row to row: bytes, or codes */
+  gather_blocks_fn blocks;
+  int64_t block_count;
+  int64_t ahead;    /* rows */
+  bool prefetches;  /* the table is out of a core's private cache */
+  const void *fill; /* an element for rows that are filled; NULL = 0 */
+} row_run;
+
+/* Where row 0 of the axis begins. */
+static const char *codes_at(const gather_decoder *decoder, int64_t *at, int32_t axis) {
+  at[axis] = 0;
+  const int64_t position = gather_line_position(decoder, at, 0) + decoder->first;
+  return (const char *)decoder->data + (decoder->by_code ? position / 8 * decoder->bits : position);
+}
+
+/* Sets everything but prefetches and fill. at: of the first row. */
+static void start_rows(row_run *r, const gather_decoder *decoder, const int64_t *at, int32_t axis) {
+  r->decoder = decoder, r->axis = axis;
+  memcpy(r->at, at, (size_t)decoder->rank * sizeof *at);
+  r->line_len = gather_decoder_line_len(decoder);
+  r->codes_bytes = decoder->by_code ? (r->line_len * decoder->bits + 7) / 8 : decoder->line_bytes;
+  r->first = decoder->data ? codes_at(decoder, r->at, axis) : NULL, r->step = decoder->strides[axis];
+  r->blocks = decoder->info.kind == GATHER_CODEC_BLOCKS && decoder->blocks ? decoder->blocks : NULL;
+  r->block_count = r->line_len / decoder->info.block_len;
+  const int64_t rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / (r->codes_bytes + LINE) + 1;
+  r->ahead = rows < 1 ? 1 : rows > AHEAD_ROWS ? AHEAD_ROWS : rows;
+}
+
+/* The lines of memory that hold `bytes` bytes from `first` on. */
+static void prefetch_bytes(const char *first, int64_t bytes) {
+  const int64_t lines = ((int64_t)((uintptr_t)first & (LINE - 1)) + bytes + LINE - 1) / LINE;
+  gather_prefetch_row(first, lines < MOST_LINES ? lines : MOST_LINES);
+}
+
+static void prefetch_side(const gather_decoder *decoder, const gather_side *side, const int64_t *at) {
+  const int64_t last = decoder->rank - 1, step = side->data ? side->strides[last] : 0;
+  if (!side->data || decoder->flat || gather_type_row(side->type)->packing != GATHER_PACKING_BYTES) return;
+  const int64_t groups = (decoder->shape[last] - 1) / decoder->groups[last] + 1;
+  prefetch_bytes(side->data + gather_side_position(decoder, side, at), step > 0 ? groups * step : 1);
+}
+
+static void prefetch(row_run *r, int64_t row) {
+  if (row < 0) return;
+  const int64_t position = row * r->step;
+  prefetch_bytes(r->first + (r->decoder->by_code ? position / 8 * r->decoder->bits : position), r->codes_bytes);
+  if (r->decoder->info.kind != GATHER_CODEC_CODES) return;
+  r->at[r->axis] = row;
+  prefetch_side(r->decoder, &r->decoder->scale, r->at);
+  prefetch_side(r->decoder, &r->decoder->zero, r->at);
+  prefetch_side(r->decoder, &r->decoder->bias, r->at);
+}
+
+static void decode_row(row_run *r, int64_t row, char *out) {
+  if (r->blocks) {
+    r->blocks((const unsigned char *)r->first + row * r->step, r->block_count, out);
+    return;
+  }
+  r->at[r->axis] = row;
+  gather_line_decode(r->decoder, r->at, NULL, 0, r->line_len, out);
+}
+
+static void fill_row(const row_run *r, char *out) {
+  static const char zero[sizeof(float)];
+  const char *element = r->fill ? r->fill : zero;
+  for (int64_t i = 0; i < r->line_len; i++)
+    memcpy(out + i * r->decoder->out_bytes, element, (size_t)r->decoder->out_bytes);
+}
+
+/* Decodes `count` rows, whose numbers are checked or GATHER_ROW_FILL; the numbers of `more` rows that are decoded next follow in memory. */
+static void decode_rows(row_run *r, const int64_t *rows, int64_t count, int64_t more, char *out) {
+  const int64_t step = r->line_len * r->decoder->out_bytes;
+  for (int64_t j = 0; j < count; j++, out += step) {
+    if (r->prefetches && j + r->ahead < count + more) prefetch(r, rows[j + r->ahead]);
+    if (rows[j] < 0)
+      fill_row(r, out);
+    else
+      decode_row(r, rows[j], out);
+  }
+}
+
+/* Prefetches the first rows. */
+static void prefetch_rows(row_run *r, const int64_t *rows, int64_t count) {
+  for (int64_t j = 0; r->prefetches && j < r->ahead && j < count; j++) prefetch(r, rows[j]);
+}
+
+/* ---- ordinary or non-temporal stores. An ordinary store reads the line that it writes; a non-temporal one does not, but writes to memory
+ * also where the output is in a cache. Nobody knows where it is: so a large gather times both on its first rows. */
+
+enum {
+  TRIALS = 2,           /* of each; the shorter time counts, which no interruption prolongs */
+  TRIAL_BYTES = 524288, /* with a quarter, ordinary stores to lines in no cache looked slower than they are */
+  SHARE = 4,            /* of an output of this many times nontemporal_bytes the trials are a small part */
+  MOST = 8              /* all trials together take at most this part of the rows */
+};
+
+/* Whether an output of so many bytes is large enough for a trial. */
+static bool tries_stores(int64_t bytes) { return bytes / SHARE >= gather_tuned(GATHER_TUNING_nontemporal_bytes); }
+
+/* Lets the decoder use non-temporal stores, after which fence_stores is to be called. false: it has no kernel with them. */
+static bool use_nontemporal_stores(gather_decoder *decoder) {
+  if (!gather_kernel_nontemporal_copy()) return false;
+  if (decoder->blocks_past) decoder->blocks = decoder->blocks_past;
+  if (decoder->codes_past) decoder->codes = decoder->codes_past;
+  return decoder->blocks_past || decoder->codes_past;
+}
+
+/* By the thread that stored. */
+static void fence_stores(void) { gather_kernel_nontemporal_copy()->fence(); }
+
+/* Decodes rows [first, first + count) of an output on all threads, in one of the two ways. */
+typedef void (*part_fn)(void *way, int64_t first, int64_t count);
+
+/* Times both ways on the first rows of an output of `count` rows of row_bytes, and sets *faster to the better one: the first where the
+ * output is too short for that. Returns how many rows were decoded, at most an eighth. */
+static int64_t try_stores(part_fn run, void *ordinary, void *nontemporal, int64_t count, int64_t row_bytes,
+                          int32_t threads, void **faster) {
+  /* Several threads share the bandwidth of memory, by which the two ways differ: each has a task. */
+  const int64_t bytes = threads > 1 ? threads * gather_tuned(GATHER_TUNING_task_bytes) : TRIAL_BYTES;
+  const int64_t wanted = bytes / row_bytes + 1, most = count / (2 * TRIALS * MOST);
+  const int64_t slice = wanted < most ? wanted : threads > 1 ? 0 : most;
+  void *const ways[] = {ordinary, nontemporal};
+  int64_t best[2] = {INT64_MAX, INT64_MAX}, done = 0;
+  *faster = ordinary;
+  if (slice == 0) return 0;
+  for (int trial = 0; trial < 2 * TRIALS; trial++, done += slice) {
+    const int64_t start = gather_clock();
+    run(ways[trial % 2], done, slice);
+    const int64_t took = gather_clock() - start;
+    if (took < best[trial % 2]) best[trial % 2] = took;
+  }
+  if (best[1] < best[0]) *faster = nontemporal;
+  return done;
+}
+
+/* ---- a gather. Shapes, indices and policies are those of a plan for the decoded tensor, which has no memory: the plan reads indices,
+ * lines are decoded straight into the output. */
 
 enum {
   RESOLVED = 64, /* indices that are resolved at a time */
@@ -131,16 +284,16 @@ static void resolve(const take *t, int64_t number, int64_t count, int64_t *rows)
 /* `count` rows of one batch by the indices from `number` on. Of two blocks of row numbers one is decoded, the other prefetched. */
 static void take_run(const take *t, const int64_t *at, int64_t number, int64_t count, char *out) {
   int64_t rows[2 * RESOLVED], have = 0;
-  gather_rows r;
-  gather_rows_start(&r, &t->decoder, at, t->axis);
+  row_run r;
+  start_rows(&r, &t->decoder, at, t->axis);
   r.prefetches = t->prefetches, r.fill = t->fill;
   for (int64_t done = 0, now; done < count; done += now) {
     const int64_t left = count - done - have, fresh = left < 2 * RESOLVED - have ? left : 2 * RESOLVED - have;
     resolve(t, number + done + have, fresh, rows + have);
     have += fresh;
-    if (done == 0) gather_rows_prefetch(&r, rows, have);
+    if (done == 0) prefetch_rows(&r, rows, have);
     now = have < RESOLVED ? have : RESOLVED;
-    gather_rows_decode(&r, rows, now, have - now, out);
+    decode_rows(&r, rows, now, have - now, out);
     out += now * t->row_len * t->decoder.out_bytes, have -= now;
     memmove(rows, rows + now, (size_t)have * sizeof *rows);
   }
@@ -169,7 +322,7 @@ static void take_rows(void *argument, int64_t first, int64_t last) {
     }
     first += now;
   }
-  if (t->fences) gather_stores_fence();
+  if (t->fences) fence_stores();
 }
 
 /* ---- checks */
@@ -252,13 +405,13 @@ static void run_part(void *way, int64_t first, int64_t count) {
  * many rows that were. */
 static int64_t choose_stores(take *t, int64_t rows) {
   const int64_t row_bytes = t->row_len * t->decoder.out_bytes;
-  if (!t->by_row || !gather_stores_are_tried(t->plan.out_len * t->decoder.out_bytes)) return 0;
+  if (!t->by_row || !tries_stores(t->plan.out_len * t->decoder.out_bytes)) return 0;
   take other = *t;
   void *faster;
-  other.fences = gather_stores_nontemporal(&other.decoder);
+  other.fences = use_nontemporal_stores(&other.decoder);
   if (!other.fences) return 0;
   const int32_t threads = t->executor ? t->executor->threads : 1;
-  const int64_t done = gather_stores_try(run_part, t, &other, rows, row_bytes, threads, &faster);
+  const int64_t done = try_stores(run_part, t, &other, rows, row_bytes, threads, &faster);
   if (faster != t) t->decoder = other.decoder, t->fences = true;
   return done;
 }
@@ -273,7 +426,7 @@ static gather_status validate_and_run(take *t, const void *indices, const gather
                                       gather_error *error) {
   gather_index_state state;
   t->indices = indices;
-  if (!t->identity) GATHER_TRY(gather_plan_check_indices(&t->plan, indices, executor, &state, bad, error));
+  if (!t->identity) GATHER_TRY(gather_plan_check_indices(&t->plan, indices, false, executor, &state, bad, error));
   t->executor = executor;
   if (t->plan.out_len > 0) run(t);
   return GATHER_OK;
@@ -334,7 +487,7 @@ static gather_status execute(const gather_op *op, const gather_quantized *quanti
 gather_status gather_take_quantized(const gather_op *op, const gather_quantized *quantized,
                                     const gather_tensor *indices, const gather_tensor *out,
                                     const gather_options *options, gather_error *error) {
-  if (!op) op = gather_op_take;
+  if (!op) op = GATHER_OP_OF_TAKE;
   const gather_family_info *family = gather_family_get(op->family);
   if (family && op->family != GATHER_FAMILY_GATHER)
     return gather_fail_op(error, op,
@@ -357,5 +510,96 @@ gather_status gather_dequantize(const gather_quantized *quantized, const gather_
   const gather_tensor indices = {
       .data = pointer.to, .type = GATHER_TYPE_INT64, .rank = 1, .shape = shape, .strides = &step};
   options.executor = executor;
-  return execute(gather_op_take, quantized, &indices, out, &options, true, error);
+  return execute(GATHER_OP_OF_TAKE, quantized, &indices, out, &options, true, error);
+}
+
+/* ---- decoders of rows that a caller has read */
+
+gather_status gather_quantized_shape(const gather_quantized *quantized, int64_t *shape, int32_t *rank,
+                                     gather_error *error) {
+  gather_decoder decoder;
+  GATHER_TRY(gather_decoder_describe(quantized, &decoder, error));
+  if (shape) memcpy(shape, decoder.shape, (size_t)decoder.rank * sizeof *shape);
+  if (rank) *rank = decoder.rank;
+  return GATHER_OK;
+}
+
+/* The step from one line to the next if there are no gaps, in the unit of the strides. */
+static int64_t dense_step(const gather_decoder *decoder) {
+  const gather_codec_info *info = &decoder->info;
+  const int64_t len = gather_decoder_line_len(decoder);
+  if (decoder->by_code) return len;
+  if (info->kind == GATHER_CODEC_BLOCKS) return len / info->block_len * info->block_bytes;
+  return decoder->line_bytes;
+}
+
+/* The bytes of a packed row; false if rows have gaps or do not begin on a byte (a word, if the bytes of words are reversed). */
+static bool find_row_bytes(const gather_decoder *decoder, int64_t *bytes) {
+  int64_t step = dense_step(decoder);
+  if (decoder->step != 1 && gather_decoder_line_len(decoder) > 1) return false;
+  for (int32_t d = decoder->rank - 2; d >= 1; d--) {
+    if (decoder->shape[d] > 1 && decoder->strides[d] != step) return false;
+    if (!gather_mul(step, decoder->shape[d], &step)) return false; /* only where another length is 0 */
+  }
+  *bytes = step;
+  if (!decoder->by_code) return true;
+  /* Codes of a row are less than 2^63 / 8: so are those of all rows, which are in memory or in a file. */
+  const int64_t unit = 8 * (int64_t)decoder->swap_bytes, bits = decoder->bits;
+  *bytes = step / 8 * bits + (step % 8 * bits + 7) / 8;
+  if (decoder->shape[0] <= 1) return true;
+  return decoder->strides[0] % unit * bits % unit == 0 && decoder->first % unit * bits % unit == 0;
+}
+
+static gather_status create(const gather_quantized *quantized, gather_type out_type, gather_decoder *decoder,
+                            gather_error *error) {
+  GATHER_TRY(gather_decoder_describe(quantized, decoder, error));
+  if (decoder->rank < 2)
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "rows need values of rank 2 or more, not 1");
+  GATHER_TRY(gather_decoder_prepare(quantized, out_type, decoder, error));
+  if (!find_row_bytes(decoder, &decoder->row_bytes))
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "data",
+                             "the rows of data have gaps, or do not begin on whole bytes");
+  decoder->row_len = 1;
+  for (int32_t d = 1; d < decoder->rank; d++)
+    decoder->row_len *= decoder->shape[d]; /* it fits unless another length is 0 */
+  return GATHER_OK;
+}
+
+gather_status gather_decoder_create(const gather_quantized *quantized, gather_type out_type, gather_decoder **decoder,
+                                    gather_error *error) {
+  if (!decoder) return gather_fail(error, GATHER_USAGE, "`decoder` is NULL");
+  *decoder = NULL;
+  gather_decoder *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a decoder");
+  const gather_status status = create(quantized, out_type, made, error);
+  if (status == GATHER_OK)
+    *decoder = made;
+  else
+    gather_free(made);
+  return status;
+}
+
+void gather_decoder_destroy(gather_decoder *decoder) { gather_free(decoder); }
+
+void gather_decoder_sizes(const gather_decoder *decoder, int64_t *rows, int64_t *row_bytes, int64_t *row_len) {
+  if (rows) *rows = decoder->shape[0];
+  if (row_bytes) *row_bytes = decoder->row_bytes;
+  if (row_len) *row_len = decoder->row_len;
+}
+
+/* The lines of one row, each after the other. */
+static void decode_packed_row(const gather_decoder *decoder, const unsigned char *row, int64_t number, char *out) {
+  const int64_t len = gather_decoder_line_len(decoder);
+  int64_t at[GATHER_MAX_RANK] = {number};
+  for (int64_t left = decoder->row_len; left > 0; left -= len, out += len * decoder->out_bytes) {
+    gather_line_decode(decoder, at, row, 0, len, out);
+    for (int32_t d = decoder->rank - 2; d >= 1 && ++at[d] == decoder->shape[d]; d--) at[d] = 0;
+  }
+}
+
+void gather_decoder_rows(const gather_decoder *decoder, const void *packed, int64_t packed_step, const int64_t *rows,
+                         int64_t count, void *out, int64_t out_step) {
+  for (int64_t j = 0; j < count; j++)
+    decode_packed_row(decoder, (const unsigned char *)packed + j * packed_step, rows ? rows[j] : 0,
+                      (char *)out + j * out_step);
 }

@@ -3,15 +3,14 @@
  * decoder.h: a checked quantised tensor, ready to decode lines. A line is the elements of a row along the last axis; every gather
  * and every table becomes lines.
  *
- * The files of this folder, lowest first: codec.c (the table of codecs), codec_number.c (numbers of side tensors), codec_sides.c
- * (their shapes), codec_describe.c (the whole description), codec_line.c (decodes a line), then the exported functions in
- * codec_decoder.c and codec_take.c.
+ * The files of this folder, lowest first: codec_describe.c (the description), codec_line.c (decodes a line), codec_take.c (the exported
+ * functions that gather, and decode rows that a caller has read).
  */
 #ifndef GATHER_CODEC_DECODER_H
 #define GATHER_CODEC_DECODER_H
 
 #include "core/base/tensor.h"
-#include "core/kernel/decode.h"
+#include "core/kernel/dispatch.h"
 #include "gather/codec.h"
 
 /* Numbers of a side tensor, by the group of each dimension. */
@@ -65,6 +64,8 @@ struct gather_decoder {
   int32_t out_bytes;
   gather_blocks_fn blocks, blocks_wide; /* to the output's type, NULL if there is none; to float32 */
   gather_codes_fn codes, codes_wide;
+  gather_blocks_fn blocks_past; /* to float32 with non-temporal stores; NULL if there is none */
+  gather_codes_fn codes_past;
   gather_narrow_fn narrow; /* float32: NULL */
 };
 
@@ -75,35 +76,29 @@ GATHER_CHECKED gather_status gather_decoder_describe(const gather_quantized *qua
 GATHER_CHECKED gather_status gather_decoder_prepare(const gather_quantized *quantized, gather_type out_type,
                                                     gather_decoder *decoder, gather_error *error);
 
-/* The kind of its codes, GATHER_CODES_...; those that are not consecutive are made single bytes first. */
-int gather_decoder_kind(const gather_decoder *decoder);
-
 /* The elements along the last axis. */
 GATHER_INLINE int64_t gather_decoder_line_len(const gather_decoder *decoder) {
   return decoder->shape[decoder->rank - 1];
 }
 /* Where the codes of a line begin: an offset from `data` in bytes or codes. at: the coordinates; from: the first dimension that
  * counts (1: the offset within a row of the first axis). */
-int64_t gather_line_position(const gather_decoder *decoder, const int64_t *at, int32_t from);
+GATHER_INLINE int64_t gather_line_position(const gather_decoder *decoder, const int64_t *at, int32_t from) {
+  int64_t position = 0;
+  for (int32_t d = from; d < decoder->rank - 1; d++) position += at[d] * decoder->strides[d];
+  return position;
+}
 
 /* Decodes elements [first, first + count) of the line with these coordinates (the last is ignored), to consecutive elements in
  * this machine's byte order. row: the packed row at[0] if it is not in `data`; else NULL. */
 void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const unsigned char *row, int64_t first,
                         int64_t count, char *out);
 
-/* ---- numbers of side tensors */
-
-/* Whether numbers of a type can be read. */
-bool gather_number_readable(gather_type type);
-/* The value of a code of 8 bits or less, in the low bits. */
-float gather_number_small(gather_type type, unsigned code);
-/* Reads `count` numbers from a position (the unit of strides), `step` apart, as float32. A float64 and a large integer round. */
-void gather_numbers_read(const gather_side *side, int64_t position, int64_t step, int64_t count, float *out);
 /* Sums the steps of the groups of a line; the last dimension does not count. */
-int64_t gather_side_position(const gather_decoder *decoder, const gather_side *side, const int64_t *at);
-
-/* Describes every side tensor of a decoder whose shape and groups are known. */
-GATHER_CHECKED gather_status gather_sides_describe(const gather_quantized *quantized, gather_decoder *decoder,
-                                                   gather_error *error);
+GATHER_INLINE int64_t gather_side_position(const gather_decoder *decoder, const gather_side *side, const int64_t *at) {
+  int64_t position = 0;
+  for (int32_t d = 0; d < decoder->rank - 1; d++)
+    if (side->strides[d]) position += at[d] / decoder->groups[d] * side->strides[d];
+  return position;
+}
 
 #endif

@@ -8,20 +8,6 @@
 
 #include "core/kernel/bits_element.h"
 
-const gather_bit_layout gather_bit_layouts[GATHER_LAYOUTS] = {
-#define GATHER_LAYOUT(name, packing, bits, group_len, group_bytes, group_shift) \
-  {GATHER_PACKING_##packing, bits, group_len, group_bytes, group_shift},
-    GATHER_LAYOUTS_LIST(GATHER_LAYOUT)
-#undef GATHER_LAYOUT
-};
-
-int gather_bit_layout_number(const gather_bit_layout *layout) {
-  int number = 0;
-  while (gather_bit_layouts[number].packing != layout->packing || gather_bit_layouts[number].bits != layout->bits)
-    number++;
-  return number;
-}
-
 static void set_part(char *byte, int shift, int bits, unsigned value) {
   unsigned mask = ((1u << bits) - 1) << shift;
   *byte = (char)(unsigned char)(((unsigned char)*byte & ~mask) | ((value << shift) & mask));

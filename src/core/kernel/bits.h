@@ -32,9 +32,14 @@ enum {
 #undef GATHER_LAYOUT
       GATHER_LAYOUTS
 };
-extern const gather_bit_layout gather_bit_layouts[GATHER_LAYOUTS];
 /* The number of a layout in that list. */
-int gather_bit_layout_number(const gather_bit_layout *layout);
+GATHER_INLINE int gather_bit_layout_number(const gather_bit_layout *layout) {
+#define GATHER_LAYOUT(name, layout_packing, layout_bits, group_len, group_bytes, group_shift) \
+  if (layout->packing == GATHER_PACKING_##layout_packing && layout->bits == (layout_bits)) return GATHER_LAYOUT_##name;
+  GATHER_LAYOUTS_LIST(GATHER_LAYOUT)
+#undef GATHER_LAYOUT
+  return -1;
+}
 
 /* Copies `len` elements from number `from` of `data` to number `to` of `out`. Numbers may be negative. Bits of other
  * elements in the first and last byte do not change. */

@@ -75,14 +75,7 @@ typedef struct gather_decoding {
   gather_narrow_fn narrow[GATHER_DECODE_TYPES]; /* those of float32 are empty */
 } gather_decoding;
 
-/* Those of the instruction sets that have any; empty on other CPU families. */
-extern const gather_decoding gather_decoding_portable, gather_decoding_avx2, gather_decoding_avx512,
-    gather_decoding_neon;
-
-/* The kernel of the strongest instruction set in use that has the slot; NULL if none has (only halves, and blocks of codecs without
- * blocks). */
-gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type, const char **isa);
-gather_codes_fn gather_kernel_codes(int kind, int type, const char **isa);
-gather_narrow_fn gather_kernel_narrow(int type, const char **isa);
+/* Those of the instruction sets that have files of their own; empty on other CPU families. */
+extern const gather_decoding gather_decoding_avx2, gather_decoding_avx512, gather_decoding_neon;
 
 #endif

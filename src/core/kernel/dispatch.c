@@ -1,167 +1,120 @@
 /* SPDX-License-Identifier: MIT
  *
- * dispatch.c: chooses the kernel. For each slot, the strongest row of isa.def that has it, that the CPU supports and
- * that the tuning allows.
+ * dispatch.c: the features of the CPU, and the instruction sets that have kernels. dispatch.h chooses among them.
  */
-#include "core/kernel/kernel.h"
-#include "core/kernel/tuning.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "core/kernel/dispatch.h"
+
+/* ---- features of CPUs, detected once. The cached word is global state. */
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#include <cpuid.h>
+#endif
+#if defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
+#include <sys/auxv.h>
+#endif
+
+/* The registers of AVX, and those of AVX-512, which macOS keeps from a thread's first use of them on. */
+enum { REGISTERS_256 = 0x06 };
+#if defined(__APPLE__)
+enum { REGISTERS_512 = REGISTERS_256 };
+#else
+enum { REGISTERS_512 = 0xe6 };
+#endif
+
+static bool has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
+
+/* Those of an x86 CPU, from the words of cpuid (leaf 1: ECX; leaf 7: EBX, ECX) and the registers that the system keeps for each thread
+ * (XCR0; 0 where it cannot be asked). */
+GATHER_INLINE uint32_t bits_of_x86(uint32_t one_c, uint32_t seven_b, uint32_t seven_c, uint32_t kept) {
+  /* AVX2 with FMA and F16C: CPUs have all three, but a virtual machine may hide some. */
+  const uint32_t sse42 = 1u << 20, avx_fma_f16c = 1u << 28 | 1u << 12 | 1u << 29, avx2 = 1u << 5;
+  const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, vbmi = 1u << 1;
+  uint32_t bits = has(one_c, sse42) ? GATHER_CPU_SSE42 : 0;
+  if (!has(kept, REGISTERS_256) || !has(one_c, avx_fma_f16c) || !has(seven_b, avx2)) return bits;
+  bits |= GATHER_CPU_AVX2;
+  if (!has(kept, REGISTERS_512) || !has(seven_b, f_dq_bw_vl)) return bits;
+  bits |= GATHER_CPU_AVX512;
+  return has(seven_c, vbmi) ? bits | GATHER_CPU_VBMI : bits;
+}
+
+enum { KNOWN = 1 << 30 };
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+
+/* Not by the compiler's own function: clang 14 does not know all names, and its library is missing where another one takes its place.
+ * Leaves that the CPU does not have remain 0. */
+static uint32_t ask(void) {
+  /* The registers that the system keeps for each thread are told by an instruction that CPUs may lack. */
+  enum { CAN_BE_ASKED = 1 << 27 };
+  uint32_t a = 0, b = 0, c = 0, d = 0, low = 0, high, one_c;
+  (void)__get_cpuid(1, &a, &b, &c, &d);
+  one_c = c, b = c = 0;
+  (void)__get_cpuid_count(7, 0, &a, &b, &c, &d);
+  if (one_c & CAN_BE_ASKED) __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return bits_of_x86(one_c, b, c, low);
+}
+
+#elif defined(__linux__) && defined(__aarch64__)
+
+/* HWCAP_SVE of the kernel's interface; NEON is part of the architecture. */
+static uint32_t ask(void) { return GATHER_CPU_NEON | (getauxval(AT_HWCAP) & (1ul << 22) ? GATHER_CPU_SVE : 0u); }
+
+#elif defined(__aarch64__)
+
+static uint32_t ask(void) { return GATHER_CPU_NEON; }
+
+#elif defined(__linux__) && defined(__arm__)
+
+static uint32_t ask(void) { return getauxval(AT_HWCAP) & (1ul << 12) ? GATHER_CPU_NEON : 0u; }
+
+#else
+
+static uint32_t ask(void) { return 0; }
+
+#endif
+
+uint32_t gather_cpu_bits(void) {
+  /* Every thread computes the same value, so relaxed order is enough. */
+  static _Atomic uint32_t cached;
+  uint32_t bits = atomic_load_explicit(&cached, memory_order_relaxed);
+  if (!(bits & KNOWN)) {
+    bits = ask() | KNOWN;
+    atomic_store_explicit(&cached, bits, memory_order_relaxed);
+  }
+  return bits & ~(uint32_t)KNOWN;
+}
+
+/* The names of features, separated by blanks. */
+static const char *features_of(uint32_t bits) {
+  /* Each set of features that can occur has its own constant, so that nothing is built at run time. */
+  if (bits & GATHER_CPU_VBMI) return "sse4.2 avx2 avx512 avx512vbmi";
+  if (bits & GATHER_CPU_AVX512) return "sse4.2 avx2 avx512";
+  if (bits & GATHER_CPU_AVX2) return "sse4.2 avx2";
+  if (bits & GATHER_CPU_SSE42) return "sse4.2";
+  if (bits & GATHER_CPU_SVE) return "neon sve";
+  if (bits & GATHER_CPU_NEON) return "neon";
+  return "";
+}
+
+const char *gather_cpu_features(void) { return features_of(gather_cpu_bits()); }
+
+/* ---- instruction sets */
 
 #define GATHER_ISA(name, features) extern const gather_isa gather_isa_##name;
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
 
-static const struct {
-  const gather_isa *isa;
-  uint32_t features;
-} ISAS[] = {
+const gather_isa_row gather_isa_rows[GATHER_ISA_ROWS] = {
 #define GATHER_ISA(name, features) {&gather_isa_##name, features},
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
 };
 
-enum { ISA_COUNT = sizeof ISAS / sizeof *ISAS };
-
-int gather_row_class(int64_t row_bytes) {
-  static const unsigned char CLASSES[65] = {0,  0,  1,  2,  3,  4,  4,  4,  5,  6,  6,  6,  6,  6,  6,  6,  7,
-                                            8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  9,  10,
-                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
-                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 11};
-  return row_bytes <= 64 ? CLASSES[row_bytes] : GATHER_ROW_CLASSES - 1;
-}
-
-static bool runs_here(int i) {
-  return (ISAS[i].features & ~gather_cpu_bits()) == 0 && i <= gather_tuned(GATHER_TUNING_isa);
-}
-
-/* The strongest instruction set that has the slot. */
-#define FIND(slot)                                       \
-  for (int i = ISA_COUNT - 1; i >= 0; i--)               \
-    if (ISAS[i].isa->slot && (i == 0 || runs_here(i))) { \
-      *isa = ISAS[i].isa->name;                          \
-      return ISAS[i].isa->slot;                          \
-    }                                                    \
-  return NULL
-
-gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa) {
-  int class = gather_row_class(row_bytes);
-  FIND(rows[width][class]);
-}
-
-gather_rows_fn gather_kernel_instruction(int width, int64_t row_bytes, const char **isa) {
-  int size = row_bytes == 8;
-  if (row_bytes != 4 && row_bytes != 8) return NULL;
-  FIND(gather_instruction[width][size]);
-}
-
-gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, const char **isa) {
-  int size = row_bytes == 8;
-  if (row_bytes != 4 && row_bytes != 8) return NULL;
-  FIND(gather_instruction_rounds[width][size]);
-}
-
-/* The strongest instruction set that has the slot for tables of this size. */
-#define FIND_TABLE(slot, width)                                                                             \
-  const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;                        \
-  if (row_bytes != (int64_t)1 << size) return NULL;                                                         \
-  for (int i = ISA_COUNT - 1; i > 0; i--)                                                                   \
-    if (ISAS[i].isa->slot[width][size] && table_bytes <= ISAS[i].isa->slot##_bytes[size] && runs_here(i)) { \
-      *isa = ISAS[i].isa->name;                                                                             \
-      return ISAS[i].isa->slot[width][size];                                                                \
-    }                                                                                                       \
-  return NULL
-
-gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa) {
-  FIND_TABLE(table, table_width);
-}
-
-gather_rows_fn gather_kernel_round_table(int width, int64_t row_bytes, int64_t table_bytes, const char **isa) {
-  FIND_TABLE(round_table, width);
-}
-
-gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa) {
-  int class = gather_row_class(row_bytes);
-  FIND(nontemporal[width][class]);
-}
-
-gather_rows_fn gather_kernel_interleaved(int width, const char **isa) { FIND(interleaved[width]); }
-
-static gather_rows_fn plain_runs(int width, const char **isa) { FIND(runs[width]); }
-static gather_rows_fn nontemporal_runs(int width, const char **isa) { FIND(nontemporal_runs[width]); }
-
-gather_rows_fn gather_kernel_runs(int width, bool nontemporal, const char **isa) {
-  return nontemporal ? nontemporal_runs(width, isa) : plain_runs(width, isa);
-}
-
-gather_within_fn gather_kernel_within(gather_type type) {
-  const char *name, **isa = &name;
-  int log2_width = ((int)type - (int)GATHER_TYPE_INT8) % 4;
-  FIND(within[log2_width]);
-}
-
-gather_fold_fn gather_kernel_fold(gather_type type) {
-  const char *name, **isa = &name;
-  int log2_width = ((int)type - (int)GATHER_TYPE_INT8) % 4;
-  FIND(fold[log2_width]);
-}
-
-gather_widen_fn gather_kernel_widen(gather_type type) {
-  const char *name, **isa = &name;
-  int t = (int)type - (int)GATHER_TYPE_INT8;
-  FIND(widen[t]);
-}
-
-gather_pick_fn gather_kernel_pick(int layout, const char **isa) { FIND(pick[layout]); }
-
-/* The same for a slot of gather_decoding. */
-#define FIND_DECODER(slot)                                                              \
-  for (int i = ISA_COUNT - 1; i >= 0; i--)                                              \
-    if (ISAS[i].isa->decode && ISAS[i].isa->decode->slot && (i == 0 || runs_here(i))) { \
-      *isa = ISAS[i].isa->name;                                                         \
-      return ISAS[i].isa->decode->slot;                                                 \
-    }                                                                                   \
-  return NULL
-
-gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type, const char **isa) {
-  FIND_DECODER(blocks[(int)codec][type]);
-}
-
-gather_codes_fn gather_kernel_codes(int kind, int type, const char **isa) { FIND_DECODER(codes[kind][type]); }
-
-gather_narrow_fn gather_kernel_narrow(int type, const char **isa) { FIND_DECODER(narrow[type]); }
-
-gather_tuples_within_fn gather_kernel_tuples_within(int width, int32_t len) {
-  const char *name, **isa = &name;
-  FIND(tuples_within[width][len - 2]);
-}
-
-gather_tuples_fold_fn gather_kernel_tuples_fold(int width, int32_t len) {
-  const char *name, **isa = &name;
-  FIND(tuples_fold[width][len - 2]);
-}
-
-const gather_isa *gather_kernel_nontemporal_copy(void) {
-  for (int i = ISA_COUNT - 1; i >= 0; i--)
-    if (ISAS[i].isa->nontemporal_copy && runs_here(i)) return ISAS[i].isa;
-  return NULL;
-}
-
-bool gather_kernel_vectors_nontemporal(void) {
-  const gather_isa *isa = gather_kernel_nontemporal_copy();
-  return isa && isa->vectors_nontemporal;
-}
-
-/* Rows of other CPU families are empty. */
-static bool has_kernels(const gather_isa *isa) { return isa->fold[3] || isa->table[GATHER_TABLE_WIDTH_8][0]; }
-
-const char *gather_isa_at(int i, bool *built, bool *runs) {
-  if (i < 0 || i >= ISA_COUNT) return NULL;
-  *built = has_kernels(ISAS[i].isa);
-  *runs = *built && (ISAS[i].features & ~gather_cpu_bits()) == 0;
-  return ISAS[i].isa->name;
-}
-
 const char *gather_isa_name(void) {
-  int i = ISA_COUNT - 1;
-  while (i > 0 && !(has_kernels(ISAS[i].isa) && runs_here(i))) i--;
-  return ISAS[i].isa->name;
+  int i = GATHER_ISA_ROWS - 1;
+  while (i > 0 && !(gather_isa_is_built(gather_isa_rows[i].isa) && gather_isa_runs(i))) i--;
+  return gather_isa_rows[i].isa->name;
 }

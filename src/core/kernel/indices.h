@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * indices.h: reads, validates and resolves indices of every integer type, in either byte order.
+ * indices.h: reads, validates and resolves indices of every integer type, in either byte order; the types of kernels that do so.
  */
 #ifndef GATHER_KERNEL_INDICES_H
 #define GATHER_KERNEL_INDICES_H
 
+#include "core/base/compiler.h"
 #include "gather/gather.h"
 
 /* Whether all indices are below `limit`, which is at least 1 and at most half of the width's range. Indices are dense.
@@ -52,10 +53,39 @@ int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indi
 void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
                             int64_t *rows);
 
-/* Whether every value of the index type is in range: then no validation is needed. */
-bool gather_indices_cannot_fail(const gather_index_rule *rule);
-
 /* The valid range, both ends included; empty (0, -1) for an axis of length 0. */
-void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high);
+GATHER_INLINE void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high) {
+  *low = rule->negative ? -rule->axis_len : 0;
+  *high = rule->axis_len - 1;
+}
+
+/* Whether every value of the index type is in range: then no validation is needed. No axis holds every 64-bit index. */
+GATHER_INLINE bool gather_indices_cannot_fail(const gather_index_rule *rule) {
+  const bool is_signed = rule->type <= GATHER_TYPE_INT64;
+  const int bits = 8 << ((int)rule->type - (int)GATHER_TYPE_INT8) % 4;
+  if (bits == 64) return false;
+  int64_t low, high, most = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+  gather_index_range(rule, &low, &high);
+  return high >= most && (!is_signed || low < -most);
+}
+
+/* ---- tuples of two to four indices: validated and folded into one offset each, all columns in one pass. Tuples are dense, of signed or
+ * unsigned numbers of 4 or 8 bytes in this machine's byte order. */
+
+enum { GATHER_TUPLE_MOST = 4, GATHER_TUPLE_LENS = GATHER_TUPLE_MOST - 1 /* slots: tuples of 2, 3 and 4 */ };
+
+/* The axes of a tuple's numbers. Numbers of 4 bytes are read as signed ones, so an unsigned axis is at most 2^31 long. */
+typedef struct gather_tuple_axes {
+  int64_t len[GATHER_TUPLE_MOST];  /* 1 to 2^31 */
+  int64_t back[GATHER_TUPLE_MOST]; /* len where negative numbers count from the end, else 0 */
+  int64_t step[GATHER_TUPLE_MOST]; /* offset from one number to the next; above -2^31 and below 2^31 */
+  int64_t base;                    /* the offset of a tuple of zeros */
+} gather_tuple_axes;
+
+/* Whether all numbers of `count` tuples are in range. */
+typedef bool (*gather_tuples_within_fn)(const gather_tuple_axes *axes, const char *indices, int64_t count);
+/* offsets[j] = base + the sum of number * step of tuple j; all numbers are in range. */
+typedef void (*gather_tuples_fold_fn)(const gather_tuple_axes *axes, const char *indices, int64_t count,
+                                      int64_t *offsets);
 
 #endif

@@ -75,7 +75,7 @@ TUPLES_ALONE(4, 8)
         rows_17_to_31_##w, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w                           \
   }
 
-const gather_decoding gather_decoding_portable = {BLOCKS_SLOTS, CODES_SLOTS, NARROW_SLOTS};
+static const gather_decoding DECODING = {BLOCKS_SLOTS, CODES_SLOTS, NARROW_SLOTS};
 
 const gather_isa gather_isa_portable = {.name = "portable",
                                         .rows = {ROWS_OF(u32), ROWS_OF(u64)},
@@ -86,4 +86,4 @@ const gather_isa gather_isa_portable = {.name = "portable",
                                         .pick = PICK_SLOTS,
                                         .tuples_within = TUPLES_WITHIN_SLOTS,
                                         .tuples_fold = TUPLES_FOLD_SLOTS,
-                                        .decode = &gather_decoding_portable};
+                                        .decode = &DECODING};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel.h: kernels move bytes. They know row sizes and index widths; they know neither element types nor operators,
- * and they do not allocate, lock, or read a byte outside the rows they were given.
+ * kernel.h: kernels move bytes. They know row sizes and the integer types of indices; they know neither element types nor operators, and
+ * they do not allocate, lock, or read a byte outside the rows they were given. dispatch.h chooses among them.
  */
 #ifndef GATHER_KERNEL_KERNEL_H
 #define GATHER_KERNEL_KERNEL_H
@@ -10,7 +10,6 @@
 #include "core/kernel/bits.h"
 #include "core/kernel/decode.h"
 #include "core/kernel/indices.h"
-#include "core/kernel/tuples.h"
 #include "gather/gather.h"
 
 /* The two innermost loops of a nest: for i in [0, rounds), j in [0, count)
@@ -95,44 +94,13 @@ typedef struct gather_isa {
   const gather_decoding *decode; /* quantised rows; NULL = none */
 } gather_isa;
 
-int gather_row_class(int64_t row_bytes);
-
-/* The kernel of the strongest instruction set in use that has the slot. isa: receives its name. */
-gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_instruction(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
-gather_rows_fn gather_kernel_round_table(int width, int64_t row_bytes, int64_t table_bytes, const char **isa);
-gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_interleaved(int width, const char **isa);
-bool gather_kernel_vectors_nontemporal(void); /* whether vector kernels support span.nontemporal */
-gather_rows_fn gather_kernel_runs(int width, bool nontemporal, const char **isa);
-const gather_isa *gather_kernel_nontemporal_copy(void); /* with nontemporal_copy and fence; or NULL */
-gather_within_fn gather_kernel_within(gather_type type);
-gather_fold_fn gather_kernel_fold(gather_type type);
-gather_widen_fn gather_kernel_widen(gather_type type);
-gather_pick_fn gather_kernel_pick(int layout, const char **isa);
-gather_tuples_within_fn gather_kernel_tuples_within(int width, int32_t len);
-gather_tuples_fold_fn gather_kernel_tuples_fold(int width, int32_t len);
-
-/* The instruction sets by their row in isa.def: the name, NULL after the last; whether this build has its kernels, and
- * whether the CPU supports it. */
-const char *gather_isa_at(int i, bool *built, bool *runs);
-
-/* CPU features, bits of the word gather_cpu_bits() returns. */
-enum {
-  GATHER_CPU_SSE42 = 1,
-  GATHER_CPU_AVX2 = 2,
-  GATHER_CPU_AVX512 = 4, /* F, BW, DQ and VL */
-  GATHER_CPU_VBMI = 8,
-  GATHER_CPU_NEON = 16,
-  GATHER_CPU_SVE = 32
-};
-uint32_t gather_cpu_bits(void);
-/* Those of an x86 CPU, from the words of cpuid (leaf 1: ECX; leaf 7: EBX, ECX) and the registers that the system keeps for each thread
- * (XCR0; 0 where it cannot be asked). */
-uint32_t gather_cpu_bits_x86(uint32_t one_c, uint32_t seven_b, uint32_t seven_c, uint32_t kept);
-/* The names of features, separated by blanks. */
-const char *gather_cpu_features_of(uint32_t bits);
+/* The class of a row of this size. */
+GATHER_INLINE int gather_row_class(int64_t row_bytes) {
+  static const unsigned char CLASSES[65] = {0,  0,  1,  2,  3,  4,  4,  4,  5,  6,  6,  6,  6,  6,  6,  6,  7,
+                                            8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  9,  10,
+                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 11};
+  return row_bytes <= 64 ? CLASSES[row_bytes] : GATHER_ROW_CLASSES - 1;
+}
 
 #endif

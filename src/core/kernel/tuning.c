@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/system/cache_size.h"
 #include "gather/gather.h"
 
 static _Atomic int64_t VALUES[GATHER_TUNING_COUNT] = {
@@ -25,22 +24,8 @@ static const gather_tuning TABLE[GATHER_TUNING_COUNT] = {
 
 int64_t gather_tuned(int which) { return atomic_load_explicit(&VALUES[which], memory_order_relaxed); }
 
-void gather_tuned_set(int which, int64_t value) { atomic_store_explicit(&VALUES[which], value, memory_order_relaxed); }
-
 int64_t gather_tuned_keep(int which, int64_t asked, int64_t found) {
   return atomic_compare_exchange_strong(&VALUES[which], &asked, found) ? found : asked;
-}
-
-int64_t gather_cache_bytes(void) {
-  enum { USUAL = 1 << 20 };
-  const int64_t tuned = gather_tuned(GATHER_TUNING_cache_bytes);
-  int64_t bytes = tuned;
-  if (bytes > 0) return bytes;
-  bytes = gather_cache_size();
-  if (bytes <= 0) bytes = USUAL;
-  /* Queried once: the result is stored in place of a tuned value. */
-  const int64_t kept = gather_tuned_keep(GATHER_TUNING_cache_bytes, tuned, bytes);
-  return kept > 0 ? kept : bytes;
 }
 
 const gather_tuning *gather_tuning_at(int32_t i) { return i >= 0 && i < GATHER_TUNING_COUNT ? &TABLE[i] : NULL; }
@@ -69,6 +54,6 @@ gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *
 gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error) {
   int i;
   GATHER_TRY(find_named("gather_tuning_set", name, &i, error));
-  gather_tuned_set(i, value);
+  atomic_store_explicit(&VALUES[i], value, memory_order_relaxed);
   return GATHER_OK;
 }

@@ -4,7 +4,7 @@
  * stored directly: a line on the stack (lines.tmpl.h), read back at once, waits for its stores. Included once per index width and
  * instruction set, after lines.tmpl.h, which moves the other rows of the same classes.
  *
- * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this has three_words.h.
+ * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this has stores_x86.h.
  */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME__(what, suffix) NAME_(what, suffix)

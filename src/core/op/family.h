@@ -6,7 +6,10 @@
 #ifndef GATHER_OP_FAMILY_H
 #define GATHER_OP_FAMILY_H
 
+#include <inttypes.h>
+
 #include "core/base/compiler.h"
+#include "core/base/error.h"
 #include "core/op/op.h"
 
 /* The steps of all three tensors, in the unit of the nest. */
@@ -40,19 +43,36 @@ struct gather_family_rules {
                const gather_steps *s);
 };
 
-/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of
- * its own. */
-GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules,
-                                                gather_error *error);
+#define GATHER_FAMILY(ENUM, number, file, name, whole_rows) extern const gather_family_rules gather_family_##file;
+#include "gather/family.def"
+#undef GATHER_FAMILY
+
+/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of its
+ * own. */
+GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules,
+                                                              gather_error *error) {
+  *rules = NULL;
+  switch (op->family) {
+#define GATHER_FAMILY(ENUM, number, file, name, whole_rows) \
+  case GATHER_FAMILY_##ENUM:                                \
+    *rules = &gather_family_##file;                         \
+    return GATHER_OK;
+#define GATHER_FAMILY_OWN(ENUM, number, name, function) case GATHER_FAMILY_##ENUM:
+#include "gather/family.def"
+#undef GATHER_FAMILY
+    return gather_fail(error, GATHER_UNSUPPORTED, "%s has a function of its own: call %s", op->name,
+                       gather_family_get(op->family)->function);
+  }
+  return gather_fail(error, GATHER_USAGE, "the operator's family is %d, which is not a family", (int)op->family);
+}
 
 /* ---- steps for ranks and attributes */
 
-/* Fails: data is 0-D. */
-GATHER_CHECKED gather_status gather_data_rank_fail(const gather_op *op, gather_error *error);
 /* Ranks: data has at least one dimension. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_data_rank_check(const gather_op *op, int32_t data_rank,
                                                                   gather_error *error) {
-  return data_rank == 0 ? gather_data_rank_fail(op, error) : GATHER_OK;
+  if (data_rank != 0) return GATHER_OK;
+  return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1", op->name);
 }
 
 /* gather_attributes_find without its fast path. */
@@ -75,9 +95,18 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_o
 /* ---- steps for shapes */
 
 /* The output's rank is too high. */
-GATHER_CHECKED gather_status gather_shape_full(gather_error *error);
+GATHER_INLINE GATHER_CHECKED gather_status gather_shape_full(gather_error *error) {
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
+                           GATHER_MAX_RANK);
+}
 /* A nest of so many loops has no room for the columns of such tuples: they share one array (columns.h). */
-GATHER_CHECKED gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error);
+GATHER_INLINE GATHER_CHECKED gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
+  if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                           "the %" PRId32 " dimensions of the gather and the %" PRId64
+                           " numbers of a tuple are more than %d together",
+                           loops, tuple_len, GATHER_MAX_RANK);
+}
 /* Appends a length of the output. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_shape_push(gather_geometry *g, int64_t len, gather_error *error) {
   if (g->rank >= GATHER_MAX_RANK) return gather_shape_full(error);
@@ -90,20 +119,30 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
 
 /* ---- steps for inferred shapes */
 
-/* Whether a caller's shape is one. input: its name, for errors. */
-GATHER_CHECKED gather_status gather_infer_check(const gather_shape *shape, const char *input, gather_error *error);
 /* An unknown length. */
-extern const gather_dim gather_len_unknown;
+#define GATHER_LEN_UNKNOWN ((gather_dim){0, GATHER_DIM_UNBOUNDED, NULL})
 /* Appends a length of the output. */
-GATHER_CHECKED gather_status gather_infer_push(gather_shape *out, const gather_dim *dim, gather_error *error);
+GATHER_INLINE GATHER_CHECKED gather_status gather_infer_push(gather_shape *out, const gather_dim *dim,
+                                                             gather_error *error) {
+  if (out->rank >= GATHER_MAX_RANK) return gather_shape_full(error);
+  out->dims[out->rank++] = *dim;
+  return GATHER_OK;
+}
 /* The intersection of two lengths that must be equal; false if it is empty. A symbol of either one names both. */
-bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both);
+GATHER_INLINE bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both) {
+  both->min = a->min > b->min ? a->min : b->min;
+  both->max = a->max < b->max ? a->max : b->max;
+  both->symbol = a->symbol ? a->symbol : b->symbol;
+  return both->min <= both->max;
+}
 
 /* ---- steps for sources */
 
 /* `column` where the numbers of an index select on the dimensions from the axis on. */
-int32_t gather_column_along_axis(const gather_attributes *a, int32_t d);
-int32_t gather_column_of_tuple(const gather_attributes *a, int32_t d);
+GATHER_INLINE int32_t gather_column_along_axis(const gather_attributes *a, int32_t d) { return d == a->axis ? 0 : -1; }
+GATHER_INLINE int32_t gather_column_of_tuple(const gather_attributes *a, int32_t d) {
+  return d >= a->axis && d < a->axis + a->tuple_len ? d - a->axis : -1;
+}
 
 /* ---- steps for nests */
 

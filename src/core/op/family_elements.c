@@ -62,8 +62,8 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
   if (rank < 0) return GATHER_OK;
   out->rank = 0;
   for (int32_t d = 0; d < rank; d++) {
-    const gather_dim *from = data->rank >= 0 ? &data->dims[d] : &gather_len_unknown,
-                     *index = indices->rank >= 0 ? &indices->dims[d] : &gather_len_unknown;
+    const gather_dim *from = data->rank >= 0 ? &data->dims[d] : &GATHER_LEN_UNKNOWN,
+                     *index = indices->rank >= 0 ? &indices->dims[d] : &GATHER_LEN_UNKNOWN;
     gather_dim dim = *index;
     bool fits = d == a->axis || off_axis(op, from, index, &dim);
     misfits += !fits;

@@ -51,7 +51,7 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
   out->rank = 0;
   GATHER_TRY(infer_batch(data, indices, a->batch_dims, out, error));
   if (a->axis < 0) {
-    while (out->rank < rank) GATHER_TRY(gather_infer_push(out, &gather_len_unknown, error));
+    while (out->rank < rank) GATHER_TRY(gather_infer_push(out, &GATHER_LEN_UNKNOWN, error));
     return GATHER_OK;
   }
   for (int32_t d = a->batch_dims; d < a->axis; d++) GATHER_TRY(gather_infer_push(out, &data->dims[d], error));

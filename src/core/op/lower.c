@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lower.c: lowers an operator and its tensors to the nest that a plan runs. The operator's family writes the loops; the
- * rest is the same for all families.
+ * lower.c: lowers an operator and its tensors to the nest that a plan runs. The operator's family has the rule for the shape of the output
+ * and writes the loops; the rest is the same for all families.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,6 +9,116 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "core/op/family.h"
+#include "core/op/op.h"
+
+/* ---- whether a tensor can be the output of a gather */
+
+/* Whether the order of an element's bytes has a meaning. */
+static bool order_matters(const gather_tensor *tensor) {
+  const gather_type_info *type = gather_type_row(tensor->type);
+  return type->bits > 8 && type->kind != GATHER_KIND_STRING;
+}
+
+gather_status gather_output_check_type(const gather_tensor *data, const char *name, const gather_tensor *out,
+                                       gather_error *error) {
+  if (out->type != data->type)
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output is %s, %s is %s",
+                             gather_type_get(out->type)->name, name, gather_type_get(data->type)->name);
+  if (data->type == GATHER_TYPE_OPAQUE && out->item_bytes != data->item_bytes)
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output",
+                             "the output has elements of %" PRId64 " bytes, %s of %" PRId64, out->item_bytes, name,
+                             data->item_bytes);
+  if (order_matters(data) && ((out->flags ^ data->flags) & GATHER_TENSOR_BYTE_SWAPPED))
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output and %s have different byte orders",
+                             name);
+  if (out->flags & GATHER_TENSOR_READ_ONLY)
+    return gather_fail_input(error, GATHER_USAGE, "output", "the output is read-only");
+  return GATHER_OK;
+}
+
+static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
+
+typedef struct {
+  int64_t step, len;
+} stride_of;
+
+/* Keeps dims[0 .. count] sorted by step. Not qsort, which may use the heap. */
+static void insert(stride_of *dims, int32_t count, int64_t step, int64_t len) {
+  int32_t i = count;
+  for (; i > 0 && dims[i - 1].step > step; i--) dims[i] = dims[i - 1];
+  dims[i].step = step, dims[i].len = len;
+}
+
+/* Elements do not overlap if each step is at least the span of the finer dimensions. */
+static bool overlaps_itself(const gather_tensor *out) {
+  stride_of dims[GATHER_MAX_RANK];
+  int32_t count = 0;
+  if (!out->strides || gather_tensor_bytes(out) == 0) return false;
+  for (int32_t d = 0; d < out->rank; d++)
+    if (out->shape[d] > 1) insert(dims, count++, magnitude(out->strides[d]), out->shape[d]);
+  int64_t span = gather_type_is_packed(gather_type_row(out->type)) ? 1 : gather_tensor_item_bytes(out);
+  for (int32_t i = 0; i < count; i++) {
+    if (dims[i].step < span) return true;
+    span += dims[i].step * (dims[i].len - 1);
+  }
+  return false;
+}
+
+gather_status gather_output_check_strides(const gather_tensor *out, gather_error *error) {
+  if (overlaps_itself(out))
+    return gather_fail_input(error, GATHER_USAGE, "output", "the output's strides make its elements overlap");
+  return GATHER_OK;
+}
+
+/* ---- the shape of the output */
+
+/* Everything about a gather except for its output, but for the last step: whether the size of that fits in memory. rules: of the operator's
+ * family. The tensors were checked. */
+static gather_status resolve_geometry(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                      const gather_tensor *indices, const gather_options *options,
+                                      gather_geometry *geometry, gather_error *error) {
+  gather_geometry *g = geometry;
+  g->rank = 0, g->tuple_dim = -1;
+  g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
+  g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
+  return rules->shape(op, data, indices, options, g, error);
+}
+
+/* This last step. */
+static gather_status check_size(const gather_geometry *geometry, const gather_tensor *data, gather_error *error) {
+  int64_t len, bytes;
+  if (!gather_shape_len(geometry->rank, geometry->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
+    return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
+  return GATHER_OK;
+}
+
+static gather_status output_shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                  const gather_options *options, gather_geometry *geometry, gather_error *error) {
+  gather_options full;
+  const gather_family_rules *rules;
+  GATHER_TRY(gather_options_read(options, &full, error));
+  GATHER_TRY(gather_family_find(op, &rules, error));
+  GATHER_TRY(gather_tensor_check_input(data, "data", error));
+  GATHER_TRY(gather_tensor_check_input(indices, "indices", error));
+  if (!gather_type_is_index(indices->type))
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
+                             gather_type_get(indices->type)->name);
+  GATHER_TRY(resolve_geometry(op, rules, data, indices, &full, geometry, error));
+  return check_size(geometry, data, error);
+}
+
+gather_status gather_output_shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                  const gather_options *options, int64_t *shape, int32_t *rank, gather_error *error) {
+  gather_geometry geometry;
+  if (!op) return gather_fail(error, GATHER_USAGE, "the operator is NULL");
+  gather_status status = output_shape(op, data, indices, options, &geometry, error);
+  if (status != GATHER_OK) return gather_fail_op(error, op, status);
+  for (int32_t d = 0; d < geometry.rank; d++) shape[d] = geometry.shape[d];
+  *rank = geometry.rank;
+  return GATHER_OK;
+}
+
+/* ---- the nest */
 
 /* A tensor that passed its checks. plain: gather_tensor_measure_plain found its steps, else they are still to be read. */
 typedef struct {
@@ -92,7 +202,7 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->out_rank = g->rank, plan->tuple_dim = g->tuple_dim;
   if (g->rank > 0) memcpy(plan->out_shape, g->shape, (size_t)g->rank * sizeof *g->shape);
   plan->rule.type = indices->type;
-  plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && gather_order_matters(indices);
+  plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && order_matters(indices);
   plan->rule.negative = g->negative, plan->rule.on_bad = g->on_bad;
   plan->index_rank = indices->rank, plan->index_count = m->size.len;
   if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
@@ -141,7 +251,7 @@ static gather_status check_types(const gather_tensor *data, const gather_tensor 
 static gather_status check_shape(const gather_geometry *g, const gather_tensor *data, const gather_tensor *out,
                                  gather_error *error) {
   if (out && has_shape(out, g)) return out->strides ? gather_output_check_strides(out, error) : GATHER_OK;
-  GATHER_TRY(gather_geometry_check_size(g, data, error));
+  GATHER_TRY(check_size(g, data, error));
   return out ? fail_out_shape(g, out, error) : GATHER_OK;
 }
 
@@ -162,7 +272,7 @@ gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, 
   const gather_family_rules *rules;
   GATHER_TRY(gather_family_find(op, &rules, error));
   GATHER_TRY(check_types(data, indices, out, &m, plan, &s, error));
-  GATHER_TRY(gather_geometry_resolve(op, rules, data, indices, options, &g, error));
+  GATHER_TRY(resolve_geometry(op, rules, data, indices, options, &g, error));
   GATHER_TRY(check_shape(&g, data, out, error));
   if (!out) {
     row_major = (gather_tensor){.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
@@ -182,13 +292,5 @@ gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, 
   plan->out_dense = read_steps(out, &m.out, s.out);
   rules->nest(plan, &g, data, indices, &s);
   gather_plan_simplify(plan);
-  return GATHER_OK;
-}
-
-gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_tensor *out, const gather_options *options, gather_plan *plan,
-                           gather_error *error) {
-  GATHER_TRY(gather_lower_nest(op, data, indices, out, options, plan, error));
-  gather_plan_choose(plan);
   return GATHER_OK;
 }

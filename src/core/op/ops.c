@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * ops.c: the table of operator versions and its lookups.
+ * ops.c: the tables of operator versions and of operator families, and their lookups.
  */
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "core/base/error.h"
+#include "core/op/family.h"
 #include "core/op/op.h"
+
+/* ---- operator versions */
 
 #define BIT(ENUM) (UINT64_C(1) << (int)GATHER_TYPE_##ENUM)
 
@@ -44,7 +48,7 @@
   (BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) | \
    BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN))
 
-static const gather_op OPS[] = {
+const gather_op gather_op_table[] = {
 #define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, \
                   fused, types, index_types, document)                                                             \
   {rules,                                                                                                          \
@@ -66,38 +70,39 @@ static const gather_op OPS[] = {
 #undef GATHER_OP
 };
 
-enum { OP_COUNT = sizeof OPS / sizeof *OPS };
+size_t gather_op_count(void) { return GATHER_OP_ROWS; }
 
-/* The number of a row. */
-enum {
-#define GATHER_OP(ENUM, ...) ROW_##ENUM,
-#include "core/op/ops.def"
-#undef GATHER_OP
-};
-
-const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13];
-const gather_op *const gather_op_elements = &OPS[ROW_ONNX_ELEMENTS_13];
-const gather_op *const gather_op_nd = &OPS[ROW_ONNX_ND_13];
-const gather_op *const gather_op_tree = &OPS[ROW_OPENVINO_TREE_1];
-
-size_t gather_op_count(void) { return OP_COUNT; }
-
-const gather_op *gather_op_at(size_t i) { return i < OP_COUNT ? &OPS[i] : NULL; }
+const gather_op *gather_op_at(size_t i) { return i < GATHER_OP_ROWS ? &gather_op_table[i] : NULL; }
 
 const gather_op *gather_op_find(const char *name, const char *rules) {
   if (!name || !rules) return NULL;
-  for (size_t i = 0; i < OP_COUNT; i++)
-    if (strcmp(OPS[i].name, name) == 0 && strcmp(OPS[i].rules, rules) == 0) return &OPS[i];
+  for (size_t i = 0; i < GATHER_OP_ROWS; i++)
+    if (strcmp(gather_op_table[i].name, name) == 0 && strcmp(gather_op_table[i].rules, rules) == 0)
+      return &gather_op_table[i];
   return NULL;
 }
 
 const gather_op *gather_op_for_opset(const char *dialect, const char *name, int64_t opset) {
   const gather_op *best = NULL;
   if (!dialect || !name) return NULL;
-  for (size_t i = 0; i < OP_COUNT; i++) {
-    const gather_op *op = &OPS[i];
+  for (size_t i = 0; i < GATHER_OP_ROWS; i++) {
+    const gather_op *op = &gather_op_table[i];
     if (strcmp(op->dialect, dialect) || strcmp(op->name, name) || op->version > opset) continue;
     if (!best || op->version > best->version) best = op;
   }
   return best;
+}
+
+/* ---- families */
+
+const gather_family_info *gather_family_get(gather_family family) {
+  static const gather_family_info FAMILIES[] = {
+#define GATHER_FAMILY(ENUM, number, file, name, whole_rows) {GATHER_FAMILY_##ENUM, name, whole_rows, NULL},
+#define GATHER_FAMILY_OWN(ENUM, number, name, function) {GATHER_FAMILY_##ENUM, name, false, function},
+#include "gather/family.def"
+#undef GATHER_FAMILY
+  };
+  for (size_t i = 0; i < sizeof FAMILIES / sizeof *FAMILIES; i++)
+    if (FAMILIES[i].family == family) return &FAMILIES[i];
+  return NULL;
 }

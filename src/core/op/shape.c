@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shape.c: the shared steps of the families' rules for ranks, axis, batch_dims and shapes, and the output shape of one
- * gather.
+ * shape.c: the steps of ranks, axis, batch_dims and shapes that the families share.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,11 +10,6 @@
 #include "core/base/struct.h"
 #include "core/base/tensor.h"
 #include "core/op/family.h"
-
-gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status) {
-  if (error && status != GATHER_OK) error->op = op->name, error->rules = op->rules;
-  return status;
-}
 
 gather_status gather_options_read(const gather_options *options, gather_options *full, gather_error *error) {
   if (options && options->size == sizeof *options) {
@@ -33,11 +27,8 @@ gather_status gather_options_read(const gather_options *options, gather_options 
   return GATHER_OK;
 }
 
-gather_status gather_data_rank_fail(const gather_op *op, gather_error *error) {
-  return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1", op->name);
-}
-
-gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
+/* The axis in [0, rank), from an attribute in [-rank, rank - 1]. */
+static gather_status resolve_axis(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
                                   gather_error *error) {
   if (axis < -rank || axis >= rank)
     return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
@@ -47,7 +38,9 @@ gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t ran
   return GATHER_OK;
 }
 
-gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims, int32_t data_rank,
+/* batch_dims in [0, min(ranks)], from an attribute that counts from the rank of indices where it is negative, and not above the axis (-1 =
+ * the axis is not known). */
+static gather_status resolve_batch_dims(const gather_op *op, int64_t batch_dims, int32_t data_rank,
                                         int32_t indices_rank, int32_t axis, int32_t *resolved, gather_error *error) {
   const gather_status status = GATHER_BATCH_DIMS_OUT_OF_RANGE;
   *resolved = 0;
@@ -76,25 +69,12 @@ gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, 
                                         gather_error *error) {
   found->axis = found->batch_dims = -1;
   if (definite || (options->axis != GATHER_AXIS_UNKNOWN && data_rank >= 0))
-    GATHER_TRY(gather_axis_resolve(op, options->axis, data_rank, &found->axis, error));
+    GATHER_TRY(resolve_axis(op, options->axis, data_rank, &found->axis, error));
   if (!op->batch_dims || options->batch_dims == 0 || (data_rank >= 0 && indices_rank >= 0))
-    GATHER_TRY(gather_batch_dims_resolve(op, options->batch_dims, data_rank < 0 ? GATHER_MAX_RANK : data_rank,
-                                         indices_rank < 0 ? GATHER_MAX_RANK : indices_rank, found->axis,
-                                         &found->batch_dims, error));
+    GATHER_TRY(resolve_batch_dims(op, options->batch_dims, data_rank < 0 ? GATHER_MAX_RANK : data_rank,
+                                  indices_rank < 0 ? GATHER_MAX_RANK : indices_rank, found->axis, &found->batch_dims,
+                                  error));
   return GATHER_OK;
-}
-
-gather_status gather_shape_full(gather_error *error) {
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
-                           GATHER_MAX_RANK);
-}
-
-gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
-  if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                           "the %" PRId32 " dimensions of the gather and the %" PRId64
-                           " numbers of a tuple are more than %d together",
-                           loops, tuple_len, GATHER_MAX_RANK);
 }
 
 gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
@@ -104,29 +84,4 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
                            "dimension %" PRId32 " of data %s and of indices %s: %s", d,
                            gather_shape_text(data_text, sizeof data_text, data->rank, data->shape),
                            gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
-}
-
-gather_status gather_geometry_resolve(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
-                                      const gather_tensor *indices, const gather_options *options,
-                                      gather_geometry *geometry, gather_error *error) {
-  gather_geometry *g = geometry;
-  g->rank = 0, g->tuple_dim = -1;
-  g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
-  g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
-  return rules->shape(op, data, indices, options, g, error);
-}
-
-gather_status gather_geometry_check_size(const gather_geometry *geometry, const gather_tensor *data,
-                                         gather_error *error) {
-  int64_t len, bytes;
-  if (!gather_shape_len(geometry->rank, geometry->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
-    return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
-  return GATHER_OK;
-}
-
-gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
-                                   const gather_tensor *indices, const gather_options *options,
-                                   gather_geometry *geometry, gather_error *error) {
-  GATHER_TRY(gather_geometry_resolve(op, rules, data, indices, options, geometry, error));
-  return gather_geometry_check_size(geometry, data, error);
 }

@@ -11,23 +11,27 @@
 #include "core/base/compiler.h"
 #include "core/plan/plan.h"
 
-/* Makes each index a tuple of `count` numbers, `index_step` bytes apart. lengths, steps: of each column's axis. The
- * numbers are the last dimension of the plan's index_shape; the existing loops of the nest step from tuple to tuple.
- * count is at least 1 (a plain index); loops and columns together are at most GATHER_MAX_RANK, which the family's shape
- * rule checks. */
-void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_step, const int64_t *lengths,
-                               const int64_t *steps);
-/* Whether all steps in data are multiples of `group` elements. */
-bool gather_columns_are_whole(const gather_plan *plan, int64_t group);
-/* Sets the unit of resolved tuples, which is plan->axis_step: rows, or bytes (packed: elements) where axes have other steps; counted
- * from the lowest one that a tuple can select. Call it last: the steps and the length of a row must not change any more. */
-void gather_columns_settle(gather_plan *plan);
-
 /* One column of a plan with several: the length of its axis, its step in data (in units of axis_step), the offset of its numbers
  * (index), and what is added to its offsets so that none is negative (out; subtracted from the plan's data_offset). Columns are at the
  * end of the array of loops. */
 GATHER_INLINE const gather_loop *gather_column(const gather_plan *plan, int32_t column) {
   return &plan->loops[GATHER_MAX_RANK - 1 - column];
+}
+
+/* Makes each index a tuple of `count` numbers, `index_step` bytes apart. lengths, steps: of each column's axis. The numbers are the last
+ * dimension of the plan's index_shape; the existing loops of the nest step from tuple to tuple. count is at least 1 (a plain index);
+ * loops and columns together are at most GATHER_MAX_RANK, which the family's shape rule checks. */
+GATHER_INLINE void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_step,
+                                             const int64_t *lengths, const int64_t *steps) {
+  gather_plan_select(plan, lengths[0], steps[0]);
+  if (count == 1) return;
+  plan->column_count = count;
+  plan->axis_step = 1;
+  for (int32_t c = 0; c < count; c++) {
+    plan->loops[GATHER_MAX_RANK - 1 - c] = (gather_loop){lengths[c], steps[c], c * index_step, 0};
+    /* No tuple is in range if one of the axes has no elements. */
+    if (lengths[c] == 0) plan->rule.axis_len = 0;
+  }
 }
 
 /* The rule for the numbers of one column. */
@@ -37,17 +41,11 @@ GATHER_INLINE gather_index_rule gather_columns_rule(const gather_plan *plan, int
   return rule;
 }
 
-/* The axes of tuples for the kernels of kernel/tuples.h. false: these tuples have none (one or many columns, narrow or byte-swapped
- * numbers, numbers apart, axes or steps of 2^31 and more). */
-bool gather_columns_axes(const gather_plan *plan, gather_tuple_axes *axes);
-/* Their slot: GATHER_WIDTH_4 or GATHER_WIDTH_8. */
-int gather_columns_width(const gather_plan *plan);
+/* The kernel that folds the tuples of a plan, and their axes for it; NULL if they have none: then they are resolved column by column. */
+gather_tuples_fold_fn gather_columns_fold(const gather_plan *plan, gather_tuple_axes *axes);
 
 /* For plans with several columns; see below. */
 gather_index_state gather_tuples_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count);
-int64_t gather_tuples_count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count,
-                                int64_t *first, int64_t *value);
-bool gather_tuples_cannot_fail(const gather_plan *plan);
 void gather_tuples_resolve(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *rows);
 
 /* The same as their namesakes in kernel/indices.h, for `count` indices of the plan, plain or tuples. step: bytes from
@@ -58,16 +56,20 @@ GATHER_INLINE gather_index_state gather_columns_validate(const gather_plan *plan
   return gather_indices_validate(&plan->rule, indices, step, count);
 }
 
-/* *first: the number of the first one out of range, counted through all columns; of one that clamp and wrap cannot repair if there is
- * one. */
-GATHER_INLINE int64_t gather_columns_count_bad(const gather_plan *plan, const char *indices, int64_t step,
-                                               int64_t count, int64_t *first, int64_t *value) {
-  if (plan->column_count > 1) return gather_tuples_count_bad(plan, indices, step, count, first, value);
-  return gather_indices_count_bad(&plan->rule, indices, step, count, first, value);
+GATHER_INLINE bool gather_columns_cannot_fail(const gather_plan *plan) {
+  for (int32_t c = 0; c < plan->column_count; c++) {
+    const gather_index_rule rule = gather_columns_rule(plan, c);
+    if (!gather_indices_cannot_fail(&rule)) return false;
+  }
+  return true;
 }
 
-GATHER_INLINE bool gather_columns_cannot_fail(const gather_plan *plan) {
-  return plan->column_count > 1 ? gather_tuples_cannot_fail(plan) : gather_indices_cannot_fail(&plan->rule);
+/* Whether indices can be out of range and affect the result. */
+GATHER_INLINE bool gather_plan_must_check(const gather_plan *plan) {
+  if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return false;
+  /* Without an output only an error matters. */
+  if (plan->out_len == 0 && gather_plan_can_repair(plan)) return false;
+  return !gather_columns_cannot_fail(plan);
 }
 
 /* rows[j]: what index j selects, in units of the plan's axis_step; GATHER_ROW_FILL if one of its numbers is filled. */

@@ -45,14 +45,14 @@ typedef struct gather_variant {
   int64_t prefetch_rows, prefetch_lines; /* prefetch distance, and lines of each row; 0 = no prefetching */
   bool nontemporal;                      /* whole lines of the output are written with non-temporal stores */
   gather_order when;                     /* only tried on indices in this order */
-  bool radix;                            /* radix partitioning (plan_radix.h); its kernels are for the other rows */
+  bool radix;                            /* radix partitioning (calibrate.c); its kernels are for the other rows */
 } gather_variant;
 enum { GATHER_MAX_VARIANTS = 12 /* more than variants.c adds for any plan */ };
 
-/* Results of calibration runs (winners.h). */
+/* Results of calibration runs (execution.h). */
 typedef struct gather_winners gather_winners;
 
-/* What the gathers of few.c read of a plan, on adjacent lines. */
+/* What gathers of a few rows read of a plan, on adjacent lines. */
 /* From 64 rows on the decisions of a run are a small share of the time. Three columns let the struct fill whole lines,
  * and are as many as pictures have axes to select on. */
 enum { GATHER_FEW_ROWS = 64, GATHER_FEW_COLUMNS = 3 };
@@ -143,36 +143,51 @@ GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64
   plan->column_count = 1, plan->has_axes = false;
 }
 
-/* Simplifies the nest that op/lower.c wrote. Then few.c can run it, if it is one of its gathers. */
+/* Simplifies the nest that op/lower.c wrote. Then gather_plan_execute_few can run it, if it has few rows. */
 void gather_plan_simplify(gather_plan *plan);
 /* After that, for all others: chooses the kernels. */
 void gather_plan_choose(gather_plan *plan);
-/* The last step of it: lists the variants. */
-void gather_plan_find_variants(gather_plan *plan);
 
 /* Runs a gather of a few rows, for which no kernels need be chosen. Returns false, having written nothing, for all others, and where an
  * index is out of range. */
 bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run);
 /* Validates the indices and moves the rows. Validation may be deferred where the caller cannot tell. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
-/* Whether the bytes of two tensors, of these pointers, overlap. */
-bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent);
+/* Whether the bytes of two tensors, of these pointers, overlap. Compared as numbers: they may belong to different objects. */
+GATHER_INLINE bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b,
+                                       const gather_extent *b_extent) {
+  if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
+  uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
+  uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
+  return a_low < b_high && b_low < a_high;
+}
 /* Refuses an output that overlaps an input (GATHER_USAGE). */
 gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error);
-/* Whether the policy repairs every index out of range. */
-bool gather_plan_can_repair(const gather_plan *plan);
+/* Whether the policy repairs every index out of range. Clamp and wrap cannot repair on an axis of length 0. */
+GATHER_INLINE bool gather_plan_can_repair(const gather_plan *plan) {
+  switch (plan->rule.on_bad) {
+    case GATHER_ON_BAD_ERROR:
+      return false;
+    case GATHER_ON_BAD_CLAMP:
+    case GATHER_ON_BAD_WRAP:
+      return plan->rule.axis_len > 0;
+    default:
+      return true;
+  }
+}
 /* The state that is assumed for indices without validation. */
-gather_index_state gather_indices_unchecked(const gather_index_rule *rule);
-/* Whether indices can be out of range and affect the result. */
-bool gather_plan_must_check(const gather_plan *plan);
+GATHER_INLINE gather_index_state gather_indices_unchecked(const gather_index_rule *rule) {
+  return rule->negative && rule->type <= GATHER_TYPE_INT64 ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
+}
 /* Fails with GATHER_INDEX_OUT_OF_RANGE: the first index out of range in row-major order (of a policy that repairs, the first one that
  * it cannot repair), its value, and how many are out of range. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
                                 int64_t bad);
-/* Only validates; for memory that nobody writes. *bad: how many are out of range and will be repaired; *state: the
- * worst state of an index. */
-gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                        gather_index_state *state, int64_t *bad, gather_error *error);
+/* Only validates. shared: others may write the indices, each of which is read once. *bad: how many are out of range and will be repaired;
+ * *state: the worst state of an index that nobody writes. */
+gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared,
+                                        const gather_executor *executor, gather_index_state *state, int64_t *bad,
+                                        gather_error *error);
 
 /* For a caller that copies rows itself, and that may leave a run by a jump: runs of the plan allocate no memory from now on (no radix
  * partitioning). Returns the variant whose kernel copies resolved rows of so many bytes, in any order, to ordinary memory; NULL: none. */

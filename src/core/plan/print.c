@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/columns.h"
-#include "core/plan/winners.h"
+#include "core/plan/execution.h"
 
 /* Text that grows. `at` also counts what did not fit. */
 typedef struct {

@@ -7,14 +7,10 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/base/tensor.h"
-#include "core/kernel/tuning.h"
+#include "core/kernel/dispatch.h"
 #include "core/plan/columns.h"
 #include "core/plan/execution.h"
-#include "core/plan/few.h"
-#include "core/plan/order.h"
-#include "core/plan/plan_radix.h"
 #include "core/plan/tasks.h"
-#include "core/plan/winners.h"
 
 /* Rows [first, last), counted after the first e->moved. */
 static void run_task(void *argument, int64_t first, int64_t last) {
@@ -38,14 +34,6 @@ static void clear_padding(const gather_plan *plan, char *out) {
   int64_t end = plan->row_count * plan->row_bytes;
   int64_t rest = end % plan->layout.group_len;
   if (rest) gather_bits_fill(&plan->layout, out, end, 0, plan->layout.group_len - rest);
-}
-
-/* Compared as numbers: they may belong to different objects. */
-bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
-  if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
-  uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
-  uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
-  return a_low < b_high && b_low < a_high;
 }
 
 gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error) {
@@ -72,22 +60,29 @@ static bool is_small(const gather_execution *e) {
          first_variant(e) == 0;
 }
 
-/* Samples the order of the indices, which decides which variants are tried, and finds the winner that a kept plan
- * remembers for it. */
-static void prepare_calibration(gather_execution *e) {
-  gather_winner winner;
-  if (e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
-  if (!gather_winners_due(e->plan, e->order) && gather_winners_get(e->plan, e->order, &winner))
-    atomic_store_explicit(&e->variant, winner.variant, memory_order_relaxed);
+/* Moves all rows of a nest of one or two loops by plain indices, with the first variant, which must not use non-temporal stores. */
+static void move_all(const gather_execution *e) {
+  const gather_plan *plan = e->plan;
+  const int32_t outer = plan->loop_count - 2;
+  gather_span span;
+  gather_span_set(&span, e, &plan->variants[0]);
+  span.data = e->data, span.indices = e->indices, span.out = e->out;
+  if (outer >= 0) span.rounds = plan->loops[outer].len;
+  plan->variants[0].rows(&span);
+}
+
+static gather_widen_fn find_widen(gather_type type) {
+  const char *name, **isa = &name;
+  const int t = (int)type - (int)GATHER_TYPE_INT8;
+  GATHER_RETURN_KERNEL(widen[t]);
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
   const gather_type_info *index = gather_type_row(plan->rule.type);
   if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) && plan->column_count == 1 &&
       plan->loops[plan->loop_count - 1].index == index->bits / 8)
-    e->widen = gather_kernel_widen(plan->rule.type);
-  if (gather_columns_axes(plan, &e->axes))
-    e->fold = gather_kernel_tuples_fold(gather_columns_width(plan), plan->column_count);
+    e->widen = find_widen(plan->rule.type);
+  e->fold = gather_columns_fold(plan, &e->axes);
   atomic_init(&e->variant, first_variant(e));
   if (plan->packed) {
     /* Tasks start at multiples of 8 rows: they share no byte of a row-major output. In other outputs they might. */
@@ -97,11 +92,10 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
     if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
   }
   if (!executor && is_small(e)) {
-    gather_move_all(e);
+    move_all(e);
     return;
   }
-  if (atomic_load_explicit(&e->variant, memory_order_relaxed) < 0) prepare_calibration(e);
-  if (plan->radix_variant >= 0 && !e->shared) e->moved = gather_radix_run(e, executor);
+  gather_calibrate_before(e, executor);
   const int64_t left = plan->row_count - e->moved;
   if (!executor && atomic_load_explicit(&e->variant, memory_order_relaxed) == 0) {
     if (left > 0) run_task(e, 0, left);
@@ -200,7 +194,7 @@ static gather_status run_staged(const gather_plan *plan, const gather_run *run, 
 static gather_status run_validated(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad,
                                    gather_error *error) {
   gather_index_state state;
-  GATHER_TRY(gather_plan_check_indices(plan, e->indices, run->executor, &state, bad, error));
+  GATHER_TRY(gather_plan_check_indices(plan, e->indices, false, run->executor, &state, bad, error));
   if (plan->row_count == 0) return GATHER_OK;
   GATHER_TRY(check_memory(plan, run, error));
   e->form = gather_form_of(plan, state);
@@ -247,7 +241,9 @@ static gather_status run_without_indices(const gather_plan *plan, const gather_r
 static gather_status execute_shared(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
   gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out, .shared = true};
   bool done = false;
-  if (plan->row_count == 0) return gather_shared_check(plan, run->indices, run->executor, bad, error);
+  gather_index_state state;
+  if (plan->row_count == 0)
+    return gather_plan_check_indices(plan, run->indices, true, run->executor, &state, bad, error);
   if (plan->index_count == 0) return run_without_indices(plan, run, bad, error);
   GATHER_TRY(check_memory(plan, run, error));
   if (is_staged(plan, run)) {
@@ -276,12 +272,6 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
   if (!defers(plan, run, &e)) return run_validated(plan, run, &e, bad, error);
   GATHER_TRY(check_memory(plan, run, error));
   return run_deferred(plan, run, &e, bad, error);
-}
-
-bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run) {
-  if (plan->few.count == 0 || !gather_few_run(&plan->few, run)) return false;
-  if (run->bad_count) *run->bad_count = 0;
-  return true;
 }
 
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {

@@ -21,10 +21,14 @@ typedef struct gather_bad {
   int64_t position, value; /* of the first in row-major order */
 } gather_bad;
 
-void gather_bad_init(gather_bad *bad);
-/* Adds `count` of them; position, value: of the first of these. */
-void gather_bad_add(gather_bad *bad, int64_t count, int64_t position, int64_t value);
-int64_t gather_bad_count(const gather_bad *bad);
+GATHER_INLINE void gather_bad_init(gather_bad *bad) {
+  atomic_init(&bad->count, 0);
+  atomic_flag_clear_explicit(&bad->busy, memory_order_relaxed);
+  bad->position = INT64_MAX, bad->value = 0;
+}
+GATHER_INLINE int64_t gather_bad_count(const gather_bad *bad) {
+  return atomic_load_explicit(&bad->count, memory_order_relaxed);
+}
 /* Adds those among `count` dense indices in private memory; number: of the first index. */
 void gather_bad_find(const gather_plan *plan, const char *indices, int64_t number, int64_t count, gather_bad *bad);
 
@@ -32,9 +36,6 @@ void gather_bad_find(const gather_plan *plan, const char *indices, int64_t numbe
 void gather_shared_copy(const gather_plan *plan, const char *indices, int64_t first, int64_t count, char *copy);
 /* The same for all of them, shared among threads. */
 void gather_shared_copy_all(const gather_plan *plan, const char *indices, const gather_executor *executor, char *copy);
-/* gather_plan_check_indices for shared indices: each is read once. */
-gather_status gather_shared_check(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                  int64_t *bad, gather_error *error);
 
 /* The place of index number `number` in memory with these strides, in their unit; *left: how many indices follow at *step. */
 GATHER_INLINE int64_t gather_index_run(const gather_plan *plan, const int64_t *strides, int64_t number, int64_t *left,

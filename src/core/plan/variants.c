@@ -1,14 +1,121 @@
 /* SPDX-License-Identifier: MIT
  *
- * variants.c: lists the variants of a plan, most promising first. Sizes decide here; the rest is decided by the
+ * variants.c: chooses the kernels of a plan: lists its variants, most promising first. Sizes decide here; the rest is decided by the
  * calibration run (calibrate.c).
  */
+#include <string.h>
+
 #include "core/base/checked.h"
 #include "core/base/tensor.h"
+#include "core/kernel/dispatch.h"
+#include "core/kernel/radix.h"
 #include "core/kernel/tuning.h"
-#include "core/plan/measure.h"
-#include "core/plan/plan.h"
-#include "core/plan/plan_radix.h"
+#include "core/plan/execution.h"
+#include "core/system/clock.h"
+
+/* ---- whether the CPU's gather instruction is faster, measured once. CPUs of one instruction set differ: on some it is slower than plain
+ * loads, on others a third faster, and in a virtual machine the name of the CPU does not tell. */
+
+/* Table, indices and output fit L1 together. A trial of four times 512 elements is about a microsecond, long enough for
+ * the clock; an interruption of the thread does not hit twelve of them. */
+enum { TABLE_BYTES = 8192, INDICES = 512, TRIALS = 12, REPEATS = 4 };
+
+typedef struct {
+  _Alignas(64) char table[TABLE_BYTES];
+  _Alignas(64) uint32_t indices[INDICES];
+  _Alignas(64) char out[INDICES * 8];
+} scratch;
+
+static int64_t run(gather_rows_fn rows, const gather_span *span) {
+  int64_t start = gather_clock();
+  for (int i = 0; i < REPEATS; i++) rows(span);
+  return gather_clock() - start;
+}
+
+/* The best of several alternating trials; about ten microseconds in all. What another virtual machine does on the core disturbs one
+ * kernel more than the other, so an eighth is the least gain that counts. */
+static bool is_faster(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) {
+  scratch s;
+  memset(s.table, 1, sizeof s.table);
+  uint32_t state = 1;
+  for (int i = 0; i < INDICES; i++) {
+    state = state * 1664525u + 1013904223u;
+    s.indices[i] = (state >> 16) % (uint32_t)(TABLE_BYTES / bytes);
+  }
+  gather_span span = {.data = s.table,
+                      .indices = (const char *)s.indices,
+                      .out = s.out,
+                      .count = INDICES,
+                      .rounds = 1,
+                      .index_step = 4,
+                      .out_step = bytes,
+                      .axis_step = bytes,
+                      .row_bytes = bytes};
+  int64_t best_plain = INT64_MAX, best_vector = INT64_MAX;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    int64_t took = run(plain, &span);
+    if (took < best_plain) best_plain = took;
+    took = run(vector, &span);
+    if (took < best_vector) best_vector = took;
+  }
+  return best_vector < best_plain - best_plain / 8;
+}
+
+/* Whether it is faster for elements of 4 or 8 bytes from a table in L1. Measured at the first call, unless a tuning parameter sets it. */
+static bool instruction_pays(int64_t row_bytes) {
+  const int which = row_bytes == 4 ? GATHER_TUNING_gather_instruction_4 : GATHER_TUNING_gather_instruction_8;
+  const int64_t tuned = gather_tuned(which);
+  int64_t answer = tuned;
+  if (answer < 0) {
+    const char *isa;
+    gather_rows_fn plain = gather_kernel_rows(GATHER_WIDTH_4, row_bytes, &isa);
+    gather_rows_fn vector = gather_kernel_instruction(GATHER_WIDTH_4, row_bytes, &isa);
+    /* Twice: a wrong answer would last as long as the process, and costs more than this. */
+    const bool pays = vector && is_faster(plain, vector, row_bytes) && is_faster(plain, vector, row_bytes);
+    answer = gather_tuned_keep(which, tuned, pays);
+    if (answer < 0) answer = pays;
+  }
+  return answer > 0;
+}
+
+/* ---- kernels that only variants use. isa: receives the name of the instruction set. */
+
+static gather_rows_fn find_instruction_rounds(int width, int64_t row_bytes, const char **isa) {
+  const int size = row_bytes == 8;
+  if (row_bytes != 4 && row_bytes != 8) return NULL;
+  GATHER_RETURN_KERNEL(gather_instruction_rounds[width][size]);
+}
+
+/* Those for tables of this size. */
+#define RETURN_TABLE(slot, width)                                                    \
+  const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3; \
+  if (row_bytes != (int64_t)1 << size) return NULL;                                  \
+  GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->slot##_bytes[size], slot[width][size])
+
+static gather_rows_fn find_table(int table_width, int64_t row_bytes, int64_t bytes, const char **isa) {
+  RETURN_TABLE(table, table_width);
+}
+
+static gather_rows_fn find_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) {
+  RETURN_TABLE(round_table, width);
+}
+
+static gather_rows_fn find_nontemporal(int width, int64_t row_bytes, const char **isa) {
+  const int class = gather_row_class(row_bytes);
+  GATHER_RETURN_KERNEL(nontemporal[width][class]);
+}
+
+static gather_rows_fn find_interleaved(int width, const char **isa) { GATHER_RETURN_KERNEL(interleaved[width]); }
+
+static gather_rows_fn find_plain_runs(int width, const char **isa) { GATHER_RETURN_KERNEL(runs[width]); }
+
+static gather_rows_fn find_nontemporal_runs(int width, const char **isa) {
+  GATHER_RETURN_KERNEL(nontemporal_runs[width]);
+}
+
+static gather_pick_fn find_pick(int layout, const char **isa) { GATHER_RETURN_KERNEL(pick[layout]); }
+
+/* ---- the list */
 
 /* Upper bound of the prefetch distance for every tuning: the row numbers are on the stack. */
 enum { MAX_PREFETCH_ROWS = 512 };
@@ -77,7 +184,7 @@ static void add_gather_instruction(gather_plan *plan) {
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const bool rounds = has_short_rounds(plan);
   gather_rows_fn (*const find)(int, int64_t, const char **) =
-      rounds ? gather_kernel_instruction_rounds : gather_kernel_instruction;
+      rounds ? find_instruction_rounds : gather_kernel_instruction;
   const char *isa;
   gather_rows_fn rows = find(width_of(plan), plan->row_bytes, &isa);
   int64_t reach = table_bytes(plan);
@@ -100,11 +207,10 @@ static bool add_table(gather_plan *plan) {
     if (plan->loops[i].data != 0) return false;
   const char *isa;
   int which = width == 1 ? GATHER_TABLE_WIDTH_1 : width == 4 ? GATHER_TABLE_WIDTH_4 : GATHER_TABLE_WIDTH_8;
-  gather_rows_fn rows = gather_kernel_table(which, plan->row_bytes, bytes, &isa);
+  gather_rows_fn rows = find_table(which, plan->row_bytes, bytes, &isa);
   if (!rows) return false;
   gather_variant *variant = add(plan);
-  variant->rows = rows,
-  variant->rows_resolved = gather_kernel_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
+  variant->rows = rows, variant->rows_resolved = find_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register table";
   plan->takes_bytes = width == 1;
   return true;
@@ -125,18 +231,18 @@ static bool add_round_table(gather_plan *plan) {
   if (inner->index != gather_type_row(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return false;
   const int64_t bytes = table_bytes(plan);
   const char *isa;
-  gather_rows_fn rows = gather_kernel_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  gather_rows_fn rows = find_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
   if (!rows) return false;
   gather_variant *variant = add(plan);
-  variant->rows = rows,
-  variant->rows_resolved = gather_kernel_round_table(GATHER_WIDTH_8, plan->row_bytes, bytes, &isa);
+  variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register tables of rounds";
   return true;
 }
 
 /* A copy of another vector variant, with non-temporal stores. */
 static void add_vector_nontemporal(gather_plan *plan, int32_t as) {
-  if (!gather_kernel_vectors_nontemporal()) return;
+  const gather_isa *isa = gather_kernel_nontemporal_copy();
+  if (!isa || !isa->vectors_nontemporal) return;
   gather_variant *variant = add(plan);
   *variant = plan->variants[as];
   variant->nontemporal = true;
@@ -144,16 +250,16 @@ static void add_vector_nontemporal(gather_plan *plan, int32_t as) {
 
 static void add_nontemporal(gather_plan *plan, int64_t prefetch_rows, int64_t lines) {
   gather_variant *variant = add(plan);
-  variant->rows = gather_kernel_nontemporal(width_of(plan), plan->row_bytes, &variant->isa);
-  variant->rows_resolved = gather_kernel_nontemporal(GATHER_WIDTH_8, plan->row_bytes, &variant->isa);
+  variant->rows = find_nontemporal(width_of(plan), plan->row_bytes, &variant->isa);
+  variant->rows_resolved = find_nontemporal(GATHER_WIDTH_8, plan->row_bytes, &variant->isa);
   variant->prefetch_rows = prefetch_rows, variant->prefetch_lines = lines, variant->nontemporal = true;
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
 }
 
 static void add_interleaved(gather_plan *plan) {
   gather_variant *variant = add(plan);
-  variant->rows = gather_kernel_interleaved(width_of(plan), &variant->isa);
-  variant->rows_resolved = gather_kernel_interleaved(GATHER_WIDTH_8, &variant->isa);
+  variant->rows = find_interleaved(width_of(plan), &variant->isa);
+  variant->rows_resolved = find_interleaved(GATHER_WIDTH_8, &variant->isa);
   variant->nontemporal = true;
   variant->kernel = "rows interleaved by four";
 }
@@ -165,15 +271,26 @@ static void add_runs(gather_plan *plan, bool nontemporal) {
   if (inner->data != 0 || plan->axis_step != plan->row_bytes || inner->out != plan->row_bytes) return;
   if (width < 4 || inner->index != width || plan->row_bytes < 16) return;
   for (int stores = 0; stores < 1 + nontemporal; stores++) {
+    gather_rows_fn (*const find)(int, const char **) = stores ? find_nontemporal_runs : find_plain_runs;
     const char *isa = NULL;
-    gather_rows_fn rows = gather_kernel_runs(width_of(plan), stores, &isa);
+    gather_rows_fn rows = find(width_of(plan), &isa);
     if (!rows) return;
     gather_variant *variant = add(plan);
-    variant->rows = rows, variant->rows_resolved = gather_kernel_runs(GATHER_WIDTH_8, stores, &isa);
+    variant->rows = rows, variant->rows_resolved = find(GATHER_WIDTH_8, &isa);
     variant->isa = isa, variant->when = GATHER_ORDER_RUNS;
     variant->kernel = "runs of rows";
     variant->nontemporal = stores;
   }
+}
+
+/* Whether the plan can use radix partitioning: short elements of one large table, many indices. */
+static bool suits_radix(const gather_plan *plan) {
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8, step = magnitude(plan->axis_step);
+  if (width < 4 || !gather_kernel_radix(width_of(plan) == GATHER_WIDTH_8, plan->row_bytes)) return false;
+  if (inner->data != 0 || inner->index != width || inner->out != plan->row_bytes) return false;
+  if (inner->len < gather_radix_rows() || plan->rule.axis_len > UINT32_MAX) return false;
+  return plan->rule.axis_len >= gather_tuned(GATHER_TUNING_radix_bytes) / (step > 0 ? step : 1);
 }
 
 /* Variants for indices in a certain order, which is sampled at run time. */
@@ -185,7 +302,7 @@ static void add_for_order(gather_plan *plan, bool out_of_cache, bool nontemporal
   if (out_of_cache) add_gather_instruction(plan);
   if (out_of_cache && nontemporal && plan->variant_count > before) add_vector_nontemporal(plan, before);
   for (int32_t w = before; w < plan->variant_count; w++) plan->variants[w].when = GATHER_ORDER_NEAR;
-  if (!gather_radix_suits(plan)) return;
+  if (!suits_radix(plan)) return;
   plan->radix_variant = plan->variant_count;
   gather_variant *variant = add(plan);
   *variant = plan->variants[0];
@@ -221,7 +338,7 @@ static void find_short(gather_plan *plan, bool out_of_cache, bool nontemporal) {
   if (instruction && nontemporal) add_vector_nontemporal(plan, plain);
   add_for_order(plan, out_of_cache, nontemporal);
   /* Without a calibration run the first variant is used. */
-  if (instruction && plan->row_count >= WORTH_MEASURING && gather_instruction_pays(plan->row_bytes))
+  if (instruction && plan->row_count >= WORTH_MEASURING && instruction_pays(plan->row_bytes))
     swap(&plan->variants[0], &plan->variants[plain]);
 }
 
@@ -262,11 +379,11 @@ static void find_packed(gather_plan *plan) {
     variant->prefetch_lines = lines < MAX_PREFETCH_LINES ? lines : MAX_PREFETCH_LINES;
   }
   if (plan->row_bytes > GATHER_PICK_ROW) return;
-  variant->pick = gather_kernel_pick(gather_bit_layout_number(&plan->layout), &variant->isa);
+  variant->pick = find_pick(gather_bit_layout_number(&plan->layout), &variant->isa);
   variant->kernel = plan->out_of_cache ? "prefetched packed elements" : "packed elements";
 }
 
-void gather_plan_find_variants(gather_plan *plan) {
+static void find_variants(gather_plan *plan) {
   if (plan->packed) {
     find_packed(plan);
     return;
@@ -295,4 +412,31 @@ void gather_plan_find_variants(gather_plan *plan) {
   if (forced < 0) return;
   plan->variants[0] = plan->variants[forced % plan->variant_count];
   plan->variant_count = 1, plan->radix_variant = plan->variants[0].radix ? 0 : -1;
+}
+
+/* Whether the rows of the output, and their indices, are dense in the order of the nest. */
+static void find_order(gather_plan *plan) {
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  int64_t out = plan->row_bytes, index = width * plan->column_count;
+  /* Permuted indices may be dense in the order of the nest: but their positions are counted in row-major order. */
+  plan->linear = true, plan->in_order = plan->index_dense;
+  for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
+    const gather_loop *loop = &plan->loops[i];
+    if (loop->len > 1 && loop->out != out) plan->linear = false;
+    if (loop->len > 1 && loop->index != index) plan->in_order = false;
+    out *= loop->len; /* at most the output */
+    /* Repeated indices can be more than INT64_MAX bytes: no step equals this length. */
+    if (!gather_mul(index, loop->len, &index)) index = INT64_MAX;
+  }
+}
+
+void gather_plan_choose(gather_plan *plan) {
+  plan->variant_count = 0, plan->radix_variant = -1;
+  plan->takes_bytes = plan->out_of_cache = plan->linear = plan->in_order = false;
+  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX;
+  plan->winners = NULL;
+  plan->rule.within = gather_kernel_within(plan->rule.type), plan->rule.fold = gather_kernel_fold(plan->rule.type);
+  if (plan->row_count == 0) return;
+  find_order(plan);
+  find_variants(plan);
 }

@@ -16,9 +16,7 @@
 
 #include <psapi.h>
 
-#include "core/system/windows/handle_of.h"
-#include "core/system/windows/wide_path.h"
-#include "core/system/windows/windows_error.h"
+#include "core/system/windows/windows_internal.h"
 
 static unsigned long long wide_number(DWORD high, DWORD low) { return (unsigned long long)high << 32 | low; }
 

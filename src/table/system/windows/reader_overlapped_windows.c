@@ -9,8 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "core/system/windows/handle_of.h"
-#include "core/system/windows/windows_error.h"
+#include "core/system/windows/windows_internal.h"
 #include "table/reader.h"
 
 typedef struct overlapped_reader {

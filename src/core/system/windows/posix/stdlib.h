@@ -10,7 +10,5 @@
 #include_next <stdlib.h>
 
 char *realpath(const char *path, char *whole) GATHER_POSIX(realpath);
-/* Aligned as malloc()'s: free() of Windows takes nothing else. So a buffer may lie across one page more. */
-int posix_memalign(void **memory, size_t alignment, size_t bytes) GATHER_POSIX(posix_memalign);
 
 #endif

@@ -23,9 +23,6 @@
 #define W_OK 2
 #define R_OK 4
 #define _SC_PAGESIZE 1
-#define _SC_PHYS_PAGES 2
-#define _SC_NPROCESSORS_ONLN 3
-#define _SC_LEVEL2_CACHE_SIZE 4
 
 int close(int fd) GATHER_POSIX(close);
 int dup(int fd) GATHER_POSIX(dup);

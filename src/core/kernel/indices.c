@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: validates indices. The fast pass only computes their range, without a branch per index; only if the range is
- * too large, a slow pass finds the indices out of range.
+ * indices.c: reads, validates and resolves indices of every integer type, in either byte order.
  */
-#include "core/kernel/index_types.h"
 #include "core/kernel/indices.h"
+#include "core/kernel/index_types.h"
 #include "core/kernel/kernel.h"
 
-void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high) {
-  *low = rule->negative ? -rule->axis_len : 0;
-  *high = rule->axis_len - 1;
-}
+/* ---- validating. The fast pass only computes the range of indices, without a branch per index; only if it is too large, a slow pass finds
+ * the indices out of range. */
 
 /* For unsigned types there are no negative indices: only the upper bound counts. */
 #define IN_RANGE_1(value, low, high) ((int64_t)(value) >= (low) && (int64_t)(value) <= (high))
 #define IN_RANGE_0(value, low, high) ((high) >= 0 && (uint64_t)(value) <= (uint64_t)(high))
-
-bool gather_indices_cannot_fail(const gather_index_rule *rule) {
-  int64_t low, high;
-  gather_index_range(rule, &low, &high);
-  switch (rule->type) {
-    case GATHER_TYPE_INT8:
-      return low <= INT8_MIN && high >= INT8_MAX;
-    case GATHER_TYPE_INT16:
-      return low <= INT16_MIN && high >= INT16_MAX;
-    case GATHER_TYPE_INT32:
-      return low <= INT32_MIN && high >= INT32_MAX;
-    case GATHER_TYPE_UINT8:
-      return high >= UINT8_MAX;
-    case GATHER_TYPE_UINT16:
-      return high >= UINT16_MAX;
-    case GATHER_TYPE_UINT32:
-      return high >= UINT32_MAX;
-    default:
-      return false; /* no axis holds every 64-bit index */
-  }
-}
 
 #define COUNT_BAD(type, suffix, ENUM, is_signed)                                                                     \
   static int64_t count_bad_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, \
@@ -126,4 +102,68 @@ gather_index_state gather_indices_validate(const gather_index_rule *rule, const 
     if (state > worst) worst = state;
   }
   return worst;
+}
+
+/* ---- resolving to rows, if some are out of range or byte-swapped: only for gathers that need repair */
+
+/* An index of a signed type that is out of range. */
+static int64_t repair_signed(const gather_index_rule *rule, int64_t index) {
+  int64_t n = rule->axis_len;
+  switch (rule->on_bad) {
+    case GATHER_ON_BAD_WRAP: {
+      int64_t rest = index % n;
+      return rest < 0 ? rest + n : rest;
+    }
+    case GATHER_ON_BAD_ZERO:
+    case GATHER_ON_BAD_FILL:
+      return GATHER_ROW_FILL;
+    default:
+      return index < 0 ? 0 : n - 1; /* clamp; also the safe choice for unchecked indices */
+  }
+}
+
+static int64_t repair_unsigned(const gather_index_rule *rule, uint64_t index) {
+  switch (rule->on_bad) {
+    case GATHER_ON_BAD_WRAP:
+      return (int64_t)(index % (uint64_t)rule->axis_len);
+    case GATHER_ON_BAD_ZERO:
+    case GATHER_ON_BAD_FILL:
+      return GATHER_ROW_FILL;
+    default:
+      return rule->axis_len - 1;
+  }
+}
+
+static int64_t row_signed(const gather_index_rule *rule, int64_t index) {
+  if (index >= 0 && index < rule->axis_len) return index;
+  if (rule->negative && index < 0 && index >= -rule->axis_len) return index + rule->axis_len;
+  return repair_signed(rule, index);
+}
+
+static int64_t row_unsigned(const gather_index_rule *rule, uint64_t index) {
+  return index < (uint64_t)rule->axis_len ? (int64_t)index : repair_unsigned(rule, index);
+}
+
+#define ROW_1 row_signed
+#define ROW_0 row_unsigned
+
+#define RESOLVE(type, suffix, ENUM, is_signed)                                                                  \
+  static void resolve_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, \
+                               int64_t *rows) {                                                                 \
+    for (int64_t j = 0; j < count; j++)                                                                         \
+      rows[j] = ROW_##is_signed(rule, load_##suffix(indices + j * step, rule->swapped));                        \
+  }
+GATHER_INDEX_TYPES_LIST(RESOLVE)
+
+void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
+                            int64_t *rows) {
+  switch (rule->type) {
+#define RESOLVE_CASE(type, suffix, ENUM, is_signed)     \
+  case GATHER_TYPE_##ENUM:                              \
+    resolve_##suffix(rule, indices, step, count, rows); \
+    return;
+    GATHER_INDEX_TYPES_LIST(RESOLVE_CASE)
+    default:
+      return;
+  }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * usable_memory.c: how much memory this process may use.
+ * machine.c: what this process may use of the machine: CPUs, their caches, memory.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
 #endif
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,36 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/system/cache_size.h"
 #include "gather/gather.h"
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#if defined(__linux__)
+int32_t gather_cpu_count(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return 1;
+}
+#elif defined(_SC_NPROCESSORS_ONLN)
+int32_t gather_cpu_count(void) {
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 && count < INT32_MAX ? (int32_t)count : 1;
+}
+#else
+int32_t gather_cpu_count(void) { return 1; }
+#endif
+
+/* As far as the C library knows. */
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+int64_t gather_cache_size(void) { return sysconf(_SC_LEVEL2_CACHE_SIZE); }
+#else
+int64_t gather_cache_size(void) { return 0; }
+#endif
+
+/* ---- memory */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * beams.tmpl.h: the loops of beams.c for one kind of elements. Before each inclusion:
+ * beams.tmpl.h: the loops of tree.c over the beams of a search, for one kind of elements. Before each inclusion:
  *   NAME(word)                   the functions' names
  *   ID                           an unsigned type of the elements' width
  *   FIND(beams, element, beam)   whether the parent at `element` is a beam; if so, sets *beam
  */
 
-static void NAME(trace)(const gather_beams *b, lanes *l) {
+static void NAME(trace)(const beam_search *b, lanes *l) {
   ID end, fill;
   memcpy(&end, b->end, sizeof end);
   memcpy(&fill, b->fill, sizeof fill);
@@ -20,7 +20,7 @@ static void NAME(trace)(const gather_beams *b, lanes *l) {
           memcpy(&id, from + l->step[i] + l->beam[i] * b->step[2], sizeof id);
           const char *parent = up + l->parent[i] + l->beam[i] * b->parent[2];
           if (t > 0 && GATHER_UNLIKELY(!FIND(b, parent, &l->beam[i])))
-            l->beam[i] = gather_beam_repair(b, gather_beam_read(b->type, parent, b->parents_swapped));
+            l->beam[i] = repair(b, read_number(b->type, parent, b->parents_swapped));
         } else {
           id = fill;
         }
@@ -41,7 +41,7 @@ static void NAME(trace)(const gather_beams *b, lanes *l) {
   }
 }
 
-static bool NAME(scan)(const gather_beams *b, const lanes *l) {
+static bool NAME(scan)(const beam_search *b, const lanes *l) {
   for (int64_t t = 1; t < b->time; t++) {
     const char *up = b->parents + t * b->parent[0];
     bool good = true;
