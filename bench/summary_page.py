@@ -111,15 +111,15 @@ def tables(results: dict) -> str:
     about = results["machine"]
     disk = ", ".join(str(about[key]) for key in ("disk", "file_system") if about.get(key))
     parts = [run_of(results), f"{disk}. {tables_page.limit_of(results)}", tables_page.in_short(results),
-             "#### Cold\n", "Rows per second:\n", tables_page.rates(cold, "limit"), "`auto` compared with the goals:\n",
+             "### Cold\n", "Rows per second:\n", tables_page.rates(cold, "limit"), "`auto` compared with the goals:\n",
              tables_page.ratio_table(cold, {"disk": "of the disk's limit", "memmap": f"over {tables_summary.MEMMAP}"}),
-             "#### Warm\n", "Rows per second:\n", tables_page.rates(warm, "memcpy"), tables_page.ratio_table(warm, {"memcpy": "of memcpy"}),
-             "#### A file that fits\n", tables_page.ratio_table(resident, {"memcpy": "of memcpy"})]
+             "### Warm\n", "Rows per second:\n", tables_page.rates(warm, "memcpy"), tables_page.ratio_table(warm, {"memcpy": "of memcpy"}),
+             "### A file that fits\n", tables_page.ratio_table(resident, {"memcpy": "of memcpy"})]
     if results["memory"]:
-        parts += ["#### Memory over time\n", tables_page.memory_part(results)]
+        parts += ["### Memory over time\n", tables_page.memory_part(results)]
     if results["depths"]:
-        parts += ["#### Queue depth\n", tables_page.depth_part(results)]
-    return "\n".join([*parts, "#### Goals not reached\n", tables_page.not_reached(results)])
+        parts += ["### Queue depth\n", tables_page.depth_part(results)]
+    return "\n".join([*parts, "### Goals not reached\n", tables_page.not_reached(results)])
 
 
 # ---- rows of files on a server
