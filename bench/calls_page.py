@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/benchmarks-python.md, on calls from Python, made from docs/benchmarks-python.json."""
+"""The page of a run of `script/bench --python`, on calls from Python."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from summary import number, percent, times
 
 TITLE = "# Calls from Python\n"
 
-ABOUT = """This page is generated from [benchmarks-python.json](benchmarks-python.json), the results of one run of `script/bench
---python`: the Python package compared with NumPy and PyTorch, in one process, alternating in a varying order. A row
-names the statement as written in Python. Each round is a loop of some hundred calls (0.2 ms in all), repeated if the
+ABOUT = """This page is made from [{name}.json](../{name}.json), the results of one run of `script/bench --python`: the Python
+package compared with NumPy and PyTorch, in one process, alternating in a varying order. A row names the statement as written in Python. Each round is a loop of some hundred calls (0.2 ms in all), repeated if the
 system gave the CPU to another program meanwhile. Times are nanoseconds per call, medians of the rounds, with the
 quartiles; an empty loop, included in all of them, takes {loop} ns. Each statement's result was first compared with
 NumPy's, bit for bit. PyTorch is called without gradients and on one thread. `plan` is a `libgather.Plan` made
@@ -20,7 +19,7 @@ beforehand for such arrays.
 AGAIN = """```sh
 script/bench --python --quick                        # some seconds
 script/bench --python                                # under two minutes on an idle machine
-script/bench --python --json docs/benchmarks-python.json && script/bench --python --report   # this page
+script/bench --python --report                       # the page of what is in build/results
 ```
 """
 
@@ -151,10 +150,10 @@ def gil(results: dict) -> str:
     return table(["call", "free", "quartiles", "counted", "ms"], lines)
 
 
-def page(results: dict) -> str:
-    """results: of a run of script/bench --python."""
+def page(results: dict, name: str) -> str:
+    """results: of a run of script/bench --python, which are in NAME.json."""
     loop, count = number(results["settings"]["loop"]["median"]), results["settings"]["large_rows"]
-    parts = [TITLE, ABOUT.format(loop=loop), AGAIN, machine_of(results), SMALL]
+    parts = [TITLE, ABOUT.format(loop=loop, name=name), AGAIN, machine_of(results), SMALL]
     parts += ["New results:\n", overview(results, NEW), "Into `out=`:\n", overview(results, OUT)]
     parts += [lost(results), wrong(results)]
     parts += ["All statements:\n", all_forms(results)]

@@ -22,11 +22,13 @@ import libgather
 import machine
 import measure
 import numpy as np
+import results as folder
 import summary
-from calls import NEW, OURS, OUT, TORCH, Case, Form, cases
+from calls import NEW, NUMPY, OURS, OUT, TORCH, Case, Form, cases
 from contender import Contender
 from results import written
 
+KIND = "python"  # begins the names of the results
 ROUNDS, QUICK_ROUNDS = 101, 15
 BLOCK_NS = 2e5  # so long are the calls of one measurement in all
 MINUTES = 0.7
@@ -173,27 +175,45 @@ def run(asked) -> dict:
     return results
 
 
+def faults(results: dict) -> list[str]:
+    """Why these results are not those of a full run of the calls as they are now; and where a call costs more than the function of the
+    same name in NumPy, which libgather promises not to."""
+    found = [f"{name} is absent" for name in results["machine"]["absent"]] + ["a quick run"] * bool(results["settings"]["quick"])
+    have = {row["name"]: [form["form"] for form in (*row["forms"], *row["wrong"])] for row in results["calls"]}
+    wanted = {case.title(): [form.text for form in case.forms] for case in cases()}
+    found += [f"{name} has other statements than calls.py" for name in sorted(have.keys() | wanted.keys()) if have.get(name) != wanted.get(name)]
+    for what, forms in (("large", calls_large.FORMS), ("gil", calls_large.BESIDE)):
+        if {row["form"] for row in results[what]} != {form.text for form in forms}:
+            found.append(f"the calls of {what} are others than in calls_large.py")
+    return found + [f"{row['name']} is slower than {kind['namesake']['form']}" for row in results["calls"] if row["library"] == NUMPY
+                    for kind in row["kinds"].values() if kind.get("namesake", {"verdict": "win"})["verdict"] != "win"]  # fmt: skip
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench --python", description="Measures calls from Python.")
     parser.add_argument("--quick", action="store_true", help="few repetitions and smaller arrays")
     parser.add_argument("--only", default="", metavar="REGEX", help="the small calls with such a name, and nothing else")
-    parser.add_argument("--json", default="build/bench-python.json", metavar="FILE",
-                        help="where the results go (default: %(default)s)")
-    parser.add_argument("--report", action="store_true",
-                        help="make docs/benchmarks-python.md from the results beside it, no measuring")
+    parser.add_argument("--json", default="", metavar="FILE",
+                        help="write the results to this file (default: by the name of the machine to build/results, with a page)")
+    parser.add_argument("--report", action="store_true", help="no measuring: make the pages of what is in build/results")
     asked = parser.parse_args()
     if asked.report:
-        docs = machine.ROOT / "docs"
-        found = json.loads((docs / "benchmarks-python.json").read_text(encoding="utf-8"))
-        (docs / "benchmarks-python.md").write_text(calls_page.page(found), encoding="utf-8")
+        for name, found in folder.stored(KIND).items():
+            folder.write_page(name, calls_page.page(found, name))
         return 0
     results = run(asked)
     if not results["calls"]:
         print("bench: no call has such a name")
         return 2
-    path = Path(asked.json)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(written(results, ("machine", "settings"), ("calls", "large", "gil")), encoding="utf-8")
+    text = written(results, ("machine", "settings"), ("calls", "large", "gil"))
+    if asked.json:
+        path = Path(asked.json)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    else:
+        name = folder.name_of(KIND, results)
+        path = folder.store(name, text)
+        folder.write_page(name, calls_page.page(json.loads(text), name))
     about, seconds = results["machine"], results["settings"]["seconds"]
     print(f"{seconds:.0f} s; load when it began {about['load']} on {about['cpus']} CPUs")
     print(f"written: {path}")

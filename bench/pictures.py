@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pictures of docs/benchmarks.md. Without matplotlib there are none."""
+"""The pictures of the pages in build/results. Without matplotlib there are none. bench/drawings.py has those of docs/benchmarks.md."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ the time is that of the thread's CPU clock, which stands while other programs ha
 from __future__ import annotations
 
 import json
+import os
+import platform
 import re
 import statistics
 import subprocess
@@ -20,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+import results as folder
 
 ROOT = Path(__file__).resolve().parent.parent
 NODES = 101
@@ -192,18 +195,24 @@ def measure(library: str, row: Row, threads: int, rounds: int) -> dict:
 
 def child(library: str, path: str, quick: bool, only: str = "") -> None:
     import onnxruntime as ort
-    import plugins_page as page
-
     rounds, rows = (7 if quick else 151), []
     for row in [row for row in ROWS if re.search(only, row.name)]:
         for threads in (1,) if row.small else (1, 2):
             rows.append(measure(library, row, threads, rounds if row.small else max(5, rounds // 5)))
             print(line_of(rows[-1]), flush=True)
-    said = {"machine": page.machine(), "onnxruntime": ort.__version__, "numpy": np.__version__, "quick": quick, "rounds": rounds, "rows": rows}
+    said = {"machine": machine(), "onnxruntime": ort.__version__, "numpy": np.__version__, "quick": quick, "rounds": rounds, "rows": rows}
     Path(path).write_text(json.dumps(said, indent=1) + "\n")
 
 
 # ---- the report
+
+
+def machine() -> str:
+    """A sentence: the CPU, how many, the system, the date, and how busy it was."""
+    cpus, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    busy = " Other programs used the machine: times of several threads say little." if load > 1.5 * cpus else ""
+    return (f"{folder.this_machine()['cpu']}, {cpus} CPUs, {platform.system()} {platform.release().split('-')[0]}, "
+            f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}, load {load:.1f}.{busy}")
 
 
 def human(seconds: float) -> str:
@@ -286,18 +295,21 @@ Targets (at most 20 % slower at one id; 3x at [1000000, 1] and [1000000, 16]): {
 """
 
 
+def page(said: dict) -> str:
+    return f"# Gathers in ONNX Runtime\n\n`script/plugins onnxruntime --bench` makes this page.\n\n{section(said)}"
+
+
 def main(library: str, path: str = "", quick: bool = False) -> list[str]:
-    """Measures in a child, and writes the JSON file and the section of docs/benchmarks-plugins.md; gives what went wrong."""
-    import plugins_page as page
+    """Measures in a child, and writes the JSON file and the page; gives what went wrong."""
     import ort_runs
 
-    path = path or str(ROOT / "docs/benchmarks-plugins-onnxruntime.json")
+    path = path or str(folder.plugin_file("onnxruntime"))
     environment = ort_runs.environment() | {"PYTHONPATH": f"{ROOT / 'bench'}:{ROOT / 'tests/plugin'}"}
     done = subprocess.run([sys.executable, __file__, library, path, *(["--quick"] if quick else [])], env=environment, timeout=3600)
     if done.returncode:
         return [f"the benchmark {ort_runs.how_it_ended(done.returncode)}"]
     said = json.loads(Path(path).read_text())
-    page.write_section("onnxruntime", "ONNX Runtime", "script/plugins onnxruntime --bench", section(said))
+    folder.write_page(Path(path).stem, page(said))
     print(*[f"target missed: {line}" for line in targets(said["rows"])], sep="\n")
     return []
 

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import remote_page
 import remote_peers
+import results as folder
 from remote_cases import Case, cases
 from remote_peers import WAYS, Way
 from results import written
@@ -33,6 +34,7 @@ from support.netns import Namespace  # noqa: E402
 from support.nginx import Nginx  # noqa: E402
 from support.relay import Relay  # noqa: E402
 
+KIND = "remote"  # begins the names of the results
 LIMIT = 240  # seconds of one take
 
 
@@ -184,12 +186,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", default="", metavar="NAMES", help="these only: sparse, dense, runs, long")
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--folder", default="build", metavar="DIR", help="where the files are made (default %(default)s)")
-    parser.add_argument("--json", default="docs/benchmarks-remote.json", metavar="FILE", help="where the results go (default %(default)s)")
-    parser.add_argument("--page", default="docs/benchmarks-remote.md", metavar="FILE", help="and the page (default %(default)s)")
+    parser.add_argument("--json", default="", metavar="FILE", help="write the results to this file (default: by the name of the machine to build/results, with a page)")
     parser.add_argument("--told", action="store_true", help="tell the peers where the rows begin: only libgather reads the header then")
-    parser.add_argument("--add", action="store_true", help="measure some cases (--cases, --rtt), and keep the others that are in the JSON file")
+    parser.add_argument("--add", action="store_true", help="measure some cases (--cases, --rtt), and keep the others that this machine's results have")
     parser.add_argument("--join", nargs="+", default=[], metavar="FILE", help="join the JSON files of runs in pieces; no measuring")
-    parser.add_argument("--report", action="store_true", help="make the page from the JSON file; no measuring")
+    parser.add_argument("--report", action="store_true", help="no measuring: make the pages of what is in build/results")
     asked = parser.parse_args()
     asked.rounds = asked.rounds or (1 if asked.quick else 5)
     asked.rtts = [float(text) / 1e3 for text in (asked.rtt or ("40" if asked.quick else "1,40,100")).split(",")]
@@ -198,19 +199,25 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     asked = arguments()
-    path = ROOT / asked.json
+    if asked.report:
+        for name, found in folder.stored(KIND).items():
+            folder.write_page(name, remote_page.page(found, name))
+        return 0
     pieces = [json.loads(Path(piece).read_text(encoding="utf-8")) for piece in asked.join]
-    if not asked.report or pieces:
-        results = pieces[0] if pieces else run(asked)
-        for piece in pieces[1:]:
-            results = joined(results, piece)
-        if asked.add and path.exists():
-            results = joined(json.loads(path.read_text(encoding="utf-8")), results)
-        path.write_text(written(results, ("machine", "settings"), ("cases", "ways", "rows")), encoding="utf-8")
-    results = json.loads(path.read_text(encoding="utf-8"))
-    (ROOT / asked.page).write_text(remote_page.page(results), encoding="utf-8")
+    results = pieces[0] if pieces else run(asked)
+    for piece in pieces[1:]:
+        results = joined(results, piece)
+    name = folder.name_of(KIND, results)
+    path = ROOT / asked.json if asked.json else folder.folder() / f"{name}.json"
+    if asked.add and path.exists():
+        results = joined(json.loads(path.read_text(encoding="utf-8")), results)
+    text = written(results, ("machine", "settings"), ("cases", "ways", "rows"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    if not asked.json:
+        folder.write_page(name, remote_page.page(json.loads(text), name))
     print(remote_page.verdict(results))
-    print(f"written: {asked.json}, {asked.page}")
+    print(f"written: {path}")
     return 0
 
 

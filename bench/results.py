@@ -1,11 +1,81 @@
 # SPDX-License-Identifier: MIT
-"""How results are written."""
+"""The folder of results, build/results: one JSON file per benchmark and machine, and pages with pictures made from them, in pages/.
+
+memory-MACHINE.json (gathers in memory; -siblings: GatherND, GatherTree and quantised rows), python-, tables-, remote-MACHINE.json, and
+plugin-HOST-MACHINE.json. A quick run has a name of its own, so it never replaces a full one. bench/archive.py packs the folder."""
 
 from __future__ import annotations
 
 import json
+import platform
+import re
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
 HEADS, LISTS = ("machine", "settings", "limits", "left_out"), ("rows",)  # of a run of bench/run.py
+NOISE = re.compile(r"\((?:r|tm)\)|\b(?:processor|cpu)\b|@ *[\d.]+ *ghz|, *stepping \d+")
+
+
+def folder(root: Path = ROOT) -> Path:
+    return root / "build/results"
+
+
+def pages(root: Path = ROOT) -> Path:
+    return folder(root) / "pages"
+
+
+def isa(about: dict) -> str:
+    """The strongest instruction set whose kernels were used."""
+    return about["isa"].split(" ")[0]
+
+
+def machine_name(about: dict) -> str:
+    """Of a file: "AMD EPYC (family 25, model 17, stepping 1)" gives amd-epyc-family-25-model-17."""
+    plain = "-".join(re.findall(r"[a-z0-9]+", NOISE.sub(" ", about["cpu"].lower())))
+    return f"{plain}-{isa(about)}" if about.get("held") else plain
+
+
+def this_machine() -> dict:
+    """The CPU of this machine: for programs without the benchmark's own module, as those of the plug-ins."""
+    path = Path("/proc/cpuinfo")
+    found = re.search(r"^(?:model name|Model)\s*: *(.*)$", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
+    return {"cpu": found.group(1) if found else platform.machine()}
+
+
+def name_of(kind: str, results: dict) -> str:
+    """kind: memory, python, tables, remote. results: of a run, with `machine` and `settings`."""
+    return f"{kind}-{machine_name(results['machine'])}" + "-quick" * bool(results["settings"].get("quick"))
+
+
+def plugin_file(name: str, root: Path = ROOT) -> Path:
+    """Where the benchmark of a plug-in writes what it measured on this machine; name: onnxruntime, torch-override, ..."""
+    folder(root).mkdir(parents=True, exist_ok=True)
+    return folder(root) / f"plugin-{name}-{machine_name(this_machine())}.json"
+
+
+def store(name: str, text: str, root: Path = ROOT) -> Path:
+    """Puts a run's JSON into the folder."""
+    path = folder(root) / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def stored(kind: str, root: Path = ROOT) -> dict[str, dict]:
+    """The results of a kind by their files' names, those of one CPU beside each other."""
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder(root).glob(f"{kind}-*.json"))}
+
+
+def write_page(name: str, text: str, root: Path = ROOT, drawn: list[str] = ()) -> None:
+    path = pages(root) / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    print(f"written: {path.relative_to(root)}" + (f", {len(drawn)} pictures" if drawn else ""))
+
+
+def pictures_of(name: str, root: Path = ROOT) -> list[str]:
+    """The drawings of a page, which are in a folder of its name."""
+    return sorted(path.name for path in (pages(root) / name).glob("*.svg"))
 
 
 def short(value):

@@ -38,8 +38,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="REGEX", help="the rows whose name or regime it is found in")
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--threads", default="", metavar="LIST", help="numbers of threads (default: 1 and 2, or 1 on one CPU)")
-    parser.add_argument("--json", default="build/bench.json", metavar="FILE", help="where the results go (default: %(default)s)")
-    parser.add_argument("--report", action="store_true", help="make the pages of docs/benchmarks from that file, no measuring")
+    parser.add_argument("--json", default="", metavar="FILE", help="write the results to this file (default: by the name of the machine to build/results, and "
+                        "their pages to build/results/pages)")
+    parser.add_argument("--report", action="store_true", help="no measuring: put the results of --json into build/results, and make the pages there")
     parser.add_argument("--against", default="", metavar="OLD", help="compare with the results in this file, of which the same rows are measured; "
                         "with --report the results of --json are compared")
     parser.add_argument("--isa", default="", metavar="LIST", help="libgather's strongest instruction set: 0 portable, 1 avx2, 2 avx512 ...; of "
@@ -104,21 +105,31 @@ def read(path: Path) -> dict:
 
 
 def make_pages(runs: list[dict]) -> None:
-    """Puts the results into docs/benchmarks, and makes the pages there."""
+    """Puts the results into build/results, and makes the pages there."""
     index_page.write(machine.ROOT, [name for results in runs for name in machines.store(results, machine.ROOT)])
+
+
+def report(asked: argparse.Namespace, isas: list[int], old: dict | None) -> int:
+    """No measuring: pages, or a comparison of two runs."""
+    paths = files(Path(asked.json), isas) if asked.json else []
+    if old and not paths:
+        raise SystemExit("bench: --against OLD --report compares with the results of --json NEW")
+    if old:
+        print(compare.told(old, read(paths[0])))
+    elif paths:
+        make_pages([read(path) for path in paths])
+    else:
+        index_page.write(machine.ROOT, list(machines.stored(machine.ROOT)))
+    return 0
 
 
 def main() -> int:
     asked = arguments()
     isas = [int(isa) for isa in asked.isa.split(",") if isa]
-    paths = files(Path(asked.json), isas)
     old = read(Path(asked.against)) if asked.against else None
     if asked.report:
-        if old:
-            print(compare.told(old, read(paths[0])))
-        else:
-            make_pages([read(path) for path in paths])
-        return 0
+        return report(asked, isas, old)
+    paths = files(Path(asked.json), isas) if asked.json else []
     cpus = native.library()["cpus"]
     threads = tuple(int(t) for t in asked.threads.split(",")) if asked.threads else (1, 2)[: max(1, min(2, cpus))]
     cases = grid.cases(threads, asked.quick, asked.only, asked.every, () if asked.threads else grid.up_to(cpus))
@@ -145,12 +156,15 @@ def main() -> int:
     about = describe(isas, [peers.Ours(), *found, *more], absent, arenas)
     runs = run(cases, arenas, [*ours_of(isas, peers.Ours()), *found], [*ours_of(isas, siblings_peers.Ours()), *more], about,
                measure.Settings(asked.quick, asked.minutes), threads)
-    paths[0].parent.mkdir(parents=True, exist_ok=True)
-    for results, path in zip(runs, paths):
+    for results in runs:
         results["left_out"] = left_out
-        path.write_text(written(results, HEADS, LISTS), encoding="utf-8")
         print(summary.closing(results, machines.isa(results["machine"]) if len(runs) > 1 else ""))
+    for results, path in zip(runs, paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(written(results, HEADS, LISTS), encoding="utf-8")
         print(f"written: {path}")
+    if not paths:
+        make_pages([json.loads(written(results, HEADS, LISTS)) for results in runs])
     if old:
         print(compare.told(old, runs[0]))
     return 0

@@ -108,33 +108,16 @@ def table_of(predictions: list[dict], others: list[dict], nodes: list[int]) -> s
 
 def draw(predictions: list[dict], others: list[dict], path: Path) -> None:
     """Rows per second of all nodes together over the number of nodes."""
-    import matplotlib
+    import drawings
 
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    import pictures
-
-    pictures.settle(plt)
-    figure, axes = plt.subplots(figsize=(9, 4.2), layout="constrained")
-    machines = list(dict.fromkeys(p["machine"] for p in predictions))
-    for work, style in (("uniform", "-"), ("Zipf(1), popular rows first, stripes", "--")):
-        for colour, machine in zip(pictures.COLOURS, machines):
-            points = [(p["nodes"], p["nodes"] * p["count"] / p["seconds"]) for p in predictions if (p["work"], p["machine"]) == (work, machine)]
-            axes.plot(*zip(*points), style, marker=".", color=colour, linewidth=2, label=f"MPI, {machine}, {work.split(',')[0]}")
-    for colour, way in zip(pictures.OTHERS[1:], dict.fromkeys(o["way"] for o in others)):
-        points = [(o["nodes"], o["nodes"] * COUNT / o["seconds"]) for o in others if o["way"] == way]
-        axes.plot(*zip(*points), marker=".", color=colour, linewidth=1.2, label=way)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(sorted({p["nodes"] for p in predictions}), [str(n) for n in sorted({p["nodes"] for p in predictions})])
-    axes.minorticks_off()
-    axes.grid(axis="y", color="#e4e6e9", linewidth=0.6)
-    axes.set_xlabel("nodes")
-    axes.set_ylabel("rows of 512 bytes a second, all nodes together")
-    axes.set_title("predicted, not measured: bench/scale_simulator.py", loc="left")
-    figure.legend(loc="outside right upper", frameon=False, fontsize=8)
-    pictures.save(plt, figure, path)
+    parts = {}
+    for machine in dict.fromkeys(p["machine"] for p in predictions):
+        for work, name in (("uniform", "MPI, {}, uniform"), ("Zipf(1), popular rows first, stripes", "MPI, {} (Zipf)")):
+            parts[name.format(machine)] = [(p["nodes"], p["nodes"] * p["count"] / p["seconds"]) for p in predictions if (p["work"], p["machine"]) == (work, machine)]
+    for way in dict.fromkeys(o["way"] for o in others):
+        parts[way] = [(o["nodes"], o["nodes"] * COUNT / o["seconds"]) for o in others if o["way"] == way]
+    title = "Predicted, not measured: rows of 512 bytes over the number of nodes"
+    path.write_text(drawings.curves(title, parts, "nodes", "rows a second, all nodes together"), encoding="utf-8")
 
 
 def validate(path: Path) -> tuple[str, float]:

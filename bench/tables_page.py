@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Makes docs/benchmarks-tables.md and its pictures from the results of `script/bench tables`. Nothing in the page is
+"""Makes the page of a run of `script/bench tables`, and its pictures, in the folder of results. Nothing in the page is
 written elsewhere."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import results as folder
 import tables_pictures
 import tables_summary as summary
 from calls_page import table
@@ -305,7 +306,7 @@ def not_reached(results: dict) -> str:
     )
 
 
-def page(results: dict, drawn: list[str]) -> str:
+def page(results: dict, name: str, drawn: list[str]) -> str:
     from tables_cases import RUN as CLUSTER
     from tables_file import HEAD as BEGINS
 
@@ -313,7 +314,7 @@ def page(results: dict, drawn: list[str]) -> str:
     cold, warm, resident = (summary.of_state(results, state) for state in (COLD, WARM, RESIDENT))
 
     def pictures(*names: str) -> list[str]:
-        return [f"![{tables_pictures.WHAT[name]}](pictures/{name})\n" for name in names if name in drawn]
+        return [f"![{tables_pictures.WHAT[one]}]({name}/{one})\n" for one in names if one in drawn]
 
     given = [[one["way"], one["how"]] for one in results["peers"]]
     given.append(
@@ -323,7 +324,7 @@ def page(results: dict, drawn: list[str]) -> str:
         ]
     )
     parts = [
-        HEAD.format(file=size_name(settings["bytes"]), memory=size_name(settings["memory"])),
+        HEAD.format(name=name, file=size_name(settings["bytes"]), memory=size_name(settings["memory"])),
         "## Summary\n",
         in_short(results),
         *pictures("tables-cold.svg", "tables-warm.svg"),
@@ -384,8 +385,8 @@ def own_cache(rows: list[dict]) -> str:
     )
 
 
-def write(results: dict, root: Path) -> None:
-    folder = root / "docs"
-    drawn = tables_pictures.draw(results, folder / "pictures")
-    (folder / "benchmarks-tables.md").write_text(page(results, drawn), encoding="utf-8")
-    print(f"written: {folder / 'benchmarks-tables.md'}, {len(drawn)} pictures")
+def write(results: dict, name: str, root: Path) -> None:
+    tables_pictures.draw(results, folder.pages(root) / name)
+    have = folder.pictures_of(name, root)
+    drawn = [one for one in tables_pictures.names(results) if one in have]
+    folder.write_page(name, page(results, name, drawn), root, drawn)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pictures of docs/benchmarks-tables.md. Without matplotlib there are none."""
+"""The pictures of the pages of `script/bench tables`. Without matplotlib there are none."""
 
 from __future__ import annotations
 

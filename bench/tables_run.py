@@ -117,12 +117,15 @@ def arguments() -> argparse.Namespace:
         "--no-limit", action="store_true", help="for a try where no limit of memory can be made; the page says so"
     )
     parser.add_argument(
-        "--json", default="build/bench-tables.json", metavar="FILE", help="where the results go (default: %(default)s)"
+        "--json",
+        default="",
+        metavar="FILE",
+        help="write the results to this file (default: by the name of the machine to build/results, with a page)",
     )
     parser.add_argument(
         "--report",
         action="store_true",
-        help="make docs/benchmarks-tables.md and its pictures from that file, no measuring",
+        help="no measuring: make the pages and pictures of what is in build/results",
     )
     asked = parser.parse_args()
     asked.memory = asked.memory or (512 * MIB if asked.quick else 2 * GIB)
@@ -256,9 +259,9 @@ def run(asked: argparse.Namespace) -> dict:
 
 def main() -> int:
     asked = arguments()
-    path = Path(asked.json)
     if asked.report:
-        tables_page.write(json.loads(path.read_text(encoding="utf-8")), machine.ROOT)
+        for name, found in folder.stored(KIND).items():
+            tables_page.write(found, name, machine.ROOT)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the file and the limit go away then too
     try:
@@ -266,9 +269,17 @@ def main() -> int:
     except tables_limit.Refused as why:
         print(f"bench: {why}", file=sys.stderr)
         return 2
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(written(results, HEADS, LISTS), encoding="utf-8")
-    print(tables_summary.closing(json.loads(path.read_text(encoding="utf-8"))))
+    text = written(results, HEADS, LISTS)
+    found = json.loads(text)
+    print(tables_summary.closing(found))
+    if asked.json:
+        path = Path(asked.json)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    else:
+        name = folder.name_of(KIND, found)
+        path = folder.store(name, text)
+        tables_page.write(found, name, machine.ROOT)
     print(f"written: {path}")
     return 0
 

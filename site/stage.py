@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Copies the documents to where Sphinx reads them. They stay as they are, but for links that a site has no use for: README.md becomes the
-first page, a link to a folder of examples one to a page with its files, a link to a header one to its page of the reference."""
+"""Copies the documents to where Sphinx reads them, and those that script/make-op-pages writes. They stay as they are, but for links that a
+site has no use for: README.md becomes the first page, a link to a folder of examples one to a page with its files, a link to a header one
+to its page of the reference."""
 
 import os
 import re
 import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,6 +23,13 @@ def documents(root: Path) -> list[Path]:
     return [path.relative_to(root) for path in [*found, *sorted((root / "docs").rglob("*.md"))] if path.exists()]
 
 
+def generated(root: Path) -> dict[Path, str]:
+    """The pages of the operators and of the types, and the list of them, which replaces the one without links; by their names on the site."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, root / "script/make-op-pages", folder], check=True, stdout=subprocess.DEVNULL)
+        return {"docs" / path.relative_to(folder): path.read_text(encoding="utf-8") for path in sorted(Path(folder).rglob("*.md"))}
+
+
 class Stage:
     """A copy of the documents of `root` in `target`."""
 
@@ -28,11 +39,10 @@ class Stage:
 
     def make(self) -> list[Path]:
         made = []
-        for name in documents(self.root):
-            text = self.with_links((self.root / name).read_text(encoding="utf-8"), name)
+        for name, text in {**{name: (self.root / name).read_text(encoding="utf-8") for name in documents(self.root)}, **generated(self.root)}.items():
             place = self.target / ("index.md" if name == Path("README.md") else name)
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+            place.write_text(self.with_links(text, name), encoding="utf-8")
             made.append(place.relative_to(self.target))
         return made + [self.folder_page(folder) for folder in sorted(self.folders)]
 
@@ -89,15 +99,15 @@ def title(page: str) -> str:
     stem = Path(page).stem
     if stem.startswith(("add-", "design", "readings", "dependencies", "releases", "site", "CONTRIBUTING", "conformance")):
         return "For contributors"
-    if stem.startswith("benchmarks") or page.startswith("docs/benchmarks") or stem == "tuning":
+    if stem in {"benchmarks", "tuning"}:
         return "Speed"
-    if page.startswith("docs/ops") or stem in {"types", "codecs"}:
+    if stem in {"operators", "codecs"}:
         return "Reference"
     return "Guides"
 
 
 # Documents that are listed below another one, by how their names begin.
-BELOW = {"docs/ops/": "docs/ops/README.md", "docs/benchmarks": "docs/benchmarks.md", "docs/plugin-": "docs/plugins.md", "plugin/": "docs/plugins.md",
+BELOW = {"docs/ops/": "docs/operators.md", "docs/types": "docs/operators.md", "docs/plugin-": "docs/plugins.md", "plugin/": "docs/plugins.md",
          "docs/remote-": "docs/remote.md", "docs/add-": "docs/design.md"}
 
 

@@ -21,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from results import plugin_file  # bench/ is in the path
+
 HERE = Path(__file__).resolve().parent
 UNIT = 512  # bytes: the rows of the table begin at multiples of it, and each such piece tells its number
 GIB = 1 << 30
@@ -204,7 +206,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=8, help="at most this long for a case (default 8)")
     parser.add_argument("--warm", action="store_true", help="instead: runs on a table of 256 MiB, all of it in memory")
     parser.add_argument("--folder", type=Path, help="where the table is written (default: a temporary folder)")
-    parser.add_argument("--output", type=Path, help="where the JSON goes (default build/plugin-onnxruntime-memory.json)")
+    parser.add_argument("--output", type=Path, help="where the JSON goes (default: build/results)")
     return parser.parse_args(given)
 
 
@@ -286,7 +288,7 @@ def main(given: list[str]) -> list[str]:
     finally:
         ahead.set(0)
         shutil.rmtree(folder)
-    output = options.output or Path("build/plugin-onnxruntime-memory.json")
+    output = options.output or plugin_file("onnxruntime-memory")
     said = {
         "date": time.strftime("%Y-%m-%d"),
         "machine": platform.machine(),

@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from results import plugin_file  # bench/ is in the path
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("GATHER_BUILD", ROOT / "build" / "release"))
 FOLDER = ROOT / ".venv-plugins"
@@ -66,7 +68,7 @@ def main() -> int:
     if given.bench:
         host = installed("duckdb", VERSIONS[-1])
         program = ROOT / "bench" / "plugin_duckdb.py"
-        passed.append(subprocess.run([sys.executable, program], env=environment(host), check=False).returncode == 0)
+        passed.append(subprocess.run([sys.executable, program, "--json", plugin_file("duckdb")], env=environment(host), check=False).returncode == 0)
     return 0 if all(passed) else 1
 
 

@@ -17,6 +17,8 @@ import time
 import venv
 from pathlib import Path
 
+from results import plugin_file  # bench/ is in the path
+
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests/plugin"
 RELEASES = ("2024.4.0", "2025.2.0", "2026.4.1")  # the oldest and the newest that Python 3.11 installs, and one between
@@ -123,7 +125,7 @@ def main() -> None:
     if given.stress:
         stress()
     if given.bench:
-        result = ROOT / "build/plugin-openvino.json"
+        result = plugin_file("openvino")
         subprocess.run([sys.executable, str(ROOT / "bench/plugin_openvino.py"), "--json", str(result)], check=True)
         print(f"written: {result}")
 

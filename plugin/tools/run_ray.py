@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from results import plugin_file  # bench/ is in the path
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"ray": ["ray[data]==2.60.0", "pandas", "pyarrow"], "dask": ["dask[array]==2026.8.0", "distributed==2026.8.0"]}
 
@@ -52,7 +54,7 @@ def main(name: str) -> int:
     failed = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT / 'tests'}", ROOT / "tests/scale/test_examples.py", "-k", name, env=required)
     bench = ROOT / f"bench/plugin_{name}.py"
     if given.bench and bench.exists():
-        failed = run(python, bench) or failed
+        failed = run(python, bench, plugin_file(name)) or failed
     if not given.keep and not given.python:
         shutil.rmtree(ROOT / ".venv-plugins" / name)
     return 1 if failed else 0

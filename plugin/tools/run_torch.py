@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from results import plugin_file  # bench/ is in the path
+
 ROOT = Path(__file__).parents[2]
 VENVS = ROOT / ".venv-plugins"
 VERSIONS = ["2.11.0", "2.15.0"]  # the oldest that is supported, and the newest that was tried
@@ -80,7 +82,7 @@ def bench(python: Path, path: str) -> int:
     """Every benchmark of PyTorch's plug-in: its table, and what it measured as JSON."""
     failed = 0
     for program in sorted((ROOT / "bench").glob("plugin_torch*.py")):
-        target = path if program.stem == "plugin_torch" else path.replace(".json", f"-{program.stem.removeprefix('plugin_torch_')}.json")
+        target = path if path and program.stem == "plugin_torch" else plugin_file(program.stem.removeprefix("plugin_").replace("_", "-"))
         failed += run(python, program, target).returncode != 0
     return failed
 
@@ -91,7 +93,7 @@ def main() -> int:
     parser.add_argument("--python", nargs="*", default=[], metavar="PATH", help="Pythons that have PyTorch, instead of new environments")
     parser.add_argument("--quick", action="store_true", help="leave out what compiles: torch.compile, torch.export, AOTInductor")
     parser.add_argument("--opinfo", action="store_true", help="run PyTorch's own samples of its operators with override() and without it")
-    parser.add_argument("--bench", nargs="?", const="build/plugin-torch.json", metavar="JSON", help="measure, with the last of the versions")
+    parser.add_argument("--bench", nargs="?", const="", metavar="JSON", help="measure, with the last of the versions (results: build/results)")
     parser.add_argument("--keep", action="store_true", help="keep the new environments")
     given = parser.parse_args()
     if given.versions is None and given.bench is None and not given.opinfo:

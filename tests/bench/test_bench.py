@@ -290,20 +290,26 @@ def some(tmp_path_factory) -> dict:
 
 
 def test_page(tmp_path, modules, some):
-    """Results become the page of a machine, and a line of the index."""
+    """Results become the page of a machine, and a line of the list of pages."""
     import index_page
     import machines
+    import results
 
     names = machines.store(some, tmp_path)
     index_page.write(tmp_path, names)
-    index = (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert len(names) == 1 and f"(benchmarks/{names[0]}.md)" in index and machines.stored(tmp_path)[names[0]] == some
-    page = (tmp_path / f"docs/benchmarks/{names[0]}.md").read_text(encoding="utf-8")
+    pages = results.pages(tmp_path)
+    index = (pages / "README.md").read_text(encoding="utf-8")
+    assert len(names) == 1 and f"({names[0]}.md)" in index and machines.stored(tmp_path)[names[0]] == some
+    assert names[0].startswith("memory-") and names[0].endswith("-quick")
+    page = (pages / f"{names[0]}.md").read_text(encoding="utf-8")
     for row in some["rows"]:
         assert f"| {row['name']} |" in page
     assert page.count("| **all rows** |") == 2  # the fastest form, and the default
-    for picture in re.findall(r"\]\(\.\./(pictures/[^)]*)\)", page):
-        assert (tmp_path / "docs" / picture).exists()
+    for link in re.findall(r"\]\(([^#)][^)]*)\)", page):
+        assert (pages / link).exists(), link
+    before = {path: path.read_bytes() for path in pages.rglob("*") if path.is_file()}
+    index_page.write(tmp_path, [])  # from the same results, without drawing: the same pages
+    assert {path: path.read_bytes() for path in before} == before
 
 
 @pytest.mark.parametrize(("cpu", "isa", "held", "name"), [
@@ -331,20 +337,3 @@ def test_pictures(tmp_path, modules, some):
     first = {name: (tmp_path / name).read_bytes() for name in drawn}
     assert len(drawn) == 6 and drawn == pictures.names(some) and pictures.draw(some, tmp_path) == drawn
     assert first == {name: (tmp_path / name).read_bytes() for name in drawn}
-
-
-def test_pages_are_of_their_results(modules):
-    """Each page in docs/benchmarks is what the results beside it give, and the index what all of them give."""
-    import index_page
-    import machines
-    import pictures
-    import report
-    import siblings_page
-
-    runs = machines.stored(SOURCE)
-    assert runs
-    for name, found in runs.items():
-        page = (SOURCE / f"docs/benchmarks/{name}.md").read_text(encoding="utf-8")
-        assert list(machines.split(found)) == [name]
-        assert page == (siblings_page.page(found, name) if name.endswith(machines.SIBLINGS) else report.page(found, name, pictures.names(found)))
-    assert (SOURCE / "docs/benchmarks.md").read_text(encoding="utf-8") == index_page.page(runs)

@@ -54,11 +54,19 @@ def with_forms(case, *forms):
     return replace(case, forms=forms)
 
 
-def test_run(tmp_path, modules):
-    path = tmp_path / "calls.json"
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> dict:
+    """The results of a quick run."""
+    if not list(PACKAGE.glob("libgather/_core.*")):
+        skip_test("python", "this build has no Python package (-DGATHER_PYTHON_PACKAGE=ON)")
+    path = tmp_path_factory.mktemp("calls") / "calls.json"
     ran = run("--quick", "--json", str(path))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    found = json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_run(whole):
+    found = whole
     assert found["machine"]["date"] and found["machine"]["commit"] and found["settings"]["quick"]
     names = [row["name"] for row in found["calls"]]
     assert len(names) == len(set(names)) >= 6
@@ -192,43 +200,48 @@ def test_wrong_elements_of_a_large_call_end_the_run(more):
         calls_large.contenders(names, 1, expected + 1)
 
 
-def results() -> dict:
-    return json.loads((SOURCE / "docs/benchmarks-python.json").read_text(encoding="utf-8"))
-
-
-def test_page(modules):
+def test_page(modules, whole):
     """Every number's row stands in it."""
     import calls_page
 
-    found = results()
-    text = calls_page.page(found)
-    for row in found["calls"]:
+    text = calls_page.page(whole, "python-here")
+    assert "[python-here.json](../python-here.json)" in text
+    for row in whole["calls"]:
         for form in row["forms"]:
             here = [line for line in text.splitlines() if line.startswith(f"| {row['name']} |")]
             assert any(f"`{form['form']}`" in line for line in here), form
-    for row in (*found["large"], *found["gil"]):
+    for row in (*whole["large"], *whole["gil"]):
         assert row["form"] in text
-    assert text == (SOURCE / "docs/benchmarks-python.md").read_text(encoding="utf-8")
 
 
-def test_results_are_of_these_calls(modules):
-    """docs/benchmarks-python.json is of a full run of the table of calls as it is now."""
+def full(found: dict) -> dict:
+    """As if it were a full run with PyTorch, which wins against every namesake: the forms are those of the table."""
     import calls
     import calls_large
 
-    found = results()
-    assert not found["settings"]["quick"] and not found["machine"]["absent"]
-    have = {row["name"]: [form["form"] for form in (*row["forms"], *row["wrong"])] for row in found["calls"]}
-    assert have == {case.title(): [form.text for form in case.forms] for case in calls.cases()}
-    assert {row["form"] for row in found["large"]} == {form.text for form in calls_large.FORMS}
-    assert {row["form"] for row in found["gil"]} == {form.text for form in calls_large.BESIDE}
+    rows = [{"name": case.title(), "library": case.library, "forms": [{"form": form.text} for form in case.forms], "wrong": [],
+             "kinds": {"new": {"namesake": {"form": "np.take(x, i, 0)", "verdict": "win"}}}} for case in calls.cases()]
+    return {"machine": {**found["machine"], "absent": {}}, "settings": {**found["settings"], "quick": False}, "calls": rows,
+            "large": [{"form": form.text} for form in calls_large.FORMS], "gil": [{"form": form.text} for form in calls_large.BESIDE]}
 
 
-def test_small_calls_cost_less_than_the_functions_of_the_same_name(modules):
-    """The page's own numbers: np.take, np.take_along_axis; with out= too."""
+def test_results_that_are_not_a_releases(modules, whole):
+    """A full run of the calls as they are now, in which no call costs more than the function of the same name in NumPy."""
     import calls
+    import calls_run
 
-    found = [kind["namesake"] for row in results()["calls"] if row["library"] == calls.NUMPY
-             for kind in row["kinds"].values() if "namesake" in kind]
-    assert len(found) >= 8 and all(one["form"].startswith("np.take") for one in found)
-    assert [one for one in found if one["verdict"] != "win"] == []
+    good = full(whole)
+    assert calls_run.faults(good) == []
+    assert "a quick run" in calls_run.faults(whole)
+    name = good["calls"][0]["name"]
+    for change, said in ((lambda f: f["calls"][0]["forms"].pop(), f"{name} has other statements than calls.py"),
+                         (lambda f: f["calls"].pop(0), f"{name} has other statements than calls.py"),
+                         (lambda f: f["large"].pop(), "the calls of large are others than in calls_large.py"),
+                         (lambda f: f["gil"].pop(), "the calls of gil are others than in calls_large.py"),
+                         (lambda f: f["machine"]["absent"].update(PyTorch="not installed"), "PyTorch is absent"),
+                         (lambda f: f["calls"][0]["kinds"]["new"]["namesake"].update(verdict="even"), f"{name} is slower than np.take(x, i, 0)")):
+        bad = json.loads(json.dumps(good))
+        change(bad)
+        assert calls_run.faults(bad) == [said]
+    namesakes = [next(form.text for form in case.forms if form.who == calls.NUMPY) for case in calls.cases() if case.library == calls.NUMPY]
+    assert len(namesakes) >= 5 and all(text.startswith("np.take") for text in namesakes)

@@ -34,12 +34,13 @@ def test_rows(some):
 
 def test_page(tmp_path, modules, some):
     import machines
+    import results
     import siblings_page
 
     name, = machines.store(some, tmp_path)
     assert name.endswith(machines.SIBLINGS)
     siblings_page.write(some, name, tmp_path)
-    page = (tmp_path / f"docs/benchmarks/{name}.md").read_text(encoding="utf-8")
+    page = (results.pages(tmp_path) / f"{name}.md").read_text(encoding="utf-8")
     for row in some["rows"]:
         assert f"| {row['name']} |" in page
 

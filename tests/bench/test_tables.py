@@ -348,22 +348,23 @@ def test_results(some):
 
 
 def test_page(tmp_path, modules, some):
+    import results
     import tables_page
     import tables_pictures
 
-    (tmp_path / "docs").mkdir()
-    tables_page.write(some, tmp_path)
-    page = (tmp_path / "docs/benchmarks-tables.md").read_text(encoding="utf-8")
+    name = results.name_of("tables", some)
+    tables_page.write(some, name, tmp_path)
+    page = (results.pages(tmp_path) / f"{name}.md").read_text(encoding="utf-8")
     assert "No limit was in force" in page
     for row in some["rows"]:
         assert page.count(f"| {row['name']} |") >= 2
     for name in {way["way"] for row in some["rows"] for way in row["ways"]}:
         assert name in page, name
-    for picture in re.findall(r"\]\((pictures/[^)]*)\)", page):
-        assert (tmp_path / "docs" / picture).exists()
+    for picture in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", page):
+        assert (results.pages(tmp_path) / picture).exists()
     for link in re.findall(r"\]\(#([^)]*)\)", page):
         assert re.search(rf"^## {link.replace('-', ' ')}$", page, re.MULTILINE | re.IGNORECASE), link
-    drawn = {path.name for path in (tmp_path / "docs/pictures").glob("*.svg")}
+    drawn = set(results.pictures_of(name, tmp_path))
     if not drawn:
         skip_test("matplotlib", "there are no pictures without it")
     assert len(drawn) == 5 and drawn == set(tables_pictures.names(some))
@@ -418,13 +419,3 @@ def test_what_is_missed_and_lost_is_told(modules):
     )
     best = {"rows": [made_row(ours=95, disk=50, memmap=1)]}
     assert "Every goal is reached" in tables_page.not_reached(best) and "No row is slower" in tables_page.not_reached(best)
-
-
-def test_page_is_of_its_results(modules):
-    """docs/benchmarks-tables.md is what the results beside it give."""
-    import tables_page
-    import tables_pictures
-
-    found = json.loads((SOURCE / "docs/benchmarks-tables.json").read_text(encoding="utf-8"))
-    page = (SOURCE / "docs/benchmarks-tables.md").read_text(encoding="utf-8")
-    assert page == tables_page.page(found, tables_pictures.names(found))

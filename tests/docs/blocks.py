@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Markdown of docs/ as tests see it: fenced blocks, links, headings.
+"""The Markdown of docs/ as tests see it, and the generated pages of the operators: fenced blocks, links, headings.
 
     ```c         a whole program; a ```text block behind it is what it prints
     ```console   "$ COMMAND" lines, each followed by what it prints, both streams
@@ -8,13 +8,20 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(os.environ["GATHER_SOURCE"])
 DOCS = ROOT / "docs"
+GENERATED = Path(tempfile.mkdtemp(prefix="docs-"))  # pages that are not in the tree: the site has them beside the others
+atexit.register(shutil.rmtree, GENERATED, ignore_errors=True)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 
 
@@ -30,11 +37,54 @@ class Block:
     next_text: str
 
     def __str__(self) -> str:
-        return f"{self.file.relative_to(ROOT)}:{self.line}"
+        return f"{name_of(self.file)}:{self.line}"
+
+
+def make_op_pages(root: Path, *arguments: str | Path) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, str(root / "script/make-op-pages"), *map(str, arguments)], capture_output=True, text=True)
+
+
+def generated() -> list[Path]:
+    """The pages of the operators and of the types. A copy of the scripts and tables writes them: nothing of the tree is changed."""
+    if not (GENERATED / "docs").exists():
+        made = make_op_pages(copy_of_tables(GENERATED / "tree"), GENERATED / "docs")
+        assert made.returncode == 0, made.stdout + made.stderr
+    return sorted((GENERATED / "docs").rglob("*.md"))
+
+
+def copy_of_tables(folder: Path) -> Path:
+    """What make-op-pages reads and writes, in a folder that a test may change."""
+    scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_own_pages.py", "script/op_quantized.py")
+    tables = ("src/core/op/ops.def", "src/core/op/ops.c", "include/gather/type.def", "include/gather/family.def", "include/gather/status.def")
+    for name in (*scripts, *tables, "docs/operators.md", "docs/readings.md"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def is_generated(file: Path) -> bool:
+    return file.is_relative_to(GENERATED)
+
+
+def place(file: Path) -> Path:
+    """Where the site has a document: the generated ones in docs/."""
+    return DOCS / file.relative_to(GENERATED / "docs") if is_generated(file) else file
+
+
+def target(file: Path, name: str) -> Path:
+    """What a link in a document leads to."""
+    path = Path(os.path.normpath(place(file).parent / name))
+    other = GENERATED / "docs" / os.path.relpath(path, DOCS)
+    return other if is_generated(file) and other.exists() else path
+
+
+def name_of(file: Path) -> str:
+    return str(place(file).relative_to(ROOT))
 
 
 def documents() -> list[Path]:
-    return sorted(DOCS.rglob("*.md"))
+    """Those of the tree, and what the generated ones add."""
+    return sorted(DOCS.rglob("*.md")) + [page for page in generated() if not place(page).exists()]
 
 
 def linking_documents() -> list[Path]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from blocks import DOCS, blocks, commands
+from blocks import blocks, commands, name_of
 from support.skip import skip_test
 
 BY_FILE: dict[Path, list] = {}
@@ -34,7 +34,7 @@ def run(command: str, status: int, folder: Path) -> tuple[str, int]:
     return ran.stdout, ran.returncode
 
 
-@pytest.mark.parametrize("file", BY_FILE, ids=lambda file: str(file.relative_to(DOCS)))
+@pytest.mark.parametrize("file", BY_FILE, ids=name_of)
 def test_commands(file, tmp_path):
     if "GATHER_EXE" not in os.environ:
         skip_test("command", "this build has no command (GATHER_CLI=OFF)")

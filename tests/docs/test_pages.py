@@ -4,89 +4,107 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 
 import pytest
 
-from blocks import DOCS, ROOT, anchors, documents, linking_documents, prose
+from blocks import DOCS, ROOT, anchors, copy_of_tables, documents, is_generated, linking_documents, make_op_pages, name_of, prose, target
 
 # Paths in backticks that begin with one of the tree's folders. A name in angle brackets stands for any.
 PATH = re.compile(r"`((?:src|include|cli|python|conformance|tests|script|cmake|examples|docs)/[^`\s]*)`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
-def make_op_pages(root, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, str(root / "script/make-op-pages"), *arguments], capture_output=True, text=True)
-
-
-def copy_of_tables(folder):
-    """What make-op-pages reads and writes, in a folder that a test may change."""
-    scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_own_pages.py", "script/op_quantized.py")
-    for name in (*scripts, "src/core/op/ops.def", "src/core/op/ops.c", "include/gather/type.def", "include/gather/family.def"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    shutil.copy(ROOT / "include/gather/status.def", folder / "include/gather/status.def")
-    shutil.copytree(DOCS, folder / "docs")
-    return folder
-
-
-def test_pages_are_up_to_date():
+def test_the_table_is_up_to_date():
     answer = make_op_pages(ROOT, "--check")
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
-def test_a_row_without_a_page_is_found(tmp_path):
+@pytest.fixture
+def root(tmp_path):
+    """A copy of the tables, with the pages in a folder."""
+    root = copy_of_tables(tmp_path / "tree")
+    made = make_op_pages(root, root / "made")
+    assert made.returncode == 0 and make_op_pages(root, "--check", root / "made").returncode == 0, made.stdout
+    return root
+
+
+def test_pages_are_of_the_tables():
+    """One for each operator version, each linked from the list; and the types."""
+    pages = {str(name_of(page)) for page in documents() if is_generated(page)}
+    versions = len(re.findall(r"^GATHER_OP\(", (ROOT / "src/core/op/ops.def").read_text(encoding="utf-8"), flags=re.M))
+    assert len(pages) == versions + 1 > 15 and "docs/types.md" in pages and "docs/ops/onnx-Gather-13.md" in pages
+
+
+def test_the_default_folder(tmp_path):
     root = copy_of_tables(tmp_path)
+    before = (root / "docs/operators.md").read_text(encoding="utf-8")
+    assert make_op_pages(root).returncode == 0 and (root / "docs/operators.md").read_text(encoding="utf-8") == before
+    told = (root / "build/docs/operators.md").read_text(encoding="utf-8")
+    assert "| [ONNX Gather-13](ops/onnx-Gather-13.md) | `onnx-13` | 13 and later |" in told and "[types.md](types.md)" in told
+    assert (root / "build/docs/ops/onnx-Gather-13.md").exists() and not (root / "docs/ops").exists()
+
+
+def test_a_row_without_a_page_is_found(root):
     table = root / "src/core/op/ops.def"
     text = table.read_text(encoding="utf-8")
     row = re.search(r"^GATHER_OP\(ONNX_GATHER_13,.*$", text, flags=re.M).group()
     new = re.sub(r" 13,", " 99,", row).replace("ONNX_GATHER_13", "ONNX_GATHER_99").replace("onnx-13", "onnx-99")
     table.write_text(text.replace(row, f"{row}\n{new}"), encoding="utf-8")
-    answer = make_op_pages(root, "--check")
+    answer = make_op_pages(root, "--check", root / "made")
     assert answer.returncode == 1
-    assert "docs/ops/onnx-Gather-99.md is missing" in answer.stdout
-    assert make_op_pages(root).returncode == 0 and (root / "docs/ops/onnx-Gather-99.md").exists()
+    assert "ops/onnx-Gather-99.md is missing" in answer.stdout and "docs/operators.md is out of date" in answer.stdout
+    assert make_op_pages(root, "--check").returncode == 1
+    assert make_op_pages(root, root / "made").returncode == 0 and (root / "made/ops/onnx-Gather-99.md").exists()
+    assert "| `onnx-99` | 99 and later |" in (root / "docs/operators.md").read_text(encoding="utf-8")
 
 
-def test_a_changed_row_is_found(tmp_path):
-    root = copy_of_tables(tmp_path)
-    assert make_op_pages(root, "--check").returncode == 0
+def test_a_changed_row_is_found(root):
     table = root / "src/core/op/ops.def"
     text = table.read_text(encoding="utf-8")
     assert "true,  ZERO" in text
     table.write_text(text.replace("true,  ZERO", "true,  ERROR"), encoding="utf-8")
-    answer = make_op_pages(root, "--check")
-    assert answer.returncode == 1 and "docs/ops/openvino-Gather-8.md is out of date" in answer.stdout
+    answer = make_op_pages(root, "--check", root / "made")
+    assert answer.returncode == 1 and "ops/openvino-Gather-8.md is out of date" in answer.stdout
 
 
-def test_a_page_that_belongs_to_nothing_is_found(tmp_path):
-    root = copy_of_tables(tmp_path)
-    (root / "docs/ops/onnx-Gather-12.md").write_text("# no such version\n", encoding="utf-8")
-    answer = make_op_pages(root, "--check")
+def test_a_page_that_belongs_to_nothing_is_found(root):
+    (root / "made/ops/onnx-Gather-12.md").write_text("# no such version\n", encoding="utf-8")
+    answer = make_op_pages(root, "--check", root / "made")
     assert answer.returncode == 1 and "belongs to no row" in answer.stdout
 
 
-@pytest.mark.parametrize("file", linking_documents(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_a_reading_of_no_document_is_found(root):
+    page = root / "docs/readings.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("ONNX Gather-13", "ONNX Gather-14"), encoding="utf-8")
+    answer = make_op_pages(root, "--check")
+    assert answer.returncode == 1 and "ONNX Gather-14 is no document of ops.def" in answer.stdout
+
+
+@pytest.mark.parametrize("words", [["a", "b"], ["--wrong"], ["--check", "a", "b"]], ids=" ".join)
+def test_wrong_arguments(tmp_path, words):
+    assert make_op_pages(copy_of_tables(tmp_path), *words).returncode == 2
+
+
+@pytest.mark.parametrize("file", linking_documents(), ids=name_of)
 def test_links(file):
-    for target in LINK.findall(prose(file)):
-        if target.startswith(("http://", "https://")):
+    for link in LINK.findall(prose(file)):
+        if link.startswith(("http://", "https://")):
             continue
-        name, _, anchor = target.partition("#")
-        path = (file.parent / name).resolve() if name else file
-        assert path.exists(), f"{file}: {target}"
-        assert not anchor or anchor in anchors(path), f"{file}: {target}"
+        name, _, anchor = link.partition("#")
+        path = target(file, name) if name else file
+        assert path.exists(), f"{file}: {link}"
+        assert not anchor or anchor in anchors(path), f"{file}: {link}"
 
 
-@pytest.mark.parametrize("file", documents(), ids=lambda file: str(file.relative_to(DOCS)))
+@pytest.mark.parametrize("file", documents(), ids=name_of)
 def test_paths(file):
     for path in PATH.findall(prose(file)):
         pattern = re.sub(r"<[^>]*>", "*", path).rstrip("/")
         assert list(ROOT.glob(pattern)), f"{file}: there is no {path}"
 
 
-@pytest.mark.parametrize("file", documents(), ids=lambda file: str(file.relative_to(DOCS)))
+@pytest.mark.parametrize("file", documents(), ids=name_of)
 def test_names(file):
     """Functions, macros and types that a document names are in the public headers or the sources."""
     text = "".join(path.read_text(encoding="utf-8") for top in ("include", "src", "plugin", "tests", "cmake", "CMakeLists.txt")
@@ -100,16 +118,8 @@ def test_names(file):
 def test_every_document_is_on_the_map():
     map_of_documents = prose(DOCS / "README.md")
     for file in documents():
-        name = str(file.relative_to(DOCS))
-        assert name == "README.md" or name in map_of_documents or name.startswith(("ops/", "benchmarks/")), f"docs/README.md lacks {name}"
-
-
-def test_every_machine_is_on_the_page_of_benchmarks():
-    page = prose(DOCS / "benchmarks.md")
-    found = sorted((DOCS / "benchmarks").glob("*.md"))
-    assert found
-    for file in found:
-        assert f"(benchmarks/{file.name})" in page and file.with_suffix(".json").exists(), file
+        name = str(file.relative_to(DOCS)) if not is_generated(file) else "README.md"
+        assert name == "README.md" or name in map_of_documents, f"docs/README.md lacks {name}"
 
 
 def test_every_tuning_number_is_explained():

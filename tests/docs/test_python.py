@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from blocks import ROOT, Block, blocks
+from blocks import ROOT, Block, blocks, name_of
 from support.skip import skip_test
 
 PYTHON = blocks("python", ROOT / "README.md")
@@ -39,7 +39,7 @@ def needs(*modules: str) -> None:
             skip_test(name, "the package is not installed")
 
 
-@pytest.mark.parametrize("file, name", CASES, ids=[f"{file.relative_to(ROOT)}{'-' * bool(name)}{name}" for file, name in CASES])
+@pytest.mark.parametrize("file, name", CASES, ids=[f"{name_of(file)}{'-' * bool(name)}{name}" for file, name in CASES])
 def test_examples(file, name, tmp_path, monkeypatch, capsys):
     if not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/__init__.py").exists():
         skip_test("python", "this build has no Python package (-DGATHER_PYTHON_PACKAGE=OFF)")

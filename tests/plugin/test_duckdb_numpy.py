@@ -136,7 +136,7 @@ def test_onnx(connection, tmp_path, name):  # noqa: F811
 
 
 def unpacked(kind: str, memory: bytes) -> np.ndarray:
-    """The elements of packed bytes, by what docs/types.md says of each type."""
+    """The elements of packed bytes, by what type.def says of each type."""
     data = np.frombuffer(memory, np.uint8).astype(np.uint32)
     if kind == "uint1":
         return np.unpackbits(data.astype(np.uint8))

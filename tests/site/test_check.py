@@ -70,6 +70,6 @@ def test_every_document_is_in_the_contents(tmp_path: Path):
 
 def test_links_that_a_site_has_no_use_for(tmp_path: Path):
     staged = stage.Stage(ROOT, tmp_path)
-    text = "[a](../README.md#x) [b](../include/gather/table.h) [c](../examples/python) [d](ops) [e](https://x.y/z) [f](python.md)\n```\n[g](../README.md)\n```\n"
+    text = "[a](../README.md#x) [b](../include/gather/table.h) [c](../examples/python) [d](../examples) [e](https://x.y/z) [f](python.md)\n```\n[g](../README.md)\n```\n"
     assert staged.with_links(text, Path("docs/page.md")) == (
-        "[a](../index.md#x) [b](../api/c/table.rst) [c](../examples/python/files.md) [d](ops/README.md) [e](https://x.y/z) [f](python.md)\n```\n[g](../README.md)\n```\n")
+        "[a](../index.md#x) [b](../api/c/table.rst) [c](../examples/python/files.md) [d](../examples/README.md) [e](https://x.y/z) [f](python.md)\n```\n[g](../README.md)\n```\n")

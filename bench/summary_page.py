@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""The figures of docs/benchmarks.md, and its drawings in docs/pictures, from the results in build/results. The words of the page are written
+by hand; a part between `<!-- begin NAME -->` and `<!-- end NAME -->` is replaced if there are results for it, and stays otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import calls_page
+import drawings
+import index_page
+import machines
+import plugin_onnxruntime
+import remote_page
+import report
+import results as folder
+import siblings_page
+import summary
+import tables_page
+import tables_pictures
+import tables_summary
+from calls import NEW, OUT
+from summary import as_kept, by, lost, number, percent, times
+
+PAGE = "docs/benchmarks.md"
+PICTURES = "docs/pictures"
+
+
+def newest(runs: dict[str, dict]) -> dict | None:
+    """Of the full runs in which libgather was not held to an instruction set, if there are any."""
+    ranked = sorted(runs.values(), key=lambda run: (not run["settings"].get("quick"), not run["machine"].get("held"), run["machine"].get("date", "")))
+    return ranked[-1] if ranked else None
+
+
+def run_of(results: dict) -> str:
+    """A sentence: machine, date, commit, versions."""
+    about = results["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    kind = "a quick run" if results["settings"].get("quick") else "a full run"
+    return f"{machines.words(about)}, {about['cpus']} CPUs, {about['date']}, commit {about['commit']}, {kind}; {versions}.\n"
+
+
+# ---- gathers in memory
+
+
+def runs_table(runs: dict[str, dict]) -> str:
+    plain, siblings = index_page.parted(runs)
+    parts = [index_page.table(plain, False)] if plain else []
+    if siblings:
+        parts += ["GatherND, GatherTree and quantised rows:\n", index_page.table(siblings, False)]
+    return "\n".join(parts)
+
+
+def regimes(results: dict) -> str:
+    """Both forms in one table: the fastest one / the transactional one."""
+    rows = summary.in_means(results["rows"])
+    threads, lines = summary.threads_of(rows), []
+    head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "C loop / ours", "of limit", "faster, even, slower"))]
+    for regime in [*summary.regimes(rows), ""]:
+        line = [regime or "**all rows**"]
+        for count in threads:
+            here = by(rows, count, regime)
+            line += [index_page.both(here, summary.ratio_mean, times), times(summary.ratio_mean(here, "loop")), index_page.both(here, summary.share_mean, percent),
+                     report.verdicts(here).replace(" / ", ", ")]
+        lines.append(line)
+    return "\n".join([run_of(results), report.table(head, lines), report.fastest(rows)])
+
+
+def losses(runs: dict[str, dict]) -> str:
+    """How many rows of each run are slower than somebody, and those of the newest run by name."""
+    lines = []
+    for results in runs.values():
+        counts = []
+        for found in (results["rows"], as_kept(results["rows"])):
+            counts += [f"{len(lost(found, key))} of {sum(key in row for row in found)}" if any(key in row for row in found) else "-" for key in ("best", "loop")]
+        siblings = results["rows"] and results["rows"][0]["op"] in machines.siblings_grid.OPS
+        lines.append([machines.words(results["machine"]) + ", siblings" * bool(siblings), *counts])
+    head = ["run", "slower than the best peer", "than the C loop", "transactional: than the best peer", "than the C loop"]
+    parts = [report.table(head, lines)]
+    plain, _ = index_page.parted(runs)
+    if latest := newest(plain):
+        named = [[row["name"], row["best"]["peer"], times(row["best"]["ratio"]), percent(row.get("share", float("nan")))] for row in lost(latest["rows"])]
+        parts += [f"{machines.words(latest['machine'])}, the fastest form:\n", report.table(["row", "slower than", "its time / ours", "of limit"], named)] if named else []
+    return "\n".join(parts)
+
+
+def siblings(results: dict) -> str:
+    return "\n".join([run_of(results), siblings_page.summaries(results["rows"])])
+
+
+# ---- calls from Python
+
+
+def python(results: dict) -> str:
+    parts = [run_of(results), "New results:\n", calls_page.overview(results, NEW), "Into `out=`:\n", calls_page.overview(results, OUT)]
+    if results["large"]:
+        count = f"{results['settings']['large_rows']:,}".replace(",", " ")
+        parts += [f"Large calls: {count} rows of 256 bytes from a table of 16 MiB, in milliseconds:\n", calls_page.large(results)]
+    if results["gil"]:
+        parts += ["Beside another thread, which counts meanwhile:\n", calls_page.gil(results)]
+    return "\n".join(parts)
+
+
+# ---- tables larger than memory
+
+
+def tables(results: dict) -> str:
+    cold, warm, resident = (tables_summary.of_state(results, state) for state in (tables_summary.COLD, tables_summary.WARM, tables_summary.RESIDENT))
+    about = results["machine"]
+    disk = ", ".join(str(about[key]) for key in ("disk", "file_system") if about.get(key))
+    parts = [run_of(results), f"{disk}. {tables_page.limit_of(results)}", tables_page.in_short(results),
+             "### Cold\n", "Rows per second:\n", tables_page.rates(cold, "limit"), "`auto` compared with the goals:\n",
+             tables_page.ratio_table(cold, {"disk": "of the disk's limit", "memmap": f"over {tables_summary.MEMMAP}"}),
+             "### Warm\n", "Rows per second:\n", tables_page.rates(warm, "memcpy"), tables_page.ratio_table(warm, {"memcpy": "of memcpy"}),
+             "### A file that fits\n", tables_page.ratio_table(resident, {"memcpy": "of memcpy"})]
+    if results["memory"]:
+        parts += ["### Memory over time\n", tables_page.memory_part(results)]
+    if results["depths"]:
+        parts += ["### Queue depth\n", tables_page.depth_part(results)]
+    return "\n".join([*parts, "### Goals not reached\n", tables_page.not_reached(results)])
+
+
+# ---- rows of files on a server
+
+
+def remote(results: dict) -> str:
+    """Ours beside the two fastest peers, for each case and round trip."""
+    lines = []
+    for (case, rtt), rows in remote_page.groups(results).items():
+        ours = next((row for row in rows if row["way"] == remote_page.OURS and "error" not in row), None)
+        peers = sorted((row for row in rows if row["kind"] == "peer" and "error" not in row), key=lambda row: row["seconds"])
+        if not ours:
+            continue
+        shown = [f"{row['way']} {remote_page.number(row['seconds'] / ours['seconds'])}x" for row in [*peers[:2], *peers[2:][-1:]]]
+        lines.append([f"{case}, {rtt * 1e3:.0f} ms", remote_page.number(ours["seconds"]), remote_page.number(ours["requests"], 4),
+                      remote_page.number(ours["bytes"] / 1e6), *shown, *["-"] * (3 - len(shown))])  # fmt: skip
+    about, settings = results["machine"], results["settings"]
+    cases = "\n".join(f"- *{case['case']}*: {case['rows']:,} rows: {case['what']}." for case in results["cases"])
+    server = f"Server: {about['server']} in {about['network']}, {settings['rate'] * 8 / 1e9:g} Gbit/s, {settings['connections']} connections at most, {settings['rounds']} round(s).\n"
+    return "\n".join([run_of(results), server, cases + "\n",
+                      remote_page.table(["rows, round trip", "ours, s", "requests", "MB", "fastest peer", "second", "slowest"], lines),
+                      remote_page.verdict(results) + "\n"])  # fmt: skip
+
+
+# ---- the drawings
+
+
+def draw_regimes(results: dict) -> str:
+    rows = by(summary.in_means(results["rows"]), 1)
+    found = [(regime, summary.ratio_mean(by(rows, 1, regime))) for regime in summary.regimes(rows)]
+    shown = [(regime, mean, times(mean), drawings.BLUE if mean >= 1 else drawings.RED) for regime, mean in found if mean == mean]
+    return drawings.bars(f"Best peer's time / ours, 1 thread, {machines.words(results['machine'])}", {"": shown}, base=1)
+
+
+def draw_tables(results: dict) -> str:
+    colours = {"ours": drawings.BLUE, "peer": drawings.YELLOW}
+    parts = {}
+    for row in tables_pictures.panels(results, tables_summary.COLD):
+        kinds = {way["way"]: way["kind"] for way in row["ways"]}
+        chosen = [(name, value) for name, value, _ in reversed(tables_pictures.shown(row, "rows_s"))
+                  if kinds.get(name) != "ours" or name == tables_summary.AUTO]
+        parts[f"rows of {tables_pictures.size_name(row['row_bytes'])}"] = [
+            (name, value, tables_page.rate(value), colours.get(kinds.get(name, ""), drawings.GREY)) for name, value in chosen]
+    return drawings.bars("Cold rows per second of a file larger than memory, random ids", parts)
+
+
+def draw_remote(results: dict) -> str:
+    """The sparse rows, or the first case; of the middle round trip."""
+    groups = remote_page.groups(results)
+    case = "sparse" if any(name == "sparse" for name, _ in groups) else next(iter(groups))[0]
+    trips = sorted(rtt for name, rtt in groups if name == case)
+    rtt = trips[len(trips) // 2]
+    rows = sorted((row for row in groups[(case, rtt)] if "error" not in row), key=lambda row: row["seconds"])
+    shown = [(row["way"], row["seconds"], f"{remote_page.number(row['seconds'])} s", drawings.BLUE if row["kind"] == "ours" else drawings.YELLOW) for row in rows]
+    return drawings.bars(f"Seconds for {rows[0]['rows']:,} {case} rows of a file on a server, round trip {rtt * 1e3:.0f} ms", {"": shown})
+
+
+# ---- the page
+
+# Of each part of the page the kind of results, which of them it wants (all, or the newest run), and what makes the text.
+SECTIONS: dict[str, tuple[str, bool, Callable[[dict], str]]] = {
+    "runs": ("memory", True, runs_table),
+    "regimes": ("memory", False, regimes),
+    "losses": ("memory", True, losses),
+    "siblings": ("siblings", False, siblings),
+    "python": ("python", False, python),
+    "tables": ("tables", False, tables),
+    "remote": ("remote", False, remote),
+    "onnxruntime": ("plugin-onnxruntime", False, plugin_onnxruntime.section),
+}
+DRAWINGS: dict[str, tuple[str, Callable[[dict], str]]] = {
+    "bench-regimes.svg": ("memory", draw_regimes),
+    "bench-tables.svg": ("tables", draw_tables),
+    "bench-remote.svg": ("remote", draw_remote),
+}
+
+
+def found(root: Path) -> dict[str, dict[str, dict]]:
+    """The results in the folder by kind."""
+    every = folder.stored(machines.KIND, root)
+    memory, siblings_ = index_page.parted(every)
+    plugins = {name: run for name, run in folder.stored("plugin-onnxruntime", root).items() if "rows" in run}
+    return {"memory": memory, "siblings": siblings_, "every": every, "plugin-onnxruntime": plugins,
+            **{kind: folder.stored(kind, root) for kind in ("python", "tables", "remote")}}  # fmt: skip
+
+
+def pick(runs: dict[str, dict], kind: str) -> dict | None:
+    return next(iter(runs.values()), None) if kind.startswith("plugin") else newest(runs)
+
+
+def sections(root: Path) -> dict[str, str]:
+    """The text of each part that there are results for."""
+    have, made = found(root), {}
+    for name, (kind, every, text) in SECTIONS.items():
+        given = have["every"] if every else pick(have[kind], kind)
+        if given:
+            made[name] = text(given)
+    return made
+
+
+def replaced(page: str, made: dict[str, str]) -> str:
+    for name, text in made.items():
+        pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->\n)", re.S)
+        if not pattern.search(page):
+            raise SystemExit(f"bench: {PAGE} has no part {name}")
+        page = pattern.sub(lambda match: f"{match.group(1)}\n{text.strip()}\n\n{match.group(2)}", page)
+    return page
+
+
+def write(root: Path) -> None:
+    page = root / PAGE
+    page.write_text(replaced(page.read_text(encoding="utf-8"), sections(root)), encoding="utf-8")
+    print(f"written: {PAGE}")
+    have = found(root)
+    for name, (kind, draw) in DRAWINGS.items():
+        if run := newest(have[kind]):
+            (root / PICTURES / name).write_text(draw(run), encoding="utf-8")
+            print(f"written: {PICTURES}/{name}")

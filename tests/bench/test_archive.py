@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Results become an archive, an archive becomes results, and these become the figures and drawings of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from benchmark import SOURCE, run
+
+ABOUT = {"date": "2026-11-30", "cpu": "AMD EPYC (family 25, model 17, stepping 1)", "cpus": 2, "commit": "0123456789ab", "versions": {"NumPy": "2.4.6"},
+         "absent": {}, "isa": "avx2 (avx2)", "load": 0.1, "system": "Linux", "python": "3.11", "server": "nginx/1", "network": "the loopback device"}  # fmt: skip
+PAGE = SOURCE / "docs/benchmarks.md"
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory) -> dict:
+    """The results of some rows, of Gather and of GatherND."""
+    path = tmp_path_factory.mktemp("archive") / "rows.json"
+    ran = run("--quick", "--every", "--threads", "1", "--only", "4 B L1 int64 cached|^nd rows of 16 B, pairs cached", "--peers", "NumPy,C loop", "--json", str(path))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def remote(**changes) -> dict:
+    """Three ways in two cases, one of which failed."""
+    rows = [{"case": case, "rtt": rtt, "way": way, "kind": kind, "rows": 2000, "seconds": seconds * (1 + rtt), "requests": 10, "bytes": 1e6, "peak": 4, "cpu": 0.1,
+             "relay": 0.2} for case in ("sparse", "dense") for rtt in (0.001, 0.04)
+            for way, kind, seconds in (("libgather", "ours", 1.0), ("curl", "peer", 2.0), ("zarr", "peer", 0.5 if case == "dense" else 4.0))]  # fmt: skip
+    rows.append({"case": "dense", "rtt": 0.04, "way": "fsspec", "kind": "peer", "rows": 2000, "error": "no such file"})
+    settings = {"quick": False, "rounds": 3, "connections": 8, "rate": 125e6, "seconds": 9, **changes}
+    return {"machine": ABOUT, "settings": settings, "cases": [{"case": case, "what": "rows", "rows": 2000} for case in ("sparse", "dense")],
+            "ways": [{"way": "curl", "how": "curl"}], "rows": rows}  # fmt: skip
+
+
+def onnxruntime() -> dict:
+    doors = {"built-in": 4e-7, "operators": 5e-7, "provider": 2e-7}
+    row = {"name": "Gather [4] x []", "threads": 1, "small": True, "seconds": doors, "fastest": doors, "spread": dict.fromkeys(doors, 0.1)}
+    return {"machine": "A CPU, load 0.1.", "onnxruntime": "1.32.0", "rounds": 5, "rows": [row, {**row, "name": "Gather [1000] x [9]", "small": False}]}
+
+
+@pytest.fixture
+def root(tmp_path, modules, some):
+    """A copy of the page, with results of three kinds."""
+    import machines
+    import results
+
+    machines.store(some, tmp_path)
+    results.store("remote-amd-epyc", json.dumps(remote()), tmp_path)
+    results.store("plugin-onnxruntime-amd-epyc", json.dumps(onnxruntime()), tmp_path)
+    for name in ("docs/pictures", "build/results/pages"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "docs/benchmarks.md").write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    return tmp_path
+
+
+def files(folder) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_packed_and_unpacked(root, tmp_path):
+    import archive
+    import results
+
+    archive.make_pages(root)
+    before = files(results.folder(root))
+    names = [name for name in before if name.endswith(".json")]
+    assert len(names) == 4 and {f"pages/{name.removesuffix('.json')}.md" for name in names} < before.keys() and "pages/README.md" in before
+    assert archive.pack(root / "one.tar.xz", root) == len(before)
+    archive.pack(root / "two/one.tar.xz", root)
+    assert (root / "one.tar.xz").read_bytes() == (root / "two/one.tar.xz").read_bytes()
+    other = tmp_path / "other"
+    assert sorted(archive.unpack(root / "one.tar.xz", other)) == sorted(before)
+    assert files(results.folder(other)) == before
+
+
+@pytest.mark.parametrize("name", ["x/../../escaped.json", "x/run.sh", "/x/../absolute.json", "x/pages/../../y.md"])
+def test_an_archive_of_other_files_is_refused(tmp_path, modules, name):
+    import archive
+
+    with tarfile.open(tmp_path / "bad.tar.xz", "w:xz") as made:
+        entry = tarfile.TarInfo(name)
+        entry.size = 1
+        made.addfile(entry, io.BytesIO(b"x"))
+    with pytest.raises(SystemExit, match="no archive of results"):
+        archive.unpack(tmp_path / "bad.tar.xz", tmp_path / "root")
+    assert not (tmp_path / "root").exists() and not list(tmp_path.rglob("*.json"))
+
+
+def test_what_a_release_lacks(root):
+    import archive
+
+    told = archive.faults(root)
+    assert "there are no results of tables" in told and "there are no results of python" in told
+    assert sum("is of a quick run" in fault for fault in told) == 2 and not any("remote" in fault for fault in told)
+
+
+def test_the_page_has_every_part(modules):
+    """Each part, once; with text; and each drawing."""
+    import summary_page
+
+    page = PAGE.read_text(encoding="utf-8")
+    assert re.findall(r"<!-- begin (\w+) -->\n\n(?!<!--).*?\n\n<!-- end \1 -->", page, re.S) == re.findall(r"<!-- begin (\w+) -->", page)
+    assert set(re.findall(r"<!-- begin (\w+) -->", page)) == summary_page.SECTIONS.keys() and page.count("<!-- end ") == len(summary_page.SECTIONS)
+    for name in summary_page.DRAWINGS:
+        assert f"(pictures/{name})" in page and (SOURCE / "docs/pictures" / name).exists()
+
+
+def test_the_figures(root, some):
+    """Parts that there are results for are replaced, the others stay; twice gives the same."""
+    import summary_page
+
+    before = PAGE.read_text(encoding="utf-8")
+    summary_page.write(root)
+    page = (root / "docs/benchmarks.md").read_text(encoding="utf-8")
+
+    def part(text: str, name: str) -> str:
+        return text.split(f"<!-- begin {name} -->")[1].split(f"<!-- end {name} -->")[0]
+
+    assert part(page, "python") == part(before, "python") and part(page, "tables") == part(before, "tables")
+    assert "| elements, table in L1, cached |" in part(page, "regimes") and some["machine"]["commit"] in part(page, "runs")
+    assert "| nd, cached |" in part(page, "siblings") and ", siblings |" in part(page, "losses")
+    assert "| sparse, 40 ms | 1.04 | 10 | 1 | curl 2x | zarr 4x | - |" in part(page, "remote") and "faster in 6 of 8" in part(page, "remote")
+    assert "slower than zarr: dense, 1 ms: 2.00 times its time" in part(page, "remote")
+    assert "| Gather [4] x [] | 1 | 400 ns ±5% | 500 ns ±5% | 0.80x | 0.80x | 200 ns ±5% | 2.00x | 2.00x |" in part(page, "onnxruntime")
+    assert {path.name for path in (root / "docs/pictures").iterdir()} == {"bench-regimes.svg", "bench-remote.svg"}
+    first = files(root)
+    summary_page.write(root)
+    assert files(root) == first
+
+
+def test_a_part_that_the_page_lacks_is_told(root):
+    import summary_page
+
+    page = root / "docs/benchmarks.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("<!-- begin remote -->", ""), encoding="utf-8")
+    with pytest.raises(SystemExit, match="has no part remote"):
+        summary_page.write(root)
+
+
+def test_the_newest_full_run_is_shown(modules):
+    """Not a quick one, and not one in which libgather was held to an instruction set."""
+    import summary_page
+
+    def made(date: str, quick: bool = False, held: bool = False) -> dict:
+        return {"machine": {"date": date, "held": held}, "settings": {"quick": quick}}
+
+    runs = {"a": made("2026-11-01"), "b": made("2026-11-03"), "c": made("2026-11-09", quick=True), "d": made("2026-11-08", held=True)}
+    assert summary_page.newest(runs) is runs["b"] and summary_page.newest({}) is None
+    assert summary_page.newest({"c": runs["c"]}) is runs["c"]
+
+
+def test_page_of_a_server(modules):
+    """Every way of every case is on it, with what failed and what is slower."""
+    import remote_page
+
+    page = remote_page.page(remote(), "remote-here")
+    assert page.count("| **libgather** |") == 4 and page.count("| curl |") == 4 and page.count("| fsspec | failed |") == 1
+    assert "- fsspec: no such file" in page and "[remote-here.json](../remote-here.json)" in page
+    assert "libgather is faster in 6 of 8 comparisons" in page and "for 20% to 20% of the time" in page
+    assert remote_page.losses(remote())[0][0]["way"] == "zarr"
+
+
+# ---- drawings
+
+
+def shapes(text: str, kind: str) -> list[dict[str, str]]:
+    return [element.attrib for element in xml.fromstring(text).iter() if element.tag.endswith(f"}}{kind}")]
+
+
+def test_bars(modules):
+    """Ratios begin at 1: a loss points to the left; a line of text for each bar."""
+    import drawings
+
+    text = drawings.bars("a < b", {"": [("first & one", 4.0, "4x", "blue"), ("second", 0.5, "0.5x", "red")]}, base=1)
+    ground, win, loss = shapes(text, "rect")
+    assert ground["fill"] == "white" and text.count("\n") == 7
+    assert float(win["x"]) == pytest.approx(float(loss["x"]) + float(loss["width"])) and float(win["width"]) == pytest.approx(2 * float(loss["width"]), abs=0.2)
+    rates = drawings.bars("rates", {"one": [("a", 1.0, "1", "blue")], "two": [("b", 100.0, "100", "red"), ("c", 10.0, "10", "red")]})
+    _, a, b, c = (float(shape.get("width", "0").rstrip("%")) for shape in shapes(rates, "rect"))
+    assert 0 < a < c < b and b - c == pytest.approx(c - a, abs=0.2)
+
+
+def test_curves(modules):
+    import drawings
+
+    text = drawings.curves("title", {"first": [(8, 10.0), (64, 1000.0)], "second (dashed)": [(8, 100.0), (64, 100.0)]}, "nodes", "rows")
+    first, second = ([tuple(map(float, point.split(","))) for point in line["points"].split()] for line in shapes(text, "polyline"))
+    assert first[0][0] == second[0][0] < first[1][0] and first[1][1] < second[0][1] == second[1][1] < first[0][1]
+    assert "stroke-dasharray" not in shapes(text, "polyline")[0] and "stroke-dasharray" in shapes(text, "polyline")[1]
+
+
+def test_drawings_of_the_documents_are_small(modules):
+    for path in sorted((SOURCE / "docs/pictures").glob("*.svg")):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 100, path
