@@ -173,7 +173,7 @@ static void drop_pages(const void *memory, int64_t bytes) {
 
 enum { BLOCK = 4096 };
 
-/* Shared memory may have changed since it was checked. Whatever is in it, no number outside of the table passes (kernel/resolve.c). */
+/* Shared memory may have changed since it was checked. Whatever is in it, no number outside of the table passes (kernel/indices.c). */
 static gather_status check_rows(const gather_bad *bad, gather_error *error) {
   if (gather_bad_count(bad) == 0) return GATHER_OK;
   return gather_fail(error, GATHER_IO_ERROR, "the indices changed while they were in use");
