@@ -76,7 +76,7 @@ thread_tests=(test_unit_pool test_safety_{threads,changing} test_table_{engines_
   test_shuffle test_rules_replay)
 order_tests=("${kernel_tests[@]}" test_codec_{decode,describe,random} test_format_{files,values} test_unit_{types,tensor,tuples,check_graphs}
   test_table_{engines,parts} test_shuffle_inputs)
-system_tests=(test_windows test_unit_{pool,clock} test_format_{files,names} test_table_{engines,readers,parts,stress} test_remote_client test_shuffle)
+system_tests=(test_windows test_safety_threads test_format_{files,names,values} test_table_engines test_remote_url test_shuffle)
 # only NAME...: the expression that selects these tests.
 only() { echo "^($(IFS='|' && echo "$*"))\$"; }
 of_kernels=$(only "${kernel_tests[@]}")
