@@ -34,7 +34,7 @@ def test_program(block, tmp_path):
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(block.text, encoding="utf-8")
     compiler = os.environ.get("GATHER_CC") or shutil.which("cc")
-    command = [compiler, *FLAGS, f"-I{ROOT}/include", str(source), *libraries(), "-o", str(program)]
+    command = [compiler, *FLAGS, f"-I{ROOT}/include", f"-I{ROOT}/include/gather", str(source), *libraries(), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, f"{block}:\n{built.stderr}"
     ran = subprocess.run([str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=60)

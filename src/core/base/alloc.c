@@ -15,6 +15,17 @@
 #include <unistd.h>
 #endif
 
+/* A program that has gather.c in it may say which functions take these places (docs/embed.md). */
+#if defined(GATHER_MALLOC)
+void *GATHER_MALLOC(size_t bytes);
+void *GATHER_CALLOC(size_t count, size_t bytes);
+void GATHER_FREE(void *memory);
+#else
+#define GATHER_MALLOC malloc
+#define GATHER_CALLOC calloc
+#define GATHER_FREE free
+#endif
+
 enum { WORTH_HUGE_PAGES = 4 << 20 };
 
 /* [low, high), rounded inwards to whole pages, so that other memory is not affected. */
@@ -41,11 +52,11 @@ static void *advised(void *memory, int64_t bytes) {
 }
 
 void *gather_alloc(int64_t bytes) {
-  return is_size(bytes) ? advised(calloc(1, bytes ? (size_t)bytes : 1), bytes) : NULL;
+  return is_size(bytes) ? advised(GATHER_CALLOC(1, bytes ? (size_t)bytes : 1), bytes) : NULL;
 }
 
 void *gather_alloc_unset(int64_t bytes) {
-  return is_size(bytes) ? advised(malloc(bytes ? (size_t)bytes : 1), bytes) : NULL;
+  return is_size(bytes) ? advised(GATHER_MALLOC(bytes ? (size_t)bytes : 1), bytes) : NULL;
 }
 
-void gather_free(void *memory) { free(memory); }
+void gather_free(void *memory) { GATHER_FREE(memory); }

@@ -23,6 +23,29 @@
 #define GATHER_COLD
 #endif
 
+/* What a build may leave out: -DGATHER_ISA_AVX2=0 and its like leave an instruction set of isa.def without kernels; GATHER_ONLY_GATHER
+ * leaves Gather and GatherElements alone, without other operators and quantised rows; GATHER_NO_THREADS, the pool's threads;
+ * GATHER_SMALL=1, what only makes kernels faster: copies of loops, non-temporal stores, the
+ * register tables of AVX2, and AVX-512. */
+#if !defined(GATHER_SMALL)
+#define GATHER_SMALL 0
+#endif
+#if !defined(GATHER_ISA_AVX2)
+#define GATHER_ISA_AVX2 1
+#endif
+#if !defined(GATHER_ISA_AVX512)
+#define GATHER_ISA_AVX512 1
+#endif
+#if !defined(GATHER_ISA_AVX512VBMI)
+#define GATHER_ISA_AVX512VBMI 1
+#endif
+#if !defined(GATHER_ISA_NEON)
+#define GATHER_ISA_NEON 1
+#endif
+#if !defined(GATHER_ISA_SVE)
+#define GATHER_ISA_SVE 1
+#endif
+
 #if defined(__GNUC__) && defined(__x86_64__)
 #define GATHER_X86 1
 #else

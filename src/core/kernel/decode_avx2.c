@@ -6,7 +6,7 @@
 
 #include "core/kernel/decode_parts.h"
 
-#if GATHER_X86
+#if GATHER_X86 && GATHER_ISA_AVX2
 #include <immintrin.h>
 
 GATHER_TARGET_BEGIN("avx2,f16c,fma")

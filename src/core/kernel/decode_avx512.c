@@ -6,7 +6,7 @@
 
 #include "core/kernel/decode_parts.h"
 
-#if GATHER_X86
+#if GATHER_X86 && GATHER_ISA_AVX512
 #include <immintrin.h>
 
 GATHER_TARGET_BEGIN("avx2,f16c,fma,avx512f,avx512bw,avx512dq,avx512vl")

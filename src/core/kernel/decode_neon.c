@@ -7,7 +7,7 @@
 
 #include "core/kernel/decode_parts.h"
 
-#if GATHER_ARM64
+#if GATHER_ARM64 && GATHER_ISA_NEON
 #include <arm_neon.h>
 
 #include "core/kernel/sixteen_neon.h"

@@ -70,18 +70,27 @@ GATHER_INLINE void put_sixteen(char *out, __m128i value, bool nontemporal) {
     for (int64_t i = 0; i < s->rounds; i++)                                                                            \
       pick_lines_##E##_##w(s->data + i * s->data_round, s->indices + i * s->index_round, s->out + i * s->out_round, 0, \
                            s->count, s->many, false);                                                                  \
-  }                                                                                                                    \
-  static void streamed_##E##_##w(const gather_span *s) {                                                               \
-    const int64_t head = (int64_t)(-(uintptr_t)s->out & 63) / E;                                                       \
-    if (is_plain_##E##_##w(s) && s->rounds == 1 && (uintptr_t)s->out % E == 0)                                         \
-      pick_lines_##E##_##w(s->data, s->indices, s->out, head, s->count, s->many, true);                                \
-    else                                                                                                               \
-      lines_##E##_##w(s);                                                                                              \
   }
 ELEMENTS(u32, 1, GATHER_WIDTH_4)
 ELEMENTS(u32, 2, GATHER_WIDTH_4)
 ELEMENTS(u64, 1, GATHER_WIDTH_8)
 ELEMENTS(u64, 2, GATHER_WIDTH_8)
+
+#if !GATHER_SMALL
+#define STREAMED(w, E)                                                                  \
+  static void streamed_##E##_##w(const gather_span *s) {                                \
+    const int64_t head = (int64_t)(-(uintptr_t)s->out & 63) / E;                        \
+    if (is_plain_##E##_##w(s) && s->rounds == 1 && (uintptr_t)s->out % E == 0)          \
+      pick_lines_##E##_##w(s->data, s->indices, s->out, head, s->count, s->many, true); \
+    else                                                                                \
+      lines_##E##_##w(s);                                                               \
+  }
+STREAMED(u32, 1)
+STREAMED(u32, 2)
+STREAMED(u64, 1)
+STREAMED(u64, 2)
+#undef STREAMED
+#endif
 
 #undef PICK_1
 #undef PICK_2

@@ -10,7 +10,7 @@
 #include "core/kernel/index_types.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_X86
+#if GATHER_X86 && GATHER_ISA_AVX2
 #include <immintrin.h>
 
 /* Without optimisation gcc's gather instructions are macros, whose masks change their sign. */
@@ -91,7 +91,9 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
 
 #include "core/kernel/nontemporals.tmpl.h"
 
+#if !GATHER_SMALL
 static void fence(void) { _mm_sfence(); }
+#endif
 
 #include "core/kernel/elements_x86.h"
 
@@ -100,6 +102,7 @@ static void fence(void) { _mm_sfence(); }
 
 #include "core/kernel/widen.tmpl.h"
 
+#if !defined(GATHER_ONLY_GATHER)
 /* ---- tuples: four numbers in one register */
 
 enum { LANES = 4 };
@@ -151,6 +154,7 @@ GATHER_INLINE NUMBERS add_3(const NUMBERS *p) {
 #include "core/kernel/tuples.tmpl.h"
 
 #include "core/kernel/tuples_vector.tmpl.h"
+#endif
 
 /* Eight indices of either width as 32-bit lanes. */
 GATHER_INLINE __m256i lanes_u32(const char *indices) { return load_256(indices); }
@@ -195,6 +199,7 @@ GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indice
 BY_VECTOR(u32)
 BY_VECTOR(u64)
 
+#if !GATHER_SMALL
 TABLE(1, 1)
 TABLE(1, 2)
 TABLE(1, 4)
@@ -211,6 +216,7 @@ TABLE(8, 8)
 #include "core/kernel/round_tables_avx2.h"
 
 #include "core/kernel/round_tables.tmpl.h"
+#endif
 
 GATHER_TARGET_END
 
@@ -220,29 +226,35 @@ GATHER_TARGET_END
         rows_64_##w, rows_long_##w                                                                            \
   }
 
-const gather_isa gather_isa_avx2 = {.name = "avx2",
-                                    .rows = {ROWS_OF(u32), ROWS_OF(u64)},
-                                    .gather_instruction = {{instruction_4_u32}, {instruction_4_u64}},
-                                    .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
-                                              {table_4_1, table_4_2, table_4_4, table_4_8},
-                                              {table_8_1, table_8_2, table_8_4, table_8_8}},
-                                    .table_bytes = {TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES},
-                                    .round_table = ROUND_TABLE_SLOTS,
-                                    .round_table_bytes = {64, 64, 128, 128},
-                                    .nontemporal = {NONTEMPORAL_OF(u32, streamed), NONTEMPORAL_OF(u64, streamed)},
-                                    .interleaved = {interleaved_u32, interleaved_u64},
-                                    .vectors_nontemporal = true,
-                                    .runs = {runs_u32, runs_u64},
-                                    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
-                                    .nontemporal_copy = nontemporal_copy,
-                                    .fence = fence,
-                                    .within = {within_u8, within_u16, within_u32, within_halves_u64},
-                                    .fold = FOLD_SLOTS,
-                                    .widen = WIDEN_SLOTS,
-                                    .pick = PICK_SLOTS,
-                                    .tuples_within = TUPLES_WITHIN_SLOTS,
-                                    .tuples_fold = TUPLES_FOLD_SLOTS,
-                                    .decode = &gather_decoding_avx2};
+const gather_isa gather_isa_avx2 = {
+    .name = "avx2",
+    .rows = {ROWS_OF(u32), ROWS_OF(u64)},
+    .gather_instruction = {{instruction_4_u32}, {instruction_4_u64}},
+#if !GATHER_SMALL
+    .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
+              {table_4_1, table_4_2, table_4_4, table_4_8},
+              {table_8_1, table_8_2, table_8_4, table_8_8}},
+    .table_bytes = {TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES},
+    .round_table = ROUND_TABLE_SLOTS,
+    .round_table_bytes = {64, 64, 128, 128},
+    .nontemporal = {NONTEMPORAL_OF(u32, streamed), NONTEMPORAL_OF(u64, streamed)},
+    .interleaved = {interleaved_u32, interleaved_u64},
+    .vectors_nontemporal = true,
+    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
+    .nontemporal_copy = nontemporal_copy,
+    .fence = fence,
+#endif
+    .runs = {runs_u32, runs_u64},
+    .within = {within_u8, within_u16, within_u32, within_halves_u64},
+    .fold = FOLD_SLOTS,
+    .widen = WIDEN_SLOTS,
+    .pick = PICK_SLOTS,
+#if !defined(GATHER_ONLY_GATHER)
+    .tuples_within = TUPLES_WITHIN_SLOTS,
+    .tuples_fold = TUPLES_FOLD_SLOTS,
+    .decode = &gather_decoding_avx2,
+#endif
+};
 #else
 const gather_isa gather_isa_avx2 = {.name = "avx2"};
 #endif

@@ -10,7 +10,7 @@
 #include "core/kernel/index_types.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_X86
+#if GATHER_X86 && GATHER_ISA_AVX512 && !GATHER_SMALL
 #include <immintrin.h>
 
 /* Without optimisation gcc's gather instructions are macros, whose masks change their sign. */
@@ -205,6 +205,7 @@ BY_ROUNDS(u64, 8)
 #define WITHIN_BY_64 MOST
 #include "core/kernel/within.tmpl.h"
 
+#if !defined(GATHER_ONLY_GATHER)
 /* ---- tuples: eight numbers in one register */
 
 enum { LANES = 8 };
@@ -254,6 +255,7 @@ GATHER_INLINE NUMBERS add_3(const NUMBERS *p) {
 #include "core/kernel/tuples.tmpl.h"
 
 #include "core/kernel/tuples_vector.tmpl.h"
+#endif
 
 GATHER_TARGET_END
 
@@ -277,9 +279,12 @@ const gather_isa gather_isa_avx512 = {
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,
     .pick = PICK_SLOTS,
+#if !defined(GATHER_ONLY_GATHER)
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
-    .decode = &gather_decoding_avx512};
+    .decode = &gather_decoding_avx512,
+#endif
+};
 #else
 const gather_isa gather_isa_avx512 = {.name = "avx512"};
 #endif

@@ -7,7 +7,7 @@
 #include "core/kernel/copy.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_X86
+#if GATHER_X86 && GATHER_ISA_AVX512VBMI && !GATHER_SMALL
 #include <immintrin.h>
 
 GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")

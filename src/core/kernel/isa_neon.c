@@ -8,7 +8,7 @@
 #include "core/kernel/copy.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_ARM64
+#if GATHER_ARM64 && GATHER_ISA_NEON
 #include <arm_neon.h>
 
 GATHER_INLINE uint8x16_t bytes_at(const char *in) { return vld1q_u8((const uint8_t *)in); }
@@ -55,7 +55,9 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
 #include "core/kernel/nontemporals.tmpl.h"
 
 /* These stores are ordered like all others: no fence is needed. */
+#if !GATHER_SMALL
 static void fence(void) {}
+#endif
 
 /* Tables: the last bytes of the four registers are zeros where the table is shorter. */
 GATHER_INLINE uint8x16x4_t load_table(const gather_span *s) {
@@ -126,16 +128,22 @@ TABLE(4, 2)
 TABLE(8, 1)
 TABLE(8, 2)
 
-const gather_isa gather_isa_neon = {.name = "neon",
-                                    .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
-                                    .table_bytes = {64, 64},
-                                    .nontemporal = {NONTEMPORAL_OF(u32, lines), NONTEMPORAL_OF(u64, lines)},
-                                    .interleaved = {interleaved_u32, interleaved_u64},
-                                    .runs = {runs_u32, runs_u64},
-                                    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
-                                    .nontemporal_copy = nontemporal_copy,
-                                    .fence = fence,
-                                    .decode = &gather_decoding_neon};
+const gather_isa gather_isa_neon = {
+    .name = "neon",
+    .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
+    .table_bytes = {64, 64},
+    .runs = {runs_u32, runs_u64},
+#if !GATHER_SMALL
+    .nontemporal = {NONTEMPORAL_OF(u32, lines), NONTEMPORAL_OF(u64, lines)},
+    .interleaved = {interleaved_u32, interleaved_u64},
+    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
+    .nontemporal_copy = nontemporal_copy,
+    .fence = fence,
+#endif
+#if !defined(GATHER_ONLY_GATHER)
+    .decode = &gather_decoding_neon,
+#endif
+};
 #else
 const gather_isa gather_isa_neon = {.name = "neon"};
 #endif

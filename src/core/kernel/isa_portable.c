@@ -52,6 +52,7 @@ FOLLOW(64)
 #define PICK_NARROWEST 4
 #include "core/kernel/pick.tmpl.h"
 
+#if !defined(GATHER_ONLY_GATHER)
 #include "core/kernel/tuples.tmpl.h"
 
 TUPLES_ALONE(2, 4)
@@ -68,6 +69,7 @@ TUPLES_ALONE(4, 8)
 #include "core/kernel/blocks_iq.tmpl.h"
 
 #include "core/kernel/codes.tmpl.h"
+#endif
 
 #define ROWS_OF(w)                                                                                              \
   {                                                                                                             \
@@ -75,15 +77,21 @@ TUPLES_ALONE(4, 8)
         rows_17_to_31_##w, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w                           \
   }
 
+#if !defined(GATHER_ONLY_GATHER)
 static const gather_decoding DECODING = {BLOCKS_SLOTS, CODES_SLOTS, NARROW_SLOTS};
+#endif
 
-const gather_isa gather_isa_portable = {.name = "portable",
-                                        .rows = {ROWS_OF(u32), ROWS_OF(u64)},
-                                        .runs = {runs_u32, runs_u64},
-                                        .within = WITHIN_SLOTS,
-                                        .fold = FOLD_SLOTS,
-                                        .widen = WIDEN_SLOTS,
-                                        .pick = PICK_SLOTS,
-                                        .tuples_within = TUPLES_WITHIN_SLOTS,
-                                        .tuples_fold = TUPLES_FOLD_SLOTS,
-                                        .decode = &DECODING};
+const gather_isa gather_isa_portable = {
+    .name = "portable",
+    .rows = {ROWS_OF(u32), ROWS_OF(u64)},
+    .runs = {runs_u32, runs_u64},
+    .within = WITHIN_SLOTS,
+    .fold = FOLD_SLOTS,
+    .widen = WIDEN_SLOTS,
+    .pick = PICK_SLOTS,
+#if !defined(GATHER_ONLY_GATHER)
+    .tuples_within = TUPLES_WITHIN_SLOTS,
+    .tuples_fold = TUPLES_FOLD_SLOTS,
+    .decode = &DECODING,
+#endif
+};

@@ -9,7 +9,7 @@
 #include "core/kernel/copy.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_ARM64_SVE
+#if GATHER_ARM64_SVE && GATHER_ISA_SVE
 #include <arm_sve.h>
 
 GATHER_TARGET_BEGIN("+sve")

@@ -4,6 +4,17 @@
  * bytes. Included once per instruction set; the file that includes this defines nontemporal_line (nontemporal.tmpl.h),
  * follow_u32 and follow_u64 (runs.tmpl.h), and with NONTEMPORAL_WHOLE what words.tmpl.h needs.
  */
+#if GATHER_SMALL
+#define INDEX uint32_t
+#define SUFFIX u32
+#define NONTEMPORAL 0
+#include "core/kernel/runs.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#define NONTEMPORAL 0
+#include "core/kernel/runs.tmpl.h"
+#else
 #define INDEX uint32_t
 #define SUFFIX u32
 #include "core/kernel/nontemporal.tmpl.h"
@@ -54,3 +65,4 @@
 static void nontemporal_copy(char *out, const char *in, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) nontemporal_line(out + at, in + at);
 }
+#endif

@@ -113,7 +113,9 @@ GATHER_INLINE void NAME(rounds_of)(const gather_span *s, int count, int64_t data
 /* Moves rounds of 2, 4 and 8 rows that are dense but for the data, without prefetching; false: they are others. */
 GATHER_INLINE bool NAME(short_rounds)(const gather_span *s, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX), count = s->count;
-  if (count > 8 || s->rounds < 2 || s->prefetch_rows > 0 || s->index_step != width || s->out_step != size) return false;
+  if (GATHER_SMALL || count > 8 || s->rounds < 2 || s->prefetch_rows > 0 || s->index_step != width ||
+      s->out_step != size)
+    return false;
   if (s->index_round != count * width || s->out_round != count * size) return false;
   const bool walks = s->data_step == size;
   if (!walks && (s->data_step != 0 || s->axis_step != size)) return false;
@@ -142,8 +144,8 @@ GATHER_INLINE bool NAME(short_rounds)(const gather_span *s, size_t bytes, gather
 /* The usual steps - dense indices, dense output, one table or one that advances - have their own copies of the loop. */
 GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX);
-  const bool dense = by_four && s->index_step == width && s->out_step == size;
-  if (by_four && gather_span_is_again(s))
+  const bool copies = by_four && !GATHER_SMALL, dense = copies && s->index_step == width && s->out_step == size;
+  if (copies && gather_span_is_again(s))
     NAME(again)(s, bytes, copy);
   else if (dense && s->data_step == 0 && s->axis_step == size)
     NAME(loop)(s, width, 0, size, size, true, bytes, copy);

@@ -51,12 +51,14 @@ gather_status gather_elements(const gather_tensor *data, const gather_tensor *in
   return gather_apply(GATHER_OP_OF_ELEMENTS, data, indices, out, &options, error);
 }
 
+#if !defined(GATHER_ONLY_GATHER)
 gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices, int64_t batch_dims,
                         const gather_tensor *out, gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   options.batch_dims = batch_dims;
   return gather_apply(GATHER_OP_OF_ND, data, indices, out, &options, error);
 }
+#endif
 
 gather_status gather_infer_value(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                  const gather_tensor *out, const gather_options *options, gather_error *error) {

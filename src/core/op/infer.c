@@ -46,6 +46,7 @@ gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, 
   return GATHER_OK;
 }
 
+#if !defined(GATHER_ONLY_GATHER)
 static gather_status check_of_tree(const gather_shape *shape, const char *input, int32_t rank, gather_error *error) {
   GATHER_TRY(check_shape(shape, input, error));
   if (shape->rank < 0 || shape->rank == rank) return GATHER_OK;
@@ -83,6 +84,7 @@ gather_status gather_tree_infer_shape(const gather_shape *step_ids, const gather
                                       gather_error *error) {
   return gather_fail_op(error, GATHER_OP_OF_TREE, infer_tree(step_ids, parent_ids, max_seq_len, end_token, out, error));
 }
+#endif
 
 /* ---- the source of each dimension of an output */
 

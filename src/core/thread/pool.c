@@ -10,7 +10,7 @@
  * Each thread has a range of the tasks, and takes from the ranges of others when its own is done. So call after call a
  * thread works on the same part of the same memory, which is in its own cache.
  */
-#if defined(__unix__) || defined(__APPLE__) || defined(_WIN32)
+#if !defined(GATHER_NO_THREADS) && (defined(__unix__) || defined(__APPLE__) || defined(_WIN32))
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* sched_getcpu */
 #endif
