@@ -12,7 +12,7 @@
 typedef struct gather_cli_behind {
   gather_writer *writer;
   char *memory[2], *buffer[2]; /* each begins on a page of its memory */
-  int next; /* the buffer to fill next */
+  int next;                    /* the buffer to fill next */
   pthread_t thread;
   bool running;
   pthread_mutex_t mutex;
