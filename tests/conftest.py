@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from support.sample import STEP
 from support.skip import REQUIRED, skip_test  # noqa: F401  (tests may import skip_test from here too)
 
 
@@ -61,14 +62,18 @@ def pytest_make_collect_report(collector):
     refuse_required_skips(outcome.get_result())
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "all_cases: a test whose cases are all run, whatever GATHER_TEST_CASES says")
+
+
 def pytest_collection_modifyitems(config, items):
     """GATHER_TEST_CASES=n: of the cases of each test function every n-th, the first included, where a program's start is slow."""
-    step = int(os.environ.get("GATHER_TEST_CASES", "1"))
     kept, left, seen = [], [], {}
     for item in items:
         function = item.nodeid.partition("[")[0]
         seen[function] = seen.get(function, -1) + 1
-        (left if seen[function] % step else kept).append(item)
+        all_cases = item.get_closest_marker("all_cases") is not None  # another test counts them
+        (left if seen[function] % STEP and not all_cases else kept).append(item)
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = kept

@@ -49,6 +49,7 @@ def run_check(name: str, model: Path, program=PROGRAM) -> subprocess.CompletedPr
     return subprocess.run([sys.executable, program, libonnxruntime(), model, name], capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("name", checks.CHECKS)
 def test_behaviour(name, model):
     done = run_check(name, model)
