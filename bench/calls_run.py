@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import re
 import sys
 import time
 from datetime import date
-from pathlib import Path
 from statistics import median
 from timeit import Timer
 from types import SimpleNamespace
@@ -206,14 +204,8 @@ def main() -> int:
         print("bench: no call has such a name")
         return 2
     text = written(results, ("machine", "settings"), ("calls", "large", "gil"))
-    if asked.json:
-        path = Path(asked.json)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    else:
-        name = folder.name_of(KIND, results)
-        path = folder.store(name, text)
-        folder.write_page(name, calls_page.page(json.loads(text), name))
+    path = folder.keep(asked.json, folder.name_of(KIND, results), text,
+                       lambda found, name: folder.write_page(name, calls_page.page(found, name)))
     about, seconds = results["machine"], results["settings"]["seconds"]
     print(f"{seconds:.0f} s; load when it began {about['load']} on {about['cpus']} CPUs")
     print(f"written: {path}")

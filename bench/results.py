@@ -10,6 +10,7 @@ import json
 import platform
 import re
 from pathlib import Path
+from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADS, LISTS = ("machine", "settings", "limits", "left_out"), ("rows",)  # of a run of bench/run.py
@@ -55,9 +56,21 @@ def plugin_file(name: str, root: Path = ROOT) -> Path:
 
 def store(name: str, text: str, root: Path = ROOT) -> Path:
     """Puts a run's JSON into the folder."""
-    path = folder(root) / f"{name}.json"
+    return write(folder(root) / f"{name}.json", text)
+
+
+def write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+    return path
+
+
+def keep(given: str, name: str, text: str, make_page: Callable[[dict, str], None]) -> Path:
+    """Puts a run's JSON into the file that was given; without one into the folder, with a page beside it."""
+    if given:
+        return write(Path(given), text)
+    path = store(name, text)
+    make_page(json.loads(text), name)
     return path
 
 
@@ -67,9 +80,7 @@ def stored(kind: str, root: Path = ROOT) -> dict[str, dict]:
 
 
 def write_page(name: str, text: str, root: Path = ROOT, drawn: list[str] = ()) -> None:
-    path = pages(root) / f"{name}.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path = write(pages(root) / f"{name}.md", text)
     print(f"written: {path.relative_to(root)}" + (f", {len(drawn)} pictures" if drawn else ""))
 
 

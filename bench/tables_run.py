@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import machine
+import results as results_folder
 import tables_cases
 import tables_child
 import tables_limit
@@ -28,6 +29,7 @@ from tables_measure import Bench, Settings
 
 MIB, GIB = 1 << 20, 1 << 30
 UNITS = {"KiB": 1 << 10, "MiB": MIB, "GiB": GIB, "B": 1}
+KIND = "tables"
 HEADS = ("machine", "limit", "settings", "limits", "pools", "peers")
 LISTS = ("rows", "depths", "memory")
 
@@ -260,7 +262,7 @@ def run(asked: argparse.Namespace) -> dict:
 def main() -> int:
     asked = arguments()
     if asked.report:
-        for name, found in folder.stored(KIND).items():
+        for name, found in results_folder.stored(KIND).items():
             tables_page.write(found, name, machine.ROOT)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the file and the limit go away then too
@@ -272,14 +274,8 @@ def main() -> int:
     text = written(results, HEADS, LISTS)
     found = json.loads(text)
     print(tables_summary.closing(found))
-    if asked.json:
-        path = Path(asked.json)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    else:
-        name = folder.name_of(KIND, found)
-        path = folder.store(name, text)
-        tables_page.write(found, name, machine.ROOT)
+    path = results_folder.keep(asked.json, results_folder.name_of(KIND, found), text,
+                               lambda kept, name: tables_page.write(kept, name, machine.ROOT))
     print(f"written: {path}")
     return 0
 
