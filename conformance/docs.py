@@ -64,9 +64,7 @@ def tables(answers: list[dict]) -> str:
         for group, counts in answer.get("groups", {}).items():
             text += row([name, group, *(counts[column] or "" for column in COLUMNS)])
             name = ""
-    remarks = [
-        f"- {TITLES[answer['suite']]}: {remark}.\n" for answer in answers for remark in answer.get("remarks", [])
-    ]
+    remarks = [f"- {TITLES[answer['suite']]}: {remark}.\n" for answer in answers for remark in answer.get("remarks", [])]
     return text + "\n" + "".join(remarks)
 
 
