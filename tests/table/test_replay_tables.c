@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay_table.c: the cases that are rows of a table, from files: whole or in parts, by each engine, twice, so that the second take may find
- * what the first has read.
+ * test_replay_tables.c [FIRST [COUNT]]: those random cases of make_cases.py (tests/core/rules) that are rows of a table, from files: whole or
+ * in parts, by each engine, twice, so that the second take may find what the first has read.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/rules/replay.h"
 #include "gather/table.h"
+#include "support/machines.h"
 
-enum { PARTS = REPLAY_PARTS, PATH = 128, TAKES = 2 };
+enum { PARTS = 3, PATH = 128, TAKES = 2, TABLES = 2 /* of each case that is one */ };
+
+static int64_t first, count = INT64_MAX, tables;
+static char folder[] = "/tmp/gather-test-XXXXXX";
+
+/* The case that runs, for messages; NULL between cases. */
+static const replay_case *running;
 
 /* forget: the system is asked to keep the bytes on the disk alone, so that there is something to read. */
 static void write_part(const char *path, const uint8_t *bytes, int64_t size, bool forget) {
@@ -26,13 +35,13 @@ static void write_part(const char *path, const uint8_t *bytes, int64_t size, boo
 }
 
 /* Writes the rows into 1 to PARTS files; returns how many. */
-static int32_t write_parts(const replay_tensor *data, const char *folder, bool forget, char paths[PARTS][PATH]) {
+static int32_t write_parts(const replay_tensor *data, bool forget, char paths[PARTS][PATH]) {
   const int64_t rows = data->tensor.shape[0], row_bytes = data->size / rows;
   const int32_t parts = (int32_t)(1 + replay_below(rows < PARTS ? rows : PARTS));
   for (int32_t n = 0; n < parts; n++) {
-    const int64_t first = rows * n / parts, last = rows * (n + 1) / parts;
+    const int64_t begin = rows * n / parts, end = rows * (n + 1) / parts;
     (void)snprintf(paths[n], PATH, "%s/part%d", folder, (int)n);
-    write_part(paths[n], data->bytes + first * row_bytes, (last - first) * row_bytes, forget);
+    write_part(paths[n], data->bytes + begin * row_bytes, (end - begin) * row_bytes, forget);
   }
   return parts;
 }
@@ -87,12 +96,12 @@ static void take(const replay_case *c, gather_table *table, replay_result *r) {
   }
 }
 
-void replay_table(replay_case *c, const char *folder) {
+static void run_case(replay_case *c) {
   char paths[PARTS][PATH];
   const gather_engine engine = choose_engine();
   /* Other engines read what is in memory too. */
   const bool forget = engine == GATHER_ENGINE_AUTO && replay_below(4) == 0;
-  const int32_t parts = write_parts(&c->tensors[REPLAY_DATA], folder, forget, paths);
+  const int32_t parts = write_parts(&c->tensors[REPLAY_DATA], forget, paths);
   gather_table *table = open_table(&c->tensors[REPLAY_DATA], engine, paths, parts);
   for (int n = 0; n < TAKES; n++) {
     replay_result result = {.fresh = false};
@@ -102,4 +111,57 @@ void replay_table(replay_case *c, const char *folder) {
   }
   gather_table_close(table);
   for (int32_t n = 0; n < parts; n++) (void)unlink(paths[n]);
+}
+
+static void every_table(void **state) {
+  const int64_t cases = replay_open(replay_cases_file());
+  (void)state;
+  replay_areas_create(replay_largest());
+  for (int64_t n = 0; n < cases; n++) {
+    static replay_case c; /* say_case reads it after a crash */
+    replay_next(&c);
+    if (n < first || n - first >= count || !c.is_table) continue;
+    running = &c;
+    replay_seed((uint64_t)(c.number * 1000 + 999));
+    for (int table = 0; table < TABLES; table++, tables++) {
+      replay_tune(MACHINE_ISAS);
+      run_case(&c);
+    }
+    running = NULL;
+  }
+  print_message("%" PRId64 " tables\n", tables);
+  if (count == INT64_MAX) assert_true(tables > 0);
+}
+
+static int create(void **state) {
+  (void)state;
+  replay_executors_create();
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int destroy(void **state) {
+  (void)state;
+  machine_reset();
+  replay_executors_destroy();
+  replay_areas_destroy();
+  replay_close();
+  for (int part = 0; part < PARTS; part++) { /* after a failure there may be some */
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s/part%d", folder, part);
+    (void)unlink(name);
+  }
+  return rmdir(folder);
+}
+
+/* Says which case failed or crashed. */
+static int say_case(void **state) {
+  (void)state;
+  if (running) replay_say(running, "a table");
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(every_table, say_case)};
+  if (argc > 1) first = strtoll(argv[1], NULL, 10), count = argc > 2 ? strtoll(argv[2], NULL, 10) : 1;
+  return cmocka_run_group_tests(tests, create, destroy);
 }
