@@ -32,7 +32,7 @@ OBJECTS = {
     "all": [CLANG or CC, "-O0"],
     "gather": [CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_NO_THREADS"],
     "gather_wide": [CC, "-O0", "-DGATHER_ONLY_GATHER"],
-    "no_codecs": [CC, "-O0", "-DGATHER_NO_CODECS", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_AVX512=0", "-DGATHER_ISA_NEON=0"],
+    "no_codecs": [CC, "-O0", "-DGATHER_NO_CODECS", "-DGATHER_ISA_AVX512=0"],
     "portable": [CLANG or CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_NEON=0", "-DGATHER_ISA_SVE=0"],
 }
 
