@@ -99,6 +99,19 @@ static gather_status open_local(const gather_table_source_wishes *wishes, gather
   return wishes->mapped ? map_file(source, error) : GATHER_OK;
 }
 
+gather_status gather_table_source_look(const char *path, uint64_t *device, uint64_t *inode, int64_t *size,
+                                       gather_error *error) {
+  struct stat about;
+  const int fd = open_file(path, 0);
+  if (fd < 0) return gather_fail_system(error, path, errno, "open it");
+  const int number = fstat(fd, &about) == 0 ? 0 : errno;
+  (void)close(fd);
+  if (number != 0) return gather_fail_system(error, path, number, "find out its size");
+  *device = (uint64_t)about.st_dev, *inode = (uint64_t)about.st_ino;
+  *size = (int64_t)about.st_size;
+  return check_kind(path, about.st_mode, error);
+}
+
 static gather_status begin(const char *path, gather_table_source *source, gather_error *error) {
   *source = (gather_table_source){.fd = -1, .direct_fd = -1, .block_bytes = GATHER_TABLE_BLOCK_BYTES};
   size_t bytes = strlen(path) + 1;
