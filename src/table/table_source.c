@@ -19,19 +19,23 @@
 #include "table/system/table_system.h"
 
 /* Windows: reads of one file, by several threads or overlapped, do not wait for each other. */
-#if !defined(O_OVERLAPPED)
-#define O_OVERLAPPED 0
+#if defined(O_OVERLAPPED)
+enum { OVERLAPPED_FLAG = O_OVERLAPPED };
+#else
+enum { OVERLAPPED_FLAG = 0 };
 #endif
 
 /* Systems that have none read past the page cache in other ways, or not at all: gather_direct_begin. */
-#if !defined(O_DIRECT)
-#define O_DIRECT 0
+#if defined(O_DIRECT)
+enum { DIRECT_FLAG = O_DIRECT };
+#else
+enum { DIRECT_FLAG = 0 };
 #endif
 
 /* open() for reading, with more flags. Returns -1 and sets errno on failure. O_NONBLOCK: else opening a pipe would wait for a writer. */
 static int open_file(const char *path, int more) {
   int fd;
-  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_OVERLAPPED | more, 0);
+  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | OVERLAPPED_FLAG | more, 0);
   while (fd < 0 && errno == EINTR);
   return fd;
 }
@@ -74,7 +78,7 @@ static int check_direct(gather_table_source *source, const struct stat *first) {
 
 /* A second descriptor, whose reads bypass the page cache. first: what the one through the page cache said of the file. */
 static void open_direct(gather_table_source *source, const struct stat *first) {
-  source->direct_fd = open_file(source->path, O_DIRECT);
+  source->direct_fd = open_file(source->path, DIRECT_FLAG);
   source->direct_errno = source->direct_fd < 0 ? errno : check_direct(source, first);
   if (source->direct_errno == 0 || source->direct_fd < 0) return;
   (void)close(source->direct_fd);
