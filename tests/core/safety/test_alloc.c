@@ -1,62 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_alloc.c: the heap, counted. A gather in one call takes nothing from it; everything that does fails cleanly when any one of
- * its allocations fails, and gives back what it had. The linker puts the functions below in the place of malloc and its kin.
+ * its allocations fails, and gives back what it had.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "gather/codec.h"
 #include "gather/file.h"
 #include "gather/tree.h"
-#include "support/unit.h"
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void __real_free(void *memory);
-char *__real_realpath(const char *path, char *room);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-void __wrap_free(void *memory);
-char *__wrap_realpath(const char *path, char *room);
-
-static long asked, alive, fail_at = -1; /* allocations asked for; those not freed; the one that fails */
-
-static int fails(void) { return asked++ == fail_at; }
-
-static void *counted(void *memory) {
-  if (memory) alive++;
-  return memory;
-}
-
-void *__wrap_malloc(size_t bytes) { return fails() ? NULL : counted(__real_malloc(bytes)); }
-
-void *__wrap_calloc(size_t count, size_t bytes) { return fails() ? NULL : counted(__real_calloc(count, bytes)); }
-
-void *__wrap_realloc(void *memory, size_t bytes) {
-  if (fails()) return NULL;
-  void *moved = __real_realloc(memory, bytes);
-  if (!memory && moved) alive++;
-  return moved;
-}
-
-void __wrap_free(void *memory) {
-  if (memory) alive--;
-  __real_free(memory);
-}
-
-/* realpath allocates inside the C library, where no wrapping reaches. */
-char *__wrap_realpath(const char *path, char *room) {
-  if (!room && fails()) {
-    errno = ENOMEM;
-    return NULL;
-  }
-  char *real = __real_realpath(path, room);
-  return room ? real : counted(real);
-}
+#include "support/fail_each.h"
 
 /* ---- nothing from the heap ------------------------------------------------------------------------------------------- */
 
@@ -133,7 +86,8 @@ static long gather_in_parts(bool threads, long fail) {
   options.executor = threads ? &two : NULL;
   memset(parts_out, 0, sizeof parts_out);
   long before = alive;
-  asked = 0, fail_at = fail;
+  asked = 0;
+  fail_at = fail;
   assert_status(gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, NULL), GATHER_OK);
   fail_at = -1;
   assert_int_equal(alive, before);
@@ -180,7 +134,8 @@ static long gather_staged(bool threads, bool shared, long fail, int bad) {
   if (shared) indices.flags = GATHER_TENSOR_SHARED;
   memset(out_bytes, 0xEE, sizeof out_bytes);
   const long before = alive;
-  asked = 0, fail_at = fail;
+  asked = 0;
+  fail_at = fail;
   gather_status status = gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, &error);
   fail_at = -1;
   assert_int_equal(alive, before);
@@ -214,27 +169,12 @@ static void staged(void **state) {
 
 /* ---- every allocation fails once ------------------------------------------------------------------------------------- */
 
-/* Lets allocation 0, 1, 2 ... of `make` fail until none is left to fail. make returns its status and cleans up after success.
- * Returns how many there were. */
-static long fail_each(gather_status (*make)(gather_error *error)) {
-  for (long k = 0;; k++) {
-    gather_error error = dirty_error();
-    long before = alive;
-    asked = 0;
-    fail_at = k;
-    gather_status status = make(&error);
-    bool failed = asked > k;
-    fail_at = -1;
-    assert_int_equal(alive, before);
-    if (!failed) {
-      assert_status(status, GATHER_OK);
-      return k;
-    }
-    assert_status(status, GATHER_OUT_OF_MEMORY);
-    assert_error(&error, GATHER_OUT_OF_MEMORY);
-    assert_true(k < 1000);
-  }
-}
+typedef gather_status maker(gather_error *error);
+
+static gather_status call_maker(const void *make, gather_error *error) { return (*(maker *const *)make)(error); }
+
+/* make returns its status and cleans up after success. Returns how many allocations there were. */
+static long fail_make(maker *make) { return fail_each_as(call_maker, &make, GATHER_OK, FAIL_EVERY); }
 
 static gather_status make_plan(gather_error *error) {
   gather_plan *plan = NULL;
@@ -258,7 +198,7 @@ static gather_status make_plan(gather_error *error) {
 
 static void plans(void **state) {
   (void)state;
-  assert_int_equal(fail_each(make_plan), 1); /* "one heap object" */
+  assert_int_equal(fail_make(make_plan), 1); /* "one heap object" */
 }
 
 /* Shared indices that are read in another order than the rows move: they are copied, all of them. */
@@ -330,9 +270,9 @@ static gather_status make_tree(gather_error *error) {
 
 static void copies(void **state) {
   (void)state;
-  assert_int_equal(fail_each(make_shared), 1);
-  assert_int_equal(fail_each(make_decoded), 2);
-  assert_int_equal(fail_each(make_tree), 1);
+  assert_int_equal(fail_make(make_shared), 1);
+  assert_int_equal(fail_make(make_decoded), 2);
+  assert_int_equal(fail_make(make_tree), 1);
 }
 
 static gather_status make_pool(gather_error *error) {
@@ -344,7 +284,7 @@ static gather_status make_pool(gather_error *error) {
 
 static void pools(void **state) {
   (void)state;
-  assert_true(fail_each(make_pool) >= 1);
+  assert_true(fail_make(make_pool) >= 1);
 }
 
 /* A small .npy file of two float32. */
@@ -389,9 +329,9 @@ static gather_status make_raw_file(gather_error *error) {
 
 static void files(void **state) {
   (void)state;
-  assert_true(fail_each(make_file) >= 1);
-  assert_true(fail_each(make_memory_file) >= 1);
-  assert_true(fail_each(make_raw_file) >= 1);
+  assert_true(fail_make(make_file) >= 1);
+  assert_true(fail_make(make_memory_file) >= 1);
+  assert_true(fail_make(make_raw_file) >= 1);
 }
 
 static gather_status write_file(const char *format, gather_error *error) {
@@ -423,10 +363,10 @@ static gather_status abandon_npy(gather_error *error) {
 
 static void writers(void **state) {
   (void)state;
-  assert_true(fail_each(write_npy) >= 1);
-  assert_true(fail_each(write_raw) >= 1);
-  assert_true(fail_each(write_pb) >= 1);
-  assert_true(fail_each(abandon_npy) >= 1);
+  assert_true(fail_make(write_npy) >= 1);
+  assert_true(fail_make(write_raw) >= 1);
+  assert_true(fail_make(write_pb) >= 1);
+  assert_true(fail_make(abandon_npy) >= 1);
 }
 
 static int create_files(void **state) {
