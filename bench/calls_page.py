@@ -114,8 +114,7 @@ def all_forms(results: dict) -> str:
 
 
 def wrong(results: dict) -> str:
-    lines = [[row["name"], code(found["form"]), found["why"].replace("|", "/")]
-             for row in results["calls"] for found in row["wrong"]]
+    lines = [[row["name"], code(found["form"]), found["why"].replace("|", "/")] for row in results["calls"] for found in row["wrong"]]
     return "Left out:\n\n" + table(["row", "statement", "why"], lines, 3) if lines else ""
 
 

@@ -63,9 +63,7 @@ def machine_of(results: dict) -> str:
     )
     lines = [[name, str(about[key]).strip()] for name, key in wanted if str(about.get(key, "")).strip()]
     lines.append(["versions", ", ".join(f"{name} {version}" for name, version in about["versions"].items())])
-    lines.append(
-        ["absent", "; ".join(f"{name} ({why})" for name, why in about["absent"].items()).replace("|", "/") or "none"]
-    )
+    lines.append(["absent", "; ".join(f"{name} ({why})" for name, why in about["absent"].items()).replace("|", "/") or "none"])
     lines.append(
         [
             "run",
@@ -135,22 +133,14 @@ def cell(row: dict, name: str) -> str:
 
 def names_of(rows: list[dict]) -> list[str]:
     """Ours first, then the peers, without the limits."""
-    found = list(
-        dict.fromkeys(
-            (way["kind"] != "ours", way["way"]) for row in rows for way in row["ways"] if way["kind"] != "limit"
-        )
-    )
+    found = list(dict.fromkeys((way["kind"] != "ours", way["way"]) for row in rows for way in row["ways"] if way["kind"] != "limit"))
     return [name for _, name in sorted(found, key=lambda pair: pair[0])]
 
 
 def rates(rows: list[dict], limit: str) -> str:
     names = names_of(rows)
     lines = [
-        [
-            row["name"],
-            rate(summary.limit(row)),
-            *(f"**{cell(row, name)}**" if name == AUTO else cell(row, name) for name in names),
-        ]
+        [row["name"], rate(summary.limit(row)), *(f"**{cell(row, name)}**" if name == AUTO else cell(row, name) for name in names)]
         for row in rows
     ]
     return table(["rows of, ids", limit, *names], lines)
@@ -168,11 +158,7 @@ def ratio_table(rows: list[dict], names: dict[str, str]) -> str:
             line.append(f"**{shown}**" if value < summary.AIMS[key] else shown)
         spread = summary.entry(row, AUTO).get("rows_s") if summary.entry(row, AUTO) else None
         line.append(f"{rate(spread['low'])} - {rate(spread['high'])}" if spread else "-")
-        line += [
-            f"{times(one['ratio'])}{'' if one['verdict'] == 'win' else ' ' + one['verdict']} ({one['peer']})"
-            if one
-            else "-"
-        ]
+        line += [f"{times(one['ratio'])}{'' if one['verdict'] == 'win' else ' ' + one['verdict']} ({one['peer']})" if one else "-"]
         lines.append(line)
     return table(["rows of, ids", *names.values(), "auto, lowest - highest", "auto / fastest peer"], lines)
 
@@ -180,10 +166,7 @@ def ratio_table(rows: list[dict], names: dict[str, str]) -> str:
 def read_table(rows: list[dict]) -> str:
     names = names_of(rows)
     lines = [
-        [
-            row["name"],
-            *(number(way["read"]) if (way := summary.entry(row, name)) and "read" in way else "-" for name in names),
-        ]
+        [row["name"], *(number(way["read"]) if (way := summary.entry(row, name)) and "read" in way else "-" for name in names)]
         for row in rows
     ]
     return table(["rows of, ids", *names], lines)
@@ -195,13 +178,7 @@ def engines(rows: list[dict]) -> str:
     for row in rows:
         for way in row["ways"]:
             if "engine" in way:
-                key = (
-                    way["way"],
-                    way["engine"],
-                    "yes" if way["direct"] else "no",
-                    str(way["depth"]),
-                    way.get("why", ""),
-                )
+                key = way["way"], way["engine"], "yes" if way["direct"] else "no", str(way["depth"]), way.get("why", "")
                 found.setdefault(key, []).append(row["name"])
     lines = [[*key[:4], key[4].replace("|", "/"), str(len(names))] for key, names in found.items()]
     return table(["opened as", "reads by", "direct I/O", "depth", "why", "rows"], lines, 5) if lines else ""
@@ -245,16 +222,7 @@ def memory_part(results: dict) -> str:
     ]
     one = results["memory"][0]
     return MEMORY.format(row=size_name(one["row_bytes"]), batch=one["batch"], seconds=number(one["seconds"])) + table(
-        [
-            "who",
-            "limit, MiB",
-            "peak, MiB",
-            "peak by its own statistics, MiB",
-            "held",
-            "with the page cache, MiB",
-            "rows/s",
-            "killed",
-        ],
+        ["who", "limit, MiB", "peak, MiB", "peak by its own statistics, MiB", "held", "with the page cache, MiB", "rows/s", "killed"],
         lines,
     )
 
@@ -285,13 +253,7 @@ def depth_part(results: dict) -> str:
 
 def not_reached(results: dict) -> str:
     missed = [
-        [
-            state,
-            name,
-            {"disk": "the disk", "memmap": MEMMAP, "memcpy": MEMCPY}[key],
-            times(summary.AIMS[key]),
-            times(value),
-        ]
+        [state, name, {"disk": "the disk", "memmap": MEMMAP, "memcpy": MEMCPY}[key], times(summary.AIMS[key]), times(value)]
         for state, name, key, value in summary.missed(results)
     ]
     lost = [[state, name, peer, times(value)] for state, name, peer, value in summary.lost(results)]
@@ -318,10 +280,7 @@ def page(results: dict, name: str, drawn: list[str]) -> str:
 
     given = [[one["way"], one["how"]] for one in results["peers"]]
     given.append(
-        [
-            "pread pool",
-            "C: that many threads, one pread per row, through the page cache or with direct I/O; the best of [six](#the-disk)",
-        ]
+        ["pread pool", "C: that many threads, one pread per row, through the page cache or with direct I/O; the best of [six](#the-disk)"]
     )
     parts = [
         HEAD.format(name=name, file=size_name(settings["bytes"]), memory=size_name(settings["memory"])),
@@ -334,12 +293,8 @@ def page(results: dict, name: str, drawn: list[str]) -> str:
         limit_of(results),
         RUN,
         READ.format(
-            head=BEGINS,
-            run=CLUSTER,
-            slow=number(settings["slow_seconds"]),
-            working=mib(settings["working_set"]),
-            rounds=settings["rounds"],
-            warm_rounds=settings["warm_rounds"],
+            head=BEGINS, run=CLUSTER, slow=number(settings["slow_seconds"]), working=mib(settings["working_set"]),
+            rounds=settings["rounds"], warm_rounds=settings["warm_rounds"],
         )
         + table(["who", "how"], given, 2),
         "## The disk\n",

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/base/arena.h"
 #include "support/unit.h"
 #include "support/wrapped.h"
 
@@ -51,6 +50,7 @@ static void *counted(void *memory) {
 }
 
 #if defined(GATHER_TEST_WRAPS)
+#include "core/base/arena.h"
 
 WRAPPED(void *, gather_alloc, (int64_t bytes)) { return fails_now() ? NULL : counted(REAL(gather_alloc)(bytes)); }
 
@@ -143,6 +143,15 @@ static long fail_each_as(failing_work *work, const void *context, gather_status 
 
 static inline long fail_each(failing_work *work, const void *context, gather_status wanted) {
   return fail_each_as(work, context, wanted, 0);
+}
+
+/* The same, of every piece, for works that need no context. */
+static inline gather_status fail_call(const void *make, gather_error *error) {
+  gather_status (*const *work)(gather_error *) = make;
+  return (*work)(error);
+}
+static inline long fail_making(gather_status (*make)(gather_error *error)) {
+  return fail_each_as(fail_call, &make, GATHER_OK, FAIL_EVERY);
 }
 
 #endif

@@ -77,11 +77,7 @@ class Setting:
     codec: str = ""
 
     def __str__(self) -> str:
-        words = [
-            self.engine,
-            *(["buffered"] if self.buffered else []),
-            *(["keep_signals"] if self.keep_signals else []),
-        ]
+        words = [self.engine, *(["buffered"] if self.buffered else []), *(["keep_signals"] if self.keep_signals else [])]
         return "-".join([*words, f"m{self.memory >> 20}", f"c{self.cache}", f"d{self.depth}"])
 
 
@@ -97,17 +93,8 @@ class Table:
     def __init__(self, path, how: Setting = Setting(), raw: tuple[str, tuple[int, ...], int] | None = None) -> None:
         paths = [os.fsencode(part) for part in (path if isinstance(path, list) else [path])]
         options = Options(
-            c.sizeof(Options),
-            ENGINES.index(how.engine),
-            how.memory,
-            how.cache,
-            how.depth,
-            how.buffered,
-            how.keep_signals,
-            None,
-            False,
-            LIB.gather_type_parse(how.decode_as.encode()),
-            how.codec.encode(),
+            c.sizeof(Options), ENGINES.index(how.engine), how.memory, how.cache, how.depth, how.buffered, how.keep_signals, None, False,
+            LIB.gather_type_parse(how.decode_as.encode()), how.codec.encode(),
         )
         if raw:
             shape = int64s(raw[1])
@@ -115,9 +102,7 @@ class Table:
         self.handle, error = P(), Error()
         if isinstance(path, list):
             list_of_paths = (c.c_char_p * (len(paths) + 1))(*paths)
-            status = LIB.gather_table_open_parts(
-                list_of_paths, len(paths), c.byref(options), c.byref(self.handle), c.byref(error)
-            )
+            status = LIB.gather_table_open_parts(list_of_paths, len(paths), c.byref(options), c.byref(self.handle), c.byref(error))
         else:
             status = LIB.gather_table_open(paths[0], c.byref(options), c.byref(self.handle), c.byref(error))
         check(status, error)
@@ -150,13 +135,9 @@ class Table:
 
     def _call(self, ids: np.ndarray, out: np.ndarray, on_bad: str, negative: str, fill: bytes) -> tuple:
         kind = self.info.tensor
-        target = tensor(
-            kind.type, (*ids.shape, *self.shape[1:]), out.ctypes.data, None, kind.item_bytes, flags=kind.flags & BYTE_SWAPPED
-        )
+        target = tensor(kind.type, (*ids.shape, *self.shape[1:]), out.ctypes.data, None, kind.item_bytes, flags=kind.flags & BYTE_SWAPPED)
         bad = I64(-1)
-        options = TakeOptions(
-            c.sizeof(TakeOptions), None, ON_BAD.index(on_bad), NEGATIVE.index(negative), None, None, c.pointer(bad)
-        )
+        options = TakeOptions(c.sizeof(TakeOptions), None, ON_BAD.index(on_bad), NEGATIVE.index(negative), None, None, c.pointer(bad))
         text = c.create_string_buffer(fill, len(fill) + 1)
         options.fill = c.cast(text, P)
         return index_tensor(ids), target, options, bad, text
@@ -185,10 +166,7 @@ class Table:
         out = self.new(ids) if out is None else out
         indices, target, options, bad, _text = self._call(ids, out, on_bad, negative, fill)
         error = Error()
-        check(
-            LIB.gather_table_take(self.handle, c.byref(indices), c.byref(target), c.byref(options), c.byref(error)),
-            error,
-        )
+        check(LIB.gather_table_take(self.handle, c.byref(indices), c.byref(target), c.byref(options), c.byref(error)), error)
         return out, bad.value
 
     def submit(self, ids: np.ndarray, on_bad="default", negative="default", fill=b""):
@@ -196,9 +174,7 @@ class Table:
         out = self.new(ids)
         kept = self._call(ids, out, on_bad, negative, fill)
         job, error = P(), Error()
-        status = LIB.gather_table_submit(
-            self.handle, c.byref(kept[0]), c.byref(kept[1]), c.byref(kept[2]), c.byref(job), c.byref(error)
-        )
+        status = LIB.gather_table_submit(self.handle, c.byref(kept[0]), c.byref(kept[1]), c.byref(kept[2]), c.byref(job), c.byref(error))
         check(status, error)
 
         def wait() -> tuple[np.ndarray, int]:

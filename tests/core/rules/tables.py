@@ -17,7 +17,7 @@ from support import headers  # noqa: E402
 # MAX_RANK, KIND_INT, BAD_ERROR ...: the names of the header without GATHER_, GATHER_ON_ and GATHER_TENSOR_.
 NAMED = re.compile("GATHER_(?:ON_|TENSOR_)?((?:MAX_RANK|READ_|BYTE_|SHARED|PACKING_|KIND_|FAMILY_|BAD_|NEGATIVE_|OFF_AXIS_|TUPLES_|DIM_|AXIS_UNK).*)")
 globals().update({found[1]: number for name, number in headers.numbers.items() if (found := NAMED.fullmatch(name))})
-WITH_ORACLE = ("GATHER", "ELEMENTS", "ND")  # the other families have oracles and cases of their own: tests/support, tests/core/unit
+ELSEWHERE = [globals()[f"FAMILY_{name}"] for name in ("TREE", "STABLEHLO")]  # their oracles and cases: tests/support, tests/core/unit
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def read_ops() -> list[Op]:
             op.fused,
         )
         for op in op_tables.read_ops()
-        if op.family in WITH_ORACLE
+        if globals()[f"FAMILY_{op.family}"] not in ELSEWHERE
     ]
 
 

@@ -26,7 +26,6 @@
 #include "core/system/condition.h"
 #include "core/system/disk.h"
 #include "core/system/pages.h"
-#include "gather/file.h"
 #include "support/unit.h"
 #include "support/wrapped.h"
 
@@ -407,14 +406,6 @@ static void texts_of_numbers(void **state) {
   char text[64] = "unset";
   gather_double_text(1.5, 6, text, 0);
   assert_string_equal(text, "unset");
-  static const struct {
-    int64_t amount;
-    const char *text;
-  } AMOUNTS[] = {{0, "0 bytes"},         {1, "1 byte"},       {1023, "1023 bytes"},
-                 {1024, "1.00 KiB"},     {102400, "100 KiB"}, {INT64_C(1) << 40, "1.00 TiB"},
-                 {INT64_MAX, "8.00 EiB"}};
-  for (size_t i = 0; i < COUNT(AMOUNTS); i++)
-    assert_string_equal(gather_text_bytes(AMOUNTS[i].amount, text, sizeof text), AMOUNTS[i].text);
   static const int64_t LONG[] = {INT64_MAX, INT64_MAX, INT64_MAX};
   assert_string_equal(gather_shape_text(text, sizeof text, 0, NULL), "[]");
   assert_string_equal(gather_shape_text(text, sizeof text, 2, DIMS(3, 4)), "[3, 4]");
