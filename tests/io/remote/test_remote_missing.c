@@ -146,7 +146,6 @@ int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t
 
 /* First of all, before it is loaded for good. */
 static void test_library(void **state) {
-  (void)state;
   gather_error error;
   gather_remote_client *client = NULL;
   atomic_store(&no_library, 1);
@@ -315,7 +314,6 @@ static void fail_each(played_server *server, const use *what, atomic_int *count,
 
 static void test_allocations(void **state) {
   played_server server;
-  (void)state;
   assert_non_null(mkdtemp(cache_folder));
   for (int i = 0; i < USE_COUNT; i++) {
     played_start(&server, answer_all, USES[i].small ? 200000 : PLAYED_SIZE, "\"v1\"");
@@ -327,7 +325,6 @@ static void test_allocations(void **state) {
 }
 
 static void test_system(void **state) {
-  (void)state;
   played_server server;
   gather_error error;
   played_start(&server, answer_all, PLAYED_SIZE, "\"v1\"");
