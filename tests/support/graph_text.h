@@ -389,8 +389,7 @@ static inline char *graph_text_print_operand(char *text, const gather_operand *o
     else
       *text++ = '?';
   }
-  *text++ = ']';
-  return text;
+  return text + sprintf(text, "]");
 }
 
 /* Reads a graph; the file in `t` then has it, and must outlive a model of it. */
