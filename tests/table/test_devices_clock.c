@@ -99,7 +99,6 @@ static int64_t run(int parts, const int *rows, const int *devices, const int64_t
 
 /* A slow device, and one ten times as fast with ten times the rows: each takes 1000 steps by itself. */
 static void test_slow_and_fast(void **state) {
-  (void)state;
   static const int rows[] = {80, 800}, devices[] = {0, 1};
   static const int64_t latency[] = {100, 10};
   device_table t;
@@ -129,7 +128,6 @@ static void test_slow_and_fast(void **state) {
 
 /* Small parts that take turns: one queue is soon full of the slow device's reads. */
 static void test_parts_in_turn(void **state) {
-  (void)state;
   static const int rows[] = {10, 100, 10, 100, 10, 100, 10, 100}, devices[] = {0, 1, 0, 1, 0, 1, 0, 1};
   static const int64_t latency[] = {100, 10};
   device_table t;
@@ -144,7 +142,6 @@ static void test_parts_in_turn(void **state) {
 
 /* Equal devices are read at the same time. */
 static void test_equal(void **state) {
-  (void)state;
   static const int rows[] = {80, 80, 80, 80}, devices[] = {3, 1, 4, 9};
   static const int64_t latency[] = {0, 50, 0, 50, 50, 0, 0, 0, 0, 50};
   device_table t;
@@ -160,7 +157,6 @@ static void test_equal(void **state) {
 
 /* A device without rows to read, one with fewer than its depth, and files of one device in several parts. */
 static void test_few(void **state) {
-  (void)state;
   static const int rows[] = {3, 40, 1, 40}, devices[] = {0, 1, 2, 1};
   static const int64_t latency[] = {1000, 10, 7};
   device_table t;
@@ -180,7 +176,6 @@ static void test_few(void **state) {
 
 /* One device: as before, one queue. */
 static void test_one(void **state) {
-  (void)state;
   static const int rows[] = {40, 40}, devices[] = {5, 5};
   static const int64_t latency[] = {0, 0, 0, 0, 0, 10};
   device_table t;

@@ -71,7 +71,6 @@ static void make_row(char *row, int64_t number) {
 
 /* In batches of every length: also the last of a batch, and none behind it. */
 static void test_every_row_is_found(void **state) {
-  (void)state;
   gather_cache *cache = gather_cache_create(CACHE_ROW, 10000, 1 << 20);
   assert_non_null(cache);
   char row[CACHE_ROW];
@@ -99,7 +98,6 @@ static void test_every_row_is_found(void **state) {
 
 /* It has two mappings. Without either of them there is no cache, and nothing is left. */
 static void test_mappings_that_are_refused(void **state) {
-  (void)state;
   for (int refused = 0; refused < 3; refused++) {
     pages_made = 0, pages_refused = refused;
     gather_cache *cache = gather_cache_create(CACHE_ROW, 10000, 1 << 20);
@@ -121,7 +119,6 @@ static gather_where ask(gather_residency *residency, int region) {
 
 /* Room for two regions of five: the others are read without waiting, and after so many refusals the oldest makes room. */
 static void test_regions_make_room(void **state) {
-  (void)state;
   static char nothing[1];
   gather_map_use use = {.most_bytes = (int64_t)AT_ONCE * GATHER_REGION_BYTES};
   gather_table_source source = {
@@ -163,7 +160,6 @@ static void test_regions_make_room(void **state) {
 
 /* A region is mapped as a whole when so many of its rows were wanted; at once if many are announced. */
 static void test_regions_are_mapped(void **state) {
-  (void)state;
   static char nothing[1];
   gather_map_use use = {.most_bytes = INT64_MAX};
   gather_table_source source = {
@@ -224,7 +220,6 @@ static void take_from_cut(int32_t parts, int64_t memory, int64_t count, int64_t 
 
 /* Wherever the row is among the indices: they are looked at 256 at a time, and taken some thousands at a time. */
 static void test_each_cut_row_is_noticed(void **state) {
-  (void)state;
   static const int64_t SOME[] = {0, 1, 255, 256, 257, 300, 511, 512, 599};
   static const int64_t MANY[] = {0, 4095, 4096, 16384, 65535, 65536, 65537, 70000, 131072, 150001, IDS - 1};
   for (int32_t parts = 1; parts <= 2; parts++) {
@@ -296,7 +291,6 @@ static void check_rows(gather_table *table, const npy_part parts[2]) {
 }
 
 static void test_files_that_are_one_table(void **state) {
-  (void)state;
 #define C_ORDER "False"
 #define F_ORDER "True"
   static const struct {

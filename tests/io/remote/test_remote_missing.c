@@ -120,7 +120,6 @@ WRAPPED(int, pthread_cond_init, (pthread_cond_t * condition, const pthread_conda
 
 /* First of all, before it is loaded for good. */
 static void test_library(void **state) {
-  (void)state;
   gather_error error;
   gather_remote_client *client = NULL;
   atomic_store(&no_library, 1);
@@ -270,7 +269,6 @@ static gather_status run_use(const void *context, gather_error *error) {
  * nothing stays behind. */
 static void test_allocations(void **state) {
   played_server server;
-  (void)state;
   assert_non_null(mkdtemp(cache_folder));
   for (int i = 0; i < USE_COUNT; i++) {
     played_start(&server, answer_all, USES[i].small ? 200000 : PLAYED_SIZE, "\"v1\"");
@@ -283,7 +281,6 @@ static void test_allocations(void **state) {
 }
 
 static void test_system(void **state) {
-  (void)state;
   played_server server;
   gather_error error;
   played_start(&server, answer_all, PLAYED_SIZE, "\"v1\"");

@@ -118,7 +118,6 @@ static long fail_shuffle(const gather_shuffle_options *options, const gather_ten
 static void allocations(void **state) {
   static int64_t rows[ROWS];
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
-  (void)state;
   assert_status(gather_shuffle_rows(4, ROWS, 0, ROWS, rows, NULL), GATHER_OK);
   for (int32_t passes = 1; passes <= 2; passes++) {
     gather_shuffle_options options = shuffled_options(4, passes);
@@ -237,7 +236,6 @@ static void system_calls(void **state) {
                {"posix_fallocate", EOPNOTSUPP, true, SEED | ORDER}};
   static int64_t rows[ROWS];
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
-  (void)state;
   assert_status(gather_shuffle_rows(4, ROWS, 0, ROWS, rows, NULL), GATHER_OK);
   for (int mode = SEED; mode < MODES_END; mode *= 2)
     for (size_t c = 0; c < COUNT(CALLS); c++)
@@ -268,7 +266,6 @@ static void system_calls(void **state) {
 /* Without a seed the system is asked for one; without an answer the caller must give it. */
 static void no_random_numbers(void **state) {
   static const char *const CALLS[] = {"openat", "read"};
-  (void)state;
   for (size_t c = 0; c < COUNT(CALLS); c++) {
     int told = 0;
     for (int n = 0; n < 8; n++) {

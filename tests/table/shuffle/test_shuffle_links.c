@@ -48,7 +48,6 @@ static gather_status run(bool resume, bool replace) {
 }
 
 static void a_new_file(void **state) {
-  (void)state;
   for (int links = 0; links < 2; links++) {
     has_links = links != 0;
     assert_status(run(false, false), GATHER_OK);
@@ -60,7 +59,6 @@ static void a_new_file(void **state) {
 
 /* It appears while the shuffle runs: it is kept, and the work is not lost. */
 static void a_file_of_somebody_else(void **state) {
-  (void)state;
   for (int links = 0; links < 2; links++) {
     char text[32] = "";
     has_links = links != 0, race = "o.npy";
@@ -80,7 +78,6 @@ static void a_file_of_somebody_else(void **state) {
 
 /* The name that was reserved is free again, and the rows are still there. */
 static void a_rename_that_fails(void **state) {
-  (void)state;
   for (int replace = 0; replace < 2; replace++) {
     has_links = false, renames_refused = 1;
     assert_status(run(false, replace != 0), GATHER_IO_ERROR);
@@ -95,7 +92,6 @@ static void a_rename_that_fails(void **state) {
 
 /* A program that was killed when the rows had the output's name too: they are the output. Another file in its place is kept. */
 static void killed_between_two_names(void **state) {
-  (void)state;
   enum { RIGHT, COPIED, ELSEWHERE, BOTH, WAYS };
   for (int way = RIGHT; way < WAYS; way++) {
     has_links = false, renames_refused = 1;
