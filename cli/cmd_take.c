@@ -24,8 +24,11 @@ enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
 static bool is_descr(const char *name) {
   static const int64_t NOTHING[1] = {0};
   const gather_raw probe = {.type = name, .rank = 1, .shape = NOTHING};
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   gather_file *file = NULL;
-  gather_status status = gather_file_raw_from_memory("", 0, name, &probe, &file, NULL);
+  source.memory = "";
+  source.raw = &probe;
+  gather_status status = gather_file_open(&source, &file, NULL);
   gather_file_close(file);
   return status == GATHER_OK;
 }

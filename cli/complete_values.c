@@ -28,8 +28,10 @@ static void say_tensor(const gather_cli_unfinished *line, const char *at, const 
 static void say_tensors(const gather_cli_unfinished *line, const char *at, const char *path, const char *name) {
   char prefix[512];
   gather_file *file = NULL;
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   size_t before = (size_t)(name - at);
-  if (before >= sizeof prefix || gather_file_open(path, &file, NULL) != GATHER_OK) return;
+  source.path = path;
+  if (before >= sizeof prefix || gather_file_open(&source, &file, NULL) != GATHER_OK) return;
   memcpy(prefix, at, before);
   prefix[before] = 0;
   for (int64_t i = 0; i < gather_file_len(file); i++) say_tensor(line, at, prefix, gather_file_at(file, i));
@@ -66,7 +68,9 @@ static gather_model *open_model(const gather_cli_unfinished *line) {
   gather_model *model = NULL;
   const char *path = line->argument_count > 0 ? line->argument[0] : "-";
   if (strcmp(path, "-") == 0 || gather_cli_source_streams(path)) return NULL;
-  return gather_model_open(path, &model, NULL) == GATHER_OK ? model : NULL;
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  return gather_model_open(&source, &model, NULL) == GATHER_OK ? model : NULL;
 }
 
 static void say_pair(const gather_cli_unfinished *line, const char *name) {

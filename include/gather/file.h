@@ -10,10 +10,10 @@
  * External data of a model (the .bin, too) is opened by its name in the folder of the model. A name that leaves the folder (absolute,
  * or with "..") is GATHER_FILE_MALFORMED. Symbolic links in the folder are followed, also out of it, because model hubs store files
  * this way. So anyone who can create links in the folder chooses which files are read as tensors. For a folder of unknown origin (an
- * unpacked archive, a shared directory) set gather_file_options.no_links: tensors behind links then have no elements (GATHER_IO_ERROR).
+ * unpacked archive, a shared directory) set gather_file_source.no_links: tensors behind links then have no elements (GATHER_IO_ERROR).
  * The path of the model itself may always be a link. If external data is missing or too short, the model still opens;
  * gather_file_tensor_check returns the reason for each tensor without elements.
- * Remote files (gather_file_options.remote, docs/remote.md): a name may be a URL. Opening one reads only its header, in one or two
+ * Remote files (gather_file_source.remote, docs/remote.md): a name may be a URL. Opening one reads only its header, in one or two
  * requests where the format allows it; its tensors have no data (gather_file_is_remote) until gather_file_find_whole downloads them.
  * Tensors of models up to 16 KiB (64 MiB in all) are loaded. External data and shards are looked for beside the URL, on its host. Limits:
  * the header and other metadata of a file take at most 256 MiB and 16384 requests, a download at most download_bytes; beyond them
@@ -58,33 +58,68 @@ typedef struct gather_file_tensor {
   const gather_unreadable *unreadable;
 } gather_file_tensor;
 
-/* How to open a file. Initialise with GATHER_FILE_OPTIONS_INIT; NULL in a call means the defaults. */
-typedef struct gather_file_options {
-  size_t size;   /* sizeof(gather_file_options) */
+/* The type and shape of raw bytes. */
+typedef struct gather_raw {
+  const char *type; /* a type's name, or an npy descr with its byte order (">f4", "|S5", "<U3", "|V12") */
+  int32_t rank;
+  const int64_t *shape;
+  int64_t offset; /* of the first element in the file, in bytes */
+  bool as_is;     /* also if the content is recognised as another format; its header is then data */
+} gather_raw;
+
+/* What to open, and how. Initialise with GATHER_FILE_SOURCE_INIT, then set `path` or `memory`:
+ *
+ *     gather_file_source source = GATHER_FILE_SOURCE_INIT;
+ *     source.path = "x.npy";
+ *     gather_status status = gather_file_open(&source, &file, &error);
+ */
+typedef struct gather_file_source {
+  size_t size;        /* sizeof(gather_file_source) */
+  const char *path;   /* a file; with `remote` also a URL */
+  const void *memory; /* or a file's content: `bytes` bytes, which must outlive the gather_file, except those of text */
+  size_t bytes;
+  const char *name; /* of the memory, for messages; NULL = "memory" */
+  /* Not NULL: raw bytes of this type and shape. Little-endian unless the descr says otherwise. Bytes after the tensor are allowed; a file
+   * that is too short is GATHER_FILE_MALFORMED. Strings cannot be raw (GATHER_UNSUPPORTED). GATHER_USAGE: an unknown type, or a file that
+   * is recognised as another format (one that this library reads, or that it knows by at least 4 bytes), unless raw->as_is. */
+  const gather_raw *raw;
+  bool text; /* the file is text of whole numbers, as below, whatever its content looks like */
+  /* Of a file that is text, the column to read. Not NULL: a file that looks like text (gather_file_is_text) is text, without `text`, too. */
+  const char *text_column;
   bool no_links; /* do not open external data through symbolic links; remote files have none */
-  /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. Since 0.2. */
+  /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. */
   const struct gather_remote_options *remote;
   int64_t
       download_bytes; /* at most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; 0 = 1 GiB */
-  /* Not NULL: a file that is text (gather_file_is_text) is opened as by gather_file_open_text with this column. Since 0.2. */
-  const char *text_column;
-} gather_file_options;
+} gather_file_source;
 
-#define GATHER_FILE_OPTIONS_INIT \
-  { sizeof(gather_file_options), false, NULL, 0, NULL }
+#define GATHER_FILE_SOURCE_INIT \
+  { sizeof(gather_file_source), NULL, NULL, 0, NULL, NULL, false, NULL, false, NULL, 0 }
 
-/* Opens a file and detects its format from the content. Memory: freed by gather_file_close.
+/* Opens a file, and detects its format from the content unless `raw` or `text` says what it is. Memory: freed by gather_file_close.
  * Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with file and offset), GATHER_UNSUPPORTED (an
- * unknown format, or an unsupported feature of a known one), GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open(const char *path, gather_file **file, gather_error *error);
-
-/* The same with options. Also returns GATHER_USAGE (invalid options). */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_with(const char *path, const gather_file_options *options,
-                                                              gather_file **file, gather_error *error);
-
-/* The same for bytes in memory, which must outlive the file. name: for messages. */
-GATHER_API GATHER_CHECKED gather_status gather_file_from_memory(const void *memory, size_t bytes, const char *name,
-                                                                gather_file **file, gather_error *error);
+ * unknown format, or an unsupported feature of a known one), GATHER_OUT_OF_MEMORY, GATHER_USAGE (an invalid source, such as one without
+ * path and memory, or with both).
+ *
+ * Text is whole numbers, such as indices: the result is one int64 tensor of rank 1, in memory. The text is UTF-8, with or without
+ * a byte-order mark; lines end with LF or CRLF.
+ *
+ * text_column NULL or "": numbers are separated by white space or by one comma. A '#' after white space starts a comment up to the end of
+ *   the line, unless a digit follows. One header line is allowed before the numbers: one word of at least two letters (and _ - .) that
+ *   does not mean a missing value (nan, null, NA ...).
+ * text_column "NAME": that column of a table. The first line has the column names, matched exactly. The separator is the tab if the first
+ *   line has one, else the comma, else the semicolon. Fields may be quoted (RFC 4180; with tabs, a quoted field ends on its line). Spaces
+ *   around unquoted fields and empty lines are ignored. Every record has as many fields as the first.
+ * text_column "#N": column number N, from 0, of a table without a header.
+ * text_column "N", digits only: the same, but GATHER_FILE_MALFORMED if a field of the first line is N, which may be a header: write "#N"
+ *   for the number or "\"N\"" (in quotes) for the name.
+ *
+ * With `text`, a path is read a block at a time, so it may also name a pipe; the text of a URL is downloaded, at most download_bytes of it
+ * (else GATHER_UNSUPPORTED). Text also returns GATHER_FILE_MALFORMED with the line, the column and the byte (anything but a whole number
+ * that fits int64, such as an empty field), GATHER_NAME_NOT_FOUND (no such column, or several; lists the columns), GATHER_UNSUPPORTED
+ * (UTF-16, UTF-32). */
+GATHER_API GATHER_CHECKED gather_status gather_file_open(const gather_file_source *source, gather_file **file,
+                                                         gather_error *error);
 
 /* Splits FILE:TENSOR as tables and the command do. A local file of the whole name takes precedence; else FILE ends at the first colon behind
  * an existing file. Of a URL (with `urls`, else every path is local) no server is asked: FILE ends at the first colon directly behind an
@@ -96,61 +131,11 @@ GATHER_API GATHER_CHECKED gather_status gather_file_from_memory(const void *memo
 GATHER_API GATHER_CHECKED gather_status gather_file_split(const char *path, bool urls, char *file, const char **name,
                                                           gather_error *error);
 
-/* The type and shape of raw bytes. */
-typedef struct gather_raw {
-  const char *type; /* a type's name, or an npy descr with its byte order (">f4", "|S5", "<U3", "|V12") */
-  int32_t rank;
-  const int64_t *shape;
-  int64_t offset; /* of the first element in the file, in bytes */
-  bool as_is;     /* also if the content is recognised as another format; its header is then data */
-} gather_raw;
-
-/* Opens a file as raw bytes. Little-endian unless the descr says otherwise. Bytes after the tensor are allowed; a file that
- * is too short is GATHER_FILE_MALFORMED. Strings cannot be raw (GATHER_UNSUPPORTED). GATHER_USAGE: an unknown type, or a file that is
- * recognised as another format (one that this library reads, or that it knows by at least 4 bytes), unless raw->as_is. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_raw(const char *path, const gather_raw *raw,
-                                                             gather_file **file, gather_error *error);
-/* The same with options. Since 0.2. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_raw_with(const char *path, const gather_raw *raw,
-                                                                  const gather_file_options *options,
-                                                                  gather_file **file, gather_error *error);
-/* The same for bytes in memory. */
-GATHER_API GATHER_CHECKED gather_status gather_file_raw_from_memory(const void *memory, size_t bytes, const char *name,
-                                                                    const gather_raw *raw, gather_file **file,
-                                                                    gather_error *error);
-
-/* Opens whole numbers as text, such as indices: the result is one int64 tensor of rank 1, in memory. The text is UTF-8, with or without
- * a byte-order mark; lines end with LF or CRLF.
- *
- * column NULL or "": numbers are separated by white space or by one comma. A '#' after white space starts a comment up to the end of
- *   the line, unless a digit follows. One header line is allowed before the numbers: one word of at least two letters (and _ - .) that
- *   does not mean a missing value (nan, null, NA ...).
- * column "NAME": that column of a table. The first line has the column names, matched exactly. The separator is the tab if the first
- *   line has one, else the comma, else the semicolon. Fields may be quoted (RFC 4180; with tabs, a quoted field ends on its line). Spaces
- *   around unquoted fields and empty lines are ignored. Every record has as many fields as the first.
- * column "#N": column number N, from 0, of a table without a header.
- * column "N", digits only: the same, but GATHER_FILE_MALFORMED if a field of the first line is N, which may be a header: write "#N" for the
- *   number or "\"N\"" (in quotes) for the name.
- *
- * Files are read a block at a time; path may also name a pipe. Memory: freed by gather_file_close. Returns GATHER_FILE_NOT_FOUND,
- * GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with the line, the column and the byte: anything but a whole number that fits int64,
- * such as an empty field), GATHER_NAME_NOT_FOUND (no such column, or several; lists the columns), GATHER_UNSUPPORTED
- * (UTF-16, UTF-32), GATHER_USAGE, GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_text(const char *path, const char *column, gather_file **file,
-                                                              gather_error *error);
-/* The same with options. The text of a URL is downloaded, at most download_bytes of it (else GATHER_UNSUPPORTED). Since 0.2. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_text_with(const char *path, const char *column,
-                                                                   const gather_file_options *options,
-                                                                   gather_file **file, gather_error *error);
-/* The same for bytes in memory, which may be freed afterwards. name: for messages. */
-GATHER_API GATHER_CHECKED gather_status gather_file_text_from_memory(const void *memory, size_t bytes, const char *name,
-                                                                     const char *column, gather_file **file,
-                                                                     gather_error *error);
-/* Whether the start of a file is probably text for gather_file_open_text. head: its first bytes, a few thousand if the file has
+/* Whether the start of a file is probably text for gather_file_open. head: its first bytes, a few thousand if the file has
  * them. */
 GATHER_API bool gather_file_is_text(const void *head, size_t bytes);
 
-/* The name of the format ("npy", "raw"; from gather_file_open_text "text" or "csv"). */
+/* The name of the format ("npy", "raw"; of text "text" or "csv"). */
 GATHER_API const char *gather_file_format(const gather_file *file);
 /* Its name: the path as it was given; of a URL without user, query and fragment, which may be secrets. Since 0.2. */
 GATHER_API const char *gather_file_name(const gather_file *file);

@@ -26,7 +26,8 @@ typedef struct gather_model gather_model;
 
 /* Opens a model file. Memory: freed by gather_model_close. Returns as gather_file_open, and GATHER_UNSUPPORTED for a file that is
  * not a model. */
-GATHER_API GATHER_CHECKED gather_status gather_model_open(const char *path, gather_model **model, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_model_open(const gather_file_source *source, gather_model **model,
+                                                          gather_error *error);
 /* The same for an open file, which must outlive the model. */
 GATHER_API GATHER_CHECKED gather_status gather_model_from_file(const gather_file *file, gather_model **model,
                                                                gather_error *error);

@@ -22,12 +22,17 @@ typedef struct model_opening {
 static void open_now(gather_py_waiting *waiting) {
   model_opening *given = (model_opening *)waiting;
   gather_error *error = &waiting->error;
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.no_links = !given->links;
-  if (given->is_remote) options.remote = &given->remote;
-  waiting->status = given->is_path
-                        ? gather_file_open_with(given->memory, &options, &given->file, error)
-                        : gather_file_from_memory(given->memory, (size_t)given->bytes, "<bytes>", &given->file, error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.no_links = !given->links;
+  if (given->is_remote) source.remote = &given->remote;
+  if (given->is_path)
+    source.path = given->memory;
+  else {
+    source.memory = given->memory;
+    source.bytes = (size_t)given->bytes;
+    source.name = "<bytes>";
+  }
+  waiting->status = gather_file_open(&source, &given->file, error);
   if (waiting->status == GATHER_OK) waiting->status = gather_model_from_file(given->file, &given->model, error);
 }
 

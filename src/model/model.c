@@ -253,11 +253,11 @@ gather_status gather_model_from_file(const gather_file *file, gather_model **mod
   return create(file, gather_file_graph(file), model, error);
 }
 
-gather_status gather_model_open(const char *path, gather_model **model, gather_error *error) {
+gather_status gather_model_open(const gather_file_source *source, gather_model **model, gather_error *error) {
   gather_file *file = NULL;
-  if (!path || !model) return gather_fail(error, GATHER_USAGE, "the path or the place for the model is NULL");
+  if (!model) return gather_fail(error, GATHER_USAGE, "gather_model_open: model is NULL");
   *model = NULL;
-  GATHER_TRY(gather_file_open(path, &file, error));
+  GATHER_TRY(gather_file_open(source, &file, error));
   gather_status status = gather_model_from_file(file, model, error);
   if (status == GATHER_OK)
     (*model)->owned = file;

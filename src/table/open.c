@@ -370,7 +370,10 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
   shape[0] = 1;
   gather_file *one = NULL;
   /* Opening it as one row gives the row length; a shorter file has no rows. */
-  gather_status status = gather_file_open_raw(path, counted, &one, error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  source.raw = counted;
+  gather_status status = gather_file_open(&source, &one, error);
   if (status == GATHER_FILE_MALFORMED) {
     shape[0] = 0;
     return raw->offset <= (int64_t)about.st_size ? GATHER_OK : status;
@@ -383,13 +386,19 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
 }
 
 /* A URL has no size before it is open. */
-static gather_status open_raw(const gather_table *table, const char *path, const gather_file_options *options,
-                              gather_file **file, gather_error *error) {
+static gather_status open_file(const gather_table *table, const char *path, gather_file **file, gather_error *error) {
   gather_raw counted;
   int64_t shape[GATHER_MAX_RANK];
-  if (table->client) return gather_file_open_raw_by(table->client, path, table->options.raw, options, file, error);
-  GATHER_TRY(count_rows(path, table->options.raw, shape, &counted, error));
-  return gather_file_open_raw(path, &counted, file, error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  source.raw = table->options.raw;
+  source.no_links = table->options.no_links;
+  if (table->client) return gather_file_open_by(table->client, &source, file, error);
+  if (source.raw) {
+    GATHER_TRY(count_rows(path, source.raw, shape, &counted, error));
+    source.raw = &counted;
+  }
+  return gather_file_open(&source, file, error);
 }
 
 /* All parts are on other machines, or none is: one engine reads them. */
@@ -417,14 +426,9 @@ static gather_status add_path(gather_table *table, const char *const *paths, int
   char *file_name;
   const char *name, *path = paths[number];
   gather_file **file = &table->files[table->file_count];
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.no_links = table->options.no_links;
-  options.remote = table->options.remote;
   GATHER_TRY(check_place(table, path, error));
   GATHER_TRY(split(table, path, &file_name, &name, error));
-  gather_status status = table->options.raw ? open_raw(table, file_name, &options, file, error)
-                         : table->client    ? gather_file_open_by(table->client, file_name, &options, file, error)
-                                            : gather_file_open_with(file_name, &options, file, error);
+  gather_status status = open_file(table, file_name, file, error);
   if (status == GATHER_OK) {
     table->file_count++;
     status = table->options.decode_as            ? add_decoded(table, *file, name, error)

@@ -59,6 +59,22 @@ class Raw(c.Structure):
     _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(c.c_int64)), ("offset", c.c_int64), ("as_is", c.c_bool)]
 
 
+class Source(c.Structure):
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("path", c.c_char_p),
+        ("memory", c.c_char_p),
+        ("bytes", c.c_size_t),
+        ("name", c.c_char_p),
+        ("raw", c.POINTER(Raw)),
+        ("text", c.c_bool),
+        ("text_column", c.c_char_p),
+        ("no_links", c.c_bool),
+        ("remote", c.c_void_p),
+        ("download_bytes", c.c_int64),
+    ]
+
+
 class Writing(c.Structure):
     _fields_ = [
         ("path", c.c_char_p),
@@ -84,11 +100,7 @@ P, E = c.c_void_p, c.POINTER(Error)
 FUNCTIONS = {
     "gather_status_name": (c.c_char_p, [c.c_int]),
     "gather_type_parse": (c.c_int, [c.c_char_p]),
-    "gather_file_open": (c.c_int, [c.c_char_p, c.POINTER(P), E]),
-    "gather_file_from_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, c.POINTER(P), E]),
-    "gather_file_open_raw": (c.c_int, [c.c_char_p, c.POINTER(Raw), c.POINTER(P), E]),
-    "gather_file_open_text": (c.c_int, [c.c_char_p, c.c_char_p, c.POINTER(P), E]),
-    "gather_file_text_from_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, c.c_char_p, c.POINTER(P), E]),
+    "gather_file_open": (c.c_int, [c.POINTER(Source), c.POINTER(P), E]),
     "gather_file_is_text": (c.c_bool, [c.c_char_p, c.c_size_t]),
     "gather_file_find_whole": (c.c_int, [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), E]),
     "gather_file_format": (c.c_char_p, [P]),
@@ -150,27 +162,37 @@ def lengths(shape) -> c.Array:
     return (c.c_int64 * max(len(shape), 1))(*shape)
 
 
+def source_of(source: str | Path | bytes, **more) -> Source:
+    """A path, or bytes in memory."""
+    if isinstance(source, bytes):
+        return Source(c.sizeof(Source), memory=source, bytes=len(source), **more)
+    return Source(c.sizeof(Source), path=os.fsencode(source), **more)
+
+
+def open_source(source: Source) -> P:
+    file, error = P(), Error()
+    check(LIB.gather_file_open(c.byref(source), c.byref(file), c.byref(error)), error)
+    return file
+
+
 @contextmanager
 def opened(path: str | Path) -> Iterator[FileTensor]:
-    file, error = P(), Error()
-    check(LIB.gather_file_open(os.fsencode(path), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(path))
     yield LIB.gather_file_at(file, 0).contents
     LIB.gather_file_close(file)
 
 
 @contextmanager
 def opened_bytes(content: bytes, name: str = "memory") -> Iterator[FileTensor]:
-    file, error = P(), Error()
-    check(LIB.gather_file_from_memory(content, len(content), name.encode(), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(content, name=name.encode()))
     yield LIB.gather_file_at(file, 0).contents
     LIB.gather_file_close(file)
 
 
 @contextmanager
 def opened_raw(path: str | Path, type_name: str, shape, offset: int = 0, as_is: bool = False) -> Iterator[FileTensor]:
-    file, error = P(), Error()
     raw = Raw(type_name.encode(), len(shape), lengths(shape), offset, as_is)
-    check(LIB.gather_file_open_raw(os.fsencode(path), c.byref(raw), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(path, raw=c.pointer(raw)))
     assert LIB.gather_file_format(file) == b"raw"
     yield LIB.gather_file_at(file, 0).contents
     LIB.gather_file_close(file)
@@ -209,11 +231,7 @@ def write(what: Writing, content: bytes) -> None:
 @contextmanager
 def handle(source) -> Iterator[P]:
     """The open file behind a path, or behind bytes in memory."""
-    file, error = P(), Error()
-    if isinstance(source, bytes):
-        check(LIB.gather_file_from_memory(source, len(source), b"memory", c.byref(file), c.byref(error)), error)
-    else:
-        check(LIB.gather_file_open(os.fsencode(source), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(source))
     try:
         yield file
     finally:

@@ -32,21 +32,8 @@ class RemoteOptions(c.Structure):
     ]
 
 
-class FileOptions(c.Structure):
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("no_links", c.c_bool),
-        ("remote", c.POINTER(RemoteOptions)),
-        ("download_bytes", c.c_int64),
-        ("text_column", c.c_char_p),
-    ]
-
-
 E = c.POINTER(g.Error)
 for name, result, arguments in (
-    ("gather_file_open_with", c.c_int, [c.c_char_p, c.POINTER(FileOptions), c.POINTER(P), E]),
-    ("gather_file_open_raw_with", c.c_int, [c.c_char_p, c.POINTER(g.Raw), c.POINTER(FileOptions), c.POINTER(P), E]),
-    ("gather_file_open_text_with", c.c_int, [c.c_char_p, c.c_char_p, c.POINTER(FileOptions), c.POINTER(P), E]),
     ("gather_file_is_remote", c.c_bool, [c.POINTER(FileTensor)]),
     ("gather_file_name", c.c_char_p, [P]),
     ("gather_remote_check", c.c_int, [E]),
@@ -64,20 +51,17 @@ def why_no_urls() -> str | None:
     return None if "http" in schemes.split(",") else f"this build reads URLs of {schemes} only"
 
 
-def options(**more) -> FileOptions:
+def source_of(url: str, **more) -> g.Source:
     """Retries are few and quick: a test that needs them says so."""
     remote = RemoteOptions(c.sizeof(RemoteOptions), None, 16, 5, 10, 2, -1)
-    return FileOptions(c.sizeof(FileOptions), False, c.pointer(remote), **more)
+    source = g.source_of(url, remote=c.cast(c.pointer(remote), P), **more)
+    source.kept = remote
+    return source
 
 
 @contextmanager
 def handle(url: str, raw: g.Raw | None = None, **more) -> Iterator[P]:
-    file, error, given = P(), g.Error(), options(**more)
-    if raw is not None:
-        status = LIB.gather_file_open_raw_with(url.encode(), c.byref(raw), c.byref(given), c.byref(file), c.byref(error))
-    else:
-        status = LIB.gather_file_open_with(url.encode(), c.byref(given), c.byref(file), c.byref(error))
-    check(status, error)
+    file = g.open_source(source_of(url, **more, **({} if raw is None else {"raw": c.pointer(raw)})))
     try:
         yield file
     finally:

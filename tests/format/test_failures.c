@@ -21,6 +21,7 @@
 
 #include "format/failing.h"
 #include "gather/file.h"
+#include "support/open_file.h"
 
 static char folder[64], target[80];
 
@@ -77,7 +78,7 @@ static gather_status write_floats(bool replace, gather_error *error) {
 
 static gather_status read_floats(gather_error *error) {
   gather_file *file;
-  gather_status status = gather_file_open(target, &file, error);
+  gather_status status = file_open(file_at(target), &file, error);
   if (status != GATHER_OK) {
     assert_null(file);
     return status;
@@ -90,7 +91,7 @@ static gather_status read_floats(gather_error *error) {
 static gather_status read_raw(gather_error *error) {
   gather_raw raw = {.type = "|S4", .rank = 1, .shape = SHAPE, .offset = 128, .as_is = true};
   gather_file *file;
-  gather_status status = gather_file_open_raw(target, &raw, &file, error);
+  gather_status status = file_open_raw(file_at(target), &raw, &file, error);
   gather_file_close(file);
   return status;
 }
@@ -139,7 +140,7 @@ static gather_status read_text(const char *column, gather_error *error) {
   (void)fputs("id\n", text);
   for (int i = 0; i < 5000; i++) (void)fprintf(text, "%d\n", i);
   assert_int_equal(fclose(text), 0);
-  gather_status status = gather_file_open_text(target, column, &file, error);
+  gather_status status = file_open_text(file_at(target), column, &file, error);
   if (status == GATHER_OK) assert_int_equal(gather_tensor_len(&gather_file_at(file, 0)->tensor), 5000);
   if (status != GATHER_OK) assert_null(file);
   gather_file_close(file);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "support/open_file.h"
 
 /* The header for the tensor that was read: checked against /dev/null's stand-in, a descriptor that is not used. */
 static void write_again(const gather_file_tensor *t) {
@@ -25,7 +26,7 @@ static void write_again(const gather_file_tensor *t) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_file *file = NULL;
   gather_error error;
-  gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
+  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   if (status == GATHER_OK && strcmp(gather_file_format(file), "npy") == 0) write_again(gather_file_at(file, 0));
   fuzz_walk(status, file, &error, bytes, size);
   fuzz_delivered(bytes, size);

@@ -8,6 +8,7 @@
 
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
+#include "support/open_file.h"
 
 enum { OUTPUT_MAX = 1 << 18, DATA_MAX = 1 << 20, BEFORE = 0x5a };
 
@@ -123,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 #ifdef GATHER_HAVE_EXPAT
   if (!fuzz_open_ir(bytes, size, &file, &status, &error))
 #endif
-    status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
+    status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   const gather_file_tensor *tensor = status == GATHER_OK ? fuzz_choose_tensor(&choices, file) : NULL;
   if (tensor) take_from(&choices, tensor);
   gather_file_close(file);

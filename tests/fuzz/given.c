@@ -3,6 +3,7 @@
  * given.c: what the targets for models share: opening one, small tensors for its inputs, and the promises of a node's check.
  */
 #include "fuzz/given.h"
+#include "support/open_file.h"
 
 #include <string.h>
 
@@ -12,8 +13,7 @@ gather_model *fuzz_open_model(const uint8_t *bytes, size_t size, gather_file **f
   gather_model *model = NULL;
   gather_error error;
   gather_status status;
-  if (!fuzz_open_ir(bytes, size, file, &status, &error))
-    status = gather_file_from_memory(bytes, size, "fuzz", file, &error);
+  if (!fuzz_open_ir(bytes, size, file, &status, &error)) status = file_open(file_in(bytes, size, "fuzz"), file, &error);
   return status == GATHER_OK && gather_model_from_file(*file, &model, &error) == GATHER_OK ? model : NULL;
 }
 

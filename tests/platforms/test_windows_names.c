@@ -11,6 +11,7 @@
 
 #include "gather/file.h"
 #include "platforms/windows_support.h"
+#include "support/open_file.h"
 
 enum { ELEMENTS = 6 };
 
@@ -29,7 +30,7 @@ int32_t windows_first(const char *path) {
   gather_file *file;
   gather_error error;
   int32_t first;
-  if (gather_file_open(path, &file, &error) != GATHER_OK) fail_msg("%s", error.message);
+  if (file_open(file_at(path), &file, &error) != GATHER_OK) fail_msg("%s", error.message);
   memcpy(&first, gather_file_at(file, 0)->tensor.data, sizeof first);
   gather_file_close(file);
   return first;

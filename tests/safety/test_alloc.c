@@ -10,6 +10,7 @@
 #include "gather/codec.h"
 #include "gather/file.h"
 #include "gather/tree.h"
+#include "support/open_file.h"
 #include "unit/support.h"
 
 void *__real_malloc(size_t bytes);
@@ -370,20 +371,20 @@ static gather_status use_file(gather_status status, gather_file *file, gather_er
 
 static gather_status make_file(gather_error *error) {
   gather_file *file = NULL;
-  gather_status status = gather_file_open(npy_path, &file, error);
+  gather_status status = file_open(file_at(npy_path), &file, error);
   return use_file(status, file, error);
 }
 
 static gather_status make_memory_file(gather_error *error) {
   gather_file *file = NULL;
-  gather_status status = gather_file_from_memory(npy, 136, "name", &file, error);
+  gather_status status = file_open(file_in(npy, 136, "name"), &file, error);
   return use_file(status, file, error);
 }
 
 static gather_status make_raw_file(gather_error *error) {
   gather_file *file = NULL;
   gather_raw raw = {">f4", 2, DIMS(2, 17), 0, true};
-  gather_status status = gather_file_open_raw(npy_path, &raw, &file, error);
+  gather_status status = file_open_raw(file_at(npy_path), &raw, &file, error);
   return use_file(status, file, error);
 }
 

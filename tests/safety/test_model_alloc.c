@@ -11,6 +11,7 @@
 #define MESSAGE_BYTES 4096
 #include "support/fail_each.h"
 #include "support/message.h"
+#include "support/open_file.h"
 
 /* ---- an ONNX model, made of messages in messages */
 
@@ -244,7 +245,7 @@ static gather_status check_and_run(const gather_model *model, bool whole, int64_
 static gather_status use_bytes(const message *bytes, bool whole, int64_t wanted_bad, gather_error *error) {
   gather_file *file = NULL;
   gather_model *model = NULL;
-  gather_status status = gather_file_from_memory(bytes->bytes, bytes->size, "model.onnx", &file, error);
+  gather_status status = file_open(file_in(bytes->bytes, bytes->size, "model.onnx"), &file, error);
   if (status == GATHER_OK) status = gather_model_from_file(file, &model, error);
   if (status == GATHER_OK) status = check_and_run(model, whole, wanted_bad, error);
   gather_model_close(model);
@@ -278,7 +279,8 @@ static gather_status use_small(const void *context, gather_error *error) { retur
 static gather_status use_ir(const void *context, gather_error *error) {
   (void)context;
   gather_model *model = NULL;
-  gather_status status = gather_model_open(xml_path, &model, error);
+  const gather_file_source source = file_at(xml_path);
+  gather_status status = gather_model_open(&source, &model, error);
   if (status == GATHER_OK) status = check_and_run(model, true, 0, error);
   gather_model_close(model);
   return status;
@@ -288,7 +290,7 @@ static gather_status use_operands(const void *context, gather_error *error) {
   (void)context;
   gather_file *file = NULL;
   gather_model *model = NULL;
-  gather_status status = gather_file_from_memory(big.bytes, big.size, "model.onnx", &file, error);
+  gather_status status = file_open(file_in(big.bytes, big.size, "model.onnx"), &file, error);
   if (status == GATHER_OK) status = gather_model_from_file(file, &model, error);
   if (status == GATHER_OK) status = find_operands(model, error);
   gather_model_close(model);

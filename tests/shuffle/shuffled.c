@@ -3,6 +3,7 @@
  * shuffled.c: a table, and shuffles of it.
  */
 #include "shuffle/shuffled.h"
+#include "support/open_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ gather_status shuffled_run(const gather_shuffle_options *options, const gather_t
 void shuffled_check(const int64_t *rows, int64_t len) {
   gather_file *file = NULL;
   const gather_file_tensor *tensor = NULL;
-  assert_status(gather_file_open("o.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("o.npy"), &file, NULL), GATHER_OK);
   assert_status(gather_file_find(file, "", &tensor, NULL), GATHER_OK);
   const int32_t *elements = tensor->tensor.data;
   assert_int_equal(gather_tensor_len(&tensor->tensor), len * WIDTH);

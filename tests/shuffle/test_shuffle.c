@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "shuffle/shuffled.h"
+#include "support/open_file.h"
 
 static const char *const PATHS[] = {"x.npy"};
 
@@ -101,7 +102,7 @@ static void an_order_in_a_file(void **state) {
   assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
   memcpy(gather_writer_data(writer), rows, sizeof rows);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
-  assert_status(gather_file_open("order.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("order.npy"), &file, NULL), GATHER_OK);
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
   assert_status(gather_shuffle_plan(shuffle, &gather_file_at(file, 0)->tensor, file, NULL), GATHER_OK);
   assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
@@ -120,7 +121,7 @@ static void memory_is_no_mapping(void **state) {
   gather_shuffle *shuffle = NULL;
   (void)state;
   for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 3 % ROWS;
-  assert_status(gather_file_open("x.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("x.npy"), &file, NULL), GATHER_OK);
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
   assert_status(gather_shuffle_plan(shuffle, &order, file, NULL), GATHER_OK);
   assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
@@ -590,7 +591,7 @@ static void raw_rows(void **state) {
     }
     if (status != GATHER_OK) fail_msg("%s: %s", CASES[i].type, error.message);
     gather_file *file;
-    assert_status(gather_file_open("o.npy", &file, &error), GATHER_OK);
+    assert_status(file_open(file_at("o.npy"), &file, &error), GATHER_OK);
     assert_string_equal(gather_file_at(file, 0)->descr, CASES[i].descr);
     gather_file_close(file);
     assert_int_equal(unlink("o.npy"), 0);

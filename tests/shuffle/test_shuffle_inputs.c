@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "shuffle/shuffled.h"
+#include "support/open_file.h"
 
 static void nothing_is_left(void) {
   assert_false(shuffled_exists(FOLDER));
@@ -96,7 +97,7 @@ static void lengths_of_rows(void **state) {
     gather_file *file = NULL;
     static int64_t rows[ROWS];
     assert_status(gather_shuffle_rows(15, CASES[i].rows, 0, CASES[i].rows, rows, NULL), GATHER_OK);
-    assert_status(gather_file_open("o.npy", &file, &error), GATHER_OK);
+    assert_status(file_open(file_at("o.npy"), &file, &error), GATHER_OK);
     const gather_tensor *out = &gather_file_at(file, 0)->tensor;
     assert_int_equal(out->shape[0], CASES[i].rows);
     assert_int_equal(out->shape[1], CASES[i].row_bytes);
@@ -221,7 +222,7 @@ static void outputs_that_are_inputs(void **state) {
   assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
   memset(gather_writer_data(writer), 0, 16);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
-  assert_status(gather_file_open("order.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("order.npy"), &file, NULL), GATHER_OK);
   options.replace = true;
   assert_status(run("x.npy", "order.npy", &options, &gather_file_at(file, 0)->tensor, file, NULL, &error),
                 GATHER_FILE_EXISTS);
@@ -398,7 +399,7 @@ static void journals_that_others_wrote(void **state) {
       gather_file *file = NULL;
       const gather_file_tensor *tensor = NULL;
       assert_true(info.resumed);
-      assert_status(gather_file_open("o.npy", &file, &error), GATHER_OK);
+      assert_status(file_open(file_at("o.npy"), &file, &error), GATHER_OK);
       assert_status(gather_file_find(file, "t%", &tensor, &error), GATHER_OK);
       assert_int_equal(tensor->offset % 512, 0);
       assert_status(gather_shuffle_rows(18, ROWS, 0, ROWS, rows, NULL), GATHER_OK);

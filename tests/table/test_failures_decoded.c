@@ -18,6 +18,7 @@
 
 #include "core/base/compiler.h"
 #include "gather/file.h"
+#include "support/open_file.h"
 #include "support/skip.h"
 #include "table/all_engines.h"
 
@@ -334,7 +335,7 @@ static void test_misuse(void **state) {
   assert_false(gather_table_device_at(table, 99, &device) || gather_table_device_at(table, -1, &device));
   gather_table_close(table);
   gather_file *file;
-  assert_int_equal(gather_file_open(path, &file, NULL), GATHER_OK);
+  assert_int_equal(file_open(file_at(path), &file, NULL), GATHER_OK);
   const gather_file_tensor *tensor = gather_file_at(file, 0);
   assert_int_equal(gather_file_codec_find(NULL, tensor, NULL, &codec, &error), GATHER_USAGE);
   assert_int_equal(gather_file_codec_find(file, NULL, NULL, &codec, &error), GATHER_USAGE);

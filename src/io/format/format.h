@@ -24,7 +24,7 @@ struct gather_file {
   gather_map map;
   bool no_links;                /* files beside it are not opened through symbolic links */
   gather_remote_client *client; /* reads the file and those beside it, which have URLs; NULL = they are local */
-  const char *text_column;      /* as in gather_file_options; the caller's, while the file is opened */
+  const char *text_column;      /* as in gather_file_source; the caller's, while the file is opened */
   int64_t download_bytes;       /* most bytes of elements that gather_file_find_whole downloads */
   int64_t len;
   gather_file_tensor *tensors;
@@ -143,7 +143,7 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
 GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
   return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
 }
-/* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as for gather_file_open_text. */
+/* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as text_column of gather_file_source. */
 GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column,
                                               gather_error *error);
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
@@ -169,15 +169,10 @@ GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_singl
 GATHER_CHECKED gather_status gather_file_make(const char *name, gather_file **file, gather_error *error);
 GATHER_CHECKED gather_status gather_file_finish(gather_status status, gather_file *opened, gather_file **file);
 
-/* gather_file_open_with of a URL by a client that the caller has, which gets one more owner: files of one table share its connections.
- * options->remote is ignored. */
-GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const char *url,
-                                                 const gather_file_options *options, gather_file **file,
-                                                 gather_error *error);
-/* The same for raw bytes. raw->shape[0] may be -1: as many rows as there are after the offset. */
-GATHER_CHECKED gather_status gather_file_open_raw_by(gather_remote_client *client, const char *url,
-                                                     const gather_raw *raw, const gather_file_options *options,
-                                                     gather_file **file, gather_error *error);
+/* gather_file_open of a URL, source->path, by a client that the caller has, which gets one more owner: files of one table share its
+ * connections. source->remote is ignored; source->raw->shape[0] may be -1: as many rows as there are after the offset. */
+GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const gather_file_source *source,
+                                                 gather_file **file, gather_error *error);
 /* Opens a file whose bytes come from a source, which it owns, also on failure. For tests: no file beside it is opened. */
 GATHER_CHECKED gather_status gather_file_from_source(const gather_map_source *source, const char *name,
                                                      gather_file **file, gather_error *error);
