@@ -175,7 +175,7 @@ typedef struct {
 #define GATHER_DOES(code, sentence)
 #undef GATHER_BEHAVIOUR
 
-/* A row that is given twice is an error here. tests/unit/test_families.c finds the operator versions without a row. */
+/* A row that is given twice is an error here. tests/core/unit/test_families.c finds the operator versions without a row. */
 enum {
 #define GATHER_BEHAVIOUR(runtime, op, kind, code) HAS_##runtime##_##op##_##kind,
 #include "model/runtimes.def"

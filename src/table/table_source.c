@@ -16,7 +16,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "io/format/map.h"
 #include "table/system/table_system.h"
 
 /* Windows: reads of one file, by several threads or overlapped, do not wait for each other. */

@@ -32,6 +32,7 @@ OBJECTS = {
     "all": [CLANG or CC, "-O0"],
     "gather": [CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_NO_THREADS"],
     "gather_wide": [CC, "-O0", "-DGATHER_ONLY_GATHER"],
+    "no_codecs": [CC, "-O0", "-DGATHER_NO_CODECS", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_AVX512=0", "-DGATHER_ISA_NEON=0"],
     "portable": [CLANG or CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_NEON=0", "-DGATHER_ISA_SVE=0"],
 }
 
@@ -83,7 +84,7 @@ def programs() -> list[tuple[str, str]]:
 def test_programs_of_the_guide(pair, tmp_path, name, number):
     text, printed = programs()[number]
     (tmp_path / "program.c").write_text(text, encoding="utf-8")
-    macros = [flag for flag in OBJECTS[name] if flag.startswith("-DGATHER_ONLY")]
+    macros = [flag for flag in OBJECTS[name] if flag.startswith(("-DGATHER_ONLY", "-DGATHER_NO_CODECS"))]
     run(CC, *WARNINGS, *macros, f"-I{pair.folder}", tmp_path / "program.c", pair.object(name), "-pthread", "-o", tmp_path / "program")
     assert run(tmp_path / "program").stdout == printed
 
@@ -108,11 +109,14 @@ def exported(path: Path) -> set[str]:
 
 def test_only_public_functions_are_visible(pair):
     header = (pair.folder / "gather.h").read_text(encoding="utf-8")
-    for name in ("all", "gather"):
+    for name in ("all", "gather", "no_codecs"):
         for symbol in exported(pair.object(name)):
             assert re.search(rf"\b{symbol}\(", header), f"{name}: {symbol} is visible"
     left_out = exported(pair.object("all")) - exported(pair.object("gather"))
     assert {"gather_nd", "gather_tree", "gather_take_quantized", "gather_tensor_from_dlpack"} <= left_out
+    without = exported(pair.object("all")) - exported(pair.object("no_codecs"))
+    declared = set(re.findall(r"\b(gather_\w+)\(", re.sub(r"/\*.*?\*/", "", (ROOT / "include/gather/codec.h").read_text(), flags=re.DOTALL)))
+    assert without and without == declared & exported(pair.object("all")), "GATHER_NO_CODECS leaves out the functions of codec.h"
 
 
 def test_own_allocator(pair, tmp_path):

@@ -114,7 +114,7 @@ def test_floats_as_text(path, most, what):
     [
         ("tests/cli/test_fill.py", [row["name"] for row in FLOATS]),
         ("tests/cli/test_explain.py", [row["name"] for row in FLOATS if int(row["bits"]) <= 8]),
-        ("tests/format/test_safetensors_write.py", HELD),
+        ("tests/io/format/test_safetensors_write.py", HELD),
     ],
 )
 def test_types_that_tests_try(path, names):

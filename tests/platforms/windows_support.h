@@ -5,7 +5,7 @@
 #ifndef GATHER_TESTS_PLATFORMS_WINDOWS_SUPPORT_H
 #define GATHER_TESTS_PLATFORMS_WINDOWS_SUPPORT_H
 
-#include "unit/support.h"
+#include "support/unit.h"
 
 /* test_windows_names.c */
 void windows_replaces_an_open_file(void **state);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "core/base/arena.h"
-#include "unit/support.h"
+#include "support/unit.h"
 
 #ifdef GATHER_TEST_WRAPS
 

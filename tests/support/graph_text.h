@@ -28,7 +28,7 @@
 #include "io/format/format.h"
 #include "io/format/graph.h"
 #include "model/model_internal.h"
-#include "unit/support.h"
+#include "support/unit.h"
 
 /* Everything that one text became; static memory of the tests, so that what the library allocates can be counted. */
 typedef struct graph_text {

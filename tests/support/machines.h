@@ -18,9 +18,9 @@ enum { MACHINE_ISAS = GATHER_ISA_ROWS, MACHINE_VARIANTS = 12, MACHINES = MACHINE
  * supports it. */
 static inline const char *machine_isa_at(int i, bool *built, bool *runs) {
   if (i < 0 || i >= MACHINE_ISAS) return NULL;
-  *built = gather_isa_is_built(gather_isa_rows[i].isa);
+  *built = gather_isa_is_built(i);
   *runs = *built && (gather_isa_rows[i].features & ~gather_cpu_bits()) == 0;
-  return gather_isa_rows[i].isa->name;
+  return gather_isa_rows[i].name;
 }
 
 /* Whether this CPU can play machine number i. */

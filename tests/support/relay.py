@@ -27,9 +27,9 @@ class Counts(NamedTuple):
 
 
 def program() -> Path:
-    """relay.c as built by tests/remote/CMakeLists.txt, which needs epoll."""
+    """relay.c as built by tests/io/remote/CMakeLists.txt, which needs epoll."""
     build = os.environ.get("GATHER_BUILD")
-    found = Path(os.environ.get("GATHER_RELAY") or f"{build}/tests/remote/gather_relay")
+    found = Path(os.environ.get("GATHER_RELAY") or f"{build}/tests/io/remote/gather_relay")
     if not found.exists():
         absent("relay", "tests/support/relay.c is built on Linux only")
     return found

@@ -14,7 +14,7 @@
 #include "gather/model.h"
 #include "io/format/graph.h"
 #include "model/model_internal.h"
-#include "unit/support.h"
+#include "support/unit.h"
 
 enum { TINY_NODES = 6 };
 

@@ -16,7 +16,7 @@
 
 #include "gather/table.h"
 #include "support/skip.h"
-#include "unit/support.h"
+#include "support/unit.h"
 
 #define KIB ((int64_t)1024)
 #define MIB (1024 * KIB)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from format.dtypes import ALL, identify, random_array
+from support.dtypes import ALL, identify, random_array
 from files import needs, noise, rows_of
 from support.skip import skip_test
 from tables import Setting, Table, TableError, engines, evict

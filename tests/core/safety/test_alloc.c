@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_alloc.c: the heap, counted. A gather in one call takes nothing from it; everything that does fails cleanly when any one of
+ * its allocations fails, and gives back what it had. The linker puts the functions below in the place of malloc and its kin.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "gather/codec.h"
+#include "gather/file.h"
+#include "gather/tree.h"
+#include "support/unit.h"
+#include "support/open_file.h"
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void __real_free(void *memory);
+char *__real_realpath(const char *path, char *room);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void __wrap_free(void *memory);
+char *__wrap_realpath(const char *path, char *room);
+
+static long asked, alive, fail_at = -1; /* allocations asked for; those not freed; the one that fails */
+
+static int fails(void) { return asked++ == fail_at; }
+
+static void *counted(void *memory) {
+  if (memory) alive++;
+  return memory;
+}
+
+void *__wrap_malloc(size_t bytes) { return fails() ? NULL : counted(__real_malloc(bytes)); }
+
+void *__wrap_calloc(size_t count, size_t bytes) { return fails() ? NULL : counted(__real_calloc(count, bytes)); }
+
+void *__wrap_realloc(void *memory, size_t bytes) {
+  if (fails()) return NULL;
+  void *moved = __real_realloc(memory, bytes);
+  if (!memory && moved) alive++;
+  return moved;
+}
+
+void __wrap_free(void *memory) {
+  if (memory) alive--;
+  __real_free(memory);
+}
+
+/* realpath allocates inside the C library, where no wrapping reaches. */
+char *__wrap_realpath(const char *path, char *room) {
+  if (!room && fails()) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  char *real = __real_realpath(path, room);
+  return room ? real : counted(real);
+}
+
+/* ---- nothing from the heap ------------------------------------------------------------------------------------------- */
+
+static uint8_t cells[1 << 14], results[1 << 14];
+static int64_t zeros[512];
+
+static void gather_without_heap(const gather_op *op, gather_type type, int32_t rank, gather_on_bad on_bad,
+                                bool strided) {
+  int64_t shape[8], ishape[8], out_shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+  int32_t out_rank;
+  uint64_t fill[2] = {0, 0};
+  for (int32_t d = 0; d < rank; d++) shape[d] = ishape[d] = 2;
+  gather_tensor data = tensor_of(type, cells, rank, shape);
+  int32_t index_rank = op->family == GATHER_FAMILY_ELEMENTS ? rank : 1;
+  if (op->tuples) index_rank = 2, ishape[1] = rank < 3 ? rank : 3;
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, zeros, index_rank, ishape);
+  gather_options options = options_of(op->axis_source == GATHER_AXIS_SOURCE_NONE ? 0 : rank / 2, 0);
+  options.on_bad = on_bad;
+  options.fill = fill;
+  data.item_bytes = 3;
+  assert_status(gather_output_shape(op, &data, &indices, &options, out_shape, &out_rank, NULL), GATHER_OK);
+  gather_tensor out = tensor_of(type, results, out_rank, out_shape);
+  out.item_bytes = 3;
+  int64_t step = gather_type_get(type)->packing != GATHER_PACKING_BYTES ? 1 : 16;
+  for (int32_t d = 0; d < out_rank; d++) {
+    strides[d] = step;
+    step *= 2;
+  }
+  if (strided) out.strides = strides;
+  long before = asked;
+  gather_error error;
+  if (gather_apply(op, &data, &indices, &out, &options, &error) != GATHER_OK) fail_msg("%s", error.message);
+  assert_int_equal(asked, before);
+  zeros[0] = 9;
+  gather_status status = gather_apply(op, &data, &indices, &out, &options, &error);
+  zeros[0] = 0;
+  if (on_bad == GATHER_ON_BAD_ERROR) assert_status(status, GATHER_INDEX_OUT_OF_RANGE);
+  assert_int_equal(asked, before);
+}
+
+static void one_call_takes_nothing(void **state) {
+  static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
+                                           GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL};
+  (void)state;
+  for (size_t row = 0; row < gather_op_count(); row++)
+    for (int t = 1; is_generic(gather_op_at(row)) && gather_type_get((gather_type)t); t++)
+      for (int32_t rank = 1; rank <= 8; rank++)
+        for (size_t p = 0; p < COUNT(policies); p++)
+          for (int strided = 0; strided < 2; strided++)
+            gather_without_heap(gather_op_at(row), (gather_type)t, rank, policies[p], strided);
+}
+
+/* ---- the gathers that take memory ------------------------------------------------------------------------------------- */
+
+enum { PARTS_ROWS = 1 << 17, PARTS_COUNT = 3000 };
+static float parts_table[PARTS_ROWS], parts_out[PARTS_COUNT];
+static int32_t parts_indices[PARTS_COUNT];
+
+static void tune(const char *name, int64_t value) { assert_status(gather_tuning_set(name, value, NULL), GATHER_OK); }
+
+/* Runs one block after the other on "two threads". */
+static void in_turns(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  (void)context;
+  for (int64_t i = 0; i < count; i++) task(argument, i);
+}
+
+/* Returns how many allocations it asked for. */
+static long gather_in_parts(bool threads, long fail) {
+  static const gather_executor two = {NULL, in_turns, 2};
+  gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, parts_table, 1, DIMS(PARTS_ROWS));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT32, parts_indices, 1, DIMS(PARTS_COUNT));
+  gather_tensor out = tensor_of(GATHER_TYPE_FLOAT32, parts_out, 1, DIMS(PARTS_COUNT));
+  gather_options options = options_of(0, 0);
+  options.executor = threads ? &two : NULL;
+  memset(parts_out, 0, sizeof parts_out);
+  long before = alive;
+  asked = 0, fail_at = fail;
+  assert_status(gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, NULL), GATHER_OK);
+  fail_at = -1;
+  assert_int_equal(alive, before);
+  for (int i = 0; i < PARTS_COUNT; i++) assert_true(parts_out[i] == (float)parts_indices[i]);
+  return asked;
+}
+
+/* Memory that cannot be had, or may not be taken, costs time and nothing else; without limit it is taken and given back. */
+static void parts(void **state) {
+  (void)state;
+  for (int i = 0; i < PARTS_ROWS; i++) parts_table[i] = (float)i;
+  for (int i = 0; i < PARTS_COUNT; i++) parts_indices[i] = (int32_t)((unsigned)i * 2654435761u % PARTS_ROWS);
+  assert_int_equal(gather_in_parts(false, -1), 0);
+  tune("radix_bytes", 1), tune("radix_block", 100), tune("calibration_bytes", 1), tune("radix_ps", -1),
+      tune("cache_bytes", 1);
+  for (int threads = 0; threads < 2; threads++) {
+    long most = gather_in_parts(threads, -1);
+    assert_true(most >= 1); /* to try it, and more where it was fastest */
+    for (long k = 0; k < most; k++) gather_in_parts(threads, k);
+  }
+  tune("scratch_bytes", 6 * 4 * 2 - 1); /* too little for a sixteenth of a block on either thread */
+  assert_int_equal(gather_in_parts(true, -1), 0);
+  tune("scratch_bytes", 0);
+  assert_int_equal(gather_in_parts(false, -1), 0);
+  for (int32_t i = 0; gather_tuning_at(i); i++) tune(gather_tuning_at(i)->name, gather_tuning_at(i)->initial);
+}
+
+/* Bytes by indices of 8 bytes: they are gathered into memory of the library, and from there to the output unless an index is out of
+ * range. Returns how many allocations it asked for. */
+static long gather_staged(bool threads, bool shared, long fail, int bad) {
+  enum { ROWS = 50, COUNT_OF = 3000 };
+  static const gather_executor two = {NULL, in_turns, 2};
+  static uint8_t table[ROWS], out_bytes[COUNT_OF];
+  static int64_t ids[COUNT_OF];
+  for (int i = 0; i < ROWS; i++) table[i] = (uint8_t)(i + 1);
+  for (int i = 0; i < COUNT_OF; i++) ids[i] = i * 7 % ROWS - (i % 3 == 0 ? ROWS : 0);
+  if (bad) ids[400] = ROWS, ids[900] = -ROWS - 1;
+  gather_tensor data = tensor_of(GATHER_TYPE_UINT8, table, 1, DIMS(ROWS));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(COUNT_OF));
+  gather_tensor out = tensor_of(GATHER_TYPE_UINT8, out_bytes, 1, DIMS(COUNT_OF));
+  gather_options options = options_of(0, 0);
+  gather_error error = dirty_error();
+  options.executor = threads ? &two : NULL;
+  if (shared) indices.flags = GATHER_TENSOR_SHARED;
+  memset(out_bytes, 0xEE, sizeof out_bytes);
+  const long before = alive;
+  asked = 0, fail_at = fail;
+  gather_status status = gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, &error);
+  fail_at = -1;
+  assert_int_equal(alive, before);
+  if (bad) {
+    assert_status(status, GATHER_INDEX_OUT_OF_RANGE);
+    assert_int_equal(error.position[0], 400);
+    assert_int_equal(error.value, ROWS);
+    assert_int_equal(error.bad_count, 2);
+  } else {
+    assert_status(status, GATHER_OK);
+  }
+  for (int i = 0; i < COUNT_OF; i++)
+    assert_int_equal(out_bytes[i], status == GATHER_OK ? table[ids[i] < 0 ? ids[i] + ROWS : ids[i]] : 0xEE);
+  return asked;
+}
+
+static void staged(void **state) {
+  (void)state;
+  tune("cache_bytes", 100), tune("deferred_bytes", 0), tune("task_bytes", 64);
+  for (int with = 0; with < 8; with++) {
+    const bool threads = with & 1, shared = with & 2, bad = with & 4;
+    assert_int_equal(gather_staged(threads, shared, -1, bad), 1);
+    /* Without memory as before; shared indices are copied then. */
+    assert_int_equal(gather_staged(threads, shared, 0, bad), 1 + shared);
+    tune("staged_bytes", 2999);
+    assert_int_equal(gather_staged(threads, shared, -1, bad), shared);
+    tune("staged_bytes", 3000);
+  }
+  for (int32_t i = 0; gather_tuning_at(i); i++) tune(gather_tuning_at(i)->name, gather_tuning_at(i)->initial);
+}
+
+/* ---- every allocation fails once ------------------------------------------------------------------------------------- */
+
+/* Lets allocation 0, 1, 2 ... of `make` fail until none is left to fail. make returns its status and cleans up after success.
+ * Returns how many there were. */
+static long fail_each(gather_status (*make)(gather_error *error)) {
+  for (long k = 0;; k++) {
+    gather_error error = dirty_error();
+    long before = alive;
+    asked = 0;
+    fail_at = k;
+    gather_status status = make(&error);
+    bool failed = asked > k;
+    fail_at = -1;
+    assert_int_equal(alive, before);
+    if (!failed) {
+      assert_status(status, GATHER_OK);
+      return k;
+    }
+    assert_status(status, GATHER_OUT_OF_MEMORY);
+    assert_error(&error, GATHER_OUT_OF_MEMORY);
+    assert_true(k < 1000);
+  }
+}
+
+static gather_status make_plan(gather_error *error) {
+  gather_plan *plan = NULL;
+  gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(4, 3));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT32, NULL, 1, DIMS(2));
+  gather_status status =
+      gather_plan_create(gather_op_find("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, error);
+  if (status == GATHER_OK) {
+    int32_t values[2] = {3, 0};
+    gather_run run = GATHER_RUN_INIT;
+    run.data = cells;
+    run.indices = values;
+    run.out = results;
+    long before = asked;
+    status = gather_plan_run(plan, &run, error);
+    assert_int_equal(asked, before);
+  }
+  gather_plan_destroy(plan);
+  return status;
+}
+
+static void plans(void **state) {
+  (void)state;
+  assert_int_equal(fail_each(make_plan), 1); /* "one heap object" */
+}
+
+/* Shared indices that are read in another order than the rows move: they are copied, all of them. */
+static gather_status make_shared(gather_error *error) {
+  enum { MANY = 9000 }; /* more than a copy on the stack holds */
+  static int16_t table[50], rows[MANY];
+  static int64_t ids[MANY];
+  for (int i = 0; i < 50; i++) table[i] = (int16_t)(i * 3);
+  for (int i = 0; i < MANY; i++) ids[i] = i % 50;
+  gather_tensor data = tensor_of(GATHER_TYPE_INT16, table, 1, DIMS(50));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(MANY));
+  gather_tensor out = tensor_of(GATHER_TYPE_INT16, rows, 1, DIMS(MANY));
+  indices.flags = GATHER_TENSOR_SHARED;
+  memset(rows, 0xEE, sizeof rows);
+  const gather_status status = gather_take(&data, &indices, 0, &out, error);
+  for (int i = 0; i < MANY; i++) assert_int_equal((uint16_t)rows[i], status == GATHER_OK ? i % 50 * 3 : 0xEEEE);
+  return status;
+}
+
+/* The same of a quantised tensor, and a decoder of its own. */
+static gather_status make_decoded(gather_error *error) {
+  enum { MANY = 300, ROWS = 5, LEN = 4 };
+  static unsigned char codes[ROWS * LEN];
+  static float rows[MANY * LEN];
+  static int64_t ids[MANY];
+  for (int i = 0; i < ROWS * LEN; i++) codes[i] = (unsigned char)(i * 9);
+  for (int i = 0; i < MANY; i++) ids[i] = i % ROWS;
+  const gather_tensor data = tensor_of(GATHER_TYPE_UINT8, codes, 2, DIMS(ROWS, LEN));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(MANY));
+  const gather_tensor out = tensor_of(GATHER_TYPE_FLOAT32, rows, 2, DIMS(MANY, LEN));
+  gather_quantized q = GATHER_QUANTIZED_INIT;
+  gather_decoder *decoder = NULL;
+  q.codec = GATHER_CODEC_AFFINE, q.data = &data;
+  indices.flags = GATHER_TENSOR_SHARED;
+  for (int i = 0; i < MANY * LEN; i++) rows[i] = -1;
+  gather_status status = gather_take_quantized(NULL, &q, &indices, &out, NULL, error);
+  for (int i = 0; i < MANY * LEN; i++)
+    assert_true(rows[i] == (status == GATHER_OK ? (float)codes[i % (ROWS * LEN)] : -1));
+  if (status == GATHER_OK) status = gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, error);
+  assert_true((decoder != NULL) == (status == GATHER_OK));
+  gather_decoder_destroy(decoder);
+  return status;
+}
+
+/* More beams than have room on the stack, one of which has a parent out of range that the policy repairs. */
+static gather_status make_tree(gather_error *error) {
+  enum { WIDTH = 1500 };
+  static int32_t steps[2 * WIDTH], parents[2 * WIDTH], ends[2 * WIDTH];
+  static const int32_t length = 2, token = -1;
+  for (int i = 0; i < 2 * WIDTH; i++) steps[i] = i, parents[i] = i % WIDTH;
+  parents[WIDTH + 7] = WIDTH + 3;
+  const gather_tensor s = tensor_of(GATHER_TYPE_INT32, steps, 3, DIMS(2, 1, WIDTH));
+  const gather_tensor p = tensor_of(GATHER_TYPE_INT32, parents, 3, DIMS(2, 1, WIDTH));
+  const gather_tensor l = tensor_of(GATHER_TYPE_INT32, &length, 1, DIMS(1));
+  const gather_tensor e = tensor_of(GATHER_TYPE_INT32, &token, 0, NULL);
+  const gather_tensor o = tensor_of(GATHER_TYPE_INT32, ends, 3, DIMS(2, 1, WIDTH));
+  gather_options options = GATHER_OPTIONS_INIT;
+  int64_t bad = -1;
+  options.on_bad = GATHER_ON_BAD_CLAMP, options.bad_count = &bad;
+  memset(ends, 0xEE, sizeof ends);
+  const gather_status status = gather_tree(&s, &p, &l, &e, &o, &options, error);
+  for (int i = 0; i < 2 * WIDTH; i++)
+    assert_int_equal((uint32_t)ends[i], status != GATHER_OK ? 0xEEEEEEEEu
+                                        : i == 7            ? (uint32_t)(WIDTH - 1)
+                                                            : (uint32_t)i);
+  if (status == GATHER_OK) assert_int_equal(bad, 1);
+  return status;
+}
+
+static void copies(void **state) {
+  (void)state;
+  assert_int_equal(fail_each(make_shared), 1);
+  assert_int_equal(fail_each(make_decoded), 2);
+  assert_int_equal(fail_each(make_tree), 1);
+}
+
+static gather_status make_pool(gather_error *error) {
+  gather_pool *pool = NULL;
+  gather_status status = gather_pool_create(2, &pool, error);
+  gather_pool_destroy(pool);
+  return status;
+}
+
+static void pools(void **state) {
+  (void)state;
+  assert_true(fail_each(make_pool) >= 1);
+}
+
+/* A small .npy file of two float32. */
+static size_t make_npy(char *to, size_t room) {
+  static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+  memset(to, ' ', room);
+  memcpy(to, "\x93NUMPY\x01\x00\x76\x00", 10);
+  memcpy(to + 10, header, sizeof header - 1);
+  to[127] = '\n';
+  memset(to + 128, 0, 8);
+  return 136;
+}
+
+static char npy[256], npy_path[64], out_path[64];
+
+static gather_status use_file(gather_status status, gather_file *file, gather_error *error) {
+  if (status != GATHER_OK) return status;
+  const gather_file_tensor *tensor;
+  status = gather_file_find(file, "", &tensor, error);
+  gather_file_close(file);
+  return status;
+}
+
+static gather_status make_file(gather_error *error) {
+  gather_file *file = NULL;
+  gather_status status = file_open(file_at(npy_path), &file, error);
+  return use_file(status, file, error);
+}
+
+static gather_status make_memory_file(gather_error *error) {
+  gather_file *file = NULL;
+  gather_status status = file_open(file_in(npy, 136, "name"), &file, error);
+  return use_file(status, file, error);
+}
+
+static gather_status make_raw_file(gather_error *error) {
+  gather_file *file = NULL;
+  gather_raw raw = {">f4", 2, DIMS(2, 17), 0, true};
+  gather_status status = file_open_raw(file_at(npy_path), &raw, &file, error);
+  return use_file(status, file, error);
+}
+
+static void files(void **state) {
+  (void)state;
+  assert_true(fail_each(make_file) >= 1);
+  assert_true(fail_each(make_memory_file) >= 1);
+  assert_true(fail_each(make_raw_file) >= 1);
+}
+
+static gather_status write_file(const char *format, gather_error *error) {
+  gather_writer *writer = NULL;
+  gather_writing what = {.path = out_path,
+                         .fd = -1,
+                         .format = format,
+                         .replace = true,
+                         .type = GATHER_TYPE_FLOAT32,
+                         .name = "x",
+                         .rank = 2,
+                         .shape = DIMS(2, 3)};
+  gather_status status = gather_writer_create(&what, &writer, error);
+  return status == GATHER_OK ? gather_writer_commit(writer, error) : status;
+}
+
+static gather_status write_npy(gather_error *error) { return write_file("npy", error); }
+static gather_status write_raw(gather_error *error) { return write_file("raw", error); }
+static gather_status write_pb(gather_error *error) { return write_file("pb", error); }
+
+static gather_status abandon_npy(gather_error *error) {
+  gather_writer *writer = NULL;
+  gather_writing what = {
+      .path = out_path, .fd = -1, .replace = true, .type = GATHER_TYPE_INT8, .rank = 1, .shape = DIMS(3)};
+  gather_status status = gather_writer_create(&what, &writer, error);
+  gather_writer_abort(writer);
+  return status;
+}
+
+static void writers(void **state) {
+  (void)state;
+  assert_true(fail_each(write_npy) >= 1);
+  assert_true(fail_each(write_raw) >= 1);
+  assert_true(fail_each(write_pb) >= 1);
+  assert_true(fail_each(abandon_npy) >= 1);
+}
+
+static int create_files(void **state) {
+  (void)state;
+  snprintf(npy_path, sizeof npy_path, "gather-test-alloc-%ld.npy", (long)getpid());
+  snprintf(out_path, sizeof out_path, "gather-test-alloc-%ld-out.npy", (long)getpid());
+  size_t bytes = make_npy(npy, sizeof npy);
+  FILE *file = fopen(npy_path, "wb");
+  if (!file || fwrite(npy, 1, bytes, file) != bytes) return -1;
+  return fclose(file);
+}
+
+static int remove_files(void **state) {
+  (void)state;
+  remove(out_path);
+  return remove(npy_path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_call_takes_nothing),
+      cmocka_unit_test(parts),
+      cmocka_unit_test(staged),
+      cmocka_unit_test(plans),
+      cmocka_unit_test(copies),
+      cmocka_unit_test(pools),
+      cmocka_unit_test(files),
+      cmocka_unit_test(writers),
+  };
+  return cmocka_run_group_tests(tests, create_files, remove_files);
+}
