@@ -88,9 +88,11 @@ static void complete_pair(const gather_cli_unfinished *line, bool inputs) {
   }
   gather_cli_complete_begin(line, GATHER_CLI_COMPLETE_NONE, line->value);
   gather_model *model = open_model(line);
-  int64_t count = !model ? 0 : inputs ? gather_model_input_count(model) : gather_model_output_count(model);
-  for (int64_t i = 0; i < count; i++)
-    say_pair(line, inputs ? gather_model_input_name(model, i) : gather_model_output_name(model, i));
+  if (model) {
+    const gather_model_info *info = gather_model_describe(model);
+    const int64_t count = inputs ? info->input_count : info->output_count;
+    for (int64_t i = 0; i < count; i++) say_pair(line, inputs ? info->inputs[i] : info->outputs[i]);
+  }
   gather_model_close(model);
 }
 
@@ -99,7 +101,7 @@ static void complete_node(const gather_cli_unfinished *line) {
   gather_cli_complete_begin(line, GATHER_CLI_COMPLETE_NONE, line->value);
   gather_model *model = open_model(line);
   if (model && gather_model_check(model, NULL, &check, NULL) == GATHER_OK)
-    for (int64_t i = 0; i < gather_check_count(check); i++) {
+    for (int64_t i = 0; i < gather_check_describe(check)->count; i++) {
       const gather_model_node *node = gather_check_at(check, i);
       if (node->name && *node->name) gather_cli_complete_word(line, line->value, node->name, node->op);
     }

@@ -47,5 +47,5 @@ int main(int argc, char **argv) {
   }
   if (status != GATHER_OK) fprintf(stderr, "%s: %s\n", gather_status_name(status), error.message);
   gather_file_close(file);
-  return gather_status_exit_code(status);
+  return status == GATHER_OK ? 0 : 1;
 }

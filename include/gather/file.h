@@ -169,11 +169,15 @@ GATHER_API bool gather_file_missing_at(const gather_file *file, int64_t i, gathe
 /* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 
-/* How many formats there are; the name of number i and what the library can do with it ("npy", "read write"). */
-GATHER_API size_t gather_format_count(void);
-GATHER_API const char *gather_format_name(size_t i);
-GATHER_API const char *gather_format_abilities(size_t i);
-GATHER_API const char *gather_format_extensions(size_t i); /* ".npy"; ".bin .raw"; "" */
+/* A format of files. Static memory. */
+typedef struct gather_format_info {
+  const char *name;       /* "npy" */
+  const char *abilities;  /* what this build can do with it: "read write", "read", "write" */
+  const char *extensions; /* ".npy"; ".bin .raw"; "" */
+} gather_format_info;
+
+/* Format number i; NULL after the last. */
+GATHER_API const gather_format_info *gather_format_at(size_t i);
 
 /* ---- names on a terminal ---------------------------------------------------------------------------------------------- */
 
@@ -192,72 +196,76 @@ GATHER_API char *gather_text_bytes(int64_t amount, char *text, size_t bytes);
 /* A file being written. It is written atomically: gather_writer_commit gives it its name. */
 typedef struct gather_writer gather_writer;
 
-/* The tensor to write, and where. */
+/* A tensor to write. */
 typedef struct gather_writing {
-  const char *path;   /* NULL = write to the descriptor `fd` on commit */
-  int fd;             /* used if path is NULL; remains open */
-  const char *format; /* "npy", "raw", "pb", "safetensors"; NULL = by the extension of path */
-  bool replace;       /* replace an existing file */
   gather_type type;
   int64_t item_bytes; /* opaque types */
   bool byte_swapped;  /* the elements will not be in the byte order of this machine, as GATHER_TENSOR_BYTE_SWAPPED */
   const char *descr;  /* npy: the descr to write, as gather_file_tensor.descr; NULL = that of the type */
-  const char
-      *name; /* of the tensor, if the format has names: TensorProto (NULL = ""), safetensors (NULL or "" = "data") */
+  const char *name;   /* if the format has names: TensorProto (NULL = ""), safetensors (NULL or "" = "data") */
   int32_t rank;
   const int64_t *shape;
+} gather_writing;
+
+/* What to write, and where. Initialise with GATHER_FILE_TARGET_INIT:
+ *
+ *     gather_writing rows = {.type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = shape};
+ *     gather_file_target target = GATHER_FILE_TARGET_INIT;
+ *     target.path = "rows.npy";
+ *     target.tensors = &rows;
+ *     gather_status status = gather_writer_create(&target, &writer, &error);
+ */
+typedef struct gather_file_target {
+  size_t size;        /* sizeof(gather_file_target) */
+  const char *path;   /* NULL = write to the descriptor `fd`: on commit, or with `parts` each part at once */
+  int fd;             /* used if path is NULL; remains open */
+  const char *format; /* "npy", "raw", "pb", "safetensors"; NULL = by the extension of path */
+  bool replace;       /* replace an existing file */
+  /* gather_writer_commit returns once the system has the bytes, and does not wait until the file is on the disk: after a power failure
+   * the file may be missing, empty or incomplete, and the replaced file may be lost. A descriptor is never synced. */
+  bool no_sync;
+  /* `count` tensors. Several need a format that holds several (safetensors), a name each, and no strings. NULL: the file is `bytes` plain
+   * bytes (-1 = not given), such as a picture or a report, whatever its name. */
+  const gather_writing *tensors;
+  int64_t count;
+  int64_t bytes;
+  /* The elements of the one tensor, or the plain bytes, are appended in blocks, by gather_writer_append. They need no memory, so there may
+   * be more than memory holds. Not for strings. window_bytes: about how much appended data may wait in memory for the disk; 0 = the
+   * system decides. */
+  bool parts;
+  int64_t window_bytes;
   /* The elements begin at a multiple of so many bytes in the file, such as 4096, the block of most disks: then a row whose length divides
    * the block, or is a multiple of it, is in as few blocks as possible. A power of two; 0 = where the format puts them. npy (at most
    * 8192: NumPy refuses longer headers) and safetensors (one tensor) pad their header with spaces, raw files have none; other formats
    * return GATHER_UNSUPPORTED. */
   int64_t align_bytes;
-} gather_writing;
+} gather_file_target;
+
+#define GATHER_FILE_TARGET_INIT \
+  { sizeof(gather_file_target), NULL, -1, NULL, false, false, NULL, 1, -1, false, 0, 0 }
 
 /* Creates a file in the target's folder, writes its header and reserves room for all elements, so a full disk is reported here.
  * If the system supports it (Linux, most local file systems), the file has no name before gather_writer_commit, so a killed process
  * leaves nothing; otherwise it has a temporary name. A replaced file keeps its mode and access ACL, its group if permitted (else the
  * group gets no more rights than others), and its owner if this process may set it. They are set before the first byte is written.
- * Other extended attributes are lost. A symbolic link to the file remains. Returns GATHER_FILE_EXISTS, GATHER_UNSUPPORTED (the format
- * cannot store the type or the size; the message lists formats that can), GATHER_USAGE (unknown extension; lists the known ones),
- * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_writing *what, gather_writer **writer,
+ * Other extended attributes are lost. A symbolic link to the file remains. Returns GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (no such
+ * folder), GATHER_UNSUPPORTED (the format cannot store the type, the size or so many tensors; the message lists formats that can),
+ * GATHER_USAGE (an invalid target, a name given twice, an unknown extension; lists the known ones),
+ * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort; the target is copied. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_file_target *target, gather_writer **writer,
                                                              gather_error *error);
-/* The same for a file of `bytes` plain bytes, such as a picture or a report. gather_writer_data returns them, all zero.
- * Returns GATHER_USAGE (no path, a negative size), GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (no such folder),
- * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes,
-                                                                   gather_writer **writer, gather_error *error);
-/* The same for elements that are appended in blocks, by gather_writer_append. They need no memory, so there may be more than memory
- * holds; a descriptor gets each block at once. gather_writer_data returns NULL. window_bytes: about how much appended data may wait in
- * memory for the disk; 0 = the system decides. Also returns GATHER_UNSUPPORTED for
- * strings, and GATHER_USAGE for a negative window. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create_parts(const gather_writing *what, int64_t window_bytes,
-                                                                   gather_writer **writer, gather_error *error);
+/* Checks whether gather_writer_create would accept the target and the types; creates nothing. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_file_target *target, gather_error *error);
+/* Where the elements of tensor number i go: gather_type_bytes() bytes, row-major, all zero; of a file of plain bytes these, i = 0. NULL if
+ * there are none, for any other i, and with `parts`. */
+GATHER_API void *gather_writer_data_at(gather_writer *writer, int64_t i);
 /* Writes the next `bytes` bytes of the elements, whole elements each time. It may swap their bytes in place. If elements are missing,
- * gather_writer_commit returns GATHER_USAGE. Returns GATHER_USAGE (a writer of another kind, too many elements, a part of an element),
+ * gather_writer_commit returns GATHER_USAGE. Returns GATHER_USAGE (a writer without `parts`, too many elements, a part of an element),
  * GATHER_IO_ERROR; after an I/O error the writer can only be aborted. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes,
                                                              gather_error *error);
-/* The same for `count` tensors in one file, in a format with several tensors (safetensors). path, fd, format and replace are those of
- * tensors[0]; each tensor needs its own name. gather_writer_data_at returns where the elements of each go. Also returns
- * GATHER_UNSUPPORTED (a format of one tensor, strings) and GATHER_USAGE (no tensors, a name given twice). `tensors` is copied. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create_many(const gather_writing *tensors, int64_t count,
-                                                                  gather_writer **writer, gather_error *error);
-/* Checks whether gather_writer_create would accept the target and the type; creates nothing. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_writing *what, gather_error *error);
-/* The same for gather_writer_create_many. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_check_many(const gather_writing *tensors, int64_t count,
-                                                                 gather_error *error);
-/* Where the elements go: gather_type_bytes() bytes, row-major, all zero. NULL if there are none. */
-GATHER_API void *gather_writer_data(gather_writer *writer);
-/* The same for tensor number i of gather_writer_create_many. NULL also for any other i. */
-GATHER_API void *gather_writer_data_at(gather_writer *writer, int64_t i);
 /* The name of the temporary file, for a program that removes it in a signal handler; "" if it has no name. */
 GATHER_API const char *gather_writer_temporary(const gather_writer *writer);
-/* sync true (the default): gather_writer_commit waits until the file is on the disk, so it survives a power failure. false: commit returns
- * once the system has the bytes; after a power failure the file may be missing, empty or incomplete, and the replaced file may be lost.
- * No effect on a descriptor, which is never synced. */
-GATHER_API void gather_writer_set_sync(gather_writer *writer, bool sync);
 /* Gives the file its name and frees the writer. The bytes are synced, then the file gets its name, then its directory is synced. Frees
  * the writer also on failure; then there is no new file and an old one is unchanged, except if only syncing the directory failed.
  * A file without a name that replaces another has a temporary name (".gather-*.tmp") during one rename, with the signals of the calling
@@ -266,10 +274,6 @@ GATHER_API void gather_writer_set_sync(gather_writer *writer, bool sync);
 GATHER_API GATHER_CHECKED gather_status gather_writer_commit(gather_writer *writer, gather_error *error);
 /* Removes the temporary file and frees the writer. NULL does nothing. */
 GATHER_API void gather_writer_abort(gather_writer *writer);
-
-/* For a program that replaces files itself: gives the open file `fd`, which it owns, the permissions of the file `path`, as
- * gather_writer_create does. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR. Threads: any. */
-GATHER_API GATHER_CHECKED gather_status gather_permissions_copy(const char *path, int fd, gather_error *error);
 
 #ifdef __cplusplus
 }

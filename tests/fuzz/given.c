@@ -103,5 +103,5 @@ void fuzz_see_node(const gather_model_node *node) {
   fuzz_check(node->verdict != GATHER_VERDICT_OK || (node->bad_known && node->indices_known) || node->reason[0] != '\0',
              "what is ok was checked, or says why no index can be out of range");
   fuzz_check(node->verdict == GATHER_VERDICT_OK || node->reason[0] != '\0', "a verdict that is not ok has its reason");
-  for (size_t i = 0; i < gather_runtime_count(); i++) fuzz_see_text(gather_runtime_behaviour(i, node));
+  for (size_t i = 0; gather_runtime_name(i); i++) fuzz_see_text(gather_runtime_behaviour(i, node));
 }

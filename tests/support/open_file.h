@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_file.h: gather_file_open in one line, by a path or of bytes in memory; as what it seems to be, as raw bytes, as text.
+ * open_file.h: gather_file_open in one line, by a path or of bytes in memory; as what it seems to be, as raw bytes, as text. And the
+ * target of one tensor.
  */
 #ifndef TESTS_SUPPORT_OPEN_FILE_H
 #define TESTS_SUPPORT_OPEN_FILE_H
@@ -36,6 +37,13 @@ static inline gather_status file_open_text(gather_file_source source, const char
   source.text = true;
   source.text_column = column;
   return gather_file_open(&source, file, error);
+}
+
+static inline gather_file_target file_to(const char *path, const gather_writing *what) {
+  gather_file_target target = GATHER_FILE_TARGET_INIT;
+  target.path = path;
+  target.tensors = what;
+  return target;
 }
 
 #endif

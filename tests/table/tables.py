@@ -110,8 +110,7 @@ FUNCTIONS = {
     "gather_engine_check": (c.c_int, [c.c_int, E]),
     "gather_type_parse": (c.c_int, [c.c_char_p]),
     "gather_op_find": (P, [c.c_char_p, c.c_char_p]),
-    "gather_format_count": (c.c_size_t, []),
-    "gather_format_name": (c.c_char_p, [c.c_size_t]),
+    "gather_format_at": (c.POINTER(c.c_char_p), [c.c_size_t]),  # its first field is the name
 }
 
 
@@ -148,7 +147,10 @@ def check(status: int, error: Error) -> None:
 
 
 def formats() -> list[str]:
-    return [LIB.gather_format_name(i).decode() for i in range(LIB.gather_format_count())]
+    names: list[str] = []
+    while row := LIB.gather_format_at(len(names)):
+        names.append(row[0].decode())
+    return names
 
 
 def engines() -> list[str]:

@@ -299,7 +299,7 @@ static void test_misuse(void **state) {
   assert_non_null(strstr(error.message, "'mmaps'"));
   assert_null(gather_engine_name((gather_engine)-1));
   assert_int_equal(gather_table_wait(NULL, &error), GATHER_USAGE);
-  assert_true(gather_table_job_done(NULL) && gather_table_job_await(NULL, 1));
+  assert_true(gather_table_job_await(NULL, 0) && gather_table_job_await(NULL, 1));
   gather_table_job_cancel(NULL);
   assert_false(gather_table_reads(NULL, path));
   assert_int_equal(gather_table_open(path, NULL, &table, &error), GATHER_OK);

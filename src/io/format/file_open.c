@@ -109,7 +109,7 @@ static gather_status read_content(gather_file *file, gather_error *error) {
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
   const gather_format *format = NULL;
   GATHER_TRY(gather_format_recognise(file, &format, error));
-  file->format = format->name;
+  file->format = format->info.name;
   return format->reader->open(file, error);
 }
 

@@ -224,8 +224,9 @@ typedef struct gather_format_reader {
 
 typedef struct gather_format_writer {
   bool (*carries)(const gather_type_info *type);
-  /* data_bytes: size of the elements, for headers that contain it. */
-  gather_status (*header)(const gather_writing *what, int64_t data_bytes, gather_header *header, gather_error *error);
+  /* align_bytes: as in gather_file_target. data_bytes: size of the elements, for headers that contain it. */
+  gather_status (*header)(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header,
+                          gather_error *error);
   /* The same for several tensors in one file; NULL if a file holds one. order: the `count` tensors in file order. */
   gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
                            gather_header *header, gather_error *error);
@@ -233,12 +234,12 @@ typedef struct gather_format_writer {
 
 /* A row of format.def. */
 typedef struct gather_format {
-  const char *name, *abilities, *extensions;
+  gather_format_info info;
   const gather_format_reader *reader; /* NULL if bytes cannot tell (raw), or the format is only written */
   const gather_format_writer *writer; /* NULL if it is only read */
 } gather_format;
 
-const gather_format *gather_format_at(size_t i); /* NULL after the last */
+const gather_format *gather_format_row(size_t i); /* NULL after the last */
 /* The writable format of that file extension; NULL. */
 const gather_format *gather_format_for_path(const char *path);
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import itertools
 import os
 
 from support.structs import PARALLEL_FOR, TASK, Error, Executor, Options, Tensor  # noqa: F401  (users find them here)
@@ -112,7 +113,6 @@ FUNCTIONS = {
     "gather_type_get": (c.POINTER(TypeInfo), [c.c_int]),
     "gather_type_bytes": (c.c_int, [c.c_int, c.c_int64, c.c_int64, I64P]),
     "gather_tensor_check": (c.c_int, [T, E]),
-    "gather_op_count": (c.c_size_t, []),
     "gather_op_at": (OPP, [c.c_size_t]),
     "gather_op_find": (OPP, [c.c_char_p, c.c_char_p]),
     "gather_pool_create": (c.c_int, [c.c_int32, c.POINTER(c.c_void_p), E]),
@@ -128,7 +128,6 @@ FUNCTIONS = {
     "gather_plan_check": (c.c_int, [c.c_void_p, c.POINTER(Run), E]),
     "gather_plan_print": (c.c_size_t, [c.c_void_p, c.c_char_p, c.c_size_t]),
     "gather_tuning_set": (c.c_int, [c.c_char_p, c.c_int64, E]),
-    "gather_isa_name": (c.c_char_p, []),
     "gather_plan_shape": (c.c_int32, [c.c_void_p, I64P]),
     "gather_tensor_from_dlpack": (c.c_int, [c.POINTER(DlTensor), I64P, T, E]),
     "gather_tensor_from_dlpack_versioned": (c.c_int, [c.POINTER(DlVersioned), I64P, T, E]),
@@ -158,7 +157,7 @@ def all_types() -> list[TypeInfo]:
 
 def all_ops() -> list[Op]:
     """Every operator version that gather_apply runs with an axis and batch_dims: not GatherTree and StableHLO's gather."""
-    rows = (lib.gather_op_at(i).contents for i in range(lib.gather_op_count()))
+    rows = (row.contents for row in iter(map(lib.gather_op_at, itertools.count()).__next__, None))
     return [row for row in rows if row.family <= FAMILY_ND]
 
 

@@ -10,8 +10,8 @@
 #include "gather/codec.h"
 #include "gather/file.h"
 #include "gather/tree.h"
-#include "support/unit.h"
 #include "support/open_file.h"
+#include "support/unit.h"
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
@@ -102,7 +102,7 @@ static void one_call_takes_nothing(void **state) {
   static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
                                            GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL};
   (void)state;
-  for (size_t row = 0; row < gather_op_count(); row++)
+  for (size_t row = 0; gather_op_at(row); row++)
     for (int t = 1; is_generic(gather_op_at(row)) && gather_type_get((gather_type)t); t++)
       for (int32_t rank = 1; rank <= 8; rank++)
         for (size_t p = 0; p < COUNT(policies); p++)
@@ -397,15 +397,11 @@ static void files(void **state) {
 
 static gather_status write_file(const char *format, gather_error *error) {
   gather_writer *writer = NULL;
-  gather_writing what = {.path = out_path,
-                         .fd = -1,
-                         .format = format,
-                         .replace = true,
-                         .type = GATHER_TYPE_FLOAT32,
-                         .name = "x",
-                         .rank = 2,
-                         .shape = DIMS(2, 3)};
-  gather_status status = gather_writer_create(&what, &writer, error);
+  const gather_writing what = {.type = GATHER_TYPE_FLOAT32, .name = "x", .rank = 2, .shape = DIMS(2, 3)};
+  gather_file_target target = file_to(out_path, &what);
+  target.format = format;
+  target.replace = true;
+  gather_status status = gather_writer_create(&target, &writer, error);
   return status == GATHER_OK ? gather_writer_commit(writer, error) : status;
 }
 
@@ -415,9 +411,10 @@ static gather_status write_pb(gather_error *error) { return write_file("pb", err
 
 static gather_status abandon_npy(gather_error *error) {
   gather_writer *writer = NULL;
-  gather_writing what = {
-      .path = out_path, .fd = -1, .replace = true, .type = GATHER_TYPE_INT8, .rank = 1, .shape = DIMS(3)};
-  gather_status status = gather_writer_create(&what, &writer, error);
+  const gather_writing what = {.type = GATHER_TYPE_INT8, .rank = 1, .shape = DIMS(3)};
+  gather_file_target target = file_to(out_path, &what);
+  target.replace = true;
+  gather_status status = gather_writer_create(&target, &writer, error);
   gather_writer_abort(writer);
   return status;
 }

@@ -59,6 +59,10 @@ class Raw(c.Structure):
     _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(c.c_int64)), ("offset", c.c_int64), ("as_is", c.c_bool)]
 
 
+class FormatInfo(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("abilities", c.c_char_p), ("extensions", c.c_char_p)]
+
+
 class Source(c.Structure):
     _fields_ = [
         ("size", c.c_size_t),
@@ -77,10 +81,6 @@ class Source(c.Structure):
 
 class Writing(c.Structure):
     _fields_ = [
-        ("path", c.c_char_p),
-        ("fd", c.c_int),
-        ("format", c.c_char_p),
-        ("replace", c.c_bool),
         ("type", c.c_int),
         ("item_bytes", c.c_int64),
         ("byte_swapped", c.c_bool),
@@ -88,6 +88,22 @@ class Writing(c.Structure):
         ("name", c.c_char_p),
         ("rank", c.c_int32),
         ("shape", c.POINTER(c.c_int64)),
+    ]
+
+
+class Target(c.Structure):
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("path", c.c_char_p),
+        ("fd", c.c_int),
+        ("format", c.c_char_p),
+        ("replace", c.c_bool),
+        ("no_sync", c.c_bool),
+        ("tensors", c.POINTER(Writing)),
+        ("count", c.c_int64),
+        ("bytes", c.c_int64),
+        ("parts", c.c_bool),
+        ("window_bytes", c.c_int64),
         ("align_bytes", c.c_int64),
     ]
 
@@ -104,22 +120,16 @@ FUNCTIONS = {
     "gather_file_is_text": (c.c_bool, [c.c_char_p, c.c_size_t]),
     "gather_file_find_whole": (c.c_int, [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), E]),
     "gather_file_format": (c.c_char_p, [P]),
+    "gather_format_at": (c.POINTER(FormatInfo), [c.c_size_t]),
     "gather_file_at": (c.POINTER(FileTensor), [P, c.c_int64]),
     "gather_file_tensor_check": (c.c_int, [c.POINTER(FileTensor), E]),
     "gather_file_close": (None, [P]),
-    "gather_writer_create": (c.c_int, [c.POINTER(Writing), c.POINTER(P), E]),
-    "gather_writer_create_bytes": (c.c_int, [c.c_char_p, c.c_bool, c.c_int64, c.POINTER(P), E]),
-    "gather_writer_create_parts": (c.c_int, [c.POINTER(Writing), c.c_int64, c.POINTER(P), E]),
+    "gather_writer_create": (c.c_int, [c.POINTER(Target), c.POINTER(P), E]),
     "gather_writer_append": (c.c_int, [P, c.c_char_p, c.c_int64, E]),
-    "gather_writer_check": (c.c_int, [c.POINTER(Writing), E]),
-    "gather_writer_check_many": (c.c_int, [c.POINTER(Writing), c.c_int64, E]),
-    "gather_writer_create_many": (c.c_int, [c.POINTER(Writing), c.c_int64, c.POINTER(P), E]),
-    "gather_writer_data": (P, [P]),
+    "gather_writer_check": (c.c_int, [c.POINTER(Target), E]),
     "gather_writer_data_at": (P, [P, c.c_int64]),
     "gather_writer_temporary": (c.c_char_p, [P]),
-    "gather_writer_set_sync": (None, [P, c.c_bool]),
     "gather_text_visible": (c.c_size_t, [c.c_char_p, c.c_char_p, c.c_size_t]),
-    "gather_permissions_copy": (c.c_int, [c.c_char_p, c.c_int, E]),
     "gather_writer_commit": (c.c_int, [P, E]),
     "gather_writer_abort": (None, [P]),
 }
@@ -151,6 +161,14 @@ def check(status: int, error: Error) -> None:
     if status != 0:
         assert status == error.status
         raise GatherError(error)
+
+
+def formats() -> list[FormatInfo]:
+    """All formats of this build."""
+    rows: list[FormatInfo] = []
+    while row := LIB.gather_format_at(len(rows)):
+        rows.append(row.contents)
+    return rows
 
 
 def type_number(name: str) -> int:
@@ -198,20 +216,31 @@ def opened_raw(path: str | Path, type_name: str, shape, offset: int = 0, as_is: 
     LIB.gather_file_close(file)
 
 
-def writing(path, type_name: str, shape, **more) -> Writing:
-    """A gather_writing; what=None for path means a descriptor. Texts may be str."""
+def writing(path, type_name: str, shape, **more) -> Target:
+    """The target of one tensor; path=None means a descriptor. Texts may be str."""
     fields = {key: value.encode() if isinstance(value, str) else value for key, value in more.items()}
-    target = os.fsencode(path) if path is not None else None
-    return Writing(path=target, type=type_number(type_name), rank=len(shape), shape=lengths(shape), **fields)
+    of_target = {key: fields.pop(key) for key in dict(Target._fields_) if key in fields}
+    what = Writing(type=type_number(type_name), rank=len(shape), shape=lengths(shape), **fields)
+    return target_of(path, tensors=c.pointer(what), **of_target)
 
 
-def fails_to_check(what: Writing) -> GatherError | None:
+def target_of(path, **more) -> Target:
+    return Target(**{"size": c.sizeof(Target), "path": None if path is None else os.fsencode(path), "fd": -1, "count": 1, "bytes": -1, **more})
+
+
+def create_writer(target: Target) -> P:
+    writer, error = P(), Error()
+    check(LIB.gather_writer_create(c.byref(target), c.byref(writer), c.byref(error)), error)
+    return writer
+
+
+def fails_to_check(what: Target) -> GatherError | None:
     error = Error()
     status = LIB.gather_writer_check(c.byref(what), c.byref(error))
     return GatherError(error) if status else None
 
 
-def write(what: Writing, content: bytes) -> None:
+def write(what: Target, content: bytes) -> None:
     """Writes a whole file of elements; the check must agree with what happens."""
     complaint = fails_to_check(what)
     writer, error = P(), Error()
@@ -220,7 +249,7 @@ def write(what: Writing, content: bytes) -> None:
         assert complaint is not None and complaint.status == GatherError(error).status
         raise GatherError(error)
     assert complaint is None
-    data = LIB.gather_writer_data(writer)
+    data = LIB.gather_writer_data_at(writer, 0)
     assert bool(data) == bool(content)
     if content:
         assert c.string_at(data, len(content)) == bytes(len(content)), "elements begin as zeros"

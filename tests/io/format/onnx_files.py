@@ -16,8 +16,6 @@ from gather_files import LIB, FileTensor, GatherError, P, String, check, content
 from onnx import TensorProto, helper, numpy_helper
 from support.skip import skip_test
 
-LIB.gather_format_count.restype, LIB.gather_format_count.argtypes = c.c_size_t, []
-LIB.gather_format_name.restype, LIB.gather_format_name.argtypes = c.c_char_p, [c.c_size_t]
 LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
 LIB.gather_file_find.restype = c.c_int
 LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(g.Error)]
@@ -45,7 +43,7 @@ class Opened:
 
 @pytest.fixture(autouse=True)
 def onnx_is_read() -> None:
-    if "onnx" not in [LIB.gather_format_name(i).decode() for i in range(LIB.gather_format_count())]:
+    if "onnx" not in [format.name.decode() for format in g.formats()]:
         skip_test("nanopb", "this build reads no ONNX")
 
 

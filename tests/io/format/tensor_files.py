@@ -10,9 +10,6 @@ from typing import Iterator
 import gather_files as g
 from gather_files import LIB, FileTensor, GatherError, P, check, content, handle
 
-LIB.gather_format_count.restype, LIB.gather_format_count.argtypes = c.c_size_t, []
-for function in (LIB.gather_format_name, LIB.gather_format_abilities):
-    function.restype, function.argtypes = c.c_char_p, [c.c_size_t]
 LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
 LIB.gather_file_find.restype = c.c_int
 LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(g.Error)]
@@ -42,8 +39,7 @@ def opened(source) -> Iterator[Opened]:
 
 def formats() -> list[str]:
     """The formats that this build reads."""
-    numbers = range(LIB.gather_format_count())
-    return [LIB.gather_format_name(i).decode() for i in numbers if b"read" in LIB.gather_format_abilities(i)]
+    return [format.name.decode() for format in g.formats() if b"read" in format.abilities]
 
 
 def complaint(source) -> GatherError:

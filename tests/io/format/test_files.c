@@ -64,6 +64,9 @@ static void test_arguments_that_are_null(void **state) {
   assert_int_equal(file_open(file_in("abc", 3, NULL), NULL, &error), GATHER_USAGE);
   assert_int_equal(gather_writer_create(NULL, &writer, &error), GATHER_USAGE);
   assert_int_equal(gather_writer_create(NULL, NULL, &error), GATHER_USAGE);
+  const gather_file_target nothing = file_to("/nowhere/a.npy", NULL);
+  assert_int_equal(gather_writer_create(&nothing, &writer, &error), GATHER_USAGE);
+  assert_null(writer);
   assert_int_equal(gather_writer_check(NULL, &error), GATHER_USAGE);
   assert_int_equal(gather_writer_commit(NULL, &error), GATHER_USAGE);
   gather_writer_abort(NULL);
@@ -199,8 +202,9 @@ static void test_a_tensor_proto_that_is_just_too_large(void **state) {
   (void)state;
   gather_error error;
   const int64_t shape[] = {INT32_MAX};
-  const gather_writing what = {.path = "/tmp/a.pb", .type = GATHER_TYPE_INT8, .rank = 1, .shape = shape};
-  assert_int_equal(gather_writer_check(&what, &error), GATHER_UNSUPPORTED);
+  const gather_writing what = {.type = GATHER_TYPE_INT8, .rank = 1, .shape = shape};
+  const gather_file_target target = file_to("/tmp/a.pb", &what);
+  assert_int_equal(gather_writer_check(&target, &error), GATHER_UNSUPPORTED);
   assert_string_equal(error.input, "output");
 }
 
@@ -249,15 +253,14 @@ static void test_table_of_formats(void **state) {
       {"pb", "write", ".pb"},
 #endif
   };
-  assert_int_equal(gather_format_count(), sizeof rows / sizeof *rows);
-  for (size_t i = 0; i < gather_format_count(); i++) {
-    assert_string_equal(gather_format_name(i), rows[i][0]);
-    assert_string_equal(gather_format_abilities(i), rows[i][1]);
-    assert_string_equal(gather_format_extensions(i), rows[i][2]);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const gather_format_info *format = gather_format_at(i);
+    assert_non_null(format);
+    assert_string_equal(format->name, rows[i][0]);
+    assert_string_equal(format->abilities, rows[i][1]);
+    assert_string_equal(format->extensions, rows[i][2]);
   }
-  assert_null(gather_format_name(gather_format_count()));
-  assert_null(gather_format_abilities(gather_format_count()));
-  assert_null(gather_format_extensions(gather_format_count()));
+  assert_null(gather_format_at(sizeof rows / sizeof *rows));
 }
 
 /* A shorter source has defaults behind it; a longer one only zeros. */

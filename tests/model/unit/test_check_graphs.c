@@ -1653,7 +1653,7 @@ static gather_status find(const gather_model *model, const gather_model_node *no
 
 /* The first line counts the nodes by verdict; only_bad leaves those that are bad, and those whose indices the rules repair. */
 static void read_text(const gather_check *check, const char *text, bool only_bad) {
-  int64_t skipped = 0, count = gather_check_count(check), bad = gather_check_verdicts(check, GATHER_VERDICT_BAD);
+  int64_t skipped = 0, count = gather_check_describe(check)->count, bad = gather_check_describe(check)->bad;
   char wanted[400], counted[40] = "";
   for (int64_t i = 0; i < count; i++) {
     const gather_model_node *node = gather_check_at(check, i);
@@ -1665,8 +1665,7 @@ static void read_text(const gather_check *check, const char *text, bool only_bad
   }
   if (skipped > 0) (void)sprintf(counted, " (%d not executed)", (int)skipped);
   (void)sprintf(wanted, ", %d gather %s: %d ok, %d unknown%s, %d bad", (int)count, count == 1 ? "node" : "nodes",
-                (int)gather_check_verdicts(check, GATHER_VERDICT_OK),
-                (int)gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN), counted, (int)bad);
+                (int)gather_check_describe(check)->ok, (int)gather_check_describe(check)->unknown, counted, (int)bad);
   if (only_bad && bad == 0)
     assert_string_equal(text, "");
   else if (!strstr(text, wanted))
@@ -1706,18 +1705,18 @@ static gather_status use_case(const void *context, gather_error *error) {
   gather_status status = gather_model_from_graph(&t.file, &model, error);
   if (status == GATHER_OK) status = gather_model_check(model, &options, &check, error);
   *text = 0;
-  for (int64_t i = 0; status == GATHER_OK && i < gather_check_count(check); i++) {
+  for (int64_t i = 0; status == GATHER_OK && i < gather_check_describe(check)->count; i++) {
     if (i) strcat(text, "\n");
     print_node(text + strlen(text), gather_check_at(check, i));
   }
-  for (int64_t i = 0; status == GATHER_OK && i < gather_check_contradiction_count(check); i++)
-    strcat(strcat(text, "\n"), gather_check_contradiction(check, i));
+  for (int64_t i = 0; status == GATHER_OK && i < gather_check_describe(check)->contradiction_count; i++)
+    strcat(strcat(text, "\n"), gather_check_describe(check)->contradictions[i]);
   if (status == GATHER_OK && !fits(text, c->wanted)) {
     print_error("%s\n---\n%s\n\n", c->graph, text);
     status = gather_fail(error, GATHER_USAGE, "not as wanted");
   }
   if (status == GATHER_OK) status = write_text(check, error);
-  for (int64_t i = 0; status == GATHER_OK && i < gather_check_count(check); i++)
+  for (int64_t i = 0; status == GATHER_OK && i < gather_check_describe(check)->count; i++)
     status = find(model, gather_check_at(check, i), &options, error);
   gather_check_destroy(check);
   gather_model_close(model);
@@ -1776,13 +1775,9 @@ static void what_is_not_there(void **state) {
     assert_null(check);
     assert_null(operands);
   }
-  assert_int_equal(gather_model_input_count(model), 1);
-  assert_int_equal(gather_model_output_count(model), 0);
-  assert_string_equal(gather_model_input_name(model, 0), "x");
-  assert_null(gather_model_input_name(model, 1));
-  assert_null(gather_model_input_name(model, -1));
-  assert_null(gather_model_output_name(model, 0));
-  assert_null(gather_model_output_name(model, -1));
+  assert_int_equal(gather_model_describe(model)->input_count, 1);
+  assert_int_equal(gather_model_describe(model)->output_count, 0);
+  assert_string_equal(gather_model_describe(model)->inputs[0], "x");
   gather_model_close(model);
 }
 
@@ -1928,12 +1923,12 @@ static gather_status use_found(const void *context, gather_error *error) {
   gather_status status = gather_model_from_graph(&t.file, &model, error);
   if (status == GATHER_OK) status = gather_model_operands_find(model, FOUND[i].node, &options, &operands, error);
   if (status == GATHER_OK) {
-    const gather_model_node *node = gather_model_operands_node(operands);
+    const gather_model_node *node = gather_model_operands_describe(operands)->node;
     char *at = print_value(text, &node->data);
     at = print_value(at + sprintf(at, "; "), &node->indices);
     at += sprintf(at, "; needs");
-    for (int64_t k = 0; gather_model_operands_missing(operands, k); k++)
-      at += sprintf(at, "%s%s", k ? "," : " ", gather_model_operands_missing(operands, k));
+    for (int64_t k = 0; k < gather_model_operands_describe(operands)->missing_count; k++)
+      at += sprintf(at, "%s%s", k ? "," : " ", gather_model_operands_describe(operands)->missing[k]);
     if (strcmp(text, FOUND[i].wanted) != 0) status = gather_fail(error, GATHER_OVERFLOW, "%s", text);
   }
   gather_model_operands_destroy(operands);

@@ -233,11 +233,11 @@ static gather_status check_and_run(const gather_model *model, bool whole, int64_
   options.inputs = &input;
   options.input_count = 1;
   gather_status status = gather_model_check(model, &options, &check, error);
-  if (status == GATHER_OK) assert_int_equal(gather_check_verdicts(check, GATHER_VERDICT_BAD), wanted_bad);
+  if (status == GATHER_OK) assert_int_equal(gather_check_describe(check)->bad, wanted_bad);
   gather_check_destroy(check);
   if (status != GATHER_OK || !whole) return status;
   status = gather_model_run(model, &input, 1, NULL, &result, error);
-  if (status == GATHER_OK) assert_true(gather_model_result_count(result) > 0);
+  if (status == GATHER_OK) assert_non_null(gather_model_result_at(result, 0));
   gather_model_result_destroy(result);
   return status;
 }
@@ -261,11 +261,11 @@ static gather_status find_operands(const gather_model *model, gather_error *erro
   options.inputs = inner;
   options.input_count = 2;
   gather_status status = gather_model_operands_find(model, "g", &options, &operands, error);
-  if (status == GATHER_OK) assert_int_equal(gather_model_operands_node(operands)->bad, 1);
+  if (status == GATHER_OK) assert_int_equal(gather_model_operands_describe(operands)->node->bad, 1);
   gather_model_operands_destroy(operands);
   if (status != GATHER_OK) return status;
   status = gather_model_operands_find(model, "main/picked", NULL, &operands, error);
-  if (status == GATHER_OK) assert_null(gather_model_operands_missing(operands, 0));
+  if (status == GATHER_OK) assert_int_equal(gather_model_operands_describe(operands)->missing_count, 0);
   gather_model_operands_destroy(operands);
   return status;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "table/shuffle/shuffled.h"
 #include "support/open_file.h"
+#include "table/shuffle/shuffled.h"
 
 static const char *const PATHS[] = {"x.npy"};
 
@@ -92,15 +92,16 @@ static void an_order_is_taken(void **state) {
 /* The order as a tensor of a mapped file. */
 static void an_order_in_a_file(void **state) {
   static int64_t rows[ROWS];
-  gather_writing what = {.path = "order.npy", .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  const gather_writing what = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  const gather_file_target target = file_to("order.npy", &what);
   gather_shuffle_options options = shuffled_options(-1, 2);
   gather_writer *writer = NULL;
   gather_file *file = NULL;
   gather_shuffle *shuffle = NULL;
   (void)state;
   for (int64_t i = 0; i < ROWS; i++) rows[i] = ROWS - 1 - i;
-  assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
-  memcpy(gather_writer_data(writer), rows, sizeof rows);
+  assert_status(gather_writer_create(&target, &writer, NULL), GATHER_OK);
+  memcpy(gather_writer_data_at(writer, 0), rows, sizeof rows);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
   assert_status(file_open(file_at("order.npy"), &file, NULL), GATHER_OK);
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "table/shuffle/shuffled.h"
 #include "support/open_file.h"
+#include "table/shuffle/shuffled.h"
 
 static void nothing_is_left(void) {
   assert_false(shuffled_exists(FOLDER));
@@ -215,12 +215,13 @@ static void outputs_that_are_inputs(void **state) {
     assert_false(shuffled_exists(".gather-shuffle-y.npy"));
   }
   gather_shuffle_options options = shuffled_options(-1, 0);
-  gather_writing what = {.path = "order.npy", .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(2)};
+  const gather_writing what = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(2)};
+  const gather_file_target target = file_to("order.npy", &what);
   gather_writer *writer = NULL;
   gather_file *file = NULL;
   gather_error error = dirty_error();
-  assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
-  memset(gather_writer_data(writer), 0, 16);
+  assert_status(gather_writer_create(&target, &writer, NULL), GATHER_OK);
+  memset(gather_writer_data_at(writer, 0), 0, 16);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
   assert_status(file_open(file_at("order.npy"), &file, NULL), GATHER_OK);
   options.replace = true;
