@@ -67,10 +67,8 @@ TAKE = "libgather.take(x, i, axis=0"
 TAKE_PLAN = "libgather.Plan.take(x, i, axis=0)"
 NUMPY_TAKE = peer(NUMPY, ("np.take(x, i, 0)", "x.take(i, 0)", "x[i]"),
                   ("np.take(x, i, 0, o)", "np.take(x, i, 0, o, 'clip')", "x.take(i, 0, o)", "x.take(i, 0, o, 'clip')"))
-TORCH_TAKE = peer(TORCH, ("torch.index_select(x, 0, i)", "x.index_select(0, i)", "x[i]"),
-                  ("torch.index_select(x, 0, i, out=o)",))
-TORCH_FLAT = peer(TORCH, ("torch.gather(x, 0, i)", "torch.take(x, i)"),
-                  ("torch.gather(x, 0, i, out=o)", "torch.take(x, i, out=o)"))
+TORCH_TAKE = peer(TORCH, ("torch.index_select(x, 0, i)", "x.index_select(0, i)", "x[i]"), ("torch.index_select(x, 0, i, out=o)",))
+TORCH_FLAT = peer(TORCH, ("torch.gather(x, 0, i)", "torch.take(x, i)"), ("torch.gather(x, 0, i, out=o)", "torch.take(x, i, out=o)"))
 TORCH_ROWS = peer(TORCH, ("torch.embedding(x, i)",))
 
 

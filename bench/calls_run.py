@@ -114,8 +114,7 @@ def run_case(case: Case, more: dict, settings) -> dict:
         else:
             pairs.append((form, timed(form, names)))
     compete([contender for _, contender in pairs], settings)
-    forms = [{"who": form.who, "form": form.text, "kind": form.kind, "plan": form.plan, **spread(contender)}
-             for form, contender in pairs]
+    forms = [{"who": form.who, "form": form.text, "kind": form.kind, "plan": form.plan, **spread(contender)} for form, contender in pairs]
     kinds = {kind: found for kind in (NEW, OUT) if (found := standing(pairs, kind))}
     return {"name": case.title(), "library": case.library, "kinds": kinds, "forms": forms, "wrong": wrong}
 

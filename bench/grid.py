@@ -125,8 +125,7 @@ def axes():
     batched = "batched take"
     yield take(batched, "batch (64,4096,16) f32, (64,4096)", "float32", (64, 4096, 16), (64, 4096), "int64", STREAMED, axis=1,
                batch_dims=1, quick=True)
-    yield take(batched, "batch (256,4096) f32, (256,1024)", "float32", (256, 4096), (256, 1024), "int32", STREAMED, axis=1,
-               batch_dims=1)
+    yield take(batched, "batch (256,4096) f32, (256,1024)", "float32", (256, 4096), (256, 1024), "int32", STREAMED, axis=1, batch_dims=1)
     yield take(batched, "batch (8,64,64) f32, (8,32)", "float32", (8, 64, 64), (8, 32), "int64", CACHED, axis=1, batch_dims=1)
 
 
@@ -140,8 +139,7 @@ def gather_elements():
                        axis=axis, quick=dtype == "float32")
     yield Case(regime, "elements (4096,1024) axis 1 f32 int32", "elements", "float32", (4096, 1024), (4096, 1024), "int32",
                STREAMED, axis=1)
-    yield Case(regime, "elements (1Mi,16) axis 1 f32, (1Mi,1)", "elements", "float32", (MIB, 16), (MIB, 1), "int64", STREAMED,
-               axis=1)
+    yield Case(regime, "elements (1Mi,16) axis 1 f32, (1Mi,1)", "elements", "float32", (MIB, 16), (MIB, 1), "int64", STREAMED, axis=1)
     yield Case(regime, "elements (1Mi,1) axis 0 f32", "elements", "float32", (MIB, 1), (MIB, 1), "int64", STREAMED)
     yield Case(regime, "elements (16,1024) axis 1 f32", "elements", "float32", (16, 1024), (16, 1024), "int64", CACHED, axis=1)
 

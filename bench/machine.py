@@ -67,8 +67,7 @@ def commit() -> str:
     try:
         git = ["git", "-C", str(ROOT)]
         found = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-        changed = subprocess.run([*git, "status", "--porcelain", "--", "src", "include", "python", "bench", "cmake",
-                                  "CMakeLists.txt"],
+        changed = subprocess.run([*git, "status", "--porcelain", "--", "src", "include", "python", "bench", "cmake", "CMakeLists.txt"],
                                  capture_output=True, text=True, check=True).stdout.strip()
         return found + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):

@@ -181,13 +181,7 @@ def cold(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, b
         done, ns = within(take, ids, out, budget_ns, way.whole) if checked else (ids.size, once(take, ids, out))
         read = bytes_read() - before
         talk.send(
-            {
-                "rows": done,
-                "ns": ns,
-                "read_bytes": read,
-                "wrong": wrong(out, ids, done) if checked else -1,
-                "statistics": statistics(way),
-            }
+            {"rows": done, "ns": ns, "read_bytes": read, "wrong": wrong(out, ids, done) if checked else -1, "statistics": statistics(way)}
         )
 
     return work
@@ -225,11 +219,7 @@ def warm(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, b
                     "rows": count * calls,
                     "ns": ns,
                     "wrong": wrong(out, parts[-1], count),
-                    "sources": {
-                        key: after[key] - before[key]
-                        for key in ("rows_resident", "rows_cached", "rows_read")
-                        if key in after
-                    },
+                    "sources": {key: after[key] - before[key] for key in ("rows_resident", "rows_cached", "rows_read") if key in after},
                 }
             )
 

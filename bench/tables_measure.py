@@ -71,9 +71,7 @@ class Bench:
         left = self.file.drop()
         if left > LEFT:
             return {"error": f"{left} bytes of the file stayed in the page cache"}
-        child = Child(
-            tables_child.cold(way, self.file.path, row_bytes, ids, self.memory, self.settings.cold_ns, checked)
-        )
+        child = Child(tables_child.cold(way, self.file.path, row_bytes, ids, self.memory, self.settings.cold_ns, checked))
         found = child.hear(LONGEST)
         child.end()
         return judged(way, found)
@@ -82,11 +80,7 @@ class Bench:
         """Different blocks of the file at random, past the page cache."""
         total = self.file.bytes // block
         random = np.random.default_rng(seed)
-        ids = (
-            random.choice(total, min(count, total), replace=False)
-            if total < 1 << 22
-            else random.integers(0, total, count)
-        )
+        ids = random.choice(total, min(count, total), replace=False) if total < 1 << 22 else random.integers(0, total, count)
         return self.cold_once(way, block, ids.astype(np.int64), checked=False)
 
     def find_disk(self, block: int) -> list[dict]:
@@ -158,17 +152,9 @@ class Bench:
             file.drop()
             taken |= self.warm_rounds(case, file, [alone], ids, until)
             ways.append(alone)
-        return row_of(
-            case,
-            state,
-            {"ids": int(ids.size), "blocks": tables_cases.blocks(case, ids), "block": case.block},
-            ways,
-            taken,
-        )
+        return row_of(case, state, {"ids": int(ids.size), "blocks": tables_cases.blocks(case, ids), "block": case.block}, ways, taken)
 
-    def warm_rounds(
-        self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray, until: float
-    ) -> dict[str, list[dict]]:
+    def warm_rounds(self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray, until: float) -> dict[str, list[dict]]:
         children, taken = {}, {}
         for way in ways:
             if why := prepared(file, way, case.row_bytes):
@@ -176,12 +162,7 @@ class Bench:
                 continue
             child = Child(
                 tables_child.warm(
-                    way,
-                    file.path,
-                    case.row_bytes,
-                    ids,
-                    self.memory,
-                    self.settings.warm_ns,
+                    way, file.path, case.row_bytes, ids, self.memory, self.settings.warm_ns,
                     lambda some, seed: tables_cases.again(case, some, seed),
                 )
             )
@@ -222,10 +203,7 @@ def disk(depth: int) -> Way:
             except OSError:
                 fits = max(1, out.size // block)
                 parts = [ids[at : at + fits] for at in range(0, ids.size, fits)]
-                return sum(
-                    native.pread(fd, HEAD, block, part.ctypes.data, part.size, out.ctypes.data, depth, BLOCK)
-                    for part in parts
-                )
+                return sum(native.pread(fd, HEAD, block, part.ctypes.data, part.size, out.ctypes.data, depth, BLOCK) for part in parts)
 
         return take
 
@@ -265,11 +243,4 @@ def row_of(case: Case, state: str, about: dict, ways: list[Way], taken: dict[str
         if sources := good[-1].get("sources"):
             line["sources"] = sources
         every.append(line)
-    return {
-        "name": case.name(),
-        "state": state,
-        "row_bytes": case.row_bytes,
-        "order": case.order,
-        **about,
-        "ways": every,
-    }
+    return {"name": case.name(), "state": state, "row_bytes": case.row_bytes, "order": case.order, **about, "ways": every}

@@ -114,10 +114,7 @@ def memory(bench: Bench, limit, ceiling: int, seconds: float) -> list[dict]:
     """Ours under a ceiling, each engine that maps or does not; ours without one, and NumPy's memmap, which has none."""
     case = Case(BLOCK, "zipf", bench.file.bytes // BLOCK, BLOCK)
     name = tables_cases.size_name(ceiling)
-    ways = [
-        (Way(f"libgather {engine}, memory={name}", Native(engine, ceiling), OURS), ceiling)
-        for engine in ("auto", "mmap", "uring")
-    ]
+    ways = [(Way(f"libgather {engine}, memory={name}", Native(engine, ceiling), OURS), ceiling) for engine in ("auto", "mmap", "uring")]
     ways += [(Way("libgather mmap, no limit", Native("mmap"), OURS), 0), (Way(MEMMAP, memmap(), whole=False), 0)]
     return [over_time(bench, limit, way, case, most, seconds) for way, most in ways]
 
@@ -126,10 +123,7 @@ def depths(bench: Bench, wanted: tuple[int, ...]) -> list[dict]:
     """Rows of a block, at random, with so many reads in flight at most."""
     found = []
     case = Case(BLOCK, "random", bench.file.bytes // BLOCK, BLOCK)
-    ways = [
-        ("the disk", lambda depth: disk(depth)),
-        ("pread pool, O_DIRECT", lambda depth: Way("pool", pread_pool(depth, BLOCK))),
-    ]
+    ways = [("the disk", lambda depth: disk(depth)), ("pread pool, O_DIRECT", lambda depth: Way("pool", pread_pool(depth, BLOCK)))]
     ways += [
         (f"libgather {engine}", lambda depth, engine=engine: Way(engine, Native(engine, 0, depth), OURS))
         for engine in ("uring", "pread", "mmap")

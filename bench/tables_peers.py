@@ -125,24 +125,7 @@ def memcpy(path: Path, row_bytes: int):
 
     def take(ids, out):
         job = (
-            view.ctypes.data + HEAD,
-            ids.ctypes.data,
-            out.ctypes.data,
-            1,
-            ids.size,
-            1,
-            0,
-            row_bytes,
-            0,
-            0,
-            row_bytes,
-            8,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
+            view.ctypes.data + HEAD, ids.ctypes.data, out.ctypes.data, 1, ids.size, 1, 0, row_bytes, 0, 0, row_bytes, 8, 0, 0, 0, 0, 0, 0
         )
         return native.timed("naive", 1, 1, job)
 
@@ -182,18 +165,8 @@ def version(package: str) -> str:
 def load(wanted: tuple[str, ...]) -> tuple[list[Way], dict[str, str], dict[str, str]]:
     """The ways that can be measured here, the versions, and who is absent, why."""
     ways = [
-        Way(
-            MEMMAP,
-            memmap(),
-            whole=False,
-            how="`np.take(np.load(path, mmap_mode='r'), ids, axis=0, out=out, mode='clip')`",
-        ),
-        Way(
-            "memmap, MADV_RANDOM",
-            memmap(mmap.MADV_RANDOM),
-            whole=False,
-            how="the same after `madvise(MADV_RANDOM)` on the map",
-        ),
+        Way(MEMMAP, memmap(), whole=False, how="`np.take(np.load(path, mmap_mode='r'), ids, axis=0, out=out, mode='clip')`"),
+        Way("memmap, MADV_RANDOM", memmap(mmap.MADV_RANDOM), whole=False, how="the same after `madvise(MADV_RANDOM)` on the map"),
         Way(
             "memmap, WILLNEED",
             memmap_willneed,
@@ -218,10 +191,7 @@ def load(wanted: tuple[str, ...]) -> tuple[list[Way], dict[str, str], dict[str, 
         (
             "safetensors",
             Way(
-                "safetensors",
-                safetensors_slices,
-                form="safetensors",
-                whole=False,
+                "safetensors", safetensors_slices, form="safetensors", whole=False,
                 how="`safe_open(path).get_slice(name)[i:i+1]` for each id",
             ),
         ),

@@ -50,11 +50,7 @@ def bars(plt, rows: list[dict], value: str, below: str, title: str, path: Path) 
     """A part for each size of rows."""
     parts = [shown(row, value) for row in rows]
     figure, every = plt.subplots(
-        1,
-        len(rows),
-        figsize=(3.6 * len(rows), 0.9 + 0.24 * max(len(part) for part in parts)),
-        squeeze=False,
-        layout="constrained",
+        1, len(rows), figsize=(3.6 * len(rows), 0.9 + 0.24 * max(len(part) for part in parts)), squeeze=False, layout="constrained"
     )
     for axes, row, part in zip(every[0], rows, parts):
         at = range(len(part))
@@ -118,13 +114,7 @@ def memory(plt, results: dict, title: str, path: Path) -> None:
         axes.axhline(ceiling, color="#d0422f", linewidth=1, linestyle="--", label=f"the limit, {ceiling:.0f} MiB")
         if in_force:
             allowed = results["limit"]["bytes"] / 2**20
-            axes.axhline(
-                allowed,
-                color="black",
-                linewidth=0.8,
-                linestyle=":",
-                label=f"what the run is allowed, {allowed:.0f} MiB",
-            )
+            axes.axhline(allowed, color="black", linewidth=0.8, linestyle=":", label=f"what the run is allowed, {allowed:.0f} MiB")
         axes.set_yscale("log", base=2)
         axes.yaxis.set_major_formatter("{x:g}")
         axes.set_ylim(bottom=1)
@@ -132,9 +122,7 @@ def memory(plt, results: dict, title: str, path: Path) -> None:
         axes.set_title(what, fontsize=9)
     every[0][0].set_ylabel("MiB")
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
-    figure.legend(
-        *every[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=7
-    )
+    figure.legend(*every[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=7)
     save(plt, figure, path)
 
 

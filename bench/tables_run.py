@@ -64,22 +64,12 @@ def orders(text: str) -> tuple[str, ...]:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="bench tables", description="Measures rows out of a file that is larger than memory."
-    )
+    parser = argparse.ArgumentParser(prog="bench tables", description="Measures rows out of a file that is larger than memory.")
+    parser.add_argument("--quick", action="store_true", help="a smaller file, two sizes of rows, few rounds: under two minutes")
     parser.add_argument(
-        "--quick", action="store_true", help="a smaller file, two sizes of rows, few rounds: under two minutes"
+        "--memory", type=size, default=0, metavar="BYTES", help="what the run is allowed (default: 2GiB; --quick: 512MiB)"
     )
-    parser.add_argument(
-        "--memory",
-        type=size,
-        default=0,
-        metavar="BYTES",
-        help="what the run is allowed (default: 2GiB; --quick: 512MiB)",
-    )
-    parser.add_argument(
-        "--bytes", type=size, default=0, metavar="BYTES", help="of the file (default: four times the memory)"
-    )
+    parser.add_argument("--bytes", type=size, default=0, metavar="BYTES", help="of the file (default: four times the memory)")
     parser.add_argument(
         "--ceiling",
         type=size,
@@ -87,48 +77,26 @@ def arguments() -> argparse.Namespace:
         metavar="BYTES",
         help="of a table of ours, for memory over time (default: an eighth of the memory)",
     )
+    parser.add_argument("--rows", type=rows, default=None, metavar="LIST", help="bytes of a row (default: 64,4KiB,64KiB)")
     parser.add_argument(
-        "--rows", type=rows, default=None, metavar="LIST", help="bytes of a row (default: 64,4KiB,64KiB)"
-    )
-    parser.add_argument(
-        "--orders",
-        type=orders,
-        default=tables_cases.ORDERS,
-        metavar="LIST",
-        help=f"of ids (default: {','.join(tables_cases.ORDERS)})",
+        "--orders", type=orders, default=tables_cases.ORDERS, metavar="LIST", help=f"of ids (default: {','.join(tables_cases.ORDERS)})"
     )
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
+    parser.add_argument("--minutes", type=float, default=0, metavar="N", help="all in about so long (default: 15; --quick: 1.5)")
+    parser.add_argument("--depths", type=sizes, default=tables_memory.DEPTHS, metavar="LIST", help="reads in flight (default: 1 to 256)")
     parser.add_argument(
-        "--minutes", type=float, default=0, metavar="N", help="all in about so long (default: 15; --quick: 1.5)"
+        "--seconds", type=float, default=0, metavar="N", help="of each curve of memory over time (default: 12; --quick: 3)"
     )
-    parser.add_argument(
-        "--depths", type=sizes, default=tables_memory.DEPTHS, metavar="LIST", help="reads in flight (default: 1 to 256)"
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=0,
-        metavar="N",
-        help="of each curve of memory over time (default: 12; --quick: 3)",
-    )
-    parser.add_argument(
-        "--folder", default="build/bench-tables", metavar="DIR", help="where the file is made (default: %(default)s)"
-    )
+    parser.add_argument("--folder", default="build/bench-tables", metavar="DIR", help="where the file is made (default: %(default)s)")
     parser.add_argument("--keep", action="store_true", help="keep the file, and use it if it is there already")
-    parser.add_argument(
-        "--no-limit", action="store_true", help="for a try where no limit of memory can be made; the page says so"
-    )
+    parser.add_argument("--no-limit", action="store_true", help="for a try where no limit of memory can be made; the page says so")
     parser.add_argument(
         "--json",
         default="",
         metavar="FILE",
         help="write the results to this file (default: by the name of the machine to build/results, with a page)",
     )
-    parser.add_argument(
-        "--report",
-        action="store_true",
-        help="no measuring: make the pages and pictures of what is in build/results",
-    )
+    parser.add_argument("--report", action="store_true", help="no measuring: make the pages and pictures of what is in build/results")
     asked = parser.parse_args()
     asked.memory = asked.memory or (512 * MIB if asked.quick else 2 * GIB)
     asked.bytes = (asked.bytes or 4 * asked.memory) // MIB * MIB
@@ -143,26 +111,14 @@ def files(asked: argparse.Namespace) -> tuple[DataFile, DataFile]:
     """The one that is larger than memory, and one that is a quarter of it."""
     folder = Path(asked.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return DataFile(folder / "table.data", asked.bytes), DataFile(
-        folder / "small.data", max(MIB, asked.memory // 4 // MIB * MIB)
-    )
+    return DataFile(folder / "table.data", asked.bytes), DataFile(folder / "small.data", max(MIB, asked.memory // 4 // MIB * MIB))
 
 
 def describe(asked: argparse.Namespace, versions: dict, absent: dict, path: Path) -> dict:
     about = machine.describe(0.0, [], absent, False)
     del about["huge_pages"], about["flush"]
-    command = [
-        "script/bench",
-        "tables",
-        *(f"--{name.replace('_', '-')}" for name in ("quick", "no_limit") if getattr(asked, name)),
-    ]
-    return {
-        "date": date.today().isoformat(),
-        **about,
-        **tables_machine.disk(path),
-        "versions": versions,
-        "command": " ".join(command),
-    }
+    command = ["script/bench", "tables", *(f"--{name.replace('_', '-')}" for name in ("quick", "no_limit") if getattr(asked, name))]
+    return {"date": date.today().isoformat(), **about, **tables_machine.disk(path), "versions": versions, "command": " ".join(command)}
 
 
 def sequential(bench: Bench) -> dict:
@@ -187,11 +143,7 @@ def measure(asked: argparse.Namespace, bench: Bench, limit) -> dict:
     for block in sorted({case.block for case in cases} | {BLOCK}):
         limits += bench.find_disk(block)
     say("pools of threads")
-    pools = [
-        one
-        for row in asked.rows
-        for one in bench.find_pool(Case(row, "random", bench.file.bytes // row, max(row, BLOCK)))
-    ]
+    pools = [one for row in asked.rows for one in bench.find_pool(Case(row, "random", bench.file.bytes // row, max(row, BLOCK)))]
     rows: list[dict] = []
 
     def add(row: dict) -> None:
@@ -204,9 +156,7 @@ def measure(asked: argparse.Namespace, bench: Bench, limit) -> dict:
     say("reads in flight")
     depths = tables_memory.depths(bench, asked.depths)
     for i, case in enumerate(small):
-        add(
-            bench.warm(case, bench.small, tables_summary.RESIDENT, bench.settings.by(0.15 + 0.1 * (i + 1) / len(small)))
-        )
+        add(bench.warm(case, bench.small, tables_summary.RESIDENT, bench.settings.by(0.15 + 0.1 * (i + 1) / len(small))))
     for i, case in enumerate(cases):
         add(bench.warm(case, bench.file, tables_summary.WARM, bench.settings.by(0.25 + 0.2 * (i + 1) / len(cases))))
     for i, case in enumerate(cases):

@@ -38,11 +38,7 @@ def limit(row: dict) -> float:
 def ratios(row: dict, name: str = AUTO) -> dict[str, float]:
     """Ours over what is aimed at; only what there is."""
     ours = rate(row, name)
-    found = (
-        {"disk": ours / limit(row), "memmap": ours / rate(row, MEMMAP)}
-        if row["state"] == COLD
-        else {"memcpy": ours / limit(row)}
-    )
+    found = {"disk": ours / limit(row), "memmap": ours / rate(row, MEMMAP)} if row["state"] == COLD else {"memcpy": ours / limit(row)}
     return {key: value for key, value in found.items() if value == value}
 
 
@@ -68,20 +64,13 @@ def standing(row: dict, name: str = AUTO) -> dict | None:
 
 def missed(results: dict) -> list[tuple[str, str, str, float]]:
     """State, row, what, how much: rows in which `auto` does not reach what is aimed at."""
-    return [
-        (row["state"], row["name"], key, value)
-        for row in results["rows"]
-        for key, value in ratios(row).items()
-        if value < AIMS[key]
-    ]
+    return [(row["state"], row["name"], key, value) for row in results["rows"] for key, value in ratios(row).items() if value < AIMS[key]]
 
 
 def lost(results: dict) -> list[tuple[str, str, str, float]]:
     """State, row, peer, how much: rows in which a peer is faster."""
     found = [(row, standing(row)) for row in results["rows"]]
-    return [
-        (row["state"], row["name"], one["peer"], one["ratio"]) for row, one in found if one and one["verdict"] == "loss"
-    ]
+    return [(row["state"], row["name"], one["peer"], one["ratio"]) for row, one in found if one and one["verdict"] == "loss"]
 
 
 def share(results: dict, state: str, key: str, order: str = "") -> dict | None:
@@ -90,12 +79,7 @@ def share(results: dict, state: str, key: str, order: str = "") -> dict | None:
     values = [ratios(row)[key] for row in rows if key in ratios(row)]
     if not values:
         return None
-    return {
-        "low": min(values),
-        "median": median(values),
-        "reached": sum(value >= AIMS[key] for value in values),
-        "of": len(values),
-    }
+    return {"low": min(values), "median": median(values), "reached": sum(value >= AIMS[key] for value in values), "of": len(values)}
 
 
 def line(row: dict) -> str:
@@ -104,9 +88,7 @@ def line(row: dict) -> str:
     for name in (AUTO, OWN_CACHE):
         if rate(row, name) == rate(row, name):
             text += f" {name.removeprefix('libgather ')} {number(rate(row, name)):>8}/s"
-    text += "".join(
-        f"  {value:.2f} of {key}" if key != "memmap" else f"  {value:.1f}x memmap" for key, value in ratios(row).items()
-    )
+    text += "".join(f"  {value:.2f} of {key}" if key != "memmap" else f"  {value:.1f}x memmap" for key, value in ratios(row).items())
     if one := standing(row):
         text += f"  {one['ratio']:.2f}x {one['peer']} {one['verdict']}"
     if errors := [f"{way['way']}: {way['error']}" for way in row["ways"] if "error" in way]:
@@ -126,11 +108,7 @@ def closing(results: dict) -> str:
     lines += [f"lost: {state}: {name}: {value:.2f} of {peer}" for state, name, peer, value in lost(results)]
     lines += [
         f"memory: {one['way']}: {one['most_mib']:.0f} MiB at most, {one['rows']} rows"
-        + (
-            f"; ceiling {one['ceiling_mib']:.0f} MiB {'held' if one['held'] else 'NOT HELD'}"
-            if one["ceiling_mib"]
-            else ""
-        )
+        + (f"; ceiling {one['ceiling_mib']:.0f} MiB {'held' if one['held'] else 'NOT HELD'}" if one["ceiling_mib"] else "")
         + (f"; {one['error']}" if one["error"] else "")
         for one in results["memory"]
     ]

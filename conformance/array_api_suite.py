@@ -46,9 +46,7 @@ def random_pairs(report: Report, xp) -> None:
             if right and np.asarray(got._array).tobytes() == np.asarray(wanted._array).tobytes():
                 report.passed(PAIRS)
             else:
-                report.failed(
-                    PAIRS, f"{function} {name}{list(shape)} axis {axis}, case {number}: {error or type(got).__name__}"
-                )
+                report.failed(PAIRS, f"{function} {name}{list(shape)} axis {axis}, case {number}: {error or type(got).__name__}")
 
 
 NAMES = (
@@ -70,12 +68,7 @@ def checks(report: Report, xp) -> None:
         ("an index out of range", (vector, xp.asarray([3])), {"axis": 0}, None),
         ("indices of rank 2", (vector, xp.asarray([[0], [1]])), {"axis": 0}, "array-api-index-rank"),
         ("indices of rank 0", (vector, xp.asarray(1)), {"axis": 0}, "array-api-index-rank"),
-        (
-            "arrays of two devices",
-            (vector, xp.asarray([0], device=xp.Device("device1"))),
-            {"axis": 0},
-            "array-api-devices",
-        ),
+        ("arrays of two devices", (vector, xp.asarray([0], device=xp.Device("device1"))), {"axis": 0}, "array-api-devices"),
     ]
     for what, arguments, options, difference in calls:
         _, refused = attempt(lambda a=arguments, o=options: xp.take(*a, **o))

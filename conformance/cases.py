@@ -111,12 +111,7 @@ def spoil(rng: np.random.Generator, kind: str, indices: np.ndarray, n: int, nega
     if kind == "valid":
         turned = indices.astype(np.int64) - n * rng.integers(0, 2, indices.shape) if negative and signed else indices
         return np.asarray(turned).astype(indices.dtype).reshape(indices.shape)
-    value = {
-        "negative": -1 - int(rng.integers(n)),
-        "high": n + int(rng.integers(3)),
-        "low": -n - 1,
-        "wide": 2**32 + n // 2,
-    }[kind]
+    value = {"negative": -1 - int(rng.integers(n)), "high": n + int(rng.integers(3)), "low": -n - 1, "wide": 2**32 + n // 2}[kind]
     info = np.iinfo(indices.dtype)
     if info.min <= value <= info.max:
         indices.reshape(-1)[int(rng.integers(indices.size))] = value

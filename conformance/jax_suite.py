@@ -67,9 +67,7 @@ def by_mode(report: Report, jnp) -> None:
                     report,
                     f"{function}, mode {mode}",
                     lambda f=function, x=x, i=i, a=axis, m=mode, v=fill: getattr(jnp, f)(x, i, axis=a, mode=m, **v),
-                    lambda f=function, x=x, i=i, a=axis, o=options, v=fill: getattr(libgather, f)(
-                        x, i, axis=a, **o, **v
-                    ),
+                    lambda f=function, x=x, i=i, a=axis, o=options, v=fill: getattr(libgather, f)(x, i, axis=a, **o, **v),
                 )
 
 

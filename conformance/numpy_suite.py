@@ -25,10 +25,7 @@ SELECTED = {
     "ma/tests/test_core.py": (OWN, r"[tT]ake|_sort|test_generic_methods|TestMaskedArray::test_indexing"),
     "ma/tests/test_old_ma.py": (OWN, r"Take|ArrayMethods|testCI|testMaPut"),
     "fft/tests/test_helper.py": (OWN, r"test_equal_to_original|test_not_last_axis_success"),
-    "lib/tests/test_function_base.py": (
-        INSIDE,
-        r"TestPercentile(?!.*_Fraction)|TestQuantile(?!.*_hypo)|TestMedian|TestExtins",
-    ),
+    "lib/tests/test_function_base.py": (INSIDE, r"TestPercentile(?!.*_Fraction)|TestQuantile(?!.*_hypo)|TestMedian|TestExtins"),
     "lib/tests/test_nanfunctions.py": (INSIDE, r"[pP]ercentile|[qQ]uantile|[mM]edian|NumberTypes::test_nanfunc(_q)?$"),
     "lib/tests/test_arraypad.py": (INSIDE, r"median|same_prepend|memory_layout|dtype_persistence"),
     "lib/tests/test_arraysetops.py": (INSIDE, r"unique_axis|inverse_with_axis|unique_masked"),

@@ -37,6 +37,4 @@ def one_node(op: str, rules: str, type_: str, index_type: str, axis: int, batch_
     values = [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds]
     node = helper.make_node(op, ["x", "i"], ["y"], domain=domain, **attributes)
     imports = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
-    return helper.make_model(
-        helper.make_graph([node], "g", values[:2], values[2:]), opset_imports=imports, ir_version=ir
-    )
+    return helper.make_model(helper.make_graph([node], "g", values[:2], values[2:]), opset_imports=imports, ir_version=ir)

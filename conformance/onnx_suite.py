@@ -90,9 +90,7 @@ def run() -> Report:
             report.failed(group_of(case), f"{name} was not run")
     report.foreign(BESIDES, len(cases) - len(ours))
     mixed = sum(1 for case in cases if node_types(case) & set(OURS) and case.name + "_cpu" not in ours)
-    report.remark(
-        f"{mixed} of the tests of other operators have a node of these three among nodes of other operators"
-    )
+    report.remark(f"{mixed} of the tests of other operators have a node of these three among nodes of other operators")
     relatives = sum(1 for case in cases if any(kind.startswith("Scatter") for kind in node_types(case)))
     report.remark(f"{relatives} of them have Scatter nodes, which libgather does not have")
     require_cases(report, LEAST)

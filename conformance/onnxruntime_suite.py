@@ -80,9 +80,7 @@ def judge(report: Report, group: str, case: Case) -> None:
     elif mine.error is not None and error:
         partly = out is not None and (out != FILL).any()
         if partly:
-            report.different(
-                group, "onnxruntime-elements-half-written" if case.op == ELEMENTS else "a half-written Gather"
-            )
+            report.different(group, "onnxruntime-elements-half-written" if case.op == ELEMENTS else "a half-written Gather")
         else:
             report.passed(group)
     elif mine.result is not None and result is not None:
@@ -102,9 +100,7 @@ def judge(report: Report, group: str, case: Case) -> None:
         else:
             report.failed(group, f"{case}: negative indices give other elements")
     else:
-        report.failed(
-            group, f"{case}: ONNX Runtime {error or 'gives a result'}; libgather {mine.error or 'gives a result'}"
-        )
+        report.failed(group, f"{case}: ONNX Runtime {error or 'gives a result'}; libgather {mine.error or 'gives a result'}")
 
 
 def shape_mistakes(report: Report) -> None:
@@ -168,9 +164,7 @@ def illegal_shapes(report: Report) -> None:
     for op, rules in VERSIONS:
         group = f"{op} {rules}, shapes"
         wrong = [((2, 3), (2, 2), 2), ((2, 3), (2, 2), -3), ((), (1,), 0)]
-        wrong += (
-            [((2, 3), (2,), 0), ((2, 3), (2, 4), 0), ((2, 3), (3, 1), 1), ((3, 4), (9, 0), 1)] if op == ELEMENTS else []
-        )
+        wrong += ([((2, 3), (2,), 0), ((2, 3), (2, 4), 0), ((2, 3), (3, 1), 1), ((3, 4), (9, 0), 1)] if op == ELEMENTS else [])
         for data, indices, axis in wrong:
             case = Case(op, rules, "float32", np.zeros(data, np.float32), np.zeros(indices, np.int64), axis)
             try:

@@ -59,13 +59,7 @@ def as_openvino_means(case: Case) -> tuple[Answer, str]:
     if case.op == ELEMENTS:
         return answer(cut), "openvino-wide-index"
     strings = case.type == "string"
-    name = (
-        "openvino-wide-index"
-        if wide
-        else "openvino-string-negative"
-        if strings and case.kind == "negative"
-        else "openvino-zeros"
-    )
+    name = "openvino-wide-index" if wide else "openvino-string-negative" if strings and case.kind == "negative" else "openvino-zeros"
     return answer(cut, negative=case.rules == "openvino-8" or strings, **fill), name
 
 
@@ -94,10 +88,7 @@ def judge_result(report: Report, group: str, case: Case, mine: Answer, theirs: T
     elif is_short(case) and case.kind != "valid":
         report.different(group, "openvino-short-unchecked")
     else:
-        report.failed(
-            group,
-            f"{case}: {theirs.result.reshape(-1)[:8]}, libgather {mine.error or mine.result.reshape(-1)[:8]}",
-        )
+        report.failed(group, f"{case}: {theirs.result.reshape(-1)[:8]}, libgather {mine.error or mine.result.reshape(-1)[:8]}")
 
 
 def judge_tuples(report: Report, group: str, case: Case, theirs: Theirs) -> None:

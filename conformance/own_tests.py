@@ -54,9 +54,7 @@ def judge(report: Report, group: str, test: str, result: dict, expected: dict) -
 def run_own_tests(report: Report, package: str, adapter: str, selected: Selection, also: str = "", reads: str = "") -> None:
     """All of them, counted in the report. also, reads: as CONFORMANCE_ALSO and CONFORMANCE_READ of the plug-in."""
     site = Path(importlib.import_module(package).__file__).parents[1]
-    select = {
-        f"{package}/{file}": pattern for file, (_, pattern) in selected.items() if (site / package / file).exists()
-    }
+    select = {f"{package}/{file}": pattern for file, (_, pattern) in selected.items() if (site / package / file).exists()}
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
         printed = run_pytest(package, adapter, also, reads, select, site, results)
@@ -74,6 +72,4 @@ def run_own_tests(report: Report, package: str, adapter: str, selected: Selectio
     for test in expected.keys() - {name.removeprefix(f"{package}/") for name in found}:
         text = f"{test}, which differences/*.toml names, is not among its tests"
         report.failed("its own tests", text) if report.version in expected[test].versions else report.remark(text)
-    report.remark(
-        f"{sum(result.get('calls', 0) for result in found.values())} calls in its own tests reached libgather"
-    )
+    report.remark(f"{sum(result.get('calls', 0) for result in found.values())} calls in its own tests reached libgather")

@@ -84,13 +84,7 @@ def run() -> Report:
             bad = rows.copy()
             bad[int(rng.integers(count))] = n if seed % 2 or index_name.startswith("u") else -1
             compare(report, "one index out of range", text, x, pa.array(bad))
-        compare(
-            report,
-            "slices",
-            text,
-            x[n // 3 :],
-            pa.array(np.zeros(count, index_name)) if n > n // 3 else pa.array(rows[:0]),
-        )
+        compare(report, "slices", text, x[n // 3 :], pa.array(np.zeros(count, index_name)) if n > n // 3 else pa.array(rows[:0]))
     nulls(report, pa, pc)
     require_cases(report, 500)
     return report

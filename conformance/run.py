@@ -39,12 +39,7 @@ def required(asked: list[str]) -> set[str]:
 def run_suite(name: str, python: str, quick: int) -> dict:
     """The suite's answer, or what became of its process."""
     seconds, _ = SUITES[name]
-    environment = {
-        **os.environ,
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONWARNINGS": "ignore",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-    }
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment["CONFORMANCE_QUICK"] = str(quick)
     environment["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     start = time.monotonic()
@@ -117,12 +112,8 @@ def problems(answers: list[dict], wanted: set[str], gone: dict[str, list[str]]) 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Peers' own test suites on libgather.")
     parser.add_argument("--suites", default=",".join(SUITES), help=f"comma-separated; default {','.join(SUITES)}")
-    parser.add_argument(
-        "--require", default="", help="suites (or all) that must run; GATHER_TEST_REQUIRE does the same"
-    )
-    parser.add_argument(
-        "--quick", nargs="?", type=int, const=4, default=1, metavar="N", help="one in N of the random cases (default: 4)"
-    )
+    parser.add_argument("--require", default="", help="suites (or all) that must run; GATHER_TEST_REQUIRE does the same")
+    parser.add_argument("--quick", nargs="?", type=int, const=4, default=1, metavar="N", help="one in N of the random cases (default: 4)")
     parser.add_argument("--python", default=sys.executable, help="the interpreter with the peers")
     parser.add_argument("--json", type=Path, help="writes what was found here")
     parser.add_argument("--write-docs", type=Path, help="writes the tables into this page")

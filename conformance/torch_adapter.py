@@ -19,9 +19,7 @@ def with_axis(tensor: torch.Tensor) -> torch.Tensor:
 def gather(x, dim, index, *, sparse_grad=False, out=None):
     """torch.gather: data and indices of rank 0 count as lists of one."""
     if x.dim() == 0 and index.dim() <= 1:
-        got = libgather.gather_elements(
-            with_axis(x), with_axis(index), axis=dim, out=None if out is None else with_axis(out), **STRICT
-        )
+        got = libgather.gather_elements(with_axis(x), with_axis(index), axis=dim, out=None if out is None else with_axis(out), **STRICT)
         return out if out is not None else got.reshape(index.shape)
     return libgather.gather_elements(x, index, axis=dim, out=out, **STRICT)
 

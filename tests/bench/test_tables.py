@@ -25,11 +25,7 @@ BYTES = 4 * MIB
 def run(*arguments: str) -> subprocess.CompletedProcess:
     environment = {**os.environ, "PYTHONPATH": str(BUILD / "bench"), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        [sys.executable, str(SOURCE / "bench/tables_run.py"), *arguments],
-        env=environment,
-        text=True,
-        capture_output=True,
-        timeout=300,
+        [sys.executable, str(SOURCE / "bench/tables_run.py"), *arguments], env=environment, text=True, capture_output=True, timeout=300
     )
 
 
@@ -109,9 +105,7 @@ def test_words_are_checked(table):
     assert native.words_check(rows.ctypes.data, ids.ctypes.data, 3, 64) == -1
     rows[1, 7] ^= np.uint64(1)
     assert native.words_check(rows.ctypes.data, ids.ctypes.data, 3, 64) == 1
-    assert np.array_equal(
-        np.fromfile(table.path, np.uint64, offset=8192), expected(np.arange(BYTES // 64), 64).reshape(-1)
-    )
+    assert np.array_equal(np.fromfile(table.path, np.uint64, offset=8192), expected(np.arange(BYTES // 64), 64).reshape(-1))
 
 
 def test_the_page_cache_is_seen_and_dropped(table):
@@ -148,13 +142,7 @@ def bench_of(table, ways):
     import tables_measure
 
     settings = tables_measure.Settings(1, True, 64 * MIB)
-    settings.blocks, settings.rounds, settings.warm_rounds, settings.cold_ns, settings.working_set = (
-        64,
-        2,
-        3,
-        2e7,
-        256 << 10,
-    )
+    settings.blocks, settings.rounds, settings.warm_rounds, settings.cold_ns, settings.working_set = 64, 2, 3, 2e7, 256 << 10
     bench = tables_measure.Bench(table, table, ways, settings, 16 * MIB)
     for block in (4096,):
         bench.disk[block] = tables_measure.disk(8)
@@ -173,10 +161,7 @@ def test_whoever_is_wrong_or_lost_has_no_time(table):
 
     ways = [
         Way("idle", lambda path, row_bytes: lambda ids, out: None),
-        Way(
-            "first row only",
-            lambda path, row_bytes: lambda ids, out: out.__setitem__(slice(None), expected(ids[:1], row_bytes)),
-        ),
+        Way("first row only", lambda path, row_bytes: lambda ids, out: out.__setitem__(slice(None), expected(ids[:1], row_bytes))),
         Way("failing", lambda path, row_bytes: 1 / 0),
         Way("killed", kill_itself),
         Way("of no format", tables_peers.memmap(), form="none"),
@@ -192,9 +177,7 @@ def test_whoever_is_wrong_or_lost_has_no_time(table):
                 found["idle"]["error"] == "wrong rows, the first at 0"
                 and found["first row only"]["error"] == "wrong rows, the first at 1"
             )
-            assert (
-                found["failing"]["error"].startswith("ZeroDivisionError") and "more memory" in found["killed"]["error"]
-            )
+            assert found["failing"]["error"].startswith("ZeroDivisionError") and "more memory" in found["killed"]["error"]
             assert "rows_s" not in found["idle"] and found["the disk"]["rows_s"]["rounds"] == 4
         good = found[tables_peers.MEMMAP]
         assert good["rows_s"]["low"] <= good["rows_s"]["median"] <= good["rows_s"]["high"] and good["rows_s"]["low"] > 0
@@ -257,9 +240,7 @@ print(json.dumps([proof, str(limit.folder), limit.folder.exists()]))
         assert "no limit of memory can be set here" in found
         skip_test("cgroup", found)
     proof, _, still_there = found
-    assert (
-        proof["in_force"] and proof["bytes"] == 128 * MIB and "SIGKILL" in proof["more_ended"] and proof["less_was_had"]
-    )
+    assert proof["in_force"] and proof["bytes"] == 128 * MIB and "SIGKILL" in proof["more_ended"] and proof["less_was_had"]
     assert not still_there
 
 
@@ -296,26 +277,8 @@ def some(disk, tmp_path_factory) -> dict:
     """The results of a run on a tiny file."""
     folder = tmp_path_factory.mktemp("some")
     ran = run(
-        "--quick",
-        "--no-limit",
-        "--memory",
-        "32MiB",
-        "--bytes",
-        "16MiB",
-        "--rows",
-        "4KiB",
-        "--orders",
-        "random",
-        "--depths",
-        "1,16",
-        "--minutes",
-        "0.02",
-        "--seconds",
-        "0.1",
-        "--folder",
-        str(disk / "files"),
-        "--json",
-        str(folder / "tables.json"),
+        "--quick", "--no-limit", "--memory", "32MiB", "--bytes", "16MiB", "--rows", "4KiB", "--orders", "random", "--depths", "1,16",
+        "--minutes", "0.02", "--seconds", "0.1", "--folder", str(disk / "files"), "--json", str(folder / "tables.json"),
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not (disk / "files").exists()
@@ -323,21 +286,11 @@ def some(disk, tmp_path_factory) -> dict:
 
 
 def test_results(some):
-    assert {(row["state"], row["name"]) for row in some["rows"]} == {
-        (state, "4 KiB random") for state in ("cold", "warm", "resident")
-    }
+    assert {(row["state"], row["name"]) for row in some["rows"]} == {(state, "4 KiB random") for state in ("cold", "warm", "resident")}
     names = {way["way"] for row in some["rows"] for way in row["ways"]}
     assert {
-        "the disk",
-        "pread pool",
-        "numpy memmap",
-        "memmap, MADV_RANDOM",
-        "memmap, WILLNEED",
-        "libgather auto",
-        "libgather mmap",
-        "libgather pread",
-        "libgather uring",
-        "memcpy from the mapped file",
+        "the disk", "pread pool", "numpy memmap", "memmap, MADV_RANDOM", "memmap, WILLNEED", "libgather auto", "libgather mmap",
+        "libgather pread", "libgather uring", "memcpy from the mapped file",
     } <= names
     assert not some["limit"]["in_force"] and some["machine"]["commit"] and some["machine"]["file_system"]
     assert {one["way"] for one in some["memory"]} and all(one["samples"] and one["rows"] > 0 for one in some["memory"])
@@ -380,23 +333,10 @@ def made_row(state: str = "cold", **rates: float) -> dict:
         "other": ("h5py", "peer"),
     }
     ways = [
-        {
-            "way": names[key][0],
-            "kind": names[key][1],
-            "rows_s": {"median": rate, "low": rate * 0.9, "high": rate * 1.1, "rounds": 3},
-        }
+        {"way": names[key][0], "kind": names[key][1], "rows_s": {"median": rate, "low": rate * 0.9, "high": rate * 1.1, "rounds": 3}}
         for key, rate in rates.items()
     ]
-    return {
-        "name": "a row",
-        "state": state,
-        "row_bytes": 64,
-        "order": "random",
-        "ids": 400,
-        "blocks": 200,
-        "block": 4096,
-        "ways": ways,
-    }
+    return {"name": "a row", "state": state, "row_bytes": 64, "order": "random", "ids": 400, "blocks": 200, "block": 4096, "ways": ways}
 
 
 def test_what_is_missed_and_lost_is_told(modules):
@@ -413,9 +353,6 @@ def test_what_is_missed_and_lost_is_told(modules):
     assert tables_summary.missed(results) == [("cold", "a row", "memmap", 9.5), ("warm", "a row", "memcpy", 0.89)]
     assert tables_summary.share(results, "warm", "memcpy") == {"low": 0.89, "median": 0.9, "reached": 1, "of": 2}
     told = tables_page.not_reached(results)
-    assert (
-        "| cold | a row | numpy memmap | 30.00x | 9.50x |".replace("30.00", "30").replace("9.50", "9.5") in told
-        and "| h5py |" in told
-    )
+    assert "| cold | a row | numpy memmap | 30.00x | 9.50x |".replace("30.00", "30").replace("9.50", "9.5") in told and "| h5py |" in told
     best = {"rows": [made_row(ours=95, disk=50, memmap=1)]}
     assert "Every goal is reached" in tables_page.not_reached(best) and "No row is slower" in tables_page.not_reached(best)

@@ -12,44 +12,14 @@ from pathlib import Path
 import numpy as np
 
 EXIT = {
-    "index_out_of_range": 1,
-    "shape_mismatch": 1,
-    "rank_mismatch": 1,
-    "axis_out_of_range": 1,
-    "batch_dims_out_of_range": 1,
-    "type_unsupported": 1,
-    "type_mismatch": 1,
-    "overflow": 1,
-    "mismatch": 1,
-    "cancelled": 1,
-    "usage": 2,
-    "file_not_found": 3,
-    "file_exists": 3,
-    "file_malformed": 3,
-    "io_error": 3,
-    "name_not_found": 3,
-    "out_of_memory": 3,
-    "unsupported": 4,
+    "index_out_of_range": 1, "shape_mismatch": 1, "rank_mismatch": 1, "axis_out_of_range": 1, "batch_dims_out_of_range": 1,
+    "type_unsupported": 1, "type_mismatch": 1, "overflow": 1, "mismatch": 1, "cancelled": 1, "usage": 2, "file_not_found": 3,
+    "file_exists": 3, "file_malformed": 3, "io_error": 3, "name_not_found": 3, "out_of_memory": 3, "unsupported": 4,
 }
 CODE = {
-    "shape_mismatch": 1,
-    "rank_mismatch": 2,
-    "axis_out_of_range": 3,
-    "batch_dims_out_of_range": 4,
-    "index_out_of_range": 5,
-    "type_unsupported": 6,
-    "type_mismatch": 7,
-    "overflow": 8,
-    "out_of_memory": 9,
-    "unsupported": 10,
-    "usage": 11,
-    "file_not_found": 12,
-    "file_exists": 13,
-    "file_malformed": 14,
-    "io_error": 15,
-    "name_not_found": 16,
-    "mismatch": 17,
-    "cancelled": 18,
+    "shape_mismatch": 1, "rank_mismatch": 2, "axis_out_of_range": 3, "batch_dims_out_of_range": 4, "index_out_of_range": 5,
+    "type_unsupported": 6, "type_mismatch": 7, "overflow": 8, "out_of_memory": 9, "unsupported": 10, "usage": 11, "file_not_found": 12,
+    "file_exists": 13, "file_malformed": 14, "io_error": 15, "name_not_found": 16, "mismatch": 17, "cancelled": 18,
 }
 
 
@@ -77,18 +47,11 @@ class Gather:
     def environment(self, **extra: str) -> dict[str, str]:
         return {**os.environ, "LC_ALL": "C.UTF-8", **extra}
 
-    def __call__(
-        self, *words, stdin: bytes | int = subprocess.DEVNULL, env: dict[str, str] | None = None, **more
-    ) -> Answer:
+    def __call__(self, *words, stdin: bytes | int = subprocess.DEVNULL, env: dict[str, str] | None = None, **more) -> Answer:
         more["input" if isinstance(stdin, bytes) else "stdin"] = stdin
         done = subprocess.run(
-            [str(self.exe), *map(str, words)],
-            cwd=self.folder,
-            env=self.environment(**(env or {})),
-            stdout=more.pop("stdout", subprocess.PIPE),
-            stderr=more.pop("stderr", subprocess.PIPE),
-            timeout=300,
-            **more,
+            [str(self.exe), *map(str, words)], cwd=self.folder, env=self.environment(**(env or {})),
+            stdout=more.pop("stdout", subprocess.PIPE), stderr=more.pop("stderr", subprocess.PIPE), timeout=300, **more,
         )
         return Answer(done.returncode, done.stdout or b"", done.stderr or b"")
 

@@ -48,9 +48,7 @@ def shuffle(gather: str, table: Path, size: int, row_bytes: int, passes: int) ->
     words = ["--type", "uint8", "--shape", f"{size // row_bytes}x{row_bytes}", "--memory", str(size // 8)]
     words += ["-o", str(out), "-f", "--seed", "1", "--passes", str(passes), "--json"]
     try:
-        done = subprocess.run(
-            [gather, "shuffle", str(table), *words], stdout=subprocess.PIPE, timeout=LIMIT_S, check=True
-        )
+        done = subprocess.run([gather, "shuffle", str(table), *words], stdout=subprocess.PIPE, timeout=LIMIT_S, check=True)
     except subprocess.TimeoutExpired:
         return float("nan")
     finally:

@@ -26,11 +26,7 @@ def on_terminal(
     changed = {"NO_COLOR": None, "COLUMNS": None, "TERM": "xterm", "LC_ALL": "C.UTF-8"} | environment
     env = {k: v for k, v in (os.environ | changed).items() if v is not None}
     process = subprocess.Popen(
-        [gather.exe, *map(str, words)],
-        cwd=gather.folder,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=side if stdout else subprocess.PIPE,
+        [gather.exe, *map(str, words)], cwd=gather.folder, env=env, stdin=subprocess.DEVNULL, stdout=side if stdout else subprocess.PIPE,
         stderr=side,
     )
     os.close(side)

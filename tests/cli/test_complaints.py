@@ -31,19 +31,13 @@ LINES = [
     ("unsupported", ["take", "numbers.bin", "floats.npy", "--type", "bfloat16", "--shape", "", "-o", "there.npy"]),
     ("rank_mismatch", ["take", "scalar.npy", "bad.npy", "-o", "there.npy", "--axis", "9"]),
     ("rank_mismatch", ["elements", "x.npy", "9", "-o", "there.npy", "--axis", "9"]),
-    (
-        "axis_out_of_range",
-        ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "9", "--rules", "openvino-8", "--batch-dims", "7"],
-    ),
+    ("axis_out_of_range", ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "9", "--rules", "openvino-8", "--batch-dims", "7"]),
     ("axis_out_of_range", ["elements", "x.npy", "[[9,9,9,9,9]]", "-o", "there.npy", "--axis", "-3"]),
     (
         "batch_dims_out_of_range",
         ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "2"],
     ),
-    (
-        "shape_mismatch",
-        ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "1"],
-    ),
+    ("shape_mismatch", ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "1"]),
     ("shape_mismatch", ["elements", "x.npy", "[[9,9,9,9,9]]", "-o", "there.npy"]),
     ("type_unsupported", ["nd", "scalar.npy", "floats.npy", "-o", "there.npy", "--batch-dims", "9"]),
     ("rank_mismatch", ["nd", "scalar.npy", "bad.npy", "-o", "there.npy", "--batch-dims", "9"]),

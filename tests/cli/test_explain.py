@@ -135,8 +135,7 @@ def test_a_bad_index_in_json(gather):
     assert (answer.code, answer.err) == (1, b"")
     answer = one_object(answer.out)
     assert answer["error"]["status"] == "index_out_of_range" and answer["error"]["position"] == [1]
-    assert [(cell["bad"], cell["data"]) for cell in answer["cells"]] == [
-        (False, [1, 0]), (False, [1, 1]), (True, None), (True, None)]
+    assert [(cell["bad"], cell["data"]) for cell in answer["cells"]] == [(False, [1, 0]), (False, [1, 1]), (True, None), (True, None)]
 
 
 VALUES = {
@@ -218,8 +217,7 @@ def test_complaints(gather, table):
 
 def test_the_pictures_of_the_documents(gather):
     root = Path(__file__).parents[2]
-    words = [line.split(maxsplit=3) for line in (root / "script/make-pictures").read_text().splitlines()
-             if line.startswith("picture ")]
+    words = [line.split(maxsplit=3) for line in (root / "script/make-pictures").read_text().splitlines() if line.startswith("picture ")]
     assert len(words) == 3
     for _, name, code, rest in words:
         answer = gather("explain", *shlex.split(rest), "-o", "-")

@@ -118,9 +118,7 @@ def test_a_limit_of_one_process(nobodys_folder, gather_exe, shuffled, job):
     words, expected = JOBS[job]
     prepare(nobodys_folder)
     gather = command_for_others(gather_exe, nobodys_folder)
-    done = subprocess.run(
-        [gather, *words.split()], cwd=nobodys_folder, capture_output=True, preexec_fn=become_nobody, timeout=SECONDS
-    )
+    done = subprocess.run([gather, *words.split()], cwd=nobodys_folder, capture_output=True, preexec_fn=become_nobody, timeout=SECONDS)
     assert done.returncode == 0, done
     np.testing.assert_array_equal(np.load(nobodys_folder / "o.npy"), shuffled if expected is None else expected)
 

@@ -22,17 +22,8 @@ FLOATS = {
 NO_NAN = {"float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "nf4"}
 NO_INF = {"float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", *NO_NAN}
 PACKED = {
-    "float4_e2m1fn": 4,
-    "float6_e2m3fn": 6,
-    "float6_e3m2fn": 6,
-    "nf4": 4,
-    "int4": 4,
-    "uint4": 4,
-    "int2": 2,
-    "uint2": 2,
-    "uint1": 1,
-    "uint3": 3,
-    "uint6": 6,
+    "float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6, "nf4": 4, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2, "uint1": 1,
+    "uint3": 3, "uint6": 6,
 }
 
 
@@ -42,18 +33,14 @@ GROUPS = {"float6_e2m3fn": 3, "float6_e3m2fn": 3}  # bytes of a whole group of e
 def fill(gather, name: str, text: str, size: int = 16) -> bytes:
     """One element of that type, as the command fills it: the row that a bad index gets."""
     gather.write("x.bin", bytes(2 * size))
-    answer = gather(
-        "take", "x.bin", "[9]", "-o", "o.bin", "-f", f"--on-bad=fill={text}", "--type", name, "--shape", "2x1"
-    )
+    answer = gather("take", "x.bin", "[9]", "-o", "o.bin", "-f", f"--on-bad=fill={text}", "--type", name, "--shape", "2x1")
     assert answer.code == 0, answer
     return (gather.folder / "o.bin").read_bytes()
 
 
 def refused(gather, name: str, text: str) -> None:
     gather.write("x.bin", bytes(64))
-    error = gather.fails(
-        "usage", "take", "x.bin", "[9]", "-o", "no.bin", f"--on-bad=fill={text}", "--type", name, "--shape", "2x1"
-    )
+    error = gather.fails("usage", "take", "x.bin", "[9]", "-o", "no.bin", f"--on-bad=fill={text}", "--type", name, "--shape", "2x1")
     assert name in error["message"]
 
 
@@ -120,9 +107,7 @@ def test_nf4_goes_to_the_nearest(gather):
 
 
 @pytest.mark.parametrize("name", [*FLOATS, "nf4"])
-@pytest.mark.parametrize(
-    "text", ["", "x", "1x", "1 ", " 1", "0x10", "1,5", "nanx", "true", ".", "e5", "1e", "--1", "1+2j"]
-)
+@pytest.mark.parametrize("text", ["", "x", "1x", "1 ", " 1", "0x10", "1,5", "nanx", "true", ".", "e5", "1e", "--1", "1+2j"])
 def test_what_is_no_number(gather, name, text):
     refused(gather, name, text)
 
@@ -147,21 +132,7 @@ def test_integers_are_exact(gather, name):
     assert fill(gather, name, hex(high)) == fill(gather, name, str(high))
     assert fill(gather, name, "1.0") == fill(gather, name, "10e-1") == fill(gather, name, "1")
     assert fill(gather, name, "-0") == fill(gather, name, "0")
-    for text in (
-        str(low - 1),
-        str(high + 1),
-        hex(high + 1),
-        "nan",
-        "inf",
-        "0.5",
-        "1e99",
-        "-0.0",
-        "x",
-        "1x",
-        "0x",
-        "",
-        "true",
-    ):
+    for text in (str(low - 1), str(high + 1), hex(high + 1), "nan", "inf", "0.5", "1e99", "-0.0", "x", "1x", "0x", "", "true"):
         refused(gather, name, text)
 
 
@@ -192,21 +163,7 @@ def test_bool(gather):
 
 @pytest.mark.parametrize("name", ["complex64", "complex128"])
 def test_complex(gather, name):
-    texts = [
-        "1+2j",
-        "1-2j",
-        "-1.5e3+.5j",
-        "2j",
-        "-j",
-        "1+j",
-        "3",
-        "nan+infj",
-        "-0.0-0.0j",
-        "1e400",
-        "0.1+0.1j",
-        "2J",
-        "-inf-nanj",
-    ]
+    texts = ["1+2j", "1-2j", "-1.5e3+.5j", "2j", "-j", "1+j", "3", "nan+infj", "-0.0-0.0j", "1e400", "0.1+0.1j", "2J", "-inf-nanj"]
     for text in texts:
         got, expected = np.frombuffer(fill(gather, name, text), name), np.array([complex(text)], name)
         assert np.array_equal(

@@ -149,24 +149,8 @@ def test_the_ways_to_the_help(gather):
 def test_the_help_says_what_the_contract_says(gather, command):
     text = gather(command, "--help").text
     options = [
-        "-o",
-        "-f",
-        "--axis",
-        "--rules",
-        "--on-bad",
-        "--negative",
-        "--dry-run",
-        "--plan",
-        "--threads",
-        "--json",
-        "-q",
-        "--type",
-        "--shape",
-        "--offset",
-        "--indices-type",
-        "--indices-shape",
-        "--indices-offset",
-        "--version",
+        "-o", "-f", "--axis", "--rules", "--on-bad", "--negative", "--dry-run", "--plan", "--threads", "--json", "-q", "--type",
+        "--shape", "--offset", "--indices-type", "--indices-shape", "--indices-offset", "--version",
     ]
     words = ["error", "clamp", "wrap", "zero", "fill=V", "promise", ".npy", ".pb", ".bin", ".raw", "FILE:NAME", "130"]
     for part in options + words:

@@ -14,12 +14,7 @@ def test_take(gather, table):
     assert answer.pop("plan")
     assert answer.pop("dry_run") is False
     assert answer == {
-        "command": "take",
-        "rules": "onnx-13",
-        "type": "float32",
-        "shape": [3, 1, 2],
-        "bytes": 24,
-        "output": "o.npy",
+        "command": "take", "rules": "onnx-13", "type": "float32", "shape": [3, 1, 2], "bytes": 24, "output": "o.npy",
         "indices": {"count": 2, "bad": 0},
     }
 
@@ -39,16 +34,8 @@ def test_a_bad_index(gather, table):
     message = error.pop("message")
     assert message and error.pop("hint") and error.pop("input") == "indices"
     assert answer["command"] == "take" and error == {
-        "status": "index_out_of_range",
-        "code": 5,
-        "op": "Gather",
-        "rules": "onnx-13",
-        "position": [1, 0],
-        "value": 7,
-        "low": -3,
-        "high": 2,
-        "axis": 0,
-        "bad_count": 3,
+        "status": "index_out_of_range", "code": 5, "op": "Gather", "rules": "onnx-13", "position": [1, 0], "value": 7, "low": -3,
+        "high": 2, "axis": 0, "bad_count": 3,
     }
     for part in ("indices[1, 0]", "7", "[-3, 2]", "axis 0", "onnx-13", "3 of 6"):
         assert part in message
@@ -57,16 +44,7 @@ def test_a_bad_index(gather, table):
 
 def test_a_bad_index_of_elements(gather, table):
     error = gather.fails(
-        "index_out_of_range",
-        "elements",
-        table,
-        "[[0,0],[0,-5],[4,0]]",
-        "-o",
-        "o.npy",
-        "--axis",
-        "-1",
-        "--negative",
-        "off",
+        "index_out_of_range", "elements", table, "[[0,0],[0,-5],[4,0]]", "-o", "o.npy", "--axis", "-1", "--negative", "off"
     )
     assert (error["op"], error["position"], error["value"]) == ("GatherElements", [1, 1], -5)
     assert (error["low"], error["high"], error["axis"], error["bad_count"]) == (0, 3, 1, 2)
@@ -166,9 +144,7 @@ def test_types_without_a_name_stand_as_their_descr(gather):
 
 def test_statuses_and_exit_codes(gather, table, gather_source):
     """The table of the library and the promises of the contract agree."""
-    rows = [
-        line for line in (gather_source / "include/gather/status.def").read_text().splitlines() if "(OK" not in line
-    ]
+    rows = [line for line in (gather_source / "include/gather/status.def").read_text().splitlines() if "(OK" not in line]
     rows = [line.partition("(")[2].split(",") for line in rows if line.startswith("GATHER_STATUS(")]
     assert {row[2].strip(' "'): int(row[3]) for row in rows} == EXIT
     assert {row[2].strip(' "'): int(row[1]) for row in rows} == CODE

@@ -37,9 +37,7 @@ def test_raw_output_is_little_endian(gather, dtype, extension):
     assert (gather.folder / f"o.{extension}").read_bytes() in (little.tobytes(),)
 
 
-@pytest.mark.parametrize(
-    "dtype", ["f4", ">f4", "f8", "f2", "i1", "u1", ">i2", "u2", "i4", "u4", ">i8", "u8", "?", "c8", "c16"]
-)
+@pytest.mark.parametrize("dtype", ["f4", ">f4", "f8", "f2", "i1", "u1", ">i2", "u2", "i4", "u4", ">i8", "u8", "?", "c8", "c16"])
 def test_pb_output(gather, dtype):
     data = np.arange(6).reshape(3, 2).astype(dtype)
     gather.save("x.npy", data)
@@ -50,19 +48,13 @@ def test_pb_output(gather, dtype):
     assert array.dtype == data.dtype.newbyteorder("=")
 
 
-@pytest.mark.parametrize(
-    "name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "int4", "uint4", "float4_e2m1fn"]
-)
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "int4", "uint4", "float4_e2m1fn"])
 def test_pb_output_of_small_types(gather, name):
     dtype = np.dtype(getattr(ml_dtypes, name))
     bits = 4 if name.endswith(("int4", "e2m1fn")) else 8 * dtype.itemsize
     codes = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], np.uint8 if bits <= 8 else np.uint16)
     flat = codes.ravel()
-    packed = (
-        bytes((int(a) | int(b) << 4) for a, b in zip(flat[::2], [*flat[1::2], 0], strict=True))
-        if bits == 4
-        else flat.tobytes()
-    )
+    packed = bytes((int(a) | int(b) << 4) for a, b in zip(flat[::2], [*flat[1::2], 0], strict=True)) if bits == 4 else flat.tobytes()
     gather.write("x.bin", packed)
     words = ("take", "x.bin", "[2, 0, 1]", "--type", name, "--shape", "3x3", "-o")
     assert gather(*words, "o.pb").code == 0
@@ -268,9 +260,7 @@ def test_two_at_once_and_one_wins(gather, table):
 
 
 def test_two_at_once_with_force(gather, table):
-    threads = [
-        threading.Thread(target=gather, args=("take", table, f"[{i % 3}]", "-o", "o.npy", "-f")) for i in range(8)
-    ]
+    threads = [threading.Thread(target=gather, args=("take", table, f"[{i % 3}]", "-o", "o.npy", "-f")) for i in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -266,9 +266,7 @@ def test_memory_stays_below_the_ceiling(gather, passes, order):
     gather.save("i.npy", RNG.permutation(rows))
 
     def peak(*words) -> int:
-        process = subprocess.Popen(
-            [str(gather.exe), "shuffle", *map(str, words), "-f", "-q", "-o", "o.npy"], cwd=gather.folder
-        )
+        process = subprocess.Popen([str(gather.exe), "shuffle", *map(str, words), "-f", "-q", "-o", "o.npy"], cwd=gather.folder)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 0

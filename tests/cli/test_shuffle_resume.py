@@ -46,11 +46,7 @@ def expected_of(gather, data, order, more) -> np.ndarray:
 
 def start(gather, *words) -> subprocess.Popen:
     return subprocess.Popen(
-        [str(gather.exe), *map(str, words)],
-        cwd=gather.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
+        [str(gather.exe), *map(str, words)], cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
 
 

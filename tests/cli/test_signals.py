@@ -94,22 +94,9 @@ def test_an_input_that_is_cut_while_it_is_read(gather, json):
     """SIGBUS: an answer, exit code 3 and nothing left."""
     with open(gather.folder / "x.bin", "wb") as file:
         file.truncate(LONG)
-    words = [
-        str(gather.exe),
-        "take",
-        "x.bin",
-        "i.npy",
-        "-o",
-        "o.npy",
-        "--type",
-        "uint8",
-        "--shape",
-        f"{LONG >> 20}x{1 << 20}",
-    ]
+    words = [str(gather.exe), "take", "x.bin", "i.npy", "-o", "o.npy", "--type", "uint8", "--shape", f"{LONG >> 20}x{1 << 20}"]
     gather.save("i.npy", np.arange(LONG >> 20))
-    process = subprocess.Popen(
-        words + ["--json"] * json, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen(words + ["--json"] * json, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for _ in range(4000):
         if being_written(gather.folder, process.pid):
             break

@@ -295,8 +295,7 @@ def test_parts_of_raw_bytes(gather):
 def test_parts_that_do_not_fit(gather):
     gather.save("a.npy", np.zeros((3, 4), "f4"))
     for name, status, array in (
-        ("type.npy", "type_mismatch", np.zeros((3, 4), "i4")),
-        ("shape.npy", "shape_mismatch", np.zeros((3, 5), "f4")),
+        ("type.npy", "type_mismatch", np.zeros((3, 4), "i4")), ("shape.npy", "shape_mismatch", np.zeros((3, 5), "f4"))
     ):
         gather.save(name, array)
         assert name in gather.fails(status, "take", "a.npy", "0", "-o", "o.npy", "--part", name)["message"]

@@ -52,11 +52,7 @@ def test_what_is_no_table_says_why(gather, table, option):
         ((table, "0", "--axis", "1"), "axis is 1", {}),
         ((table, "0", "--axis", "-1"), "axis is -1", {}),
         (("-", "0"), "standard input", {"stdin": raw}),
-        (
-            (table, "[0]", "--rules", "openvino-8", "--axis", "1", "--batch-dims", "1"),
-            "batch_dims",
-            {},
-        ),
+        ((table, "[0]", "--rules", "openvino-8", "--axis", "1", "--batch-dims", "1"), "batch_dims", {}),
         ((gather.write("p.bin", bytes(5)), "0", "--type", "int4", "--shape", "3x3"), "byte", {}),
     ):
         if name == "--part" and words[0] in ("p.bin",):

@@ -23,10 +23,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def test_the_script_prints_what_the_page_shows(tmp_path):
-    if (
-        not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/__init__.py").exists()
-        or "GATHER_EXE" not in os.environ
-    ):
+    if (not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/__init__.py").exists() or "GATHER_EXE" not in os.environ):
         skip_test("python", "this build has no Python package, or no command")
     command = [
         sys.executable,

@@ -15,8 +15,7 @@ from support.skip import skip_test
 def model(domain: str = "", batch_dims: int | None = None, index_type: int = TensorProto.INT64) -> onnx.ModelProto:
     attributes = {} if batch_dims is None else {"batch_dims": batch_dims}
     node = helper.make_node("GatherND", ["data", "indices"], ["out"], domain=domain, **attributes)
-    values = [helper.make_tensor_value_info("data", TensorProto.FLOAT, None),
-              helper.make_tensor_value_info("indices", index_type, None)]
+    values = [helper.make_tensor_value_info("data", TensorProto.FLOAT, None), helper.make_tensor_value_info("indices", index_type, None)]
     out = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
     opsets = [helper.make_opsetid("", 13)] + ([helper.make_opsetid(domain, 1)] if domain else [])
     return helper.make_model(helper.make_graph([node], "g", values, [out]), opset_imports=opsets, ir_version=8)

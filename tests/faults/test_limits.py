@@ -21,8 +21,7 @@ def test_a_program_that_hangs_is_ended(monkeypatch):
 def test_each_test_has_a_limit(gather_build, tmp_path):
     # From a folder of its own: ctest begins the log of the folder that it is run in anew, and one is being written there.
     (tmp_path / "CTestTestfile.cmake").write_text(f'subdirs("{gather_build}")\n')
-    listed = json.loads(subprocess.run(["ctest", "--test-dir", tmp_path, "--show-only=json-v1"], capture_output=True,
-                                       check=True).stdout)
+    listed = json.loads(subprocess.run(["ctest", "--test-dir", tmp_path, "--show-only=json-v1"], capture_output=True, check=True).stdout)
     without = [test["name"] for test in listed["tests"]
                if not any(item["name"] == "TIMEOUT" and item["value"] > 0 for item in test.get("properties", []))]
     assert listed["tests"] and not without

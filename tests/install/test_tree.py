@@ -7,9 +7,7 @@ from pathlib import Path
 from stranger import Tree, run
 
 COMPLETIONS = {
-    "share/bash-completion/completions/gather",
-    "share/zsh/site-functions/_gather",
-    "share/fish/vendor_completions.d/gather.fish",
+    "share/bash-completion/completions/gather", "share/zsh/site-functions/_gather", "share/fish/vendor_completions.d/gather.fish"
 }
 ALWAYS = {
     "include/gather/gather.h",

@@ -106,8 +106,7 @@ def index_values(draw, shape: tuple, length: int, negative: bool, bad: bool = Tr
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     array = values.array
     array[...] = random.integers(low, high, shape, dtype.newbyteorder("="), endpoint=True) if high >= low else 0
-    wrong = [v for v in (length, -length - 1, length + 1, -1, limits.max, limits.min, 2**40, -(2**40))
-             if limits.min <= v <= limits.max]
+    wrong = [v for v in (length, -length - 1, length + 1, -1, limits.max, limits.min, 2**40, -(2**40)) if limits.min <= v <= limits.max]
     if bad and array.size and draw(st.booleans()):
         for value in draw(st.lists(st.sampled_from(wrong), min_size=1, max_size=3)):
             array[tuple(random.integers(0, n) for n in shape)] = value

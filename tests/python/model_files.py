@@ -35,9 +35,7 @@ def value(name: str, kind: int, shape) -> onnx.ValueInfoProto:
     return onnx.helper.make_tensor_value_info(name, kind, shape)
 
 
-def one_node(
-    kind: int = 1, data=(4, 3), ids=(2,), op: str = "Gather", axis: int = 0, opset: int = 25, **given
-) -> onnx.ModelProto:
+def one_node(kind: int = 1, data=(4, 3), ids=(2,), op: str = "Gather", axis: int = 0, opset: int = 25, **given) -> onnx.ModelProto:
     """A model of one node 'g': inputs data and ids, output y. given: arrays for what is no input but an initializer."""
     node = onnx.helper.make_node(op, ["data", "ids"], ["y"], name="g", axis=axis)
     inputs = [value("data", kind, data), value("ids", 7, ids)]

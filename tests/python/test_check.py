@@ -86,14 +86,7 @@ def test_sequence():
 def test_bad_node():
     node = check(parsed(BAD))[0]
     assert isinstance(node, NodeCheck)
-    assert (node.verdict, node.is_bad, node.path, node.op, node.rules, node.axis) == (
-        "bad",
-        True,
-        "main/far",
-        "Gather",
-        "onnx-13",
-        0,
-    )
+    assert (node.verdict, node.is_bad, node.path, node.op, node.rules, node.axis) == ("bad", True, "main/far", "Gather", "onnx-13", 0)
     assert (node.indices.min, node.indices.max, node.indices.count, node.indices.bad) == (1, 9, 2, 1)
     assert (node.data.shape, node.data.type, node.data.source) == ((5, 2), "float32", "input")
     assert node.indices.source == "initializer"
@@ -123,9 +116,7 @@ def test_shapes():
 
 
 def test_unsigned_indices():
-    model = parsed(
-        "m (float[3, 2] x) => (float[2, 2] y) { t = Constant <value = uint64[2] {1, 2}> () y = Gather (x, t) }"
-    )
+    model = parsed("m (float[3, 2] x) => (float[2, 2] y) { t = Constant <value = uint64[2] {1, 2}> () y = Gather (x, t) }")
     model.graph.node[0].attribute[0].t.raw_data = np.array([1, 2**64 - 1], np.uint64).tobytes()
     model.graph.node[0].attribute[0].t.ClearField("uint64_data")
     node = check(model)[0]

@@ -17,15 +17,10 @@ PROGRAM = [sys.executable, "-m", "libgather.command"]
 def test_path():
     assert os.path.isabs(command.path())
     assert os.access(command.path(), os.X_OK)
-    assert (
-        libgather.__version__
-        in subprocess.run([command.path(), "--version"], capture_output=True, check=True).stdout.decode()
-    )
+    assert libgather.__version__ in subprocess.run([command.path(), "--version"], capture_output=True, check=True).stdout.decode()
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--version"], ["ops", "--json"], ["nothing"], ["take", "none.npy", "1", "-o", "x.npy"], []]
-)
+@pytest.mark.parametrize("arguments", [["--version"], ["ops", "--json"], ["nothing"], ["take", "none.npy", "1", "-o", "x.npy"], []])
 def test_main_is_the_command(arguments, tmp_path):
     ours = subprocess.run([*PROGRAM, *arguments], capture_output=True, check=False, cwd=tmp_path)
     theirs = subprocess.run([command.path(), *arguments], capture_output=True, check=False, cwd=tmp_path)
@@ -33,8 +28,7 @@ def test_main_is_the_command(arguments, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["--version"], ["nothing"], ["take", "none.npy", "1", "-o", "x.npy"], ["take", "a.npy", "[9]", "-o", "x.npy"], []],
+    "arguments", [["--version"], ["nothing"], ["take", "none.npy", "1", "-o", "x.npy"], ["take", "a.npy", "[9]", "-o", "x.npy"], []]
 )
 def test_the_package_is_the_command(arguments, tmp_path):
     """python -m libgather, with the command's exit code."""

@@ -112,8 +112,7 @@ def test_take(data):
     keywords["axis"] = data.draw(st.sampled_from([axis, axis - len(shape)]), label="axis as written")
     below_0 = [b for b in [batch_dims - indices.ndim] if -min(x.ndim, indices.ndim) <= b < 0]  # from the rank of indices
     keywords["batch_dims"] = data.draw(st.sampled_from([batch_dims, *below_0]), label="batch_dims as written")
-    compare(data, "take", x, indices, keywords, found,
-            lambda rows: expected.take(expected.positions_of(shape), rows, axis, batch_dims))
+    compare(data, "take", x, indices, keywords, found, lambda rows: expected.take(expected.positions_of(shape), rows, axis, batch_dims))
 
 
 @often

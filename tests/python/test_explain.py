@@ -80,10 +80,7 @@ def test_is_the_commands(tmp_path, indices, given, options):
 def test_batch_dims(tmp_path):
     x = X.reshape(2, 2, 3)
     picture = explain(x, [[1], [5]], axis=1, batch_dims=1)
-    assert (
-        str(picture)
-        == drawn(tmp_path, x, [[1], [5]], "--axis=1", "--batch-dims=1", "--rules=openvino-8", "--on-bad=error")[0]
-    )
+    assert str(picture) == drawn(tmp_path, x, [[1], [5]], "--axis=1", "--batch-dims=1", "--rules=openvino-8", "--on-bad=error")[0]
     assert picture.error is not None
     assert (picture.error.value, picture.error.position) == (5, (1, 0))
 
@@ -304,11 +301,7 @@ def test_model_wrong(tmp_path):
         (lambda: model.explain(inputs={"a=b": [1]}), errors.GatherNameError, "a=b"),
         (lambda: Model(parsed(BAD)).explain(), errors.GatherError, "main/far"),
         (lambda: Model(parsed(EMBED)).explain(), errors.GatherValueError, r"inputs=\{'ids': TENSOR\}"),
-        (
-            lambda: Model(parsed(EMBED)).explain(inputs={"ids": np.zeros((1, 1), np.float32)}),
-            errors.GatherTypeError,
-            "float32",
-        ),
+        (lambda: Model(parsed(EMBED)).explain(inputs={"ids": np.zeros((1, 1), np.float32)}), errors.GatherTypeError, "float32"),
         (lambda: Model(parsed(EMBED)).explain(inputs={"ids": [[None]]}), errors.GatherTypeError, "int64"),
     ]:
         with pytest.raises(kind, match=said):

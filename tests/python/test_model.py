@@ -139,9 +139,7 @@ def test_not_there(tmp_path):
         Model("a\0b")
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\0" * 100, b"no model", b"<xml/>", b"\x08\x07", b"\xff" * 1000, b"\x93NUMPY"]
-)
+@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"no model", b"<xml/>", b"\x08\x07", b"\xff" * 1000, b"\x93NUMPY"])
 def test_no_model(content):
     with pytest.raises((errors.GatherFileFormatError, errors.GatherNotSupportedError)) as caught:
         Model(content)

@@ -43,9 +43,7 @@ class Counting(onnx_backend.Backend):
 def test_onnx_suite():
     Counting.ran = []
     suite = onnx.backend.test.BackendTest(Counting, __name__)
-    suite.include(
-        r"test_(gather|gather_elements|gatherelements|gathernd|constant|identity|shape|reshape|squeeze|unsqueeze)(_.*)?_cpu"
-    )
+    suite.include(r"test_(gather|gather_elements|gatherelements|gathernd|constant|identity|shape|reshape|squeeze|unsqueeze)(_.*)?_cpu")
     result = unittest.TestResult()
     suite.test_suite.run(result)
     assert result.failures == result.errors == []

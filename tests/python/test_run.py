@@ -49,18 +49,14 @@ def test_graph():
     x, ids = np.arange(12, dtype=np.float32).reshape(3, 4), np.array([[2], [-1]], np.int32)
     outputs = run(model, {"i": ids, "x": x})
     assert list(outputs) == ["z", "s", "same", "j"]
-    for output, wanted in zip(
-        outputs.values(), onnx.reference.ReferenceEvaluator(model).run(None, {"x": x, "i": ids}), strict=True
-    ):
+    for output, wanted in zip(outputs.values(), onnx.reference.ReferenceEvaluator(model).run(None, {"x": x, "i": ids}), strict=True):
         same(output, np.asarray(wanted))
 
 
 def test_as_the_command(tmp_path):
     path = saved(parsed(EMBED), tmp_path / "m.onnx")
     np.save(tmp_path / "ids.npy", np.array([[3, 0, 1]]))
-    done = command(
-        "run", path, "--node", "embed", "--input", f"ids={tmp_path}/ids.npy", "--output", f"e={tmp_path}/e.npy"
-    )
+    done = command("run", path, "--node", "embed", "--input", f"ids={tmp_path}/ids.npy", "--output", f"e={tmp_path}/e.npy")
     assert done.returncode == 0, done.stderr
     same(run(path, {"ids": [[3, 0, 1]]}, node="embed")["e"], np.load(tmp_path / "e.npy"))
 
@@ -118,19 +114,7 @@ X = np.arange(24, dtype=np.float32).reshape(6, 4)
         Lends(X),
         X.view(Own),
     ],
-    ids=[
-        "array",
-        "lists",
-        "tuples",
-        "columns",
-        "backwards",
-        "strided",
-        "swapped",
-        "unaligned",
-        "memoryview",
-        "dlpack",
-        "subclass",
-    ],
+    ids=["array", "lists", "tuples", "columns", "backwards", "strided", "swapped", "unaligned", "memoryview", "dlpack", "subclass"],
 )
 def test_kinds_of_inputs(given):
     output = run(one_node(T.FLOAT, (6, 4), (3,)), {"data": given, "ids": (5, 0, -2)})["y"]

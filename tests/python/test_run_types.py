@@ -43,9 +43,7 @@ def test_types_of_initializers(name):
 def test_whole_constant():
     """An output that is the model's own memory."""
     x = filled("int4", (3, 3))
-    model = parsed(
-        "m (int64[1] i) => (int64[3, 3] y, int64[1] j) <int64[3, 3] t> { y = Identity (t) j = Identity (i) }"
-    )
+    model = parsed("m (int64[1] i) => (int64[3, 3] y, int64[1] j) <int64[3, 3] t> { y = Identity (t) j = Identity (i) }")
     model.graph.initializer.append(onnx.numpy_helper.from_array(x, "t"))
     model.graph.output[0].type.tensor_type.elem_type = T.INT4
     model.opset_import[0].version = 21
@@ -74,9 +72,7 @@ def ir(kind: str, precision: str, count: int) -> bytes:
     """An OpenVINO model: a Gather of a 1-D table of `count` elements, by 3 indices, on axis 0."""
 
     def port(number, precision, *dims):
-        return (
-            f'<port id="{number}" precision="{precision}">' + "".join(f"<dim>{dim}</dim>" for dim in dims) + "</port>"
-        )
+        return f'<port id="{number}" precision="{precision}">' + "".join(f"<dim>{dim}</dim>" for dim in dims) + "</port>"
 
     layers = [
         f'<layer id="0" name="data" type="Parameter" version="opset1"><data shape="{count}" element_type="{kind}"/>'
@@ -96,9 +92,7 @@ def ir(kind: str, precision: str, count: int) -> bytes:
     return f'<?xml version="1.0"?>{net}'.encode()
 
 
-@pytest.mark.parametrize(
-    ("kind", "precision", "bits"), [("u1", "BIN", 1), ("u3", "U3", 3), ("u6", "U6", 6), ("nf4", "NF4", 4)]
-)
+@pytest.mark.parametrize(("kind", "precision", "bits"), [("u1", "BIN", 1), ("u3", "U3", 3), ("u6", "U6", 6), ("nf4", "NF4", 4)])
 def test_types_of_openvino_alone(kind, precision, bits):
     """Neither NumPy nor ml_dtypes has them: their bits come and go as uint8."""
     if "ir" not in libgather.info()["formats"]:
@@ -172,9 +166,7 @@ except TypeError as error:
     print(error)
 """
     model = one_node(T.BFLOAT16, (2, 1), (1,))
-    done = subprocess.run(
-        [sys.executable, "-c", program], input=model.SerializeToString(), capture_output=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], input=model.SerializeToString(), capture_output=True, check=True)
     lines = done.stdout.decode().splitlines()
     assert "uint16" in lines[0]
     assert "input 'data' is bfloat16, for which NumPy has no dtype: install ml_dtypes" in lines[1]

@@ -83,8 +83,7 @@ def pairs(rows: list[tuple[int, int]]) -> Items:
 # ---- the schema
 
 
-def column(name: str | bytes | None, kind: int, type_table: dict | None = None, children: list[dict] | None = None,
-           **more) -> dict:
+def column(name: str | bytes | None, kind: int, type_table: dict | None = None, children: list[dict] | None = None, **more) -> dict:
     """A Field."""
     made = {1: (1, 1), 2: (1, kind), 3: type_table or {}, 5: children or []}
     if name is not None:
@@ -113,8 +112,7 @@ def offsets(*numbers: int, large: bool = False, order: str = "<") -> bytes:
     return struct.pack(f"{order}{len(numbers)}{'q' if large else 'i'}", *numbers)
 
 
-def tensors(name: str, length: int, metadata: str, extension: str = "arrow.fixed_shape_tensor",
-            inner: dict | None = None) -> dict:
+def tensors(name: str, length: int, metadata: str, extension: str = "arrow.fixed_shape_tensor", inner: dict | None = None) -> dict:
     """A column of the extension, of int32 where `inner` is not given."""
     keys = {"ARROW:extension:name": extension, "ARROW:extension:metadata": metadata}
     return fixed_list(name, length, inner or integer(None), metadata=keys)
@@ -151,8 +149,7 @@ class Batch:
         if self.views is not None:
             batch[4] = Items(len(self.views), struct.pack(f"<{len(self.views)}q", *self.views))
         batch.update(self.more.get("fields", {}))
-        message = {0: (2, 4), 1: (1, self.more.get("header", 3)), 2: batch,
-                   3: (8, self.more.get("body_bytes", len(body)))}
+        message = {0: (2, 4), 1: (1, self.more.get("header", 3)), 2: batch, 3: (8, self.more.get("body_bytes", len(body)))}
         metadata = flatbuffer(message)
         length = struct.pack("<i", self.more.get("length", len(metadata)))
         mark = b"" if self.more.get("old") else b"\xff" * 4

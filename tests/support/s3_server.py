@@ -135,10 +135,7 @@ class S3Server:
         ])
         when = request.headers.get("x-amz-date", "")
         string = "\n".join([
-            "AWS4-HMAC-SHA256",
-            when,
-            f"{date}/{region}/{service}/aws4_request",
-            hashlib.sha256(canonical.encode()).hexdigest(),
+            "AWS4-HMAC-SHA256", when, f"{date}/{region}/{service}/aws4_request", hashlib.sha256(canonical.encode()).hexdigest()
         ])
         secret, token = self.keys[key_id]
         if not hmac.compare_digest(signature(secret, date, region, service, string), given):

@@ -40,8 +40,7 @@ def end(count: int, size: int, offset: int, /, **lies) -> bytes:
     count, size, offset = lies.get("count", count), lies.get("size", size), lies.get("offset", offset)
     comment = lies.get("comment", b"")
     disks = lies.get("disk", 0), lies.get("first_disk", 0)
-    return struct.pack("<IHHHHIIH", 0x06054b50, *disks, count, count, size, offset,
-                       lies.get("comment_bytes", len(comment))) + comment
+    return struct.pack("<IHHHHIIH", 0x06054b50, *disks, count, count, size, offset, lies.get("comment_bytes", len(comment))) + comment
 
 
 def end64(count: int, size: int, offset: int, at: int, /, **lies) -> bytes:

@@ -125,10 +125,7 @@ def onnx_file(folder: Path, external: bool) -> Made:
     from onnx import TensorProto, helper, numpy_helper
 
     rows, path = noise(seed=8), folder / f"m{external}.onnx"
-    initialisers = [
-        numpy_helper.from_array(np.arange(5.0), "first"),
-        numpy_helper.from_array(rows.view(np.int32), "emb"),
-    ]
+    initialisers = [numpy_helper.from_array(np.arange(5.0), "first"), numpy_helper.from_array(rows.view(np.int32), "emb")]
     node = helper.make_node("Gather", ["emb", "ids"], ["y"])
     graph = helper.make_graph(
         [node],
@@ -160,9 +157,7 @@ def openvino(folder: Path) -> Made:
     first = ov.op.Constant(np.arange(3, dtype=np.int64))
     constant = ov.op.Constant(rows.view(np.float32).copy())
     constant.set_friendly_name("emb")
-    ov.save_model(
-        ov.Model([ov.opset8.result(first), ov.opset8.result(constant)], [], "m"), path, compress_to_fp16=False
-    )
+    ov.save_model(ov.Model([ov.opset8.result(first), ov.opset8.result(constant)], [], "m"), path, compress_to_fp16=False)
     return Made(f"{path}:emb", rows, "ir", (folder / "m.bin",))
 
 
@@ -219,28 +214,11 @@ def feather(folder: Path) -> Made:
     import pyarrow.feather
 
     rows, path = noise(row_bytes=4, seed=13), folder / "t.feather"
-    pa.feather.write_feather(
-        pa.table({"value": pa.array(rows.view(np.int32).ravel())}), path, compression="uncompressed"
-    )
+    pa.feather.write_feather(pa.table({"value": pa.array(rows.view(np.int32).ravel())}), path, compression="uncompressed")
     return Made(f"{path}:value", rows, "arrow", (path,))
 
 
 MAKERS: list[Callable[[Path], Made]] = [
-    npy,
-    npy_swapped,
-    npy_structured,
-    raw,
-    safetensors,
-    safetensors_sharded,
-    gguf,
-    gguf_quantised,
-    onnx_inside,
-    onnx_external,
-    openvino,
-    npz,
-    arrow_one_batch,
-    arrow_many_batches,
-    arrow_lists,
-    arrow_variable_lists,
-    feather,
+    npy, npy_swapped, npy_structured, raw, safetensors, safetensors_sharded, gguf, gguf_quantised, onnx_inside, onnx_external, openvino,
+    npz, arrow_one_batch, arrow_many_batches, arrow_lists, arrow_variable_lists, feather,
 ]

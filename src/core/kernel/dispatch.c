@@ -112,10 +112,11 @@ const char *gather_cpu_features(void) { return features_of(gather_cpu_bits()); }
 #define GATHER_ISA(name, NAME, features) CHOOSE(GATHER_ISA_##NAME, extern const gather_isa gather_isa_##name;, )
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
-static const gather_isa NONE = {.name = NULL};
 
 const gather_isa_row gather_isa_rows[GATHER_ISA_ROWS] = {
-#define GATHER_ISA(name, NAME, features) {#name, CHOOSE(GATHER_ISA_##NAME, &gather_isa_##name, &NONE), features},
+#define GATHER_ISA(name, NAME, features)                                       \
+  {#name, CHOOSE(GATHER_ISA_##NAME, &gather_isa_##name, &gather_isa_portable), \
+   CHOOSE(GATHER_ISA_##NAME, features, GATHER_CPU_NONE)},
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
 };

@@ -11,35 +11,9 @@ from typing import Iterator
 
 import gather_files as g
 from gather_files import LIB, FileTensor, GatherError, P, check
+from support.headers import gather_remote_options as RemoteOptions
 from support.http_server import HttpServer
 from tensor_files import Opened
-
-
-class RemoteOptions(c.Structure):
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("schemes", c.c_char_p),
-        ("connections", c.c_int32),
-        ("try_seconds", c.c_double),
-        ("take_seconds", c.c_double),
-        ("retries", c.c_int32),
-        ("gap_bytes", c.c_int64),
-        ("cache_folder", c.c_char_p),
-        ("cache_bytes", c.c_int64),
-        *((name, c.c_char_p) for name in ("bearer", "endpoint", "region", "key_id", "secret", "session_token")),
-        ("virtual_host", c.c_bool),
-        ("hub", c.c_char_p),
-        ("authorities", c.c_char_p),
-    ]
-
-
-E = c.POINTER(g.Error)
-for name, result, arguments in (
-    ("gather_file_is_remote", c.c_bool, [c.POINTER(FileTensor)]),
-    ("gather_file_name", c.c_char_p, [P]),
-    ("gather_remote_check", c.c_int, [E]),
-):
-    getattr(LIB, name).restype, getattr(LIB, name).argtypes = result, arguments
 
 
 def why_no_urls() -> str | None:
@@ -54,9 +28,7 @@ def why_no_urls() -> str | None:
 def source_of(url: str, **more) -> g.Source:
     """Retries are few and quick: a test that needs them says so."""
     remote = RemoteOptions(c.sizeof(RemoteOptions), None, 16, 5, 10, 2, -1)
-    source = g.source_of(url, remote=c.cast(c.pointer(remote), P), **more)
-    source.kept = remote
-    return source
+    return g.source_of(url, remote=c.pointer(remote), **more)
 
 
 @contextmanager

@@ -9,13 +9,13 @@
 #include "gather/explain.h"
 #include "support/graph_text.h"
 #include "support/tiny_model.h"
+#include "support/wrapped.h"
 
 /* ---- another locale: the linker puts this in the place of snprintf */
 
-int __wrap_snprintf(char *text, size_t bytes, const char *format, ...);
 static const char *point = ".";
 
-int __wrap_snprintf(char *text, size_t bytes, const char *format, ...) {
+WRAPPED(int, snprintf, (char *text, size_t bytes, const char *format, ...)) {
   char written[64];
   va_list list;
   va_start(list, format);
