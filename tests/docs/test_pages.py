@@ -107,7 +107,8 @@ def test_paths(file):
 @pytest.mark.parametrize("file", documents(), ids=name_of)
 def test_names(file):
     """Functions, macros and types that a document names are in the public headers or the sources."""
-    text = "".join(path.read_text(encoding="utf-8") for top in ("include", "src", "plugin", "tests", "cmake", "CMakeLists.txt")
+    tops = ("include", "src", "cli", "python/src", "plugin", "tests", "cmake", "CMakeLists.txt")
+    text = "".join(path.read_text(encoding="utf-8") for top in tops
                    for path in ([ROOT / top] if (ROOT / top).is_file() else sorted((ROOT / top).rglob("*")))
                    if path.suffix in {".h", ".c", ".def", ".txt", ".cmake", ".py"})
     for name in set(re.findall(r"`((?:gather|GATHER)_\w+)", prose(file))):
