@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import libgather
-from libgather import _core
+from libgather import _core, _fallback
 
 FOLDER = Path(libgather.__file__).parent
 STUB = ast.parse((FOLDER / "_core.pyi").read_text(encoding="utf-8"))
@@ -83,6 +83,12 @@ def test_names():
     told = set(definitions(STUB.body)) | {name for name, node in classes().items() if is_real(node)}
     assert told == public(_core)
     assert "__version__" in {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)} and _core.__version__
+
+
+def test_calls_fall_back():
+    """What the extension cannot read (lists, objects, tensors elsewhere) is for the function of the same name in _fallback."""
+    calls = {name for name, nodes in definitions(STUB.body).items() if [p[0] for p in parameters(nodes[0])][:2] == ["x", "indices"]}
+    assert calls - {"infer_shape"} <= set(_fallback.__all__) and calls <= set(libgather.__all__) and len(calls) > 4
 
 
 @pytest.mark.parametrize("name", sorted(definitions(STUB.body)))

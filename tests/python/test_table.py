@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import os
 import pickle
@@ -289,6 +290,7 @@ def test_pickle(tmp_path, monkeypatch):
     pickled = [pickle.dumps(table) for table in tables]
     monkeypatch.chdir("/")
     for table, text in zip(tables, pickled):
+        assert set(table._arguments) == set(inspect.signature(libgather.open).parameters)
         again = pickle.loads(text)
         assert same(again[[1, -1]], table[[1, -1]]) and again.shape == table.shape
         assert [part[1:] for part in again.parts] == [part[1:] for part in table.parts]
