@@ -12,13 +12,11 @@ enum { ROW = 24, ROWS = 300, OFFSET = 5 };
 static known_file file;
 
 static int make_table(void **unused) {
-  (void)unused;
   file = make_file("rules", OFFSET + (int64_t)ROW * ROWS + 11);
   return 0;
 }
 
 static int remove_table(void **unused) {
-  (void)unused;
   remove_file(&file);
   return 0;
 }
@@ -65,10 +63,7 @@ static void complains_about_indices(gather_table *table) {
   assert_true(is.takes == 0 && is.rows == 0 && is.reads == 0 && is.bytes_read == 0);
 }
 
-static void bad_indices_change_nothing(void **unused) {
-  (void)unused;
-  by_each_engine(complains_about_indices);
-}
+static void bad_indices_change_nothing(void **unused) { by_each_engine(complains_about_indices); }
 
 /* ---- policies -------------------------------------------------------------------------------------------------------- */
 
@@ -115,10 +110,7 @@ static void repairs(gather_table *table) {
   check_policy(table, GATHER_ON_BAD_FILL, GATHER_NEGATIVE_OFF, 0xA7, (const int64_t[]){3, -1, -1, -1, last, -1}, 4);
 }
 
-static void bad_indices_are_repaired(void **unused) {
-  (void)unused;
-  by_each_engine(repairs);
-}
+static void bad_indices_are_repaired(void **unused) { by_each_engine(repairs); }
 
 /* Rows that are filled are delivered, and come from nowhere. */
 static void counts_filled(gather_table *table) {
@@ -136,10 +128,7 @@ static void counts_filled(gather_table *table) {
   assert_int_equal(is.bytes_useful, 4 * ROW);
 }
 
-static void filled_rows_are_counted(void **unused) {
-  (void)unused;
-  by_each_engine(counts_filled);
-}
+static void filled_rows_are_counted(void **unused) { by_each_engine(counts_filled); }
 
 /* The index rule of each version of Gather, as by gather_apply in memory. */
 static void follows_the_rules(gather_table *table) {
@@ -164,10 +153,7 @@ static void follows_the_rules(gather_table *table) {
   }
 }
 
-static void each_version_has_its_rule(void **unused) {
-  (void)unused;
-  by_each_engine(follows_the_rules);
-}
+static void each_version_has_its_rule(void **unused) { by_each_engine(follows_the_rules); }
 
 /* ---- layouts --------------------------------------------------------------------------------------------------------- */
 
@@ -203,10 +189,7 @@ static void refuses(gather_table *table) {
   assert_int_not_equal(gather_table_take(table, &indices, &good, &options, &error), GATHER_OK);
 }
 
-static void wrong_layouts_are_refused(void **unused) {
-  (void)unused;
-  by_each_engine(refuses);
-}
+static void wrong_layouts_are_refused(void **unused) { by_each_engine(refuses); }
 
 /* Indices with strides, backwards, repeated by a stride of 0, of rank 0 and 3. */
 static void reads_strides(gather_table *table) {
@@ -228,10 +211,7 @@ static void reads_strides(gather_table *table) {
   }
 }
 
-static void indices_may_be_strided(void **unused) {
-  (void)unused;
-  by_each_engine(reads_strides);
-}
+static void indices_may_be_strided(void **unused) { by_each_engine(reads_strides); }
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------------ */
 
@@ -264,17 +244,13 @@ static void runs_jobs(gather_table *table) {
   }
 }
 
-static void jobs_in_any_order(void **unused) {
-  (void)unused;
-  by_each_engine(runs_jobs);
-}
+static void jobs_in_any_order(void **unused) { by_each_engine(runs_jobs); }
 
 /* Jobs that nobody waits for are finished and freed by the close. */
 static void forgotten_jobs_are_finished(void **unused) {
   static int64_t ids[JOBS][JOB_LEN];
   static uint8_t out[JOBS][JOB_LEN * ROW];
   uint64_t state = 9;
-  (void)unused;
   for (int engine = 0; engine < 4; engine++) {
     if (!engine_works((gather_engine)engine)) continue;
     gather_table *table = table_by((gather_engine)engine);
@@ -302,7 +278,6 @@ static void rows_come_from_parts(void **unused) {
   int64_t ids[ROWS], at = 0;
   static uint8_t out[ROWS * ROW];
   uint64_t state = 3;
-  (void)unused;
   for (size_t p = 0; p < COUNT(lens); p++) {
     snprintf(names[p], sizeof names[p], "part-%ld-%zu.bin", (long)getpid(), p);
     paths[p] = names[p];
