@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import struct
 
@@ -14,15 +13,10 @@ from models import onnx_model
 from onnx import helper, numpy_helper
 from support.http_faults import cut, garbage, redirect, status
 from support.http_server import HttpServer
+from support.numpy_files import npy, npz
 from support.skip import skip_test
 
 DATA = np.arange(100_000 * 8, dtype=np.float32).reshape(100_000, 8)
-
-
-def npy(array: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    np.save(out, array)
-    return out.getvalue()
 
 
 def model(rows: int) -> bytes:
@@ -34,27 +28,13 @@ def model(rows: int) -> bytes:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
 
 
-def archive(**arrays: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    np.savez(out, **arrays)
-    return out.getvalue()
-
-
 @pytest.fixture(scope="module")
 def server():
     files = {
-        "/a.npy": npy(DATA),
-        "/fortran.npy": npy(np.asfortranarray(DATA[:2000])),
-        "/m.npz": archive(emb=DATA, other=np.arange(3)),
-        "/ids.npy": npy(np.array([1, 2])),
-        "/ids.txt": b"3\n4\n",
-        "/ids.csv": b"a,b\n1,2\n3,4\n",
-        "/steps.npy": npy(np.array([[[1, 2]], [[3, 4]]], np.int32)),
-        "/parents.npy": npy(np.zeros((2, 1, 2), np.int32)),
-        "/small.onnx": model(5),
-        "/big.onnx": model(50_000),
-        "/raw.bin": DATA.tobytes(),
-        "/order.npy": npy(np.array([2, 0, 1])),
+        "/a.npy": npy(DATA), "/fortran.npy": npy(np.asfortranarray(DATA[:2000])), "/m.npz": npz(emb=DATA, other=np.arange(3)),
+        "/ids.npy": npy(np.array([1, 2])), "/ids.txt": b"3\n4\n", "/ids.csv": b"a,b\n1,2\n3,4\n",
+        "/steps.npy": npy(np.array([[[1, 2]], [[3, 4]]], np.int32)), "/parents.npy": npy(np.zeros((2, 1, 2), np.int32)),
+        "/small.onnx": model(5), "/big.onnx": model(50_000), "/raw.bin": DATA.tobytes(), "/order.npy": npy(np.array([2, 0, 1])),
     }
     with HttpServer(files) as server:
         yield server
@@ -105,7 +85,7 @@ def test_a_query_is_sent_and_never_shown(gather, url, server) -> None:
 def test_colons(gather, url, server) -> None:
     """NAME begins at the first colon behind the host and its port; a colon of the path is %3A."""
     server.put("/a%3Ab.npy", npy(DATA[:3]))
-    server.put("/x/y.npz", archive(**{"a:b": np.arange(3), "c": np.arange(2)}))
+    server.put("/x/y.npz", npz(**{"a:b": np.arange(3), "c": np.arange(2)}))
     assert gather.json("info", url("/a%3Ab.npy"))["tensors"][0]["shape"] == [3, 8]
     (tensor,) = gather.json("info", url("/x/y.npz:a:b"))["tensors"]
     assert (tensor["name"], tensor["shape"]) == ("a:b", [3])
