@@ -4,7 +4,6 @@
 # alone. Nothing of it holds a path of the machine that built it, so that the tree may be moved.
 include(CMakePackageConfigHelpers)
 set(gather_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gather)
-set(gather_headers_of_core gather codec dlpack tree)
 
 install(TARGETS gather_core_shared gather_core_static EXPORT gatherCoreTargets)
 install(EXPORT gatherCoreTargets NAMESPACE gather:: DESTINATION ${gather_package_folder})
@@ -15,8 +14,11 @@ if(GATHER_COMPONENTS STREQUAL "all")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gather DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 else()
-  list(TRANSFORM gather_headers_of_core REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/include/gather/\\1.h" OUTPUT_VARIABLE headers)
+  list(TRANSFORM gather_core_headers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/include/gather/\\1.h" OUTPUT_VARIABLE headers)
   file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/gather/*.def)
+  if(NOT GATHER_CODECS)
+    list(FILTER tables EXCLUDE REGEX "/codec\\.def$")
+  endif()
   install(FILES ${headers} ${tables} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gather)
 endif()
 
@@ -43,12 +45,14 @@ include(${CMAKE_CURRENT_LIST_DIR}/pkgconfig_folders.cmake)
 if(GATHER_HAVE_CURL) # libcurl is loaded by dlopen, which older C libraries have in a library of its own
   list(APPEND gather_static_needs ${CMAKE_DL_LIBS})
 endif()
-# gather_install_pkgconfig(NAME DESCRIPTION LIBRARY...): NAME.pc for lib<NAME>, whose static one needs these libraries and threads.
+# gather_install_pkgconfig(NAME DESCRIPTION LIBRARY...): NAME.pc for lib<NAME>, whose static one needs these libraries, and threads.
 function(gather_install_pkgconfig name description)
   set(gather_pc_name ${name})
   set(gather_pc_description ${description})
   list(TRANSFORM ARGN PREPEND "-l" OUTPUT_VARIABLE gather_pc_private)
-  list(APPEND gather_pc_private -lpthread)
+  if(GATHER_THREADS)
+    list(APPEND gather_pc_private -lpthread)
+  endif()
   list(JOIN gather_pc_private " " gather_pc_private)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/gather.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

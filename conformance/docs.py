@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of docs/conformance.md that is made: the tables of a run, and the list of differences from
+"""The part of docs/conformance.md that is made: the table of a run, and the list of differences from
 differences/*.toml.
 """
 
@@ -55,36 +55,23 @@ def summary(answers: list[dict]) -> str:
 
 
 def tables(answers: list[dict]) -> str:
-    """The run: what it was on, a line for each suite, and a line for each group."""
+    """The run: what it was on, and a line for each suite. run.py prints the lines of each group."""
     today = datetime.date.today().isoformat()
-    text = f"\n{today}, {processor()}, {os.cpu_count()} CPUs, Python {platform.python_version()}.\n\n{summary(answers)}"
-    text += "\nIn detail:\n\n" + head("suite", "tests")
-    for answer in answers:
-        name = TITLES[answer["suite"]]
-        for group, counts in answer.get("groups", {}).items():
-            text += row([name, group, *(counts[column] or "" for column in COLUMNS)])
-            name = ""
-    remarks = [f"- {TITLES[answer['suite']]}: {remark}.\n" for answer in answers for remark in answer.get("remarks", [])]
-    return text + "\n" + "".join(remarks)
+    return f"\n{today}, {processor()}, {os.cpu_count()} CPUs, Python {platform.python_version()}.\n\n{summary(answers)}"
 
 
-def entry_text(entry: Difference) -> str:
-    versions = ", ".join(entry.versions)
-    lines = f"\n#### {entry.title}\n\n`{entry.id}`, {KINDS[entry.kind]} (seen with {entry.package} {versions})\n"
-    lines += f"\n{entry.reason.strip()}\n"
-    if entry.tests:
-        lines += "\n" + "".join(f"- `{entry.suite}/{test}`\n" for test in entry.tests)
-    return f"{lines}\n```py\n{entry.example.strip()}\n```\n\n```text\n{entry.prints.strip()}\n```\n"
+def entry_row(entry: Difference) -> str:
+    said = f"{entry.title} (`{entry.id}`, {KINDS[entry.kind]}, seen with {entry.package} {', '.join(entry.versions)})"
+    return row([said, " ".join(entry.reason.split()).replace("|", "\\|")])
 
 
 def differences() -> str:
-    """All entries, peer by peer."""
-    entries = load()
-    text = ""
+    """A line for each entry, peer by peer."""
+    text, entries = "", load()
     for suite, title in TITLES.items():
-        mine = [entry for entry in entries if entry.suite == suite]
-        text += f"\n### {title}\n"
-        text += "".join(entry_text(entry) for entry in mine) if mine else "\nNone.\n"
+        rows = "".join(entry_row(entry) for entry in entries if entry.suite == suite)
+        table = row(["difference", "why"]) + row(["---"] * 2)
+        text += f"\n### {title}\n\n" + (f"{table}{rows}" if rows else "None.\n")
     return text
 
 

@@ -83,12 +83,15 @@ typedef struct gather_table_options {
   /* The name of the tensor in each file, of any characters: nothing of a path is split then, so a path may have any, too. "" = the only
    * tensor. NULL = a path may be FILE:TENSOR. Since 0.3 */
   const char *tensor;
+  /* 0: raw is that of every path. Else the number of paths, and raw is an array: one for each path, with its own number of rows and its
+   * own offset; types and row shapes must be equal. Since 0.3 */
+  int32_t raw_count;
 } gather_table_options;
 
 #define GATHER_TABLE_OPTIONS_INIT                                                                                  \
   {                                                                                                                \
     sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL, \
-        NULL, NULL                                                                                                 \
+        NULL, NULL, 0                                                                                              \
   }
 
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };

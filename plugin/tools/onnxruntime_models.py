@@ -10,7 +10,7 @@ from ort_network_runs import faults_of, line_of, run_networks, taken
 def main(library: str) -> list[str]:
     faults, rows = [], run_networks(networks.networks(), library)
     for row in rows:
-        if row["network"].path.parent != networks.TORCH:
+        if row["network"].path.parent != networks.unpacked(networks.TORCH):
             print(line_of(row), flush=True)
         faults += faults_of(row)
     counts = {level: sum(len(taken(row["provider"], ours=True)) for row in rows if row["level"] == level) for level in networks.LEVELS}

@@ -7,6 +7,7 @@
 
 #include "gather/codec.h"
 #include "gather/table.h"
+#include "table/table_internal.h"
 
 /* What a side tensor is for. */
 typedef enum gather_side_role {
@@ -23,15 +24,15 @@ typedef enum gather_side_role {
 
 /* How a file stores a quantised tensor. Its pointers belong to the file. */
 typedef struct gather_layout {
-  const gather_file *file;
-  const char *name; /* of the layout, for texts */
+  const struct gather_file *from; /* the file, if it has a format; NULL = raw bytes */
+  const char *name;               /* of the layout, for texts */
   const gather_codec_info *codec;
   /* As the fields of gather_quantized. */
   gather_type code_type, scale_type;
   int32_t code_bits;
   gather_code_order order;
-  const gather_file_tensor *data, *side[GATHER_SIDE_COUNT]; /* NULL = none */
-  int32_t rank;                                             /* of the values */
+  gather_stored data, side[GATHER_SIDE_COUNT]; /* side[..].file NULL = none */
+  int32_t rank;                                /* of the values */
   int64_t shape[GATHER_MAX_RANK];
   int64_t row_len;   /* values of a row */
   int64_t row_bytes; /* of a row of `data` */
@@ -43,10 +44,26 @@ typedef struct gather_layout {
   float outer_offset;
 } gather_layout;
 
-/* Finds out how a tensor is quantised. codec: the name that the caller gave, perhaps with the bits of a code ("biased:4"); NULL or "":
- * the type and the names in the file tell. Returns GATHER_UNSUPPORTED (not quantised, or its rows cannot be decoded, with the reason),
- * GATHER_NAME_NOT_FOUND (a side tensor is missing), GATHER_TYPE_MISMATCH and GATHER_SHAPE_MISMATCH (a side tensor that does not fit),
- * GATHER_RANK_MISMATCH, GATHER_USAGE (no such codec, or not that of this tensor), GATHER_FILE_MALFORMED, GATHER_OVERFLOW. */
-GATHER_CHECKED gather_status gather_layout_find(const gather_file *file, const gather_file_tensor *tensor,
-                                                const char *codec, gather_layout *found, gather_error *error);
+/* ---- layout.c */
+
+/* How rows are decoded that need no other tensor: floats, and what the codec says that the caller gave. found->data is set. Returns
+ * GATHER_UNSUPPORTED (no codec is given, or its rows cannot be decoded, with the reason), GATHER_USAGE (no such codec),
+ * GATHER_SHAPE_MISMATCH, GATHER_OVERFLOW. */
+GATHER_CHECKED gather_status gather_layout_of_rows(gather_layout *found, const char *codec, gather_error *error);
+/* Fails if the decoded tensor is too large. */
+GATHER_CHECKED gather_status gather_layout_check_sizes(const gather_layout *found, gather_error *error);
+
+/* What layouts are made of. Sets the codec, which the caller may have named (`given`), and must not have named another. */
+GATHER_CHECKED gather_status gather_layout_use_codec(gather_layout *found, const char *given, gather_codec codec,
+                                                     gather_error *error);
+/* Sets the decoded shape: that of the data, except for the last length. */
+void gather_layout_set_shape(gather_layout *found, int32_t rank, int64_t last);
+/* Fails if the data have fewer dimensions: rows are along axis 0. */
+GATHER_CHECKED gather_status gather_layout_want_rows(const gather_layout *found, int32_t rank, gather_error *error);
+/* Sets the lengths of a row; the groups of a row are whole unless the codec says otherwise. */
+GATHER_CHECKED gather_status gather_layout_measure(gather_layout *found, int64_t group_len, gather_error *error);
+/* Fails because a tensor has not the shape that the layout needs. */
+GATHER_CHECKED gather_status gather_layout_fail_shape(const gather_layout *found, const gather_stored *tensor,
+                                                      const char *wanted, gather_error *error);
+
 #endif

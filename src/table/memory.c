@@ -10,21 +10,14 @@
 #include "core/base/alloc.h"
 #include "core/base/checked.h"
 #include "core/kernel/tuning.h"
-#include "io/remote/block_cache.h"
-
-/* divides the memory limit of a table. */
 
 /* ---- how the limit is divided */
 
 enum {
   MIB = 1 << 20,
   SLOT_BYTES = 64 << 10,
-  MOST_PART = 16 << 20, /* of a read from another machine: then a request costs next to nothing */
-  LEAST_DEPTH = 4,      /* of such reads, which wait long */
-  REMOTE_WORKERS = 4,   /* they share the connections */
   MAPPED_SLOT = 128 << 10,
   LEAST_SLOT = 8 << 10,
-  CONNECTIONS = 64, /* that a client is asked for; it begins with fewer */
   DEPTH = 128,
   MOST_READS = 32768, /* of all queues; the entries that a ring of Linux may have */
   MOST_ENTRIES = 1 << 20
@@ -40,20 +33,15 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 typedef struct memory_wishes {
   int32_t queues;      /* of each worker; fewer if the memory is too little */
   int64_t block_bytes; /* of the longest blocks: reads are at least as long */
-  int32_t connections; /* to other machines, which one worker alone may use */
-  bool cached;         /* what comes from there is kept on disk */
 } memory_wishes;
 
 /* One queue for each device (st_dev) that has files of the table, as far as a reader has queues. A device number is that of a file system:
  * several partitions of one disk have several queues, which does no harm; the disks of a RAID or a pool have one, which the driver
  * distributes. */
 static memory_wishes wishes_of(const gather_table *table) {
-  const gather_remote_options *remote = table->options.remote;
   const int64_t queues =
       least(gather_tuned(GATHER_TUNING_table_queues), least(table->device_count, GATHER_MOST_QUEUES));
-  memory_wishes made = {.queues = (int32_t)most(queues, 1),
-                        .connections = remote && remote->connections > 0 ? remote->connections : CONNECTIONS,
-                        .cached = table->kept_on_disk};
+  memory_wishes made = {.queues = (int32_t)most(queues, 1)};
   for (int32_t i = 0; i < table->source_count; i++)
     made.block_bytes = most(made.block_bytes, table->sources[i].block_bytes);
   return made;
@@ -72,34 +60,6 @@ static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, boo
   budget->slot_bytes = maps ? SLOT_BYTES : slot_memory;
 }
 
-/* What a request takes: its buffer, and with a cache on disk the client's buffer for the whole blocks around it. */
-static int64_t request_memory(int64_t slot, bool cached) {
-  return slot + (cached ? least(slot, GATHER_BLOCK_COVERED) + 2 * GATHER_BLOCK_BYTES : 0);
-}
-
-/* Reads from other machines wait long: as many as there are connections come before longer ones. A few more are begun, so that no
- * connection waits for the take. */
-static void share_requests(gather_budget *budget, int64_t bytes, int32_t depth, const memory_wishes *wishes) {
-  enum { MORE = 4 };
-  const bool cached = wishes->cached;
-  int64_t slot = MOST_PART;
-  budget->queues = 1;
-  budget->depth = depth > 0 ? depth : wishes->connections + wishes->connections / MORE + 1;
-  while (slot > LEAST_SLOT && request_memory(slot, cached) * budget->depth > bytes) slot /= 2;
-  while (budget->depth > 1 && request_memory(slot, cached) * budget->depth > bytes)
-    budget->depth = budget->depth * 3 / 4;
-  budget->slot_bytes = slot;
-  budget->cover_bytes = request_memory(slot, cached) - slot;
-}
-
-/* Makes reads from other machines longer and fewer, until a row is one read. */
-static void fit_requests(gather_budget *budget, int64_t row_bytes) {
-  while (budget->slot_bytes < row_bytes && budget->slot_bytes < MOST_PART && budget->depth >= 2 * LEAST_DEPTH) {
-    budget->depth /= 2;
-    budget->slot_bytes *= 2;
-  }
-}
-
 gather_status gather_table_divide_memory(gather_table *table, gather_error *error) {
   const gather_table_options *options = &table->options;
   const memory_wishes wanted = wishes_of(table);
@@ -113,12 +73,10 @@ gather_status gather_table_divide_memory(gather_table *table, gather_error *erro
   int64_t bytes = ceiling ? ceiling : most(least(gather_usable_memory() / 8, 2048 * (int64_t)MIB), 2 * MIB);
   budget->ceiling = ceiling;
   budget->workers = (int32_t)most(1, least(8, bytes / (64 * (int64_t)MIB)));
-  if (table->engine == GATHER_ENGINE_HTTP) {
-    budget->workers = (int32_t)least(budget->workers, REMOTE_WORKERS);
-    share_requests(budget, bytes / 4 / budget->workers, options->depth, &wanted);
-  } else {
+  if (table->client)
+    table->network->divide(table, bytes);
+  else
     share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps, &wanted);
-  }
   budget->entries = most(1024, least(MOST_ENTRIES, bytes / 8 / budget->workers / ENTRY_BYTES));
   const int64_t reads = (int64_t)budget->queues * budget->depth;
   int64_t taken = budget->workers * (budget->entries * ENTRY_BYTES +
@@ -127,7 +85,7 @@ gather_status gather_table_divide_memory(gather_table *table, gather_error *erro
   if (options->cache_bytes >= 0) cache = options->cache_bytes;
   budget->cache_bytes = most(0, least(cache, bytes - taken));
   budget->map_bytes = ceiling ? most(0, ceiling - taken - budget->cache_bytes) : INT64_MAX;
-  if (table->client) fit_requests(budget, table->info.row_bytes);
+  if (table->client) table->network->fit(table);
   for (int32_t i = 0; i < table->source_count; i++) table->sources[i].queue = table->sources[i].device % budget->queues;
   return GATHER_OK;
 }

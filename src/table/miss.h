@@ -15,17 +15,6 @@ typedef struct gather_cursor {
   int64_t flying;    /* reads */
 } gather_cursor;
 
-/* Files of other machines, which have one queue. */
-typedef struct gather_misses_remote {
-  bool ordered;
-  int64_t order_next,
-      order_count;           /* the order of the reads, as numbers of their first entries: the worker's spare entries */
-  gather_remote_costs costs; /* by which rows were joined */
-  int64_t arrived, gaps;     /* bytes that arrived; bytes of gaps that were asked for */
-  int64_t answers, next_choice; /* reads that are done; with so many of them, rows are joined anew */
-  int64_t most_flying;          /* reads at once */
-} gather_misses_remote;
-
 typedef struct gather_misses {
   const gather_taking *taking;
   gather_table *table;
@@ -37,7 +26,6 @@ typedef struct gather_misses {
   int64_t now;        /* the clock when a read last completed */
   int64_t flying;     /* reads of all queues */
   gather_cursor cursors[GATHER_MOST_QUEUES];
-  gather_misses_remote remote;
 } gather_misses;
 
 /* A read's tag: the number of its first entry, and how many entries it has. */
@@ -54,6 +42,8 @@ GATHER_INLINE int64_t gather_misses_offset(const gather_taking *taking, const ga
 
 /* ---- miss_plan.c */
 
+/* The next read of a queue at its cursor, in file order; false: it has no more. */
+bool gather_misses_form(gather_misses *misses, int32_t queue, gather_read *read);
 /* Sorts the worker's entries by their rows, and chooses how rows are joined: files of this machine by a tuning parameter, in file order.
  * Files of others by the model of pace.h, and the longest reads first: they take longest. */
 void gather_misses_order(gather_misses *misses);

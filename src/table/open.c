@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * open.c: opens a table by its paths: which file and which tensor each path is, whether its rows are taken as they are (table.c), decoded,
- * or assembled from elements (table_decode.c), the tables that are read for the latter, and the division of the memory among them.
+ * open.c: opens a table: its options; parts whose rows are decoded or assembled from elements (table_decode.c; table.c adds those that are
+ * taken as they are), the tables that are read for them, and the division of the memory among these. What a path is, its opener knows:
+ * open_file.c, or open_raw.c.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
+#include "table/open.h"
+
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/alloc.h"
 #include "core/base/checked.h"
 #include "core/base/error.h"
 #include "core/base/struct.h"
 #include "core/base/tensor.h"
-#include "io/format/format.h"
-#include "table/table_decode.h"
 
 enum {
   BLOCK_BYTES = 1 << 20,         /* of scratch memory: many reads at a time, and it stays in a cache */
@@ -31,15 +29,15 @@ enum {
 /* The first part decides what rows are. */
 static gather_status describe_decoded(gather_table *table, const gather_layout *layout, gather_error *error) {
   gather_table_info *info = &table->info;
-  info->format = gather_file_format(layout->file);
-  info->name = layout->data->name;
+  info->format = layout->data.format;
+  info->name = layout->data.name;
   info->codec = layout->codec->name;
   info->type_name = gather_type_get(table->options.decode_as)->name;
   info->tensor = (gather_tensor){.type = table->options.decode_as, .rank = layout->rank, .shape = table->shape};
   memcpy(table->shape, layout->shape, (size_t)layout->rank * sizeof *table->shape);
   table->shape[0] = 0;
   if (gather_tensor_len_bytes(&info->tensor, layout->row_len, &info->row_bytes)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
+  return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1,
                           "the length of a decoded row does not fit in 63 bits");
 }
 
@@ -49,7 +47,7 @@ static gather_status check_like_first(const gather_table *table, const gather_la
   if (first->rank == layout->rank &&
       memcmp(first->shape + 1, layout->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
     return GATHER_OK;
-  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, layout->file->name, -1,
+  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, layout->data.file, -1,
                           "its decoded rows have the shape %s, those of the first part %s",
                           gather_shape_text(a, sizeof a, layout->rank - 1, layout->shape + 1),
                           gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
@@ -72,88 +70,32 @@ static gather_status add_piece(gather_table *table, const gather_layout *layout,
       gather_tensor_check(&table->info.tensor, NULL) == GATHER_OK &&
       gather_mul(table->shape[0], table->info.row_bytes, &all))
     return GATHER_OK;
-  return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
+  return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1,
                           "the table is too large: its bytes do not fit in 63 bits");
 }
 
-/* Adds a quantised tensor of an open file as the next part. Returns as gather_layout_find; GATHER_SHAPE_MISMATCH (other rows than the
- * first part). */
-static gather_status add_decoded(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
-  const gather_file_tensor *tensor;
-  gather_layout layout;
-  GATHER_TRY(gather_file_find(file, name, &tensor, error));
-  GATHER_TRY(gather_layout_find(file, tensor, table->options.codec, &layout, error));
+static gather_status make_decoding(gather_table *table, gather_error *error) {
   if (!table->decoding) table->decoding = gather_alloc((int64_t)sizeof *table->decoding);
-  if (!table->decoding) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  return table->decoding ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+}
+
+gather_status gather_table_add_decoded(gather_table *table, const gather_layout *layout, gather_error *error) {
+  GATHER_TRY(make_decoding(table, error));
   if (table->decoding->count == 0)
-    GATHER_TRY(describe_decoded(table, &layout, error));
+    GATHER_TRY(describe_decoded(table, layout, error));
   else
-    GATHER_TRY(check_like_first(table, &layout, error));
-  return add_piece(table, &layout, error);
+    GATHER_TRY(check_like_first(table, layout, error));
+  return add_piece(table, layout, error);
 }
 
-/* ---- parts in Fortran order, whose rows are not contiguous */
-
-/* Such a table is read as a table of its elements (a piece of table_decode.h without a decoder): the engine, the cache and the memory limit
- * are those of any other table. */
-
-/* Whether the elements have no gaps, the first dimension innermost. */
-static bool is_column_major(const gather_tensor *tensor, int64_t item_bytes) {
-  int64_t stride = item_bytes; /* in bytes */
-  if (!tensor->strides || gather_tensor_is_row_major(tensor) || item_bytes < 1) return false;
-  for (int32_t d = 0; d < tensor->rank; d++) {
-    if (tensor->strides[d] != stride) return false;
-    if (!gather_mul(stride, tensor->shape[d], &stride)) return false;
-  }
-  return true;
-}
-
-static int64_t item_bytes_of(const gather_tensor *tensor) {
-  const gather_type_info *type = gather_type_row(tensor->type);
-  if (type->kind == GATHER_KIND_STRING || gather_type_is_packed(type)) return 0;
-  return type->kind == GATHER_KIND_OPAQUE ? tensor->item_bytes : type->bits / 8;
-}
-
-/* Whether a tensor is to be added by add_columns: it is in Fortran order, or an earlier part is. */
-static bool wants_columns(const gather_table *table, const gather_file *file, const char *name) {
-  const gather_file_tensor *found;
-  if (table->decoding) return true;
-  return gather_file_find(file, name, &found, NULL) == GATHER_OK && gather_file_rows_check(found, NULL) == GATHER_OK &&
-         is_column_major(&found->tensor, item_bytes_of(&found->tensor));
-}
-
-static gather_status read_layout(const gather_file *file, const gather_file_tensor *found, gather_layout *layout,
-                                 gather_error *error) {
-  const gather_tensor *tensor = &found->tensor;
-  const int64_t item_bytes = item_bytes_of(tensor);
-  GATHER_TRY(gather_file_rows_check(found, error));
-  if (tensor->rank == 0)
-    return gather_fail_file(error, GATHER_RANK_MISMATCH, file->name, -1, "a tensor of rank 0 has no rows");
-  if (item_bytes == 0 || (!gather_tensor_is_row_major(tensor) && !is_column_major(tensor, item_bytes)))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "its rows have no elements of whole bytes");
-  *layout = (gather_layout){.file = file, .data = found, .rank = tensor->rank};
-  memcpy(layout->shape, tensor->shape, (size_t)tensor->rank * sizeof *layout->shape);
-  if (gather_shape_len(tensor->rank - 1, tensor->shape + 1, &layout->row_len) &&
-      gather_mul(layout->row_len, item_bytes, &layout->row_bytes))
-    return GATHER_OK;
-  return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "the length of a row does not fit in 63 bits");
-}
-
-static gather_status add_columns(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
-  const gather_file_tensor *found;
-  gather_layout layout;
-  GATHER_TRY(gather_file_find(file, name, &found, error));
-  GATHER_TRY(read_layout(file, found, &layout, error));
+gather_status gather_table_add_elements(gather_table *table, const gather_layout *layout, gather_error *error) {
   const bool first = !table->decoding;
-  if (first) {
-    table->decoding = gather_alloc((int64_t)sizeof *table->decoding);
-    if (!table->decoding) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  }
-  GATHER_TRY(gather_table_set_rows(table, first, file, found, layout.row_bytes, error));
-  GATHER_TRY(add_piece(table, &layout, error));
+  GATHER_TRY(make_decoding(table, error));
+  GATHER_TRY(gather_table_set_rows(table, first, &layout->data, layout->row_bytes, error));
+  GATHER_TRY(add_piece(table, layout, error));
   gather_piece *piece = &table->decoding->pieces[table->decoding->count - 1];
   piece->is_elements = true;
-  piece->by_columns = !gather_tensor_is_row_major(&found->tensor);
+  piece->by_columns = !gather_tensor_is_row_major(&layout->data.tensor);
   return GATHER_OK;
 }
 
@@ -164,39 +106,26 @@ typedef struct shares {
   gather_table_options data, side;
 } shares;
 
-static gather_status open_rows(const gather_table_options *options, gather_remote_client *client,
-                               const gather_piece *piece, const gather_file_tensor *tensor, int64_t rows,
-                               int64_t row_bytes, gather_table **table, gather_error *error) {
-  GATHER_TRY(gather_table_create(options, client, 1, table, error));
+static gather_status open_rows(const gather_table_options *options, const gather_table *whole,
+                               const gather_piece *piece, const gather_stored *tensor, int64_t rows, int64_t row_bytes,
+                               gather_table **table, gather_error *error) {
+  GATHER_TRY(gather_table_create(options, whole->client, whole->network, 1, table, error));
   (*table)->rows_before = piece->first;
-  GATHER_TRY(gather_table_add_bytes(*table, piece->layout.file, tensor, rows, row_bytes, error));
+  GATHER_TRY(gather_table_add_bytes(*table, tensor, rows, row_bytes, error));
   return gather_table_complete(*table, error);
 }
 
-/* The elements of a side tensor, which are downloaded if they are on another machine. */
-static gather_status find_elements(const gather_file *file, const gather_file_tensor *tensor, const void **elements,
-                                   gather_error *error) {
-  const gather_map *map;
-  int64_t at;
-  *elements = tensor->tensor.data;
-  if (tensor->bytes == 0 || !gather_file_is_remote(tensor)) return GATHER_OK;
-  (void)gather_file_place(file, tensor, &map, &at);
-  GATHER_TRY(gather_map_fetch(map, at, tensor->bytes, error));
-  *elements = map->bytes + at;
-  return GATHER_OK;
-}
-
 /* A whole side tensor in memory, in this machine's byte order. */
-static gather_status load(gather_table *table, const gather_file *file, const gather_file_tensor *tensor,
-                          gather_decode_side *side, gather_error *error) {
-  const void *elements;
+static gather_status load(gather_table *table, const gather_stored *tensor, gather_decode_side *side,
+                          gather_error *error) {
+  const void *elements = tensor->tensor.data;
   const int64_t unit = gather_type_get(tensor->tensor.type)->bits / 8;
   if (table->budget.ceiling > 0 && tensor->bytes > table->budget.ceiling / SCRATCH_SHARE)
     return gather_fail(error, GATHER_USAGE,
                        "a memory limit of %" PRId64 " bytes is too small; the %" PRId64
                        " bytes of the side tensor '%.100s' must be in memory",
                        table->budget.ceiling, tensor->bytes, tensor->name);
-  GATHER_TRY(find_elements(file, tensor, &elements, error));
+  if (tensor->load) GATHER_TRY(tensor->load(tensor, &elements, error));
   side->constant = gather_alloc(tensor->bytes > 0 ? tensor->bytes : 1);
   if (!side->constant) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for side tensors");
   if (tensor->bytes > 0) memcpy(side->constant, elements, (size_t)tensor->bytes);
@@ -214,18 +143,18 @@ static bool is_by_rows(const gather_layout *layout, int role) {
 static gather_status open_side(gather_table *table, gather_piece *piece, int role, const shares *given,
                                gather_error *error) {
   const gather_layout *layout = &piece->layout;
-  const gather_file_tensor *tensor = layout->side[role];
+  const gather_stored *tensor = &layout->side[role];
   gather_decode_side *side = &piece->side[role];
-  if (!tensor || role == GATHER_SIDE_STATE || role == GATHER_SIDE_TABLE) return GATHER_OK;
-  if (!is_by_rows(layout, role)) return load(table, layout->file, tensor, side, error);
+  if (!tensor->file || role == GATHER_SIDE_STATE || role == GATHER_SIDE_TABLE) return GATHER_OK;
+  if (!is_by_rows(layout, role)) return load(table, tensor, side, error);
   const int64_t each = layout->rows_per_scale, rows = piece->rows / each + (piece->rows % each != 0);
   side->tensor = (gather_tensor){.type = tensor->tensor.type, .rank = 2};
   side->tensor.flags = tensor->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED;
   side->shape[0] = table->decoding->block_rows, side->shape[1] = layout->groups;
   if (!gather_tensor_len_bytes(&tensor->tensor, layout->groups, &side->row_bytes))
-    return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
+    return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1,
                             "the length of a row of scales does not fit in 63 bits");
-  GATHER_TRY(open_rows(&given->side, table->client, piece, tensor, rows, side->row_bytes, &side->table, error));
+  GATHER_TRY(open_rows(&given->side, table, piece, tensor, rows, side->row_bytes, &side->table, error));
   side->table->rows_each = each;
   return GATHER_OK;
 }
@@ -237,8 +166,8 @@ static void measure_sides(gather_decoded *decoding) {
   for (int32_t i = 0; i < decoding->count; i++)
     for (int role = 0; role < GATHER_ROW_SIDES; role++) {
       const gather_layout *layout = &decoding->pieces[i].layout;
-      const gather_file_tensor *tensor = layout->side[role];
-      if (!tensor || !is_by_rows(layout, role)) continue;
+      const gather_stored *tensor = &layout->side[role];
+      if (!tensor->file || !is_by_rows(layout, role)) continue;
       if (!gather_tensor_len_bytes(&tensor->tensor, layout->groups, &decoding->pieces[i].side[role].row_bytes))
         decoding->pieces[i].side[role].row_bytes = INT64_MAX;
     }
@@ -249,7 +178,7 @@ static int32_t count_tables(const gather_decoded *decoding) {
   for (int32_t i = 0; i < decoding->count; i++) {
     const gather_layout *layout = &decoding->pieces[i].layout;
     count++;
-    for (int role = 0; role < GATHER_ROW_SIDES; role++) count += layout->side[role] && is_by_rows(layout, role);
+    for (int role = 0; role < GATHER_ROW_SIDES; role++) count += layout->side[role].file && is_by_rows(layout, role);
   }
   return count;
 }
@@ -302,8 +231,8 @@ static int64_t count_constants(const gather_decoded *decoding) {
   for (int32_t i = 0; i < decoding->count; i++)
     for (int role = 0; role < GATHER_SIDE_STATE; role++) {
       const gather_layout *layout = &decoding->pieces[i].layout;
-      if (!layout->side[role] || is_by_rows(layout, role) || role == GATHER_SIDE_TABLE) continue;
-      if (!gather_add(bytes, layout->side[role]->bytes, &bytes)) return INT64_MAX;
+      if (!layout->side[role].file || is_by_rows(layout, role) || role == GATHER_SIDE_TABLE) continue;
+      if (!gather_add(bytes, layout->side[role].bytes, &bytes)) return INT64_MAX;
     }
   return bytes;
 }
@@ -311,8 +240,8 @@ static int64_t count_constants(const gather_decoded *decoding) {
 static gather_status open_piece(gather_table *table, gather_piece *piece, const shares *given, gather_error *error) {
   const gather_layout *layout = &piece->layout;
   const int64_t elements = piece->is_elements && layout->row_len > 0 ? layout->row_len : 1;
-  GATHER_TRY(open_rows(&given->data, table->client, piece, layout->data, piece->rows * elements,
-                       layout->row_bytes / elements, &piece->data, error));
+  GATHER_TRY(open_rows(&given->data, table, piece, &layout->data, piece->rows * elements, layout->row_bytes / elements,
+                       &piece->data, error));
   if (piece->by_columns) piece->data->rows_around = piece->rows;
   if (piece->is_elements && !piece->by_columns) piece->data->rows_within = elements;
   for (int role = 0; role < GATHER_SIDE_COUNT; role++) GATHER_TRY(open_side(table, piece, role, given, error));
@@ -332,112 +261,9 @@ static gather_status complete_decoded(gather_table *table, gather_error *error) 
   return GATHER_OK;
 }
 
-/* ---- names */
-
-/* A name is a URL if the caller allows URLs. */
-static bool is_url(const gather_table_options *options, const char *path) {
-  return options->remote && gather_remote_is_url(path);
-}
-
-/* The file of a path, and the tensor behind it in the same memory, which the caller frees. */
-static gather_status split(const gather_table *table, const char *path, char **file, const char **name,
-                           gather_error *error) {
-  const char *tensor = table->options.tensor;
-  const size_t len = strlen(path), more = tensor ? strlen(tensor) + 1 : 0;
-  *file = gather_alloc((int64_t)(len + 1 + more));
-  if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a table");
-  if (tensor) {
-    memcpy(*file, path, len + 1);
-    *name = memcpy(*file + len + 1, tensor, more);
-    return GATHER_OK;
-  }
-  const gather_status status = gather_file_split(path, table->client != NULL, *file, name, error);
-  if (!*name) *name = "";
-  if (status != GATHER_OK) gather_free(*file);
-  return status;
-}
-
-/* ---- raw bytes: as many rows as the file has */
-
-static gather_status count_rows(const char *path, const gather_raw *raw, int64_t *shape, gather_raw *counted,
-                                gather_error *error) {
-  struct stat about;
-  *counted = *raw;
-  if (raw->rank < 1 || raw->rank > GATHER_MAX_RANK || !raw->shape || raw->shape[0] != -1) return GATHER_OK;
-  if (stat(path, &about) != 0) return gather_fail_open(error, path, errno);
-  memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
-  counted->shape = shape;
-  shape[0] = 1;
-  gather_file *one = NULL;
-  /* Opening it as one row gives the row length; a shorter file has no rows. */
-  gather_status status = gather_file_open_raw(path, counted, &one, error);
-  if (status == GATHER_FILE_MALFORMED) {
-    shape[0] = 0;
-    return raw->offset <= (int64_t)about.st_size ? GATHER_OK : status;
-  }
-  GATHER_TRY(status);
-  int64_t row_bytes = gather_file_at(one, 0)->bytes, room = (int64_t)about.st_size - raw->offset;
-  gather_file_close(one);
-  shape[0] = row_bytes > 0 ? room / row_bytes : 0;
-  return GATHER_OK;
-}
-
-/* A URL has no size before it is open. */
-static gather_status open_raw(const gather_table *table, const char *path, const gather_file_options *options,
-                              gather_file **file, gather_error *error) {
-  gather_raw counted;
-  int64_t shape[GATHER_MAX_RANK];
-  if (table->client) return gather_file_open_raw_by(table->client, path, table->options.raw, options, file, error);
-  GATHER_TRY(count_rows(path, table->options.raw, shape, &counted, error));
-  return gather_file_open_raw(path, &counted, file, error);
-}
-
-/* All parts are on other machines, or none is: one engine reads them. */
-static gather_status check_place(const gather_table *table, const char *path, gather_error *error) {
-  if (is_url(&table->options, path) == (table->client != NULL)) return GATHER_OK;
-  return gather_fail(error, GATHER_UNSUPPORTED, "the parts of one table are all URLs or all local files");
-}
-
-/* Adds a tensor in Fortran order. The parts before it were added as rows: they are added again. */
-static gather_status add_all_columns(gather_table *table, const char *const *paths, const gather_file *file,
-                                     const char *name, gather_error *error) {
-  const int32_t before = table->decoding ? 0 : table->file_count - 1;
-  table->part_count = 0;
-  for (int32_t i = 0; i < before; i++) {
-    char *file_name;
-    const char *earlier;
-    GATHER_TRY(split(table, paths[i], &file_name, &earlier, error));
-    gather_free(file_name);
-    GATHER_TRY(add_columns(table, table->files[i], earlier, error));
-  }
-  return add_columns(table, file, name, error);
-}
-
-static gather_status add_path(gather_table *table, const char *const *paths, int32_t number, gather_error *error) {
-  char *file_name;
-  const char *name, *path = paths[number];
-  gather_file **file = &table->files[table->file_count];
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.no_links = table->options.no_links;
-  options.remote = table->options.remote;
-  GATHER_TRY(check_place(table, path, error));
-  GATHER_TRY(split(table, path, &file_name, &name, error));
-  gather_status status = table->options.raw ? open_raw(table, file_name, &options, file, error)
-                         : table->client    ? gather_file_open_by(table->client, file_name, &options, file, error)
-                                            : gather_file_open_with(file_name, &options, file, error);
-  if (status == GATHER_OK) {
-    table->file_count++;
-    status = table->options.decode_as            ? add_decoded(table, *file, name, error)
-             : wants_columns(table, *file, name) ? add_all_columns(table, paths, *file, name, error)
-                                                 : gather_table_add(table, *file, name, error);
-  }
-  gather_free(file_name); /* the name may be in it */
-  return status;
-}
-
 /* ---- the whole */
 
-static gather_status read_options(const gather_table_options *given, gather_table_options *options,
+static gather_status read_options(const gather_table_options *given, int32_t count, gather_table_options *options,
                                   gather_error *error) {
   enum { MOST_DEPTH = 4096 };
   static const gather_type DECODED[] = {GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT16, GATHER_TYPE_BFLOAT16};
@@ -446,6 +272,9 @@ static gather_status read_options(const gather_table_options *given, gather_tabl
       gather_struct_read(options, sizeof *options, given, "gather_table_options", "GATHER_TABLE_OPTIONS_INIT", error));
   if (!gather_engine_name(options->engine))
     return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)options->engine);
+  if (options->raw_count < 0 || (options->raw_count > 0 && (!options->raw || options->raw_count != count)))
+    return gather_fail(error, GATHER_USAGE, "raw_count is %d; it must be 0, or %d, the number of paths",
+                       (int)options->raw_count, (int)count);
   if (options->depth < 0 || options->depth > MOST_DEPTH)
     return gather_fail(error, GATHER_USAGE, "invalid depth %d; 1 to %d reads, or 0 to choose automatically",
                        (int)options->depth, (int)MOST_DEPTH);
@@ -463,38 +292,42 @@ static gather_status read_options(const gather_table_options *given, gather_tabl
                      (int)options->decode_as);
 }
 
-static gather_status open_all(gather_table *table, const char *const *paths, int32_t count, gather_error *error) {
+static gather_status add_all(gather_table *table, const gather_table_opener *opener, const char *const *paths,
+                             int32_t count, gather_error *error) {
+  table->keeper = opener->keeper;
   for (int32_t i = 0; i < count; i++) {
     if (!paths[i]) return gather_fail(error, GATHER_USAGE, "gather_table_open: a path is NULL");
-    GATHER_TRY(add_path(table, paths, i, error));
+    GATHER_TRY(opener->add(table, paths, i, error));
   }
   return table->decoding ? complete_decoded(table, error) : gather_table_complete(table, error);
 }
 
-gather_status gather_table_open_parts(const char *const *paths, int32_t count, const gather_table_options *options,
-                                      gather_table **table, gather_error *error) {
+/* The caller's, which a table has only while it is opened. */
+static void forget(gather_table_options *options) {
+  options->raw = NULL, options->codec = NULL, options->remote = NULL, options->tensor = NULL;
+}
+
+gather_status gather_table_open_by(gather_table_choose *choose, const char *const *paths, int32_t count,
+                                   const gather_table_options *options, gather_table **table, gather_error *error) {
   gather_table_options full;
+  gather_table_opener opener;
   gather_table *made;
+  struct gather_remote_client *client = NULL;
   if (!table) return gather_fail(error, GATHER_USAGE, "gather_table_open: table is NULL");
   *table = NULL;
   if (!paths || count < 1) return gather_fail(error, GATHER_USAGE, "gather_table_open: no path");
-  GATHER_TRY(read_options(options, &full, error));
-  gather_remote_client *client = NULL;
-  if (paths[0] && is_url(&full, paths[0])) GATHER_TRY(gather_remote_client_create(full.remote, &client, error));
-  gather_status status = gather_table_create(&full, client, count, &made, error);
-  gather_remote_client_release(client);
+  GATHER_TRY(read_options(options, count, &full, error));
+  if (!paths[0]) return gather_fail(error, GATHER_USAGE, "gather_table_open: a path is NULL");
+  GATHER_TRY(choose(&full, paths[0], &opener, error));
+  if (opener.connect) GATHER_TRY(opener.connect(&full, paths[0], &client, error));
+  gather_status status = gather_table_create(&full, client, opener.network, count, &made, error);
+  if (client) opener.disconnect(client); /* the table holds it */
   GATHER_TRY(status);
-  status = open_all(made, paths, count, error);
-  made->options.raw = NULL, made->options.codec = NULL, made->options.remote = NULL, made->options.tensor = NULL;
-  /* the caller's */
+  status = add_all(made, &opener, paths, count, error);
+  forget(&made->options);
   if (status == GATHER_OK)
     *table = made;
   else
     gather_table_close(made);
   return status;
-}
-
-gather_status gather_table_open(const char *path, const gather_table_options *options, gather_table **table,
-                                gather_error *error) {
-  return gather_table_open_parts(&path, 1, options, table, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c: what a table has done, as a whole, on other machines, and on each device.
+ * statistics.c: what a table has done, as a whole and on each device.
  */
 #include "table/table_decode.h"
 
@@ -155,23 +155,6 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
   if (table->decoding) add_read_tables(table, statistics);
 }
 
-/* The gap of the rows that were read last; of a table with decoded rows, the quantised ones. */
-static int64_t gap_of(const gather_table *table) {
-  const gather_table *reads = table->decoding ? table->decoding->pieces[0].data : table;
-  return atomic_load_explicit(&reads->gap_bytes, memory_order_relaxed);
-}
-
-bool gather_table_remote_statistics(const gather_table *table, gather_remote_statistics *statistics) {
-  *statistics = (gather_remote_statistics){0};
-  gather_table *locked = (gather_table *)(uintptr_t)table;
-  gather_table_enter(locked);
-  if (!table->client) return false;
-  gather_remote_client_statistics(table->client, statistics);
-  statistics->bytes_useful = atomic_load_explicit(&locked->counts.bytes_useful, memory_order_relaxed);
-  statistics->gap_bytes = gap_of(table);
-  return true;
-}
-
 static void reset_decoding(const gather_decoded *decoding) {
   for (int32_t i = 0; i < decoding->count; i++) {
     const gather_piece *piece = &decoding->pieces[i];
@@ -191,6 +174,6 @@ void gather_table_statistics_reset(gather_table *table) {
   reset_devices(table);
   atomic_store_explicit(&counts->memory_peak, COUNT(memory), memory_order_relaxed);
   atomic_store_explicit(&table->map_use.peak_bytes, atomic_load(&table->map_use.bytes), memory_order_relaxed);
-  if (table->client) gather_remote_client_statistics_reset(table->client);
+  if (table->client) table->network->reset(table);
   if (table->decoding) reset_decoding(table->decoding);
 }

@@ -12,20 +12,18 @@
 #include <sys/stat.h>
 
 #include "core/base/alloc.h"
+#include "core/base/checked.h"
 #include "core/base/tensor.h"
-#include "io/format/format.h"
-#include "io/format/map_remote.h"
 #include "table/system/table_system.h"
 
 /* ---- parts: what rows are */
 
 /* Fails if its rows cannot be read one by one; sets their length. */
-static gather_status check_rows(const char *file, const gather_file_tensor *found, int64_t *row_bytes,
-                                gather_error *error) {
-  const gather_tensor *tensor = &found->tensor;
+static gather_status check_rows(const gather_stored *stored, int64_t *row_bytes, gather_error *error) {
+  const char *file = stored->file;
+  const gather_tensor *tensor = &stored->tensor;
   const gather_type_info *type = gather_type_row(tensor->type);
   int64_t len;
-  GATHER_TRY(gather_file_rows_check(found, error));
   if (tensor->rank == 0)
     return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
   if (type->kind == GATHER_KIND_STRING)
@@ -41,14 +39,14 @@ static gather_status check_rows(const char *file, const gather_file_tensor *foun
   return GATHER_OK;
 }
 
-static gather_status check_like_first(const gather_table *table, const char *file, const gather_file_tensor *found,
-                                      gather_error *error) {
-  const gather_tensor *first = &table->info.tensor, *next = &found->tensor;
+static gather_status check_like_first(const gather_table *table, const gather_stored *stored, gather_error *error) {
+  const char *file = stored->file;
+  const gather_tensor *first = &table->info.tensor, *next = &stored->tensor;
   char a[200], b[200];
   bool swapped = ((first->flags ^ next->flags) & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   if (first->type != next->type || first->item_bytes != next->item_bytes || swapped)
     return gather_fail_file(error, GATHER_TYPE_MISMATCH, file, -1,
-                            "its element type is %.60s%s, that of the first part is %.60s", found->type_name,
+                            "its element type is %.60s%s, that of the first part is %.60s", stored->type_name,
                             swapped ? " in the other byte order" : "", table->info.type_name);
   if (first->rank == next->rank &&
       memcmp(first->shape + 1, next->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
@@ -59,33 +57,34 @@ static gather_status check_like_first(const gather_table *table, const char *fil
                           gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
 }
 
-static void describe(gather_table *table, const gather_file *file, const gather_file_tensor *found, int64_t row_bytes) {
+static void describe(gather_table *table, const gather_stored *stored, int64_t row_bytes) {
   gather_table_info *info = &table->info;
-  info->format = gather_file_format(file);
-  info->name = found->name;
-  info->tensor = found->tensor;
+  info->format = stored->format;
+  info->name = stored->name;
+  info->tensor = stored->tensor;
   info->tensor.data = NULL, info->tensor.strides = NULL;
   info->tensor.shape = table->shape;
-  memcpy(table->shape, found->tensor.shape, (size_t)found->tensor.rank * sizeof *table->shape);
+  memcpy(table->shape, stored->tensor.shape, (size_t)stored->tensor.rank * sizeof *table->shape);
   table->shape[0] = 0;
-  info->descr = found->descr, info->type_name = found->type_name;
+  info->descr = stored->descr, info->type_name = stored->type_name;
   info->row_bytes = row_bytes;
 }
 
-gather_status gather_table_set_rows(gather_table *table, bool first, const gather_file *file,
-                                    const gather_file_tensor *found, int64_t row_bytes, gather_error *error) {
-  if (!first) return check_like_first(table, file->name, found, error);
-  describe(table, file, found, row_bytes);
+gather_status gather_table_set_rows(gather_table *table, bool first, const gather_stored *stored, int64_t row_bytes,
+                                    gather_error *error) {
+  if (!first) return check_like_first(table, stored, error);
+  describe(table, stored, row_bytes);
   return GATHER_OK;
 }
 
 /* ---- where its rows are */
 
-/* The file was opened a second time by name and may have been replaced. */
-static gather_status check_same(const gather_table_source *source, const gather_map *map, gather_error *error) {
+/* The file was opened by name again and may have been replaced. */
+static gather_status check_same(const gather_table_source *source, const gather_stored *stored, gather_error *error) {
   struct stat about;
   if (fstat(source->fd, &about) != 0) return gather_fail_system(error, source->path, errno, "get its device and inode");
-  if ((uint64_t)about.st_dev == map->device && (uint64_t)about.st_ino == map->inode && source->size >= map->size)
+  if ((uint64_t)about.st_dev == stored->device && (uint64_t)about.st_ino == stored->inode &&
+      source->size >= stored->size)
     return GATHER_OK;
   return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or truncated while it was opened");
 }
@@ -103,57 +102,45 @@ static gather_status add_source(gather_table *table, const char *path, const gat
 }
 
 /* A file on another machine. It is not opened again: requests name its version. */
-static gather_status find_remote(gather_table *table, const char *path, gather_remote_object *object, int32_t *number,
+static gather_status find_remote(gather_table *table, const gather_stored *stored, int32_t *number,
                                  gather_error *error) {
-  const gather_table_source_wishes wishes = {.object = object, .object_bytes = gather_remote_object_size(object)};
+  const gather_table_source_wishes wishes = {.object = stored->object, .object_bytes = stored->size};
   for (*number = 0; *number < table->source_count; ++*number)
-    if (table->sources[*number].object == object) return GATHER_OK;
-  return add_source(table, path, &wishes, error);
+    if (table->sources[*number].object == stored->object) return GATHER_OK;
+  return add_source(table, stored->path, &wishes, error);
 }
 
-static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
+static gather_status find_source(gather_table *table, const gather_stored *stored, int32_t *number,
                                  gather_error *error) {
-  gather_remote_object *object = gather_map_object(map);
-  if (object) return find_remote(table, path, object, number, error);
+  const char *path = stored->path;
+  if (stored->object) return find_remote(table, stored, number, error);
   const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
   const gather_table_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
                                              .mapped = !table->options.keep_signals && reads_maps};
   for (*number = 0; *number < table->source_count; ++*number)
-    if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], map, error);
+    if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], stored, error);
   GATHER_TRY(add_source(table, path, &wishes, error));
-  return check_same(&table->sources[*number], map, error);
+  return check_same(&table->sources[*number], stored, error);
 }
 
-static gather_status add_part(gather_table *table, const gather_file *file, const gather_file_tensor *found,
-                              gather_error *error) {
+static gather_status add_part(gather_table *table, const gather_stored *stored, gather_error *error) {
   gather_part *part = &table->parts[table->part_count];
-  const gather_map *map;
   int64_t all;
-  *part = (gather_part){.path = file->name, .offset = found->offset, .first = table->shape[0]};
-  part->rows = found->tensor.shape[0];
+  *part = (gather_part){.path = stored->path, .offset = stored->offset, .first = table->shape[0]};
+  part->rows = stored->tensor.shape[0];
   if (!gather_add(part->first, part->rows, &table->shape[0]) ||
       gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
       !gather_mul(table->shape[0], table->info.row_bytes, &all))
-    return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1,
+    return gather_fail_file(error, GATHER_OVERFLOW, stored->file, -1,
                             "the row count of all parts does not fit in 63 bits");
   table->part_count++;
   if (part->rows == 0 || table->info.row_bytes == 0) return GATHER_OK;
-  const char *path = gather_file_place(file, found, &map, &part->offset);
-  if (!path) {
-    part->memory = found->tensor.data;
+  if (!stored->path) {
+    part->memory = stored->tensor.data;
     part->path = "", part->offset = 0;
     return GATHER_OK;
   }
-  part->path = path;
-  return find_source(table, path, map, &part->source, error);
-}
-
-static gather_status add_tensor(gather_table *table, const gather_file *file, const gather_file_tensor *found,
-                                gather_error *error) {
-  int64_t row_bytes;
-  GATHER_TRY(check_rows(file->name, found, &row_bytes, error));
-  GATHER_TRY(gather_table_set_rows(table, table->part_count == 0, file, found, row_bytes, error));
-  return add_part(table, file, found, error);
+  return find_source(table, stored, &part->source, error);
 }
 
 /* Reserves space for `more` parts. */
@@ -170,35 +157,20 @@ static gather_status make_room(gather_table *table, int64_t more, gather_error *
   return GATHER_OK;
 }
 
-/* The chunks of a name: a column in several record batches. If a file has only one such column, no name is needed. */
-static const gather_file_pieces_row *find_pieces(const gather_file *file, const char *name) {
-  bool only = name[0] == '\0' && file->pieces_len == 1 && file->pieces[0].count == file->len;
-  for (int64_t i = 0; i < file->pieces_len; i++)
-    if (only || strcmp(file->pieces[i].name, name) == 0) return &file->pieces[i];
-  return NULL;
+gather_status gather_table_add(gather_table *table, const gather_stored *stored, int64_t more, gather_error *error) {
+  int64_t row_bytes;
+  GATHER_TRY(make_room(table, 1 + more, error));
+  GATHER_TRY(check_rows(stored, &row_bytes, error));
+  GATHER_TRY(gather_table_set_rows(table, table->part_count == 0, stored, row_bytes, error));
+  return add_part(table, stored, error);
 }
 
-gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
-  const gather_file_pieces_row *pieces = find_pieces(file, name);
-  const gather_file_tensor *found;
-  GATHER_TRY(make_room(table, pieces ? pieces->count : 1, error));
-  if (!pieces) {
-    GATHER_TRY(gather_file_find(file, name, &found, error));
-    return add_tensor(table, file, found, error);
-  }
-  for (int64_t i = 0; i < pieces->count; i++)
-    GATHER_TRY(add_tensor(table, file, gather_file_at(file, pieces->first + i), error));
-  if (table->file_count == 1) table->info.name = pieces->name;
-  return GATHER_OK;
-}
-
-gather_status gather_table_add_bytes(gather_table *table, const gather_file *file, const gather_file_tensor *tensor,
-                                     int64_t rows, int64_t row_bytes, gather_error *error) {
+gather_status gather_table_add_bytes(gather_table *table, const gather_stored *stored, int64_t rows, int64_t row_bytes,
+                                     gather_error *error) {
   const int64_t shape[2] = {rows, row_bytes};
-  gather_file_tensor bytes = *tensor;
-  bytes.tensor = (gather_tensor){.data = tensor->tensor.data, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = shape};
-  GATHER_TRY(make_room(table, 1, error));
-  return add_tensor(table, file, &bytes, error);
+  gather_stored bytes = *stored;
+  bytes.tensor = (gather_tensor){.data = stored->tensor.data, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = shape};
+  return gather_table_add(table, &bytes, 0, error);
 }
 
 /* ---- the life of a table: created without parts, completed after the last one, closed */
@@ -221,9 +193,9 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
 }
 
 static gather_status allocate(gather_table *table, int32_t count, gather_error *error) {
-  table->files = gather_alloc(count * (int64_t)sizeof *table->files);
+  table->kept = gather_alloc(count * (int64_t)sizeof *table->kept);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
-  if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!table->kept || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   table->devices = gather_alloc(count * (int64_t)sizeof *table->devices);
   if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   gather_engine engine;
@@ -233,18 +205,17 @@ static gather_status allocate(gather_table *table, int32_t count, gather_error *
   return gather_table_divide_memory(table, error);
 }
 
-gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client, int32_t count,
-                                  gather_table **table, gather_error *error) {
+gather_status gather_table_create(const gather_table_options *options, struct gather_remote_client *client,
+                                  const gather_table_network *network, int32_t count, gather_table **table,
+                                  gather_error *error) {
   gather_table *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  const gather_remote_options *remote = options->remote;
   gather_table_enter(made); /* nobody has entered it yet: this makes its locks and lists */
   made->options = *options;
-  made->client = client ? gather_remote_client_hold(client) : NULL;
-  made->kept_on_disk = remote && remote->cache_folder && remote->cache_folder[0];
-  made->gap_given = remote ? remote->gap_bytes : -1;
-  /* With blocks on disk the client joins by blocks. A gap could be a block that nobody needs, and that is not there the next time. */
-  if (made->gap_given < 0 && made->kept_on_disk) made->gap_given = 0;
+  made->client = client;
+  made->network = network;
+  made->gap_given = -1;
+  if (client) network->begin(made);
   gather_status status = allocate(made, count, error);
   if (status == GATHER_OK)
     *table = made;
@@ -288,14 +259,14 @@ void gather_table_close(gather_table *table) {
     if (table->residency) gather_residency_close(&table->residency[i]);
     gather_table_source_close(&table->sources[i]);
   }
-  for (int32_t i = 0; i < table->file_count; i++) gather_file_close(table->files[i]);
-  gather_remote_client_release(table->client);
+  for (int32_t i = 0; i < table->kept_count; i++) table->keeper->close(table->kept[i]);
+  if (table->client) table->network->end(table);
   gather_cache_destroy(table->cache);
   gather_free(table->residency);
   gather_free(table->sources);
   gather_free(table->devices);
   gather_free(table->parts);
-  gather_free(table->files);
+  gather_free((void *)table->kept);
   (void)pthread_cond_destroy(&table->changed);
   (void)pthread_mutex_destroy(&table->lock);
   gather_free(table);
@@ -305,7 +276,8 @@ void gather_table_close(gather_table *table) {
 
 bool gather_table_reads(const gather_table *table, const char *path) {
   bool found = false;
-  for (int32_t i = 0; table && i < table->file_count && !found; i++) found = gather_file_reads(table->files[i], path);
+  for (int32_t i = 0; table && path && i < table->kept_count && !found; i++)
+    found = table->keeper->reads(table->kept[i], path);
   return found;
 }
 

@@ -72,7 +72,7 @@ typedef struct description {
 
 /* The elements of a row, of which several may be in a byte. */
 static int64_t row_elements(const gather_layout *layout) {
-  const gather_tensor *from = &layout->data->tensor;
+  const gather_tensor *from = &layout->data.tensor;
   if (from->type == GATHER_TYPE_OPAQUE) return layout->row_bytes / from->item_bytes;
   const int bits = gather_type_get(from->type)->bits;
   return bits < 8 ? layout->row_len : layout->row_bytes / (bits / 8); /* those of packed types are the values */
@@ -80,7 +80,7 @@ static int64_t row_elements(const gather_layout *layout) {
 
 /* Rows of what the file has: bytes, words, or floats. */
 static void describe_data(const gather_piece *piece, int64_t rows, description *about) {
-  const gather_tensor *from = &piece->layout.data->tensor;
+  const gather_tensor *from = &piece->layout.data.tensor;
   gather_tensor *data = &about->data;
   *data = (gather_tensor){.type = from->type, .item_bytes = from->item_bytes, .rank = 2, .shape = about->data_shape};
   data->flags = from->flags & GATHER_TENSOR_BYTE_SWAPPED;
@@ -117,7 +117,7 @@ static void describe(const gather_piece *piece, const gather_scratch *scratch, i
   q->scale = describe_side(piece, scratch, GATHER_SIDE_SCALE, about);
   q->bias = describe_side(piece, scratch, GATHER_SIDE_BIAS, about);
   q->scale2 = describe_side(piece, scratch, GATHER_SIDE_FACTOR, about);
-  if (layout->side[GATHER_SIDE_DIVISOR]) {
+  if (layout->side[GATHER_SIDE_DIVISOR].file) {
     q->scale2 = describe_side(piece, scratch, GATHER_SIDE_DIVISOR, about);
     q->scale2_divides = true;
   }

@@ -3,7 +3,11 @@
  * table_internal.h: what the files of this folder share: an open table, its parts, its memory budget, its statistics, and one take of it.
  *
  * Each file uses only those before it: table_source; cache, resident, layout, reader_*; reader; memory; taking; miss_plan; worker; take;
- * job; table, table_decode; open, statistics.
+ * job; table, table_decode, statistics; open; open_raw, layout_file, table_remote; open_file.
+ *
+ * Of files and formats most of them know the structs below only: what is stored where (gather_stored), who keeps that (gather_table_keeper),
+ * and what is different with files on other machines (gather_table_network). open_file.c fills them in for files of all formats, open_raw.c
+ * for raw bytes; so the rest can be built without the former (table/alone).
  */
 #ifndef GATHER_TABLE_INTERNAL_H
 #define GATHER_TABLE_INTERNAL_H
@@ -16,10 +20,39 @@
 #include "core/plan/plan.h"
 #include "core/plan/shared.h"
 #include "gather/table.h"
-#include "io/remote/pace.h"
 #include "table/cache.h"
 #include "table/reader.h"
 #include "table/resident.h"
+
+struct gather_remote_client;
+struct gather_remote_object;
+struct gather_remote_statistics;
+struct gather_misses;
+
+/* A tensor as it is stored. Its pointers are valid as long as what the table's keeper keeps. */
+typedef struct gather_stored {
+  const char *file;                              /* its name, for messages; NULL = no tensor */
+  const char *format, *name, *descr, *type_name; /* as in gather_table_info */
+  gather_tensor tensor;                          /* data: the elements, where they are in memory */
+  int64_t bytes;                                 /* of the elements */
+  const char *
+      path; /* of the file that holds the elements; NULL = they are in memory that is no file's. Not set if there are none */
+  int64_t offset;         /* of the first element in it */
+  uint64_t device, inode; /* of that file, and its size, when it was looked into: it may have been replaced since */
+  int64_t size;
+  struct gather_remote_object *object; /* the file is on another machine; NULL = local */
+  /* Finds the elements in memory, for a tensor that is needed as a whole. NULL: they are at tensor.data. */
+  gather_status (*load)(const struct gather_stored *stored, const void **elements, gather_error *error);
+  const void *load_from;
+} gather_stored;
+
+/* What knows the parts of a table, each as an object that it made: open files, or raw bytes. */
+typedef struct gather_table_keeper {
+  void (*close)(void *kept);
+  bool (*reads)(const void *kept, const char *path); /* as gather_table_reads */
+  /* Whether the file has more than the rows of a table of so many parts: other tensors, bytes around raw rows. */
+  bool (*has_more)(const void *kept, int32_t parts);
+} gather_table_keeper;
 
 /* Consecutive rows in one file. */
 typedef struct gather_part {
@@ -63,7 +96,7 @@ typedef struct gather_worker {
   struct gather_worker *next;
   gather_reader *reader;
   gather_entry *entries, *spare; /* the second one for sorting */
-  gather_remote_gaps *gaps;      /* between the rows; NULL unless the files are on other machines */
+  void *network;                 /* what the network's functions keep; NULL unless the files are on other machines */
 } gather_worker;
 
 typedef struct gather_table_counts {
@@ -82,8 +115,9 @@ struct gather_table {
   gather_table_info info;
   int64_t shape[GATHER_MAX_RANK];
   gather_table_options options;
-  gather_file **files; /* they own the names and descriptions */
-  int32_t file_count;
+  const gather_table_keeper *keeper;
+  void **kept; /* the keeper's; they own the names and descriptions */
+  int32_t kept_count;
   gather_part *parts;
   int32_t part_count, part_room;
   gather_table_source *sources;
@@ -93,11 +127,12 @@ struct gather_table {
   int32_t device_count;
 
   /* Files on other machines; NULL = all are local. */
-  gather_remote_client *client;
-  bool kept_on_disk;            /* what comes from there */
-  int64_t gap_given;            /* -1 = chosen by the model */
-  _Atomic int64_t gap_bytes;    /* of the latest take */
-  _Atomic gather_engine engine; /* that reads */
+  struct gather_remote_client *client;
+  const struct gather_table_network *network; /* not NULL if client is not */
+  bool kept_on_disk;                          /* what comes from there */
+  int64_t gap_given;                          /* -1 = chosen by the model */
+  _Atomic int64_t gap_bytes;                  /* of the latest take */
+  _Atomic gather_engine engine;               /* that reads */
   char why[160];
   gather_budget budget;
   gather_cache *cache; /* NULL = none */
@@ -152,23 +187,41 @@ typedef struct gather_taking {
   gather_cancel *cancel; /* NULL = not cancellable */
 } gather_taking;
 
+/* What a table of files on other machines does in other ways (table_remote.c). */
+typedef struct gather_table_network {
+  void (*begin)(gather_table *table); /* a new table: holds the client, and reads the options for it */
+  void (*end)(gather_table *table);
+  void (*enter)(gather_table *table); /* in a child of fork() */
+  void (*reset)(gather_table *table); /* the statistics */
+  /* Divides so many bytes of one worker among its reads, and, when the length of a row is known, makes them longer and fewer. */
+  void (*divide)(gather_table *table, int64_t bytes);
+  void (*fit)(gather_table *table);
+  int64_t worker_bytes; /* of gather_worker.network */
+  /* As gather_misses_order, _next and _answered; and whether the row of an entry may share a read with the rows before it, over a gap;
+   * joined: the gaps that the read has already. */
+  void (*order)(struct gather_misses *misses);
+  bool (*next)(struct gather_misses *misses, gather_read *read);
+  void (*answered)(struct gather_misses *misses, int64_t bytes);
+  bool (*may_join)(const struct gather_misses *misses, int64_t entry, int64_t gap, int64_t joined);
+} gather_table_network;
+
 /* ---- table.c */
 
-/* Creates a table without parts, with room for so many files. options: all fields set. client: for files on other machines, which the
- * table holds; NULL = local ones. */
-GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client,
-                                                 int32_t count, gather_table **table, gather_error *error);
+/* Creates a table without parts, with room for so many kept objects. options: all fields set. client, network: for files on other machines,
+ * which the table holds; NULL = local ones. */
+GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options,
+                                                 struct gather_remote_client *client,
+                                                 const gather_table_network *network, int32_t count,
+                                                 gather_table **table, gather_error *error);
 /* Says what rows are, by the first part, or checks that a further part has such rows. */
-GATHER_CHECKED gather_status gather_table_set_rows(gather_table *table, bool first, const gather_file *file,
-                                                   const gather_file_tensor *found, int64_t row_bytes,
-                                                   gather_error *error);
-/* Appends the rows of the tensor `name` of a file ("" = its only tensor). */
-GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
+GATHER_CHECKED gather_status gather_table_set_rows(gather_table *table, bool first, const gather_stored *stored,
+                                                   int64_t row_bytes, gather_error *error);
+/* Appends the rows of a tensor. `more` parts are to follow. */
+GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_stored *stored, int64_t more,
                                               gather_error *error);
-/* Appends rows that are bytes of a tensor in a file, which must outlive the table. */
-GATHER_CHECKED gather_status gather_table_add_bytes(gather_table *table, const gather_file *file,
-                                                    const gather_file_tensor *tensor, int64_t rows, int64_t row_bytes,
-                                                    gather_error *error);
+/* Appends rows that are bytes of a tensor. */
+GATHER_CHECKED gather_status gather_table_add_bytes(gather_table *table, const gather_stored *stored, int64_t rows,
+                                                    int64_t row_bytes, gather_error *error);
 /* After the last part. */
 GATHER_CHECKED gather_status gather_table_complete(gather_table *table, gather_error *error);
 

@@ -15,7 +15,6 @@
 #include "core/kernel/copy.h"
 #include "core/system/clock.h"
 #include "core/system/condition.h"
-#include "io/format/map.h"
 #include "table/system/table_system.h"
 #include "table/table_decode.h"
 
@@ -32,7 +31,7 @@ static int64_t reader_bytes(const gather_table *table, const gather_worker *work
 
 static int64_t worker_bytes(const gather_table *table, const gather_worker *worker) {
   return (worker->entries ? entries_bytes(table) : 0) + (worker->spare ? entries_bytes(table) : 0) +
-         (worker->gaps ? (int64_t)sizeof *worker->gaps : 0) + (worker->reader ? reader_bytes(table, worker) : 0);
+         (worker->network ? table->network->worker_bytes : 0) + (worker->reader ? reader_bytes(table, worker) : 0);
 }
 
 /* ours: not of the parent, in a child of fork(). */
@@ -44,7 +43,7 @@ static void destroy(gather_table *table, gather_worker *worker, bool ours) {
     gather_reader_abandon(worker->reader);
   gather_free(worker->entries);
   gather_free(worker->spare);
-  gather_free(worker->gaps);
+  gather_free(worker->network);
   gather_free(worker);
 }
 
@@ -87,8 +86,8 @@ static gather_status create(gather_table *table, gather_worker **worker, gather_
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
   made->entries = gather_alloc(entries_bytes(table));
   made->spare = gather_alloc(entries_bytes(table));
-  if (table->client) made->gaps = gather_alloc((int64_t)sizeof *made->gaps);
-  const bool complete = made->entries && made->spare && (made->gaps || !table->client);
+  if (table->client) made->network = gather_alloc(table->network->worker_bytes);
+  const bool complete = made->entries && made->spare && (made->network || !table->client);
   gather_status status = complete ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
   gather_table_count_memory(table, worker_bytes(table, made));
   if (status == GATHER_OK)
@@ -367,7 +366,7 @@ static void abandon(gather_table *table) {
   table->threads = table->threads_idle = 0;
   (void)pthread_mutex_init(&table->lock, NULL);
   if (!gather_condition_init(&table->changed)) (void)pthread_cond_init(&table->changed, NULL);
-  if (table->client) gather_remote_client_enter(table->client);
+  if (table->client) table->network->enter(table);
   if (table->cache) gather_cache_reset(table->cache);
   if (table->decoding) gather_scratch_clear(table->decoding);
   atomic_store_explicit(&table->counts.memory, 0, memory_order_relaxed);

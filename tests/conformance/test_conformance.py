@@ -100,6 +100,7 @@ def test_a_suite_that_cannot_run_is_said(tmp_path):
         assert done.returncode == 1 and "FAILED onnxruntime: required, but not run" in done.stdout
 
 
+@pytest.mark.in_full
 def test_a_wrong_answer_is_found(tmp_path):
     """A libgather that turns its results around fails."""
     needs("onnxruntime")
@@ -148,10 +149,9 @@ def test_the_page_has_every_difference():
 
 
 def test_the_page_has_no_failure():
-    """The tables of the last run: no number but 0 in the column of failures, and every suite ran."""
+    """The table of the last run: no number but 0 in the column of failures, and every suite ran."""
     page = (ROOT / "docs/conformance.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", page, re.M)]
     summary = [row for row in rows if len(row) == 6 and row[1].isdigit()]
-    detail = [row for row in rows if len(row) == 7 and row[0] != "suite" and "---" not in row[0]]
     assert len(summary) == 8 and all(row[2] == "0" for row in summary)
-    assert len(detail) > 20 and all(row[3] == "" for row in detail)
+    assert all(re.match(r".+ [0-9.]+$", row[0]) for row in summary)

@@ -15,7 +15,9 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from test_check import call, check, gather_node, save, table, tensor, value
 
-TORCH = Path(__file__).parent / "data" / "torch"
+from support.packed import unpacked
+
+TORCH = unpacked(Path(__file__).parent / "data" / "torch.tar.xz")
 FILES = sorted(TORCH.glob("*.onnx"))
 # What may read or write at an index in PyTorch's exports; kept apart from the library's own table.
 TAKE_INDICES = {"ScatterND", "ScatterElements", "Scatter"}

@@ -12,11 +12,12 @@ import pytest
 
 import real
 from support.openvino_package import needs_openvino, ov  # noqa: F401  the fixture holds for the whole file
+from support.packed import unpacked
 
 if ov:
     from openvino import Dimension, PartialShape, opset1, opset6, opset7, opset8
 
-TORCH = Path(__file__).parent / "data" / "torch"
+TORCH = unpacked(Path(__file__).parent / "data" / "torch.tar.xz")
 EXPORTED = sorted(TORCH.glob("*.onnx"))
 BODIES = {"If": ("then_body", "else_body"), "Loop": ("body",), "TensorIterator": ("body",)}
 

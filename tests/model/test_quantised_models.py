@@ -14,9 +14,10 @@ import numpy as np
 import peers
 import pytest
 
+from support.packed import unpacked
 from support.skip import skip_test
 
-FOLDER = Path(__file__).parent / "data" / "quantised"
+FOLDER = unpacked(Path(__file__).parent / "data" / "quantised.tar.xz")
 MANIFEST = json.loads((FOLDER / "manifest.json").read_text())
 MODELS, IDS = MANIFEST["models"], np.array(MANIFEST["ids"])
 ROWS = 24

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -17,9 +18,11 @@ import numpy as np
 import pytest
 
 import real
+from support.packed import pack, unpacked
 from support.skip import skip_test
 
-FOLDER = Path(__file__).parent / "data" / "torch"
+ARCHIVE = Path(__file__).parent / "data" / "torch.tar.xz"
+FOLDER = unpacked(ARCHIVE)
 
 
 def cases(folder: Path) -> list[tuple[Path, dict]]:
@@ -69,6 +72,14 @@ def test_the_files_are_those_of_the_manifest():
     assert len(CASES) >= 75 and len(DIRECT) >= 25
     assert {(case["exporter"], case["opset"]) for _, case in CASES} >= {("script", 11), ("script", 13), ("dynamo", 18)}
     assert sum(path.stat().st_size for path, _ in CASES) < 300_000
+
+
+def test_the_archive_has_nothing_of_the_machine_that_packed_it(tmp_path):
+    """Packed again, the files give the same archive, whatever their dates and modes are."""
+    for path in FOLDER.iterdir():
+        path.chmod(0o640)
+    pack(FOLDER, tmp_path / ARCHIVE.name)
+    assert lzma.open(tmp_path / ARCHIVE.name).read() == lzma.open(ARCHIVE).read()
 
 
 @pytest.mark.parametrize("declarations", [True, False], ids=["declared", "bare"])

@@ -12,8 +12,10 @@ import numpy as np
 import onnx
 from ort_child import FAMILY
 
-DATA = Path(__file__).parent / "data" / "networks"
-TORCH = Path(__file__).parents[1] / "model" / "data" / "torch"
+from support.packed import unpacked
+
+DATA = Path(__file__).parent / "data" / "networks.tar.xz"
+TORCH = Path(__file__).parents[1] / "model" / "data" / "torch.tar.xz"
 PACKAGES = Path(sys.prefix) / "models"  # script/bootstrap puts the models of other people's packages there
 LEVELS = ("DISABLE_ALL", "ENABLE_BASIC", "ENABLE_EXTENDED", "ENABLE_ALL")
 TYPES = {1: "float32", 6: "int32", 7: "int64"}
@@ -82,9 +84,9 @@ def array_of(said: dict) -> np.ndarray:
     return np.array(said["values"], said["type"]).reshape(said["shape"])
 
 
-def exports(folder: Path) -> list[Network]:
-    """PyTorch's exports of a folder, with the inputs of its manifest."""
-    found = []
+def exports(archive: Path) -> list[Network]:
+    """PyTorch's exports of an archive, with the inputs of its manifest."""
+    folder, found = unpacked(archive), []
     for entry in json.loads((folder / "manifest.json").read_text())["models"]:
         for name in entry["files"]:
             model = onnx.load(folder / name)

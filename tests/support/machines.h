@@ -18,21 +18,21 @@ enum { MACHINE_ISAS = GATHER_ISA_ROWS, MACHINE_VARIANTS = 12, MACHINES = MACHINE
  * supports it. */
 static inline const char *machine_isa_at(int i, bool *built, bool *runs) {
   if (i < 0 || i >= MACHINE_ISAS) return NULL;
-  *built = gather_isa_is_built(gather_isa_rows[i].isa);
+  *built = gather_isa_is_built(i);
   *runs = *built && (gather_isa_rows[i].features & ~gather_cpu_bits()) == 0;
-  return gather_isa_rows[i].isa->name;
+  return gather_isa_rows[i].name;
 }
 
 /* Whether this CPU can play machine number i. */
 static inline bool machine_runs(int i) {
-  bool built, runs;
+  bool built = false, runs = false;
   return machine_isa_at(i % MACHINE_ISAS, &built, &runs) && runs;
 }
 
 /* Instruction sets of this CPU's family that it lacks: each is a skip that is printed, or a failure where it is required. */
 static inline int machine_skips(void) {
   int failed = 0;
-  bool built, runs;
+  bool built = false, runs = false;
   for (int i = 0; i < MACHINE_ISAS; i++) {
     const char *name = machine_isa_at(i, &built, &runs);
     if (!built || runs) continue;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "support/skip.h"
+#include "support/wrapped.h"
 #include "table/device_table.h"
 #include "table/reader.h"
 
@@ -44,15 +45,13 @@ static timed_read *find_read(const gather_table_source *source, int64_t offset) 
   return NULL;
 }
 
-gather_status __real_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);
-gather_status __wrap_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);
-gather_status __wrap_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
+WRAPPED(gather_status, gather_reader_begin, (gather_reader * reader, const gather_read *read, gather_error *error)) {
   const char *path = read->source->path;
   const int d = path[strlen(path) - 1] - '0';
   *find_read(NULL, 0) = (timed_read){read->source, read->offset, fake.now + fake.latency[d], d, false, {0}};
   fake.begun[d]++;
   if (++fake.flying[d] > fake.most[d]) fake.most[d] = fake.flying[d];
-  return __real_gather_reader_begin(reader, read, error);
+  return REAL(gather_reader_begin)(reader, read, error);
 }
 
 /* The read that is due first. */
@@ -64,13 +63,12 @@ static timed_read *next_read(void) {
   return next;
 }
 
-gather_status __real_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error);
-gather_status __wrap_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error);
-gather_status __wrap_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error) {
+WRAPPED(gather_status, gather_reader_finish,
+        (gather_reader * reader, gather_read *read, int *number, gather_error *error)) {
   for (int d = 0; d < DEVICES; d++) fake.starved += fake.begun[d] < fake.wanted[d] && fake.flying[d] < DEPTH;
   timed_read *next = next_read();
   while (!next->here) {
-    gather_status status = __real_gather_reader_finish(reader, read, number, error);
+    gather_status status = REAL(gather_reader_finish)(reader, read, number, error);
     if (status != GATHER_OK) return status;
     timed_read *one = find_read(read->source, read->offset);
     one->made = *read, one->here = true;

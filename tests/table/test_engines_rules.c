@@ -318,13 +318,85 @@ static void rows_come_from_parts(void **unused) {
   for (size_t p = 0; p < COUNT(lens); p++) unlink(names[p]);
 }
 
+/* Three parts of one file, which are in another order in it: rows 200 to 299 (as many as there are), 0 to 119, 120 to 199. */
+enum { SHARDS = 3 };
+static const int64_t SHARD_FIRST[SHARDS] = {200, 0, 120}, SHARD_ROWS[SHARDS] = {-1, 120, 80};
+
+static gather_status open_shards(const gather_raw *raws, int32_t count, gather_engine engine, gather_table **table,
+                                 gather_error *error) {
+  const char *paths[SHARDS] = {file.path, file.path, file.path};
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  options.engine = engine;
+  options.raw = raws, options.raw_count = count;
+  return gather_table_open_parts(paths, SHARDS, &options, table, error);
+}
+
+static void describe_shards(gather_raw *raws, int64_t shapes[][2]) {
+  for (int p = 0; p < SHARDS; p++) {
+    shapes[p][0] = SHARD_ROWS[p], shapes[p][1] = ROW;
+    raws[p] = (gather_raw){"uint8", 2, shapes[p], OFFSET + SHARD_FIRST[p] * ROW, true};
+  }
+}
+
+static void parts_have_offsets_of_their_own(void **unused) {
+  static uint8_t out[ROWS * ROW];
+  int64_t ids[ROWS], shapes[SHARDS][2];
+  gather_raw raws[SHARDS];
+  (void)unused;
+  describe_shards(raws, shapes);
+  for (int i = 0; i < ROWS; i++) ids[i] = (i * 7 + 3) % ROWS;
+  for (int engine = 0; engine < 4; engine++) {
+    gather_table *table = NULL;
+    gather_table_part part;
+    gather_error error = dirty_error();
+    if (!engine_works((gather_engine)engine)) continue;
+    if (open_shards(raws, SHARDS, (gather_engine)engine, &table, &error) != GATHER_OK) fail_msg("%s", error.message);
+    assert_int_equal(gather_table_describe(table)->rows, ROWS);
+    assert_true(gather_table_reads(table, file.path));
+    assert_false(gather_table_reads(table, "."));
+    for (int32_t p = 0; p < SHARDS; p++) {
+      assert_true(gather_table_part_at(table, p, &part));
+      assert_int_equal(part.offset, raws[p].offset);
+    }
+    if (take_rows(table, ids, ROWS, out, &error) != GATHER_OK) fail_msg("%s", error.message);
+    for (int i = 0; i < ROWS; i++)
+      assert_memory_equal(out + i * ROW, row_at(ids[i] < 100 ? 200 + ids[i] : ids[i] - 100), ROW);
+    gather_table_close(table);
+  }
+}
+
+static void raws_of_parts_are_checked(void **unused) {
+  int64_t shapes[SHARDS][2];
+  gather_raw raws[SHARDS];
+  gather_table *table = NULL;
+  gather_error error;
+  (void)unused;
+  describe_shards(raws, shapes);
+  assert_status(open_shards(raws, 2, GATHER_ENGINE_AUTO, &table, &error), GATHER_USAGE);
+  assert_status(open_shards(raws, -1, GATHER_ENGINE_AUTO, &table, &error), GATHER_USAGE);
+  assert_status(open_shards(NULL, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_USAGE);
+  raws[2].type = "int8";
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_TYPE_MISMATCH);
+  raws[2].type = "uint8", shapes[2][1] = ROW + 1;
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_SHAPE_MISMATCH);
+  shapes[2][1] = ROW, raws[2].offset = OFFSET + (ROWS - 80) * ROW;
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_OK);
+  gather_table_close(table);
+  raws[2].offset += 12; /* 11 bytes follow the rows */
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_FILE_MALFORMED);
+  raws[2].offset = OFFSET + (int64_t)ROWS * ROW + 12, shapes[2][0] = -1;
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_FILE_MALFORMED);
+  assert_null(table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_indices_change_nothing), cmocka_unit_test(bad_indices_are_repaired),
       cmocka_unit_test(filled_rows_are_counted),    cmocka_unit_test(each_version_has_its_rule),
       cmocka_unit_test(wrong_layouts_are_refused),  cmocka_unit_test(indices_may_be_strided),
       cmocka_unit_test(jobs_in_any_order),          cmocka_unit_test(forgotten_jobs_are_finished),
-      cmocka_unit_test(rows_come_from_parts),
+      cmocka_unit_test(rows_come_from_parts),       cmocka_unit_test(parts_have_offsets_of_their_own),
+      cmocka_unit_test(raws_of_parts_are_checked),
   };
   return cmocka_run_group_tests(tests, make_table, remove_table);
 }

@@ -17,6 +17,7 @@
 
 #include "core/system/pages.h"
 #include "gather/table.h"
+#include "support/wrapped.h"
 #include "table/cache.h"
 #include "table/known.h"
 #include "table/resident.h"
@@ -26,20 +27,16 @@
 
 static int pages_made, pages_refused = -1; /* the number of the request that fails */
 
-void *__real_gather_pages_create(int64_t bytes);
-void *__wrap_gather_pages_create(int64_t bytes);
-void *__wrap_gather_pages_create(int64_t bytes) {
+WRAPPED(void *, gather_pages_create, (int64_t bytes)) {
   if (pages_refused-- == 0) return NULL;
-  void *pages = __real_gather_pages_create(bytes);
+  void *pages = REAL(gather_pages_create)(bytes);
   pages_made += pages != NULL;
   return pages;
 }
 
-void __real_gather_pages_destroy(void *pages, int64_t bytes);
-void __wrap_gather_pages_destroy(void *pages, int64_t bytes);
-void __wrap_gather_pages_destroy(void *pages, int64_t bytes) {
+WRAPPED(void, gather_pages_destroy, (void *pages, int64_t bytes)) {
   pages_made -= pages != NULL;
-  __real_gather_pages_destroy(pages, bytes);
+  REAL(gather_pages_destroy)(pages, bytes);
 }
 
 /* A system where every page is resident, until it says so no more; and a clock that is set. */
@@ -47,30 +44,22 @@ static bool plays_system, is_resident = true;
 static int64_t now, mapped_at[8], unmapped_at[8];
 static int mapped_len, unmapped_len;
 
-int64_t __real_gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes);
-int64_t __wrap_gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes);
-int64_t __wrap_gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes) {
-  if (!plays_system) return __real_gather_pages_resident(source, offset, bytes);
+WRAPPED(int64_t, gather_pages_resident, (const gather_table_source *source, int64_t offset, int64_t bytes)) {
+  if (!plays_system) return REAL(gather_pages_resident)(source, offset, bytes);
   return is_resident ? (bytes + GATHER_PAGE_BYTES - 1) / GATHER_PAGE_BYTES : 0;
 }
 
-void __real_gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes) {
+WRAPPED(void, gather_pages_map, (const gather_table_source *source, int64_t offset, int64_t bytes)) {
   if (plays_system && mapped_len < 8) mapped_at[mapped_len++] = offset;
-  if (!plays_system) __real_gather_pages_map(source, offset, bytes);
+  if (!plays_system) REAL(gather_pages_map)(source, offset, bytes);
 }
 
-void __real_gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes) {
+WRAPPED(void, gather_pages_unmap, (const gather_table_source *source, int64_t offset, int64_t bytes)) {
   if (plays_system && unmapped_len < 8) unmapped_at[unmapped_len++] = offset;
-  if (!plays_system) __real_gather_pages_unmap(source, offset, bytes);
+  if (!plays_system) REAL(gather_pages_unmap)(source, offset, bytes);
 }
 
-int64_t __real_gather_clock_coarse(void);
-int64_t __wrap_gather_clock_coarse(void);
-int64_t __wrap_gather_clock_coarse(void) { return plays_system ? now : __real_gather_clock_coarse(); }
+WRAPPED(int64_t, gather_clock_coarse, (void)) { return plays_system ? now : REAL(gather_clock_coarse)(); }
 
 /* ---- the cache */
 

@@ -23,27 +23,15 @@
 #define GATHER_COLD
 #endif
 
-/* What a build may leave out: -DGATHER_ISA_AVX2=0 and its like leave an instruction set of isa.def without kernels; GATHER_ONLY_GATHER
- * leaves Gather and GatherElements alone, without other operators and quantised rows; GATHER_NO_THREADS, the pool's threads;
- * GATHER_SMALL=1, what only makes kernels faster: copies of loops, non-temporal stores, the
- * register tables of AVX2, and AVX-512. */
+/* What a build may leave out (cmake/core_options.cmake, docs/embed.md): GATHER_NO_CODECS leaves no quantised rows; GATHER_ONLY_GATHER only
+ * Gather and GatherElements, without the former too; GATHER_NO_THREADS, no threads of the pool; GATHER_SMALL=1 leaves out what only makes
+ * kernels faster: copies of loops, non-temporal stores, the register tables of AVX2, and AVX-512; -DGATHER_ISA_AVX2=0 and its like,
+ * an instruction set (below). */
+#if defined(GATHER_ONLY_GATHER) && !defined(GATHER_NO_CODECS)
+#define GATHER_NO_CODECS
+#endif
 #if !defined(GATHER_SMALL)
 #define GATHER_SMALL 0
-#endif
-#if !defined(GATHER_ISA_AVX2)
-#define GATHER_ISA_AVX2 1
-#endif
-#if !defined(GATHER_ISA_AVX512)
-#define GATHER_ISA_AVX512 1
-#endif
-#if !defined(GATHER_ISA_AVX512VBMI)
-#define GATHER_ISA_AVX512VBMI 1
-#endif
-#if !defined(GATHER_ISA_NEON)
-#define GATHER_ISA_NEON 1
-#endif
-#if !defined(GATHER_ISA_SVE)
-#define GATHER_ISA_SVE 1
 #endif
 
 #if defined(__GNUC__) && defined(__x86_64__)
@@ -76,6 +64,39 @@
 #endif
 #if !defined(GATHER_ARM64_SVE)
 #define GATHER_ARM64_SVE 0
+#endif
+
+/* Of each row of isa.def, whether this build has its kernels: 1 where the target can have them, unless the build says 0. */
+#define GATHER_ISA_PORTABLE 1
+#if !GATHER_X86
+#undef GATHER_ISA_AVX2
+#define GATHER_ISA_AVX2 0
+#elif !defined(GATHER_ISA_AVX2)
+#define GATHER_ISA_AVX2 1
+#endif
+#if !GATHER_X86 || GATHER_SMALL
+#undef GATHER_ISA_AVX512
+#define GATHER_ISA_AVX512 0
+#elif !defined(GATHER_ISA_AVX512)
+#define GATHER_ISA_AVX512 1
+#endif
+#if !GATHER_X86 || GATHER_SMALL
+#undef GATHER_ISA_AVX512VBMI
+#define GATHER_ISA_AVX512VBMI 0
+#elif !defined(GATHER_ISA_AVX512VBMI)
+#define GATHER_ISA_AVX512VBMI 1
+#endif
+#if !GATHER_ARM64
+#undef GATHER_ISA_NEON
+#define GATHER_ISA_NEON 0
+#elif !defined(GATHER_ISA_NEON)
+#define GATHER_ISA_NEON 1
+#endif
+#if !GATHER_ARM64_SVE
+#undef GATHER_ISA_SVE
+#define GATHER_ISA_SVE 0
+#elif !defined(GATHER_ISA_SVE)
+#define GATHER_ISA_SVE 1
 #endif
 
 /* Functions between these two are compiled for the named instruction set, whatever the flags of the build. Include

@@ -3,6 +3,7 @@
  * error.c: what all public functions share: statuses and errors, structs that begin with their size, and the version.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <inttypes.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -148,6 +149,20 @@ gather_status gather_fail_errno(gather_error *error, gather_status status, int n
   va_end(arguments);
   (void)gather_fail_file(error, status, file, offset, "%s: %s", sentence, gather_system_words(number, words));
   error->system_error = (int16_t)number;
+  return status;
+}
+
+gather_status gather_fail_system(gather_error *error, const char *file, int number, const char *doing) {
+  const gather_status status = number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND
+                               : number == EEXIST                    ? GATHER_FILE_EXISTS
+                               : number == ENOMEM                    ? GATHER_OUT_OF_MEMORY
+                                                                     : GATHER_IO_ERROR;
+  (void)gather_fail_errno(error, status, number, file, -1, "cannot %s", doing);
+  if (number != EMFILE || !error) return status;
+  /* The number of a process is a limit that its user can raise, and the library does not. */
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length,
+                 "; raise the limit of open files of a process (ulimit -n)");
   return status;
 }
 

@@ -26,6 +26,9 @@ GATHER_COLD GATHER_PRINTF(6, 7) gather_status
     gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
                       const char *format, ...);
 
+/* The same for a call on a file, with the status of its errno; `doing` completes "cannot ...". */
+GATHER_COLD gather_status gather_fail_system(gather_error *error, const char *file, int number, const char *doing);
+
 /* The system's words for an errno, in `room`; "error N" if it has none. Returns `room`. Threads: any. */
 enum { GATHER_SYSTEM_WORDS = 100 };
 const char *gather_system_words(int number, char room[GATHER_SYSTEM_WORDS]);
@@ -35,6 +38,9 @@ char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *s
 
 /* The last two of "%s%s%s": how messages name an operator and its rules, where it has any. */
 #define GATHER_RULES_TEXT(op) (op)->rules ? " " : "", (op)->rules ? (op)->rules : ""
+
+/* The arguments of "the tensor%s%.100s%s" in a message: the name in quotes, or nothing for a tensor without a name. */
+#define GATHER_CALLED(name) (*(name) ? " '" : ""), (name), (*(name) ? "'" : "")
 
 /* Propagates a failure. */
 #define GATHER_TRY(call)                              \

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/float_value.h"
-#include "gather/file.h"
 
 /* NF4: 16 values that divide the normal distribution into parts of equal weight (the QLoRA paper, table of appendix E). */
 static const double NF4[16] = {-1.0,
@@ -127,18 +126,4 @@ void gather_double_text(double number, int digits, char *text, size_t bytes) {
       text[used++] = '.';
   }
   text[used] = '\0';
-}
-
-/* ---- amounts of memory */
-
-char *gather_text_bytes(int64_t amount, char *text, size_t bytes) {
-  static const char *const UNITS[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double number = (double)amount;
-  size_t i = 0;
-  while (number >= 1024 && i + 1 < sizeof UNITS / sizeof *UNITS) {
-    number /= 1024;
-    i++;
-  }
-  (void)snprintf(text, bytes, "%.*f %s", i && number < 100 ? 2 : 0, number, amount == 1 ? "byte" : UNITS[i]);
-  return text;
 }

@@ -90,4 +90,7 @@ GATHER_INLINE GATHER_CHECKED bool gather_tensor_measure_plain(const gather_tenso
 /* The number of elements; false if it does not fit 63 bits. A length of zero wins over any size. */
 GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);
 
+/* Byte-swaps every unit in `bytes` bytes; unit_bytes 0 does nothing. */
+void gather_swap(void *data, int64_t bytes, int64_t unit_bytes);
+
 #endif

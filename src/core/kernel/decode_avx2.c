@@ -6,7 +6,7 @@
 
 #include "core/kernel/decode_parts.h"
 
-#if GATHER_X86 && GATHER_ISA_AVX2
+#if GATHER_ISA_AVX2 && !defined(GATHER_NO_CODECS)
 #include <immintrin.h>
 
 GATHER_TARGET_BEGIN("avx2,f16c,fma")
@@ -16,6 +16,4 @@ GATHER_TARGET_BEGIN("avx2,f16c,fma")
 GATHER_TARGET_END
 
 const gather_decoding gather_decoding_avx2 = SIXTEEN_DECODERS;
-#else
-const gather_decoding gather_decoding_avx2 = {.narrow = {NULL}};
 #endif

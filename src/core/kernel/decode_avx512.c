@@ -6,7 +6,7 @@
 
 #include "core/kernel/decode_parts.h"
 
-#if GATHER_X86 && GATHER_ISA_AVX512
+#if GATHER_ISA_AVX512 && !defined(GATHER_NO_CODECS)
 #include <immintrin.h>
 
 GATHER_TARGET_BEGIN("avx2,f16c,fma,avx512f,avx512bw,avx512dq,avx512vl")
@@ -16,6 +16,4 @@ GATHER_TARGET_BEGIN("avx2,f16c,fma,avx512f,avx512bw,avx512dq,avx512vl")
 GATHER_TARGET_END
 
 const gather_decoding gather_decoding_avx512 = SIXTEEN_DECODERS;
-#else
-const gather_decoding gather_decoding_avx512 = {.narrow = {NULL}};
 #endif

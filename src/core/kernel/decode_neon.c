@@ -7,7 +7,7 @@
 
 #include "core/kernel/decode_parts.h"
 
-#if GATHER_ARM64 && GATHER_ISA_NEON
+#if GATHER_ISA_NEON && !defined(GATHER_NO_CODECS)
 #include <arm_neon.h>
 
 #include "core/kernel/sixteen_neon.h"
@@ -15,6 +15,4 @@
 #include "core/kernel/sixteen.tmpl.h"
 
 const gather_decoding gather_decoding_neon = SIXTEEN_DECODERS;
-#else
-const gather_decoding gather_decoding_neon = {.narrow = {NULL}};
 #endif

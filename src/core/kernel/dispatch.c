@@ -103,18 +103,26 @@ const char *gather_cpu_features(void) { return features_of(gather_cpu_bits()); }
 
 /* ---- instruction sets */
 
-#define GATHER_ISA(name, features) extern const gather_isa gather_isa_##name;
+/* CHOOSE(GATHER_ISA_AVX2, a, b): a if this build has it, else b. */
+#define CHOOSE_0(built, none) none
+#define CHOOSE_1(built, none) built
+#define CHOOSE_BY(is_built, built, none) CHOOSE_##is_built(built, none)
+#define CHOOSE(is_built, built, none) CHOOSE_BY(is_built, built, none)
+
+#define GATHER_ISA(name, NAME, features) CHOOSE(GATHER_ISA_##NAME, extern const gather_isa gather_isa_##name;, )
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
 
 const gather_isa_row gather_isa_rows[GATHER_ISA_ROWS] = {
-#define GATHER_ISA(name, features) {&gather_isa_##name, features},
+#define GATHER_ISA(name, NAME, features)                                       \
+  {#name, CHOOSE(GATHER_ISA_##NAME, &gather_isa_##name, &gather_isa_portable), \
+   CHOOSE(GATHER_ISA_##NAME, features, GATHER_CPU_NONE)},
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
 };
 
 const char *gather_isa_name(void) {
   int i = GATHER_ISA_ROWS - 1;
-  while (i > 0 && !(gather_isa_is_built(gather_isa_rows[i].isa) && gather_isa_runs(i))) i--;
-  return gather_isa_rows[i].isa->name;
+  while (i > 0 && !(gather_isa_is_built(i) && gather_isa_runs(i))) i--;
+  return gather_isa_rows[i].name;
 }

@@ -16,27 +16,28 @@ enum {
   GATHER_CPU_AVX512 = 4, /* F, BW, DQ and VL */
   GATHER_CPU_VBMI = 8,
   GATHER_CPU_NEON = 16,
-  GATHER_CPU_SVE = 32
+  GATHER_CPU_SVE = 32,
+  GATHER_CPU_NONE = 1 << 29 /* no CPU has it: what instruction sets that this build does not have need */
 };
 uint32_t gather_cpu_bits(void);
 
-/* The instruction sets by their row in isa.def, weakest first. Those of other CPU families are empty. */
+/* The instruction sets by their row in isa.def, weakest first. Those that this build does not have, because the target is of another
+ * CPU family or they were left out, run on no CPU. */
 enum {
-#define GATHER_ISA(name, features) GATHER_ISA_##name,
+#define GATHER_ISA(name, NAME, features) GATHER_ISA_##name,
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
   GATHER_ISA_ROWS
 };
 typedef struct gather_isa_row {
+  const char *name;
   const gather_isa *isa;
   uint32_t features; /* that it needs */
 } gather_isa_row;
 extern const gather_isa_row gather_isa_rows[GATHER_ISA_ROWS];
 
 /* Whether this build has its kernels. */
-GATHER_INLINE bool gather_isa_is_built(const gather_isa *isa) {
-  return isa->fold[3] || isa->table[GATHER_TABLE_WIDTH_8][0];
-}
+GATHER_INLINE bool gather_isa_is_built(int row) { return gather_isa_rows[row].features != GATHER_CPU_NONE; }
 /* Whether a row is in use. */
 GATHER_INLINE bool gather_isa_runs(int row) {
   return (gather_isa_rows[row].features & ~gather_cpu_bits()) == 0 && row <= gather_tuned(GATHER_TUNING_isa);

@@ -10,7 +10,7 @@
 #include "core/kernel/index_types.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_X86 && GATHER_ISA_AVX2
+#if GATHER_ISA_AVX2
 #include <immintrin.h>
 
 /* Without optimisation gcc's gather instructions are macros, whose masks change their sign. */
@@ -252,9 +252,9 @@ const gather_isa gather_isa_avx2 = {
 #if !defined(GATHER_ONLY_GATHER)
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
+#endif
+#if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_avx2,
 #endif
 };
-#else
-const gather_isa gather_isa_avx2 = {.name = "avx2"};
 #endif

@@ -10,7 +10,7 @@
 #include "core/kernel/index_types.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_X86 && GATHER_ISA_AVX512 && !GATHER_SMALL
+#if GATHER_ISA_AVX512
 #include <immintrin.h>
 
 /* Without optimisation gcc's gather instructions are macros, whose masks change their sign. */
@@ -282,9 +282,9 @@ const gather_isa gather_isa_avx512 = {
 #if !defined(GATHER_ONLY_GATHER)
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
+#endif
+#if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_avx512,
 #endif
 };
-#else
-const gather_isa gather_isa_avx512 = {.name = "avx512"};
 #endif

@@ -7,7 +7,7 @@
 #include "core/kernel/copy.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_X86 && GATHER_ISA_AVX512VBMI && !GATHER_SMALL
+#if GATHER_ISA_AVX512VBMI
 #include <immintrin.h>
 
 GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")
@@ -32,6 +32,4 @@ const gather_isa gather_isa_avx512vbmi = {.name = "avx512vbmi",
                                                     {table_4_1, table_4_2, table_4_4, table_4_8},
                                                     {table_8_1, table_8_2, table_8_4, table_8_8}},
                                           .table_bytes = {256, 256, 256, 256}};
-#else
-const gather_isa gather_isa_avx512vbmi = {.name = "avx512vbmi"};
 #endif

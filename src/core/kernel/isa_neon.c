@@ -8,7 +8,7 @@
 #include "core/kernel/copy.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_ARM64 && GATHER_ISA_NEON
+#if GATHER_ISA_NEON
 #include <arm_neon.h>
 
 GATHER_INLINE uint8x16_t bytes_at(const char *in) { return vld1q_u8((const uint8_t *)in); }
@@ -140,10 +140,8 @@ const gather_isa gather_isa_neon = {
     .nontemporal_copy = nontemporal_copy,
     .fence = fence,
 #endif
-#if !defined(GATHER_ONLY_GATHER)
+#if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_neon,
 #endif
 };
-#else
-const gather_isa gather_isa_neon = {.name = "neon"};
 #endif

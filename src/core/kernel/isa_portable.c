@@ -61,7 +61,9 @@ TUPLES_ALONE(4, 4)
 TUPLES_ALONE(2, 8)
 TUPLES_ALONE(3, 8)
 TUPLES_ALONE(4, 8)
+#endif
 
+#if !defined(GATHER_NO_CODECS)
 #include "core/kernel/blocks.tmpl.h"
 
 #include "core/kernel/blocks_k.tmpl.h"
@@ -77,7 +79,7 @@ TUPLES_ALONE(4, 8)
         rows_17_to_31_##w, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w                           \
   }
 
-#if !defined(GATHER_ONLY_GATHER)
+#if !defined(GATHER_NO_CODECS)
 static const gather_decoding DECODING = {BLOCKS_SLOTS, CODES_SLOTS, NARROW_SLOTS};
 #endif
 
@@ -92,6 +94,8 @@ const gather_isa gather_isa_portable = {
 #if !defined(GATHER_ONLY_GATHER)
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
+#endif
+#if !defined(GATHER_NO_CODECS)
     .decode = &DECODING,
 #endif
 };

@@ -9,7 +9,7 @@
 #include "core/kernel/copy.h"
 #include "core/kernel/kernel.h"
 
-#if GATHER_ARM64_SVE && GATHER_ISA_SVE
+#if GATHER_ISA_SVE
 #include <arm_sve.h>
 
 GATHER_TARGET_BEGIN("+sve")
@@ -156,6 +156,4 @@ const gather_isa gather_isa_sve = {
     .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
     .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
     .table_bytes = {64, 64}};
-#else
-const gather_isa gather_isa_sve = {.name = "sve"};
 #endif

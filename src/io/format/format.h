@@ -137,8 +137,6 @@ GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_m
  * memory. The tensor is not empty. The mapping may be remote: then gather_map_object reads it. */
 const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
                               int64_t *offset);
-/* The arguments of "the tensor%s%.100s%s" in a message: the name in quotes, or nothing for a tensor without a name. */
-#define GATHER_CALLED(name) (*(name) ? " '" : ""), (name), (*(name) ? "'" : "")
 /* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
 GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
   return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
@@ -203,9 +201,6 @@ GATHER_INLINE gather_status gather_substitute_refuse(const gather_map *map, cons
 void gather_substitute_advise(const char *url, gather_error *error);
 
 /* ---- writing */
-
-/* Byte-swaps every unit in `bytes` bytes; unit_bytes 0 does nothing. */
-void gather_swap(void *data, int64_t bytes, int64_t unit_bytes);
 
 /* The bytes that precede the elements. */
 typedef struct gather_header {

@@ -82,17 +82,6 @@ static void add_advice(gather_error *error, const char *advice) {
   (void)snprintf(error->message + length, sizeof error->message - length, "; %s", advice);
 }
 
-gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing) {
-  gather_status status = number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND
-                         : number == EEXIST                    ? GATHER_FILE_EXISTS
-                         : number == ENOMEM                    ? GATHER_OUT_OF_MEMORY
-                                                               : GATHER_IO_ERROR;
-  (void)gather_fail_errno(error, status, number, path, -1, "cannot %s", doing);
-  /* The number of a process is a limit that its user can raise, and the library does not. */
-  if (number == EMFILE && error) add_advice(error, "raise the limit of open files of a process (ulimit -n)");
-  return status;
-}
-
 /* ---- files that do not exist */
 
 /* Addresses that are no names of files, and what to write instead. */

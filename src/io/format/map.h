@@ -51,9 +51,7 @@ GATHER_INLINE bool gather_map_is_same(const gather_map *a, const gather_map *b) 
 }
 void gather_map_close(gather_map *map);
 
-/* Fails with the system's message for errno `number`; `doing` completes "cannot ...". */
-GATHER_CHECKED gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing);
-/* The same for a file that cannot be opened for reading. If there is none, the message says what else the name can mean: a URL of another
+/* gather_fail_system for a file that cannot be opened for reading. If there is none, the message says what else the name can mean: a URL of another
  * scheme, a link whose target does not exist. */
 GATHER_CHECKED gather_status gather_fail_open(gather_error *error, const char *path, int number);
 

@@ -61,17 +61,6 @@ static gather_status find_unit(const gather_writing *what, int64_t *unit_bytes, 
   return GATHER_OK;
 }
 
-void gather_swap(void *data, int64_t bytes, int64_t unit_bytes) {
-  if (unit_bytes < 2) return;
-  unsigned char *at = data;
-  for (int64_t start = 0; start + unit_bytes <= bytes; start += unit_bytes)
-    for (int64_t low = start, high = start + unit_bytes - 1; low < high; low++, high--) {
-      unsigned char kept = at[low];
-      at[low] = at[high];
-      at[high] = kept;
-    }
-}
-
 /* ---- one tensor */
 
 struct gather_writer {

@@ -224,14 +224,9 @@ static gather_status check_indices(gather_shuffle *job, gather_error *error) {
   return status;
 }
 
-/* Raw rows may begin behind other bytes, and end before others. */
-static bool is_whole(const gather_file *file) {
-  return strcmp(file->format, "raw") != 0 || (file->tensors[0].offset == 0 && file->tensors[0].bytes == file->map.size);
-}
-
-/* Whether its files have more than its rows: other tensors, bytes around raw rows, or a part in another file. */
+/* Whether its files have more than its rows, or a part is in another file. */
 static bool shares_file(const gather_table *table) {
-  return table->file_count != 1 || table->files[0]->len != table->info.parts || !is_whole(table->files[0]);
+  return table->kept_count != 1 || table->keeper->has_more(table->kept[0], table->info.parts);
 }
 
 /* Rows are read while the output is made, but at the end they would be gone. */

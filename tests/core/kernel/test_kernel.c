@@ -6,16 +6,6 @@
 #include "core/kernel/trial.h"
 #include "support/machines.h"
 
-#define GATHER_ISA(name, features) extern const gather_isa gather_isa_##name;
-#include "core/kernel/isa.def"
-#undef GATHER_ISA
-
-static const gather_isa *const ISAS[] = {
-#define GATHER_ISA(name, features) &gather_isa_##name,
-#include "core/kernel/isa.def"
-#undef GATHER_ISA
-};
-
 /* How many members of an array of functions are set. */
 #define SET(slots)                                                    \
   for (size_t k = 0; k < sizeof(slots) / sizeof(gather_rows_fn); k++) \
@@ -91,11 +81,11 @@ int main(void) {
   const struct CMUnitTest parts[] = {TEST(test_radix), TEST(test_bit_ranges)};
   int failed = machine_skips();
   for (int i = 0; i < MACHINE_ISAS; i++) {
-    bool built, runs;
+    bool built = false, runs = false;
     const char *name = machine_isa_at(i, &built, &runs);
     if (!built) print_message("%s: not of this CPU's family, or not in this build\n", name);
-    if (runs) failed += try_isa(ISAS[i]);
+    if (runs) failed += try_isa(gather_isa_rows[i].isa);
   }
-  trial_isa = ISAS[0];
+  trial_isa = gather_isa_rows[0].isa;
   return failed + cmocka_run_group_tests_name("the same for all", parts, create_areas, destroy_areas);
 }

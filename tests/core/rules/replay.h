@@ -89,7 +89,7 @@ int64_t replay_apart_conflict(void);
 /* How many tasks ran in parallel_for calls of more than one. */
 extern int64_t replay_tasks;
 
-/* ---- runs (replay_memory.c, replay_run.c, replay_table.c) */
+/* ---- runs (replay_memory.c, replay_run.c) */
 
 void replay_areas_create(int64_t bytes);
 void replay_areas_destroy(void);
@@ -116,8 +116,12 @@ void replay_compare_error(const replay_case *c, const gather_error *error);
 void replay_run(replay_case *c, replay_mode mode);
 /* gather_output_shape and gather_infer_shape. */
 void replay_shapes(const replay_case *c);
-/* gather_table_take and jobs, from the files part0, part1 ... in `folder`, which are removed. */
-enum { REPLAY_PARTS = 3 };
-void replay_table(replay_case *c, const char *folder);
+
+/* ---- the program (test_replay.c, and that of tests/table) */
+
+/* The case number and what it is, for messages. */
+void replay_say(const replay_case *c, const char *doing);
+/* The file of the cases: GATHER_TEST_CASES_FILE of the environment, or of the build. */
+const char *replay_cases_file(void);
 
 #endif

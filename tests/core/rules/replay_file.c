@@ -2,6 +2,7 @@
  *
  * replay_file.c: the file that make_cases.py writes: 8-byte integers in this machine's byte order, and bytes behind their number.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,4 +96,24 @@ void replay_next(replay_case *c) {
   for (int t = 0; t < REPLAY_TENSORS; t++) read_tensor(&c->tensors[t], t != REPLAY_OUT);
   c->mark = (uint8_t)number();
   read_answer(c);
+}
+
+const char *replay_cases_file(void) {
+  const char *given = getenv("GATHER_TEST_CASES_FILE");
+  return given ? given : GATHER_TEST_CASES_FILE;
+}
+
+static void print_shape(const char *name, const gather_tensor *tensor) {
+  print_message("  %s: %s [", name, gather_type_get(tensor->type)->name);
+  for (int32_t d = 0; d < tensor->rank; d++) print_message("%s%" PRId64, d ? ", " : "", tensor->shape[d]);
+  print_message("]\n");
+}
+
+void replay_say(const replay_case *c, const char *doing) {
+  print_message("case %" PRId64 " (make_cases.py --show %" PRId64 " tells more): %s %s, %s\n ", c->number, c->number,
+                c->op->name, c->op->rules, doing);
+  print_message("%s\n", replay_machine);
+  print_shape("data", &c->tensors[REPLAY_DATA].tensor);
+  print_shape("indices", &c->tensors[REPLAY_INDICES].tensor);
+  print_shape("output", &c->tensors[REPLAY_OUT].tensor);
 }

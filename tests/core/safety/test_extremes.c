@@ -4,56 +4,13 @@
  * UBSan no arithmetic on them may overflow; everywhere, a stride of a dimension of length 1 changes no answer. GATHER_TEST_SEED=N
  * looks at other cases.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "gather/dlpack.h"
-#include "gather/table.h"
-#include "support/unit.h"
+#include "support/extremes.h"
 
-enum { MOST_RANK = 4, ROOM = 1 << 16, ROUNDS = 30000 };
+enum { ROOM = 1 << 16 };
 
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next_random(void) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return state;
-}
-static int64_t below(int64_t n) { return (int64_t)(next_random() % (uint64_t)n); }
-#define PICK(array) (array)[below((int64_t)COUNT(array))]
-
-#define P(n) ((int64_t)1 << (n))
-static const int64_t ENDS[] = {0,
-                               1,
-                               -1,
-                               2,
-                               -2,
-                               3,
-                               7,
-                               -8,
-                               64,
-                               P(31) - 1,
-                               P(31),
-                               -P(31),
-                               P(32),
-                               -P(33),
-                               P(60),
-                               -P(60),
-                               P(61) - 1,
-                               P(61),
-                               -P(61),
-                               P(62) - 1,
-                               P(62),
-                               -P(62),
-                               P(62) + 1,
-                               -P(62) - 1,
-                               INT64_MAX,
-                               INT64_MIN,
-                               INT64_MIN + 1,
-                               INT64_MAX - 1,
-                               INT64_MAX / 3,
-                               INT64_MAX / 8};
-static const int64_t LENGTHS[] = {0, 1, 1, 1, 2, 2, 3, 5, 64, P(31), P(32), P(60), P(61), P(62) - 1, P(62), INT64_MAX};
 static const gather_type DATA_TYPES[] = {GATHER_TYPE_UINT8,   GATHER_TYPE_INT16,  GATHER_TYPE_FLOAT32,
                                          GATHER_TYPE_FLOAT64, GATHER_TYPE_UINT1,  GATHER_TYPE_UINT2,
                                          GATHER_TYPE_UINT3,   GATHER_TYPE_INT4,   GATHER_TYPE_UINT6,
@@ -306,7 +263,7 @@ static void more_packed_elements_than_offsets(void **unused) {
   plan_it(op_of("Gather", "onnx-13"), &data, &indices, NULL, &options);
 }
 
-/* ---- shapes that are not known, tunings, raw bytes, tables */
+/* ---- shapes that are not known, tunings */
 
 static void wild_shape(gather_shape *shape) {
   shape->rank = (int32_t)below(MOST_RANK + 2) - 1;
@@ -352,47 +309,8 @@ static void tunings_decide_no_answer(void **unused) {
   assert_status(gather_tuning_set("cache_bytes", 0, NULL), GATHER_OK);
 }
 
-static void raw_bytes(void **unused) {
-  static const char *const types[] = {"float32", "int4", "uint3", "|V12", ">i2", "uint1"};
-  static char memory[64];
-  (void)unused;
-  for (int i = 0; i < ROUNDS; i++) {
-    int64_t shape[MOST_RANK];
-    gather_raw raw = {PICK(types), (int32_t)below(MOST_RANK + 1), shape, PICK(ENDS), below(2) == 0};
-    gather_file *file;
-    for (int32_t d = 0; d < raw.rank; d++) shape[d] = below(2) ? PICK(LENGTHS) : PICK(ENDS);
-    if (gather_file_raw_from_memory(memory, sizeof memory, "x", &raw, &file, NULL) == GATHER_OK)
-      gather_file_close(file);
-  }
-}
-
-static void tables(void **unused) {
-  char path[] = "/tmp/gather-extremes-XXXXXX";
-  (void)unused;
-  int fd = mkstemp(path);
-  assert_true(fd >= 0);
-  FILE *file = fdopen(fd, "wb");
-  assert_non_null(file);
-  for (int i = 0; i < 4096; i++) fputc(i & 255, file);
-  assert_int_equal(fclose(file), 0);
-  for (int i = 0; i < 3000; i++) {
-    int64_t shape[2] = {below(2) ? -1 : PICK(LENGTHS), PICK(LENGTHS)};
-    gather_raw raw = {"uint8", 1 + (int32_t)below(2), shape, PICK(ENDS), true};
-    gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
-    gather_table *table;
-    options.raw = &raw;
-    options.memory_bytes = below(2) ? 0 : PICK(ENDS);
-    options.cache_bytes = below(2) ? -1 : PICK(ENDS);
-    options.depth = below(2) ? 0 : (int32_t)PICK(ENDS);
-    options.engine = (gather_engine)below(5);
-    if (gather_table_open(path, &options, &table, NULL) == GATHER_OK) gather_table_close(table);
-  }
-  assert_int_equal(remove(path), 0);
-}
-
 int main(void) {
-  const char *seed = getenv("GATHER_TEST_SEED");
-  if (seed) state += strtoull(seed, NULL, 10) * 2654435761u;
+  extremes_seed();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(many_rows_of_one_with_the_lowest_stride),
       cmocka_unit_test(windows_on_the_longest_dimension),
@@ -401,8 +319,6 @@ int main(void) {
       cmocka_unit_test(strides_of_length_one_do_not_matter),
       cmocka_unit_test(inferred_shapes),
       cmocka_unit_test(tunings_decide_no_answer),
-      cmocka_unit_test(raw_bytes),
-      cmocka_unit_test(tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_families.c: what a family says of itself: its name, where an output comes from, its formula; and that no table lacks it.
+ * test_families.c: what a family says of itself: its name, where an output comes from, its formula.
  */
 #include "support/unit.h"
 
@@ -34,6 +34,7 @@ static void every_family_has_an_operator(void **state) {
   (void)state;
   for (size_t f = 0; f < COUNT(families); f++) {
     bool found = false;
+    assert_in_range(families[f], 1, COUNT(families)); /* without gaps */
     assert_int_equal(gather_family_get(families[f])->family, families[f]);
     for (size_t i = 0; i < gather_op_count() && !found; i++) found = gather_op_at(i)->family == families[f];
     if (!found) fail_msg("family %s has no row in ops.def", gather_family_get(families[f])->name);
@@ -261,7 +262,7 @@ static void follow(const gather_dim_source *sources, int32_t rank, int32_t data_
 static void sources_say_what_is_gathered(void **state) {
   static const int64_t lens[6] = {2, 2, 2, 2, 2, 2};
   int64_t numbers[16], ids[32], out[256];
-  int checked[4] = {0};
+  int checked[COUNT(families) + 1] = {0}; /* by number */
   (void)state;
   for (int i = 0; i < 16; i++) numbers[i] = i;
   for (int i = 0; i < 32; i++) ids[i] = (i * 5 >> 1) & 1;
@@ -295,86 +296,10 @@ static void sources_say_what_is_gathered(void **state) {
               assert_int_equal(out[n], from);
             }
           }
-  for (int f = 1; f <= 3; f++) assert_true(checked[f] > 20);
-}
-
-/* ---- tables of other layers that list operators */
-
-enum { NEGATIVE, SHORT_NEGATIVE, RANGE, SHORT_RANGE, DEQUANTIZED, WIDE, KINDS };
-
-enum {
-#define GATHER_RUNTIME(id, name, reads_ir) RUNTIME_##id,
-#define GATHER_DOES(code, sentence)
-#define GATHER_BEHAVIOUR(runtime, op, kind, code)
-#include "model/runtimes.def"
-#undef GATHER_RUNTIME
-#undef GATHER_BEHAVIOUR
-};
-
-enum {
-#define GATHER_OP(ENUM, ...) OP_##ENUM,
-#include "core/op/ops.def"
-#undef GATHER_OP
-};
-
-static const bool reads_ir[] = {
-#define GATHER_RUNTIME(id, name, ir) ir,
-#define GATHER_BEHAVIOUR(runtime, op, kind, code)
-#include "model/runtimes.def"
-#undef GATHER_RUNTIME
-#undef GATHER_BEHAVIOUR
-};
-
-static const struct {
-  int runtime, op, kind;
-} behaviours[] = {
-#define GATHER_RUNTIME(id, name, ir)
-#define GATHER_BEHAVIOUR(runtime, op, kind, code) {RUNTIME_##runtime, OP_##op, kind},
-#include "model/runtimes.def"
-#undef GATHER_RUNTIME
-#undef GATHER_BEHAVIOUR
-#undef GATHER_DOES
-};
-
-static const struct {
-  const char *op, *function;
-} inferred[] = {
-#define GATHER_INFER(dialect, op, shape, exact, interval) {op, #shape},
-#define GATHER_FLOW(dialect, op, shape)
-#include "model/infer.def"
-#undef GATHER_INFER
-#undef GATHER_FLOW
-};
-
-/* Models are of ONNX and OpenVINO: no file has StableHLO's. */
-static bool in_models(const gather_op *op) { return strcmp(op->dialect, "stablehlo") != 0; }
-
-/* "not known" is an answer that somebody wrote down, not one for a row that somebody forgot. */
-static void runtimes_know_every_operator(void **state) {
-  (void)state;
-  for (size_t r = 0; r < COUNT(reads_ir); r++)
-    for (size_t i = 0; i < gather_op_count(); i++) {
-      const gather_op *op = gather_op_at(i);
-      bool reads = in_models(op) && (strcmp(op->dialect, "openvino") != 0 || reads_ir[r]), found = false;
-      for (size_t k = 0; k < COUNT(behaviours); k++)
-        found = found || (behaviours[k].runtime == (int)r && behaviours[k].op == (int)i && behaviours[k].kind == RANGE);
-      if (found != reads)
-        fail_msg("runtimes.def: %s %s has %s row of the kind RANGE for runtime number %d", op->name, op->rules,
-                 found ? "a" : "no", (int)r);
-    }
-}
-
-static void models_infer_every_operator(void **state) {
-  (void)state;
   for (size_t i = 0; i < gather_op_count(); i++) {
-    const gather_family_info *family = gather_family_get(gather_op_at(i)->family);
-    const bool decodes = strcmp(gather_op_at(i)->name, "GatherBlockQuantized") == 0;
-    const char *function = family->function ? family->function : decodes ? "block_quantized" : "gather";
-    bool found = false;
-    for (size_t k = 0; k < COUNT(inferred) && !found; k++)
-      found = strcmp(inferred[k].op, gather_op_at(i)->name) == 0 &&
-              strcmp(strchr(inferred[k].function, '.') + 1, function) == 0;
-    if (!found && in_models(gather_op_at(i))) fail_msg("infer.def has no row for %s", gather_op_at(i)->name);
+    const gather_op *op = gather_op_at(i);
+    if (is_generic(op) && checked[op->family] < 10)
+      fail_msg("%s: %d shapes are checked", op->name, checked[op->family]);
   }
 }
 
@@ -387,8 +312,6 @@ int main(void) {
       cmocka_unit_test(formulas_that_do_not_fit),
       cmocka_unit_test(many_dimensions),
       cmocka_unit_test(sources_say_what_is_gathered),
-      cmocka_unit_test(runtimes_know_every_operator),
-      cmocka_unit_test(models_infer_every_operator),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

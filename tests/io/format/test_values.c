@@ -321,12 +321,25 @@ static void test_advice_for_pages(void **state) {
   }
 }
 
+static void amounts_of_memory(void **state) {
+  (void)state;
+  char text[32];
+  static const struct {
+    int64_t amount;
+    const char *text;
+  } AMOUNTS[] = {{0, "0 bytes"},         {1, "1 byte"},       {1023, "1023 bytes"},
+                 {1024, "1.00 KiB"},     {102400, "100 KiB"}, {INT64_C(1) << 40, "1.00 TiB"},
+                 {INT64_MAX, "8.00 EiB"}};
+  for (size_t i = 0; i < sizeof AMOUNTS / sizeof *AMOUNTS; i++)
+    assert_string_equal(gather_text_bytes(AMOUNTS[i].amount, text, sizeof text), AMOUNTS[i].text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_integers),           cmocka_unit_test(test_flags),
       cmocka_unit_test(test_attributes_by_name), cmocka_unit_test(test_wrong_attributes),
       cmocka_unit_test(test_what_is_text),       cmocka_unit_test(test_what_is_saved_in_place_of_a_file),
-      cmocka_unit_test(test_advice_for_pages),
+      cmocka_unit_test(test_advice_for_pages),   cmocka_unit_test(amounts_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "gather/table.h"
 #include "io/remote/fake_remote.h"
+#include "support/fail_each.h"
 #include "support/unit.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, HEADER = 128, MOST = 64 * MIB };
@@ -480,39 +481,28 @@ static void test_lengths(void **unused) {
 
 /* ---- out of memory */
 
-static atomic_llong allocations;
-static int64_t failing = -1; /* set while no other thread allocates */
+static const int64_t FEW_IDS[] = {900, 5, 6, 900, 4};
 
-void *__real_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes) {
-  return atomic_fetch_add(&allocations, 1) == failing ? NULL : __real_gather_alloc(bytes);
+static gather_status open_and_take(const void *remote, gather_error *error) {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_table *table = NULL;
+  options.remote = remote;
+  make_file(1000, 64);
+  gather_status status = gather_table_open(FAKE_URL, &options, &table, error);
+  if (status == GATHER_OK) status = take_with(table, FEW_IDS, COUNT(FEW_IDS), rows_out, NULL, error);
+  fail_no_more();
+  if (table) take(table, FEW_IDS, COUNT(FEW_IDS));
+  gather_table_close(table);
+  assert_int_equal(fake.clients_open + fake.objects_open + fake.queues_open + fake.in_flight, 0);
+  return status;
 }
 
-/* Every allocation of an open and a take fails once: an exact error, nothing left behind, and a table that opened can be used. */
+/* Every allocation of an open and a take fails once: an exact error, nothing left behind, and a table that opened can be used. It may do
+ * without, such as the cache. */
 static void test_memory_fails(void **unused) {
-  static const int64_t ids[] = {900, 5, 6, 900, 4};
-  gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
-  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
-  gather_error error;
-  int refused = 0;
-  bool reached = true;
-  options.remote = &remote;
-  for (int64_t n = 0; reached; n++) {
-    gather_table *table = NULL;
-    make_file(1000, 64);
-    atomic_store(&allocations, 0), failing = n;
-    gather_status status = gather_table_open(FAKE_URL, &options, &table, &error);
-    if (status == GATHER_OK) status = take_with(table, ids, COUNT(ids), rows_out, NULL, &error);
-    reached = atomic_load(&allocations) > n;
-    failing = -1;
-    if (status != GATHER_OK) assert_status(status, GATHER_OUT_OF_MEMORY); /* it may do without, such as the cache */
-    refused += status != GATHER_OK;
-    if (table) take(table, ids, COUNT(ids));
-    gather_table_close(table);
-    assert_int_equal(fake.clients_open + fake.objects_open + fake.queues_open + fake.in_flight, 0);
-  }
-  assert_true(refused > 5);
+  const gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
+  (void)fail_each_as(open_and_take, &remote, GATHER_OK, FAIL_EVERY | FAIL_OR_WITHOUT);
+  assert_true(told_failures > 5);
 }
 
 static int set_up(void **unused) {

@@ -9,15 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/wrapped.h"
 #include "table/shuffle/shuffled.h"
 
 static bool has_links = true;
 static int asked, renames_refused;
 static const char *race; /* a file that somebody else makes before the link */
 
-int __real_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+WRAPPED(int, linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags)) {
   asked++;
   if (race) {
     FILE *file = fopen(race, "w");
@@ -25,15 +24,13 @@ int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *
     assert_true(fputs("of somebody else", file) >= 0);
     assert_int_equal(fclose(file), 0);
   }
-  if (has_links) return __real_linkat(from_folder, from, to_folder, to, flags);
+  if (has_links) return REAL(linkat)(from_folder, from, to_folder, to, flags);
   errno = EPERM;
   return -1;
 }
 
-int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
-int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
-int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to) {
-  if (strcmp(from, "rows") != 0 || renames_refused == 0) return __real_renameat(from_folder, from, to_folder, to);
+WRAPPED(int, renameat, (int from_folder, const char *from, int to_folder, const char *to)) {
+  if (strcmp(from, "rows") != 0 || renames_refused == 0) return REAL(renameat)(from_folder, from, to_folder, to);
   renames_refused--;
   errno = EIO;
   return -1;

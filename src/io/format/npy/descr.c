@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/checked.h"
+#include "core/base/error.h"
 #include "core/base/tensor.h"
 
 /* ---- Python literals: blanks, strings, numbers, tuples of lengths */
@@ -428,3 +429,74 @@ static bool parse_value(gather_literal *literal, gather_descr *descr, int depth)
 }
 
 bool gather_descr_parse(gather_literal *literal, gather_descr *descr) { return parse_value(literal, descr, 0); }
+
+/* ---- the type of raw bytes: a name, or a description */
+
+/* "<f4": a plain descr; "[('a', '<i4')]": a list of fields. */
+static bool is_descr(const char *type) { return type[0] != '\0' && strchr("<>|=[", type[0]) != NULL; }
+
+static gather_status read_descr(const char *type, gather_descr *descr, gather_error *error) {
+  gather_literal literal;
+  gather_literal_text text = {type, (int64_t)strlen(type)};
+  gather_literal_init(&literal, type, text.bytes);
+  bool good = type[0] == '[' ? gather_descr_parse(&literal, descr) : gather_descr_plain(&literal, 0, text, descr);
+  if (good && type[0] == '[' && gather_literal_peek(&literal) != '\0')
+    good = gather_literal_fail(&literal, GATHER_FILE_MALFORMED, literal.at, "unexpected text after the list");
+  if (good) return GATHER_OK;
+  bool objects = strncmp(literal.message, "Python", 6) == 0;
+  return gather_fail(error, objects ? GATHER_UNSUPPORTED : GATHER_USAGE, "the type '%.100s': %s", type,
+                     literal.message);
+}
+
+/* Raw elements are little-endian unless the descr says otherwise. */
+static gather_status read_type(const char *type, gather_descr *descr, gather_error *error) {
+  if (!type) return gather_fail(error, GATHER_USAGE, "raw bytes need a type");
+  if (is_descr(type)) return read_descr(type, descr, error);
+  const gather_type_info *info = gather_type_get(gather_type_parse(type));
+  if (!info)
+    return gather_fail(error, GATHER_USAGE,
+                       "unknown type '%.100s'; write a name (float32, FLOAT, f32) or a NumPy descr (<f4, |S5)", type);
+  if (info->kind == GATHER_KIND_STRING)
+    return gather_fail(error, GATHER_UNSUPPORTED, "strings cannot be raw bytes, which have no lengths of strings");
+  *descr = (gather_descr){.type = info->type,
+                          .item_bytes = info->bits / 8,
+                          .unit_bytes = 1,
+                          .swapped = GATHER_BIG_ENDIAN && info->bits > 8};
+  return GATHER_OK;
+}
+
+gather_status gather_raw_check(const gather_raw *raw, gather_descr *descr, int64_t *bytes, gather_error *error) {
+  if (!raw) return gather_fail(error, GATHER_USAGE, "raw is NULL: raw bytes need a type and a shape");
+  GATHER_TRY(read_type(raw->type, descr, error));
+  if (raw->rank < 0 || (raw->rank > 0 && !raw->shape))
+    return gather_fail(error, GATHER_USAGE, "raw bytes need a shape");
+  if (raw->rank > GATHER_MAX_RANK)
+    return gather_fail(error, GATHER_UNSUPPORTED, "rank %" PRId32 ": more than %d dimensions are not supported",
+                       raw->rank, GATHER_MAX_RANK);
+  for (int32_t d = 0; d < raw->rank; d++)
+    if (raw->shape[d] < 0)
+      return gather_fail(error, GATHER_USAGE, "invalid length %" PRId64 " in the shape", raw->shape[d]);
+  if (raw->offset < 0) return gather_fail(error, GATHER_USAGE, "the offset %" PRId64 " is negative", raw->offset);
+  int64_t len;
+  if (!gather_shape_len(raw->rank, raw->shape, &len) ||
+      gather_type_bytes(descr->type, descr->item_bytes, len, bytes) != GATHER_OK)
+    return gather_fail(error, GATHER_OVERFLOW, "the size of the tensor does not fit in 64 bits");
+  return GATHER_OK;
+}
+
+void gather_raw_name(const gather_raw *raw, const gather_descr *descr, char *room, const char **type_name,
+                     const char **text) {
+  const size_t length = strlen(raw->type);
+  char *plain = room, *quoted = plain + length + 1;
+  *text = NULL;
+  if (descr->type != GATHER_TYPE_OPAQUE) {
+    *type_name = gather_type_get(descr->type)->name;
+    return;
+  }
+  memcpy(plain, raw->type, length + 1);
+  *type_name = *text = plain;
+  if (descr->structured) return;
+  quoted[0] = quoted[length + 1] = '\'', quoted[length + 2] = '\0';
+  memcpy(quoted + 1, raw->type, length);
+  *text = quoted;
+}

@@ -217,55 +217,51 @@ static gather_status open_tensor(gather_file *file, gather_error *error) {
   return gather_onnx_tensor(&onnx, message, &file->tensors[0]);
 }
 
+/* A model while it is read. */
+typedef struct model_parts {
+  int64_t version;
+  gather_proto_field graph;
+  gather_function *functions;
+  int64_t function_count;
+} model_parts;
+
 /* The singular fields of a model; the last graph counts. */
-static gather_status read_head(gather_onnx *onnx, gather_proto message, gather_graph_file *model,
-                               gather_proto_field *graph) {
+static gather_status read_head(gather_onnx *onnx, gather_proto message, model_parts *model) {
   static const gather_onnx_import FIRST = {"", 1};
-  *graph = (gather_proto_field){0};
+  static const gather_onnx_row FIELDS[] = {{IR_VERSION, GATHER_ONNX_NUMBER, offsetof(model_parts, version), NULL},
+                                           {GRAPH, GATHER_ONNX_FIELD, offsetof(model_parts, graph), NULL},
+                                           {0}};
   GATHER_TRY(gather_onnx_imports_read(onnx, message, IMPORT));
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    if (field.number == GRAPH) *graph = field;
-    if (field.number != IR_VERSION) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-    model->version = (int64_t)field.value;
-  }
+  GATHER_TRY(gather_onnx_read(onnx, message, FIELDS, model));
   /* Before IR version 3, models had no imports, and there was one operator set. */
   if (onnx->imports.count == 0 && model->version < 3) onnx->imports = (gather_onnx_imports){&FIRST, 1};
-  if (graph->number == 0) return GATHER_ONNX_WRONG(onnx, onnx->file->map.size, "the model has no graph");
-  return gather_onnx_is(onnx, graph, GATHER_PROTO_BYTES);
+  if (model->graph.number == 0) return GATHER_ONNX_WRONG(onnx, onnx->file->map.size, "the model has no graph");
+  return gather_onnx_is(onnx, &model->graph, GATHER_PROTO_BYTES);
 }
 
-static gather_status read_functions(gather_onnx *onnx, gather_proto message, gather_graph_file *model) {
-  int64_t counts[FUNCTION + 1];
-  gather_function *functions = NULL;
-  GATHER_TRY(gather_onnx_count(onnx, message, FUNCTION + 1, counts));
-  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION], sizeof *functions, &functions));
-  model->functions = functions;
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != FUNCTION) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(gather_onnx_function(onnx, field.inner, &functions[model->function_count++]));
-  }
+static gather_status add_function(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  model_parts *model = into;
+  return gather_onnx_function(onnx, field->inner, &model->functions[model->function_count++]);
 }
 
 static gather_status open_model(gather_file *file, gather_error *error) {
   gather_onnx onnx = {.file = file, .error = error};
   gather_proto message = {&file->map, 0, file->map.size};
-  gather_proto_field graph;
   gather_graph_file *model = NULL;
+  model_parts read = {0};
+  int64_t counts[FUNCTION + 1];
   onnx.last = &onnx.first;
   GATHER_TRY(gather_onnx_take(&onnx, 1, sizeof *model, &model));
-  model->dialect = "onnx";
-  GATHER_TRY(read_head(&onnx, message, model, &graph));
-  GATHER_TRY(gather_onnx_graph(&onnx, graph.inner, NULL, "", 1, &model->graph));
-  GATHER_TRY(read_functions(&onnx, message, model));
+  GATHER_TRY(read_head(&onnx, message, &read));
+  GATHER_TRY(gather_onnx_graph(&onnx, read.graph.inner, NULL, "", 1, &model->graph));
+  GATHER_TRY(gather_onnx_count(&onnx, message, FUNCTION + 1, counts));
+  GATHER_TRY(gather_onnx_take(&onnx, counts[FUNCTION], sizeof *read.functions, &read.functions));
+  GATHER_TRY(gather_onnx_each(&onnx, message, FUNCTION, add_function, &read));
   GATHER_TRY(list_tensors(&onnx));
+  model->dialect = "onnx";
+  model->version = read.version;
+  model->functions = read.functions;
+  model->function_count = read.function_count;
   file->graph = model;
   return GATHER_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef GATHER_FORMAT_ONNX_H
 #define GATHER_FORMAT_ONNX_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -92,6 +93,36 @@ GATHER_INLINE gather_status gather_onnx_domain(gather_onnx *onnx, const gather_p
   if (strcmp(*text, "ai.onnx") == 0) *text = "";
   return GATHER_OK;
 }
+/* ---- messages, read by tables of their fields */
+
+/* Fails where it cannot use a field. into: what the message is read into. */
+typedef gather_status gather_onnx_use(gather_onnx *onnx, const gather_proto_field *field, void *into);
+
+typedef enum gather_onnx_kind {
+  GATHER_ONNX_TEXT,    /* const char * */
+  GATHER_ONNX_DOMAIN,  /* const char *: a text with "ai.onnx" as "" */
+  GATHER_ONNX_NUMBER,  /* int64_t or uint64_t */
+  GATHER_ONNX_FIELD,   /* gather_proto_field: itself, of any wire type */
+  GATHER_ONNX_MESSAGE, /* `use` is called; it has bytes */
+  GATHER_ONNX_OTHER    /* `use` is called, whatever its wire type is */
+} gather_onnx_kind;
+
+/* A field of a message: where in `into` it goes, or the function that is called. A field of a number given twice is used twice: of
+ * what is stored the last one counts. */
+typedef struct gather_onnx_row {
+  uint32_t number; /* 0 ends a table */
+  gather_onnx_kind kind;
+  size_t offset;
+  gather_onnx_use *use;
+} gather_onnx_row;
+
+/* Reads the fields of a message in their order; those that the table does not have are skipped. */
+GATHER_CHECKED gather_status gather_onnx_read(gather_onnx *onnx, gather_proto message, const gather_onnx_row *rows,
+                                              void *into);
+/* Reads only the submessages of one number. */
+GATHER_CHECKED gather_status gather_onnx_each(gather_onnx *onnx, gather_proto message, uint32_t number,
+                                              gather_onnx_use *use, void *into);
+
 /* Counts the fields of each number below `numbers` in the message. */
 GATHER_CHECKED gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_t numbers,
                                                int64_t *counts);

@@ -152,6 +152,51 @@ gather_status gather_onnx_text(gather_onnx *onnx, const gather_proto_field *fiel
   return GATHER_OK;
 }
 
+static const gather_onnx_row *row_of(const gather_onnx_row *rows, uint32_t number) {
+  while (rows->number != 0 && rows->number != number) rows++;
+  return rows->number != 0 ? rows : NULL;
+}
+
+static gather_status use_row(gather_onnx *onnx, const gather_onnx_row *row, const gather_proto_field *field,
+                             void *into) {
+  void *to = (char *)into + row->offset;
+  switch (row->kind) {
+    case GATHER_ONNX_TEXT:
+      return gather_onnx_text(onnx, field, to);
+    case GATHER_ONNX_DOMAIN:
+      return gather_onnx_domain(onnx, field, to);
+    case GATHER_ONNX_NUMBER:
+      GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_VARINT));
+      memcpy(to, &field->value, sizeof field->value);
+      return GATHER_OK;
+    case GATHER_ONNX_FIELD:
+      memcpy(to, field, sizeof *field);
+      return GATHER_OK;
+    case GATHER_ONNX_MESSAGE:
+      GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
+      return row->use(onnx, field, into);
+    case GATHER_ONNX_OTHER:
+    default:
+      return row->use(onnx, field, into);
+  }
+}
+
+gather_status gather_onnx_read(gather_onnx *onnx, gather_proto message, const gather_onnx_row *rows, void *into) {
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    const gather_onnx_row *row = row_of(rows, field.number);
+    if (row) GATHER_TRY(use_row(onnx, row, &field, into));
+  }
+}
+
+gather_status gather_onnx_each(gather_onnx *onnx, gather_proto message, uint32_t number, gather_onnx_use *use,
+                               void *into) {
+  const gather_onnx_row rows[] = {{number, GATHER_ONNX_MESSAGE, 0, use}, {0}};
+  return gather_onnx_read(onnx, message, rows, into);
+}
+
 gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_t numbers, int64_t *counts) {
   for (uint32_t i = 0; i < numbers; i++) counts[i] = 0;
   for (;;) {
@@ -181,55 +226,66 @@ gather_status gather_onnx_numbers(gather_onnx *onnx, const gather_proto_field *f
   return GATHER_OK;
 }
 
-static gather_status walk_list(gather_onnx *onnx, gather_proto message, uint32_t number, gather_proto_wire wire,
-                               uint64_t *values, int64_t *count) {
-  *count = 0;
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == number) GATHER_TRY(gather_onnx_numbers(onnx, &field, wire, values, count));
-  }
+/* The numbers of a repeated field. */
+typedef struct number_list {
+  gather_proto_wire wire;
+  uint64_t *values;
+  int64_t count;
+} number_list;
+
+static gather_status add_numbers(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  number_list *found = into;
+  return gather_onnx_numbers(onnx, field, found->wire, found->values, &found->count);
 }
 
 gather_status gather_onnx_list(gather_onnx *onnx, gather_proto message, uint32_t number, gather_proto_wire wire,
                                uint64_t **values, int64_t *count) {
-  GATHER_TRY(walk_list(onnx, message, number, wire, NULL, count));
-  GATHER_TRY(gather_onnx_take(onnx, *count, sizeof **values, values));
-  return walk_list(onnx, message, number, wire, *values, count);
+  const gather_onnx_row rows[] = {{number, GATHER_ONNX_OTHER, 0, add_numbers}, {0}};
+  number_list found = {.wire = wire};
+  GATHER_TRY(gather_onnx_read(onnx, message, rows, &found));
+  GATHER_TRY(gather_onnx_take(onnx, found.count, sizeof **values, &found.values));
+  found.count = 0;
+  GATHER_TRY(gather_onnx_read(onnx, message, rows, &found));
+  *values = found.values;
+  *count = found.count;
+  return GATHER_OK;
 }
 
-gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint32_t number, gather_string **strings,
+typedef struct string_list {
+  gather_string *values;
+  int64_t count;
+} string_list;
+
+static gather_status add_string(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  string_list *found = into;
+  const gather_proto *inner = &field->inner;
+  GATHER_TRY(gather_map_need(inner->map, inner->at, inner->end - inner->at, onnx->error));
+  found->values[found->count++] =
+      (gather_string){(const char *)inner->map->bytes + inner->at, (size_t)(inner->end - inner->at)};
+  return GATHER_OK;
+}
+
+gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint32_t number, gather_string **values,
                                   int64_t *count) {
   int64_t counts[12];
+  string_list found = {0};
   GATHER_TRY(gather_onnx_count(onnx, message, 12, counts));
-  *count = 0;
-  GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof **strings, strings));
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != number) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    int64_t bytes = field.inner.end - field.inner.at;
-    GATHER_TRY(gather_map_need(field.inner.map, field.inner.at, bytes, onnx->error));
-    (*strings)[(*count)++] = (gather_string){(const char *)field.inner.map->bytes + field.inner.at, (size_t)bytes};
-  }
+  GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof **values, &found.values));
+  GATHER_TRY(gather_onnx_each(onnx, message, number, add_string, &found));
+  *values = found.values;
+  *count = found.count;
+  return GATHER_OK;
 }
 
 /* ---- the versions of operator sets that a model or a function imports */
 
-static gather_status read_import(gather_onnx *onnx, gather_proto message, gather_onnx_import *import) {
+static gather_status add_import(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  static const gather_onnx_row FIELDS[] = {{1, GATHER_ONNX_DOMAIN, offsetof(gather_onnx_import, domain), NULL},
+                                           {2, GATHER_ONNX_NUMBER, offsetof(gather_onnx_import, version), NULL},
+                                           {0}};
+  gather_onnx_import *rows = into, *import = &rows[onnx->imports.count++];
   *import = (gather_onnx_import){.domain = ""};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) GATHER_TRY(gather_onnx_domain(onnx, &field, &import->domain));
-    if (field.number != 2) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-    import->version = (int64_t)field.value;
-  }
+  return gather_onnx_read(onnx, field->inner, FIELDS, import);
 }
 
 gather_status gather_onnx_imports_read(gather_onnx *onnx, gather_proto message, uint32_t number) {
@@ -238,14 +294,7 @@ gather_status gather_onnx_imports_read(gather_onnx *onnx, gather_proto message, 
   GATHER_TRY(gather_onnx_count(onnx, message, 10, counts));
   GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof *rows, &rows));
   onnx->imports = (gather_onnx_imports){rows, 0};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != number) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_import(onnx, field.inner, &rows[onnx->imports.count++]));
-  }
+  return gather_onnx_each(onnx, message, number, add_import, rows);
 }
 
 #endif

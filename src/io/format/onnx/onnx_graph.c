@@ -14,92 +14,47 @@
 
 /* ---- attributes, and the values of Constant nodes */
 
-/* AttributeProto.AttributeType, and the fields that hold the values. */
-enum {
-  IS_FLOAT = 1,
-  IS_INT,
-  IS_STRING,
-  IS_TENSOR,
-  IS_GRAPH,
-  IS_FLOATS,
-  IS_INTS,
-  IS_STRINGS,
-  IS_TENSORS,
-  IS_GRAPHS,
-  IS_SPARSE
-};
+/* Of an AttributeProto. */
+enum { FLOAT = 2, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TENSORS, GRAPHS, SPARSE_TENSOR = 22 };
 
-enum {
-  ATTRIBUTE_NAME = 1,
-  FLOAT,
-  INT,
-  STRING,
-  TENSOR,
-  GRAPH,
-  FLOATS,
-  INTS,
-  STRINGS,
-  TENSORS,
-  GRAPHS,
-  TYPE = 20,
-  REFERENCE,
-  SPARSE_TENSOR
-};
+/* Where a graph is in the model. */
+typedef struct place {
+  gather_graph *parent;
+  const char *path;
+  int depth;
+} place;
 
 /* The fields of one attribute; the last of each number. */
 typedef struct parts {
   gather_proto message;
   const char *name, *reference;
   uint64_t type;
-  gather_proto_field fields[GRAPHS + 1], sparse;
+  gather_proto_field fields[SPARSE_TENSOR + 1];
+  const place *at;
 } parts;
 
-/* The types by number; second: if another field has the value. */
-#define NAMES(type) \
-  { type, type " without a value" }
-
-static const char *const TYPE_NAMES[][2] = {NAMES("UNDEFINED"), NAMES("FLOAT"),   NAMES("INT"),    NAMES("STRING"),
-                                            NAMES("TENSOR"),    NAMES("GRAPH"),   NAMES("FLOATS"), NAMES("INTS"),
-                                            NAMES("STRINGS"),   NAMES("TENSORS"), NAMES("GRAPHS"), {"SPARSE_TENSOR"},
-                                            {"SPARSE_TENSORS"}, {"TYPE_PROTO"},   {"TYPE_PROTOS"}};
-
-static const uint32_t FIELD_OF[] = {0, FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TENSORS, GRAPHS};
-
-/* Files of the first versions do not give the type; there the field that is present determines it. */
-static void find_type(parts *p) {
-  for (uint64_t type = IS_FLOAT; type <= IS_GRAPHS && p->type == 0; type++)
-    if (p->fields[FIELD_OF[type]].number != 0) p->type = type;
-}
-
-/* Whether the attribute gives one type but has a value of another. Writers may omit a value that is 0 or empty. */
-static bool is_mixed(const parts *p) {
-  bool other = false;
-  if (p->type < IS_FLOAT || p->type > IS_GRAPHS || p->fields[FIELD_OF[p->type]].number != 0) return false;
-  for (uint32_t field = FLOAT; field <= GRAPHS; field++) other = other || p->fields[field].number != 0;
-  return other;
-}
-
-static const char *type_name(const parts *p) {
-  return p->type < sizeof TYPE_NAMES / sizeof *TYPE_NAMES ? TYPE_NAMES[p->type][is_mixed(p)] : "an unknown type";
-}
-
-static gather_status read_parts(gather_onnx *onnx, gather_proto message, parts *p) {
-  *p = (parts){.message = message, .name = "", .reference = ""};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    if (field.number <= GRAPHS) p->fields[field.number] = field;
-    if (field.number == SPARSE_TENSOR) p->sparse = field;
-    if (field.number == ATTRIBUTE_NAME) GATHER_TRY(gather_onnx_text(onnx, &field, &p->name));
-    if (field.number == REFERENCE) GATHER_TRY(gather_onnx_text(onnx, &field, &p->reference));
-    if (field.number != TYPE) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-    p->type = field.value;
-  }
-  find_type(p);
+static gather_status keep(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  parts *p = into;
+  (void)onnx;
+  p->fields[field->number] = *field;
   return GATHER_OK;
 }
+
+static const gather_onnx_row ATTRIBUTE_FIELDS[] = {{1, GATHER_ONNX_TEXT, offsetof(parts, name), NULL},
+                                                   {FLOAT, GATHER_ONNX_OTHER, 0, keep},
+                                                   {INT, GATHER_ONNX_OTHER, 0, keep},
+                                                   {STRING, GATHER_ONNX_OTHER, 0, keep},
+                                                   {TENSOR, GATHER_ONNX_OTHER, 0, keep},
+                                                   {GRAPH, GATHER_ONNX_OTHER, 0, keep},
+                                                   {FLOATS, GATHER_ONNX_OTHER, 0, keep},
+                                                   {INTS, GATHER_ONNX_OTHER, 0, keep},
+                                                   {STRINGS, GATHER_ONNX_OTHER, 0, keep},
+                                                   {TENSORS, GATHER_ONNX_OTHER, 0, keep},
+                                                   {GRAPHS, GATHER_ONNX_OTHER, 0, keep},
+                                                   {20, GATHER_ONNX_NUMBER, offsetof(parts, type), NULL},
+                                                   {21, GATHER_ONNX_TEXT, offsetof(parts, reference), NULL},
+                                                   {SPARSE_TENSOR, GATHER_ONNX_OTHER, 0, keep},
+                                                   {0}};
 
 static float float_of(uint64_t bits) {
   const uint32_t half = (uint32_t)bits;
@@ -157,11 +112,12 @@ static gather_status read_tensor(gather_onnx *onnx, const parts *p, gather_attri
 /* Of a Constant; other operators have no such attribute. */
 static gather_status read_sparse(gather_onnx *onnx, const parts *p, gather_attribute *attribute) {
   gather_file_tensor *tensor = NULL;
-  if (p->sparse.number == 0 || strcmp(p->name, "sparse_value") != 0) return GATHER_OK;
-  GATHER_TRY(gather_onnx_is(onnx, &p->sparse, GATHER_PROTO_BYTES));
+  const gather_proto_field *field = &p->fields[SPARSE_TENSOR];
+  if (field->number == 0 || strcmp(p->name, "sparse_value") != 0) return GATHER_OK;
+  GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *tensor, &tensor));
   attribute->tensor = tensor;
-  return gather_onnx_sparse(onnx, p->sparse.inner, tensor);
+  return gather_onnx_sparse(onnx, field->inner, tensor);
 }
 
 /* Lists of floats and of strings have no kind of their own; a Constant needs them as a tensor. */
@@ -191,17 +147,10 @@ static gather_status read_strings(gather_onnx *onnx, const parts *p, gather_attr
   return gather_onnx_made(onnx, GATHER_TYPE_STRING, strings, count, p->message.at, tensor);
 }
 
-/* Where a graph is in the model. */
-typedef struct place {
-  gather_graph *parent;
-  const char *path;
-  int depth;
-} place;
-
-static gather_status graph_path(gather_onnx *onnx, const parts *p, const place *at, int64_t number, const char **path) {
+static gather_status graph_path(gather_onnx *onnx, const parts *p, int64_t number, const char **path) {
   char text[256], ordinal[24] = "";
   if (number >= 0) (void)snprintf(ordinal, sizeof ordinal, "_%" PRId64, number);
-  int length = snprintf(text, sizeof text, "%s%s%s/", at->path, p->name, ordinal);
+  int length = snprintf(text, sizeof text, "%s%s%s/", p->at->path, p->name, ordinal);
   /* The length of paths is limited: nested graphs could need names larger than the file. */
   if (length < 0 || (size_t)length >= sizeof text)
     (void)snprintf(text, sizeof text, "graph_%" PRId64 "/", onnx->scopes);
@@ -210,68 +159,103 @@ static gather_status graph_path(gather_onnx *onnx, const parts *p, const place *
   return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a graph's name");
 }
 
-static gather_status read_graph(gather_onnx *onnx, const parts *p, const place *at, const gather_proto_field *field,
-                                int64_t number, gather_attribute *attribute) {
+static gather_status read_nested(gather_onnx *onnx, const parts *p, const gather_proto_field *field, int64_t number,
+                                 gather_attribute *attribute) {
   const char *path = NULL;
   attribute->kind = GATHER_ATTRIBUTE_GRAPH;
   if (field->number == 0)
     return GATHER_ONNX_WRONG(onnx, p->message.at, "attribute '%.100s' has type GRAPH but no graph", p->name);
   GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
-  GATHER_TRY(graph_path(onnx, p, at, number, &path));
-  return gather_onnx_graph(onnx, field->inner, at->parent, path, at->depth + 1, &attribute->graph);
+  GATHER_TRY(graph_path(onnx, p, number, &path));
+  return gather_onnx_graph(onnx, field->inner, p->at->parent, path, p->at->depth + 1, &attribute->graph);
 }
 
-static gather_status read_graphs(gather_onnx *onnx, const parts *p, const place *at, gather_attribute *attributes) {
-  gather_proto message = p->message;
-  for (int64_t i = 0;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != GRAPHS) continue;
-    attributes[i].name = p->name;
-    attributes[i].text.text = "";
-    GATHER_TRY(read_graph(onnx, p, at, &field, i, &attributes[i]));
-    i++;
-  }
+static gather_status read_graph(gather_onnx *onnx, const parts *p, gather_attribute *attribute) {
+  return read_nested(onnx, p, &p->fields[GRAPH], -1, attribute);
 }
 
-static gather_status read_kind(gather_onnx *onnx, const parts *p, const place *at, gather_attribute *attribute) {
-  switch (p->type) {
-    case IS_FLOAT:
-      return read_float(onnx, p, attribute);
-    case IS_INT:
-      return read_integer(onnx, p, attribute);
-    case IS_STRING:
-      return read_text(onnx, p, attribute);
-    case IS_TENSOR:
-      return read_tensor(onnx, p, attribute);
-    case IS_GRAPH:
-      return read_graph(onnx, p, at, &p->fields[GRAPH], -1, attribute);
-    case IS_FLOATS:
-      return read_floats(onnx, p, attribute);
-    case IS_INTS:
-      return read_integers(onnx, p, attribute);
-    case IS_STRINGS:
-      return read_strings(onnx, p, attribute);
-    case IS_SPARSE:
-      return read_sparse(onnx, p, attribute);
-    default:
-      return GATHER_OK;
-  }
+/* An attribute with several graphs: one entry for each. */
+typedef struct graphs {
+  const parts *p;
+  gather_attribute *attributes;
+  int64_t count;
+} graphs;
+
+static gather_status add_graph(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  graphs *g = into;
+  gather_attribute *attribute = &g->attributes[g->count];
+  attribute->name = g->p->name;
+  attribute->text.text = "";
+  return read_nested(onnx, g->p, field, g->count++, attribute);
 }
 
-/* Reads an attribute into one entry, or several: GRAPHS become one for each graph. places: how many; NULL
- * attributes: only counts. */
-static gather_status read_attribute(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path,
-                                    int depth, gather_attribute *attributes, int32_t *places) {
-  parts p;
+static gather_status read_graphs(gather_onnx *onnx, const parts *p, gather_attribute *attributes) {
+  const gather_onnx_row rows[] = {{GRAPHS, GATHER_ONNX_OTHER, 0, add_graph}, {0}};
+  graphs g = {.p = p, .attributes = attributes};
+  return gather_onnx_read(onnx, p->message, rows, &g);
+}
+
+/* AttributeProto.AttributeType by number: its name, second if another field has the value; the field that has it; what reads it. */
+#define TYPE(name) name, name " without a value"
+
+static const struct {
+  const char *name, *mixed;
+  uint32_t field;
+  gather_status (*read)(gather_onnx *onnx, const parts *p, gather_attribute *attribute);
+} TYPES[] = {{TYPE("UNDEFINED"), 0, NULL},
+             {TYPE("FLOAT"), FLOAT, read_float},
+             {TYPE("INT"), INT, read_integer},
+             {TYPE("STRING"), STRING, read_text},
+             {TYPE("TENSOR"), TENSOR, read_tensor},
+             {TYPE("GRAPH"), GRAPH, read_graph},
+             {TYPE("FLOATS"), FLOATS, read_floats},
+             {TYPE("INTS"), INTS, read_integers},
+             {TYPE("STRINGS"), STRINGS, read_strings},
+             {TYPE("TENSORS"), TENSORS, NULL},
+             {TYPE("GRAPHS"), GRAPHS, read_graphs},
+             {"SPARSE_TENSOR", NULL, 0, read_sparse},
+             {"SPARSE_TENSORS", NULL, 0, NULL},
+             {"TYPE_PROTO", NULL, 0, NULL},
+             {"TYPE_PROTOS", NULL, 0, NULL}};
+
+enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
+
+/* Files of the first versions do not give the type; there the field that is present determines it. */
+static void find_type(parts *p) {
+  for (uint64_t type = 1; type < TYPE_COUNT && p->type == 0; type++)
+    if (TYPES[type].field != 0 && p->fields[TYPES[type].field].number != 0) p->type = type;
+}
+
+/* Whether the attribute gives one type but has a value of another. Writers may omit a value that is 0 or empty. */
+static bool is_mixed(const parts *p) {
+  bool other = false;
+  if (p->type >= TYPE_COUNT || TYPES[p->type].field == 0 || p->fields[TYPES[p->type].field].number != 0) return false;
+  for (uint32_t field = FLOAT; field <= GRAPHS; field++) other = other || p->fields[field].number != 0;
+  return other;
+}
+
+static const char *type_name(const parts *p) {
+  if (p->type >= TYPE_COUNT) return "an unknown type";
+  return is_mixed(p) ? TYPES[p->type].mixed : TYPES[p->type].name;
+}
+
+/* How many entries an attribute becomes: GRAPHS become one for each graph. */
+static gather_status count_places(gather_onnx *onnx, gather_proto message, int32_t *places, bool *has_graphs) {
   int64_t counts[GRAPHS + 1];
-  const place at = {parent, path, depth};
   GATHER_TRY(gather_onnx_count(onnx, message, GRAPHS + 1, counts));
   if (counts[GRAPHS] > INT32_MAX / 2) return GATHER_ONNX_WRONG(onnx, message.at, "an attribute has too many graphs");
   *places = counts[GRAPHS] > 1 ? (int32_t)counts[GRAPHS] : 1;
-  if (!attributes) return GATHER_OK;
-  GATHER_TRY(read_parts(onnx, message, &p));
+  *has_graphs = counts[GRAPH] > 0 || counts[GRAPHS] > 0;
+  return GATHER_OK;
+}
+
+static gather_status read_attribute(gather_onnx *onnx, gather_proto message, const place *at,
+                                    gather_attribute *attributes, int32_t *places) {
+  bool has_graphs = false;
+  parts p = {.message = message, .name = "", .reference = "", .at = at};
+  GATHER_TRY(count_places(onnx, message, places, &has_graphs));
+  GATHER_TRY(gather_onnx_read(onnx, message, ATTRIBUTE_FIELDS, &p));
+  find_type(&p);
   for (int32_t i = 0; i < *places; i++)
     attributes[i] = (gather_attribute){.name = p.name, .type = type_name(&p), .text = {"", 0}};
   if (p.reference[0] != '\0') {
@@ -279,9 +263,8 @@ static gather_status read_attribute(gather_onnx *onnx, gather_proto message, gat
     attributes->text = (gather_string){p.reference, strlen(p.reference)};
     return GATHER_OK;
   }
-  if (is_mixed(&p)) return GATHER_OK;
-  if (p.type == IS_GRAPHS) return read_graphs(onnx, &p, &at, attributes);
-  return read_kind(onnx, &p, &at, attributes);
+  if (is_mixed(&p) || p.type >= TYPE_COUNT || !TYPES[p.type].read) return GATHER_OK;
+  return TYPES[p.type].read(onnx, &p, attributes);
 }
 
 /* ---- Constant nodes */
@@ -316,7 +299,7 @@ static gather_status read_constant(gather_onnx *onnx, const gather_node *node, g
 
 /* ---- nodes */
 
-enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, OP, ATTRIBUTE, DOMAIN = 7, OVERLOAD = 8 };
+enum { NODE_INPUT = 1, NODE_OUTPUT, ATTRIBUTE = 5 };
 
 static int64_t version_of(const gather_onnx_imports *imports, const char *domain) {
   for (int64_t i = 0; i < imports->count; i++)
@@ -340,101 +323,87 @@ static gather_status node_path(gather_onnx *onnx, const gather_node *node, const
   return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a node's name");
 }
 
-/* The lists of a node under construction. */
-typedef struct node_lists {
+/* A node under construction. */
+typedef struct node_parts {
+  gather_node node;
   const char **inputs, **outputs;
   gather_attribute *attributes;
-} node_lists;
+  int64_t places; /* of the attributes */
+  bool has_graphs;
+  place at;
+} node_parts;
 
-static gather_status count_attributes(gather_onnx *onnx, gather_proto message, int64_t *count, bool *has_graphs) {
-  *count = 0;
-  *has_graphs = false;
-  for (;;) {
-    gather_proto_field field;
-    int32_t places = 0;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != ATTRIBUTE) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_attribute(onnx, field.inner, NULL, "", 0, NULL, &places));
-    int64_t counts[12];
-    GATHER_TRY(gather_onnx_count(onnx, field.inner, 12, counts));
-    *has_graphs = *has_graphs || counts[6] > 0 || counts[11] > 0;
-    *count += places;
-  }
-}
-
-static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_node *node, const node_lists *l) {
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    switch (field.number) {
-      case 0:
-        return GATHER_OK;
-      case NODE_INPUT:
-        GATHER_TRY(gather_onnx_text(onnx, &field, &l->inputs[node->input_count++]));
-        break;
-      case NODE_OUTPUT:
-        GATHER_TRY(gather_onnx_text(onnx, &field, &l->outputs[node->output_count++]));
-        break;
-      case NODE_NAME:
-        GATHER_TRY(gather_onnx_text(onnx, &field, &node->name));
-        break;
-      case OP:
-        GATHER_TRY(gather_onnx_text(onnx, &field, &node->op));
-        break;
-      case DOMAIN:
-        GATHER_TRY(gather_onnx_domain(onnx, &field, &node->domain));
-        break;
-      case OVERLOAD:
-        GATHER_TRY(gather_onnx_text(onnx, &field, &node->overload));
-        break;
-      default:
-        break;
-    }
-  }
-}
-
-static gather_status read_attributes(gather_onnx *onnx, gather_proto message, gather_graph *graph, const char *path,
-                                     int depth, gather_node *node, gather_attribute *attributes) {
-  for (;;) {
-    gather_proto_field field;
-    int32_t places = 0;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != ATTRIBUTE) continue;
-    GATHER_TRY(read_attribute(onnx, field.inner, graph, path, depth, &attributes[node->attribute_count], &places));
-    node->attribute_count += places;
-  }
-}
-
-static gather_status make_node_lists(gather_onnx *onnx, gather_proto message, gather_node *node, node_lists *l,
-                                     bool *has_graphs) {
-  int64_t counts[8], attributes = 0;
-  GATHER_TRY(gather_onnx_count(onnx, message, 8, counts));
-  GATHER_TRY(count_attributes(onnx, message, &attributes, has_graphs));
-  if (counts[NODE_INPUT] > INT32_MAX || counts[NODE_OUTPUT] > INT32_MAX || attributes > INT32_MAX)
-    return GATHER_ONNX_WRONG(onnx, message.at, "a node has too many inputs, outputs or attributes");
-  GATHER_TRY(gather_onnx_take(onnx, counts[NODE_INPUT], sizeof *l->inputs, &l->inputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[NODE_OUTPUT], sizeof *l->outputs, &l->outputs));
-  GATHER_TRY(gather_onnx_take(onnx, attributes, sizeof *l->attributes, &l->attributes));
-  node->inputs = l->inputs;
-  node->outputs = l->outputs;
-  node->attributes = l->attributes;
+static gather_status count_attribute(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  node_parts *n = into;
+  int32_t places = 0;
+  bool has_graphs = false;
+  GATHER_TRY(count_places(onnx, field->inner, &places, &has_graphs));
+  n->places += places;
+  n->has_graphs = n->has_graphs || has_graphs;
   return GATHER_OK;
 }
 
-static gather_status read_node(gather_onnx *onnx, const gather_proto_field *field, gather_graph *graph,
-                               const char *path, int depth, gather_node *node) {
-  node_lists l;
-  bool has_graphs = false;
-  *node = (gather_node){.name = "", .op = "", .domain = "", .overload = "", .file_offset = field->offset};
-  GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
-  GATHER_TRY(make_node_lists(onnx, field->inner, node, &l, &has_graphs));
-  GATHER_TRY(read_names(onnx, field->inner, node, &l));
-  node->opset = version_of(&onnx->imports, node->domain);
-  if (has_graphs) GATHER_TRY(node_path(onnx, node, path, graph->node_count, &path));
-  return read_attributes(onnx, field->inner, graph, path, depth, node, l.attributes);
+static gather_status add_input(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  node_parts *n = into;
+  return gather_onnx_text(onnx, field, &n->inputs[n->node.input_count++]);
+}
+
+static gather_status add_output(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  node_parts *n = into;
+  return gather_onnx_text(onnx, field, &n->outputs[n->node.output_count++]);
+}
+
+static const gather_onnx_row NODE_FIELDS[] = {{NODE_INPUT, GATHER_ONNX_OTHER, 0, add_input},
+                                              {NODE_OUTPUT, GATHER_ONNX_OTHER, 0, add_output},
+                                              {3, GATHER_ONNX_TEXT, offsetof(node_parts, node.name), NULL},
+                                              {4, GATHER_ONNX_TEXT, offsetof(node_parts, node.op), NULL},
+                                              {7, GATHER_ONNX_DOMAIN, offsetof(node_parts, node.domain), NULL},
+                                              {8, GATHER_ONNX_TEXT, offsetof(node_parts, node.overload), NULL},
+                                              {0}};
+
+static gather_status add_attribute(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  node_parts *n = into;
+  int32_t places = 0;
+  GATHER_TRY(read_attribute(onnx, field->inner, &n->at, &n->attributes[n->node.attribute_count], &places));
+  n->node.attribute_count += places;
+  return GATHER_OK;
+}
+
+static gather_status make_node_lists(gather_onnx *onnx, gather_proto message, node_parts *n) {
+  int64_t counts[8];
+  GATHER_TRY(gather_onnx_count(onnx, message, 8, counts));
+  GATHER_TRY(gather_onnx_each(onnx, message, ATTRIBUTE, count_attribute, n));
+  if (counts[NODE_INPUT] > INT32_MAX || counts[NODE_OUTPUT] > INT32_MAX || n->places > INT32_MAX)
+    return GATHER_ONNX_WRONG(onnx, message.at, "a node has too many inputs, outputs or attributes");
+  GATHER_TRY(gather_onnx_take(onnx, counts[NODE_INPUT], sizeof *n->inputs, &n->inputs));
+  GATHER_TRY(gather_onnx_take(onnx, counts[NODE_OUTPUT], sizeof *n->outputs, &n->outputs));
+  GATHER_TRY(gather_onnx_take(onnx, n->places, sizeof *n->attributes, &n->attributes));
+  n->node.inputs = n->inputs;
+  n->node.outputs = n->outputs;
+  n->node.attributes = n->attributes;
+  return GATHER_OK;
+}
+
+/* The nodes of a graph under construction. */
+typedef struct node_list {
+  gather_graph *graph;
+  const char *path;
+  int depth;
+  gather_node *nodes;
+} node_list;
+
+static gather_status add_node(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  node_list *list = into;
+  gather_graph *graph = list->graph;
+  node_parts n = {.at = {graph, list->path, list->depth}};
+  n.node = (gather_node){.name = "", .op = "", .domain = "", .overload = "", .file_offset = field->offset};
+  GATHER_TRY(make_node_lists(onnx, field->inner, &n));
+  GATHER_TRY(gather_onnx_read(onnx, field->inner, NODE_FIELDS, &n));
+  n.node.opset = version_of(&onnx->imports, n.node.domain);
+  if (n.has_graphs) GATHER_TRY(node_path(onnx, &n.node, list->path, graph->node_count, &n.at.path));
+  GATHER_TRY(gather_onnx_each(onnx, field->inner, ATTRIBUTE, add_attribute, &n));
+  list->nodes[graph->node_count++] = n.node;
+  return GATHER_OK;
 }
 
 /* Appends the constants of nodes; graph->constants has space for them. */
@@ -461,74 +430,74 @@ static gather_status make_room(gather_onnx *onnx, gather_graph *graph) {
   return add_constants(onnx, graph, constants);
 }
 
-static gather_status walk_nodes(gather_onnx *onnx, gather_proto message, uint32_t number, gather_graph *graph,
-                                const char *path, int depth, gather_node *nodes) {
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != number) continue;
-    GATHER_TRY(read_node(onnx, &field, graph, path, depth, &nodes[graph->node_count]));
-    graph->node_count++;
-  }
-}
-
 /* Reads nodes, and appends the constants among them to graph->constants. */
 static gather_status read_nodes(gather_onnx *onnx, gather_proto message, uint32_t number, gather_graph *graph,
                                 const char *path, int depth) {
   int64_t counts[16];
-  gather_node *nodes = NULL;
+  node_list list = {graph, path, depth, NULL};
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
-  GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof *nodes, &nodes));
-  graph->nodes = nodes;
-  GATHER_TRY(walk_nodes(onnx, message, number, graph, path, depth, nodes));
+  GATHER_TRY(gather_onnx_take(onnx, counts[number], sizeof *list.nodes, &list.nodes));
+  graph->nodes = list.nodes;
+  GATHER_TRY(gather_onnx_each(onnx, message, number, add_node, &list));
   return make_room(onnx, graph);
 }
 
 /* ---- graphs */
 
-enum { NODE = 1, GRAPH_NAME = 2, INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, INFO = 13, SPARSE = 15 };
+enum { NODE = 1, INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_INFO = 13, SPARSE = 15 };
 
-/* The lists of a graph under construction. */
-typedef struct graph_lists {
+/* A graph under construction, or a function and its graph. */
+typedef struct graph_parts {
+  gather_graph *graph;
+  const char *name, *domain, *overload;
   gather_value *inputs, *outputs, *infos;
   gather_constant *constants;
-} graph_lists;
+  gather_attribute *defaults;
+  int32_t default_count;
+  place at;
+} graph_parts;
 
-static gather_status read_field(gather_onnx *onnx, const gather_proto_field *field, gather_graph *graph,
-                                const graph_lists *l) {
-  if (field->number == GRAPH_NAME) return gather_onnx_text(onnx, field, &graph->name);
-  if (field->number != INITIALIZER && field->number != GRAPH_INPUT && field->number != GRAPH_OUTPUT &&
-      field->number != INFO && field->number != SPARSE)
-    return GATHER_OK;
-  GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
-  gather_constant *constant;
-  switch (field->number) {
-    case GRAPH_INPUT:
-      return gather_onnx_value(onnx, field->inner, &l->inputs[graph->input_count++]);
-    case GRAPH_OUTPUT:
-      return gather_onnx_value(onnx, field->inner, &l->outputs[graph->output_count++]);
-    case INFO:
-      return gather_onnx_value(onnx, field->inner, &l->infos[graph->info_count++]);
-    default:
-      constant = &l->constants[graph->constant_count++];
-      constant->is_initializer = true;
-      return field->number == SPARSE ? gather_onnx_sparse(onnx, field->inner, &constant->tensor)
-                                     : gather_onnx_tensor(onnx, field->inner, &constant->tensor);
-  }
+static gather_status add_input_value(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  graph_parts *g = into;
+  return gather_onnx_value(onnx, field->inner, &g->inputs[g->graph->input_count++]);
 }
 
-static gather_status make_graph_lists(gather_onnx *onnx, gather_proto message, gather_graph *graph, graph_lists *l) {
-  int64_t counts[16];
-  GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
-  GATHER_TRY(gather_onnx_take(onnx, counts[GRAPH_INPUT], sizeof *l->inputs, &l->inputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[GRAPH_OUTPUT], sizeof *l->outputs, &l->outputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[INFO], sizeof *l->infos, &l->infos));
-  GATHER_TRY(gather_onnx_take(onnx, counts[INITIALIZER] + counts[SPARSE], sizeof *l->constants, &l->constants));
-  graph->inputs = l->inputs;
-  graph->outputs = l->outputs;
-  graph->infos = l->infos;
-  graph->constants = l->constants;
+static gather_status add_output_value(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  graph_parts *g = into;
+  return gather_onnx_value(onnx, field->inner, &g->outputs[g->graph->output_count++]);
+}
+
+static gather_status add_info(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  graph_parts *g = into;
+  return gather_onnx_value(onnx, field->inner, &g->infos[g->graph->info_count++]);
+}
+
+static gather_status add_initializer(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  graph_parts *g = into;
+  gather_constant *constant = &g->constants[g->graph->constant_count++];
+  constant->is_initializer = true;
+  return field->number == SPARSE ? gather_onnx_sparse(onnx, field->inner, &constant->tensor)
+                                 : gather_onnx_tensor(onnx, field->inner, &constant->tensor);
+}
+
+static const gather_onnx_row GRAPH_FIELDS[] = {{2, GATHER_ONNX_TEXT, offsetof(graph_parts, name), NULL},
+                                               {INITIALIZER, GATHER_ONNX_MESSAGE, 0, add_initializer},
+                                               {GRAPH_INPUT, GATHER_ONNX_MESSAGE, 0, add_input_value},
+                                               {GRAPH_OUTPUT, GATHER_ONNX_MESSAGE, 0, add_output_value},
+                                               {GRAPH_INFO, GATHER_ONNX_MESSAGE, 0, add_info},
+                                               {SPARSE, GATHER_ONNX_MESSAGE, 0, add_initializer},
+                                               {0}};
+
+static gather_status make_graph_lists(gather_onnx *onnx, graph_parts *g, int64_t inputs, int64_t outputs, int64_t infos,
+                                      int64_t constants) {
+  GATHER_TRY(gather_onnx_take(onnx, inputs, sizeof *g->inputs, &g->inputs));
+  GATHER_TRY(gather_onnx_take(onnx, outputs, sizeof *g->outputs, &g->outputs));
+  GATHER_TRY(gather_onnx_take(onnx, infos, sizeof *g->infos, &g->infos));
+  GATHER_TRY(gather_onnx_take(onnx, constants, sizeof *g->constants, &g->constants));
+  g->graph->inputs = g->inputs;
+  g->graph->outputs = g->outputs;
+  g->graph->infos = g->infos;
+  g->graph->constants = g->constants;
   return GATHER_OK;
 }
 
@@ -545,23 +514,21 @@ static gather_status add_scope(gather_onnx *onnx, const gather_graph *graph, con
 
 gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path,
                                 int depth, gather_graph **graph) {
-  graph_lists l;
-  gather_proto rest = message;
+  graph_parts g = {.name = ""};
+  int64_t counts[16];
   if (depth > GATHER_ONNX_DEPTH_MAX)
     return GATHER_ONNX_WRONG(onnx, message.at, "graphs are nested deeper than %d levels", GATHER_ONNX_DEPTH_MAX);
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof **graph, graph));
-  (*graph)->name = "";
-  (*graph)->parent = parent;
-  GATHER_TRY(add_scope(onnx, *graph, path));
-  GATHER_TRY(make_graph_lists(onnx, message, *graph, &l));
+  g.graph = *graph;
+  g.graph->parent = parent;
+  GATHER_TRY(add_scope(onnx, g.graph, path));
+  GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
+  GATHER_TRY(make_graph_lists(onnx, &g, counts[GRAPH_INPUT], counts[GRAPH_OUTPUT], counts[GRAPH_INFO],
+                              counts[INITIALIZER] + counts[SPARSE]));
   GATHER_TRY(gather_onnx_external_open(onnx, message, INITIALIZER));
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &rest, &field));
-    if (field.number == 0) break;
-    GATHER_TRY(read_field(onnx, &field, *graph, &l));
-  }
-  return read_nodes(onnx, message, NODE, *graph, path, depth);
+  GATHER_TRY(gather_onnx_read(onnx, message, GRAPH_FIELDS, &g));
+  g.graph->name = g.name;
+  return read_nodes(onnx, message, NODE, g.graph, path, depth);
 }
 
 /* ---- functions */
@@ -571,84 +538,67 @@ enum {
   FUNCTION_OUTPUT = 5,
   FUNCTION_NODE = 7,
   FUNCTION_IMPORT = 9,
-  FUNCTION_DOMAIN = 10,
   FUNCTION_DEFAULT = 11,
-  FUNCTION_INFO = 12,
-  FUNCTION_OVERLOAD = 13
+  FUNCTION_INFO = 12
 };
 
-static gather_status read_function_names(gather_onnx *onnx, gather_proto message, gather_function *function,
-                                         const graph_lists *l) {
-  gather_graph *graph = function->graph;
-  for (;;) {
-    gather_proto_field field;
-    gather_value *value = NULL;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &function->name));
-    if (field.number == FUNCTION_OVERLOAD) GATHER_TRY(gather_onnx_text(onnx, &field, &function->overload));
-    if (field.number == FUNCTION_DOMAIN) GATHER_TRY(gather_onnx_domain(onnx, &field, &function->domain));
-    if (field.number == FUNCTION_INPUT) value = &l->inputs[graph->input_count++];
-    if (field.number == FUNCTION_OUTPUT) value = &l->outputs[graph->output_count++];
-    if (field.number == FUNCTION_INFO) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-      GATHER_TRY(gather_onnx_value(onnx, field.inner, &l->infos[graph->info_count++]));
-    }
-    if (!value) continue;
-    *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
-    GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
-  }
+/* An input or an output: a name without a type. */
+static gather_status add_name(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  graph_parts *g = into;
+  gather_value *value =
+      field->number == FUNCTION_INPUT ? &g->inputs[g->graph->input_count++] : &g->outputs[g->graph->output_count++];
+  *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
+  return gather_onnx_text(onnx, field, &value->name);
 }
 
-/* The attributes with a default. Nodes of the body are not read yet: a graph among them is one of its own. */
-static gather_status read_defaults(gather_onnx *onnx, gather_proto message, int64_t count, const char *path,
-                                   gather_function *function) {
-  gather_attribute *defaults = NULL;
-  if (count > INT32_MAX) return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
-  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *defaults, &defaults));
-  function->defaults = defaults;
-  for (;;) {
-    gather_proto_field field;
-    int32_t places = 0;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != FUNCTION_DEFAULT) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_attribute(onnx, field.inner, NULL, path, 1, NULL, &places));
-    if (places != 1) continue; /* a list of graphs: nothing here uses one */
-    places = 0;
-    GATHER_TRY(
-        read_attribute(onnx, field.inner, function->graph, path, 1, &defaults[function->default_count], &places));
-    function->default_count += places;
-  }
+static const gather_onnx_row FUNCTION_FIELDS[] = {{1, GATHER_ONNX_TEXT, offsetof(graph_parts, name), NULL},
+                                                  {FUNCTION_INPUT, GATHER_ONNX_OTHER, 0, add_name},
+                                                  {FUNCTION_OUTPUT, GATHER_ONNX_OTHER, 0, add_name},
+                                                  {10, GATHER_ONNX_DOMAIN, offsetof(graph_parts, domain), NULL},
+                                                  {FUNCTION_INFO, GATHER_ONNX_MESSAGE, 0, add_info},
+                                                  {13, GATHER_ONNX_TEXT, offsetof(graph_parts, overload), NULL},
+                                                  {0}};
+
+/* An attribute with a default. Nodes of the body are not read yet: a graph among them is one of its own. */
+static gather_status add_default(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  graph_parts *g = into;
+  int32_t places = 0;
+  bool has_graphs = false;
+  GATHER_TRY(count_places(onnx, field->inner, &places, &has_graphs));
+  if (places != 1) return GATHER_OK; /* a list of graphs: nothing here uses one */
+  GATHER_TRY(read_attribute(onnx, field->inner, &g->at, &g->defaults[g->default_count], &places));
+  g->default_count += places;
+  return GATHER_OK;
+}
+
+/* The prefix of its tensors' names. */
+static gather_status function_path(gather_onnx *onnx, const graph_parts *g, const char **kept) {
+  char path[256];
+  int length = snprintf(path, sizeof path, "%s%s%s/", g->domain, g->domain[0] != '\0' ? "." : "", g->name);
+  if (length < 0 || (size_t)length >= sizeof path) (void)snprintf(path, sizeof path, "%.100s/", g->name);
+  *kept = gather_arena_text(&onnx->file->arena, path, strlen(path));
+  if (*kept) return GATHER_OK;
+  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a function's name");
 }
 
 gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gather_function *function) {
   int64_t counts[16];
-  graph_lists l;
-  gather_graph *graph = NULL;
+  graph_parts g = {.name = "", .domain = "", .overload = ""};
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
-  GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *graph, &graph));
-  *function = (gather_function){.domain = "", .name = "", .overload = "", .graph = graph};
-  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INPUT], sizeof *l.inputs, &l.inputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_OUTPUT], sizeof *l.outputs, &l.outputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_INFO], sizeof *l.infos, &l.infos));
-  graph->inputs = l.inputs;
-  graph->outputs = l.outputs;
-  graph->infos = l.infos;
-  GATHER_TRY(read_function_names(onnx, message, function, &l));
+  GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *g.graph, &g.graph));
+  GATHER_TRY(make_graph_lists(onnx, &g, counts[FUNCTION_INPUT], counts[FUNCTION_OUTPUT], counts[FUNCTION_INFO], 0));
+  GATHER_TRY(gather_onnx_read(onnx, message, FUNCTION_FIELDS, &g));
   GATHER_TRY(gather_onnx_imports_read(onnx, message, FUNCTION_IMPORT));
-  graph->name = function->name;
-  char path[256];
-  int length =
-      snprintf(path, sizeof path, "%s%s%s/", function->domain, function->domain[0] != '\0' ? "." : "", function->name);
-  if (length < 0 || (size_t)length >= sizeof path) (void)snprintf(path, sizeof path, "%.100s/", function->name);
-  const char *kept = gather_arena_text(&onnx->file->arena, path, strlen(path));
-  if (!kept)
-    return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a function's name");
-  GATHER_TRY(add_scope(onnx, graph, kept));
-  GATHER_TRY(read_defaults(onnx, message, counts[FUNCTION_DEFAULT], kept, function));
-  return read_nodes(onnx, message, FUNCTION_NODE, graph, kept, 1);
+  g.graph->name = g.name;
+  g.at = (place){g.graph, NULL, 1};
+  GATHER_TRY(function_path(onnx, &g, &g.at.path));
+  GATHER_TRY(add_scope(onnx, g.graph, g.at.path));
+  if (counts[FUNCTION_DEFAULT] > INT32_MAX)
+    return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
+  GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_DEFAULT], sizeof *g.defaults, &g.defaults));
+  GATHER_TRY(gather_onnx_each(onnx, message, FUNCTION_DEFAULT, add_default, &g));
+  *function = (gather_function){g.domain, g.name, g.overload, g.graph, g.defaults, g.default_count};
+  return read_nodes(onnx, message, FUNCTION_NODE, g.graph, g.at.path, 1);
 }
 
 #endif

@@ -33,20 +33,20 @@ typedef struct sparse {
     return gather_file_unreadable((onnx)->file, &why_, tensor, (onnx)->error);     \
   } while (0)
 
+static gather_status read_part(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  sparse *s = into;
+  const bool values = field->number == VALUES;
+  GATHER_TRY(gather_onnx_tensor(onnx, field->inner, values ? &s->values : &s->indices));
+  s->has_values = s->has_values || values;
+  s->has_indices = s->has_indices || !values;
+  return GATHER_OK;
+}
+
 static gather_status read_parts(gather_onnx *onnx, gather_proto message, sparse *s) {
+  static const gather_onnx_row FIELDS[] = {
+      {VALUES, GATHER_ONNX_MESSAGE, 0, read_part}, {INDICES, GATHER_ONNX_MESSAGE, 0, read_part}, {0}};
   *s = (sparse){.offset = message.at};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    if (field.number != VALUES && field.number != INDICES) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(gather_onnx_tensor(onnx, field.inner, field.number == VALUES ? &s->values : &s->indices));
-    if (field.number == VALUES)
-      s->has_values = true;
-    else
-      s->has_indices = true;
-  }
+  GATHER_TRY(gather_onnx_read(onnx, message, FIELDS, s));
   if (!s->has_values) return GATHER_ONNX_WRONG(onnx, s->offset, "a sparse tensor has no values");
   s->count = gather_tensor_len(&s->values.tensor);
   return GATHER_OK;

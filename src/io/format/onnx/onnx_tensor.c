@@ -33,6 +33,11 @@ typedef struct tensor_parts {
 
 enum { FLOATS = 4, INT32S = 5, STRINGS = 6, INT64S = 7, RAW = 9, DOUBLES = 10, UINT64S = 11 };
 
+/* The wire type of one number of a list. */
+static gather_proto_wire wire_of(uint32_t number) {
+  return number == FLOATS ? GATHER_PROTO_FIXED32 : number == DOUBLES ? GATHER_PROTO_FIXED64 : GATHER_PROTO_VARINT;
+}
+
 static uint32_t list_of(gather_type type) {
   switch (type) {
     case GATHER_TYPE_FLOAT32:
@@ -128,6 +133,7 @@ static int64_t unit_of(const gather_type_info *info) {
 typedef struct target {
   uint8_t *bytes;
   int64_t at, unit;
+  gather_proto_wire wire;
   gather_type_info info; /* of one value: the parts of a complex number are floats */
 } target;
 
@@ -146,8 +152,8 @@ static void store_next(target *to, uint64_t value) {
   to->at++;
 }
 
-static gather_status store_field(gather_onnx *onnx, const gather_proto_field *field, gather_proto_wire wire,
-                                 target *to) {
+static gather_status store_field(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  target *to = into;
   if (field->wire != GATHER_PROTO_BYTES) {
     store_next(to, field->value);
     return GATHER_OK;
@@ -155,7 +161,7 @@ static gather_status store_field(gather_onnx *onnx, const gather_proto_field *fi
   gather_proto list = field->inner;
   while (list.at < list.end) {
     uint64_t value = 0;
-    const char *wrong = gather_proto_packed(&list, wire, &value);
+    const char *wrong = gather_proto_packed(&list, to->wire, &value);
     if (wrong) return GATHER_ONNX_WRONG(onnx, list.at, "%s", wrong);
     store_next(to, value);
   }
@@ -163,20 +169,13 @@ static gather_status store_field(gather_onnx *onnx, const gather_proto_field *fi
 }
 
 static gather_status unpack(gather_onnx *onnx, gather_proto message, uint32_t number, gather_file_tensor *tensor) {
-  target to = {.info = *gather_type_get(tensor->tensor.type)};
+  const gather_onnx_row rows[] = {{number, GATHER_ONNX_OTHER, 0, store_field}, {0}};
+  target to = {.wire = wire_of(number), .info = *gather_type_get(tensor->tensor.type)};
   to.unit = unit_of(&to.info);
   if (to.info.kind == GATHER_KIND_COMPLEX) to.info.bits /= 2;
   GATHER_TRY(gather_onnx_take(onnx, tensor->bytes, 1, &to.bytes));
   tensor->tensor.data = to.bytes;
-  gather_proto_wire wire = number == FLOATS    ? GATHER_PROTO_FIXED32
-                           : number == DOUBLES ? GATHER_PROTO_FIXED64
-                                               : GATHER_PROTO_VARINT;
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == number) GATHER_TRY(store_field(onnx, &field, wire, &to));
-  }
+  return gather_onnx_read(onnx, message, rows, &to);
 }
 
 static gather_status read_list(gather_onnx *onnx, gather_proto message, const tensor_parts *parts, uint32_t number,
@@ -231,14 +230,8 @@ static gather_status check_field(gather_onnx *onnx, const tensor_parts *parts, u
   return GATHER_OK;
 }
 
-/* The last raw_data; parts->view may be of another field after it. */
-static gather_status view_raw(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor) {
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == RAW) GATHER_TRY(use_bytes(onnx, field.inner.map, field.inner.end, field.inner.at, tensor));
-  }
+static gather_status use_raw(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  return use_bytes(onnx, field->inner.map, field->inner.end, field->inner.at, into);
 }
 
 static gather_status use_external(gather_onnx *onnx, const tensor_parts *parts, gather_file_tensor *tensor) {
@@ -279,7 +272,7 @@ static gather_status read_values(gather_onnx *onnx, gather_proto message, const 
   if (empty) return GATHER_OK;
   if (number != RAW) return read_list(onnx, message, parts, number, tensor);
   GATHER_TRY(read_raw(onnx, parts, tensor));
-  return view_raw(onnx, message, tensor);
+  return gather_onnx_each(onnx, message, RAW, use_raw, tensor); /* the last one; parts->view may be of another field */
 }
 
 /* ---- a TensorProto without its values */
@@ -303,7 +296,8 @@ static gather_status add_length(gather_onnx *onnx, tensor_parts *parts, int64_t 
   return GATHER_OK;
 }
 
-static gather_status read_lengths(gather_onnx *onnx, const gather_proto_field *field, tensor_parts *parts) {
+static gather_status read_lengths(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  tensor_parts *parts = into;
   if (field->wire == GATHER_PROTO_VARINT) return add_length(onnx, parts, field->offset, field->value);
   GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
   gather_proto list = field->inner;
@@ -334,35 +328,35 @@ static gather_status read_decimal(gather_onnx *onnx, const gather_proto_field *f
 }
 
 /* A key and its value; other keys than location, offset and length are skipped. */
-static gather_status read_external(gather_onnx *onnx, gather_proto message, tensor_parts *parts) {
-  const char *key = "";
-  gather_proto_field field, value = {0};
-  for (;;) {
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &key));
-    if (field.number == 2) value = field;
-  }
-  if (value.number == 0) return GATHER_OK;
-  if (strcmp(key, "location") == 0) return gather_onnx_text(onnx, &value, &parts->location);
-  if (strcmp(key, "offset") == 0) return read_decimal(onnx, &value, &parts->data_offset);
-  if (strcmp(key, "length") == 0) return read_decimal(onnx, &value, &parts->data_length);
+typedef struct external_entry {
+  const char *key;
+  gather_proto_field value;
+} external_entry;
+
+static gather_status read_external(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  static const gather_onnx_row FIELDS[] = {{1, GATHER_ONNX_TEXT, offsetof(external_entry, key), NULL},
+                                           {2, GATHER_ONNX_FIELD, offsetof(external_entry, value), NULL},
+                                           {0}};
+  tensor_parts *parts = into;
+  external_entry e = {.key = ""};
+  parts->external_offset = field->offset;
+  GATHER_TRY(gather_onnx_read(onnx, field->inner, FIELDS, &e));
+  if (e.value.number == 0) return GATHER_OK;
+  if (strcmp(e.key, "location") == 0) return gather_onnx_text(onnx, &e.value, &parts->location);
+  if (strcmp(e.key, "offset") == 0) return read_decimal(onnx, &e.value, &parts->data_offset);
+  if (strcmp(e.key, "length") == 0) return read_decimal(onnx, &e.value, &parts->data_length);
   return GATHER_OK;
 }
 
-static gather_proto_wire wire_of_values(uint32_t number) {
-  if (number == 4) return GATHER_PROTO_FIXED32;
-  return number == 10 ? GATHER_PROTO_FIXED64 : GATHER_PROTO_VARINT;
-}
-
 /* Counts a field's values. Packed numbers of fixed size are not read. */
-static gather_status count_values(gather_onnx *onnx, const gather_proto_field *field, tensor_parts *parts) {
+static gather_status count_values(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  tensor_parts *parts = into;
   int64_t *count = &parts->counts[field->number], bytes = field->inner.end - field->inner.at;
-  gather_proto_wire wire = wire_of_values(field->number);
+  gather_proto_wire wire = wire_of(field->number);
   parts->offsets[field->number] = field->offset;
-  if (field->number == 6 || field->number == 9) {
+  if (field->number == STRINGS || field->number == RAW) {
     GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
-    *count = field->number == 9 ? bytes : *count + 1;
+    *count = field->number == RAW ? bytes : *count + 1;
   } else if (field->wire == GATHER_PROTO_BYTES && wire != GATHER_PROTO_VARINT) {
     int64_t size = wire == GATHER_PROTO_FIXED32 ? 4 : 8;
     if (bytes % size != 0)
@@ -376,40 +370,35 @@ static gather_status count_values(gather_onnx *onnx, const gather_proto_field *f
   return GATHER_OK;
 }
 
-static gather_status read_field(gather_onnx *onnx, const gather_proto_field *field, tensor_parts *parts) {
-  switch (field->number) {
-    case 1:
-      return read_lengths(onnx, field, parts);
-    case 2:
-      parts->type_offset = field->offset;
-      parts->type_number = field->value;
-      return gather_onnx_is(onnx, field, GATHER_PROTO_VARINT);
-    case 3:
-      return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, field->offset,
-                              "tensor segments are not supported");
-    case 4:
-    case 5:
-    case 6:
-    case 7:
-    case 9:
-    case 10:
-    case 11:
-      return count_values(onnx, field, parts);
-    case 8:
-      return gather_onnx_text(onnx, field, &parts->name);
-    case 13:
-      GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
-      parts->external_offset = field->offset;
-      return read_external(onnx, field->inner, parts);
-    case 14:
-      GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_VARINT));
-      if (field->value > 1) return GATHER_ONNX_WRONG(onnx, field->offset, "data_location is neither 0 nor 1");
-      parts->external = field->value == 1;
-      return GATHER_OK;
-    default:
-      return GATHER_OK;
-  }
+static gather_status read_type_number(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  tensor_parts *parts = into;
+  parts->type_offset = field->offset;
+  parts->type_number = field->value;
+  return gather_onnx_is(onnx, field, GATHER_PROTO_VARINT);
 }
+
+static gather_status refuse_segment(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  (void)into;
+  return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, field->offset,
+                          "tensor segments are not supported");
+}
+
+static gather_status read_location(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  tensor_parts *parts = into;
+  GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_VARINT));
+  if (field->value > 1) return GATHER_ONNX_WRONG(onnx, field->offset, "data_location is neither 0 nor 1");
+  parts->external = field->value == 1;
+  return GATHER_OK;
+}
+
+static const gather_onnx_row TENSOR[] = {
+    {1, GATHER_ONNX_OTHER, 0, read_lengths},       {2, GATHER_ONNX_OTHER, 0, read_type_number},
+    {3, GATHER_ONNX_OTHER, 0, refuse_segment},     {FLOATS, GATHER_ONNX_OTHER, 0, count_values},
+    {INT32S, GATHER_ONNX_OTHER, 0, count_values},  {STRINGS, GATHER_ONNX_OTHER, 0, count_values},
+    {INT64S, GATHER_ONNX_OTHER, 0, count_values},  {8, GATHER_ONNX_TEXT, offsetof(tensor_parts, name), NULL},
+    {RAW, GATHER_ONNX_OTHER, 0, count_values},     {DOUBLES, GATHER_ONNX_OTHER, 0, count_values},
+    {UINT64S, GATHER_ONNX_OTHER, 0, count_values}, {13, GATHER_ONNX_MESSAGE, 0, read_external},
+    {14, GATHER_ONNX_OTHER, 0, read_location},     {0}};
 
 static gather_status read_parts(gather_onnx *onnx, gather_proto message, tensor_parts *parts) {
   *parts = (tensor_parts){.offset = message.at,
@@ -418,12 +407,7 @@ static gather_status read_parts(gather_onnx *onnx, gather_proto message, tensor_
                           .external_offset = message.at,
                           .data_offset = -1,
                           .data_length = -1};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    GATHER_TRY(read_field(onnx, &field, parts));
-  }
+  GATHER_TRY(gather_onnx_read(onnx, message, TENSOR, parts));
   parts->type = find_type(parts->type_number);
   if (parts->type) return GATHER_OK;
   if (parts->type_number == 0) return GATHER_ONNX_WRONG(onnx, parts->type_offset, "a tensor has no type");
@@ -471,24 +455,16 @@ typedef struct locations {
   int64_t count;
 } locations;
 
-static void add(const gather_onnx *onnx, locations *found, const char *location) {
-  if (found->count == MOST || gather_sibling_find(onnx->file, location)) return;
-  for (int64_t i = 0; i < found->count; i++)
-    if (strcmp(found->at[i], location) == 0) return;
-  found->at[found->count++] = location;
-}
-
-static gather_status read_graph(gather_onnx *onnx, gather_proto message, uint32_t initializer, locations *found) {
+static gather_status add_location(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  locations *found = into;
   tensor_parts parts;
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != initializer) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_parts(onnx, field.inner, &parts));
-    if (parts.external && parts.location) add(onnx, found, parts.location);
-  }
+  GATHER_TRY(read_parts(onnx, field->inner, &parts));
+  if (!parts.external || !parts.location) return GATHER_OK;
+  if (found->count == MOST || gather_sibling_find(onnx->file, parts.location)) return GATHER_OK;
+  for (int64_t i = 0; i < found->count; i++)
+    if (strcmp(found->at[i], parts.location) == 0) return GATHER_OK;
+  found->at[found->count++] = parts.location;
+  return GATHER_OK;
 }
 
 /* What is wrong with the model is said when its tensors are read, in their order. */
@@ -498,94 +474,99 @@ gather_status gather_onnx_external_open(const gather_onnx *onnx, gather_proto gr
   gather_onnx quiet = *onnx;
   if (!onnx->file->client) return GATHER_OK;
   quiet.error = &ignored;
-  (void)read_graph(&quiet, graph, initializer, &found);
+  const gather_status stopped = gather_onnx_each(&quiet, graph, initializer, add_location, &found);
+  (void)stopped;
   return gather_siblings_map_urls(onnx->file, found.at, found.count, NULL, onnx->error);
 }
 
 /* ---- declarations of values: name, type and shape */
 
 /* A length or its name. If both are given, the last counts; a length below 0 is ignored. */
-static gather_status read_dim(gather_onnx *onnx, gather_proto message, gather_dim *dim) {
+static gather_status read_length(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  gather_dim *dim = into;
+  const int64_t length = (int64_t)field->value;
+  GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_VARINT));
+  *dim = length >= 0 ? (gather_dim){length, length, NULL} : (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
+  return GATHER_OK;
+}
+
+static gather_status read_symbol(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  gather_dim *dim = into;
   *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != 1 && field.number != 2) continue;
-    *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
-    if (field.number == 1) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-      int64_t length = (int64_t)field.value;
-      if (length >= 0) *dim = (gather_dim){length, length, NULL};
-    } else {
-      GATHER_TRY(gather_onnx_text(onnx, &field, &dim->symbol));
-      if (dim->symbol[0] == '\0') dim->symbol = NULL;
-    }
-  }
+  GATHER_TRY(gather_onnx_text(onnx, field, &dim->symbol));
+  if (dim->symbol[0] == '\0') dim->symbol = NULL;
+  return GATHER_OK;
+}
+
+/* The value that is read, and its list of lengths. */
+typedef struct declaration {
+  gather_value value;
+  gather_dim *dims;
+} declaration;
+
+static gather_status add_dim(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  static const gather_onnx_row FIELDS[] = {
+      {1, GATHER_ONNX_OTHER, 0, read_length}, {2, GATHER_ONNX_OTHER, 0, read_symbol}, {0}};
+  declaration *d = into;
+  gather_dim *dim = &d->dims[d->value.rank++];
+  *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
+  return gather_onnx_read(onnx, field->inner, FIELDS, dim);
 }
 
 /* A rank above GATHER_MAX_RANK is treated as unknown. */
-static gather_status read_shape(gather_onnx *onnx, gather_proto message, gather_value *value) {
+static gather_status read_shape(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  declaration *d = into;
   int64_t counts[2];
-  gather_dim *dims = NULL;
-  GATHER_TRY(gather_onnx_count(onnx, message, 2, counts));
-  value->rank = -1;
-  value->dims = NULL;
-  if (counts[1] > GATHER_MAX_RANK) return GATHER_OK;
-  value->rank = 0;
-  if (counts[1] == 0) return GATHER_OK;
-  GATHER_TRY(gather_onnx_take(onnx, counts[1], sizeof *dims, &dims));
-  value->dims = dims;
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number != 1) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_dim(onnx, field.inner, &dims[value->rank++]));
-  }
+  GATHER_TRY(gather_onnx_count(onnx, field->inner, 2, counts));
+  d->value.rank = counts[1] > GATHER_MAX_RANK ? -1 : 0;
+  d->value.dims = NULL;
+  if (counts[1] > GATHER_MAX_RANK || counts[1] == 0) return GATHER_OK;
+  GATHER_TRY(gather_onnx_take(onnx, counts[1], sizeof *d->dims, &d->dims));
+  d->value.dims = d->dims;
+  return gather_onnx_each(onnx, field->inner, 1, add_dim, d);
 }
 
-static gather_status read_tensor_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-      const gather_type_info *info = find_type(field.value);
-      value->type = info ? info->type : GATHER_TYPE_NONE;
-    } else if (field.number == 2) {
-      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-      GATHER_TRY(read_shape(onnx, field.inner, value));
-    }
-  }
+static gather_status read_element_type(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  declaration *d = into;
+  GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_VARINT));
+  const gather_type_info *info = find_type(field->value);
+  d->value.type = info ? info->type : GATHER_TYPE_NONE;
+  return GATHER_OK;
 }
 
-/* Types other than tensors (sequence, map, opaque, sparse tensor, optional) are skipped. */
-static gather_status read_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number >= 4 && field.number <= 9 && field.number != 6) value->no_tensor = true;
-    if (field.number != 1) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_tensor_type(onnx, field.inner, value));
-  }
+static gather_status read_tensor_type(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  static const gather_onnx_row FIELDS[] = {
+      {1, GATHER_ONNX_OTHER, 0, read_element_type}, {2, GATHER_ONNX_MESSAGE, 0, read_shape}, {0}};
+  return gather_onnx_read(onnx, field->inner, FIELDS, into);
+}
+
+/* Types other than tensors are skipped. */
+static gather_status no_tensor(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  declaration *d = into;
+  (void)onnx;
+  (void)field;
+  d->value.no_tensor = true;
+  return GATHER_OK;
+}
+
+static gather_status read_type(gather_onnx *onnx, const gather_proto_field *field, void *into) {
+  static const gather_onnx_row FIELDS[] = {{1, GATHER_ONNX_MESSAGE, 0, read_tensor_type},
+                                           {4, GATHER_ONNX_OTHER, 0, no_tensor}, /* sequence */
+                                           {5, GATHER_ONNX_OTHER, 0, no_tensor}, /* map */
+                                           {7, GATHER_ONNX_OTHER, 0, no_tensor}, /* opaque */
+                                           {8, GATHER_ONNX_OTHER, 0, no_tensor}, /* sparse tensor */
+                                           {9, GATHER_ONNX_OTHER, 0, no_tensor}, /* optional */
+                                           {0}};
+  return gather_onnx_read(onnx, field->inner, FIELDS, into);
 }
 
 gather_status gather_onnx_value(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) return GATHER_OK;
-    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
-    if (field.number != 2) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_type(onnx, field.inner, value));
-  }
+  static const gather_onnx_row FIELDS[] = {
+      {1, GATHER_ONNX_TEXT, offsetof(declaration, value.name), NULL}, {2, GATHER_ONNX_MESSAGE, 0, read_type}, {0}};
+  declaration d = {.value = {.name = "", .type = GATHER_TYPE_NONE, .rank = -1}};
+  GATHER_TRY(gather_onnx_read(onnx, message, FIELDS, &d));
+  *value = d.value;
+  return GATHER_OK;
 }
 
 #endif

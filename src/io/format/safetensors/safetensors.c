@@ -14,7 +14,6 @@
 #include "io/format/format.h"
 #include "io/format/safetensors/safetensors_json.h"
 #include "io/format/span.h"
-#include "io/format/text/utf8.h"
 
 /* ---- recognising files and shard indices by their bytes, also without Jansson, so that the message can say what is missing */
 
@@ -26,8 +25,6 @@ static bool is_file(const gather_map *map) {
   return map->size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
 }
 
-static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 /* Whether a byte of a remote file can be read. */
 static bool has(const gather_map *map, int64_t at) { return gather_map_need(map, at, 1, NULL) == GATHER_OK; }
 
@@ -38,7 +35,7 @@ static bool is_index(const gather_map *map) {
   const int64_t most = 100 * 1000 * 1000, key_bytes = (int64_t)sizeof KEY - 1;
   const uint8_t *bytes = map->bytes;
   int64_t at = 0, size = map->size;
-  while (at < size && has(map, at) && is_blank(bytes[at])) at++;
+  while (at < size && has(map, at) && gather_json_is_blank(bytes[at])) at++;
   if (at == size || !has(map, at) || bytes[at] != '{') return false;
   if (size > most && map->remote) return false;
   if (size > most) size = most;
@@ -53,214 +50,8 @@ static bool is_index(const gather_map *map) {
 
 #ifdef GATHER_HAVE_JANSSON
 
-/* ---- JSON, member by member. A header may have 100 MB, and a tree of it would need many times as much. So this code finds where each
- * value begins and ends, and Jansson parses one tensor's entry at a time. This also gives errors their byte position. */
-
 /* The limit of the reference implementation; also used for an index. */
 enum { JSON_MAX = 100 * 1000 * 1000 };
-
-/* Iterates over the members of an object. At the start all zero except `rest`. */
-typedef struct json_walk {
-  gather_json_part rest;  /* the unread rest; at the end, what follows the object */
-  gather_json_part key;   /* of the member, with its quotes */
-  gather_json_part value; /* likewise */
-  bool begun, ended;
-} json_walk;
-
-/* A tensor's entry takes a few hundred bytes. */
-enum { LONGEST_VALUE = 1 << 20 };
-
-/* Fails if the bytes are not UTF-8. */
-static gather_status check_utf8(const gather_json *json, gather_json_part text) {
-  int64_t wrong = gather_utf8_check((const char *)json->bytes + text.at, text.end - text.at);
-  return wrong < 0 ? GATHER_OK : GATHER_JSON_WRONG(json, text.at + wrong, "the JSON is not UTF-8");
-}
-
-/* The next byte after white space; 0 at the end. */
-static uint8_t peek(const gather_json *json, gather_json_part *rest) {
-  while (rest->at < rest->end && is_blank(json->bytes[rest->at])) rest->at++;
-  return rest->at < rest->end ? json->bytes[rest->at] : 0;
-}
-
-static gather_status expect(const gather_json *json, gather_json_part *rest, char c) {
-  uint8_t found = peek(json, rest);
-  if (found == (uint8_t)c) {
-    rest->at++;
-    return GATHER_OK;
-  }
-  if (rest->at == rest->end) return GATHER_JSON_WRONG(json, rest->at, "the JSON ends; expected '%c'", c);
-  if (found < ' ' || found > '~')
-    return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found byte %u", c, (unsigned)found);
-  return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found '%c'", c, (char)found);
-}
-
-/* The end of the string that begins at `at`; -1 if it does not end. */
-static int64_t text_end(const gather_json *json, int64_t at, int64_t end) {
-  for (at++; at < end; at++) {
-    if (json->bytes[at] == '"') return at + 1;
-    if (json->bytes[at] == '\\') at++;
-  }
-  return -1;
-}
-
-/* The end of the array or object that begins at `at`. Both kinds of brackets count alike: Jansson checks that they
- * match. */
-static int64_t nest_end(const gather_json *json, int64_t at, int64_t end) {
-  for (int64_t depth = 0; at >= 0 && at < end;) {
-    uint8_t c = json->bytes[at];
-    if (c == '"') {
-      at = text_end(json, at, end);
-      continue;
-    }
-    at++;
-    if (c == '{' || c == '[') depth++;
-    if ((c == '}' || c == ']') && --depth == 0) return at;
-  }
-  return -1;
-}
-
-static int64_t word_end(const gather_json *json, int64_t at, int64_t end) {
-  while (at < end && !is_blank(json->bytes[at]) && !strchr(",:{}[]\"", json->bytes[at])) at++;
-  return at;
-}
-
-static gather_status take_value(const gather_json *json, gather_json_part *rest, gather_json_part *value) {
-  uint8_t first = peek(json, rest);
-  value->at = rest->at;
-  if (first == '"')
-    value->end = text_end(json, rest->at, rest->end);
-  else if (first == '{' || first == '[')
-    value->end = nest_end(json, rest->at, rest->end);
-  else
-    value->end = word_end(json, rest->at, rest->end);
-  if (value->end < 0) return GATHER_JSON_WRONG(json, rest->end, "the JSON ends within a value");
-  if (value->end == value->at) return GATHER_JSON_WRONG(json, value->at, "expected a value in the JSON");
-  rest->at = value->end;
-  return GATHER_OK;
-}
-
-/* Reads the next member; walk->ended: there is none. */
-static gather_status next_member(const gather_json *json, json_walk *walk) {
-  gather_json_part *rest = &walk->rest;
-  bool is_first = !walk->begun;
-  walk->begun = true;
-  if (is_first) GATHER_TRY(expect(json, rest, '{'));
-  if (peek(json, rest) == '}') {
-    rest->at++;
-    walk->ended = true;
-    return GATHER_OK;
-  }
-  if (!is_first) GATHER_TRY(expect(json, rest, ','));
-  if (peek(json, rest) != '"') return expect(json, rest, '"');
-  GATHER_TRY(take_value(json, rest, &walk->key));
-  GATHER_TRY(expect(json, rest, ':'));
-  return take_value(json, rest, &walk->value);
-}
-
-/* Counts the members of an object. */
-static gather_status count_members(const gather_json *json, gather_json_part object, int64_t *len) {
-  json_walk walk = {.rest = object};
-  for (*len = 0;; (*len)++) {
-    GATHER_TRY(next_member(json, &walk));
-    if (walk.ended) return GATHER_OK;
-  }
-}
-
-/* Fails if anything except white space follows an object that was read to its end. */
-static gather_status check_end(const gather_json *json, const json_walk *walk) {
-  gather_json_part rest = walk->rest;
-  (void)peek(json, &rest);
-  if (rest.at == rest.end) return GATHER_OK;
-  return GATHER_JSON_WRONG(json, rest.at, "unexpected text after the JSON object");
-}
-
-static bool begins(const gather_json *json, gather_json_part value, char first) {
-  return json->bytes[value.at] == (uint8_t)first;
-}
-
-/* When out of memory, Jansson sometimes gives no message, or one about a valid string: invalid strings have other
- * messages. */
-static bool lacks_memory(const json_error_t *why) {
-  static const char *const DISGUISES[] = {"invalid token near '\"", "string or '}' expected near '\""};
-  if (json_error_code(why) == json_error_out_of_memory || why->text[0] == '\0') return true;
-  for (size_t i = 0; i < sizeof DISGUISES / sizeof *DISGUISES; i++)
-    if (strncmp(why->text, DISGUISES[i], strlen(DISGUISES[i])) == 0) return true;
-  return false;
-}
-
-/* Jansson's position is after the invalid token, but before a byte that a string may not contain. */
-static gather_status refuse(const gather_json *json, gather_json_part value, const json_error_t *why) {
-  if (lacks_memory(why)) return GATHER_JSON_NO_MEMORY(json);
-  bool ends_before = strncmp(why->text, "control", 7) == 0 || strncmp(why->text, "unexpected newline", 18) == 0;
-  int64_t at = value.at + why->position - (why->position > 0 && !ends_before);
-  return GATHER_JSON_WRONG(json, at < value.end ? at : value.end, "malformed JSON: %.120s", why->text);
-}
-
-gather_status gather_json_load(const gather_json *json, gather_json_part value, json_t **tree) {
-  json_error_t why = {.text = ""};
-  int64_t bytes = value.end - value.at;
-  *tree = NULL;
-  if (bytes > LONGEST_VALUE && !begins(json, value, '"'))
-    return gather_fail_file(json->error, GATHER_UNSUPPORTED, json->name, value.at,
-                            "a value of %" PRId64 " bytes in the JSON; at most %d are supported", bytes, LONGEST_VALUE);
-  const char *text = (const char *)json->bytes + value.at;
-  *tree = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
-  return *tree ? GATHER_OK : refuse(json, value, &why);
-}
-
-/* The code unit of a \u escape that begins at `at`; -1 if there is none. */
-static int32_t escaped_unit(const gather_json *json, int64_t at, int64_t end) {
-  int32_t unit = 0;
-  if (end - at < 6 || json->bytes[at] != '\\' || json->bytes[at + 1] != 'u') return -1;
-  for (int64_t i = at + 2; i < at + 6; i++) {
-    const int c = json->bytes[i] | 0x20; /* lower case; digits stay */
-    if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) return -1;
-    unit = unit * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
-  }
-  return unit;
-}
-
-/* The UTF-8 length of the character of an escape, and in *bytes the length of the escape; -1 if it is invalid. */
-static int64_t escaped_bytes(const gather_json *json, int64_t at, int64_t end, int64_t *bytes) {
-  const int32_t unit = escaped_unit(json, at, end);
-  *bytes = 2;
-  if (unit < 0) return end - at >= 2 && strchr("\"\\/bfnrt", json->bytes[at + 1]) ? 1 : -1;
-  *bytes = 6;
-  if (unit < 0xd800 || unit >= 0xe000) return unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
-  *bytes = 12;
-  const int32_t low = escaped_unit(json, at + 6, end);
-  return unit < 0xdc00 && low >= 0xdc00 && low < 0xe000 ? 4 : -1;
-}
-
-/* The length of a decoded string; -1 if it is invalid. */
-static int64_t decoded_bytes(const gather_json *json, gather_json_part value) {
-  int64_t bytes = 0, step;
-  for (int64_t at = value.at + 1, end = value.end - 1; at < end; at += step) {
-    int64_t now = step = 1;
-    if (json->bytes[at] < ' ') return -1;
-    if (json->bytes[at] == '\\') now = escaped_bytes(json, at, end, &step);
-    if (now < 0) return -1;
-    bytes += now;
-  }
-  return bytes;
-}
-
-/* A string, in the file's arena. what: its name for the message if it is not a string. */
-static gather_status take_text(const gather_json *json, gather_json_part value, const char *what, const char **text) {
-  json_t *tree = NULL;
-  if (!begins(json, value, '"')) return GATHER_JSON_WRONG(json, value.at, "%s is not a string", what);
-  /* When out of memory, Jansson 2.14 drops the byte for which its buffer should have grown, and goes on: the result
-   * is another string, or an error for a valid one. */
-  const int64_t expected = decoded_bytes(json, value);
-  const gather_status status = gather_json_load(json, value, &tree);
-  if (status != GATHER_OK) return expected < 0 ? status : GATHER_JSON_NO_MEMORY(json);
-  const size_t bytes = json_string_length(tree);
-  const bool whole = (int64_t)bytes == expected, has_zero = memchr(json_string_value(tree), '\0', bytes) != NULL;
-  *text = has_zero || !whole ? NULL : gather_arena_text(&json->file->arena, json_string_value(tree), bytes);
-  json_decref(tree);
-  if (has_zero && whole) return GATHER_JSON_WRONG(json, value.at, "%s contains a zero byte", what);
-  return *text ? GATHER_OK : GATHER_JSON_NO_MEMORY(json);
-}
 
 /* ---- a file */
 
@@ -414,7 +205,7 @@ static gather_status read_tree(const safetensors_file *st, const json_t *tree, g
 static gather_status read_entry(const safetensors_file *st, gather_json_part value, gather_file_tensor *tensor,
                                 gather_file_span *span) {
   json_t *tree = NULL;
-  if (!begins(&st->json, value, '{'))
+  if (st->json.bytes[value.at] != '{')
     return GATHER_JSON_WRONG(&st->json, value.at, "the entry of the tensor '%.100s' is not an object", tensor->name);
   GATHER_TRY(gather_json_load(&st->json, value, &tree));
   gather_status status = read_tree(st, tree, tensor, span);
@@ -427,12 +218,12 @@ static gather_status read_entry(const safetensors_file *st, gather_json_part val
 /* "__metadata__" does not concern the tensors: it is ignored. */
 static gather_status read_members(safetensors_file *st, gather_json_part header) {
   const gather_json *json = &st->json;
-  json_walk walk = {.rest = header};
+  gather_json_walk walk = {.rest = header};
   for (;;) {
     const char *name = NULL;
-    GATHER_TRY(next_member(json, &walk));
-    if (walk.ended) return check_end(json, &walk);
-    GATHER_TRY(take_text(json, walk.key, "a tensor name", &name));
+    GATHER_TRY(gather_json_next(json, &walk));
+    if (walk.ended) return gather_json_end(json, &walk);
+    GATHER_TRY(gather_json_text(json, walk.key, "a tensor name", &name));
     if (strcmp(name, "__metadata__") == 0) continue;
     gather_file_tensor *tensor = &st->tensors[st->len];
     gather_file_span *span = &st->spans[st->len++];
@@ -468,8 +259,8 @@ static gather_status read_file(safetensors_file *st, const gather_map *map) {
   GATHER_TRY(read_length(st, map));
   st->json.bytes = map->bytes;
   gather_json_part header = {LENGTH_BYTES, st->data_at};
-  GATHER_TRY(check_utf8(json, header));
-  GATHER_TRY(count_members(json, header, &most));
+  GATHER_TRY(gather_json_utf8(json, header));
+  GATHER_TRY(gather_json_count(json, header, &most));
   st->tensors = gather_arena_take(arena, most, (int64_t)sizeof *st->tensors);
   if (!st->tensors || !gather_file_spans_take(json->file, most, &st->spans, &st->sorted))
     return GATHER_JSON_NO_MEMORY(json);
@@ -516,36 +307,36 @@ static gather_file_tensor unknown_tensor(const char *name) {
 static gather_status read_map(index_reader *reader, gather_json_part map) {
   const gather_json *json = &reader->json;
   gather_file *file = json->file;
-  json_walk walk = {.rest = map};
+  gather_json_walk walk = {.rest = map};
   for (;;) {
     const char *name = NULL;
-    GATHER_TRY(next_member(json, &walk));
-    if (walk.ended) return check_end(json, &walk);
-    GATHER_TRY(take_text(json, walk.key, "a tensor name", &name));
+    GATHER_TRY(gather_json_next(json, &walk));
+    if (walk.ended) return gather_json_end(json, &walk);
+    GATHER_TRY(gather_json_text(json, walk.key, "a tensor name", &name));
     file->tensors[file->len] = unknown_tensor(name);
     reader->spans[file->len] = (gather_file_span){.tensor = &file->tensors[file->len], .said_at = walk.key.at};
     entry *made = &reader->entries[file->len++];
     made->shard_at = walk.value.at;
-    GATHER_TRY(take_text(json, walk.value, "the name of a tensor's file", &made->shard));
+    GATHER_TRY(gather_json_text(json, walk.value, "the name of a tensor's file", &made->shard));
   }
 }
 
 /* The weight_map of the index; given twice, it is an error. */
 static gather_status find_map(index_reader *reader, gather_json_part *map) {
   const gather_json *json = &reader->json;
-  json_walk walk = {.rest = {0, json->file->map.size}};
+  gather_json_walk walk = {.rest = {0, json->file->map.size}};
   bool found = false;
   for (;;) {
     const char *key = NULL;
-    GATHER_TRY(next_member(json, &walk));
+    GATHER_TRY(gather_json_next(json, &walk));
     if (walk.ended) break;
-    GATHER_TRY(take_text(json, walk.key, "a key", &key));
+    GATHER_TRY(gather_json_text(json, walk.key, "a key", &key));
     if (strcmp(key, "weight_map") != 0) continue;
     if (found) return GATHER_JSON_WRONG(json, walk.key.at, "the key 'weight_map' is given twice");
     found = true;
     *map = walk.value;
   }
-  GATHER_TRY(check_end(json, &walk));
+  GATHER_TRY(gather_json_end(json, &walk));
   return found ? GATHER_OK : GATHER_JSON_WRONG(json, json->file->map.size, "the index has no 'weight_map'");
 }
 
@@ -556,9 +347,9 @@ static gather_status read_index(index_reader *reader) {
   int64_t most = 0;
   if (file->map.size > JSON_MAX) return GATHER_JSON_WRONG(json, JSON_MAX, "an index of more than %d bytes", JSON_MAX);
   GATHER_TRY(gather_map_need(&file->map, 0, file->map.size, json->error));
-  GATHER_TRY(check_utf8(json, (gather_json_part){0, file->map.size}));
+  GATHER_TRY(gather_json_utf8(json, (gather_json_part){0, file->map.size}));
   GATHER_TRY(find_map(reader, &map));
-  GATHER_TRY(count_members(json, map, &most));
+  GATHER_TRY(gather_json_count(json, map, &most));
   file->tensors = gather_arena_take(&file->arena, most, (int64_t)sizeof *file->tensors);
   reader->entries = gather_arena_take(&file->arena, most, (int64_t)sizeof *reader->entries);
   if (!file->tensors || !reader->entries || !gather_file_spans_take(file, most, &reader->spans, &reader->sorted))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.c: UTF-8: checks it, and shows text on a terminal.
+ * utf8.c: UTF-8: checks it, and shows text on a terminal; amounts of memory as text.
  */
 #include "io/format/text/utf8.h"
 
@@ -92,4 +92,18 @@ void gather_text_put(gather_growing *to, const char *text) {
   size_t bytes = gather_text_visible(text, none, sizeof none);
   char *place = gather_growing_add(to, bytes); /* with space for a terminating zero */
   if (place) (void)gather_text_visible(text, place, bytes + 1);
+}
+
+/* ---- amounts of memory */
+
+char *gather_text_bytes(int64_t amount, char *text, size_t bytes) {
+  static const char *const UNITS[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double number = (double)amount;
+  size_t i = 0;
+  while (number >= 1024 && i + 1 < sizeof UNITS / sizeof *UNITS) {
+    number /= 1024;
+    i++;
+  }
+  (void)snprintf(text, bytes, "%.*f %s", i && number < 100 ? 2 : 0, number, amount == 1 ? "byte" : UNITS[i]);
+  return text;
 }
