@@ -32,13 +32,40 @@ def test_positional_only(function):
     refuses(TypeError, function, ROW, [0], 0, says=r"takes 2 positional arguments \(x, indices\), not 3")
     refuses(TypeError, function, ROW, says="not 1")
     refuses(TypeError, function, x=ROW, indices=[0])
-    refuses(TypeError, function, ROW, [0], axes=0, says="unexpected keyword argument 'axes'")
 
 
 @pytest.mark.parametrize("function, keyword", [(take_along_axis, "batch_dims"), (gather_elements, "batch_dims"),
                                                (take_along_axis, "rules"), (take, "op")], ids=str)
 def test_keywords_of_others(function, keyword):
     refuses(TypeError, function, ROW, [0], says=f"unexpected keyword argument '{keyword}'", **{keyword: None})
+
+
+WRONG = [
+    ({"axes": 0}, TypeError, "unexpected keyword argument 'axes'"),
+    *(({"axis": axis}, TypeError, "axis must be an integer") for axis in (1.0, "0", [0], np.float32(0), np.array([0, 1]))),
+    *(({"axis": axis}, libgather.GatherAxisError, rf"axis {axis} is outside \[-1, 0\]")
+      for axis in (1, 2, -2, -3, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63))),
+    ({"axis": 2**70}, OverflowError, ""),
+    *(({"mode": mode}, ValueError, "mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise'")
+      for mode in ("", "Raise", "RAISE", "Clamp", "errors", 1, b"clip", True, ("clip",))),
+    ({"mode": "quietly"}, ValueError, "not 'quietly'$"),
+    ({"mode": "fill=0"}, ValueError, "pass the value as fill_value="),
+    ({"mode": "fill"}, ValueError, "mode='fill' needs fill_value"),
+    *(({"mode": mode, "fill_value": 0}, ValueError, "fill_value needs mode='fill'") for mode in (None, "raise", "zero", "clip")),
+    *(({"threads": threads}, ValueError, "threads must be at least 1") for threads in (0, -1, -(2**40))),
+    *(({"threads": threads}, TypeError, "threads must be an integer") for threads in ("2", 1.5, [1])),
+]  # fmt: skip
+
+
+@ALL
+@pytest.mark.parametrize("keywords, kind, says", WRONG, ids=repr)
+def test_keywords_that_are_wrong(function, keywords, kind, says):
+    refuses(kind, function, ROW, [0], says=says, **keywords)
+
+
+@pytest.mark.parametrize("threads", [0, -1, -(2**40)])
+def test_threads_of_all_calls(threads):
+    refuses(ValueError, libgather.set_threads, threads, says="threads must be at least 1")
 
 
 @ALL
@@ -58,23 +85,6 @@ def test_axis_is_an_integer(axis):
     assert take(TABLE, [2, 0], axis=axis).tolist() == TABLE[:, [2, 0]].tolist()
 
 
-@pytest.mark.parametrize("axis", [1.0, "0", [0], np.float32(0), np.array([0, 1])], ids=repr)
-@ALL
-def test_axis_is_no_integer(function, axis):
-    refuses(TypeError, function, TABLE, [[0, 0, 0, 0]], axis=axis, says="axis must be an integer")
-
-
-@ALL
-@pytest.mark.parametrize("axis", [2, -3, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63)])
-def test_axis_out_of_range(function, axis):
-    refuses(libgather.GatherAxisError, function, TABLE, [[0]], axis=axis, says=rf"axis {axis} is outside \[-2, 1\]")
-
-
-@ALL
-def test_axis_beyond_64_bits(function):
-    refuses(OverflowError, function, TABLE, [[0]], axis=2**70)
-
-
 def test_axis_may_be_left_out_for_one_dimension():
     """As the array API says."""
     assert take(ROW, [3]).tolist() == [40] and take(ROW, [3], axis=None).tolist() == [40]
@@ -91,12 +101,6 @@ def test_axis_none_is_flat():
     assert take_along_axis(TABLE, [11, 0, -1], axis=None).tolist() == [11, 0, 11]
     assert take_along_axis(TABLE.T, [1], axis=None).tolist() == [4]
     refuses(libgather.GatherValueError, take_along_axis, TABLE, [[0]], axis=None)
-
-
-@pytest.mark.parametrize("value", ["", "Raise", "RAISE", "Clamp", "errors", 1, b"clip", True, ("clip",)], ids=repr)
-@ALL
-def test_mode_is_one_of_six(function, value):
-    refuses(ValueError, function, ROW, [0], mode=value, says="mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise'")
 
 
 def rules_of(function) -> list[str]:
@@ -128,15 +132,6 @@ def test_modes_have_the_commands_names_too(function):
 def test_modes_that_are_misspelt(function, typed, meant):
     for x in (ROW, np.array(["a"], object)):
         refuses(ValueError, function, x, [0], mode=typed, says=f"did you mean '{meant}'[?]$")
-    refuses(ValueError, function, ROW, [0], mode="fill=0", says="pass the value as fill_value=")
-    refuses(ValueError, function, ROW, [0], mode="quietly", says="not 'quietly'$")
-
-
-@ALL
-def test_fill_value_goes_with_fill(function):
-    refuses(ValueError, function, ROW, [0], mode="fill", says="mode='fill' needs fill_value")
-    for mode in (None, "raise", "zero", "clip"):
-        refuses(ValueError, function, ROW, [0], mode=mode, fill_value=0, says="fill_value needs mode='fill'")
 
 
 FILLS = [("i1", 128), ("u1", -1), ("i4", 1.5), ("i8", 2**63), ("i8", float("nan")), ("?", 2), ("f8", 1j), ("f8", "one"), ("f4", None),
@@ -215,17 +210,6 @@ def test_batch_dims():
     assert take(TABLE, [2, 1, 0], axis=1, batch_dims=1).tolist() == [2, 5, 8]
     refuses(libgather.GatherValueError, take, TABLE, [[0], [1]], axis=1, batch_dims=1)
     refuses(TypeError, take, TABLE, [0], axis=0, batch_dims=1.0, says="batch_dims must be an integer")
-
-
-@pytest.mark.parametrize("threads", [0, -1, -(2**40)])
-def test_threads_at_least_one(threads):
-    for call in (lambda: take(ROW, [0], threads=threads), lambda: libgather.set_threads(threads)):
-        refuses(ValueError, call, says="threads must be at least 1")
-
-
-@pytest.mark.parametrize("threads", ["2", 1.5, [1]], ids=repr)
-def test_threads_is_an_integer(threads):
-    refuses(TypeError, take, ROW, [0], threads=threads, says="threads must be an integer")
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 1000, 2**40, np.int16(2)])
