@@ -15,6 +15,7 @@ static const gather_family families[] = {
 /* The numbers are promises. */
 static void numbers_and_names(void **state) {
   (void)state;
+  assert_int_equal(COUNT(families), 5); /* all that follow */
   assert_int_equal(GATHER_FAMILY_GATHER, 1);
   assert_int_equal(GATHER_FAMILY_ELEMENTS, 2);
   assert_int_equal(GATHER_FAMILY_ND, 3);
