@@ -59,7 +59,6 @@ static void a_bad_index(void **state) {
   gather_node node = node_of(DATA_INDICES, 2);
   gather_graph graph = {.name = "", .nodes = &node, .node_count = 1, .constants = constants, .constant_count = 2};
   gather_graph_file file = {.dialect = "onnx", .graph = &graph};
-  (void)state;
   with_node(&file, NULL, is_bad_at_two);
 }
 
@@ -93,7 +92,6 @@ static void is_repaired(const gather_model_node *node) {
 static void bad_indices_that_are_repaired(void **state) {
   static const char *const inputs[] = {"data", "indices", "axis"};
   static const int64_t zeros[4];
-  (void)state;
   for (size_t i = 0; i < sizeof REPAIRED / sizeof *REPAIRED; i++) {
     wanted = &REPAIRED[i];
     gather_constant constants[] = {constant("data", zeros), constant("indices", wanted->values),
@@ -118,7 +116,6 @@ static void a_node_without_indices(void **state) {
   gather_node node = node_of(DATA_INDICES, 1);
   gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
   gather_graph_file file = {.dialect = "onnx", .graph = &graph};
-  (void)state;
   with_node(&file, NULL, has_no_indices);
 }
 
@@ -133,7 +130,6 @@ static void names_that_lead_nowhere(void **state) {
   gather_node node = node_of(DATA_INDICES, 2);
   gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
   gather_graph_file file = {.dialect = "onnx", .graph = &graph};
-  (void)state;
   with_node(&file, NULL, is_unknown);
   node.opset = 0;
   with_node(&file, NULL, is_unknown);
@@ -145,7 +141,6 @@ static void a_circle(void **state) {
   gather_node node = node_of(itself, 2);
   gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
   gather_graph_file file = {.dialect = "onnx", .graph = &graph};
-  (void)state;
   with_node(&file, NULL, is_unknown);
 }
 
@@ -156,7 +151,6 @@ static void graphs_that_never_end(void **state) {
   gather_graph_file file = {.dialect = "onnx", .graph = &graph};
   gather_model *model;
   gather_error error = dirty_error();
-  (void)state;
   graph.nodes = &node;
   graph.node_count = 1;
   assert_status(gather_model_from_graph(&file, &model, &error), GATHER_UNSUPPORTED);
@@ -169,7 +163,6 @@ static void wrong_calls(void **state) {
   gather_model *model;
   gather_check *check;
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_model_from_graph(&tensors, &model, &error), GATHER_UNSUPPORTED);
   assert_status(gather_model_open(NULL, &model, &error), GATHER_USAGE);
   assert_status(gather_model_check(NULL, NULL, &check, &error), GATHER_USAGE);
@@ -208,7 +201,6 @@ static void another_family_with_a_function(void **state) {
   gather_model *model;
   gather_model_result *result;
   gather_error error = dirty_error();
-  (void)state;
   node.op = "GatherElements";
   graph.outputs = &output;
   graph.output_count = 1;

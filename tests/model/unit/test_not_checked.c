@@ -36,7 +36,6 @@ static void one_node(const char *dialect, const char *domain, const char *op, co
 }
 
 static void operators_of_each_domain(void **state) {
-  (void)state;
   one_node("onnx", "", "ScatterND", "ScatterND");
   one_node("onnx", "ai.onnx.ml", "ArrayFeatureExtractor", "ArrayFeatureExtractor");
   one_node("onnx", "com.microsoft", "EmbedLayerNormalization", "EmbedLayerNormalization");
@@ -50,7 +49,6 @@ static void operators_of_each_domain(void **state) {
 }
 
 static void others(void **state) {
-  (void)state;
   one_node("onnx", "", "Gather", NULL);
   one_node("onnx", "", "GatherND", NULL);
   one_node("onnx", "com.microsoft", "GatherND", NULL);
@@ -77,7 +75,6 @@ static void places_that_are_optional(void **state) {
   } CASES[] = {{"SequenceInsert", INPUTS, 3, true},   {"SequenceInsert", INPUTS, 2, false},
                {"SequenceInsert", OMITTED, 3, false}, {"SequenceErase", INPUTS, 2, true},
                {"SequenceErase", INPUTS, 1, false},   {"SequenceErase", FIRST, 2, false}};
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     gather_node node = node_of("", CASES[i].op);
     node.inputs = CASES[i].inputs, node.input_count = CASES[i].count;
@@ -97,7 +94,6 @@ static void nodes_in_every_graph(void **state) {
                called = {.name = "", .nodes = nodes, .node_count = 1};
   const gather_function function = {.domain = "mine", .name = "F", .graph = &called};
   gather_graph_file file = {.dialect = "onnx", .graph = &graph, .functions = &function, .function_count = 1};
-  (void)state;
   nodes[1].attributes = &attribute;
   nodes[1].attribute_count = 1;
   gather_model *model = model_of(&file);
@@ -119,7 +115,6 @@ static void calls_of_functions(void **state) {
   gather_graph graph = {.name = "", .nodes = nodes, .node_count = 2}, empty = {.name = ""};
   const gather_function function = {.domain = "com.microsoft", .name = "RotaryEmbedding", .graph = &empty};
   gather_graph_file file = {.dialect = "onnx", .graph = &graph, .functions = &function, .function_count = 1};
-  (void)state;
   assert_only(&file, "RotaryEmbedding", 1);
   graph.node_count = 1;
   assert_only(&file, NULL, 0);
@@ -131,7 +126,6 @@ static void calls_that_are_no_gathers(void **state) {
   gather_graph graph = {.name = "", .nodes = nodes, .node_count = 2}, empty = {.name = ""};
   const gather_function function = {.domain = "com.microsoft", .name = "GatherND", .graph = &empty};
   gather_graph_file file = {.dialect = "onnx", .graph = &graph};
-  (void)state;
   for (int64_t functions = 0; functions < 2; functions++) {
     file.functions = &function;
     file.function_count = functions;

@@ -39,7 +39,6 @@ static gather_model *model;
 
 static int open_model(void **state) {
   gather_error error;
-  (void)state;
   nodes[0] = node_of("", "Identity", IDS, 1, SAME);
   nodes[1] = node_of("", "Identity", SAME, 1, WIDE);
   nodes[2] = node_of("g", "Gather", FIRST, 2, A);
@@ -59,7 +58,6 @@ static int open_model(void **state) {
 }
 
 static int close_model(void **state) {
-  (void)state;
   gather_model_close(model);
   return 0;
 }
@@ -79,7 +77,6 @@ static gather_model_operands *find(const char *name, const char *given) {
 static void indices_are_computed(void **state) {
   gather_model_operands *operands = find("g", "ids");
   const gather_model_node *node = gather_model_operands_node(operands);
-  (void)state;
   assert_ptr_equal(node->data.value->data, NUMBERS);
   assert_int_equal(gather_tensor_len(node->indices.value), 2);
   assert_memory_equal(node->indices.value->data, PICKS, sizeof PICKS);
@@ -92,7 +89,6 @@ static void indices_are_computed(void **state) {
 
 static void what_is_missing(void **state) {
   gather_model_operands *operands = find("g", NULL);
-  (void)state;
   assert_null(gather_model_operands_node(operands)->indices.value);
   assert_string_equal(gather_model_operands_missing(operands, 0), "ids");
   assert_null(gather_model_operands_missing(operands, 1));
@@ -105,7 +101,6 @@ static void what_is_missing(void **state) {
 
 static void a_value_in_between(void **state) {
   static const char *const NAMES[][2] = {{"b", "free"}, {"main/Gather_4", "free"}, {"main/g", "same"}, {"a", "wide"}};
-  (void)state;
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
     gather_model_operands *operands = find(NAMES[i][0], NAMES[i][1]);
     const gather_model_node *node = gather_model_operands_node(operands);
@@ -132,7 +127,6 @@ static void failures(void **state) {
   const gather_model_input no_name = {NULL, nowhere.tensor};
   const gather_model_input floats = {"ids", tensor_of(GATHER_TYPE_FLOAT32, halves, 1, TWO)};
   gather_error error;
-  (void)state;
   assert_status(failure(NULL, NULL, &error), GATHER_USAGE);
   assert_non_null(strstr(error.message, "'main/g'"));
   assert_non_null(strstr(error.message, "'main/b'"));

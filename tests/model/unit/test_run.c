@@ -101,7 +101,6 @@ static void several_outputs_in_any_order(void **state) {
                                NODE("g", "Gather", NAMES("rows", "picked"), NAMES("y"))};
   const gather_value outputs[] = {{.name = "z", .rank = -1}, {.name = "rows", .rank = -1}, {.name = "y", .rank = -1}};
   world w;
-  (void)state;
   begin(&w, nodes, 2, outputs, 3);
   assert_status(run(&w, NULL, NULL, 0), GATHER_OK);
   assert_string_equal(w.failed, "");
@@ -116,7 +115,6 @@ static void several_outputs_in_any_order(void **state) {
 
 static void no_nodes(void **state) {
   world w;
-  (void)state;
   begin(&w, NULL, 0, OUT("picked"), 1);
   assert_status(run(&w, NULL, NULL, 0), GATHER_OK);
   gives(&w, 0, "picked", PICKED, 2);
@@ -135,7 +133,6 @@ static void circles(void **state) {
                                NODE("b", "Identity", NAMES("x"), NAMES("y")),
                                NODE("c", "Identity", NAMES("y"), NAMES("z"))};
   world w;
-  (void)state;
   begin(&w, alone, 1, OUT("y"), 1);
   fails(&w, NULL, GATHER_FILE_MALFORMED, "g", "form a cycle");
   begin(&w, alone, 1, OUT("y"), 1);
@@ -147,7 +144,6 @@ static void circles(void **state) {
 static void values_that_nothing_gives(void **state) {
   const gather_node nodes[] = {NODE("g", "Gather", NAMES("rows", "nobody"), NAMES("y"))};
   world w;
-  (void)state;
   begin(&w, nodes, 1, OUT("y"), 1);
   fails(&w, NULL, GATHER_FILE_MALFORMED, "g", "'nobody'");
   begin(&w, nodes, 1, OUT("y"), 1);
@@ -158,7 +154,6 @@ static void two_producers(void **state) {
   const gather_node nodes[] = {NODE("a", "Identity", NAMES("rows"), NAMES("y")),
                                NODE("b", "Identity", NAMES("picked"), NAMES("y"))};
   world w;
-  (void)state;
   begin(&w, nodes, 2, OUT("y"), 1);
   assert_status(run(&w, NULL, NULL, 0), GATHER_FILE_MALFORMED);
   assert_non_null(strstr(w.error.message, "two nodes produce the value 'y'"));
@@ -171,7 +166,6 @@ static void other_operators(void **state) {
                                NODE("", "Relu", NAMES("m"), NAMES("y"))};
   gather_node foreign = NODE("f", "Gather", NAMES("rows", "picked"), NAMES("y"));
   world w;
-  (void)state;
   foreign.domain = "com.example";
   begin(&w, nodes, 2, OUT("y"), 1); /* before any work: the bad index is not reached */
   fails(&w, NULL, GATHER_UNSUPPORTED, "y", "Relu");
@@ -184,7 +178,6 @@ static void other_operators(void **state) {
 static void bad_indices(void **state) {
   const gather_node nodes[] = {NODE("g", "Gather", NAMES("rows", "bad"), NAMES("y"))};
   world w;
-  (void)state;
   begin(&w, nodes, 1, OUT("y"), 1);
   assert_status(run(&w, NULL, NULL, 0), GATHER_INDEX_OUT_OF_RANGE);
   assert_string_equal(w.failed, "g");
@@ -200,7 +193,6 @@ static void left_out_names(void **state) {
   const gather_node short_one[] = {NODE("g", "Gather", NAMES("rows"), NAMES("y"))};
   const gather_node no_axes[] = {NODE("s", "Squeeze", NAMES("rows", ""), NAMES("y"))};
   world w;
-  (void)state;
   begin(&w, unused, 1, OUT("rows"), 1);
   assert_status(run(&w, NULL, NULL, 0), GATHER_OK);
   end(&w);
@@ -228,7 +220,6 @@ static void inputs_of_the_caller(void **state) {
   const gather_model_input strange = input_of("nobody", threes, TWO), longer = input_of("i", ROWS, FOUR);
   const gather_model_input nameless = input_of(NULL, threes, TWO);
   world w;
-  (void)state;
   begin(&w, nodes, 1, OUT("y"), 1);
   w.graph.inputs = declared;
   w.graph.input_count = 1;
@@ -249,7 +240,6 @@ static void inputs_of_the_caller(void **state) {
 static void wrong_calls(void **state) {
   gather_model_run_options options = {0};
   world w;
-  (void)state;
   begin(&w, NULL, 0, NULL, 0);
   assert_status(gather_model_run(w.model, NULL, 0, &options, &w.result, &w.error), GATHER_USAGE);
   assert_status(gather_model_run(w.model, NULL, 1, NULL, &w.result, &w.error), GATHER_USAGE);
