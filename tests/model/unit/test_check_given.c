@@ -59,13 +59,9 @@ static void what_is_not_there(void **state) {
     assert_null(check);
     assert_null(operands);
   }
-  assert_int_equal(gather_model_input_count(model), 1);
-  assert_int_equal(gather_model_output_count(model), 0);
-  assert_string_equal(gather_model_input_name(model, 0), "x");
-  assert_null(gather_model_input_name(model, 1));
-  assert_null(gather_model_input_name(model, -1));
-  assert_null(gather_model_output_name(model, 0));
-  assert_null(gather_model_output_name(model, -1));
+  assert_int_equal(gather_model_describe(model)->input_count, 1);
+  assert_int_equal(gather_model_describe(model)->output_count, 0);
+  assert_string_equal(gather_model_describe(model)->inputs[0], "x");
   gather_model_close(model);
 }
 
@@ -207,12 +203,12 @@ static gather_status use_found(const void *context, gather_error *error) {
   gather_status status = gather_model_from_graph(&t.file, &model, error);
   if (status == GATHER_OK) status = gather_model_operands_find(model, FOUND[i].node, &options, &operands, error);
   if (status == GATHER_OK) {
-    const gather_model_node *node = gather_model_operands_node(operands);
+    const gather_model_node *node = gather_model_operands_describe(operands)->node;
     char *at = print_value(text, &node->data);
     at = print_value(at + sprintf(at, "; "), &node->indices);
     at += sprintf(at, "; needs");
-    for (int64_t k = 0; gather_model_operands_missing(operands, k); k++)
-      at += sprintf(at, "%s%s", k ? "," : " ", gather_model_operands_missing(operands, k));
+    for (int64_t k = 0; k < gather_model_operands_describe(operands)->missing_count; k++)
+      at += sprintf(at, "%s%s", k ? "," : " ", gather_model_operands_describe(operands)->missing[k]);
     if (strcmp(text, FOUND[i].wanted) != 0) status = gather_fail(error, GATHER_OVERFLOW, "%s", text);
   }
   gather_model_operands_destroy(operands);

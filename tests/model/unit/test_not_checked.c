@@ -58,10 +58,11 @@ static const struct {
 static void operators(void **state) {
   for (size_t i = 0; i < COUNT(CASES); i++) {
     gather_model *model = model_of(CASES[i].dialect == IR, CASES[i].graph);
-    const char *op = gather_model_not_checked_op(model, 0);
+    const gather_model_info *info = gather_model_describe(model);
+    const char *op = info->not_checked_count > 0 ? info->not_checked[0].op : NULL;
     if ((op == NULL) != (CASES[i].op == NULL)) fail_msg("%s: %s", CASES[i].graph, op ? op : "none");
-    assert_int_equal(gather_model_not_checked_count(model), op != NULL);
-    assert_int_equal(gather_model_not_checked_nodes(model, 0), op != NULL);
+    assert_int_equal(info->not_checked_count, op != NULL);
+    if (op) assert_int_equal(info->not_checked[0].nodes, 1);
     if (op) assert_string_equal(op, CASES[i].op);
     gather_model_close(model);
   }
@@ -72,15 +73,12 @@ static void nodes_in_every_graph(void **state) {
   gather_model *model = model_of(false,
                                  "_ = MaxUnpool(); _ = Loop() body={ _ = ScatterND(); _ = MaxUnpool() };"
                                  "fun mine.F { _ = MaxUnpool() }");
-  assert_int_equal(gather_model_not_checked_count(model), 2);
-  assert_string_equal(gather_model_not_checked_op(model, 0), "MaxUnpool");
-  assert_int_equal(gather_model_not_checked_nodes(model, 0), 3);
-  assert_string_equal(gather_model_not_checked_op(model, 1), "ScatterND");
-  assert_int_equal(gather_model_not_checked_nodes(model, 1), 1);
-  assert_null(gather_model_not_checked_op(model, 2));
-  assert_null(gather_model_not_checked_op(model, -1));
-  assert_int_equal(gather_model_not_checked_nodes(model, 2), 0);
-  assert_int_equal(gather_model_not_checked_nodes(model, -1), 0);
+  const gather_model_info *info = gather_model_describe(model);
+  assert_int_equal(info->not_checked_count, 2);
+  assert_string_equal(info->not_checked[0].op, "MaxUnpool");
+  assert_int_equal(info->not_checked[0].nodes, 3);
+  assert_string_equal(info->not_checked[1].op, "ScatterND");
+  assert_int_equal(info->not_checked[1].nodes, 1);
   gather_model_close(model);
 }
 
@@ -90,7 +88,7 @@ static void calls_that_are_no_gathers(void **state) {
                                        "_ = com.microsoft.GatherND(); _ = GatherND(); fun com.microsoft.GatherND { }"};
   for (int functions = 0; functions < 2; functions++) {
     gather_model *model = model_of(false, GRAPHS[functions]);
-    assert_int_equal(gather_model_node_count(model), 2 - functions);
+    assert_int_equal(gather_model_describe(model)->node_count, 2 - functions);
     gather_model_close(model);
   }
 }

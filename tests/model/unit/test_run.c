@@ -39,13 +39,12 @@ static void end(void) {
 
 static void gives(const char *wanted) {
   char text[400] = "", *at = text;
-  for (int64_t i = 0; i < gather_model_result_count(w.result); i++) {
-    const gather_model_input *made = gather_model_result_at(w.result, i);
+  const gather_model_input *made;
+  for (int64_t i = 0; (made = gather_model_result_at(w.result, i)); i++) {
     assert_true(made->tensor.flags & GATHER_TENSOR_READ_ONLY);
     at = graph_text_print(at + sprintf(at, "%s%s ", i ? "; " : "", made->name), &made->tensor);
   }
   assert_string_equal(text, wanted);
-  assert_null(gather_model_result_at(w.result, gather_model_result_count(w.result)));
   assert_null(gather_model_result_at(w.result, -1));
 }
 
