@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import itertools
 
 from tables import *  # noqa: F401, F403  (users find them here)
 from tables import DIM_UNBOUNDED as UNBOUNDED
@@ -33,9 +34,7 @@ def all_types() -> list[TypeInfo]:
 
 def all_ops() -> list[Op]:
     """Every operator version that gather_apply runs with an axis and batch_dims: not GatherTree and StableHLO's gather."""
-    rows: list[Op] = []
-    while row := lib.gather_op_at(len(rows)):
-        rows.append(row.contents)
+    rows = (row.contents for row in itertools.takewhile(bool, map(lib.gather_op_at, itertools.count())))
     return [row for row in rows if row.family not in ELSEWHERE]
 
 

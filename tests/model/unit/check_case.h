@@ -162,7 +162,6 @@ static size_t case_count;
 
 static void verdicts(void **state) {
   int wrong = 0;
-  (void)state;
   for (const check_case *c = all_cases; c < all_cases + case_count; c++) {
     gather_error error = dirty_error();
     const gather_status status = use_case(c, &error);
@@ -173,7 +172,6 @@ static void verdicts(void **state) {
 }
 
 static void without_memory(void **state) {
-  (void)state;
   for (size_t i = 0; i < case_count; i++) {
     draws = i % 16 == 0; /* test_safety_explain_alloc has more of them */
     assert_true(fail_each(use_case, &all_cases[i], GATHER_OK) > 20);

@@ -41,7 +41,6 @@ static void what_is_not_there(void **state) {
   gather_check_options wrong[6] = {INIT, INIT, INIT, INIT, INIT, INIT};
   static graph_text t;
   gather_model *model = NULL;
-  (void)state;
   wrong[0].input_count = 1;
   wrong[1].input_count = -1;
   wrong[2].dim_count = 1;
@@ -67,7 +66,6 @@ static void what_is_not_there(void **state) {
 }
 
 static void refused(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(REFUSED); i++) {
     static graph_text t;
     gather_model *model = NULL;
@@ -220,7 +218,6 @@ static gather_status use_found(const void *context, gather_error *error) {
 
 static void operands_with_values_in_between(void **state) {
   int wrong = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(FOUND); i++) {
     gather_error error = dirty_error();
     const gather_status status = use_found(&i, &error);
