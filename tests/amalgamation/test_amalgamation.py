@@ -19,6 +19,7 @@ from pathlib import Path
 import libgather
 import pytest
 
+from support.sample import STEP
 from support.skip import skip_test
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,14 +31,15 @@ WARNINGS = "-std=c11 -Wall -Wextra -Werror".split()
 MOST_BYTES = 120 * 1024  # docs/embed.md
 
 # The objects: what others have of them waits until they are made. `open`: what sources share is no longer static, so that tests of it
-# can be linked. It is the largest, and first.
+# can be linked. It is the largest, and first. In a sample most are compiled without optimisation, which takes most of the time.
+QUICK = "-O0" if STEP > 1 else ""
 OBJECTS = {
-    "open": [CC, "-O1", "-DGATHER_PRIVATE="],
+    "open": [CC, QUICK or "-O1", "-DGATHER_PRIVATE="],
     "all": [CLANG or CC, "-O0"],
     "gather": [CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_NO_THREADS"],
     "gather_wide": [CC, "-O0", "-DGATHER_ONLY_GATHER"],
     "no_codecs": [CC, "-O0", "-DGATHER_NO_CODECS", "-DGATHER_ISA_AVX512=0"],
-    "portable": [CLANG or CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_NEON=0", "-DGATHER_ISA_SVE=0"],
+    "portable": [CLANG or CC, QUICK or "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_NEON=0", "-DGATHER_ISA_SVE=0"],
 }
 CACHE = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
 LIBRARIES = {n: path for n, path in re.findall(r"^(\w+_LIBRARY):\w+=(.*)$", CACHE, flags=re.MULTILINE) if path and "NOTFOUND" not in path}
@@ -92,6 +94,7 @@ def programs() -> list[tuple[str, str]]:
     return re.findall(r"```c\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "docs/embed.md").read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("name", OBJECTS)
 @pytest.mark.parametrize("number", range(2))
 def test_programs_of_the_guide(pair, tmp_path, name, number):
@@ -192,13 +195,13 @@ def linked_with_pair(pair: Pair, name: str, folder: str, program: Path) -> None:
     run(CC, *objects, pair.object("open"), BUILD / "lib/libgather.a", *libraries, "-pthread", "-ldl", "-lm", "-o", program)
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("name, folder", [("test_kernel", "core/kernel"), ("test_rules_cases", "core/rules"), ("test_rules_replay", "core/rules")])
 def test_in_the_place_of_the_library(pair, tmp_path, name, folder):
     if os.environ.get("GATHER_SANITIZE"):
         skip_test("objects without sanitizers", "the objects of this build have sanitizers")
     linked_with_pair(pair, name, folder, tmp_path / name)
-    quick = {"GATHER_TEST_MACHINES": "8", "GATHER_TEST_CASES": "4"}
-    run(tmp_path / name, env={**quick, **os.environ}, timeout=300)
+    run(tmp_path / name, env={**os.environ, "GATHER_TEST_MACHINES": "32" if STEP > 1 else "8"}, timeout=300)
 
 
 # ---- gather_table.h and gather_table.c

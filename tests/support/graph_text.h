@@ -371,6 +371,27 @@ static inline char *graph_text_print(char *text, const gather_tensor *tensor) {
   return text;
 }
 
+/* What is known of an operand: "[2,0..5,?]", or "none". */
+static inline char *graph_text_print_operand(char *text, const gather_operand *operand) {
+  if (operand->rank < 0) return text + sprintf(text, "none");
+  *text++ = '[';
+  for (int32_t d = 0; d < operand->rank; d++) {
+    const gather_dim *dim = &operand->dims[d];
+    if (d) *text++ = ',';
+    if (dim->min != dim->max && dim->symbol)
+      text += sprintf(text, "%s", dim->symbol);
+    else if (dim->min == dim->max)
+      text += sprintf(text, "%lld", (long long)dim->min);
+    else if (dim->max != GATHER_DIM_UNBOUNDED)
+      text += sprintf(text, "%lld..%lld", (long long)dim->min, (long long)dim->max);
+    else if (dim->min > 0)
+      text += sprintf(text, "%lld..", (long long)dim->min);
+    else
+      *text++ = '?';
+  }
+  return text + sprintf(text, "]");
+}
+
 /* Reads a graph; the file in `t` then has it, and must outlive a model of it. */
 static inline void graph_text_read(graph_text *t, bool openvino, const char *text) {
   t->used = 0;

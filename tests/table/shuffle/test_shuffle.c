@@ -274,8 +274,9 @@ static void what_is_stopped_can_be_resumed(void **state) {
 }
 
 /* Whichever question is answered with a stop, nothing is lost, and nothing is wrong. */
-static void stop_at_questions(void) {
+static void every_question_may_stop(void **state) {
   watch seen;
+  (void)state;
   for (int32_t passes = 1; passes <= 2; passes++) {
     gather_shuffle_options options = watched(6, passes, &seen);
     assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
@@ -291,13 +292,11 @@ static void stop_at_questions(void) {
   }
 }
 
-static void every_question_may_stop(void **state) { stop_at_questions(); }
-
 static void every_question_of_any_thread(void **state) {
   gather_pool *pool = NULL;
   assert_status(gather_pool_create(4, &pool, NULL), GATHER_OK);
   shuffled_executor = gather_pool_executor(pool);
-  stop_at_questions();
+  every_question_may_stop(state);
   shuffled_executor = NULL;
   gather_pool_destroy(pool);
 }
