@@ -105,12 +105,10 @@ def test_paths(file):
         assert list(ROOT.glob(pattern)), f"{file}: there is no {path}"
 
 
-TOPS = ("include", "src", "cli", "python/src", "plugin", "tests", "cmake", "CMakeLists.txt")
-
-
 @functools.cache
 def text_of_sources() -> str:
-    return "".join(path.read_text(encoding="utf-8") for top in TOPS
+    tops = ("include", "src", "cli", "python/src", "plugin", "tests", "cmake", "CMakeLists.txt")
+    return "".join(path.read_text(encoding="utf-8") for top in tops
                    for path in ([ROOT / top] if (ROOT / top).is_file() else sorted((ROOT / top).rglob("*")))
                    if path.suffix in {".h", ".c", ".def", ".txt", ".cmake", ".py"})
 
