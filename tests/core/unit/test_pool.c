@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/plan/tasks.h"
+#include "core/system/machine.h"
 #include "core/thread/pool.h"
 #include "support/fail_each.h"
 
