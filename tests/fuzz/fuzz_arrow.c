@@ -6,6 +6,7 @@
 
 #include "fuzz/fuzz.h"
 #include "io/format/format.h"
+#include "support/open_file.h"
 
 static void check_places(const gather_file *file, size_t size) {
   for (int64_t i = 0; i < gather_file_len(file); i++) {
@@ -39,7 +40,7 @@ static void check_pieces(const gather_file *file) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_file *file = NULL;
   gather_error error;
-  gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
+  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   if (status == GATHER_OK && strcmp(gather_file_format(file), "arrow") == 0) {
     check_places(file, size);
     check_pieces(file);

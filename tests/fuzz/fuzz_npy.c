@@ -5,19 +5,20 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "support/open_file.h"
 
 /* The header for the tensor that was read: checked against /dev/null's stand-in, a descriptor that is not used. */
 static void write_again(const gather_file_tensor *t) {
   gather_error error;
-  const gather_writing what = {.path = "/fuzz.npy",
-                               .replace = true,
-                               .type = t->tensor.type,
+  const gather_writing what = {.type = t->tensor.type,
                                .item_bytes = t->tensor.item_bytes,
                                .byte_swapped = (t->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
                                .descr = t->descr,
                                .rank = t->tensor.rank,
                                .shape = t->tensor.shape};
-  gather_status status = gather_writer_check(&what, &error);
+  gather_file_target target = file_to("/fuzz.npy", &what);
+  target.replace = true;
+  gather_status status = gather_writer_check(&target, &error);
   fuzz_check(status != GATHER_USAGE && status != GATHER_UNSUPPORTED && status != GATHER_OVERFLOW,
              "a descr that was read can be written");
 }
@@ -25,7 +26,7 @@ static void write_again(const gather_file_tensor *t) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_file *file = NULL;
   gather_error error;
-  gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
+  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   if (status == GATHER_OK && strcmp(gather_file_format(file), "npy") == 0) write_again(gather_file_at(file, 0));
   fuzz_walk(status, file, &error, bytes, size);
   fuzz_delivered(bytes, size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "support/open_file.h"
 
 static void check_apart(const gather_file *file, size_t size) {
   int64_t end = 0;
@@ -26,7 +27,7 @@ static void check_apart(const gather_file *file, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_file *file = NULL;
   gather_error error;
-  gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
+  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   if (status == GATHER_OK && strcmp(gather_file_format(file), "npz") == 0) check_apart(file, size);
   fuzz_walk(status, file, &error, bytes, size);
   fuzz_delivered(bytes, size);

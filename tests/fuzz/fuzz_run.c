@@ -45,8 +45,7 @@ static void run(const gather_model *model, const gather_model_input *inputs, int
   fuzz_check(failed != NULL, "a node failed, or none");
   fuzz_see_text(failed);
   fuzz_check(status == GATHER_OK || (error.status == status && error.message[0] != '\0'), "an error says something");
-  for (int64_t i = 0; result && i < gather_model_result_count(result); i++)
-    see_output(gather_model_result_at(result, i));
+  for (int64_t i = 0; result && gather_model_result_at(result, i); i++) see_output(gather_model_result_at(result, i));
   gather_model_result_destroy(result);
 }
 
@@ -56,7 +55,7 @@ static void run_each(const gather_model *model, const fuzz_given *g) {
   run(model, NULL, 0, NULL);
   run(model, g->inputs, g->options.input_count, NULL);
   if (gather_model_check(model, NULL, &check, NULL) != GATHER_OK) return;
-  for (int64_t i = 0; i < gather_check_count(check) && i < MOST_NODES; i++) {
+  for (int64_t i = 0; i < gather_check_describe(check)->count && i < MOST_NODES; i++) {
     const gather_model_node *node = gather_check_at(check, i);
     if (*node->name)
       (void)snprintf(path, sizeof path, "%s/%s", node->graph, node->name);

@@ -3,6 +3,7 @@
  * given.c: what the targets for models share: opening one, small tensors for its inputs, and the promises of a node's check.
  */
 #include "fuzz/given.h"
+#include "support/open_file.h"
 
 #include <string.h>
 
@@ -12,8 +13,7 @@ gather_model *fuzz_open_model(const uint8_t *bytes, size_t size, gather_file **f
   gather_model *model = NULL;
   gather_error error;
   gather_status status;
-  if (!fuzz_open_ir(bytes, size, file, &status, &error))
-    status = gather_file_from_memory(bytes, size, "fuzz", file, &error);
+  if (!fuzz_open_ir(bytes, size, file, &status, &error)) status = file_open(file_in(bytes, size, "fuzz"), file, &error);
   return status == GATHER_OK && gather_model_from_file(*file, &model, &error) == GATHER_OK ? model : NULL;
 }
 
@@ -103,5 +103,5 @@ void fuzz_see_node(const gather_model_node *node) {
   fuzz_check(node->verdict != GATHER_VERDICT_OK || (node->bad_known && node->indices_known) || node->reason[0] != '\0',
              "what is ok was checked, or says why no index can be out of range");
   fuzz_check(node->verdict == GATHER_VERDICT_OK || node->reason[0] != '\0', "a verdict that is not ok has its reason");
-  for (size_t i = 0; i < gather_runtime_count(); i++) fuzz_see_text(gather_runtime_behaviour(i, node));
+  for (size_t i = 0; gather_runtime_name(i); i++) fuzz_see_text(gather_runtime_behaviour(i, node));
 }
