@@ -6,10 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "gather/file.h"
 #include "io/format/failing.h"
+#include "support/unit.h"
 
 static char folder[64], target[80];
 
 static int enter_folder(void **state) {
-  (void)state;
   (void)strcpy(folder, "/tmp/gather-test-XXXXXX");
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(target, sizeof target, "%s/a.npy", folder);
@@ -33,7 +28,6 @@ static int enter_folder(void **state) {
 }
 
 static int leave_folder(void **state) {
-  (void)state;
   (void)failing_clear();
   failing_slow_writes(0);
   failing_unnamed(0);
@@ -174,7 +168,6 @@ static void fail_each(const char *call, int number, gather_status expected, gath
 static gather_status write_new(gather_error *error) { return write_floats(false, error); }
 
 static void test_allocations(void **state) {
-  (void)state;
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_strings, true);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_new, true);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_plain, true);
@@ -188,7 +181,6 @@ static void test_allocations(void **state) {
 }
 
 static void test_system_calls_of_reading(void **state) {
-  (void)state;
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, read_floats, false);
   fail_each("mmap", EACCES, GATHER_IO_ERROR, read_floats, false);
@@ -198,7 +190,6 @@ static void test_system_calls_of_reading(void **state) {
 }
 
 static void test_mappings_end(void **state) {
-  (void)state;
   failing_set("munmap", -1, 0);
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   assert_int_equal(failing_clear(), 1);
@@ -234,7 +225,6 @@ static void fail_writing(void) {
 
 /* With files that have no name before they are complete, and with temporary names. */
 static void test_system_calls_of_writing(void **state) {
-  (void)state;
   fail_writing();
   fail_each("linkat", EIO, GATHER_IO_ERROR, write_new, true);
   failing_unnamed(1);
@@ -242,7 +232,6 @@ static void test_system_calls_of_writing(void **state) {
 }
 
 static void test_a_directory_that_cannot_be_read(void **state) {
-  (void)state;
   failing_set("open", 0, EACCES);
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   (void)failing_clear();
@@ -252,7 +241,6 @@ static void test_a_directory_that_cannot_be_read(void **state) {
 /* ---- the disk */
 
 static void test_syncing(void **state) {
-  (void)state;
   gather_error error;
   for (int named = 0; named < 2; named++) {
     failing_unnamed(named);
@@ -273,7 +261,6 @@ static void test_syncing(void **state) {
 }
 
 static void test_writing_without_syncing(void **state) {
-  (void)state;
   gather_writing what = floats(false);
   gather_writer *writer;
   failing_set("fsync", 0, EIO);
@@ -288,7 +275,6 @@ static void test_writing_without_syncing(void **state) {
 /* ---- temporary names */
 
 static void test_a_private_file_stays_private(void **state) {
-  (void)state;
   struct stat about;
   failing_unnamed(1);
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
@@ -320,7 +306,6 @@ static void leave_behind(void) {
 }
 
 static void test_what_was_left_behind(void **state) {
-  (void)state;
   failing_unnamed(1);
   leave_behind();
   assert_int_equal(count_files(), 1);
@@ -329,7 +314,6 @@ static void test_what_was_left_behind(void **state) {
 }
 
 static void test_what_others_are_writing_stays(void **state) {
-  (void)state;
   failing_unnamed(1);
   gather_writing what = floats(true);
   gather_writer *first;
@@ -345,7 +329,6 @@ static void test_what_others_are_writing_stays(void **state) {
 }
 
 static void test_file_systems_that_cannot_reserve(void **state) {
-  (void)state;
   const int numbers[] = {EOPNOTSUPP, EINVAL, EINTR};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     failing_set("posix_fallocate", 0, numbers[i]);
@@ -356,7 +339,6 @@ static void test_file_systems_that_cannot_reserve(void **state) {
 }
 
 static void test_file_systems_without_second_names(void **state) {
-  (void)state;
   gather_error error;
   failing_unnamed(1);
   failing_set("link", 0, EPERM);
@@ -368,7 +350,6 @@ static void test_file_systems_without_second_names(void **state) {
 
 /* The name that was reserved is free again. */
 static void test_rename_that_fails_without_second_names(void **state) {
-  (void)state;
   gather_error error;
   struct stat about;
   failing_unnamed(1);
@@ -385,7 +366,6 @@ static void test_rename_that_fails_without_second_names(void **state) {
 }
 
 static void test_race_without_second_names(void **state) {
-  (void)state;
   gather_error error;
   gather_writer *writer;
   gather_writing what = floats(false);
@@ -416,7 +396,6 @@ static void fail_replacing(const char *call, int after) {
 }
 
 static void test_replacing_that_fails_keeps_the_old_file(void **state) {
-  (void)state;
   const char *const calls[] = {"rename", "fchmod", "posix_fallocate", "close", "mmap", "fsync"};
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   fail_replacing("linkat", 0);
@@ -440,7 +419,6 @@ static void write_new_and_old(void) {
 }
 
 static void test_what_is_done_without(void **state) {
-  (void)state;
   const int unnamed[] = {EOPNOTSUPP, EISDIR, EINVAL, ENOENT, ENOSYS};
   for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++) {
     failing_unnamed(unnamed[i]);
@@ -472,7 +450,6 @@ static void test_what_is_done_without(void **state) {
 
 /* A temporary name is somebody else's, or somebody else has just taken the new file for one that was left behind. */
 static void test_temporary_names_of_others(void **state) {
-  (void)state;
   char temporary[200];
   gather_writing what = floats(true);
   gather_writer *writer;
@@ -503,7 +480,6 @@ static void test_temporary_names_of_others(void **state) {
 
 /* A directory that cannot be read is synced with its whole file system. */
 static void test_a_file_system_that_cannot_be_synced(void **state) {
-  (void)state;
 #if defined(__linux__)
   failing_set("open", 0, EACCES);
   failing_always("syncfs", EIO);
@@ -523,7 +499,6 @@ static mode_t mode_of_target(void) {
 
 /* Where the group or the list of a file cannot be kept, the group gets no more than all others have. */
 static void test_permissions_that_cannot_be_kept(void **state) {
-  (void)state;
   static const struct {
     bool group; /* it differs */
     const char *first, *second;
@@ -571,7 +546,6 @@ static gather_status write_to(int fd, gather_error *error) {
 }
 
 static void test_short_and_interrupted_writes(void **state) {
-  (void)state;
   int fd = open(target, O_WRONLY | O_CREAT, 0600);
   failing_slow_writes(1);
   assert_int_equal(write_to(fd, NULL), GATHER_OK);
@@ -581,7 +555,6 @@ static void test_short_and_interrupted_writes(void **state) {
 }
 
 static void test_writes_that_fail(void **state) {
-  (void)state;
   gather_error error;
   const int numbers[] = {ENOSPC, EPIPE, EIO};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -595,7 +568,6 @@ static void test_writes_that_fail(void **state) {
 }
 
 static void test_elements_in_memory_that_is_not_there(void **state) {
-  (void)state;
   gather_error error;
   failing_set("mmap", 0, ENOMEM);
   assert_int_equal(write_to(STDOUT_FILENO, &error), GATHER_OUT_OF_MEMORY);
