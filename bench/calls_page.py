@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from calls import NEW, OURS, OUT
+from page_parts import machine, table
 from summary import number, percent, times
 
 TITLE = "# Calls from Python\n"
@@ -54,12 +55,6 @@ default, in which the other thread counts.
 """
 
 
-def table(head: list[str], rows: list[list[str]], texts: int = 1) -> str:
-    """The first columns are texts, the others numbers."""
-    lines = [head, ["---"] * texts + ["---:"] * (len(head) - texts), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def code(text: str) -> str:
     return f"`{text}`"
 
@@ -71,19 +66,10 @@ def ratio(found: dict | None) -> str:
 
 
 def machine_of(results: dict) -> str:
-    about, settings = results["machine"], results["settings"]
-    wanted = (("date", "date"), ("CPU", "cpu"), ("CPUs in use", "cpus"), ("virtual machine", "hypervisor"),
-              ("caches of a CPU", "caches"), ("system", "system"), ("compiler", "compiler"), ("build type", "build_type"),
-              ("flags", "flags"), ("kernels used", "isa"), ("Python", "python"), ("commit", "commit"), ("load when it began", "load"))
-    lines = [[name, str(about.get(key, "unknown")).strip() or "none"] for name, key in wanted]
-    lines.append(["versions", ", ".join(f"{name} {version}" for name, version in about["versions"].items())])
-    lines.append(["absent", ", ".join(about["absent"]) or "none"])
     forms = [form for row in results["calls"] for form in row["forms"]]
     disturbed, rounds = sum(form["disturbed"] for form in forms), sum(form["rounds"] for form in forms)
-    kind = "a quick run" if settings["quick"] else "a full run"
-    lines.append(["run", f"{kind}: {settings['rounds']} rounds, {len(forms)} statements, {settings['seconds']:.0f} s; "
-                  f"other programs took the CPU in {disturbed} of {rounds} rounds of the small calls"])
-    return table(["what", ""], lines, 2)
+    return machine(results, f"{results['settings']['rounds']} rounds, {len(forms)} statements",
+                   ["noise", f"other programs took the CPU in {disturbed} of {rounds} rounds of the small calls"])  # fmt: skip
 
 
 def overview(results: dict, kind: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import machines
+import page_parts
 import report
 import results as folder
 import siblings_page
@@ -47,7 +48,7 @@ def line(name: str, results: dict, linked: bool) -> list[str]:
 def table(runs: dict[str, dict], linked: bool = True) -> str:
     """A line for each run; linked: with links to the pages beside this one."""
     head = ["CPU", "kernels", *(f"{count}T {what}" for count in (1, 2) for what in ("best peer", "of limit")), "rows", "run", "commit", "date"]
-    return report.table(head, [line(name, results, linked) for name, results in runs.items()])
+    return page_parts.table(head, [line(name, results, linked) for name, results in runs.items()])
 
 
 def parted(runs: dict[str, dict]) -> tuple[dict[str, dict], dict[str, dict]]:

@@ -93,7 +93,6 @@ def different(lines: np.ndarray) -> int:
 
 def lines_of(memory: Memory) -> np.ndarray:
     """The number of the line in which each row begins, in the order of the gather. A line that follows itself is read once."""
-    case = memory.case
     _, _, _, outer, count, inner, outer_step, axis_step, inner_step, index_outer, _, *_ = memory.job()
     index = memory.index.reshape(-1, count, inner) if index_outer else memory.index.reshape(1, count, inner)
     places = index.astype(np.int64) * axis_step + np.arange(inner) * inner_step

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from page_parts import machine, table
+
 OURS = "libgather"
 
 HEAD = """\
@@ -34,12 +36,6 @@ def number(value: float, digits: int = 3) -> str:
     if value >= 1000:
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
-
-
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    align = ["---"] + ["---:"] * (len(heads) - 1)
-    lines = [heads, align, *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
 
 
 def line(row: dict) -> str:
@@ -91,18 +87,6 @@ def verdict(results: dict) -> str:
     return text
 
 
-def machine(results: dict) -> str:
-    about, settings = results["machine"], results["settings"]
-    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    absent = "; ".join(f"{name} ({why})" for name, why in about["absent"].items()) or "none"
-    lines = [["date", about["date"]], ["CPU", f"{about['cpu']}, {about['cpus']} in use"], ["system", about["system"]],
-             ["Python", about["python"]], ["commit", about["commit"]], ["load when it began", about["load"]],
-             ["server", about["server"]], ["its network", about["network"]],
-             ["rate", f"{settings['rate'] * 8 / 1e9:g} Gbit/s"], ["versions", versions], ["absent", absent],
-             ["run", f"{'quick' if settings['quick'] else 'full'}, {settings['rounds']} rounds, {settings['seconds']:.0f} s"]]  # fmt: skip
-    return "## Machine\n\n" + "\n".join(["| what | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in lines)]) + "\n"
-
-
 def relay(results: dict) -> str:
     """Whether the relay is the limit."""
     shares = [row["relay"] for row in results["rows"] if row["way"] == OURS and "relay" in row]
@@ -125,4 +109,4 @@ def page(results: dict, name: str) -> str:
         failed = [f"- {row['way']}: {row['error']}" for row in rows if "error" in row]
         text += "\n".join(["", "Failed:", "", *failed, "", ""]) if failed else "\n"
     text += "## Ways\n\n" + "\n".join(f"- {way['way']}: {way['how']}" for way in results["ways"]) + "\n\n"
-    return text + machine(results)
+    return text + "## Machine\n\n" + machine(results, f"{settings['rounds']} rounds", ["rate", f"{settings['rate'] * 8 / 1e9:g} Gbit/s"])

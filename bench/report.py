@@ -10,6 +10,7 @@ import machines
 import pictures
 import results as folder
 import summary
+from page_parts import machine, table
 from summary import as_kept, by, lost, number, percent, ratio_mean, share_mean, times
 
 HEAD = """# Benchmark: {cpu}
@@ -40,12 +41,6 @@ indices, streamed; NumPy, Arrow and the C loop always have one thread, JAX all C
 """
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """The first column is text, the others are numbers."""
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def verdicts(rows: list[dict], key: str = "best") -> str:
     return " / ".join(str(count) for count in summary.counts(rows, key)) if any(key in r for r in rows) else "-"
 
@@ -66,19 +61,10 @@ def summaries(rows: list[dict]) -> str:
 
 
 def about(results: dict) -> str:
-    machine, settings = results["machine"], results["settings"]
-    wanted = (("date", "date"), ("CPU", "cpu"), ("CPUs in use", "cpus"), ("virtual machine", "hypervisor"), ("caches of a CPU", "caches"),
-              ("memory, GiB", "memory_gib"), ("page, bytes", "page_bytes"), ("huge pages", "huge_pages"), ("system", "system"),
-              ("compiler", "compiler"), ("build type", "build_type"), ("flags", "flags"), ("kernels used", "isa"),
-              ("thread pool", "pool"), ("Python", "python"), ("commit", "commit"), ("load when it began", "load"))
-    lines = [[name, str(machine.get(key, "unknown")).strip() or "none"] for name, key in wanted]
-    lines.append(["versions", ", ".join(f"{name} {version}" for name, version in machine["versions"].items())])
-    lines.append(["absent", ", ".join(machine["absent"]) or "none"])
-    kind = "a quick run" if settings["quick"] else "a full run"
-    lines.append(["run", f"{kind}: {settings['rounds']} rounds, {len(results['rows'])} rows, {settings['seconds']:.0f} s"])
-    lines.append(["noise", f"the slowest round of ours is {summary.noise(results['rows']) - 1:.0%} above its median in the median row; "
-                  f"{summary.interrupted(results['rows'])}; {summary.disturbed(results['rows'])}"])
-    return "\n".join(["| what | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in lines)]) + "\n"
+    rows = results["rows"]
+    noise = (f"the slowest round of ours is {summary.noise(rows) - 1:.0%} above its median in the median row; {summary.interrupted(rows)}; "
+             f"{summary.disturbed(rows)}")  # fmt: skip
+    return machine(results, f"{results['settings']['rounds']} rounds, {len(rows)} rows", ["noise", noise])
 
 
 def ceilings(results: dict) -> str:

@@ -10,7 +10,7 @@ import machines
 import report
 import results as folder
 import summary
-from calls_page import table
+from page_parts import table
 from summary import GATHER, as_kept, by, number, percent, ratio_mean, share_mean, times
 
 HEAD = """# Benchmark of Gather's siblings: {cpu}

@@ -22,6 +22,7 @@ import tables_page
 import tables_pictures
 import tables_summary
 from calls import NEW, OUT
+from page_parts import table
 from summary import as_kept, by, lost, number, percent, times
 
 PAGE = "docs/benchmarks.md"
@@ -65,7 +66,7 @@ def regimes(results: dict) -> str:
             line += [index_page.both(here, summary.ratio_mean, times), times(summary.ratio_mean(here, "loop")), index_page.both(here, summary.share_mean, percent),
                      report.verdicts(here).replace(" / ", ", ")]
         lines.append(line)
-    return "\n".join([run_of(results), report.table(head, lines), report.fastest(rows)])
+    return "\n".join([run_of(results), table(head, lines), report.fastest(rows)])
 
 
 def losses(runs: dict[str, dict]) -> str:
@@ -78,11 +79,11 @@ def losses(runs: dict[str, dict]) -> str:
         siblings = results["rows"] and results["rows"][0]["op"] in machines.siblings_grid.OPS
         lines.append([machines.words(results["machine"]) + ", siblings" * bool(siblings), *counts])
     head = ["run", "slower than the best peer", "than the C loop", "transactional: than the best peer", "than the C loop"]
-    parts = [report.table(head, lines)]
+    parts = [table(head, lines)]
     plain, _ = index_page.parted(runs)
     if latest := newest(plain):
         named = [[row["name"], row["best"]["peer"], times(row["best"]["ratio"]), percent(row.get("share", float("nan")))] for row in lost(latest["rows"])]
-        parts += [f"{machines.words(latest['machine'])}, the fastest form:\n", report.table(["row", "slower than", "its time / ours", "of limit"], named)] if named else []
+        parts += [f"{machines.words(latest['machine'])}, the fastest form:\n", table(["row", "slower than", "its time / ours", "of limit"], named)] if named else []
     return "\n".join(parts)
 
 
@@ -140,7 +141,7 @@ def remote(results: dict) -> str:
     cases = "\n".join(f"- *{case['case']}*: {case['rows']:,} rows: {case['what']}." for case in results["cases"])
     server = f"Server: {about['server']} in {about['network']}, {settings['rate'] * 8 / 1e9:g} Gbit/s, {settings['connections']} connections at most, {settings['rounds']} round(s).\n"
     return "\n".join([run_of(results), server, cases + "\n",
-                      remote_page.table(["rows, round trip", "ours, s", "requests", "MB", "fastest peer", "second", "slowest"], lines),
+                      table(["rows, round trip", "ours, s", "requests", "MB", "fastest peer", "second", "slowest"], lines),
                       remote_page.verdict(results) + "\n"])  # fmt: skip
 
 

@@ -9,15 +9,11 @@ from pathlib import Path
 import results as folder
 import tables_pictures
 import tables_summary as summary
-from calls_page import table
-from summary import number
+from page_parts import machine, table
+from summary import number, percent
 from tables_cases import ORDERS, size_name
 from tables_summary import AUTO, COLD, MEMCPY, MEMMAP, OWN_CACHE, RESIDENT, WARM
 from tables_text import HEAD, MEMORY, READ, RUN
-
-
-def percent(value: float) -> str:
-    return f"{value:.0%}" if value == value else "-"
 
 
 def times(value: float) -> str:
@@ -36,59 +32,14 @@ def mib(bytes_: float) -> str:
     return f"{bytes_ / 2**20:.0f} MiB"
 
 
-def machine_of(results: dict) -> str:
-    about, settings = results["machine"], results["settings"]
-    wanted = (
-        ("date", "date"),
-        ("CPU", "cpu"),
-        ("CPUs in use", "cpus"),
-        ("virtual machine", "hypervisor"),
-        ("memory, GiB", "memory_gib"),
-        ("page, bytes", "page_bytes"),
-        ("disk", "disk"),
-        ("model", "model"),
-        ("file system", "file_system"),
-        ("readahead, KiB", "read_ahead_kib"),
-        ("scheduler", "scheduler"),
-        ("rotational, as reported", "rotational"),
-        ("system", "system"),
-        ("compiler", "compiler"),
-        ("build type", "build_type"),
-        ("flags", "flags"),
-        ("kernels used", "isa"),
-        ("Python", "python"),
-        ("commit", "commit"),
-        ("load when it began", "load"),
-        ("command", "command"),
-    )
-    lines = [[name, str(about[key]).strip()] for name, key in wanted if str(about.get(key, "")).strip()]
-    lines.append(["versions", ", ".join(f"{name} {version}" for name, version in about["versions"].items())])
-    lines.append(["absent", "; ".join(f"{name} ({why})" for name, why in about["absent"].items()).replace("|", "/") or "none"])
-    lines.append(
-        [
-            "run",
-            f"a {'quick' if settings['quick'] else 'full'} run: {len(results['rows'])} rows, "
-            f"{settings['seconds']:.0f} s",
-        ]
-    )
-    return table(["what", ""], lines, 2)
-
-
 def limit_of(results: dict) -> str:
-    about, settings = results["limit"], results["settings"]
+    about, size = results["limit"], size_name(results["settings"]["bytes"])
     if not about["in_force"]:
-        return (
-            "**No limit was in force**: this run was made with `--no-limit`. "
-            f"The file has {size_name(settings['bytes'])}; "
-            "nothing here says what happens if memory is short.\n"
-        )
-    return (
-        f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size_name(settings['bytes'])}. "
-        "Page cache, mappings and private memory all count. It was tested before the run: a process that requested "
-        f"{size_name(about['less'])} received it, one that requested {size_name(about['more'])} was killed "
-        f"({about['more_ended']}). At the end the largest observed use was "
-        f"{mib(about['peak'])}.\n"
-    )
+        return (f"**No limit was in force**: this run was made with `--no-limit`. The file has {size}; nothing here says what happens if "
+                "memory is short.\n")  # fmt: skip
+    return (f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size}. Page cache, mappings and private memory all count. "
+            f"It was tested before the run: a process that requested {size_name(about['less'])} received it, one that requested "
+            f"{size_name(about['more'])} was killed ({about['more_ended']}). At the end the largest observed use was {mib(about['peak'])}.\n")
 
 
 def in_short(results: dict) -> str:
@@ -102,25 +53,10 @@ def in_short(results: dict) -> str:
         shown = times if key == "memmap" else percent
         for order in ORDERS:
             if found := summary.share(results, state, key, order):
-                lines.append(
-                    [
-                        f"{what}, {order} ids",
-                        shown(summary.AIMS[key]),
-                        shown(found["low"]),
-                        shown(found["median"]),
-                        f"{found['reached']} of {found['of']}",
-                    ]
-                )
-    held = [one for one in results["memory"] if one["ceiling_mib"]]
-    lines.append(
-        [
-            "memory: at most the limit",
-            f"{results['settings']['ceiling'] >> 20} MiB",
-            "-",
-            "-",
-            f"{sum(one['held'] for one in held)} of {len(held)}",
-        ]
-    )
+                figures = [shown(value) for value in (summary.AIMS[key], found["low"], found["median"])]
+                lines.append([f"{what}, {order} ids", *figures, f"{found['reached']} of {found['of']}"])
+    held = [one["held"] for one in results["memory"] if one["ceiling_mib"]]
+    lines.append(["memory: at most the limit", mib(results["settings"]["ceiling"]), "-", "-", f"{sum(held)} of {len(held)}"])
     return table([f"`{AUTO}`", "goal", "lowest", "median", "rows that reach it"], lines)
 
 
@@ -185,87 +121,50 @@ def engines(rows: list[dict]) -> str:
 
 
 def disk_part(results: dict) -> str:
-    lines = [
-        [
-            f"blocks of {size_name(one['block'])} at random, depth {one['depth']}",
-            rate(one["blocks_s"]),
-            f"{one['blocks_s'] * one['block'] / 1e6:.0f}",
-        ]
-        if "block" in one
-        else [one["what"], "-", f"{one['bytes_s'] / 1e6:.0f}"]
-        for one in results["limits"]
-    ]
+    lines = []
+    for one in results["limits"]:
+        if "block" in one:
+            bytes_s, what = one["blocks_s"] * one["block"], f"blocks of {size_name(one['block'])} at random, depth {one['depth']}"
+        else:
+            bytes_s, what = one["bytes_s"], one["what"]
+        lines.append([what, rate(one["blocks_s"]) if "block" in one else "-", f"{bytes_s / 1e6:.0f}"])
     pools = [[size_name(one["row_bytes"]), one["pool"], rate(one["rows_s"])] for one in results["pools"]]
-    return "\n".join(
-        [
-            "The better of two rounds, before everything else; the tables below measure the best depth again.\n",
-            table(["what", "blocks/s", "MB/s"], lines),
-            "Thread pools, cold, random ids; the best one for each row size is included below as *pread pool*.\n",
-            table(["rows of", "pool", "rows/s"], pools, 2),
-        ]
-    )
+    return "\n".join([
+        "The better of two rounds, before everything else; the tables below measure the best depth again.\n",
+        table(["what", "blocks/s", "MB/s"], lines),
+        "Thread pools, cold, random ids; the best one for each row size is included below as *pread pool*.\n",
+        table(["rows of", "pool", "rows/s"], pools, 2),
+    ])  # fmt: skip
 
 
 def memory_part(results: dict) -> str:
-    lines = [
-        [
-            one["way"],
-            f"{one['ceiling_mib']:.0f}" if one["ceiling_mib"] else "none",
-            f"{one['most_mib']:.1f}",
-            f"{one['says_mib']:.1f}" if one["says_mib"] else "-",
-            ("yes" if one["held"] else "**no**") if one["ceiling_mib"] else "-",
-            f"{one['group_mib']:.0f}" if results["limit"]["in_force"] else "-",
-            rate(one["rows"] / one["seconds"]),
-            one["error"] or "-",
-        ]
-        for one in results["memory"]
-    ]
+    head = ["who", "limit, MiB", "peak, MiB", "peak by its own statistics, MiB", "held", "with the page cache, MiB", "rows/s", "killed"]
+    lines = []
+    for one in results["memory"]:
+        limit, held = (f"{one['ceiling_mib']:.0f}", "yes" if one["held"] else "**no**") if one["ceiling_mib"] else ("none", "-")
+        lines.append([one["way"], limit, f"{one['most_mib']:.1f}", f"{one['says_mib']:.1f}" if one["says_mib"] else "-", held,
+                      f"{one['group_mib']:.0f}" if results["limit"]["in_force"] else "-", rate(one["rows"] / one["seconds"]), one["error"] or "-"])
     one = results["memory"][0]
-    return MEMORY.format(row=size_name(one["row_bytes"]), batch=one["batch"], seconds=number(one["seconds"])) + table(
-        ["who", "limit, MiB", "peak, MiB", "peak by its own statistics, MiB", "held", "with the page cache, MiB", "rows/s", "killed"],
-        lines,
-    )
+    return MEMORY.format(row=size_name(one["row_bytes"]), batch=one["batch"], seconds=number(one["seconds"])) + table(head, lines)
 
 
 def depth_part(results: dict) -> str:
+    cells = {(one["depth"], one["way"]): rate(one["rows_s"]) if "rows_s" in one else f"*{one['error']}*" for one in reversed(results["depths"])}
     names = list(dict.fromkeys(one["way"] for one in results["depths"]))
-    lines = [
-        [
-            str(depth),
-            *(
-                next(
-                    (
-                        rate(one["rows_s"]) if "rows_s" in one else f"*{one['error']}*"
-                        for one in results["depths"]
-                        if one["depth"] == depth and one["way"] == name
-                    ),
-                    "-",
-                )
-                for name in names
-            ),
-        ]
-        for depth in sorted({one["depth"] for one in results["depths"]})
-    ]
-    return "Random rows of 4 KiB, cold, one measurement each; the depth of a pool is its number of threads.\n\n" + table(
-        ["depth", *names], lines
-    )
+    lines = [[str(depth), *(cells.get((depth, name), "-") for name in names)] for depth in sorted({depth for depth, _ in cells})]
+    return ("Random rows of 4 KiB, cold, one measurement each; the depth of a pool is its number of threads.\n\n" +
+            table(["depth", *names], lines))  # fmt: skip
 
 
 def not_reached(results: dict) -> str:
-    missed = [
-        [state, name, {"disk": "the disk", "memmap": MEMMAP, "memcpy": MEMCPY}[key], times(summary.AIMS[key]), times(value)]
-        for state, name, key, value in summary.missed(results)
-    ]
+    of = {"disk": "the disk", "memmap": MEMMAP, "memcpy": MEMCPY}
+    missed = [[state, name, of[key], times(summary.AIMS[key]), times(value)] for state, name, key, value in summary.missed(results)]
     lost = [[state, name, peer, times(value)] for state, name, peer, value in summary.lost(results)]
-    return "\n".join(
-        [
-            table(["state", "row", "of", "goal", "reached"], missed, 3)
-            if missed
-            else "Every goal is reached in every row.\n",
-            "Slower than a peer:\n" if lost else "No row is slower than a peer.\n",
-            *([table(["state", "row", "peer", "ours / its"], lost, 3)] if lost else []),
-        ]
-    )
+    return "\n".join([
+        table(["state", "row", "of", "goal", "reached"], missed, 3) if missed else "Every goal is reached in every row.\n",
+        "Slower than a peer:\n" if lost else "No row is slower than a peer.\n",
+        *([table(["state", "row", "peer", "ours / its"], lost, 3)] if lost else []),
+    ])  # fmt: skip
 
 
 def page(results: dict, name: str, drawn: list[str]) -> str:
@@ -288,7 +187,7 @@ def page(results: dict, name: str, drawn: list[str]) -> str:
         in_short(results),
         *pictures("tables-cold.svg", "tables-warm.svg"),
         "## The machine\n",
-        machine_of(results),
+        machine(results, f"{len(results['rows'])} rows"),
         "## The memory limit\n",
         limit_of(results),
         RUN,
@@ -333,11 +232,8 @@ def page(results: dict, name: str, drawn: list[str]) -> str:
 def own_cache(rows: list[dict]) -> str:
     """With only the table's own cache warm."""
     lines = [[row["name"], percent(value)] for row in rows for value in summary.ratios(row, OWN_CACHE).values()]
-    return (
-        "From the table's own cache, compared with memcpy from the mapped file:\n\n" + table(["rows of, ids", OWN_CACHE], lines)
-        if lines
-        else ""
-    )
+    head = "From the table's own cache, compared with memcpy from the mapped file:\n\n"
+    return head + table(["rows of, ids", OWN_CACHE], lines) if lines else ""
 
 
 def write(results: dict, name: str, root: Path) -> None:

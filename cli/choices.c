@@ -38,20 +38,28 @@ static const char *policy_word(int i) {
 
 gather_family gather_cli_command_family(const gather_cli_command *command) {
   switch (command->id) {
+    case GATHER_CLI_COMMAND_TAKE:
+      return GATHER_FAMILY_GATHER;
     case GATHER_CLI_COMMAND_ELEMENTS:
       return GATHER_FAMILY_ELEMENTS;
     case GATHER_CLI_COMMAND_ND:
       return GATHER_FAMILY_ND;
     default:
-      return GATHER_FAMILY_GATHER;
+      return (gather_family)0;
   }
+}
+
+static bool has_command(gather_family family) {
+  for (int i = 0; i < GATHER_CLI_COMMAND_COUNT; i++)
+    if (gather_cli_command_family(gather_cli_command_at((gather_cli_command_id)i)) == family) return true;
+  return false;
 }
 
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
   /* An operator of another name (GatherBlockQuantized) does more than its family. */
   if (strcmp(op->name, gather_family_get(op->family)->name) != 0) return false;
-  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) /* take, --elements, --nd */
-    return op->family == GATHER_FAMILY_GATHER || op->family == GATHER_FAMILY_ELEMENTS || op->family == GATHER_FAMILY_ND;
+  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN)
+    return has_command(op->family); /* take, --elements, --nd */
   return gather_cli_command_family(command) == op->family;
 }
 

@@ -17,7 +17,7 @@ typedef struct gather_cli_policy {
 /* Policy number i, NULL after the last. fill=V is not among them. */
 const gather_cli_policy *gather_cli_policy_at(int i);
 
-/* The family whose rules a command takes: that of GatherElements for `elements`, of GatherND for `nd`, else of Gather. */
+/* The family that a command runs: that of Gather for `take`, of GatherElements for `elements`, of GatherND for `nd`; 0: none. */
 gather_family gather_cli_command_family(const gather_cli_command *command);
 
 /* Value number i of an option with a fixed set of values, NULL after the last; NULL for i = 0 if it has none. command: NULL =

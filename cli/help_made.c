@@ -89,9 +89,8 @@ const gather_cli_section *gather_cli_topic_find(const char *name) {
 
 bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command) {
   if (!command) return section->command == GATHER_CLI_HELP_MAIN;
-  bool gathers = command->id == GATHER_CLI_COMMAND_TAKE || command->id == GATHER_CLI_COMMAND_ELEMENTS ||
-                 command->id == GATHER_CLI_COMMAND_ND;
-  return section->command == (int)command->id || (gathers && section->command == GATHER_CLI_HELP_GATHER);
+  if (section->command == GATHER_CLI_HELP_GATHER) return gather_cli_command_family(command) != 0;
+  return section->command == (int)command->id;
 }
 
 bool gather_cli_option_is_for(const gather_cli_option *option, const gather_cli_command *command) {

@@ -13,10 +13,6 @@
 
 enum { MOST_THREADS = 1024 };
 
-/* The commands with one operator each. */
-static const gather_cli_command_id GATHERS[] = {GATHER_CLI_COMMAND_TAKE, GATHER_CLI_COMMAND_ELEMENTS,
-                                                GATHER_CLI_COMMAND_ND};
-
 /* The command whose rules apply: explain is like take, explain --elements like elements, explain --nd like nd. */
 static const gather_cli_command *rules_command(const gather_cli_job *job) {
   const gather_cli_args *args = job->args;
@@ -47,9 +43,10 @@ static gather_status hint_other(const gather_cli_job *job, const gather_cli_comm
 
 /* The first other command whose operator has these rules; NULL if there is none. */
 static const gather_cli_command *other_command(const gather_cli_command *command, const char *rules) {
-  for (size_t i = 0; i < sizeof GATHERS / sizeof *GATHERS; i++) {
-    const gather_cli_command *other = gather_cli_command_at(GATHERS[i]);
-    if (other != command && gather_op_find(op_name(other), rules)) return other;
+  for (int i = 0; i < GATHER_CLI_COMMAND_COUNT; i++) {
+    const gather_cli_command *other = gather_cli_command_at((gather_cli_command_id)i);
+    if (other == command || gather_cli_command_family(other) == 0) continue;
+    if (gather_op_find(op_name(other), rules)) return other;
   }
   return NULL;
 }

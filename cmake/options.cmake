@@ -25,7 +25,7 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   if(GATHER_SANITIZE)
     target_compile_definitions(gather_flags INTERFACE GATHER_MAP_GUARDED) # src/io/format/map_remote.c
     target_compile_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE} -fno-sanitize-recover=all
-      -fno-omit-frame-pointer -g)
+      -fno-omit-frame-pointer -g1)
     target_link_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE})
   endif()
 endif()

@@ -73,9 +73,9 @@ kernel_tests=(test_kernel test_safety_guard test_rules_cases test_rules_replay t
 # Of the other C tests a sample for machines that differ in one thing each: those in which threads meet, those that see the order of bytes
 # and the size of a pointer, and those that call the system.
 thread_tests=(test_unit_pool test_safety_{threads,changing} test_table_{engines_cancel,stress,failures_decoded,readers} test_remote_{client,life,table}
-  test_shuffle test_rules_replay)
+  test_table_replay test_shuffle test_rules_replay)
 order_tests=("${kernel_tests[@]}" test_codec_{decode,describe,random} test_format_{files,values} test_unit_{types,tensor,tuples,check_graphs}
-  test_table_{engines,parts} test_shuffle_inputs)
+  test_table_engines test_shuffle_inputs)
 system_tests=(test_windows test_safety_threads test_format_{files,names,values} test_table_engines test_remote_url test_shuffle)
 # only NAME...: the expression that selects these tests.
 only() { echo "^($(IFS='|' && echo "$*"))\$"; }

@@ -64,16 +64,18 @@ def pytest_make_collect_report(collector):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "all_cases: a test whose cases are all run, whatever GATHER_TEST_CASES says")
+    config.addinivalue_line("markers", "in_full: a test of what was learned once, which is run where all cases are (script/test --all)")
 
 
 def pytest_collection_modifyitems(config, items):
-    """GATHER_TEST_CASES=n: of the cases of each test function every n-th, the first included, where a program's start is slow."""
+    """GATHER_TEST_CASES=n: of the cases of each test function every n-th, the first included, and none of those marked in_full."""
     kept, left, seen = [], [], {}
     for item in items:
         function = item.nodeid.partition("[")[0]
         seen[function] = seen.get(function, -1) + 1
         all_cases = item.get_closest_marker("all_cases") is not None  # another test counts them
-        (left if seen[function] % STEP and not all_cases else kept).append(item)
+        left_out = item.get_closest_marker("in_full") is not None if seen[function] % STEP == 0 else not all_cases
+        (left if STEP > 1 and left_out else kept).append(item)
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = kept

@@ -4,7 +4,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,21 +66,10 @@ static gather_status measure(raw_part *part, const gather_raw *raw, gather_descr
                           stored->bytes, raw->offset, stored->size);
 }
 
-static gather_status find_file(gather_stored *stored, gather_error *error) {
-  struct stat about;
-  if (stat(stored->path, &about) != 0) return gather_fail_system(error, stored->path, errno, "open it");
-  if (!S_ISREG(about.st_mode))
-    return gather_fail_file(error, GATHER_IO_ERROR, stored->path, -1,
-                            "is not a regular file; tables are read from regular files");
-  stored->device = (uint64_t)about.st_dev, stored->inode = (uint64_t)about.st_ino;
-  stored->size = (int64_t)about.st_size;
-  return GATHER_OK;
-}
-
 static gather_status describe(raw_part *part, const gather_raw *raw, gather_error *error) {
   gather_stored *stored = &part->stored;
   gather_descr descr;
-  GATHER_TRY(find_file(stored, error));
+  GATHER_TRY(gather_table_source_look(stored->path, &stored->device, &stored->inode, &stored->size, error));
   GATHER_TRY(measure(part, raw, &descr, error));
   gather_raw_name(raw, &descr, part->type, &stored->type_name, &stored->descr);
   stored->tensor = (gather_tensor){.type = descr.type,

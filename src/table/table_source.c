@@ -19,19 +19,23 @@
 #include "table/system/table_system.h"
 
 /* Windows: reads of one file, by several threads or overlapped, do not wait for each other. */
-#if !defined(O_OVERLAPPED)
-#define O_OVERLAPPED 0
+#if defined(O_OVERLAPPED)
+enum { OVERLAPPED_FLAG = O_OVERLAPPED };
+#else
+enum { OVERLAPPED_FLAG = 0 };
 #endif
 
 /* Systems that have none read past the page cache in other ways, or not at all: gather_direct_begin. */
-#if !defined(O_DIRECT)
-#define O_DIRECT 0
+#if defined(O_DIRECT)
+enum { DIRECT_FLAG = O_DIRECT };
+#else
+enum { DIRECT_FLAG = 0 };
 #endif
 
 /* open() for reading, with more flags. Returns -1 and sets errno on failure. O_NONBLOCK: else opening a pipe would wait for a writer. */
 static int open_file(const char *path, int more) {
   int fd;
-  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_OVERLAPPED | more, 0);
+  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | OVERLAPPED_FLAG | more, 0);
   while (fd < 0 && errno == EINTR);
   return fd;
 }
@@ -74,7 +78,7 @@ static int check_direct(gather_table_source *source, const struct stat *first) {
 
 /* A second descriptor, whose reads bypass the page cache. first: what the one through the page cache said of the file. */
 static void open_direct(gather_table_source *source, const struct stat *first) {
-  source->direct_fd = open_file(source->path, O_DIRECT);
+  source->direct_fd = open_file(source->path, DIRECT_FLAG);
   source->direct_errno = source->direct_fd < 0 ? errno : check_direct(source, first);
   if (source->direct_errno == 0 || source->direct_fd < 0) return;
   (void)close(source->direct_fd);
@@ -97,6 +101,19 @@ static gather_status open_local(const gather_table_source_wishes *wishes, gather
 #endif
   if (wishes->direct) open_direct(source, &about);
   return wishes->mapped ? map_file(source, error) : GATHER_OK;
+}
+
+gather_status gather_table_source_look(const char *path, uint64_t *device, uint64_t *inode, int64_t *size,
+                                       gather_error *error) {
+  struct stat about;
+  const int fd = open_file(path, 0);
+  if (fd < 0) return gather_fail_system(error, path, errno, "open it");
+  const int number = fstat(fd, &about) == 0 ? 0 : errno;
+  (void)close(fd);
+  if (number != 0) return gather_fail_system(error, path, number, "find out its size");
+  *device = (uint64_t)about.st_dev, *inode = (uint64_t)about.st_ino;
+  *size = (int64_t)about.st_size;
+  return check_kind(path, about.st_mode, error);
 }
 
 static gather_status begin(const char *path, gather_table_source *source, gather_error *error) {

@@ -35,6 +35,9 @@ typedef struct gather_table_source_wishes {
  * mapping is an error. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
                                                       gather_table_source *source, gather_error *error);
+/* What a file is now, without keeping it open: its file system and its number there, and its size. Returns as gather_table_source_open. */
+GATHER_CHECKED gather_status gather_table_source_look(const char *path, uint64_t *device, uint64_t *inode,
+                                                      int64_t *size, gather_error *error);
 /* The descriptor to read from: the direct one if available. */
 GATHER_INLINE int gather_table_source_fd(const gather_table_source *source) {
   return source->direct_fd >= 0 ? source->direct_fd : source->fd;

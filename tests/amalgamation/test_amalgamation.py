@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""gather.h and gather.c, as script/amalgamate writes them: without a warning, small, and with the library's answers."""
+"""gather.h and gather.c, gather_table.h and gather_table.c, as script/amalgamate writes them: without a warning, small, and with the library's
+answers."""
 
 from __future__ import annotations
 
 import os
+import random
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import libgather
 import pytest
 
+from support.sample import STEP
 from support.skip import skip_test
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,14 +31,23 @@ WARNINGS = "-std=c11 -Wall -Wextra -Werror".split()
 MOST_BYTES = 120 * 1024  # docs/embed.md
 
 # The objects: what others have of them waits until they are made. `open`: what sources share is no longer static, so that tests of it
-# can be linked. It is the largest, and first.
+# can be linked. It is the largest, and first. In a sample most are compiled without optimisation, which takes most of the time.
+QUICK = "-O0" if STEP > 1 else ""
 OBJECTS = {
-    "open": [CC, "-O1", "-DGATHER_PRIVATE="],
+    "open": [CC, QUICK or "-O1", "-DGATHER_PRIVATE="],
     "all": [CLANG or CC, "-O0"],
     "gather": [CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_NO_THREADS"],
     "gather_wide": [CC, "-O0", "-DGATHER_ONLY_GATHER"],
-    "no_codecs": [CC, "-O0", "-DGATHER_NO_CODECS", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_AVX512=0", "-DGATHER_ISA_NEON=0"],
-    "portable": [CLANG or CC, "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_NEON=0", "-DGATHER_ISA_SVE=0"],
+    "no_codecs": [CC, "-O0", "-DGATHER_NO_CODECS", "-DGATHER_ISA_AVX512=0"],
+    "portable": [CLANG or CC, QUICK or "-Os", "-DGATHER_ONLY_GATHER", "-DGATHER_ISA_AVX2=0", "-DGATHER_ISA_NEON=0", "-DGATHER_ISA_SVE=0"],
+}
+CACHE = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+LIBRARIES = {n: path for n, path in re.findall(r"^(\w+_LIBRARY):\w+=(.*)$", CACHE, flags=re.MULTILINE) if path and "NOTFOUND" not in path}
+URING = [LIBRARIES["LIBURING_LIBRARY"]] if "LIBURING_LIBRARY" in LIBRARIES and "GATHER_URING:BOOL=OFF" not in CACHE else []
+# Of gather_table.c. `table`: with io_uring where there is one, and what sources share for tests; `threads`: without.
+TABLE_OBJECTS = {
+    "table": [CC, "-O0", "-DGATHER_PRIVATE=", *["-DGATHER_HAVE_LIBURING"] * bool(URING)],
+    "threads": [CLANG or CC, "-O0"],
 }
 
 
@@ -59,18 +73,19 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     made = Pair(folder)
 
     def compile_one(name: str) -> None:
-        compiler, *flags = OBJECTS[name]
-        run(compiler, *WARNINGS, *flags, "-c", folder / "gather.c", "-o", made.object(name))
+        compiler, *flags = OBJECTS.get(name) or TABLE_OBJECTS[name]
+        source = "gather.c" if name in OBJECTS else "gather_table.c"
+        run(compiler, *WARNINGS, *flags, "-c", folder / source, "-o", made.object(name))
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(compile_one, OBJECTS))
+        list(pool.map(compile_one, [*OBJECTS, *TABLE_OBJECTS]))
     return made
 
 
 def test_same_files_again(pair, tmp_path):
     """The order of sets and folders does not show."""
     run(sys.executable, ROOT / "script/amalgamate", "--out", tmp_path, env={**os.environ, "CC": CC, "PYTHONHASHSEED": "1"})
-    for name in ("gather.h", "gather.c"):
+    for name in ("gather.h", "gather.c", "gather_table.h", "gather_table.c"):
         assert (tmp_path / name).read_bytes() == (pair.folder / name).read_bytes()
 
 
@@ -79,6 +94,7 @@ def programs() -> list[tuple[str, str]]:
     return re.findall(r"```c\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "docs/embed.md").read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("name", OBJECTS)
 @pytest.mark.parametrize("number", range(2))
 def test_programs_of_the_guide(pair, tmp_path, name, number):
@@ -174,17 +190,175 @@ def linked_with_pair(pair: Pair, name: str, folder: str, program: Path) -> None:
     """A program of the tests from its object files, with the two files in the place of the core: the library gives what they lack."""
     objects = sorted((BUILD / "tests" / folder / f"CMakeFiles/{name}.dir").rglob("*.o"))
     assert objects, f"{name} is not built"
-    cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
-    found = dict(re.findall(r"^(\w+_LIBRARY):\w+=(.*)$", cache, flags=re.MULTILINE))
     names = ("CMOCKA_LIBRARY", "NANOPB_LIBRARY", "EXPAT_LIBRARY", "JANSSON_LIBRARY", "LIBURING_LIBRARY")
-    libraries = [found[n] for n in names if found.get(n) and "NOTFOUND" not in found[n]]
+    libraries = [LIBRARIES[n] for n in names if n in LIBRARIES]
     run(CC, *objects, pair.object("open"), BUILD / "lib/libgather.a", *libraries, "-pthread", "-ldl", "-lm", "-o", program)
 
 
-@pytest.mark.parametrize("name, folder", [("test_kernel", "kernel"), ("test_rules_cases", "rules"), ("test_rules_replay", "rules")])
+@pytest.mark.all_cases
+@pytest.mark.parametrize("name, folder", [("test_kernel", "core/kernel"), ("test_rules_cases", "core/rules"), ("test_rules_replay", "core/rules")])
 def test_in_the_place_of_the_library(pair, tmp_path, name, folder):
     if os.environ.get("GATHER_SANITIZE"):
         skip_test("objects without sanitizers", "the objects of this build have sanitizers")
     linked_with_pair(pair, name, folder, tmp_path / name)
-    quick = {"GATHER_TEST_MACHINES": "8", "GATHER_TEST_CASES": "4"}
-    run(tmp_path / name, env={**quick, **os.environ}, timeout=300)
+    run(tmp_path / name, env={**os.environ, "GATHER_TEST_MACHINES": "32" if STEP > 1 else "8"}, timeout=300)
+
+
+# ---- gather_table.h and gather_table.c
+
+
+@pytest.mark.parametrize("name", TABLE_OBJECTS)
+@pytest.mark.parametrize("number", range(3))
+def test_programs_with_tables(pair, tmp_path, name, number):
+    """Those of the core, too: gather_table.c takes the place of gather.c."""
+    text, printed = programs()[number]
+    (tmp_path / "program.c").write_text(text, encoding="utf-8")
+    run(CC, *WARNINGS, f"-I{pair.folder}", tmp_path / "program.c", pair.object(name), *URING, "-pthread", "-o", tmp_path / "program")
+    assert run(tmp_path / "program", cwd=tmp_path).stdout == printed
+
+
+def test_tables_without_the_library(pair, tmp_path):
+    """The functions of table.h are there, but for those of formats and other machines; nothing else is visible."""
+    header = (pair.folder / "gather_table.h").read_text(encoding="utf-8") + (pair.folder / "gather.h").read_text(encoding="utf-8")
+    visible = exported(pair.object("threads"))
+    assert not [symbol for symbol in visible if not re.search(rf"\b{symbol}\(", header)]
+    library = (ROOT / "include/gather/table.h").read_text(encoding="utf-8")
+    declared = set(re.findall(r"\b(gather_\w+)\(", re.sub(r"/\*.*?\*/", "", library, flags=re.DOTALL))) - {"gather_table_options", "gather_status"}
+    assert {name for name in declared if name not in visible} == {
+        "gather_file_is_quantised",
+        "gather_file_codec_find",
+        "gather_table_remote_statistics",
+    }
+    assert visible >= exported(pair.object("all"))
+
+
+@pytest.mark.parametrize("macro", ["GATHER_ONLY_GATHER", "GATHER_NO_CODECS", "GATHER_NO_THREADS"])
+def test_tables_need_the_whole_core(pair, macro):
+    done = subprocess.run([CC, f"-D{macro}", "-fsyntax-only", str(pair.folder / "gather_table.c")], capture_output=True, text=True)
+    assert done.returncode != 0 and "gather_table.c needs the whole core and threads" in done.stderr
+
+
+def test_tables_from_cxx(pair, tmp_path):
+    if not CXX:
+        skip_test("c++", "no C++ compiler")
+    (tmp_path / "program.cc").write_text(
+        """#include "gather_table.h"
+int main() {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_table *table = nullptr;
+  gather_error error;
+  return gather_table_open("model.gguf:x", &options, &table, &error) == GATHER_UNSUPPORTED ? 0 : 1;
+}
+""",
+        encoding="utf-8",
+    )
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{pair.folder}", "-pthread"]
+    run(CXX, *flags, tmp_path / "program.cc", pair.object("threads"), "-o", tmp_path / "program")
+    run(tmp_path / "program")
+
+
+def test_what_tables_refuse(pair, tmp_path):
+    """What needs formats or other machines says so."""
+    (tmp_path / "program.c").write_text(
+        """#include <stdio.h>
+#include "gather_table.h"
+static void try(const char *path, const gather_table_options *options) {
+  gather_table *table;
+  gather_error error;
+  gather_status status = gather_table_open(path, options, &table, &error);
+  printf("%s: %s\n", gather_status_name(status), error.message);
+}
+int main(void) {
+  const int64_t shape[] = {-1, 2};
+  const gather_raw raw = {.type = "uint8", .rank = 2, .shape = shape};
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_error error;
+  try("x.npy", NULL);
+  options.raw = &raw;
+  try("none.bin", &options);
+  options.tensor = "w";
+  try("none.bin", &options);
+  options.tensor = NULL, options.remote = (const void *)&raw;
+  try("https://host/x", &options);
+  options.remote = NULL, options.engine = GATHER_ENGINE_HTTP;
+  try("none.bin", &options);
+  gather_status status = gather_engine_check(GATHER_ENGINE_HTTP, &error);
+  printf("%s: %s\n", gather_status_name(status), error.message);
+  return 0;
+}
+""",
+        encoding="utf-8",
+    )
+    run(CC, *WARNINGS, f"-I{pair.folder}", tmp_path / "program.c", pair.object("threads"), "-pthread", "-o", tmp_path / "program")
+    assert run(tmp_path / "program").stdout.splitlines() == [
+        "unsupported: x.npy: gather_table.c knows no file formats: options.raw must say what bytes the file has",
+        "file not found: none.bin: cannot open it: No such file or directory",
+        "name not found: none.bin: raw bytes have no tensor of the name 'w'",
+        "unsupported: gather_table.c reads local files only: options.remote must be NULL",
+        "usage: the engine http reads URLs, and this is a local file",
+        "unsupported: the engine http is not in gather_table.c, which reads local files only",
+    ]
+
+
+# They need no file format.
+TABLE_TESTS = ["engines", "engines_cancel", "engines_rules", "engines_statistics", "engines_tuples", "stress_files"]
+
+
+@pytest.mark.parametrize("name", [f"test_table_{subject}" for subject in TABLE_TESTS])
+def test_tables_in_the_place_of_the_library(pair, tmp_path, name):
+    if os.environ.get("GATHER_SANITIZE"):
+        skip_test("objects without sanitizers", "the objects of this build have sanitizers")
+    objects = sorted((BUILD / f"tests/table/CMakeFiles/{name}.dir").rglob("*.o"))
+    assert objects, f"{name} is not built"
+    run(CC, *objects, pair.object("table"), LIBRARIES["CMOCKA_LIBRARY"], *URING, "-pthread", "-lm", "-o", tmp_path / name)
+    run(tmp_path / name, cwd=tmp_path, timeout=300)
+
+
+# A tensor of each kind that examples/embed reads: GGUF's type, and the bytes of a block of so many values.
+GGUF_TENSORS = {"plain": (0, 4, 1), "q8": (8, 34, 32), "q4": (12, 144, 256)}
+GGUF_ROWS, GGUF_COLUMNS = 40, 512
+
+
+def write_gguf(path: Path) -> None:
+    """Metadata of all kinds, an alignment of its own, and tensors whose bytes are any, but for scales that are no NaNs."""
+    text = lambda words: struct.pack("<Q", len(words)) + words.encode()
+    pairs = [
+        text("general.alignment") + struct.pack("<II", 4, 64),
+        text("words") + struct.pack("<IIQ", 9, 8, 2) + text("a" * 100) + text(""),
+        text("numbers") + struct.pack("<IIQ3H", 9, 2, 3, 1, 2, 3),
+        text("long" * 40) + struct.pack("<Id", 12, 1.5),
+        text("name") + struct.pack("<I", 8) + text("x"),
+    ]
+    head, data, seed = b"", b"", random.Random(5)
+    for name, (kind, block, values) in GGUF_TENSORS.items():
+        head += text(name) + struct.pack("<IQQIQ", 2, GGUF_COLUMNS, GGUF_ROWS, kind, len(data))
+        blocks = GGUF_ROWS * GGUF_COLUMNS // values
+        for _ in range(blocks):
+            scale = struct.pack("<f", seed.uniform(-1, 1)) if kind == 0 else struct.pack("<e", seed.uniform(-1, 1)) * (1 if kind == 8 else 2)
+            data += (scale + seed.randbytes(block))[:block]
+        data += bytes(-len(data) % 64)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(GGUF_TENSORS), len(pairs)) + b"".join(pairs) + head
+    path.write_bytes(head + bytes(-len(head) % 64) + data)
+
+
+def test_rows_of_a_gguf_file(pair, tmp_path):
+    """examples/embed finds a tensor by itself, and its rows are those that the library decodes."""
+    write_gguf(tmp_path / "model.gguf")
+    program, rows = tmp_path / "gguf_rows", [39, 0, 7, 7, -1]
+    run(CC, *WARNINGS, f"-I{pair.folder}", ROOT / "examples/embed/gguf_rows.c", pair.object("threads"), "-pthread", "-o", program)
+    for name in GGUF_TENSORS:
+        printed = run(program, tmp_path / "model.gguf", name, *rows).stdout
+        with libgather.open(tmp_path / "model.gguf", tensor=name, decode_as="float32") as table:
+            wanted = table.take(rows)
+        assert printed == "".join(f"{float(a):.9g} {float(b):.9g}\n" for a, b in wanted[:, :2]), name
+    failed = subprocess.run([program, tmp_path / "model.gguf", "plain", "40"], capture_output=True, text=True)
+    assert failed.returncode == 1 and "indices[0] = 40" in failed.stderr
+    failed = subprocess.run([program, tmp_path / "model.gguf", "none", "1"], capture_output=True, text=True)
+    assert (failed.returncode, failed.stderr) == (1, "no such tensor\n")
+
+
+def test_the_example_is_short():
+    lines = (ROOT / "examples/embed/gguf_rows.c").read_text(encoding="utf-8").splitlines()
+    code = [line for line in lines if line.strip() not in ("", "}") and not line.startswith(("/*", " *", "#include"))]
+    assert len(code) <= 70
+

@@ -66,6 +66,7 @@ def test_both_forms_of_ours_are_judged(modules):
     assert alone["kept"]["best"] == alone["best"] and not summary.only_kept([alone])
 
 
+@pytest.mark.in_full
 def test_growth_is_not_in_the_means(modules, some):
     import summary
 

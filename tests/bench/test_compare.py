@@ -70,6 +70,7 @@ def test_two_files(tmp_path):
     assert "(transactional)" not in ran.stdout
 
 
+@pytest.mark.in_full
 def test_the_same_rows_are_measured(tmp_path):
     """Those of the old results only."""
     only = ("--quick", "--every", "--threads", "1", "--peers", "C loop")

@@ -39,7 +39,6 @@ static void expect(const gather_cli_bench_figures *figures, gather_cli_bench_ver
 
 static void test_the_middle_and_the_spread(void **state) {
   static const double ODD[] = {5, 1, 3, 4, 1000}, EVEN[] = {4, 1, 3, 2};
-  (void)state;
   gather_cli_bench_rate rate = gather_cli_bench_rate_of(ODD, 5);
   assert_true(rate.middle == 4 && rate.least == 1 && rate.most == 1000 && rate.spread == 0.25); /* (5 - 3) / 2 / 4 */
   rate = gather_cli_bench_rate_of(EVEN, 4);
@@ -51,14 +50,12 @@ static void test_the_middle_and_the_spread(void **state) {
 }
 
 static void test_a_faster_engine_is_named(void **state) {
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, FAST);
   expect(&figures, GATHER_CLI_BENCH_ENGINE, "uring was faster than auto in each of 5 rounds, by 60 %");
   assert_int_equal(gather_cli_bench_judge(&figures).best, 2);
 }
 
 static void test_engines_that_do_not_differ(void **state) {
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, LIKE);
   expect(&figures, GATHER_CLI_BENCH_AUTO, "uring and auto do not differ measurably");
 }
@@ -66,14 +63,12 @@ static void test_engines_that_do_not_differ(void **state) {
 /* Half again as fast in the median, but slower in one round: that may be chance. */
 static void test_one_round_lost_is_no_win(void **state) {
   static const double MOSTLY[ROUNDS] = {750, 770, 490, 760, 755};
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, MOSTLY);
   expect(&figures, GATHER_CLI_BENCH_AUTO, "do not differ measurably");
 }
 
 static void test_auto_that_is_that_engine(void **state) {
   static const double LUCK[ROUNDS] = {600, 620, 610, 615, 605};
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "uring", SLOW, LUCK);
   expect(&figures, GATHER_CLI_BENCH_AUTO, "auto uses uring");
   figures = quiet(FAST, "uring", SLOW, SLOW);
@@ -84,7 +79,6 @@ static void test_a_limit_that_varies(void **state) {
   static const double VARIES[2 * ROUNDS] = {1000, 300, 1100, 400, 900, 350, 1000, 500, 300, 1050};
   static const double FALLS[2 * ROUNDS] = {1400, 1390, 1400, 1200, 1180, 1100, 1000, 1000, 1010, 990};
   static const double STOPS[2 * ROUNDS] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 0, 0};
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, FAST);
   figures.limit = VARIES;
   expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk limit, measured before and after each round, varied");
@@ -95,7 +89,6 @@ static void test_a_limit_that_varies(void **state) {
 }
 
 static void test_more_than_the_disk_gives(void **state) {
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, FAST);
   figures.engine[2].share = 2.08;
   expect(&figures, GATHER_CLI_BENCH_NOISY, "uring reached 208 % of the disk limit");
@@ -108,7 +101,6 @@ static void test_more_than_the_disk_gives(void **state) {
 
 static void test_engines_that_vary(void **state) {
   static const double WILD[ROUNDS] = {300, 900, 800, 350, 1200};
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, WILD);
   expect(&figures, GATHER_CLI_BENCH_NOISY, "the rounds of uring varied by +-");
   figures = quiet(WILD, "pread", SLOW, FAST);
@@ -121,13 +113,11 @@ static void test_engines_that_vary(void **state) {
 /* One round that something disturbed changes nothing. */
 static void test_an_outlier(void **state) {
   static const double ONCE[ROUNDS] = {800, 790, 20000, 805, 795};
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, ONCE);
   expect(&figures, GATHER_CLI_BENCH_ENGINE, "uring");
 }
 
 static void test_what_is_not_cold_or_not_chosen(void **state) {
-  (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, FAST);
   figures.one_engine = true;
   expect(&figures, GATHER_CLI_BENCH_NOTHING, "");

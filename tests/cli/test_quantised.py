@@ -184,6 +184,7 @@ def test_completion(gather):
     assert words == ["rowwise8", "rowwise4", "rowwise2"]
 
 
+@pytest.mark.in_full
 def test_many_tensors_that_look_quantised(gather):
     """Side tensors are found by a table of names: a search of all names for each tensor took five minutes for these."""
     codes, scales = np.zeros((4, 4), np.uint8), np.zeros(4, np.float32)

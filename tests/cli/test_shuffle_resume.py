@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from support.sample import STEP
 
 RNG = np.random.default_rng(5)
 ROWS, WIDTH = 120_000, 160
@@ -87,7 +88,7 @@ def test_kill_at_random_moments(ready, data, order, more, passes):
     assert ready(*words).code == 0
     seconds = time.monotonic() - begin
     kills = 0
-    for i in range(1, 25):
+    for i in range(1, 25, min(STEP, 3)):
         if (ready.folder / "o.npy").exists() and not left_of(ready):  # done, and begun anew
             assert (ready.load("o.npy") == expected).all()
             (ready.folder / "o.npy").unlink()

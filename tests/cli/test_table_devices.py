@@ -74,6 +74,7 @@ def test_one_fails(gather, parts, other):
     assert gather("take", "p0.npy", "[1,2,3]", "--part", "p2.npy", "-o", "o.npy").code == 0
 
 
+@pytest.mark.in_full
 def test_bench_of_parts(gather, parts):
     _, (first, *more) = parts
     answer = gather.json("bench", first, *more, "--rows", 200, "--engine", "pread")

@@ -13,7 +13,6 @@
 #include "terminal.h"
 
 static void test_columns(void **state) {
-  (void)state;
   assert_int_equal(gather_cli_text_columns(""), 0);
   assert_int_equal(gather_cli_text_columns("abc"), 3);
   assert_int_equal(gather_cli_text_columns("\xc3\xa4"), 1);         /* a with diaeresis */
@@ -26,7 +25,6 @@ static void test_columns(void **state) {
 }
 
 static void test_no_character_is_cut(void **state) {
-  (void)state;
   assert_int_equal(gather_cli_text_fit("abc", 2), 2);
   assert_int_equal(gather_cli_text_fit("abc", 9), 3);
   assert_int_equal(gather_cli_text_fit("\xe8\xa1\xa8\xe8\xa1\xa8", 3), 3);
@@ -41,7 +39,6 @@ static void join(char *line, int columns) {
 
 static void test_what_does_not_fit_is_left_out(void **state) {
   char line[64];
-  (void)state;
   join(line, 80);
   assert_string_equal(line, " 40%, 12 s left, 1.25 GB/s");
   join(line, 26);
@@ -59,7 +56,6 @@ static void test_what_does_not_fit_is_left_out(void **state) {
 static void test_a_line_has_an_end(void **state) {
   static const char *const PARTS[] = {"abcdef", "g", "hijklmnop"};
   char line[10];
-  (void)state;
   gather_cli_progress_join(line, sizeof line, 100, PARTS, 3);
   assert_string_equal(line, "abcdef, g");
 }
@@ -67,7 +63,6 @@ static void test_a_line_has_an_end(void **state) {
 static void test_wide_parts(void **state) {
   static const char *const PARTS[] = {"\xe8\xa1\xa8\xe8\xa1\xa8", "ab"};
   char line[32];
-  (void)state;
   gather_cli_progress_join(line, sizeof line, 8, PARTS, 2);
   assert_string_equal(line, "\xe8\xa1\xa8\xe8\xa1\xa8, ab");
   gather_cli_progress_join(line, sizeof line, 7, PARTS, 2);

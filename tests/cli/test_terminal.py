@@ -35,6 +35,7 @@ def test_columns_of_the_environment_count(gather, large):
     assert lines and all(columns_of(line) < 30 for line in lines), lines
 
 
+@pytest.mark.in_full
 def test_no_progress_where_a_line_cannot_be_rewritten(gather, large):
     words = ("take", *large, "-o", "big.npy", "--threads", "1", "--no-sync")
     assert on_terminal(gather, *words, stdout=False, pause=stop_for_a_while, TERM="dumb")[2] == b""

@@ -100,6 +100,7 @@ def test_a_suite_that_cannot_run_is_said(tmp_path):
         assert done.returncode == 1 and "FAILED onnxruntime: required, but not run" in done.stdout
 
 
+@pytest.mark.in_full
 def test_a_wrong_answer_is_found(tmp_path):
     """A libgather that turns its results around fails."""
     needs("onnxruntime")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -104,12 +105,17 @@ def test_paths(file):
         assert list(ROOT.glob(pattern)), f"{file}: there is no {path}"
 
 
+@functools.cache
+def text_of_sources() -> str:
+    return "".join(path.read_text(encoding="utf-8") for top in ("include", "src", "plugin", "tests", "cmake", "CMakeLists.txt")
+                   for path in ([ROOT / top] if (ROOT / top).is_file() else sorted((ROOT / top).rglob("*")))
+                   if path.suffix in {".h", ".c", ".def", ".txt", ".cmake", ".py"})
+
+
 @pytest.mark.parametrize("file", documents(), ids=name_of)
 def test_names(file):
     """Functions, macros and types that a document names are in the public headers or the sources."""
-    text = "".join(path.read_text(encoding="utf-8") for top in ("include", "src", "plugin", "tests", "cmake", "CMakeLists.txt")
-                   for path in ([ROOT / top] if (ROOT / top).is_file() else sorted((ROOT / top).rglob("*")))
-                   if path.suffix in {".h", ".c", ".def", ".txt", ".cmake", ".py"})
+    text = text_of_sources()
     for name in set(re.findall(r"`((?:gather|GATHER)_\w+)", prose(file))):
         wanted = name.removeprefix("GATHER_TYPE_") if name.startswith("GATHER_TYPE_") else name
         assert re.search(rf"\b{wanted}\b", text) or re.search(rf"\b{name.removeprefix('GATHER_')}\b", text), f"{file}: {name}"

@@ -33,6 +33,8 @@ def test_program(block, tmp_path):
     assert block.next_language == "text", f"{block}: the program's output must follow it as a text block"
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(block.text, encoding="utf-8")
+    # A program for the two files with tables moves to the library by another include.
+    (tmp_path / "gather_table.h").write_text('#include "gather/table.h"\n', encoding="utf-8")
     compiler = os.environ.get("GATHER_CC") or shutil.which("cc")
     command = [compiler, *FLAGS, f"-I{ROOT}/include", f"-I{ROOT}/include/gather", str(source), *libraries(), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True)

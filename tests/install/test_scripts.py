@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the scripts show while they work, what script/test says of skipped tests, and the model that script/demo makes."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -151,3 +152,26 @@ def test_every_package_has_its_reason(gather_source: Path, group: str):
     packages = shell(gather_source, program).stdout.split()
     page = (gather_source / "docs/dependencies.md").read_text(encoding="utf-8")
     assert len(packages) > 3 and [name for name in packages if name not in page] == []
+
+
+SAMPLED = """
+import pytest
+@pytest.mark.parametrize("n", range(10))
+def test_cases(n): pass
+@pytest.mark.all_cases
+@pytest.mark.parametrize("n", range(3))
+def test_counted(n): pass
+@pytest.mark.in_full
+def test_learned_once(): pass
+"""
+
+
+@pytest.mark.all_cases
+@pytest.mark.parametrize("one_in, left", [("1", 14), ("4", 6)])
+def test_a_sample_leaves_out(gather_source: Path, tmp_path: Path, one_in: str, left: int):
+    """One in four cases, all that are counted, none of what was learned once."""
+    (tmp_path / "test_sampled.py").write_text(SAMPLED)
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "no:cacheprovider", "test_sampled.py"], cwd=tmp_path,
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "GATHER_TEST_CASES": one_in, "PYTHONPATH": str(gather_source / "tests")})
+    assert done.returncode == 0 and f"{left} passed" in done.stdout, done.stdout + done.stderr

@@ -24,9 +24,10 @@ import peers
 import random_child
 import random_models
 import random_shrink
+from support.sample import STEP
 from support.skip import skip_test
 
-ROUNDS = int(os.environ.get("GATHER_TEST_ROUNDS", "500"))
+ROUNDS = int(os.environ.get("GATHER_TEST_ROUNDS", "500" if STEP == 1 else "200"))
 SEED = int(os.environ.get("GATHER_TEST_SEED", "0"))
 MOST = 5  # findings that are made smaller
 LIMIT = 60  # seconds that a model may take, on a busy machine

@@ -13,6 +13,7 @@
 #include "gather/mpi.h"
 #include "mpi/mpi_part.h"
 #include "mpi/mpi_random.h"
+#include "support/wrapped.h"
 
 enum { ROWS = 40, WIDTH = 6, MOST_IDS = 300, TAKES = 3, MOST_RANKS = 8 };
 
@@ -21,18 +22,13 @@ enum { ROWS = 40, WIDTH = 6, MOST_IDS = 300, TAKES = 3, MOST_RANKS = 8 };
 static int64_t until_failure; /* how many may succeed; below 0 = all */
 static bool failed_here;
 
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-
 static bool fails(void) {
   if (until_failure < 0 || until_failure-- > 0) return false;
   return failed_here = true; /* and until_failure is -1: once */
 }
 
-void *__wrap_malloc(size_t bytes) { return fails() ? NULL : __real_malloc(bytes); }
-void *__wrap_calloc(size_t count, size_t bytes) { return fails() ? NULL : __real_calloc(count, bytes); }
+WRAPPED(void *, malloc, (size_t bytes)) { return fails() ? NULL : REAL(malloc)(bytes); }
+WRAPPED(void *, calloc, (size_t count, size_t bytes)) { return fails() ? NULL : REAL(calloc)(count, bytes); }
 
 /* ---- plans ------------------------------------------------------------------------------------------------------------------ */
 

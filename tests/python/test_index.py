@@ -18,6 +18,7 @@ import libgather
 from arrays import EXAMPLES
 from keys import some_array, some_key
 from libgather import index
+from support.sample import STEP
 from support.skip import skip_test
 
 X = np.arange(24).reshape(2, 3, 4)
@@ -73,7 +74,7 @@ def test_rank_64():
 
 def test_random_keys():
     """A failure names the seed: some_array and some_key make the case again."""
-    count, errors = max(20000, EXAMPLES), 0
+    count, errors = max(20000 // min(STEP, 4), EXAMPLES), 0
     for seed in range(count):
         r = random.Random(f"{os.environ.get('GATHER_TEST_SEED', '')}{seed}")
         x = some_array(r)

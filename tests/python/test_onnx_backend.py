@@ -39,6 +39,7 @@ class Counting(onnx_backend.Backend):
         return prepared
 
 
+@pytest.mark.in_full
 @pytest.mark.filterwarnings("ignore")
 def test_onnx_suite():
     Counting.ran = []

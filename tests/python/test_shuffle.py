@@ -321,6 +321,7 @@ def test_other_threads_run(folder, data):
     assert counted[0] > 5
 
 
+@pytest.mark.in_full
 def test_an_order_that_changes_is_no_crash(folder):
     """The numbers are checked again as they are used."""
     order = RNG.integers(0, ROWS, 1_000_000)

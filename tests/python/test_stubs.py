@@ -139,6 +139,7 @@ def test_words():
     assert sorted(literal("Mode")) == sorted([*words, "clamp", "error"])  # the command's names of two of them
 
 
+@pytest.mark.in_full
 def test_types_of_results(tmp_path):
     """What a type checker shows of results: arrays, and tensors of the argument's kind, but not Any."""
     lines = {

@@ -45,6 +45,7 @@ def test_a_planted_fault_is_found(small: Path, name: str):
 SPHINX = ("-m", "sphinx", "-q", "-W", "--keep-going", "-c", ROOT / "site")
 
 
+@pytest.mark.in_full
 @pytest.mark.parametrize("line, faults", [("[there](page.md#a-heading) and `code`", []), ("[nothing](nowhere.md)", ["nowhere"]),
                                           ("[no heading](page.md#nowhere)", ["nowhere"])])
 def test_a_dead_link_in_a_document_does_not_build(site_python: Path, tmp_path: Path, line: str, faults: list, monkeypatch: pytest.MonkeyPatch):

@@ -67,6 +67,7 @@ def test_limits_are_said():
     assert told[0] == "" and "takes up to 20000" in told[1] and "numbers in brackets" in told[2]
 
 
+@pytest.mark.in_full
 def test_pictures_and_errors_are_the_commands(program: Path, command: Path):
     lines = [with_output(arguments) for _, arguments in page_checks.LINES]
     answers = node(RUN, str(program), str(ROOT / "site/static/explainer_worker.js"), json.dumps(lines))
@@ -80,11 +81,13 @@ def test_pictures_and_errors_are_the_commands(program: Path, command: Path):
     assert pictures >= 9 and len(lines) - pictures >= 4
 
 
+@pytest.mark.in_full
 def test_the_operators_are_the_commands(program: Path, command: Path):
     answer = node(RUN, str(program), str(ROOT / "site/static/explainer_worker.js"), json.dumps([["ops", "--json"], ["info"]]))
     assert answer[0]["out"] == subprocess.run([command, "ops", "--json"], capture_output=True, text=True, check=True).stdout
     assert answer[1]["code"] == 2 and "only explain and ops" in answer[1]["err"]
 
 
+@pytest.mark.in_full
 def test_the_program_is_small(program: Path):
     assert program.stat().st_size < 1.5e6

@@ -9,6 +9,7 @@
  *     const k int64[2] swapped = 1,2        the same in the other byte order
  *     const k int64[2] gone                 its elements cannot be read
  *     g: y, z = com.microsoft.Op/1(x, , k) axis=1 perm=[1,0] mode='text' alpha=0.5 value=int64[2]:1,2 body={ ... } to=@name odd=?
+ *     y = Op(3, [1,2], uint8 7, float32[0.5]) inputs that are initializers: int64 without a type; scalars, or of one dimension
  *     fun local.F { in a; out b; default axis=1; b = Gather(a, a) axis=@axis }
  *
  *     stored k int64[2] = 1,2               the elements of a Constant or Const node, which is written, too
@@ -75,19 +76,6 @@ static inline const char *graph_text_word(graph_text *t) {
   memcpy(word, t->at, len);
   t->at += len;
   return strcmp(word, "_") == 0 ? "" : word;
-}
-
-/* "a, , b" up to a mark. */
-static inline const char **graph_text_names(graph_text *t, const char *end, int32_t *count) {
-  const char **names = graph_text_take(t, GRAPH_TEXT_MOST * sizeof *names);
-  for (*count = 0; !graph_text_next(t, end);) {
-    assert_in_range(*count, 0, GRAPH_TEXT_MOST - 1);
-    names[(*count)++] = graph_text_word(t);
-    if (graph_text_next(t, ",")) continue;
-    graph_text_need(t, end);
-    break;
-  }
-  return names;
 }
 
 static inline int64_t graph_text_number(graph_text *t) {
@@ -208,6 +196,46 @@ static inline void graph_text_attribute(graph_text *t, gather_graph *graph, cons
   }
 }
 
+/* "3", "[1,2]", "int8 7", "float32[0.5]": an initializer of its own. NULL, and nothing is read: a name. */
+static inline const char *graph_text_literal(graph_text *t, gather_graph *graph) {
+  const char *const from = t->at, *type = graph_text_word(t);
+  const bool list = *t->at == '[', number = strchr("-0123456789", *type) != NULL && *type;
+  graph_text_space(t);
+  if (!list && !number && !strchr("-0123456789", *t->at)) {
+    t->at = from;
+    return NULL;
+  }
+  gather_constant *made = (gather_constant *)(uintptr_t)&graph->constants[graph->constant_count++];
+  int64_t *shape = graph_text_take(t, sizeof *shape), len = 1;
+  char *name = graph_text_take(t, 16);
+  (void)snprintf(name, 16, ".%d", (int)graph->constant_count);
+  if (number) t->at = from;
+  if (list) t->at++, len = *t->at != ']';
+  if (list)
+    for (const char *at = t->at; *at && *at != ']'; at++) len += *at == ',';
+  *shape = len;
+  made->is_initializer = true;
+  made->tensor.name = name;
+  made->tensor.tensor = tensor_of(*type && !number ? gather_type_parse(type) : GATHER_TYPE_INT64, NULL, list, shape);
+  made->tensor.tensor.data = graph_text_elements(t, made->tensor.tensor.type, len, false);
+  if (list) graph_text_need(t, "]");
+  return name;
+}
+
+/* "a, , b" up to a mark; with a graph also literals. */
+static inline const char **graph_text_names(graph_text *t, const char *end, int32_t *count, gather_graph *graph) {
+  const char **names = graph_text_take(t, GRAPH_TEXT_MOST * sizeof *names);
+  for (*count = 0; !graph_text_next(t, end);) {
+    assert_in_range(*count, 0, GRAPH_TEXT_MOST - 1);
+    const char *literal = graph ? graph_text_literal(t, graph) : NULL;
+    names[(*count)++] = literal ? literal : graph_text_word(t);
+    if (graph_text_next(t, ",")) continue;
+    graph_text_need(t, end);
+    break;
+  }
+  return names;
+}
+
 /* From its outputs on: "y, z = Op(x) axis=1". */
 static inline void graph_text_node(graph_text *t, gather_graph *graph, gather_node *node) {
   gather_attribute *attributes = graph_text_take(t, 12 * sizeof *attributes);
@@ -221,7 +249,7 @@ static inline void graph_text_node(graph_text *t, gather_graph *graph, gather_no
     t->at = from;
   }
   *node = (gather_node){.name = name, .opset = t->openvino ? 8 : 13, .overload = "", .file_offset = -1};
-  node->outputs = graph_text_names(t, "=", &node->output_count);
+  node->outputs = graph_text_names(t, "=", &node->output_count, NULL);
   const char *op = graph_text_word(t), *dot = strrchr(op, '.');
   char *own = graph_text_take(t, strlen(op) + 16);
   if (dot) memcpy(own, op, (size_t)(dot - op));
@@ -230,7 +258,7 @@ static inline void graph_text_node(graph_text *t, gather_graph *graph, gather_no
   node->op = dot ? dot + 1 : op;
   node->domain = own;
   graph_text_need(t, "(");
-  node->inputs = graph_text_names(t, ")", &node->input_count);
+  node->inputs = graph_text_names(t, ")", &node->input_count, graph);
   for (graph_text_space(t); *t->at && !strchr(";\n}", *t->at); graph_text_space(t)) {
     assert_in_range(node->attribute_count, 0, 11);
     const char *attribute = graph_text_word(t);
@@ -341,6 +369,27 @@ static inline char *graph_text_print(char *text, const gather_tensor *tensor) {
                                             : sprintf(text, "%llu", (unsigned long long)number);
   }
   return text;
+}
+
+/* What is known of an operand: "[2,0..5,?]", or "none". */
+static inline char *graph_text_print_operand(char *text, const gather_operand *operand) {
+  if (operand->rank < 0) return text + sprintf(text, "none");
+  *text++ = '[';
+  for (int32_t d = 0; d < operand->rank; d++) {
+    const gather_dim *dim = &operand->dims[d];
+    if (d) *text++ = ',';
+    if (dim->min != dim->max && dim->symbol)
+      text += sprintf(text, "%s", dim->symbol);
+    else if (dim->min == dim->max)
+      text += sprintf(text, "%lld", (long long)dim->min);
+    else if (dim->max != GATHER_DIM_UNBOUNDED)
+      text += sprintf(text, "%lld..%lld", (long long)dim->min, (long long)dim->max);
+    else if (dim->min > 0)
+      text += sprintf(text, "%lld..", (long long)dim->min);
+    else
+      *text++ = '?';
+  }
+  return text + sprintf(text, "]");
 }
 
 /* Reads a graph; the file in `t` then has it, and must outlive a model of it. */

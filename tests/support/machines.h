@@ -25,14 +25,14 @@ static inline const char *machine_isa_at(int i, bool *built, bool *runs) {
 
 /* Whether this CPU can play machine number i. */
 static inline bool machine_runs(int i) {
-  bool built, runs;
+  bool built = false, runs = false;
   return machine_isa_at(i % MACHINE_ISAS, &built, &runs) && runs;
 }
 
 /* Instruction sets of this CPU's family that it lacks: each is a skip that is printed, or a failure where it is required. */
 static inline int machine_skips(void) {
   int failed = 0;
-  bool built, runs;
+  bool built = false, runs = false;
   for (int i = 0; i < MACHINE_ISAS; i++) {
     const char *name = machine_isa_at(i, &built, &runs);
     if (!built || runs) continue;

@@ -6,22 +6,20 @@
  */
 #include <liburing.h>
 
+#include "support/wrapped.h"
+
 void __tsan_acquire(void *place);
 void __tsan_release(void *place);
-int __real_io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct io_uring_params *params);
-int __wrap_io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct io_uring_params *params);
-void __real_io_uring_queue_exit(struct io_uring *ring);
-void __wrap_io_uring_queue_exit(struct io_uring *ring);
 
 static char addresses; /* only its address matters */
 
-int __wrap_io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct io_uring_params *params) {
-  int answer = __real_io_uring_queue_init_params(entries, ring, params);
+WRAPPED(int, io_uring_queue_init_params, (unsigned entries, struct io_uring *ring, struct io_uring_params *params)) {
+  int answer = REAL(io_uring_queue_init_params)(entries, ring, params);
   __tsan_acquire(&addresses);
   return answer;
 }
 
-void __wrap_io_uring_queue_exit(struct io_uring *ring) {
+WRAPPED(void, io_uring_queue_exit, (struct io_uring * ring)) {
   __tsan_release(&addresses);
-  __real_io_uring_queue_exit(ring);
+  REAL(io_uring_queue_exit)(ring);
 }

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/wrapped.h"
 #include "table/failing_rules.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -138,28 +139,15 @@ int64_t failing_answer(const char *name, int fd, int64_t offset, char *data, int
   return most;
 }
 
-/* glibc gives functions that know file offsets another name where these have 64 bits. */
-#if defined(__GLIBC__)
-#define REAL(name) __real_##name##64
-#define WRAP(name) __wrap_##name##64
-#else
-#define REAL(name) __real_##name
-#define WRAP(name) __wrap_##name
-#endif
-
 static int fails(const char *name) {
   int number = failing_now(name);
   if (number != 0) errno = number;
   return number != 0;
 }
 
-void *__real_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes) { return fails("gather_alloc") ? NULL : __real_gather_alloc(bytes); }
+WRAPPED(void *, gather_alloc, (int64_t bytes)) { return fails("gather_alloc") ? NULL : REAL(gather_alloc)(bytes); }
 
-int REAL(open)(const char *path, int flags, ...);
-int WRAP(open)(const char *path, int flags, ...);
-int WRAP(open)(const char *path, int flags, ...) {
+WRAPPED64(int, open, (const char *path, int flags, ...)) {
   va_list more;
   va_start(more, flags);
   unsigned mode = flags & O_CREAT ? va_arg(more, unsigned) : 0;
@@ -168,7 +156,7 @@ int WRAP(open)(const char *path, int flags, ...) {
     errno = EINTR;
     return -1;
   }
-  return fails("open") || ((flags & O_DIRECT) && fails("open direct")) ? -1 : REAL(open)(path, flags, mode);
+  return fails("open") || ((flags & O_DIRECT) && fails("open direct")) ? -1 : REAL64(open)(path, flags, mode);
 }
 
 /* The last digit of the name of an open file, and one more; 0 = it has none. */
@@ -180,11 +168,9 @@ static int last_digit(int fd) {
   return last >= '0' && last <= '9' ? last - '0' + 1 : 0;
 }
 
-int REAL(fstat)(int fd, struct stat *about);
-int WRAP(fstat)(int fd, struct stat *about);
-int WRAP(fstat)(int fd, struct stat *about) {
+WRAPPED64(int, fstat, (int fd, struct stat *about)) {
   if (fails("fstat")) return -1;
-  int answer = REAL(fstat)(fd, about);
+  int answer = REAL64(fstat)(fd, about);
   enter();
   int devices = rule.devices;
   leave();
@@ -192,11 +178,8 @@ int WRAP(fstat)(int fd, struct stat *about) {
   return answer;
 }
 
-int __real_statx(int folder, const char *path, int flags, unsigned mask, void *about);
-int __wrap_statx(int folder, const char *path, int flags, unsigned mask, void *about);
-int __wrap_statx(int folder, const char *path, int flags, unsigned mask, void *about) {
-  return fails("statx") ? -1 : __real_statx(folder, path, flags, mask, about);
-}
+FAILING(int, statx, (int folder, const char *path, int flags, unsigned mask, void *about),
+        (folder, path, flags, mask, about))
 
 static void count_mapping(int by) {
   enter();
@@ -204,20 +187,16 @@ static void count_mapping(int by) {
   leave();
 }
 
-void *REAL(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset);
-void *WRAP(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset);
-void *WRAP(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset) {
+WRAPPED64(void *, mmap, (void *at, size_t bytes, int access, int flags, int fd, off_t offset)) {
   if (fails("mmap")) return MAP_FAILED;
-  void *pages = REAL(mmap)(at, bytes, access, flags, fd, offset);
+  void *pages = REAL64(mmap)(at, bytes, access, flags, fd, offset);
   count_mapping(pages != MAP_FAILED);
   return pages;
 }
 
-int __real_munmap(void *at, size_t bytes);
-int __wrap_munmap(void *at, size_t bytes);
-int __wrap_munmap(void *at, size_t bytes) {
+WRAPPED(int, munmap, (void *at, size_t bytes)) {
   count_mapping(-1);
-  return __real_munmap(at, bytes);
+  return REAL(munmap)(at, bytes);
 }
 
 static const char *advice_name(int advice) {
@@ -239,22 +218,18 @@ static const char *advice_name(int advice) {
   }
 }
 
-int __real_madvise(void *at, size_t bytes, int advice);
-int __wrap_madvise(void *at, size_t bytes, int advice);
-int __wrap_madvise(void *at, size_t bytes, int advice) {
+WRAPPED(int, madvise, (void *at, size_t bytes, int advice)) {
   if (failing_interrupted()) {
     errno = EINTR;
     return -1;
   }
-  return fails(advice_name(advice)) ? -1 : __real_madvise(at, bytes, advice);
+  return fails(advice_name(advice)) ? -1 : REAL(madvise)(at, bytes, advice);
 }
 
 /* This one returns its error. */
-int REAL(posix_fadvise)(int fd, off_t start, off_t bytes, int advice);
-int WRAP(posix_fadvise)(int fd, off_t start, off_t bytes, int advice);
-int WRAP(posix_fadvise)(int fd, off_t start, off_t bytes, int advice) {
+WRAPPED64(int, posix_fadvise, (int fd, off_t start, off_t bytes, int advice)) {
   int number = failing_now("posix_fadvise");
-  return number != 0 ? number : REAL(posix_fadvise)(fd, start, bytes, advice);
+  return number != 0 ? number : REAL64(posix_fadvise)(fd, start, bytes, advice);
 }
 
 /* Waits, or counts for those that wait. */
@@ -272,15 +247,13 @@ static void hold_back(int fd) {
   leave();
 }
 
-ssize_t REAL(pread)(int fd, void *bytes, size_t size, off_t offset);
-ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset);
-ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset) {
+WRAPPED64(ssize_t, pread, (int fd, void *bytes, size_t size, off_t offset)) {
   if (failing_interrupted()) {
     errno = EINTR;
     return -1;
   }
   hold_back(fd);
-  ssize_t got = REAL(pread)(fd, bytes, size, offset);
+  ssize_t got = REAL64(pread)(fd, bytes, size, offset);
   if (got < 0) return got;
   int64_t answer = failing_answer("pread", fd, (int64_t)offset, bytes, (int64_t)size, (int64_t)got);
   if (answer >= 0) return (ssize_t)answer;
@@ -296,31 +269,25 @@ ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset) {
 #define REAL_PREADV2 __real_preadv2
 #define WRAP_PREADV2 __wrap_preadv2
 #endif
-ssize_t REAL_PREADV2(int fd, const struct iovec *parts, int count, off_t offset, int flags);
-ssize_t WRAP_PREADV2(int fd, const struct iovec *parts, int count, off_t offset, int flags);
-ssize_t WRAP_PREADV2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
+WRAPPED_AS(ssize_t, REAL_PREADV2, WRAP_PREADV2,
+           (int fd, const struct iovec *parts, int count, off_t offset, int flags)) {
   return fails("preadv2") ? -1 : REAL_PREADV2(fd, parts, count, offset, flags);
 }
 #endif
 
 /* These return their errors. */
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+WRAPPED(int, pthread_create,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)) {
   int number = failing_now("pthread_create");
-  return number != 0 ? number : __real_pthread_create(thread, attributes, start, argument);
+  return number != 0 ? number : REAL(pthread_create)(thread, attributes, start, argument);
 }
 
-int __real_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
+WRAPPED(int, pthread_mutex_init, (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes)) {
   int number = failing_now("pthread_mutex_init");
-  return number != 0 ? number : __real_pthread_mutex_init(mutex, attributes);
+  return number != 0 ? number : REAL(pthread_mutex_init)(mutex, attributes);
 }
 
-int __real_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
+WRAPPED(int, pthread_cond_init, (pthread_cond_t * condition, const pthread_condattr_t *attributes)) {
   int number = failing_now("pthread_cond_init");
-  return number != 0 ? number : __real_pthread_cond_init(condition, attributes);
+  return number != 0 ? number : REAL(pthread_cond_init)(condition, attributes);
 }

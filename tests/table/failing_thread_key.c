@@ -4,11 +4,10 @@
  */
 #include <pthread.h>
 
+#include "support/wrapped.h"
 #include "table/failing_rules.h"
 
-int __real_pthread_setspecific(pthread_key_t key, const void *value);
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value) {
+WRAPPED(int, pthread_setspecific, (pthread_key_t key, const void *value)) {
   int number = value ? failing_now("pthread_setspecific") : 0; /* what is there can be removed */
-  return number != 0 ? number : __real_pthread_setspecific(key, value);
+  return number != 0 ? number : REAL(pthread_setspecific)(key, value);
 }

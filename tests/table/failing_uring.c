@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "support/wrapped.h"
 #include "table/failing_rules.h"
 
 enum { RINGS = 16, SLOTS = 4096 };
@@ -40,29 +41,23 @@ static known_ring *find(struct io_uring *ring, struct io_uring *now) {
   return &rings[i];
 }
 
-int __real_io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct io_uring_params *params);
-int __wrap_io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct io_uring_params *params);
-int __wrap_io_uring_queue_init_params(unsigned entries, struct io_uring *ring, struct io_uring_params *params) {
+WRAPPED(int, io_uring_queue_init_params, (unsigned entries, struct io_uring *ring, struct io_uring_params *params)) {
   int number = failing_now("io_uring_queue_init_params");
   if (number != 0) return -number;
-  int answer = __real_io_uring_queue_init_params(entries, ring, params);
+  int answer = REAL(io_uring_queue_init_params)(entries, ring, params);
   if (answer < 0) return answer;
   known_ring *known = find(NULL, ring);
   known->taken = known->seen = 0;
   return answer;
 }
 
-void __real_io_uring_queue_exit(struct io_uring *ring);
-void __wrap_io_uring_queue_exit(struct io_uring *ring);
-void __wrap_io_uring_queue_exit(struct io_uring *ring) {
+WRAPPED(void, io_uring_queue_exit, (struct io_uring * ring)) {
   (void)find(ring, NULL);
-  __real_io_uring_queue_exit(ring);
+  REAL(io_uring_queue_exit)(ring);
 }
 
-struct io_uring_probe *__real_io_uring_get_probe_ring(struct io_uring *ring);
-struct io_uring_probe *__wrap_io_uring_get_probe_ring(struct io_uring *ring);
-struct io_uring_probe *__wrap_io_uring_get_probe_ring(struct io_uring *ring) {
-  return failing_now("io_uring_get_probe_ring") != 0 ? NULL : __real_io_uring_get_probe_ring(ring);
+WRAPPED(struct io_uring_probe *, io_uring_get_probe_ring, (struct io_uring * ring)) {
+  return failing_now("io_uring_get_probe_ring") != 0 ? NULL : REAL(io_uring_get_probe_ring)(ring);
 }
 
 /* Notes the reads that stand in the queue. */
@@ -105,16 +100,15 @@ static int submit(struct io_uring *ring, const char *name, int (*real)(struct io
   return answer;
 }
 
-int __real_io_uring_submit(struct io_uring *ring);
-int __wrap_io_uring_submit(struct io_uring *ring);
-int __wrap_io_uring_submit(struct io_uring *ring) { return submit(ring, "io_uring_submit", __real_io_uring_submit); }
+WRAPPED(int, io_uring_submit, (struct io_uring * ring)) {
+  return submit(ring, "io_uring_submit", REAL(io_uring_submit));
+}
 
-int __real_io_uring_submit_and_wait(struct io_uring *ring, unsigned count);
-int __wrap_io_uring_submit_and_wait(struct io_uring *ring, unsigned count);
+int REAL(io_uring_submit_and_wait)(struct io_uring *ring, unsigned count);
 
-static int submit_and_wait_for_one(struct io_uring *ring) { return __real_io_uring_submit_and_wait(ring, 1); }
+static int submit_and_wait_for_one(struct io_uring *ring) { return REAL(io_uring_submit_and_wait)(ring, 1); }
 
-int __wrap_io_uring_submit_and_wait(struct io_uring *ring, unsigned count) {
+WRAPPED(int, io_uring_submit_and_wait, (struct io_uring * ring, unsigned count)) {
   if (count != 1) abort();
   return submit(ring, "io_uring_submit_and_wait", submit_and_wait_for_one);
 }

@@ -41,7 +41,6 @@ int known_open_descriptors(void) {
 }
 
 int known_enter(void **state) {
-  (void)state;
   const char *given = getenv("GATHER_TEST_SEED");
   seed = given ? strtoull(given, NULL, 10) : 0;
   (void)strcpy(folder, "/tmp/gather-test-XXXXXX");
@@ -51,7 +50,6 @@ int known_enter(void **state) {
 }
 
 int known_leave(void **state) {
-  (void)state;
   (void)alarm(0);
   DIR *entries = opendir(folder);
   if (!entries) return -1;

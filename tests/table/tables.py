@@ -1,132 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""table.h for ctypes: its structures, and a Python class over them that raises TableError."""
+"""A Python class over table.h (support/headers.py) that raises TableError."""
 
 from __future__ import annotations
 
 import ctypes as c
 import os
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
+from support.headers import GATHER_TENSOR_BYTE_SWAPPED as BYTE_SWAPPED
+from support.headers import STATUSES, int64s, library, tensor
+from support.headers import gather_error as Error
+from support.headers import gather_raw as Raw
+from support.headers import gather_table_options as Options
+from support.headers import gather_table_part as Part
+from support.headers import gather_table_statistics as Statistics
+from support.headers import gather_table_take_options as TakeOptions
+from support.headers import gather_tensor as Tensor
 from support.skip import REQUIRED
-from support.structs import BYTE_SWAPPED, Error, Tensor
 
-P, I64 = c.c_void_p, c.c_int64
-STATUSES = (
-    "ok shape_mismatch rank_mismatch axis_out_of_range batch_dims_out_of_range index_out_of_range type_unsupported "
-    "type_mismatch overflow out_of_memory unsupported usage file_not_found file_exists file_malformed io_error "
-    "name_not_found mismatch"
-).split()
+P, I64, LIB = c.c_void_p, c.c_int64, library()
 ENGINES = ["auto", "mmap", "pread", "uring"]
 ON_BAD = ["default", "error", "clamp", "wrap", "zero", "fill"]
 NEGATIVE = ["default", "on", "off"]
 OPAQUE = 31
-
-
-class Raw(c.Structure):
-    _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(I64)), ("offset", I64), ("as_is", c.c_bool)]
-
-
-class Options(c.Structure):
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("engine", c.c_int),
-        ("memory_bytes", I64),
-        ("cache_bytes", I64),
-        ("depth", c.c_int32),
-        ("buffered", c.c_bool),
-        ("keep_signals", c.c_bool),
-        ("raw", c.POINTER(Raw)),
-        ("no_links", c.c_bool),
-        ("decode_as", c.c_int),
-        ("codec", c.c_char_p),
-    ]
-
-
-class Info(c.Structure):
-    _fields_ = [
-        ("format", c.c_char_p),
-        ("name", c.c_char_p),
-        ("tensor", Tensor),
-        ("descr", c.c_char_p),
-        ("type_name", c.c_char_p),
-        ("rows", I64),
-        ("row_bytes", I64),
-        ("parts", c.c_int32),
-        ("codec", c.c_char_p),
-    ]
-
-
-class Part(c.Structure):
-    _fields_ = [("path", c.c_char_p), ("offset", I64), ("first", I64), ("rows", I64)]
-
-
-class TakeOptions(c.Structure):
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("op", P),
-        ("on_bad", c.c_int),
-        ("negative", c.c_int),
-        ("fill", P),
-        ("executor", P),
-        ("bad_count", c.POINTER(I64)),
-    ]
-
-
-class Statistics(c.Structure):
-    _fields_ = [
-        ("engine", c.c_int),
-        ("direct", c.c_bool),
-        ("depth", c.c_int32),
-        ("why", c.c_char * 160),
-        ("takes", I64),
-        ("rows", I64),
-        ("rows_resident", I64),
-        ("rows_cached", I64),
-        ("rows_read", I64),
-        ("reads", I64),
-        ("bytes_useful", I64),
-        ("bytes_read", I64),
-        ("memory_bytes", I64),
-        ("memory_peak", I64),
-        ("memory_ceiling", I64),
-        ("seconds", c.c_double),
-        ("seconds_waiting", c.c_double),
-    ]
-
-
-T, E = c.POINTER(Tensor), c.POINTER(Error)
-FUNCTIONS = {
-    "gather_table_open": (c.c_int, [c.c_char_p, c.POINTER(Options), c.POINTER(P), E]),
-    "gather_table_open_parts": (c.c_int, [c.POINTER(c.c_char_p), c.c_int32, c.POINTER(Options), c.POINTER(P), E]),
-    "gather_table_close": (None, [P]),
-    "gather_table_describe": (c.POINTER(Info), [P]),
-    "gather_table_part_at": (c.c_bool, [P, c.c_int32, c.POINTER(Part)]),
-    "gather_table_take": (c.c_int, [P, T, T, c.POINTER(TakeOptions), E]),
-    "gather_table_submit": (c.c_int, [P, T, T, c.POINTER(TakeOptions), c.POINTER(P), E]),
-    "gather_table_wait": (c.c_int, [P, E]),
-    "gather_table_statistics_get": (None, [P, c.POINTER(Statistics)]),
-    "gather_engine_check": (c.c_int, [c.c_int, E]),
-    "gather_type_parse": (c.c_int, [c.c_char_p]),
-    "gather_op_find": (P, [c.c_char_p, c.c_char_p]),
-    "gather_format_count": (c.c_size_t, []),
-    "gather_format_name": (c.c_char_p, [c.c_size_t]),
-}
-
-
-def load() -> c.CDLL:
-    path = os.environ.get("GATHER_LIB")
-    if not path:
-        raise RuntimeError("GATHER_LIB must name the shared library under test")
-    library = c.CDLL(path)
-    for name, (result, arguments) in FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
-
-
-LIB = load()
 
 
 class TableError(Exception):
@@ -183,20 +81,6 @@ class Setting:
         return "-".join([*words, f"m{self.memory >> 20}", f"c{self.cache}", f"d{self.depth}"])
 
 
-def int64s(values: Iterable[int]) -> c.Array:
-    values = list(values)
-    return (I64 * (len(values) + 1))(*values)
-
-
-def tensor(number: int, shape, data: int, strides=None, item_bytes: int = 0, flags: int = 0) -> Tensor:
-    """A described tensor, which keeps the arrays that it points to."""
-    result = Tensor(data, number, len(shape), item_bytes, None, None, 0, flags)
-    result.keep = [int64s(shape), int64s(strides or [])]
-    result.shape = c.cast(result.keep[0], c.POINTER(I64))
-    result.strides = c.cast(result.keep[1], c.POINTER(I64)) if strides is not None else None
-    return result
-
-
 def index_tensor(ids: np.ndarray) -> Tensor:
     number = LIB.gather_type_parse(ids.dtype.newbyteorder("=").name.encode())
     flags = 0 if ids.dtype.isnative else BYTE_SWAPPED
@@ -251,7 +135,7 @@ class Table:
 
     def _call(self, ids: np.ndarray, out: np.ndarray, on_bad: str, negative: str, fill: bytes) -> tuple:
         kind = self.info.tensor
-        target = tensor(kind.type, (*ids.shape, *self.shape[1:]), out.ctypes.data, None, kind.item_bytes, kind.flags & BYTE_SWAPPED)
+        target = tensor(kind.type, (*ids.shape, *self.shape[1:]), out.ctypes.data, None, kind.item_bytes, flags=kind.flags & BYTE_SWAPPED)
         bad = I64(-1)
         options = TakeOptions(c.sizeof(TakeOptions), None, ON_BAD.index(on_bad), NEGATIVE.index(negative), None, None, c.pointer(bad))
         text = c.create_string_buffer(fill, len(fill) + 1)
@@ -266,7 +150,7 @@ class Table:
         kind, selected = self.info.tensor, ids.shape[-1]
         out = np.full((*ids.shape[:-1], self.info.row_bytes // int(np.prod(self.shape[1:selected]))), 0xEE, np.uint8)
         shape = (*ids.shape[:-1], *self.shape[selected:])
-        target = tensor(kind.type, shape, out.ctypes.data, None, kind.item_bytes, kind.flags & BYTE_SWAPPED)
+        target = tensor(kind.type, shape, out.ctypes.data, None, kind.item_bytes, flags=kind.flags & BYTE_SWAPPED)
         options = TakeOptions(c.sizeof(TakeOptions), LIB.gather_op_find(b"GatherND", b"onnx-13"), ON_BAD.index(on_bad), 0, None, None, None)
         indices, job, error = index_tensor(ids), P(), Error()
         if background:

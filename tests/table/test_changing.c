@@ -88,7 +88,6 @@ static void write_indices(uint64_t seed, pid_t parent) {
 }
 
 static void *write_in_thread(void *unused) {
-  (void)unused;
   write_indices(99, 0);
   return NULL;
 }
@@ -301,7 +300,6 @@ static void takes(int count) {
 /* ---- */
 
 static void by_another_process(void **unused) {
-  (void)unused;
   atomic_store(&shared->stop, 0);
   pid_t parent = getpid(), child = fork();
   assert_true(child >= 0);
@@ -318,7 +316,6 @@ static void by_another_process(void **unused) {
 }
 
 static void by_another_thread(void **unused) {
-  (void)unused;
   pthread_t thread;
   if (!THREADS_MAY_RACE) return;
   atomic_store(&shared->stop, 0);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "support/skip.h"
+#include "support/wrapped.h"
 #include "table/device_table.h"
 #include "table/reader.h"
 
@@ -44,15 +45,13 @@ static timed_read *find_read(const gather_table_source *source, int64_t offset) 
   return NULL;
 }
 
-gather_status __real_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);
-gather_status __wrap_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);
-gather_status __wrap_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
+WRAPPED(gather_status, gather_reader_begin, (gather_reader * reader, const gather_read *read, gather_error *error)) {
   const char *path = read->source->path;
   const int d = path[strlen(path) - 1] - '0';
   *find_read(NULL, 0) = (timed_read){read->source, read->offset, fake.now + fake.latency[d], d, false, {0}};
   fake.begun[d]++;
   if (++fake.flying[d] > fake.most[d]) fake.most[d] = fake.flying[d];
-  return __real_gather_reader_begin(reader, read, error);
+  return REAL(gather_reader_begin)(reader, read, error);
 }
 
 /* The read that is due first. */
@@ -64,13 +63,12 @@ static timed_read *next_read(void) {
   return next;
 }
 
-gather_status __real_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error);
-gather_status __wrap_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error);
-gather_status __wrap_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error) {
+WRAPPED(gather_status, gather_reader_finish,
+        (gather_reader * reader, gather_read *read, int *number, gather_error *error)) {
   for (int d = 0; d < DEVICES; d++) fake.starved += fake.begun[d] < fake.wanted[d] && fake.flying[d] < DEPTH;
   timed_read *next = next_read();
   while (!next->here) {
-    gather_status status = __real_gather_reader_finish(reader, read, number, error);
+    gather_status status = REAL(gather_reader_finish)(reader, read, number, error);
     if (status != GATHER_OK) return status;
     timed_read *one = find_read(read->source, read->offset);
     one->made = *read, one->here = true;
@@ -101,7 +99,6 @@ static int64_t run(int parts, const int *rows, const int *devices, const int64_t
 
 /* A slow device, and one ten times as fast with ten times the rows: each takes 1000 steps by itself. */
 static void test_slow_and_fast(void **state) {
-  (void)state;
   static const int rows[] = {80, 800}, devices[] = {0, 1};
   static const int64_t latency[] = {100, 10};
   device_table t;
@@ -131,7 +128,6 @@ static void test_slow_and_fast(void **state) {
 
 /* Small parts that take turns: one queue is soon full of the slow device's reads. */
 static void test_parts_in_turn(void **state) {
-  (void)state;
   static const int rows[] = {10, 100, 10, 100, 10, 100, 10, 100}, devices[] = {0, 1, 0, 1, 0, 1, 0, 1};
   static const int64_t latency[] = {100, 10};
   device_table t;
@@ -146,7 +142,6 @@ static void test_parts_in_turn(void **state) {
 
 /* Equal devices are read at the same time. */
 static void test_equal(void **state) {
-  (void)state;
   static const int rows[] = {80, 80, 80, 80}, devices[] = {3, 1, 4, 9};
   static const int64_t latency[] = {0, 50, 0, 50, 50, 0, 0, 0, 0, 50};
   device_table t;
@@ -162,7 +157,6 @@ static void test_equal(void **state) {
 
 /* A device without rows to read, one with fewer than its depth, and files of one device in several parts. */
 static void test_few(void **state) {
-  (void)state;
   static const int rows[] = {3, 40, 1, 40}, devices[] = {0, 1, 2, 1};
   static const int64_t latency[] = {1000, 10, 7};
   device_table t;
@@ -182,7 +176,6 @@ static void test_few(void **state) {
 
 /* One device: as before, one queue. */
 static void test_one(void **state) {
-  (void)state;
   static const int rows[] = {40, 40}, devices[] = {5, 5};
   static const int64_t latency[] = {0, 0, 0, 0, 0, 10};
   device_table t;

@@ -139,15 +139,11 @@ ROWS_OF(3145728)
 
 /* ---- what is at the edges -------------------------------------------------------------------------------------------- */
 
-static void each_engine_is_there_or_said_to_be_missing(void **unused) {
-  (void)unused;
-  assert_int_equal(engine_skips(), 0);
-}
+static void each_engine_is_there_or_said_to_be_missing(void **unused) { assert_int_equal(engine_skips(), 0); }
 
 /* The complaint about a low ceiling names the lowest that would do: that one does, one byte less does not. */
 static void the_lowest_ceiling_is_the_lowest(void **unused) {
   static const int64_t lengths[] = {1, 64, 4097, 65544, 3145728};
-  (void)unused;
   known_file file = make_file("least", 8 * MIB);
   for (size_t i = 0; i < COUNT(lengths); i++)
     for (int engine = 0; engine < 4; engine++) {
@@ -165,7 +161,6 @@ static void the_lowest_ceiling_is_the_lowest(void **unused) {
 
 /* shape[0] = -1: as many whole rows as there are. */
 static void rows_are_counted(void **unused) {
-  (void)unused;
   known_file file = make_file("counted", 10007);
   setting how = {GATHER_ENGINE_AUTO, false, false, 0, -1, 0};
   gather_table *table = open_rows(file.path, -1, 100, 3, &how);
@@ -185,7 +180,6 @@ static void rows_are_counted(void **unused) {
 
 /* Rows without bytes, and no rows at all: nothing is read, and indices are looked at all the same. */
 static void nothing_to_read(void **unused) {
-  (void)unused;
   known_file file = make_file("nothing", 4096);
   const int64_t ids[] = {4, 0, -5}, bad[] = {0};
   for (int engine = 0; engine < 4; engine++) {

@@ -15,7 +15,6 @@ static int64_t ids[IDS];
 static uint8_t *out;
 
 static int make_table(void **unused) {
-  (void)unused;
   uint64_t state = 7;
   file = make_file("cancel", (int64_t)ROW * ROWS);
   out = malloc((size_t)ROW * IDS);
@@ -24,7 +23,6 @@ static int make_table(void **unused) {
 }
 
 static int remove_table(void **unused) {
-  (void)unused;
   remove_file(&file);
   free(out);
   return 0;
@@ -79,7 +77,6 @@ static bool ends_at(gather_table *table, int at) {
 }
 
 static void every_call_may_be_the_last(void **unused) {
-  (void)unused;
   for (int engine = 0; engine < 4; engine++) {
     for (int n = 0; n < 4 && engine_works((gather_engine)engine); n++) {
       const setting how = {(gather_engine)engine, n == 1, n == 2 && engine != GATHER_ENGINE_MMAP, 0,
@@ -96,7 +93,6 @@ static void every_call_may_be_the_last(void **unused) {
 
 /* Rows that are all in memory: whole, or in a cache. */
 static void rows_in_memory_too(void **unused) {
-  (void)unused;
   for (int mapped = 0; mapped < 2; mapped++) {
     const setting how = {GATHER_ENGINE_AUTO, false, !mapped, 0, 64 * MIB, 0};
     gather_table *table = open_rows(file.path, ROWS, ROW, 0, &how);
@@ -160,7 +156,6 @@ static gather_table *table_of_one_worker(void) {
 }
 
 static void who_waits_is_ended_too(void **unused) {
-  (void)unused;
   gather_table *table = table_of_one_worker();
   holder h = {.table = table, .out = malloc((size_t)ROW * IDS)};
   pthread_t thread;
@@ -196,7 +191,6 @@ static void who_waits_is_ended_too(void **unused) {
 
 /* Many at once, each ended at some moment. */
 static void jobs_are_ended_at_any_moment(void **unused) {
-  (void)unused;
   enum { JOBS = 6 };
   uint64_t state = 11;
   int ended = 0;

@@ -12,13 +12,11 @@ enum { ROW = 24, ROWS = 300, OFFSET = 5 };
 static known_file file;
 
 static int make_table(void **unused) {
-  (void)unused;
   file = make_file("rules", OFFSET + (int64_t)ROW * ROWS + 11);
   return 0;
 }
 
 static int remove_table(void **unused) {
-  (void)unused;
   remove_file(&file);
   return 0;
 }
@@ -65,10 +63,7 @@ static void complains_about_indices(gather_table *table) {
   assert_true(is.takes == 0 && is.rows == 0 && is.reads == 0 && is.bytes_read == 0);
 }
 
-static void bad_indices_change_nothing(void **unused) {
-  (void)unused;
-  by_each_engine(complains_about_indices);
-}
+static void bad_indices_change_nothing(void **unused) { by_each_engine(complains_about_indices); }
 
 /* ---- policies -------------------------------------------------------------------------------------------------------- */
 
@@ -115,10 +110,7 @@ static void repairs(gather_table *table) {
   check_policy(table, GATHER_ON_BAD_FILL, GATHER_NEGATIVE_OFF, 0xA7, (const int64_t[]){3, -1, -1, -1, last, -1}, 4);
 }
 
-static void bad_indices_are_repaired(void **unused) {
-  (void)unused;
-  by_each_engine(repairs);
-}
+static void bad_indices_are_repaired(void **unused) { by_each_engine(repairs); }
 
 /* Rows that are filled are delivered, and come from nowhere. */
 static void counts_filled(gather_table *table) {
@@ -136,10 +128,7 @@ static void counts_filled(gather_table *table) {
   assert_int_equal(is.bytes_useful, 4 * ROW);
 }
 
-static void filled_rows_are_counted(void **unused) {
-  (void)unused;
-  by_each_engine(counts_filled);
-}
+static void filled_rows_are_counted(void **unused) { by_each_engine(counts_filled); }
 
 /* The index rule of each version of Gather, as by gather_apply in memory. */
 static void follows_the_rules(gather_table *table) {
@@ -164,10 +153,7 @@ static void follows_the_rules(gather_table *table) {
   }
 }
 
-static void each_version_has_its_rule(void **unused) {
-  (void)unused;
-  by_each_engine(follows_the_rules);
-}
+static void each_version_has_its_rule(void **unused) { by_each_engine(follows_the_rules); }
 
 /* ---- layouts --------------------------------------------------------------------------------------------------------- */
 
@@ -203,10 +189,7 @@ static void refuses(gather_table *table) {
   assert_int_not_equal(gather_table_take(table, &indices, &good, &options, &error), GATHER_OK);
 }
 
-static void wrong_layouts_are_refused(void **unused) {
-  (void)unused;
-  by_each_engine(refuses);
-}
+static void wrong_layouts_are_refused(void **unused) { by_each_engine(refuses); }
 
 /* Indices with strides, backwards, repeated by a stride of 0, of rank 0 and 3. */
 static void reads_strides(gather_table *table) {
@@ -228,10 +211,7 @@ static void reads_strides(gather_table *table) {
   }
 }
 
-static void indices_may_be_strided(void **unused) {
-  (void)unused;
-  by_each_engine(reads_strides);
-}
+static void indices_may_be_strided(void **unused) { by_each_engine(reads_strides); }
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------------ */
 
@@ -264,17 +244,13 @@ static void runs_jobs(gather_table *table) {
   }
 }
 
-static void jobs_in_any_order(void **unused) {
-  (void)unused;
-  by_each_engine(runs_jobs);
-}
+static void jobs_in_any_order(void **unused) { by_each_engine(runs_jobs); }
 
 /* Jobs that nobody waits for are finished and freed by the close. */
 static void forgotten_jobs_are_finished(void **unused) {
   static int64_t ids[JOBS][JOB_LEN];
   static uint8_t out[JOBS][JOB_LEN * ROW];
   uint64_t state = 9;
-  (void)unused;
   for (int engine = 0; engine < 4; engine++) {
     if (!engine_works((gather_engine)engine)) continue;
     gather_table *table = table_by((gather_engine)engine);
@@ -302,7 +278,6 @@ static void rows_come_from_parts(void **unused) {
   int64_t ids[ROWS], at = 0;
   static uint8_t out[ROWS * ROW];
   uint64_t state = 3;
-  (void)unused;
   for (size_t p = 0; p < COUNT(lens); p++) {
     snprintf(names[p], sizeof names[p], "part-%ld-%zu.bin", (long)getpid(), p);
     paths[p] = names[p];
@@ -343,13 +318,85 @@ static void rows_come_from_parts(void **unused) {
   for (size_t p = 0; p < COUNT(lens); p++) unlink(names[p]);
 }
 
+/* Three parts of one file, which are in another order in it: rows 200 to 299 (as many as there are), 0 to 119, 120 to 199. */
+enum { SHARDS = 3 };
+static const int64_t SHARD_FIRST[SHARDS] = {200, 0, 120}, SHARD_ROWS[SHARDS] = {-1, 120, 80};
+
+static gather_status open_shards(const gather_raw *raws, int32_t count, gather_engine engine, gather_table **table,
+                                 gather_error *error) {
+  const char *paths[SHARDS] = {file.path, file.path, file.path};
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  options.engine = engine;
+  options.raw = raws, options.raw_count = count;
+  return gather_table_open_parts(paths, SHARDS, &options, table, error);
+}
+
+static void describe_shards(gather_raw *raws, int64_t shapes[][2]) {
+  for (int p = 0; p < SHARDS; p++) {
+    shapes[p][0] = SHARD_ROWS[p], shapes[p][1] = ROW;
+    raws[p] = (gather_raw){"uint8", 2, shapes[p], OFFSET + SHARD_FIRST[p] * ROW, true};
+  }
+}
+
+static void parts_have_offsets_of_their_own(void **unused) {
+  static uint8_t out[ROWS * ROW];
+  int64_t ids[ROWS], shapes[SHARDS][2];
+  gather_raw raws[SHARDS];
+  (void)unused;
+  describe_shards(raws, shapes);
+  for (int i = 0; i < ROWS; i++) ids[i] = (i * 7 + 3) % ROWS;
+  for (int engine = 0; engine < 4; engine++) {
+    gather_table *table = NULL;
+    gather_table_part part;
+    gather_error error = dirty_error();
+    if (!engine_works((gather_engine)engine)) continue;
+    if (open_shards(raws, SHARDS, (gather_engine)engine, &table, &error) != GATHER_OK) fail_msg("%s", error.message);
+    assert_int_equal(gather_table_describe(table)->rows, ROWS);
+    assert_true(gather_table_reads(table, file.path));
+    assert_false(gather_table_reads(table, "."));
+    for (int32_t p = 0; p < SHARDS; p++) {
+      assert_true(gather_table_part_at(table, p, &part));
+      assert_int_equal(part.offset, raws[p].offset);
+    }
+    if (take_rows(table, ids, ROWS, out, &error) != GATHER_OK) fail_msg("%s", error.message);
+    for (int i = 0; i < ROWS; i++)
+      assert_memory_equal(out + i * ROW, row_at(ids[i] < 100 ? 200 + ids[i] : ids[i] - 100), ROW);
+    gather_table_close(table);
+  }
+}
+
+static void raws_of_parts_are_checked(void **unused) {
+  int64_t shapes[SHARDS][2];
+  gather_raw raws[SHARDS];
+  gather_table *table = NULL;
+  gather_error error;
+  (void)unused;
+  describe_shards(raws, shapes);
+  assert_status(open_shards(raws, 2, GATHER_ENGINE_AUTO, &table, &error), GATHER_USAGE);
+  assert_status(open_shards(raws, -1, GATHER_ENGINE_AUTO, &table, &error), GATHER_USAGE);
+  assert_status(open_shards(NULL, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_USAGE);
+  raws[2].type = "int8";
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_TYPE_MISMATCH);
+  raws[2].type = "uint8", shapes[2][1] = ROW + 1;
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_SHAPE_MISMATCH);
+  shapes[2][1] = ROW, raws[2].offset = OFFSET + (ROWS - 80) * ROW;
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_OK);
+  gather_table_close(table);
+  raws[2].offset += 12; /* 11 bytes follow the rows */
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_FILE_MALFORMED);
+  raws[2].offset = OFFSET + (int64_t)ROWS * ROW + 12, shapes[2][0] = -1;
+  assert_status(open_shards(raws, SHARDS, GATHER_ENGINE_AUTO, &table, &error), GATHER_FILE_MALFORMED);
+  assert_null(table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_indices_change_nothing), cmocka_unit_test(bad_indices_are_repaired),
       cmocka_unit_test(filled_rows_are_counted),    cmocka_unit_test(each_version_has_its_rule),
       cmocka_unit_test(wrong_layouts_are_refused),  cmocka_unit_test(indices_may_be_strided),
       cmocka_unit_test(jobs_in_any_order),          cmocka_unit_test(forgotten_jobs_are_finished),
-      cmocka_unit_test(rows_come_from_parts),
+      cmocka_unit_test(rows_come_from_parts),       cmocka_unit_test(parts_have_offsets_of_their_own),
+      cmocka_unit_test(raws_of_parts_are_checked),
   };
   return cmocka_run_group_tests(tests, make_table, remove_table);
 }

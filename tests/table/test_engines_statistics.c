@@ -16,13 +16,11 @@ enum { ROW = 64, ROWS = 65536 }; /* 4 MiB */
 static known_file file;
 
 static int make_table(void **unused) {
-  (void)unused;
   file = make_file("statistics", (int64_t)ROW * ROWS);
   return 0;
 }
 
 static int remove_table(void **unused) {
-  (void)unused;
   remove_file(&file);
   return 0;
 }
@@ -53,7 +51,6 @@ static void repeated_ids_are_read_once(void **unused) {
   enum { LEN = 20000 };
   static int64_t ids[LEN];
   static uint8_t out[LEN * ROW];
-  (void)unused;
   for (int64_t i = 0; i < LEN; i++) ids[i] = i % 3 * 20000; /* three blocks far from each other */
   for (size_t r = 0; r < COUNT(readers); r++) {
     if (!engine_works(readers[r].engine)) continue;
@@ -74,7 +71,6 @@ static void repeated_ids_are_read_once(void **unused) {
 static void neighbours_are_read_together(void **unused) {
   static int64_t ids[ROWS];
   static uint8_t out[(int64_t)ROWS * ROW];
-  (void)unused;
   for (int shuffled = 0; shuffled < 2; shuffled++)
     for (size_t r = 0; r < COUNT(readers); r++) {
       if (!engine_works(readers[r].engine)) continue;
@@ -95,7 +91,6 @@ static void scattered_rows_do_not_drag_others_along(void **unused) {
   enum { LEN = 64 };
   static int64_t ids[LEN];
   static uint8_t out[LEN * ROW];
-  (void)unused;
   for (int64_t i = 0; i < LEN; i++) ids[i] = i * 37 % LEN * (ROWS / LEN); /* 64 KiB apart */
   for (size_t r = 0; r < COUNT(readers); r++) {
     if (!engine_works(readers[r].engine)) continue;
@@ -118,7 +113,6 @@ static void cached_rows_are_not_read_again(void **unused) {
   enum { LEN = 500, NOT_KEPT = LEN / 50 };
   int64_t ids[LEN];
   static uint8_t out[LEN * ROW];
-  (void)unused;
   for (int64_t i = 0; i < LEN; i++) ids[i] = i * 131 % ROWS;
   for (size_t r = 0; r < COUNT(readers); r++) {
     setting how = readers[r];
@@ -143,7 +137,6 @@ static void cached_rows_are_not_read_again(void **unused) {
 static void no_cache_is_none(void **unused) {
   int64_t ids[] = {1, 2, 3};
   uint8_t out[3 * ROW];
-  (void)unused;
   for (size_t r = 0; r < COUNT(readers); r++) {
     if (!engine_works(readers[r].engine)) continue;
     gather_table *table = open_rows(file.path, ROWS, ROW, 0, &readers[r]);
@@ -174,7 +167,6 @@ static void what_is_resident_is_copied(void **unused) {
   static int64_t ids[LEN];
   static uint8_t out[LEN * ROW];
   const setting how = {GATHER_ENGINE_AUTO, false, false, 0, -1, 0};
-  (void)unused;
   if (!system_tells()) GATHER_TEST_SKIP("cachestat", "the system does not tell what is in its page cache");
   write_whole(file.path, file.data, file.bytes); /* what was just written is in the page cache */
   for (int64_t i = 0; i < LEN; i++) ids[i] = i * 7919 % ROWS;
@@ -191,7 +183,6 @@ static void reset_and_failures(void **unused) {
   int64_t ids[] = {5, -1, ROWS}, good = 2;
   uint8_t out[3 * ROW];
   const setting how = {GATHER_ENGINE_PREAD, false, true, 0, -1, 4};
-  (void)unused;
   gather_error error;
   gather_table *table = open_rows(file.path, ROWS, ROW, 0, &how);
   assert_status(take_rows(table, ids, 3, out, &error), GATHER_INDEX_OUT_OF_RANGE);
@@ -292,7 +283,6 @@ static void holds(const known_file *wide, const setting *how, bool warm) {
 
 /* The file is 48 MiB, of which a process may keep a few: by its own counters and by the system's. */
 static void the_ceiling_holds(void **unused) {
-  (void)unused;
 #ifdef COUNTS_ELSE
   GATHER_TEST_SKIP("memory", "sanitizers and emulators take up memory of their own");
 #endif

@@ -19,13 +19,11 @@ static known_file file;
 static const int64_t SHAPE[4] = {ROWS, A, B, C};
 
 static int make_table(void **unused) {
-  (void)unused;
   file = make_file("tuples", OFFSET + (int64_t)ELEMENTS * 2 + 9);
   return 0;
 }
 
 static int remove_table(void **unused) {
-  (void)unused;
   remove_file(&file);
   return 0;
 }
@@ -151,7 +149,6 @@ static void check_take(gather_table *table, tuple_take *take, int64_t parts, con
 }
 
 static void as_from_memory(void **unused) {
-  (void)unused;
   uint64_t state = (uint64_t)number_from("GATHER_TEST_SEED", 11);
   for (int64_t round = 0; round < number_from("GATHER_TEST_ROUNDS", 60); round++) {
     static tuple_take take;
@@ -217,7 +214,6 @@ static void counts_many_rows(gather_table *table) {
 }
 
 static void rows_are_counted(void **unused) {
-  (void)unused;
   by_each_engine(counts_rows, native(), 4, SHAPE);
   by_each_engine(counts_many_rows, native(), 4, SHAPE);
 }
@@ -247,10 +243,7 @@ static void leaves_the_cache(gather_table *table) {
   }
 }
 
-static void the_cache_has_whole_rows(void **unused) {
-  (void)unused;
-  by_each_engine(leaves_the_cache, native(), 4, SHAPE);
-}
+static void the_cache_has_whole_rows(void **unused) { by_each_engine(leaves_the_cache, native(), 4, SHAPE); }
 
 static void refuses(gather_table *table) {
   int64_t ids[5] = {1, 2, 3, 0, 0};
@@ -273,10 +266,7 @@ static void refuses(gather_table *table) {
   assert_memory_equal(out, file.data + OFFSET + (1 * A + 2) * B * C * 2, B * C * 2);
 }
 
-static void wrong_tuples_are_refused(void **unused) {
-  (void)unused;
-  by_each_engine(refuses, native(), 4, SHAPE);
-}
+static void wrong_tuples_are_refused(void **unused) { by_each_engine(refuses, native(), 4, SHAPE); }
 
 /* Elements of four bits: what a tuple selects ends on a whole byte, or it is refused. */
 static void takes_nibbles(gather_table *table) {
@@ -296,13 +286,11 @@ static void takes_nibbles(gather_table *table) {
 }
 
 static void packed_rows_are_whole_bytes(void **unused) {
-  (void)unused;
   by_each_engine(takes_nibbles, "uint4", 4, DIMS(ROWS, A, 2, 7));
 }
 
 /* A truncated file: the row of the table and the byte. */
 static void names_the_row(void **unused) {
-  (void)unused;
   for (int engine = 0; engine < 4; engine++) {
     if (!engine_works((gather_engine)engine)) continue;
     known_file cut = make_file("tuples-cut", (int64_t)ELEMENTS * 2);
@@ -341,7 +329,6 @@ static bool at_once(void *context) {
 }
 
 static void a_take_can_be_cancelled(void **unused) {
-  (void)unused;
   const setting how = {GATHER_ENGINE_PREAD, false, false, 0, 0, 0};
   gather_table *table = open_table(&how, native(), 4, SHAPE, 1);
   const int64_t ids[3][2] = {{1, 2}, {2, 3}, {3, 0}};
@@ -397,10 +384,7 @@ static void notices_changes(gather_table *table) {
     }
 }
 
-static void changed_indices_are_noticed(void **unused) {
-  (void)unused;
-  by_each_engine(notices_changes, native(), 4, SHAPE);
-}
+static void changed_indices_are_noticed(void **unused) { by_each_engine(notices_changes, native(), 4, SHAPE); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(as_from_memory),

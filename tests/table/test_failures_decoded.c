@@ -174,7 +174,6 @@ static void test_each_call(void **state) {
                {"pthread_create", EAGAIN},
                {"pthread_mutex_init", ENOMEM},
                {"pthread_cond_init", ENOMEM}};
-  (void)state;
   for (int k = 0; k < KIND_COUNT; k++) {
     const char *path = write_kind(&KINDS[k]);
     for (size_t c = 0; c < sizeof CALLS / sizeof *CALLS; c++)
@@ -184,7 +183,6 @@ static void test_each_call(void **state) {
 
 /* A child of fork() takes from its parent's tables, and the parent goes on. */
 static void test_child(void **state) {
-  (void)state;
 #if defined(GATHER_TEST_EMULATED) || defined(GATHER_TEST_TSAN) || defined(GATHER_TEST_ASAN)
   GATHER_TEST_SKIP("fork", "emulators and sanitizers play no child of a program with threads");
 #endif
@@ -210,7 +208,6 @@ static void test_child(void **state) {
 }
 
 static void test_counts(void **state) {
-  (void)state;
   for (int k = 0; k < KIND_COUNT; k++) {
     gather_table *table;
     gather_table_statistics counts;
@@ -253,7 +250,6 @@ static void test_lengths(void **state) {
       {F4, "()", false, true, 1, GATHER_SHAPE_MISMATCH, "rank 1 or more"},
       {F4, "(0,)", false, true, 1, GATHER_OK, ""},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     const char *path = write_npy("lengths.npy", CASES[i].descr, CASES[i].columns, CASES[i].shape, 4);
     const char *paths[] = {path, path};
@@ -276,7 +272,6 @@ static void test_misuse(void **state) {
   gather_error error = {0};
   gather_engine engine;
   gather_file_codec codec;
-  (void)state;
   const char *path = write_npy("misuse.npy", F4, false, "(4, 2)", 32), *no_paths[] = {path, NULL};
   gather_table_options odd = GATHER_TABLE_OPTIONS_INIT;
   odd.engine = (gather_engine)99;

@@ -28,7 +28,6 @@ static bool reads(gather_engine engine) {
 static const int ROWS[] = {60, 20, 60}, ON[] = {0, 1, 0};
 
 static void test_all_engines(void **state) {
-  (void)state;
   for (int e = 0; e < ENGINE_COUNT; e++) {
     if (!works(ENGINES[e])) continue;
     device_table t;
@@ -55,7 +54,6 @@ static void test_all_engines(void **state) {
 
 /* A block of one device cannot be read: the error names its file and row; rows of the other one are right, and all are afterwards. */
 static void test_one_fails(void **state) {
-  (void)state;
   static const int rows[] = {60, 90, 60};
   const int64_t bad = 80 * DEVICE_STEP * DEVICE_ROW + 17; /* behind the end of the other files */
   for (int e = 0; e < ENGINE_COUNT; e++) {
@@ -81,7 +79,6 @@ static void test_one_fails(void **state) {
 
 /* One file system refuses O_DIRECT when a file is opened, or when it is read, and the other one does not. */
 static void test_one_refuses(void **state) {
-  (void)state;
   for (int e = 0; e < ENGINE_COUNT; e++)
     for (int late = 0; late < 2; late++) {
       if (!reads(ENGINES[e])) continue;
@@ -106,7 +103,6 @@ static void test_one_refuses(void **state) {
 
 /* No threads can be started for the second queue: the caller reads then. */
 static void test_no_threads(void **state) {
-  (void)state;
   for (int after = 0; after < 10; after += 3) {
     device_table t;
     gather_error error = {0};
@@ -121,7 +117,6 @@ static void test_no_threads(void **state) {
 
 /* Five devices do not answer before the sixth has read everything: they hold up neither its threads nor the caller. */
 static void test_slow_devices(void **state) {
-  (void)state;
   static const int rows[] = {10, 10, 10, 10, 10, 200}, on[] = {0, 1, 2, 3, 4, 9};
   device_table t;
   gather_error error = {0};
@@ -135,7 +130,6 @@ static void test_slow_devices(void **state) {
 
 /* Little memory for the queues of ten devices. */
 static void test_ceiling(void **state) {
-  (void)state;
   static const int rows[] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, on[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (int e = 0; e < ENGINE_COUNT; e++) {
     if (!works(ENGINES[e])) continue;
@@ -154,7 +148,6 @@ static void test_ceiling(void **state) {
 
 /* Memory for each part of a reader runs out in turn. */
 static void test_no_memory(void **state) {
-  (void)state;
   for (int e = 0; e < ENGINE_COUNT; e++)
     for (int n = 0; works(ENGINES[e]) && n < 12; n++) {
       device_table t;

@@ -65,7 +65,6 @@ static void cut(int w, int64_t size) {
 }
 
 static void test_cut(void **state) {
-  (void)state;
   static const int64_t CUTS[] = {0, 1, 511, 512, BLOCK - 1, BLOCK, BLOCK + 1, 7 * BLOCK + 100, SIZE - 1, SIZE};
   for (int w = MAP; w <= URING_DIRECT; w *= 2)
     for (size_t k = 0; works(w) && k < sizeof CUTS / sizeof *CUTS; k++) cut(w, CUTS[k]);
@@ -86,7 +85,6 @@ static gather_status read_whole(gather_reader *reader, const gather_table_source
 
 /* Many blocks in one read: the error names the one that cannot be read. What can be read when it is tried again is no error. */
 static void test_bad_block(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = PREAD; w <= URING_DIRECT; w *= 2) {
     gather_table_source source;
@@ -115,7 +113,6 @@ static void test_bad_block(void **state) {
 
 /* A read past the page cache that ends within a block goes on through it; that is no reason to read so from then on. */
 static void test_short_direct(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = PREAD_DIRECT; w <= URING_DIRECT; w *= 4) {
     gather_table_source source;
@@ -141,7 +138,6 @@ static void test_short_direct(void **state) {
 /* ---- the words for a ring that is refused */
 
 static void test_refusals(void **state) {
-  (void)state;
   static const struct {
     int number;
     const char *words;

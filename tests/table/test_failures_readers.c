@@ -167,7 +167,6 @@ static void assert_outcome(int c, int n, const outcome *all) {
 }
 
 static void test_each_call(void **state) {
-  (void)state;
   char path[512];
   (void)strcpy(path, known_file("a", SIZE));
   for (int c = 0; c < CALL_COUNT; c++)
@@ -193,7 +192,6 @@ static void test_each_call(void **state) {
 
 /* A ring that takes nothing more once it was made. */
 static void test_ring_that_stops(void **state) {
-  (void)state;
   static const int NUMBERS[] = {EPERM, EBADF, EAGAIN};
   const char *path = known_file("a", SIZE);
   for (int w = URING; w <= URING_DIRECT; w *= 2)
@@ -208,7 +206,6 @@ static void test_ring_that_stops(void **state) {
 
 /* Calls that fail each time, and are not needed. */
 static void test_without(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   for (int c = 0; c < CALL_COUNT; c++)
     for (int w = MAP; w <= URING_DIRECT; w *= 2) {
@@ -224,7 +221,6 @@ static void test_without(void **state) {
 
 /* Memory that cannot be had is said, wherever it is asked for. */
 static void test_memory(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   static const char *const NAMES[] = {"gather_alloc", "mmap"};
   for (int k = 0; k < 2; k++)
@@ -250,7 +246,6 @@ static void test_memory(void **state) {
 /* ---- reads that read little, are interrupted, or fail somewhere */
 
 static void test_short_reads(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = PREAD; w <= URING_DIRECT; w *= 2)
     for (int64_t bytes = 1; works(w) && bytes <= BLOCK; bytes += bytes < 16                             ? 1
@@ -264,7 +259,6 @@ static void test_short_reads(void **state) {
 }
 
 static void test_storms(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = MAP; w <= URING_DIRECT; w *= 2)
     for (int times = 1; works(w) && times <= 1000; times *= 10) {
@@ -277,7 +271,6 @@ static void test_storms(void **state) {
 }
 
 static void test_bad_block(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = PREAD; w <= URING_DIRECT; w *= 2)
     for (int64_t block = w & DIRECT ? 1 : 0; works(w) && block < BLOCKS; block++) {
@@ -298,7 +291,6 @@ static void test_bad_block(void **state) {
 
 /* A system that never gives an answer but "again" is given up. */
 static void test_never(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   gather_table_source source;
   gather_reader *reader;

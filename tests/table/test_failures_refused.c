@@ -58,7 +58,6 @@ static int be_child(const char *path, unsigned call, unsigned number, const char
 }
 
 static void test_filters(void **state) {
-  (void)state;
   static const struct {
     unsigned call, number;
     const char *words;
@@ -93,7 +92,6 @@ static int be_poor(const char *path) {
 }
 
 static void test_limits(void **state) {
-  (void)state;
   const char *path = known_table_file("a");
   pid_t child = fork();
   assert_true(child >= 0);

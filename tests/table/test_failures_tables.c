@@ -129,7 +129,6 @@ static bool is_job(const struct call *call, int n) { return n % 2 == 1 || strcmp
 static bool works(gather_engine engine) { return gather_engine_check(engine, NULL) == GATHER_OK; }
 
 static void test_each_call(void **state) {
-  (void)state;
   const char *path = known_table_file("a");
   for (int w = 0; w < WAY_COUNT; w++)
     for (int c = 0; works(WAYS[w].engine) && c < CALL_COUNT; c++)
@@ -145,7 +144,6 @@ static bool reads(const struct way *way) {
 
 /* A block that cannot be read: its rows are named, and those elsewhere are right. */
 static void test_bad_block(void **state) {
-  (void)state;
   const char *path = known_table_file("a");
   const int64_t bad = 500 * KNOWN_ROW_BYTES + 17;
   for (int w = 0; w < WAY_COUNT; w++) {
@@ -172,7 +170,6 @@ static void test_bad_block(void **state) {
 
 /* Short reads and interruptions are not seen from outside. */
 static void test_hard_weather(void **state) {
-  (void)state;
   const char *path = known_table_file("a");
   static const int64_t MOST[] = {1, 7, 299, 300, 511, 512, 4095, 4096, 5000, INT64_MAX};
   for (int w = 0; w < WAY_COUNT; w++)

@@ -17,6 +17,7 @@
 
 #include "core/system/pages.h"
 #include "gather/table.h"
+#include "support/wrapped.h"
 #include "table/cache.h"
 #include "table/known.h"
 #include "table/resident.h"
@@ -26,20 +27,16 @@
 
 static int pages_made, pages_refused = -1; /* the number of the request that fails */
 
-void *__real_gather_pages_create(int64_t bytes);
-void *__wrap_gather_pages_create(int64_t bytes);
-void *__wrap_gather_pages_create(int64_t bytes) {
+WRAPPED(void *, gather_pages_create, (int64_t bytes)) {
   if (pages_refused-- == 0) return NULL;
-  void *pages = __real_gather_pages_create(bytes);
+  void *pages = REAL(gather_pages_create)(bytes);
   pages_made += pages != NULL;
   return pages;
 }
 
-void __real_gather_pages_destroy(void *pages, int64_t bytes);
-void __wrap_gather_pages_destroy(void *pages, int64_t bytes);
-void __wrap_gather_pages_destroy(void *pages, int64_t bytes) {
+WRAPPED(void, gather_pages_destroy, (void *pages, int64_t bytes)) {
   pages_made -= pages != NULL;
-  __real_gather_pages_destroy(pages, bytes);
+  REAL(gather_pages_destroy)(pages, bytes);
 }
 
 /* A system where every page is resident, until it says so no more; and a clock that is set. */
@@ -47,30 +44,22 @@ static bool plays_system, is_resident = true;
 static int64_t now, mapped_at[8], unmapped_at[8];
 static int mapped_len, unmapped_len;
 
-int64_t __real_gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes);
-int64_t __wrap_gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes);
-int64_t __wrap_gather_pages_resident(const gather_table_source *source, int64_t offset, int64_t bytes) {
-  if (!plays_system) return __real_gather_pages_resident(source, offset, bytes);
+WRAPPED(int64_t, gather_pages_resident, (const gather_table_source *source, int64_t offset, int64_t bytes)) {
+  if (!plays_system) return REAL(gather_pages_resident)(source, offset, bytes);
   return is_resident ? (bytes + GATHER_PAGE_BYTES - 1) / GATHER_PAGE_BYTES : 0;
 }
 
-void __real_gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes) {
+WRAPPED(void, gather_pages_map, (const gather_table_source *source, int64_t offset, int64_t bytes)) {
   if (plays_system && mapped_len < 8) mapped_at[mapped_len++] = offset;
-  if (!plays_system) __real_gather_pages_map(source, offset, bytes);
+  if (!plays_system) REAL(gather_pages_map)(source, offset, bytes);
 }
 
-void __real_gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes);
-void __wrap_gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes) {
+WRAPPED(void, gather_pages_unmap, (const gather_table_source *source, int64_t offset, int64_t bytes)) {
   if (plays_system && unmapped_len < 8) unmapped_at[unmapped_len++] = offset;
-  if (!plays_system) __real_gather_pages_unmap(source, offset, bytes);
+  if (!plays_system) REAL(gather_pages_unmap)(source, offset, bytes);
 }
 
-int64_t __real_gather_clock_coarse(void);
-int64_t __wrap_gather_clock_coarse(void);
-int64_t __wrap_gather_clock_coarse(void) { return plays_system ? now : __real_gather_clock_coarse(); }
+WRAPPED(int64_t, gather_clock_coarse, (void)) { return plays_system ? now : REAL(gather_clock_coarse)(); }
 
 /* ---- the cache */
 
@@ -82,7 +71,6 @@ static void make_row(char *row, int64_t number) {
 
 /* In batches of every length: also the last of a batch, and none behind it. */
 static void test_every_row_is_found(void **state) {
-  (void)state;
   gather_cache *cache = gather_cache_create(CACHE_ROW, 10000, 1 << 20);
   assert_non_null(cache);
   char row[CACHE_ROW];
@@ -110,7 +98,6 @@ static void test_every_row_is_found(void **state) {
 
 /* It has two mappings. Without either of them there is no cache, and nothing is left. */
 static void test_mappings_that_are_refused(void **state) {
-  (void)state;
   for (int refused = 0; refused < 3; refused++) {
     pages_made = 0, pages_refused = refused;
     gather_cache *cache = gather_cache_create(CACHE_ROW, 10000, 1 << 20);
@@ -132,7 +119,6 @@ static gather_where ask(gather_residency *residency, int region) {
 
 /* Room for two regions of five: the others are read without waiting, and after so many refusals the oldest makes room. */
 static void test_regions_make_room(void **state) {
-  (void)state;
   static char nothing[1];
   gather_map_use use = {.most_bytes = (int64_t)AT_ONCE * GATHER_REGION_BYTES};
   gather_table_source source = {
@@ -174,7 +160,6 @@ static void test_regions_make_room(void **state) {
 
 /* A region is mapped as a whole when so many of its rows were wanted; at once if many are announced. */
 static void test_regions_are_mapped(void **state) {
-  (void)state;
   static char nothing[1];
   gather_map_use use = {.most_bytes = INT64_MAX};
   gather_table_source source = {
@@ -235,7 +220,6 @@ static void take_from_cut(int32_t parts, int64_t memory, int64_t count, int64_t 
 
 /* Wherever the row is among the indices: they are looked at 256 at a time, and taken some thousands at a time. */
 static void test_each_cut_row_is_noticed(void **state) {
-  (void)state;
   static const int64_t SOME[] = {0, 1, 255, 256, 257, 300, 511, 512, 599};
   static const int64_t MANY[] = {0, 4095, 4096, 16384, 65535, 65536, 65537, 70000, 131072, 150001, IDS - 1};
   for (int32_t parts = 1; parts <= 2; parts++) {
@@ -307,7 +291,6 @@ static void check_rows(gather_table *table, const npy_part parts[2]) {
 }
 
 static void test_files_that_are_one_table(void **state) {
-  (void)state;
 #define C_ORDER "False"
 #define F_ORDER "True"
   static const struct {

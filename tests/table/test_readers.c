@@ -114,7 +114,6 @@ static void read_many(gather_reader *reader, const gather_table_source *source, 
 }
 
 static void test_random(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   static const int32_t DEPTHS[] = {1, 2, 7, 64, 300};
   for (int w = 0; w < WAY_COUNT; w++) {
@@ -133,7 +132,6 @@ static void test_random(void **state) {
 
 /* Sizes about the edges of blocks; the whole file in one read, and each block. */
 static void test_edges(void **state) {
-  (void)state;
   static const int64_t SIZES[] = {1,     2,         511,       512,           513,          BLOCK - 1,
                                   BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK - 1};
   for (int w = 0; w < WAY_COUNT; w++) {
@@ -161,7 +159,6 @@ static void test_edges(void **state) {
 
 /* What was read stays until it is released, in any order, whatever is read meanwhile. */
 static void test_held(void **state) {
-  (void)state;
   enum { DEPTH = 16, ROUNDS = 50 };
   const char *path = known_file("a", SIZE);
   for (int w = 0; w < WAY_COUNT; w++) {
@@ -215,7 +212,6 @@ static void *use(void *argument) {
 }
 
 static void test_threads_in_turn(void **state) {
-  (void)state;
   (void)known_file("b", 77777);
   (void)known_file("a", SIZE);
   for (int w = 0; w < WAY_COUNT; w++) {
@@ -258,7 +254,6 @@ static int be_child(gather_reader *reader, const gather_table_source *source, ga
 
 /* The parent has reads in flight, and does not notice. */
 static void test_fork(void **state) {
-  (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = 0; w < WAY_COUNT; w++) {
     if (!works(&WAYS[w])) continue;
@@ -288,7 +283,6 @@ static void test_fork(void **state) {
 
 /* Offsets that do not fit 32 bits. */
 static void test_far(void **state) {
-  (void)state;
   const int64_t far = ((int64_t)1 << 32) + 7 * BLOCK;
   const char *path = known_path("far");
   known_write(path, far, 3 * BLOCK);
@@ -314,7 +308,6 @@ static void test_far(void **state) {
 
 /* What a caller does wrong is refused. */
 static void test_misuse(void **state) {
-  (void)state;
   gather_table_source source;
   open_source(&source, known_file("a", SIZE), &WAYS[1]);
   gather_reader *reader;

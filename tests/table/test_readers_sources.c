@@ -29,7 +29,6 @@ static void assert_no_source(const char *path, gather_status status, const char 
 }
 
 static void test_no_source(void **state) {
-  (void)state;
   assert_no_source(known_path("none"), GATHER_FILE_NOT_FOUND, "No such file");
   assert_no_source(known_path("."), GATHER_IO_ERROR, "is a directory; tables are read from regular files");
 #if defined(_WIN32)
@@ -42,7 +41,6 @@ static void test_no_source(void **state) {
 }
 
 static void test_empty(void **state) {
-  (void)state;
   gather_table_source source;
   assert_int_equal(
       gather_table_source_open(known_file("a", 0), &(gather_table_source_wishes){.mapped = true}, &source, NULL),
@@ -53,7 +51,6 @@ static void test_empty(void **state) {
 }
 
 static void test_check(void **state) {
-  (void)state;
   gather_error error = {0};
   gather_table_source source;
   const char *path = known_file("a", SIZE);

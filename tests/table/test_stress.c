@@ -26,14 +26,12 @@ static void *do_nothing(void *argument) { return argument; }
 /* Sanitizers start a thread of theirs with the first one of the program. */
 static int make_table(void **unused) {
   pthread_t first;
-  (void)unused;
   if (pthread_create(&first, NULL, do_nothing, NULL) || pthread_join(first, NULL)) return -1;
   file = make_file("stress", OFFSET + (int64_t)ROW * ROWS);
   return 0;
 }
 
 static int remove_table(void **unused) {
-  (void)unused;
   remove_file(&file);
   return 0;
 }
@@ -189,7 +187,6 @@ static void close_shared(void) {
 static void many_threads(void **unused) {
   int descriptors = open_descriptors(), threads = entries("/proc/self/task");
   int64_t takes = 0;
-  (void)unused;
   no_hang(stress_seconds(1));
   open_shared();
   int64_t wrong = threads_take(THREADS, stress_seconds(0.4), 1, &takes);
@@ -238,7 +235,6 @@ static void *take_on_the_pool(void *argument) {
  * memory, if nobody takes care. */
 static void one_pool_for_all(void **unused) {
   gather_pool *pool = NULL;
-  (void)unused;
   alarm(30 + (unsigned)stress_seconds(1));
   assert_status(gather_pool_create(3, &pool, NULL), GATHER_OK);
   for (int i = 0; i < SHARED; i++) {
@@ -270,7 +266,6 @@ static void many_processes(void **unused) {
   pid_t children[PROCESSES];
   int descriptors = open_descriptors();
   int64_t takes = 0, wrong = 0;
-  (void)unused;
   no_hang(stress_seconds(1));
   open_shared();
   threads_take(2, 0.01, 2, &takes); /* the parent's tables have threads and rings when the children are made */
@@ -297,7 +292,6 @@ static void children_in_the_middle(void **unused) {
   static some_rows batches[IN_FLIGHT];
   int64_t wrong = 0, made = 0;
   double end = now() + stress_seconds(0.3);
-  (void)unused;
 #ifdef STRESS_NO_FORK
   GATHER_TEST_SKIP("fork", "the sanitizer's own locks do not stand a fork at any moment");
 #endif
@@ -336,7 +330,6 @@ static void a_child_while_jobs_run(void **unused) {
   gather_table_job *jobs[JOBS];
   gather_error error;
   worker me = {.chance = 11};
-  (void)unused;
 #ifdef STRESS_NO_FORK
   GATHER_TEST_SKIP("fork", "the sanitizer's own locks do not stand a fork at any moment");
 #endif
@@ -371,7 +364,6 @@ static void nothing_is_left(void **unused) {
   static some_rows some;
   worker me = {.chance = 21};
   int alone = entries("/proc/self/task");
-  (void)unused;
   no_hang(stress_seconds(1));
   for (int i = 0; i < SHARED; i++) gather_table_close(open_by(i)); /* what is made once and stays, is there now */
   int descriptors = open_descriptors(), threads = threads_down_to(alone), maps = 0, left = 0;

@@ -47,7 +47,6 @@ static void cut_at(gather_engine engine, bool keep_signals, int64_t cut, bool wa
 
 static void files_that_are_cut(void **unused) {
   const int64_t cuts[] = {ROW * 1000 + 50, ROW * 20000, 4096 * 100, ROW * 2};
-  (void)unused;
   no_hang(10);
   for (int engine = 0; engine < 4; engine++)
     for (size_t c = 0; c < COUNT(cuts); c++)
@@ -58,7 +57,6 @@ static void files_that_are_cut(void **unused) {
 
 /* A job finds the same. */
 static void jobs_on_a_file_that_is_cut(void **unused) {
-  (void)unused;
   no_hang(10);
   for (int engine = 0; engine < 4; engine++) {
     if (!engine_works((gather_engine)engine)) continue;
@@ -85,7 +83,6 @@ static void failures_leave_the_sums(void **unused) {
   enum { MANY = 20000 };
   static int64_t ids[MANY];
   uint8_t *out = malloc((size_t)MANY * ROW);
-  (void)unused;
   assert_non_null(out);
   for (int engine = 0; engine < 4; engine++) {
     setting how = setting_of((gather_engine)engine, false);
@@ -113,7 +110,6 @@ static void failures_leave_the_sums(void **unused) {
 /* A program's threads often block all signals; a fault whose signal is blocked ends the program. */
 static void a_cut_in_a_thread_that_blocks_signals(void **unused) {
   sigset_t all, before;
-  (void)unused;
   no_hang(10);
   sigfillset(&all);
   sigdelset(&all, SIGALRM);
@@ -225,7 +221,6 @@ static void take_away(const known_file *file) {
 
 static void files_that_change_meanwhile(void **unused) {
   double each = stress_seconds(0.04);
-  (void)unused;
   no_hang(stress_seconds(1));
   for (int engine = 0; engine < 4; engine++) {
     if (!engine_works((gather_engine)engine)) continue;

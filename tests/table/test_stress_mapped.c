@@ -10,13 +10,11 @@ static known_file file;
 static gather_pool *pool;
 
 static int prepare(void **unused) {
-  (void)unused;
   file = make_file("mapped", BYTES);
   return gather_pool_create(4, &pool, NULL) == GATHER_OK ? 0 : -1;
 }
 
 static int finish(void **unused) {
-  (void)unused;
   gather_pool_destroy(pool);
   remove_file(&file);
   return 0;
@@ -85,7 +83,6 @@ static const row rows[] = {
 };
 
 static void what_cannot_be_read_is_an_error(void **unused) {
-  (void)unused;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char *map = map_file();
     assert_int_equal(truncate(file.path, 8 * PAGE), 0);
@@ -112,7 +109,6 @@ static void what_cannot_be_read_is_an_error(void **unused) {
 }
 
 static void counts(void **unused) {
-  (void)unused;
   gather_error error;
   reading r = {.pages = 0};
   const gather_mapped mapped[GATHER_MAPPED_MOST + 1] = {{file.data, 1, NULL, 0}};
@@ -126,7 +122,6 @@ static void counts(void **unused) {
 
 /* A fault that is not in the ranges ends the process, as without the call. */
 static void others_end_the_process(void **unused) {
-  (void)unused;
   char *map = map_file();
   fflush(NULL);
   const pid_t child = fork();

@@ -12,13 +12,11 @@ static const int64_t ids[] = {0, 5, ROWS - 1};
 static uint8_t out[3 * ROW];
 
 static int make_table(void **unused) {
-  (void)unused;
   file = make_file("signals", (int64_t)ROW * ROWS);
   return 0;
 }
 
 static int remove_table(void **unused) {
-  (void)unused;
   remove_file(&file);
   return 0;
 }
@@ -91,7 +89,6 @@ static void handles_signals(void) {
 }
 
 static void a_handler_only_where_one_is_needed(void **unused) {
-  (void)unused;
   assert_int_equal(alone(keeps_signals), 0);
   assert_int_equal(alone(keeps_signals_without_a_mapping), 0);
   assert_int_equal(alone(handles_signals), 0);
@@ -112,7 +109,6 @@ static void dies_by_a_signal(void) {
 }
 
 static void without_a_handler_it_kills_as_usual(void **unused) {
-  (void)unused;
   assert_int_equal(alone(dies_by_a_fault), 1000 + SIGBUS);
   assert_int_equal(alone(dies_by_a_signal), 1000 + SIGBUS);
 }
@@ -174,7 +170,6 @@ static void ignores_them(void) {
 }
 
 static void others_reach_the_programs_handler(void **unused) {
-  (void)unused;
   assert_int_equal(alone(faults_with_a_full_handler), 42);
   assert_int_equal(alone(faults_with_a_simple_handler), 44);
   assert_int_equal(alone(is_sent_one), 0);
@@ -223,7 +218,6 @@ static void survives_below_another(void) {
 }
 
 static void the_tables_own_is_an_error(void **unused) {
-  (void)unused;
   assert_int_equal(alone(survives_its_own), 0);
   write_whole(file.path, file.data, file.bytes);
   assert_int_equal(alone(survives_and_then_faults), 42);

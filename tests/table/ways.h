@@ -23,7 +23,6 @@ static bool has_uring, has_direct;
 
 static inline int find_out(void **state) {
   enum { ANY = 5000 };
-  (void)state;
   gather_error error = {0};
   gather_table_source source;
   has_uring = gather_engine_check(GATHER_ENGINE_URING, &error) == GATHER_OK;

@@ -11,46 +11,16 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from support.structs import BYTE_SWAPPED, Error, Options, Tensor
+from support.headers import GATHER_TENSOR_BYTE_SWAPPED as BYTE_SWAPPED
+from support.headers import gather_error as Error
+from support.headers import gather_options as Options
+from support.headers import gather_quantized as Quantized
+from support.headers import gather_tensor as Tensor
+from support.headers import library
 
-lib = c.CDLL(os.environ["GATHER_LIB"])
-lib.gather_codec_parse.argtypes = [c.c_char_p]
-lib.gather_type_parse.argtypes = [c.c_char_p]
-
+lib = library()
 SOURCE = Path(os.environ["GATHER_SOURCE"])
 TENSORS = ("scale", "zero_point", "bias", "table", "scale2", "scale_table", "scale_scale")
-
-
-class Quantized(c.Structure):
-    """gather_quantized, field by field."""
-
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("codec", c.c_int),
-        ("code_type", c.c_int),
-        ("code_bits", c.c_int32),
-        ("order", c.c_int),
-        ("data", c.POINTER(Tensor)),
-        ("rank", c.c_int32),
-        ("shape", c.POINTER(c.c_int64)),
-        ("groups", c.POINTER(c.c_int64)),
-        ("group_axis", c.c_int64),
-        ("group_len", c.c_int64),
-        ("flat_groups", c.c_bool),
-        ("scale", c.POINTER(Tensor)),
-        ("zero_point", c.POINTER(Tensor)),
-        ("bias", c.POINTER(Tensor)),
-        ("table", c.POINTER(Tensor)),
-        ("scale2", c.POINTER(Tensor)),
-        ("scale2_divides", c.c_bool),
-        ("scale_type", c.c_int),
-        ("zero_point_type", c.c_int),
-        ("code_offset", c.c_int32),
-        ("scale_table", c.POINTER(Tensor)),
-        ("scale_scale", c.POINTER(Tensor)),
-        ("scale_group_len", c.c_int64),
-        ("scale_offset", c.c_float),
-    ]
 
 
 class GatherFailed(Exception):

@@ -81,7 +81,7 @@ int main(void) {
   const struct CMUnitTest parts[] = {TEST(test_radix), TEST(test_bit_ranges)};
   int failed = machine_skips();
   for (int i = 0; i < MACHINE_ISAS; i++) {
-    bool built, runs;
+    bool built = false, runs = false;
     const char *name = machine_isa_at(i, &built, &runs);
     if (!built) print_message("%s: not of this CPU's family, or not in this build\n", name);
     if (runs) failed += try_isa(gather_isa_rows[i].isa);

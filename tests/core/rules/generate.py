@@ -110,6 +110,11 @@ def elements_shapes(rng: random.Random, op: g.Op) -> tuple[tuple, tuple, int, in
     return data, tuple(indices), axis - rank * rng.randrange(2), 0
 
 
+def tuples_shapes(rng: random.Random, op: g.Op) -> tuple[tuple, tuple, int, int]:
+    """Shapes and batch_dims of a GatherND."""
+    return tuples.small(rng, op, small_shape)
+
+
 def many_dims(rng: random.Random, op: g.Op) -> tuple[tuple, tuple, int, int]:
     """Ranks up to 64, of the output too."""
     rank = rng.randrange(9, 65)
@@ -188,10 +193,7 @@ def choose_shapes(rng: random.Random, row: g.Op, info: g.Type, large: bool) -> t
     if large:
         make = {g.FAMILY_GATHER: large_gather, g.FAMILY_ELEMENTS: large_elements, g.FAMILY_ND: tuples.large}[row.family]
         return make(rng, elements.is_packed(info))
-    if row.family == g.FAMILY_ND:
-        shapes = tuples.small(rng, row, small_shape)
-    else:
-        shapes = (elements_shapes if row.family == g.FAMILY_ELEMENTS else gather_shapes)(rng, row)
+    shapes = {g.FAMILY_GATHER: gather_shapes, g.FAMILY_ELEMENTS: elements_shapes, g.FAMILY_ND: tuples_shapes}[row.family](rng, row)
     if rng.random() < 0.03:
         shapes = many_dims(rng, row)
     return spoil(rng, shapes) if rng.random() < 0.05 else shapes

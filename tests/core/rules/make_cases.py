@@ -27,7 +27,7 @@ from tables import INDEX_TYPES, OPS, STATUS, TYPES
 
 MAGIC, VERSION = 0x6761746865722E63, 1
 SEED = int(os.environ.get("GATHER_TEST_SEED", "20240611"))
-ROUNDS = int(os.environ.get("GATHER_TEST_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("GATHER_TEST_ROUNDS", "2" if os.environ.get("GATHER_TEST_CASES", "1") == "1" else "1"))
 
 
 def next_index(rng: random.Random, order: str, low: int, high: int, last: int) -> int:

@@ -5,22 +5,19 @@
 """Types, operators, statuses and the public constants."""
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "script"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[up] / name) for up, name in ((3, "script"), (3, "tests"))]
 import op_tables  # noqa: E402
+from support import headers  # noqa: E402
 
-MAX_RANK = 64
-READ_ONLY, BYTE_SWAPPED, SHARED = 1, 2, 4
-PACKING_BYTES, PACKING_LOW_FIRST, PACKING_HIGH_FIRST, PACKING_SPLIT_3, PACKING_SPLIT_6, PACKING_STREAM = 1, 2, 3, 4, 5, 6
-KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT, KIND_COMPLEX, KIND_STRING, KIND_OPAQUE = 1, 2, 3, 4, 5, 6, 7
-FAMILY_GATHER, FAMILY_ELEMENTS, FAMILY_ND = 1, 2, 3
-BAD_DEFAULT, BAD_ERROR, BAD_CLAMP, BAD_WRAP, BAD_ZERO, BAD_FILL, BAD_PROMISE = 0, 1, 2, 3, 4, 5, 6
-NEGATIVE_DEFAULT, NEGATIVE_ON, NEGATIVE_OFF = 0, 1, 2
-OFF_AXIS_NONE, OFF_AXIS_EQUAL, OFF_AXIS_AT_MOST = 1, 2, 3
-TUPLES_NONE, TUPLES_NONEMPTY, TUPLES_ANY = 0, 1, 2
+# MAX_RANK, KIND_INT, BAD_ERROR ...: the names of the header without GATHER_, GATHER_ON_ and GATHER_TENSOR_.
+NAMED = re.compile("GATHER_(?:ON_|TENSOR_)?((?:MAX_RANK|READ_|BYTE_|SHARED|PACKING_|KIND_|FAMILY_|BAD_|NEGATIVE_|OFF_AXIS_|TUPLES_|DIM_|AXIS_UNK).*)")
+globals().update({found[1]: number for name, number in headers.numbers.items() if (found := NAMED.fullmatch(name))})
+ELSEWHERE = [globals()[f"FAMILY_{name}"] for name in ("TREE", "STABLEHLO")]  # their oracles and cases: tests/support, tests/core/unit
 
 
 @dataclass(frozen=True)
@@ -71,10 +68,10 @@ def read_ops() -> list[Op]:
             op.fused,
         )
         for op in op_tables.read_ops()
-        if f"FAMILY_{op.family}" in globals()  # the others have oracles and cases of their own: tests/support, tests/core/unit
+        if globals()[f"FAMILY_{op.family}"] not in ELSEWHERE
     ]
 
 
 TYPES, OPS = read_types(), read_ops()
 INDEX_TYPES = [t for t in TYPES if t.kind in (KIND_INT, KIND_UINT) and t.packing == PACKING_BYTES]
-STATUS = {name: int(number) for _, number, name, *_ in op_tables.rows("include/gather/status.def", "GATHER_STATUS")}
+STATUS = {name: number for number, name in enumerate(headers.STATUSES)}

@@ -25,7 +25,7 @@ def from_capsule(array: np.ndarray, versioned: bool) -> g.Tensor:
         status = g.lib.gather_tensor_from_dlpack_versioned(source, strides, tensor, error)
     else:
         capsule = array.__dlpack__()
-        source = g.DlTensor.from_address(pointer_of(capsule, b"dltensor"))
+        source = g.DlManaged.from_address(pointer_of(capsule, b"dltensor")).tensor
         status = g.lib.gather_tensor_from_dlpack(source, strides, tensor, error)
     assert status == g.OK, error.message
     tensor.keep = [capsule, strides, array]

@@ -6,7 +6,7 @@
 #include "core/base/compiler.h"
 #include "gather/codec.h"
 #include "gather/tree.h"
-#include "support/counted_heap.h"
+#include "support/fail_each.h"
 
 /* ---- nothing from the heap ------------------------------------------------------------------------------------------- */
 
@@ -83,7 +83,8 @@ static long gather_in_parts(bool threads, long fail) {
   options.executor = threads ? &two : NULL;
   memset(parts_out, 0, sizeof parts_out);
   long before = alive;
-  asked = 0, fail_at = fail;
+  asked = 0;
+  fail_at = fail;
   assert_status(gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, NULL), GATHER_OK);
   fail_at = -1;
   assert_int_equal(alive, before);
@@ -130,7 +131,8 @@ static long gather_staged(bool threads, bool shared, long fail, int bad) {
   if (shared) indices.flags = GATHER_TENSOR_SHARED;
   memset(out_bytes, 0xEE, sizeof out_bytes);
   const long before = alive;
-  asked = 0, fail_at = fail;
+  asked = 0;
+  fail_at = fail;
   gather_status status = gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, &error);
   fail_at = -1;
   assert_int_equal(alive, before);
@@ -186,7 +188,7 @@ static gather_status make_plan(gather_error *error) {
 
 static void plans(void **state) {
   (void)state;
-  assert_int_equal(fail_each(make_plan), 1); /* "one heap object" */
+  assert_int_equal(fail_making(make_plan), 1); /* "one heap object" */
 }
 
 /* Shared indices that are read in another order than the rows move: they are copied, all of them. */
@@ -260,11 +262,11 @@ static gather_status make_tree(gather_error *error) {
 
 static void copies(void **state) {
   (void)state;
-  assert_int_equal(fail_each(make_shared), 1);
+  assert_int_equal(fail_making(make_shared), 1);
 #if !defined(GATHER_NO_CODECS)
-  assert_int_equal(fail_each(make_decoded), 2);
+  assert_int_equal(fail_making(make_decoded), 2);
 #endif
-  assert_int_equal(fail_each(make_tree), 1);
+  assert_int_equal(fail_making(make_tree), 1);
 }
 
 static gather_status make_pool(gather_error *error) {
@@ -276,7 +278,7 @@ static gather_status make_pool(gather_error *error) {
 
 static void pools(void **state) {
   (void)state;
-  assert_true(fail_each(make_pool) >= 1);
+  assert_true(fail_making(make_pool) >= 1);
 }
 
 int main(void) {

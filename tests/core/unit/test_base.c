@@ -27,17 +27,9 @@
 #include "core/system/disk.h"
 #include "core/system/pages.h"
 #include "support/unit.h"
+#include "support/wrapped.h"
 
 /* ---- calls of the system that fail on request */
-
-/* On glibc, calls with 64-bit offsets have names of their own. */
-#if defined(__GLIBC__)
-#define REAL(name) __real_##name##64
-#define WRAP(name) __wrap_##name##64
-#else
-#define REAL(name) __real_##name
-#define WRAP(name) __wrap_##name
-#endif
 
 /* Two calls that fail so often, with these errors. */
 static struct {
@@ -61,36 +53,28 @@ static void fail_next(size_t i, const char *name, int number, int times) {
 
 static void fail_none(void) { memset(failing, 0, sizeof failing); }
 
-#define FAILING(real, wrap, name, declared, passed) \
-  int real declared;                                \
-  int wrap declared;                                \
-  int wrap declared { return fails(name) ? -1 : real passed; }
-
-FAILING(__real_sync_file_range, __wrap_sync_file_range, "sync_file_range",
-        (int fd, int64_t offset, int64_t bytes, unsigned how), (fd, offset, bytes, how))
-FAILING(__real_fsync, __wrap_fsync, "fsync", (int fd), (fd))
-FAILING(__real_fdatasync, __wrap_fdatasync, "fdatasync", (int fd), (fd))
-FAILING(__real_syncfs, __wrap_syncfs, "syncfs", (int fd), (fd))
-FAILING(REAL(ftruncate), WRAP(ftruncate), "ftruncate", (int fd, off_t size), (fd, size))
-FAILING(__real_clock_gettime, __wrap_clock_gettime, "clock_gettime", (clockid_t clock, struct timespec *t), (clock, t))
+FAILING(int, sync_file_range, (int fd, int64_t offset, int64_t bytes, unsigned how), (fd, offset, bytes, how))
+FAILING(int, fsync, (int fd), (fd))
+FAILING(int, fdatasync, (int fd), (fd))
+FAILING(int, syncfs, (int fd), (fd))
+FAILING64(int, ftruncate, (int fd, off_t size), (fd, size))
+FAILING(int, clock_gettime, (clockid_t clock, struct timespec *t), (clock, t))
 
 /* These return their error. */
-#define RETURNING(real, wrap, name, declared, passed) \
-  int real declared;                                  \
-  int wrap declared;                                  \
-  int wrap declared {                                 \
-    const int number = fails(name);                   \
-    return number ? number : real passed;             \
+#define RETURNING(name, declared, passed)       \
+  WRAPPED(int, name, declared) {                \
+    const int number = fails(#name);            \
+    return number ? number : REAL(name) passed; \
   }
 
-RETURNING(REAL(posix_fallocate), WRAP(posix_fallocate), "posix_fallocate", (int fd, off_t at, off_t bytes),
-          (fd, at, bytes))
-RETURNING(__real_pthread_condattr_init, __wrap_pthread_condattr_init, "pthread_condattr_init",
-          (pthread_condattr_t * attributes), (attributes))
-RETURNING(__real_pthread_condattr_setclock, __wrap_pthread_condattr_setclock, "pthread_condattr_setclock",
-          (pthread_condattr_t * attributes, clockid_t clock), (attributes, clock))
-RETURNING(__real_pthread_cond_init, __wrap_pthread_cond_init, "pthread_cond_init",
-          (pthread_cond_t * condition, const pthread_condattr_t *attributes), (condition, attributes))
+WRAPPED64(int, posix_fallocate, (int fd, off_t at, off_t bytes)) {
+  const int number = fails("posix_fallocate");
+  return number ? number : REAL64(posix_fallocate)(fd, at, bytes);
+}
+RETURNING(pthread_condattr_init, (pthread_condattr_t * attributes), (attributes))
+RETURNING(pthread_condattr_setclock, (pthread_condattr_t * attributes, clockid_t clock), (attributes, clock))
+RETURNING(pthread_cond_init, (pthread_cond_t * condition, const pthread_condattr_t *attributes),
+          (condition, attributes))
 
 /* ---- disks */
 
@@ -201,10 +185,8 @@ typedef struct system_file {
 static const system_file *system_files; /* NULL = those of the system; the last one has no path */
 static bool no_pages;
 
-FILE *REAL(fopen)(const char *path, const char *how);
-FILE *WRAP(fopen)(const char *path, const char *how);
-FILE *WRAP(fopen)(const char *path, const char *how) {
-  if (!system_files) return REAL(fopen)(path, how);
+WRAPPED64(FILE *, fopen, (const char *path, const char *how)) {
+  if (!system_files) return REAL64(fopen)(path, how);
   for (const system_file *file = system_files; file->path; file++) {
     if (strcmp(file->path, path) != 0) continue;
     FILE *made = tmpfile();
@@ -217,9 +199,7 @@ FILE *WRAP(fopen)(const char *path, const char *how) {
   return NULL;
 }
 
-long __real_sysconf(int name);
-long __wrap_sysconf(int name);
-long __wrap_sysconf(int name) { return no_pages && name == _SC_PHYS_PAGES ? -1 : __real_sysconf(name); }
+WRAPPED(long, sysconf, (int name)) { return no_pages && name == _SC_PHYS_PAGES ? -1 : REAL(sysconf)(name); }
 
 static void limits_of_memory(void **state) {
   (void)state;

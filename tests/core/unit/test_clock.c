@@ -8,11 +8,7 @@
 #include "core/plan/variants.c"
 #include "core/system/clock.h"
 #include "support/unit.h"
-
-int __real_timespec_get(struct timespec *t, int base);
-int __wrap_timespec_get(struct timespec *t, int base);
-int __real_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+#include "support/wrapped.h"
 
 static int64_t back;           /* seconds that the time of day has gone back so far */
 static const char *set_tuning; /* the tuning that somebody else sets while the clock is read; NULL */
@@ -27,16 +23,16 @@ static void hook(void) {
   if (name) assert_status(gather_tuning_set(name, 7, NULL), GATHER_OK);
 }
 
-int __wrap_timespec_get(struct timespec *t, int base) {
+WRAPPED(int, timespec_get, (struct timespec * t, int base)) {
   hook();
-  int got = __real_timespec_get(t, base);
+  int got = REAL(timespec_get)(t, base);
   step(t);
   return got;
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t) {
+WRAPPED(int, clock_gettime, (clockid_t clock, struct timespec *t)) {
   hook();
-  int got = __real_clock_gettime(clock, t);
+  int got = REAL(clock_gettime)(clock, t);
   if (clock == CLOCK_REALTIME) step(t);
   return got;
 }

@@ -34,6 +34,7 @@ static void every_family_has_an_operator(void **state) {
   (void)state;
   for (size_t f = 0; f < COUNT(families); f++) {
     bool found = false;
+    assert_in_range(families[f], 1, COUNT(families)); /* without gaps */
     assert_int_equal(gather_family_get(families[f])->family, families[f]);
     for (size_t i = 0; i < gather_op_count() && !found; i++) found = gather_op_at(i)->family == families[f];
     if (!found) fail_msg("family %s has no row in ops.def", gather_family_get(families[f])->name);
@@ -261,7 +262,7 @@ static void follow(const gather_dim_source *sources, int32_t rank, int32_t data_
 static void sources_say_what_is_gathered(void **state) {
   static const int64_t lens[6] = {2, 2, 2, 2, 2, 2};
   int64_t numbers[16], ids[32], out[256];
-  int checked[4] = {0};
+  int checked[COUNT(families) + 1] = {0}; /* by number */
   (void)state;
   for (int i = 0; i < 16; i++) numbers[i] = i;
   for (int i = 0; i < 32; i++) ids[i] = (i * 5 >> 1) & 1;
@@ -295,7 +296,11 @@ static void sources_say_what_is_gathered(void **state) {
               assert_int_equal(out[n], from);
             }
           }
-  for (int f = 1; f <= 3; f++) assert_true(checked[f] > 20);
+  for (size_t i = 0; i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (is_generic(op) && checked[op->family] < 10)
+      fail_msg("%s: %d shapes are checked", op->name, checked[op->family]);
+  }
 }
 
 int main(void) {

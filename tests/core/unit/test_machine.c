@@ -26,7 +26,7 @@ static void the_machine(void **state) {
 /* Each row of isa.def can be made the strongest one; rows that do not run here leave it to a weaker one. What is said of the
  * number that limits it names every row. */
 static void instruction_sets(void **state) {
-  bool built, runs;
+  bool built = false, runs = false;
   const char *name, *strongest = "portable";
   int count = 0;
   (void)state;

@@ -14,88 +14,59 @@
 
 #include "core/plan/tasks.h"
 #include "core/thread/pool.h"
-#include "support/unit.h"
-
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+#include "support/fail_each.h"
 
 static int allowed = -1; /* threads that can be made; -1 = any number */
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+WRAPPED(int, pthread_create,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)) {
   if (allowed == 0) return EAGAIN;
   if (allowed > 0) allowed--;
-  return __real_pthread_create(thread, attributes, start, argument);
+  return REAL(pthread_create)(thread, attributes, start, argument);
 }
 
-/* Locks, conditions, memory, and the question for CPUs: the call that fails, from 0; -1 = none. And what was made and not ended. */
-static int fail_at = -1, calls, alive;
-
-static int fails(void) { return fail_at >= 0 && calls++ == fail_at; }
-
-int __real_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __real_pthread_mutex_destroy(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex);
-int __real_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __real_pthread_cond_destroy(pthread_cond_t *condition);
-int __wrap_pthread_cond_destroy(pthread_cond_t *condition);
-void *__real_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-int __real_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set);
-int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set);
-
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
-  const int number = fails() ? ENOMEM : __real_pthread_mutex_init(mutex, attributes);
-  alive += number == 0;
+/* Locks, conditions and memory fail, and what was made and not ended is counted. */
+WRAPPED(int, pthread_mutex_init, (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes)) {
+  const int number = fails_now() ? ENOMEM : REAL(pthread_mutex_init)(mutex, attributes);
+  atomic_fetch_add(&alive, number == 0);
   return number;
 }
 
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
-  const int number = fails() ? ENOMEM : __real_pthread_cond_init(condition, attributes);
-  alive += number == 0;
+WRAPPED(int, pthread_cond_init, (pthread_cond_t * condition, const pthread_condattr_t *attributes)) {
+  const int number = fails_now() ? ENOMEM : REAL(pthread_cond_init)(condition, attributes);
+  atomic_fetch_add(&alive, number == 0);
   return number;
 }
 
-int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex) {
-  alive--;
-  return __real_pthread_mutex_destroy(mutex);
+WRAPPED(int, pthread_mutex_destroy, (pthread_mutex_t * mutex)) {
+  atomic_fetch_sub(&alive, 1);
+  return REAL(pthread_mutex_destroy)(mutex);
 }
 
-int __wrap_pthread_cond_destroy(pthread_cond_t *condition) {
-  alive--;
-  return __real_pthread_cond_destroy(condition);
+WRAPPED(int, pthread_cond_destroy, (pthread_cond_t * condition)) {
+  atomic_fetch_sub(&alive, 1);
+  return REAL(pthread_cond_destroy)(condition);
 }
-
-void *__wrap_gather_alloc(int64_t bytes) { return fails() ? NULL : __real_gather_alloc(bytes); }
 
 static bool no_affinity;
 
-int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set) {
-  return no_affinity ? -1 : __real_sched_getaffinity(process, bytes, set);
+WRAPPED(int, sched_getaffinity, (pid_t process, size_t bytes, cpu_set_t *set)) {
+  return no_affinity ? -1 : REAL(sched_getaffinity)(process, bytes, set);
 }
 
 /* How many CPUs the pool is told of, so that pools of many threads spin here, too; 0 = the truth. */
 static int32_t told_cpus;
 
-int32_t __real_gather_cpu_count(void);
-int32_t __wrap_gather_cpu_count(void);
-
-int32_t __wrap_gather_cpu_count(void) { return told_cpus > 0 ? told_cpus : __real_gather_cpu_count(); }
+WRAPPED(int32_t, gather_cpu_count, (void)) { return told_cpus > 0 ? told_cpus : REAL(gather_cpu_count)(); }
 
 /* Told times, so that a busy machine decides no test: each look at the clock takes a microsecond of the thread that looks, since a
  * thread that waits for its turn must not see the looks of others as time it lost; and no two threads share a CPU. */
 static atomic_bool told;
 static _Thread_local int64_t clock_looks;
 
-int64_t __real_gather_clock(void);
-int64_t __wrap_gather_clock(void);
-int __real_sched_getcpu(void);
-int __wrap_sched_getcpu(void);
+WRAPPED(int64_t, gather_clock, (void)) { return atomic_load(&told) ? 1000 * clock_looks++ : REAL(gather_clock)(); }
 
-int64_t __wrap_gather_clock(void) { return atomic_load(&told) ? 1000 * clock_looks++ : __real_gather_clock(); }
-
-int __wrap_sched_getcpu(void) { return atomic_load(&told) ? -1 : __real_sched_getcpu(); }
+WRAPPED(int, sched_getcpu, (void)) { return atomic_load(&told) ? -1 : REAL(sched_getcpu)(); }
 
 enum { TASKS = 200, SECONDS = 60, LONG_NS = 1000000000 };
 
@@ -131,28 +102,21 @@ static void threads_that_cannot_be_made(void **state) {
     }
 }
 
+static gather_status make_and_run(const void *context, gather_error *error) {
+  gather_pool *pool = NULL;
+  const gather_status status = gather_pool_create(3, &pool, error);
+  (void)context;
+  fail_no_more();
+  if (status != GATHER_OK) assert_null(pool);
+  if (status == GATHER_OK) run_once(gather_pool_executor(pool), TASKS);
+  gather_pool_destroy(pool);
+  return status;
+}
+
 /* Each lock, condition and allocation of a pool that cannot be had. */
 static void pools_that_cannot_be_made(void **state) {
-  gather_error error;
   (void)state;
-  for (int n = 0;; n++) {
-    gather_pool *pool = NULL;
-    const int before = alive;
-    calls = 0, fail_at = n;
-    const gather_status status = gather_pool_create(3, &pool, &error);
-    fail_at = -1;
-    if (status == GATHER_OK) {
-      assert_int_equal(n, 5); /* memory, two locks and two conditions */
-      run_once(gather_pool_executor(pool), TASKS);
-      gather_pool_destroy(pool);
-      assert_int_equal(alive, before);
-      break;
-    }
-    assert_status(status, GATHER_OUT_OF_MEMORY);
-    assert_error(&error, GATHER_OUT_OF_MEMORY);
-    assert_null(pool);
-    assert_int_equal(alive, before);
-  }
+  assert_int_equal(fail_each(make_and_run, NULL, GATHER_OK), 5); /* memory, two locks and two conditions */
 }
 
 /* Numbers of threads that are none, and the number of CPUs that stands for 0. */

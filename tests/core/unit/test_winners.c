@@ -8,6 +8,7 @@
 
 #include "core/plan/calibrate.c"
 #include "support/unit.h"
+#include "support/wrapped.h"
 
 enum { ROWS = 200 * 1000, COUNT_OF_ROWS = 2000, ROW = 64, MARK = 65535 /* a percentage that no run finds */ };
 
@@ -151,12 +152,8 @@ static int64_t told_clock(void) {
   return now;
 }
 
-int64_t __real_gather_clock(void);
-int64_t __real_gather_thread_clock(void);
-int64_t __wrap_gather_clock(void);
-int64_t __wrap_gather_thread_clock(void);
-int64_t __wrap_gather_clock(void) { return told ? told_clock() : __real_gather_clock(); }
-int64_t __wrap_gather_thread_clock(void) { return told ? told_clock() : __real_gather_thread_clock(); }
+WRAPPED(int64_t, gather_clock, (void)) { return told ? told_clock() : REAL(gather_clock)(); }
+WRAPPED(int64_t, gather_thread_clock, (void)) { return told ? told_clock() : REAL(gather_thread_clock)(); }
 
 /* The winner of a calibration run whose trials took the times of `times`. */
 static gather_winner winner_by_times(void) {

@@ -7,6 +7,7 @@
 #endif
 #define _POSIX_C_SOURCE 200809L
 #include "io/format/failing.h"
+#include "support/wrapped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,18 +58,7 @@ static int fails(const char *name) {
   return 1;
 }
 
-/* glibc gives functions that know file offsets another name where these have 64 bits. */
-#if defined(__GLIBC__)
-#define REAL(name) __real_##name##64
-#define WRAP(name) __wrap_##name##64
-#else
-#define REAL(name) __real_##name
-#define WRAP(name) __wrap_##name
-#endif
-
-void *__real_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes) { return fails("gather_alloc") ? NULL : __real_gather_alloc(bytes); }
+WRAPPED(void *, gather_alloc, (int64_t bytes)) { return fails("gather_alloc") ? NULL : REAL(gather_alloc)(bytes); }
 
 #if defined(O_TMPFILE)
 static bool has_no_name(int flags) { return (flags & O_TMPFILE) == O_TMPFILE; }
@@ -76,9 +66,7 @@ static bool has_no_name(int flags) { return (flags & O_TMPFILE) == O_TMPFILE; }
 static bool has_no_name(int flags) { return flags < 0; }
 #endif
 
-int REAL(open)(const char *path, int flags, ...);
-int WRAP(open)(const char *path, int flags, ...);
-int WRAP(open)(const char *path, int flags, ...) {
+WRAPPED64(int, open, (const char *path, int flags, ...)) {
   va_list more;
   va_start(more, flags);
   bool unnamed = has_no_name(flags);
@@ -88,130 +76,81 @@ int WRAP(open)(const char *path, int flags, ...) {
     errno = all_named == 1 ? EOPNOTSUPP : all_named;
     return -1;
   }
-  return fails("open") ? -1 : REAL(open)(path, flags, mode);
+  return fails("open") ? -1 : REAL64(open)(path, flags, mode);
 }
 
-int REAL(fstat)(int fd, struct stat *about);
-int WRAP(fstat)(int fd, struct stat *about);
-int WRAP(fstat)(int fd, struct stat *about) {
-  const int result = fails("fstat") ? -1 : REAL(fstat)(fd, about);
+WRAPPED64(int, fstat, (int fd, struct stat *about)) {
+  const int result = fails("fstat") ? -1 : REAL64(fstat)(fd, about);
   if (result == 0 && other_group) about->st_gid++;
   return result;
 }
 
-int REAL(stat)(const char *path, struct stat *about);
-int WRAP(stat)(const char *path, struct stat *about);
-int WRAP(stat)(const char *path, struct stat *about) { return fails("stat") ? -1 : REAL(stat)(path, about); }
+FAILING64(int, stat, (const char *path, struct stat *about), (path, about))
+FAILING64(int, lstat, (const char *path, struct stat *about), (path, about))
 
-int REAL(lstat)(const char *path, struct stat *about);
-int WRAP(lstat)(const char *path, struct stat *about);
-int WRAP(lstat)(const char *path, struct stat *about) { return fails("lstat") ? -1 : REAL(lstat)(path, about); }
-
-void *REAL(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset);
-void *WRAP(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset);
-void *WRAP(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset) {
-  return fails("mmap") ? MAP_FAILED : REAL(mmap)(at, bytes, access, flags, fd, offset);
+WRAPPED64(void *, mmap, (void *at, size_t bytes, int access, int flags, int fd, off_t offset)) {
+  return fails("mmap") ? MAP_FAILED : REAL64(mmap)(at, bytes, access, flags, fd, offset);
 }
 
 /* This one returns its error. */
-int REAL(posix_fallocate)(int fd, off_t start, off_t bytes);
-int WRAP(posix_fallocate)(int fd, off_t start, off_t bytes);
-int WRAP(posix_fallocate)(int fd, off_t start, off_t bytes) {
-  return fails("posix_fallocate") ? error_number : REAL(posix_fallocate)(fd, start, bytes);
+WRAPPED64(int, posix_fallocate, (int fd, off_t start, off_t bytes)) {
+  return fails("posix_fallocate") ? error_number : REAL64(posix_fallocate)(fd, start, bytes);
 }
 
-int REAL(ftruncate)(int fd, off_t bytes);
-int WRAP(ftruncate)(int fd, off_t bytes);
-int WRAP(ftruncate)(int fd, off_t bytes) { return fails("ftruncate") ? -1 : REAL(ftruncate)(fd, bytes); }
+FAILING64(int, ftruncate, (int fd, off_t bytes), (fd, bytes))
 
 /* Never fails, but is counted. */
-int __real_munmap(void *at, size_t bytes);
-int __wrap_munmap(void *at, size_t bytes);
-int __wrap_munmap(void *at, size_t bytes) {
+WRAPPED(int, munmap, (void *at, size_t bytes)) {
   (void)fails("munmap");
-  return __real_munmap(at, bytes);
+  return REAL(munmap)(at, bytes);
 }
 
-int __real_fchmod(int fd, mode_t mode);
-int __wrap_fchmod(int fd, mode_t mode);
-int __wrap_fchmod(int fd, mode_t mode) { return fails("fchmod") ? -1 : __real_fchmod(fd, mode); }
-
-int __real_fchown(int fd, uid_t owner, gid_t group);
-int __wrap_fchown(int fd, uid_t owner, gid_t group);
-int __wrap_fchown(int fd, uid_t owner, gid_t group) { return fails("fchown") ? -1 : __real_fchown(fd, owner, group); }
-
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
-int __wrap_flock(int fd, int how) { return fails("flock") ? -1 : __real_flock(fd, how); }
+FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode))
+FAILING(int, fchown, (int fd, uid_t owner, gid_t group), (fd, owner, group))
+FAILING(int, flock, (int fd, int how), (fd, how))
 
 #if defined(__linux__)
 /* With EEXIST the file has a list, which no file system gives here. */
-ssize_t __real_getxattr(const char *path, const char *name, void *value, size_t bytes);
-ssize_t __wrap_getxattr(const char *path, const char *name, void *value, size_t bytes);
-ssize_t __wrap_getxattr(const char *path, const char *name, void *value, size_t bytes) {
-  if (!fails("getxattr")) return __real_getxattr(path, name, value, bytes);
+WRAPPED(ssize_t, getxattr, (const char *path, const char *name, void *value, size_t bytes)) {
+  if (!fails("getxattr")) return REAL(getxattr)(path, name, value, bytes);
   if (errno != EEXIST) return -1;
   if (bytes > 0) memset(value, 0, bytes);
   return 28;
 }
 
-int __real_fremovexattr(int fd, const char *name);
-int __wrap_fremovexattr(int fd, const char *name);
-int __wrap_fremovexattr(int fd, const char *name) { return fails("fremovexattr") ? -1 : __real_fremovexattr(fd, name); }
-
-int __real_fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags);
-int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags);
-int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags) {
-  return fails("fsetxattr") ? -1 : __real_fsetxattr(fd, name, value, bytes, flags);
-}
-
-int __real_syncfs(int fd);
-int __wrap_syncfs(int fd);
-int __wrap_syncfs(int fd) { return fails("syncfs") ? -1 : __real_syncfs(fd); }
+FAILING(int, fremovexattr, (int fd, const char *name), (fd, name))
+FAILING(int, fsetxattr, (int fd, const char *name, const void *value, size_t bytes, int flags),
+        (fd, name, value, bytes, flags))
+FAILING(int, syncfs, (int fd), (fd))
 #endif
 
 /* A close that fails has closed all the same. */
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd) {
+WRAPPED(int, close, (int fd)) {
   int failed = fails("close");
-  int number = errno, result = __real_close(fd);
+  int number = errno, result = REAL(close)(fd);
   if (failed) errno = number;
   return failed ? -1 : result;
 }
 
-int __real_link(const char *from, const char *to);
-int __wrap_link(const char *from, const char *to);
-int __wrap_link(const char *from, const char *to) {
+WRAPPED(int, link, (const char *from, const char *to)) {
   if (no_links) {
     errno = EPERM;
     return -1;
   }
-  return fails("link") ? -1 : __real_link(from, to);
+  return fails("link") ? -1 : REAL(link)(from, to);
 }
 
-int __real_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
-  return fails("linkat") ? -1 : __real_linkat(from_folder, from, to_folder, to, flags);
-}
+FAILING(int, linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags),
+        (from_folder, from, to_folder, to, flags))
+FAILING(int, fsync, (int fd), (fd))
+FAILING(int, rename, (const char *from, const char *to), (from, to))
 
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-int __wrap_fsync(int fd) { return fails("fsync") ? -1 : __real_fsync(fd); }
-
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to) { return fails("rename") ? -1 : __real_rename(from, to); }
-
-ssize_t __real_write(int fd, const void *bytes, size_t size);
-ssize_t __wrap_write(int fd, const void *bytes, size_t size);
-ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
+WRAPPED(ssize_t, write, (int fd, const void *bytes, size_t size)) {
   static int turn;
   if (fails("write")) return -1;
   if (slow_writes && turn++ % 3 == 0) {
     errno = EINTR;
     return -1;
   }
-  return __real_write(fd, bytes, slow_writes && size > 7 ? 7 : size);
+  return REAL(write)(fd, bytes, slow_writes && size > 7 ? 7 : size);
 }

@@ -1,65 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * failing_alloc.c: the functions that the linker's --wrap puts before those that give memory.
+ * failing_alloc.c: files that are opened while memory fails.
  */
 #include "io/format/failing_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "core/base/arena.h"
 #include "io/format/format.h"
+#include "support/fail_each.h"
 
-static int calls, failing_call = -1;
+typedef struct looked_at {
+  failing_open *open;
+  failing_look *look;
+} looked_at;
 
-static int fails(void) { return calls++ == failing_call; }
-
-void *__real_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes) { return fails() ? NULL : __real_gather_alloc(bytes); }
-
-void *__real_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
-void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
-void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes) {
-  return fails() ? NULL : __real_gather_arena_take(arena, count, bytes);
+static gather_status open_and_look(const void *context, gather_error *error) {
+  const looked_at *file_of = context;
+  gather_file *file = NULL;
+  const gather_status status = file_of->open(&file, error);
+  fail_no_more();
+  if (status == GATHER_OK) file_of->look(file);
+  if (status != GATHER_OK) assert_null(file);
+  gather_file_close(file);
+  return status;
 }
 
-char *__real_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
-char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
-char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes) {
-  return fails() ? NULL : __real_gather_arena_text(arena, text, bytes);
+static long each(failing_open *open, failing_look *look, int how) {
+  return fail_each_as(open_and_look, &(looked_at){open, look}, GATHER_OK, FAIL_EVERY | how);
 }
 
-static int fail_each(failing_open *open, failing_look *look, bool may_be_refused, bool may_do_without) {
-  for (int number = 0;; number++) {
-    gather_file *file = NULL;
-    gather_error error;
-    calls = 0;
-    failing_call = number;
-    gather_status status = open(&file, &error);
-    failing_call = -1;
-    const bool last = calls <= number;
-    if (last || (may_do_without && status == GATHER_OK)) {
-      if (!may_be_refused) assert_int_equal(status, GATHER_OK);
-      if (status == GATHER_OK) look(file);
-      gather_file_close(file);
-      if (last) return number;
-      continue;
-    }
-    assert_int_equal(status, GATHER_OUT_OF_MEMORY);
-    assert_int_equal(error.status, GATHER_OUT_OF_MEMORY);
-    assert_true(error.message[0] != '\0');
-    assert_null(file);
-  }
-}
+void *failing_take(size_t bytes) { return fails_now() ? NULL : malloc(bytes); }
 
-int failing_each_alloc(failing_open *open, failing_look *look) { return fail_each(open, look, false, false); }
-int failing_each_alloc_of_any(failing_open *open, failing_look *look) { return fail_each(open, look, true, false); }
-int failing_each_alloc_or_without(failing_open *open, failing_look *look) { return fail_each(open, look, false, true); }
+long failing_each_alloc(failing_open *open, failing_look *look) { return each(open, look, 0); }
+long failing_each_alloc_of_any(failing_open *open, failing_look *look) { return each(open, look, FAIL_ANY_END); }
+long failing_each_alloc_or_without(failing_open *open, failing_look *look) { return each(open, look, FAIL_OR_WITHOUT); }
 
 gather_status failing_download(gather_file *file, gather_error *error) {
   const bool chunks = file->pieces_len > 0;

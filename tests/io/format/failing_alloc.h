@@ -12,11 +12,13 @@ typedef void failing_look(const gather_file *file);
 
 /* Opens a file again and again, each time with another allocation that fails, which must be said; `look` sees the file when none
  * failed. Returns how many allocations there are. */
-int failing_each_alloc(failing_open *open, failing_look *look);
+long failing_each_alloc(failing_open *open, failing_look *look);
 /* The same for a file that may be refused when none failed; `look` sees those that are not. */
-int failing_each_alloc_of_any(failing_open *open, failing_look *look);
+long failing_each_alloc_of_any(failing_open *open, failing_look *look);
 /* The same for a file whose reader does without some of them: `look` sees it each time. */
-int failing_each_alloc_or_without(failing_open *open, failing_look *look);
+long failing_each_alloc_or_without(failing_open *open, failing_look *look);
+/* For a library that is told how to get memory: that which these functions let fail, too. */
+void *failing_take(size_t bytes);
 /* Downloads all elements of a remote file, those in chunks too. Returns only GATHER_OUT_OF_MEMORY and GATHER_IO_ERROR: a tensor that
  * cannot be read, whatever happens, is no failure here. */
 gather_status failing_download(gather_file *file, gather_error *error);

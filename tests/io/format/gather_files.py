@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""file.h for ctypes: its structures, and opening and writing as Python functions that raise GatherError."""
+"""file.h (support/headers.py): opening and writing as Python functions that raise GatherError."""
 from __future__ import annotations
 
 import ctypes as c
@@ -9,22 +9,19 @@ from pathlib import Path
 from typing import Iterator
 
 import numpy as np
-from support.structs import BYTE_SWAPPED, Error, Tensor
+from support.headers import GATHER_TENSOR_BYTE_SWAPPED as BYTE_SWAPPED
+from support.headers import gather_error as Error
+from support.headers import gather_file_tensor as FileTensor
+from support.headers import gather_raw as Raw
+from support.headers import gather_string as String  # noqa: F401
+from support.headers import gather_writing as Writing
+from support.headers import library, methods
 
-OPAQUE = 31
+OPAQUE, P, LIB = 31, c.c_void_p, library()
 
 
-class FileTensor(c.Structure):
-    _fields_ = [
-        ("name", c.c_char_p),
-        ("tensor", Tensor),
-        ("descr", c.c_char_p),
-        ("type_name", c.c_char_p),
-        ("offset", c.c_int64),
-        ("bytes", c.c_int64),
-        ("unreadable", c.c_void_p),
-    ]
-
+@methods(FileTensor)
+class _:
     @property
     def complaint(self) -> GatherError | None:
         """Why its elements cannot be had."""
@@ -53,77 +50,6 @@ class FileTensor(c.Structure):
         memory = (c.c_char * self.bytes).from_address(self.tensor.data)
         void = np.dtype(f"V{dtype.itemsize}")  # copied with the bytes between fields
         return np.ndarray(self.shape, void, buffer=memory, strides=self.strides).copy().view(dtype)
-
-
-class Raw(c.Structure):
-    _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(c.c_int64)), ("offset", c.c_int64), ("as_is", c.c_bool)]
-
-
-class Writing(c.Structure):
-    _fields_ = [
-        ("path", c.c_char_p),
-        ("fd", c.c_int),
-        ("format", c.c_char_p),
-        ("replace", c.c_bool),
-        ("type", c.c_int),
-        ("item_bytes", c.c_int64),
-        ("byte_swapped", c.c_bool),
-        ("descr", c.c_char_p),
-        ("name", c.c_char_p),
-        ("rank", c.c_int32),
-        ("shape", c.POINTER(c.c_int64)),
-        ("align_bytes", c.c_int64),
-    ]
-
-
-class String(c.Structure):
-    _fields_ = [("text", c.c_char_p), ("bytes", c.c_size_t)]
-
-
-P, E = c.c_void_p, c.POINTER(Error)
-FUNCTIONS = {
-    "gather_status_name": (c.c_char_p, [c.c_int]),
-    "gather_type_parse": (c.c_int, [c.c_char_p]),
-    "gather_file_open": (c.c_int, [c.c_char_p, c.POINTER(P), E]),
-    "gather_file_from_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, c.POINTER(P), E]),
-    "gather_file_open_raw": (c.c_int, [c.c_char_p, c.POINTER(Raw), c.POINTER(P), E]),
-    "gather_file_open_text": (c.c_int, [c.c_char_p, c.c_char_p, c.POINTER(P), E]),
-    "gather_file_text_from_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, c.c_char_p, c.POINTER(P), E]),
-    "gather_file_is_text": (c.c_bool, [c.c_char_p, c.c_size_t]),
-    "gather_file_find_whole": (c.c_int, [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), E]),
-    "gather_file_format": (c.c_char_p, [P]),
-    "gather_file_at": (c.POINTER(FileTensor), [P, c.c_int64]),
-    "gather_file_tensor_check": (c.c_int, [c.POINTER(FileTensor), E]),
-    "gather_file_close": (None, [P]),
-    "gather_writer_create": (c.c_int, [c.POINTER(Writing), c.POINTER(P), E]),
-    "gather_writer_create_bytes": (c.c_int, [c.c_char_p, c.c_bool, c.c_int64, c.POINTER(P), E]),
-    "gather_writer_create_parts": (c.c_int, [c.POINTER(Writing), c.c_int64, c.POINTER(P), E]),
-    "gather_writer_append": (c.c_int, [P, c.c_char_p, c.c_int64, E]),
-    "gather_writer_check": (c.c_int, [c.POINTER(Writing), E]),
-    "gather_writer_check_many": (c.c_int, [c.POINTER(Writing), c.c_int64, E]),
-    "gather_writer_create_many": (c.c_int, [c.POINTER(Writing), c.c_int64, c.POINTER(P), E]),
-    "gather_writer_data": (P, [P]),
-    "gather_writer_data_at": (P, [P, c.c_int64]),
-    "gather_writer_temporary": (c.c_char_p, [P]),
-    "gather_writer_set_sync": (None, [P, c.c_bool]),
-    "gather_text_visible": (c.c_size_t, [c.c_char_p, c.c_char_p, c.c_size_t]),
-    "gather_permissions_copy": (c.c_int, [c.c_char_p, c.c_int, E]),
-    "gather_writer_commit": (c.c_int, [P, E]),
-    "gather_writer_abort": (None, [P]),
-}
-
-
-def load() -> c.CDLL:
-    if "GATHER_LIB" not in os.environ:
-        raise RuntimeError("GATHER_LIB must name the shared library under test")
-    library = c.CDLL(os.environ["GATHER_LIB"])
-    for name, (result, arguments) in FUNCTIONS.items():
-        getattr(library, name).restype = result
-        getattr(library, name).argtypes = arguments
-    return library
-
-
-LIB = load()
 
 
 class GatherError(Exception):

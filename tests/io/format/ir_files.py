@@ -2,18 +2,9 @@
 """OpenVINO IR made by hand for the tests, and how this library opens it."""
 from __future__ import annotations
 
-import ctypes as c
-from contextlib import contextmanager
-from typing import Iterator
-
-import gather_files as g
-import numpy as np
 import pytest
-from gather_files import LIB, FileTensor, GatherError, P, String, check, handle
-
-LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
-LIB.gather_file_find.restype = c.c_int
-LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(g.Error)]
+from gather_files import GatherError
+from tensor_files import opened, strings  # noqa: F401
 
 WHOLE = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
          "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "boolean": "bool",
@@ -22,33 +13,6 @@ WHOLE = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "ui
 PACKED = {"i4": ("int4", 2, 1), "u4": ("uint4", 2, 1), "nf4": ("nf4", 2, 1), "f4e2m1": ("float4_e2m1fn", 2, 1),
           "u2": ("uint2", 4, 1), "u1": ("uint1", 8, 1), "u3": ("uint3", 8, 3), "u6": ("uint6", 4, 3)}
 SIZES = {"i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "u64": 8, "f64": 8}
-
-
-class Model:
-    """An open file's tensors by name."""
-
-    def __init__(self, file) -> None:
-        self.file = file
-        self.format = LIB.gather_file_format(file).decode()
-        self.tensors = [LIB.gather_file_at(file, i).contents for i in range(LIB.gather_file_len(file))]
-        self.names = [tensor.name.decode() for tensor in self.tensors]
-
-    def find(self, name: str) -> FileTensor:
-        found, error = c.POINTER(FileTensor)(), g.Error()
-        check(LIB.gather_file_find(self.file, name.encode(), c.byref(found), c.byref(error)), error)
-        return found.contents
-
-
-@contextmanager
-def opened(source) -> Iterator[Model]:
-    """A path, or the XML's bytes in memory."""
-    with handle(source) as file:
-        yield Model(file)
-
-
-def strings(tensor: FileTensor) -> list[bytes]:
-    views = (String * int(np.prod(tensor.shape))).from_address(tensor.tensor.data)
-    return [c.string_at(c.cast(view.text, P), view.bytes) for view in views]
 
 
 def refusal(source) -> GatherError:
@@ -61,8 +25,8 @@ def refusal(source) -> GatherError:
 def unreadable(source) -> GatherError:
     """What keeps the elements of the first constant away; the model opens all the same."""
     with opened(source) as model:
-        assert model.tensors[0].complaint
-        return model.tensors[0].complaint
+        assert model.all[0].complaint
+        return model.all[0].complaint
 
 
 def layer(number: int, kind: str, data: str = "", inputs: int = 0, outputs: int = 1, name: str | None = None, more: str = "",

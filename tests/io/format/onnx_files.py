@@ -2,25 +2,16 @@
 """ONNX tensors and models for the tests, as the onnx package makes them, and how this library opens them."""
 from __future__ import annotations
 
-import ctypes as c
 import struct
-from contextlib import contextmanager
-from typing import Iterator
 
-import gather_files as g
 import ml_dtypes  # noqa: F401  (dtypes by name)
 import numpy as np
 import onnx
 import pytest
-from gather_files import LIB, FileTensor, GatherError, P, String, check, content, handle
+from gather_files import LIB, GatherError, content
 from onnx import TensorProto, helper, numpy_helper
 from support.skip import skip_test
-
-LIB.gather_format_count.restype, LIB.gather_format_count.argtypes = c.c_size_t, []
-LIB.gather_format_name.restype, LIB.gather_format_name.argtypes = c.c_char_p, [c.c_size_t]
-LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
-LIB.gather_file_find.restype = c.c_int
-LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(g.Error)]
+from tensor_files import opened, strings  # noqa: F401
 
 KNOWN = set(TensorProto.DataType.values()) - {TensorProto.UNDEFINED, TensorProto.STRING}
 TYPES = {number: helper.tensor_dtype_to_np_dtype(number) for number in KNOWN}
@@ -28,38 +19,10 @@ PACKED = {TensorProto.UINT4: 2, TensorProto.INT4: 2, TensorProto.FLOAT4E2M1: 2, 
 STREAMS = {TensorProto.DataType.Value(name) for name in ("FLOAT6E2M3", "FLOAT6E3M2")}  # 6 bits each
 
 
-class Opened:
-    """A file and its tensors by name."""
-
-    def __init__(self, file) -> None:
-        self.file = file
-        self.all = [LIB.gather_file_at(file, i).contents for i in range(LIB.gather_file_len(file))]
-        self.names = [tensor.name.decode() for tensor in self.all]
-        self.format = LIB.gather_file_format(file).decode()
-
-    def find(self, name: str) -> FileTensor:
-        found, error = c.POINTER(FileTensor)(), g.Error()
-        check(LIB.gather_file_find(self.file, name.encode(), c.byref(found), c.byref(error)), error)
-        return found.contents
-
-
 @pytest.fixture(autouse=True)
 def onnx_is_read() -> None:
     if "onnx" not in [LIB.gather_format_name(i).decode() for i in range(LIB.gather_format_count())]:
         skip_test("nanopb", "this build reads no ONNX")
-
-
-@contextmanager
-def opened(source) -> Iterator[Opened]:
-    """A path, or bytes in memory."""
-    with handle(source) as file:
-        yield Opened(file)
-
-
-def strings(tensor: FileTensor) -> list[bytes]:
-    rows = c.cast(tensor.tensor.data, c.POINTER(String))
-    raw = c.cast(tensor.tensor.data, c.POINTER(c.c_uint64))
-    return [c.string_at(raw[2 * i], rows[i].bytes) if rows[i].bytes else b"" for i in range(tensor.bytes // 16)]
 
 
 def packed(array: np.ndarray, number: int) -> bytes:

@@ -10,49 +10,10 @@ from typing import Iterator
 
 import gather_files as g
 from gather_files import LIB, FileTensor, GatherError, P, check
+from support.headers import gather_file_options as FileOptions
+from support.headers import gather_remote_options as RemoteOptions
 from support.http_server import HttpServer
 from tensor_files import Opened
-
-
-class RemoteOptions(c.Structure):
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("schemes", c.c_char_p),
-        ("connections", c.c_int32),
-        ("try_seconds", c.c_double),
-        ("take_seconds", c.c_double),
-        ("retries", c.c_int32),
-        ("gap_bytes", c.c_int64),
-        ("cache_folder", c.c_char_p),
-        ("cache_bytes", c.c_int64),
-        *((name, c.c_char_p) for name in ("bearer", "endpoint", "region", "key_id", "secret", "session_token")),
-        ("virtual_host", c.c_bool),
-        ("hub", c.c_char_p),
-        ("authorities", c.c_char_p),
-    ]
-
-
-class FileOptions(c.Structure):
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("no_links", c.c_bool),
-        ("remote", c.POINTER(RemoteOptions)),
-        ("download_bytes", c.c_int64),
-        ("text_column", c.c_char_p),
-    ]
-
-
-E = c.POINTER(g.Error)
-for name, result, arguments in (
-    ("gather_file_open_with", c.c_int, [c.c_char_p, c.POINTER(FileOptions), c.POINTER(P), E]),
-    ("gather_file_open_raw_with", c.c_int, [c.c_char_p, c.POINTER(g.Raw), c.POINTER(FileOptions), c.POINTER(P), E]),
-    ("gather_file_open_text_with", c.c_int, [c.c_char_p, c.c_char_p, c.POINTER(FileOptions), c.POINTER(P), E]),
-    ("gather_file_is_remote", c.c_bool, [c.POINTER(FileTensor)]),
-    ("gather_file_name", c.c_char_p, [P]),
-    ("gather_remote_check", c.c_int, [E]),
-    ("gather_remote_schemes", c.c_char_p, []),
-):
-    getattr(LIB, name).restype, getattr(LIB, name).argtypes = result, arguments
 
 
 def why_no_urls() -> str | None:

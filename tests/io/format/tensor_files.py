@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of many tensors, opened for the tests of their formats: safetensors and GGUF."""
+"""Files of many tensors, opened for the tests of their formats."""
 from __future__ import annotations
 
 import ctypes as c
@@ -9,13 +9,6 @@ from typing import Iterator
 
 import gather_files as g
 from gather_files import LIB, FileTensor, GatherError, P, check, content, handle
-
-LIB.gather_format_count.restype, LIB.gather_format_count.argtypes = c.c_size_t, []
-for function in (LIB.gather_format_name, LIB.gather_format_abilities):
-    function.restype, function.argtypes = c.c_char_p, [c.c_size_t]
-LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
-LIB.gather_file_find.restype = c.c_int
-LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(g.Error)]
 
 
 class Opened:
@@ -27,10 +20,12 @@ class Opened:
         self.names = [tensor.name.decode() for tensor in self.all]
         self.format = LIB.gather_file_format(file).decode()
 
-    def __getitem__(self, name: str) -> FileTensor:
+    def find(self, name: str) -> FileTensor:
         found, error = c.POINTER(FileTensor)(), g.Error()
         check(LIB.gather_file_find(self.file, name.encode(), c.byref(found), c.byref(error)), error)
         return found.contents
+
+    __getitem__ = find
 
 
 @contextmanager
@@ -38,6 +33,12 @@ def opened(source) -> Iterator[Opened]:
     """A path, or bytes in memory."""
     with handle(source) as file:
         yield Opened(file)
+
+
+def strings(tensor: FileTensor) -> list[bytes]:
+    """The elements of a tensor of texts."""
+    words = (P * (tensor.bytes // c.sizeof(P))).from_address(tensor.tensor.data) if tensor.bytes else []  # of each gather_string two
+    return [c.string_at(text, bytes) if bytes else b"" for text, bytes in zip(words[::2], words[1::2], strict=True)]
 
 
 def formats() -> list[str]:

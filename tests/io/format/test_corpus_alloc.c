@@ -91,8 +91,8 @@ static int sum_over_folder(const char *name, int (*count)(void)) {
 /* ---- memory */
 
 /* A file that is refused asks for memory as well until it is. */
-static int fail_allocations_of_path(void) { return failing_each_alloc_of_any(open_path, look); }
-static int fail_allocations_of_remote(void) { return failing_each_alloc_of_any(open_remote, look); }
+static int fail_allocations_of_path(void) { return (int)failing_each_alloc_of_any(open_path, look); }
+static int fail_allocations_of_remote(void) { return (int)failing_each_alloc_of_any(open_remote, look); }
 
 static void fail_in_folders(int (*count)(void)) {
   for (size_t i = 0; i < WITHOUT_MEMORY; i++) {

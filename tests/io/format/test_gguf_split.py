@@ -18,7 +18,6 @@ from support.http_server import HttpServer
 from support.skip import skip_test
 from tensor_files import complaint, opened
 
-LIB.gather_file_missing_at.restype, LIB.gather_file_missing_at.argtypes = c.c_bool, [P, c.c_int64, c.POINTER(Error)]
 ARRAYS = {f"t{i}": np.arange(12, dtype=np.float32).reshape(4, 3) + 100 * i for i in range(5)}
 NAMES = [f"m-{i + 1:05}-of-00003.gguf" for i in range(3)]
 

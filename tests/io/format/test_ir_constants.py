@@ -11,7 +11,7 @@ from ir_files import GATHER, PACKED, SIZES, WHOLE, const, layer, net, opened, pu
 def test_whole_byte_types(ov_name, tmp_path) -> None:
     size = SIZES.get(ov_name, 1)
     with opened(put(tmp_path, net([const(0, ov_name, "3", 5, 3 * size)]))) as model:
-        (tensor,) = model.tensors
+        (tensor,) = model.all
         assert (tensor.type_name.decode(), tensor.shape, tensor.bytes) == (WHOLE[ov_name], (3,), 3 * size)
         assert content(tensor) == bytes(range(5, 5 + 3 * size))
 
@@ -22,7 +22,7 @@ def test_packed_types(ov_name, length, tmp_path) -> None:
     name, group, group_bytes = PACKED[ov_name]
     size = -(-length // group) * group_bytes
     with opened(put(tmp_path, net([const(0, ov_name, str(length), 5, size)]))) as model:
-        (tensor,) = model.tensors
+        (tensor,) = model.all
         assert (tensor.type_name.decode(), tensor.bytes, content(tensor)) == (name, size, bytes(range(5, 5 + size)))
     if size:
         assert f"its shape needs {size}" in refusal(put(tmp_path, net([const(0, ov_name, str(length), 5, size - 1)]))).message
@@ -38,7 +38,7 @@ def test_strings(tmp_path) -> None:
     table = table_of(texts)
     assert table.startswith(bytes.fromhex("0400000000000000010000000400000004000000 08000000"))
     with opened(put(tmp_path, net([const(0, "string", "2,2", 3, len(table))]), b"xyz" + table)) as model:
-        assert strings(model.tensors[0]) == texts and model.tensors[0].type_name == b"string"
+        assert strings(model.all[0]) == texts and model.all[0].type_name == b"string"
 
 
 @pytest.mark.parametrize("place", range(0, 16, 4))
@@ -59,7 +59,7 @@ def test_a_link_to_the_bin(tmp_path) -> None:
     (tmp_path / "snapshot" / "m.xml").symlink_to("../blobs/abc")
     (tmp_path / "snapshot" / "m.bin").symlink_to("../blobs/def")
     with opened(str(tmp_path / "snapshot" / "m.xml")) as model:
-        assert content(model.tensors[0]) == bytes(range(14, 38))
+        assert content(model.all[0]) == bytes(range(14, 38))
 
 
 def test_the_bin(tmp_path) -> None:
@@ -68,6 +68,6 @@ def test_the_bin(tmp_path) -> None:
     assert unreadable(GATHER).status == "unsupported", "bytes in memory have nothing beside them"
     empty = net([const(0, "f32", "0,3", 0, 0), layer(1, "Parameter", 'element_type="f32" shape="?,2..5"')])
     with opened(put(tmp_path, empty, None, "e")) as model:
-        assert model.tensors[0].shape == (0, 3) and not model.tensors[0].tensor.data
+        assert model.all[0].shape == (0, 3) and not model.all[0].tensor.data
     with opened(empty) as model:
         assert model.names == ["l0"]

@@ -71,8 +71,8 @@ def test_every_number_changed(tmp_path) -> None:
         for digit in "0579":
             try:
                 with opened(put(tmp_path, (text[:at] + digit + text[at + 1:]).encode())) as model:
-                    assert all(tensor.offset + tensor.bytes <= 256 for tensor in model.tensors)
-                    answers += len([content(tensor) for tensor in model.tensors])
+                    assert all(tensor.offset + tensor.bytes <= 256 for tensor in model.all)
+                    answers += len([content(tensor) for tensor in model.all])
             except GatherError as error:
                 assert error.status in ("file_malformed", "unsupported")
     assert answers > 0
@@ -92,7 +92,7 @@ def test_a_parameter(data, outputs, words, tmp_path) -> None:
         assert error.status == "file_malformed" and words in error.message and "'l0'" in error.message
     else:
         with opened(path) as model:
-            assert not list(model.tensors)
+            assert not list(model.all)
 
 
 CONST = const(0, "f32", "3, 2", 14, 24)

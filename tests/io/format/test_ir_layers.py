@@ -12,11 +12,11 @@ from ir_files import GATHER, const, layer, net, opened, put, refusal
 def test_a_model(tmp_path) -> None:
     with opened(put(tmp_path, GATHER)) as model:
         assert model.format == "ir" and model.names == ["l0", "l1", "l2"]
-        table, ids, axis = model.tensors
+        table, ids, axis = model.all
         assert (table.shape, table.offset, table.bytes, table.type_name) == ((3, 2), 14, 24, b"float32")
         assert content(table) == bytes(range(14, 38)) and content(ids) == bytes(range(3, 11))
         assert axis.shape == () and content(axis) == bytes(range(12, 20))
-        assert all(tensor.tensor.flags & 1 for tensor in model.tensors), "views of a file are read-only"
+        assert all(tensor.tensor.flags & 1 for tensor in model.all), "views of a file are read-only"
 
 
 @pytest.mark.parametrize("before", ["\ufeff", '<?xml version="1.0"?>\n', " \n<!-- -- no -> end -->\n".replace(" -- ", " "),
@@ -115,5 +115,5 @@ def test_a_large_bin_costs_nothing(tmp_path) -> None:
     os.truncate(tmp_path / "m.bin", size)
     start = time.monotonic()
     with opened(path) as model:
-        assert model.tensors[0].bytes == size
+        assert model.all[0].bytes == size
     assert time.monotonic() - start < 0.2

@@ -158,9 +158,9 @@ static void look_at_outside(const gather_file *file) {
 
 static void test_a_table_outside(void **state) {
   (void)state;
-  int missing = failing_each_alloc(open_path, look_at_missing);
+  const long missing = failing_each_alloc(open_path, look_at_missing);
   put_file(beside, "abc", 3);
-  int there = failing_each_alloc(open_path, look_at_outside);
+  const long there = failing_each_alloc(open_path, look_at_outside);
   assert_true(missing >= 8 && there >= 8);
 }
 

@@ -86,7 +86,7 @@ def test_damaged_files(module: str, test: str, every: int, given: dict, twins: T
         with plain(source) as file:
             yield file
 
-    for name in ("gather_files", "tensor_files", "onnx_files"):
+    for name in ("gather_files", "tensor_files"):
         monkeypatch.setattr(importlib.import_module(name), "handle", handle)
     function = found[test]
     arguments = dict(given)

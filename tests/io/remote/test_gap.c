@@ -78,7 +78,6 @@ static void test_brute_force(void **unused) {
   static const double LATENCY[] = {0.0005, 0.001, 0.02, 0.04, 0.1, 0.3}, BANDWIDTH[] = {1e6, 1e7, 125e6, 1.25e9};
   static const int32_t CONNECTIONS[] = {1, 4, 16, 64, 256};
   static places p;
-  (void)unused;
   int joined = 0, single = 0;
   for (int round = 0; round < 400; round++) {
     const gather_remote_costs costs = {
@@ -107,7 +106,6 @@ static void test_sparse_and_dense(void **unused) {
   static places p;
   gather_remote_joining joining;
   const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
-  (void)unused;
   draw_places(&p, 2000, 8000000, 512);
   gather_remote_gaps gaps = summed(&p);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
@@ -123,7 +121,6 @@ static void test_few(void **unused) {
   static places p;
   gather_remote_joining joining;
   const gather_remote_costs costs = {0.1, 125e6, 64, 0, 0, false};
-  (void)unused;
   draw_places(&p, 60, 6000, 512);
   const gather_remote_gaps gaps = summed(&p);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
@@ -137,7 +134,6 @@ static void test_parts(void **unused) {
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
   const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
-  (void)unused;
   gather_remote_gaps_add(&gaps, 10 * MIB, -1);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
   assert_int_equal(joining.part_bytes, 10 * MIB / 64);
@@ -158,7 +154,6 @@ static void test_short_rows(void **unused) {
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
   const gather_remote_costs costs = {0.0005, 1e6, 64, 0, 0, false};
-  (void)unused;
   for (int i = 0; i < 2; i++) gather_remote_gaps_add(&gaps, 16, i == 0 ? -1 : 1000);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
   assert_int_equal(joining.requests, 2);
@@ -173,7 +168,6 @@ static void test_short_rows(void **unused) {
 static void test_share(void **unused) {
   gather_remote_joining joining;
   const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
-  (void)unused;
   for (int share = 0; share < 2; share++) { /* one block of 4 KiB in two; one in 4096 */
     gather_remote_gaps gaps = {0};
     for (int i = 0; i < 100000; i++) gather_remote_gaps_add(&gaps, 4096, i == 0 ? -1 : share == 0 ? 4096 : 4095 * 4096);
@@ -185,7 +179,6 @@ static void test_share(void **unused) {
 
 static void test_given(void **unused) {
   static places p;
-  (void)unused;
   const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
   gather_remote_joining joining;
   draw_places(&p, 1000, 100000, 512);
@@ -211,7 +204,6 @@ static void test_model(void **unused) {
   gather_remote_costs costs = {0.1, 1e6, 10, 0, 0, false};
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
-  (void)unused;
   assert_true(seconds_of(&costs, 0, 0) == 0);
   assert_float_equal(seconds_of(&costs, 10, 0), 0.1, 1e-12);
   assert_float_equal(seconds_of(&costs, 11, 0), 0.2, 1e-12);

@@ -96,7 +96,6 @@ static void test_judged(void **state) {
       {"HTTP/1.1 20\n", "", GATHER_ANSWER_DOUBTFUL, "no number"},
       {"HTTP/1.1 2000 x\n", "", GATHER_ANSWER_DOUBTFUL, "no number"},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];
     gather_remote_question question = {
@@ -121,7 +120,6 @@ static void test_judged_at_open(void **state) {
                {"HTTP/1.1 200 x\nContent-Length: 0\n", GATHER_ANSWER_EMPTY},
                {"HTTP/1.1 200 x\nContent-Length: 1\n", GATHER_ANSWER_REFUSED},
                {"HTTP/1.1 200 x\n", GATHER_ANSWER_REFUSED}};
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];
     gather_remote_question question = {.first = 0, .bytes = 100, .size = -1, .etag = "", .last_modified = ""};
@@ -212,7 +210,6 @@ static void test_by_every_clause(void **state) {
       {"15.5.17 a shorter file", "HTTP/1.1 416 x\nContent-Range: bytes */150\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
       /* 13.1.1: If-Match; no request has If-Range, so 13.1.5 does not arise. */
       {"13.1.1 failed", "HTTP/1.1 412 x\n", READ, GATHER_ANSWER_CHANGED, 0, 0}};
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];
     gather_remote_question question = {.first = CASES[i].size < 0 ? 0 : 100,
@@ -255,7 +252,6 @@ static void test_ranges(void **state) {
                {"rows 0-1/10", false, 0, 0, 0},
                {"bytes 0x0-1/10", false, 0, 0, 0},
                {"", false, 0, 0, 0}};
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_remote_answer answer = {0};
     assert_int_equal(content_range(CASES[i].text, &answer), CASES[i].good);
@@ -271,7 +267,6 @@ static void test_dates(void **state) {
                                       "Sun, 06 Nov 1994 08:49:37 UTC",  "Sun, 06 Nox 1994 08:49:37 GMT",
                                       "Sun, 00 Nov 1994 08:49:37 GMT",  "Sun, 06 Nov 1994 24:49:37 GMT",
                                       "Sun, 06 Nov 1994 08:49:37 GMTx", ""};
-  (void)state;
   int64_t seconds = -1;
   assert_true(gather_http_date(DATE, &seconds));
   assert_int_equal(seconds, 784111777);
@@ -318,7 +313,6 @@ static int64_t wait_of(const char *lines) {
 }
 
 static void test_retry_after(void **state) {
-  (void)state;
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 7\n"), 7);
   assert_int_equal(wait_of("HTTP/1.1 503 x\nretry-after:\t0 \n"), 0);
   assert_int_equal(wait_of("HTTP/1.1 503 x\n"), -1);
@@ -341,7 +335,6 @@ static void test_tags(void **state) {
   } CASES[] = {{"ETag: \"a\"\n", "\"a\""}, {"etag: W/\"a\" \n", "W/\"a\""}, {"ETag: a\n", ""},
                {"ETag: \"\n", ""},         {"ETag: \"a\"b\"\n", ""},        {"ETag: \"\"\n", "\"\""},
                {"ETag: w/\"a\"\n", ""},    {"ETag: \"a\x01\"\n", ""}};
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_remote_answer answer = {0};
     assert_true(feed(&answer, "HTTP/1.1 206 x\n") || true);
@@ -362,7 +355,6 @@ static void test_tags(void **state) {
 }
 
 static void test_blocks(void **state) {
-  (void)state;
   gather_remote_answer answer = {0};
   /* An informational answer is not the answer, and its headers are forgotten. */
   assert_true(gather_answer_line(&answer, "HTTP/1.1 100 Continue\r\n", 23));

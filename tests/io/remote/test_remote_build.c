@@ -39,13 +39,11 @@ static void refused(gather_status status, const gather_error *error, const char 
 }
 
 static void test_schemes(void **state) {
-  (void)state;
   assert_string_equal(gather_remote_schemes(), BUILD_SCHEMES);
   for (int i = 0; i < COUNT; i++) assert_true(gather_remote_is_url(URLS[i])); /* whether it is there or not */
 }
 
 static void test_check(void **state) {
-  (void)state;
   gather_error error;
   gather_status status = gather_remote_check(&error);
   if (status == GATHER_OK)
@@ -55,7 +53,6 @@ static void test_check(void **state) {
 }
 
 static void test_files_and_tables(void **state) {
-  (void)state;
   for (int i = 0; i < COUNT; i++) {
     const char *why = reason(NAMES[i]);
     if (!why) continue;
@@ -73,7 +70,6 @@ static void test_files_and_tables(void **state) {
 }
 
 static void test_listings(void **state) {
-  (void)state;
   static const char *const FOLDERS[] = {"s3://bucket", "hf://owner/repo"};
   for (int i = 0; i < 2; i++) {
     const char *why = reason(NAMES[2 + i]);
@@ -87,7 +83,6 @@ static void test_listings(void **state) {
 
 /* A list of the caller's that has what the build has not. */
 static void test_lists(void **state) {
-  (void)state;
   for (int i = 0; i < COUNT; i++) {
     gather_remote_options options = WANTED;
     gather_remote_client *client = NULL;
@@ -102,7 +97,6 @@ static void test_lists(void **state) {
 
 /* Without `remote`, a URL is the name of a file that does not exist, in every build. */
 static void test_names(void **state) {
-  (void)state;
   for (int i = 0; i < COUNT; i++) {
     gather_error error;
     gather_file *file = NULL;

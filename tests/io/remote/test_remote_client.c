@@ -5,7 +5,6 @@
 #include "io/remote/remote_support.h"
 
 static void test_open_and_read(void **state) {
-  (void)state;
   played_server server;
   played_start(&server, played_good, PLAYED_SIZE, "\"v1\"");
   gather_remote_client *client = make_client(NULL);
@@ -49,7 +48,6 @@ static void test_open_and_read(void **state) {
 
 /* Large ranges are read in parts. */
 static void test_large(void **state) {
-  (void)state;
   played_server server;
   int64_t size = 20 << 20;
   played_start(&server, played_good, size, "\"v1\"");
@@ -69,7 +67,6 @@ static bool answer_after_a_while(played_request *request) {
 }
 
 static void test_many(void **state) {
-  (void)state;
   enum { COUNT = 2000, BYTES = 512 };
   played_server server;
   played_start(&server, answer_after_a_while, PLAYED_SIZE, "\"v1\"");
@@ -121,7 +118,6 @@ static bool answer_asked(played_request *request) {
 }
 
 static void test_headers(void **state) {
-  (void)state;
   static const struct {
     const char *etag, *condition;
   } CASES[] = {{"\"v1\"", "If-Match: \"v1\"\r\n"},
@@ -156,7 +152,6 @@ static void test_headers(void **state) {
 }
 
 static void test_credentials(void **state) {
-  (void)state;
   char seen[8192], url[200];
   played_server server;
   played_start(&server, answer_asked, PLAYED_SIZE, "\"v1\"");
@@ -201,7 +196,6 @@ static bool answer_in_chunks(played_request *request) {
 }
 
 static void test_small(void **state) {
-  (void)state;
   played_server server;
   int64_t bytes;
   played_start(&server, answer_empty, 0, "");
@@ -238,7 +232,6 @@ static bool answer_document(played_request *request) {
 }
 
 static void test_document(void **state) {
-  (void)state;
   played_server server;
   gather_error error;
   char *text = NULL;
@@ -262,7 +255,6 @@ static void test_document(void **state) {
 }
 
 static void test_names(void **state) {
-  (void)state;
   gather_remote_options options = quick_options();
   options.schemes = "https";
   gather_remote_client *client = make_client(&options);

@@ -226,7 +226,6 @@ static outcome read_from(script *own, const char *etag, const gather_remote_opti
 
 /* Fails for ever: how it ends, after how many requests. */
 static void test_for_ever(void **state) {
-  (void)state;
   static const struct {
     fault what;
     gather_status status;
@@ -277,7 +276,6 @@ static void test_for_ever(void **state) {
 
 /* Fails once: every byte is right in the end. */
 static void test_once(void **state) {
-  (void)state;
   static const fault FAULTS[] = {OTHER_RANGE, SHORTER,         MULTIPART,     COMPRESSED, WRONG_LENGTH, EXTRA,
                                  CUT,         RESET,           HALF_A_HEADER, NO_HTTP,    OLD_HTTP,     LONG_HEADERS,
                                  LONG_LINE,   ENDLESS_HEADERS, STATUS_500,    STATUS_503, STATUS_429,   ZERO_IN_HEADER};
@@ -298,7 +296,6 @@ static void test_once(void **state) {
 
 /* Answers that are shorter than asked are no failed tries, however many there are; but they must bring progress in time. */
 static void test_short_answers(void **state) {
-  (void)state;
   static const struct {
     fault what;
     int asked;
@@ -327,7 +324,6 @@ static void test_short_answers(void **state) {
 }
 
 static void test_retry_after(void **state) {
-  (void)state;
   gather_remote_options options = quick_options();
   script own = {.faults = {STATUS_503_LATER}};
   outcome result = read_from(&own, "\"v1\"", &options);
@@ -339,7 +335,6 @@ static void test_retry_after(void **state) {
 
 /* All of take_seconds is used: a wait that would go beyond it is shortened, not left out. */
 static void test_last_wait(void **state) {
-  (void)state;
   gather_remote_options options = quick_options();
   options.take_seconds =
       2.9; /* the waits are 0.05 to 0.1 s, and twice as long each time: the sixth would end after at least 3.15 s */
@@ -362,7 +357,6 @@ enum { PATIENCE = 1 };
 
 /* No progress for try_seconds ends a try, for take_seconds all of it. */
 static void test_slow(void **state) {
-  (void)state;
   static const struct {
     fault what;
     const char *message;
@@ -404,7 +398,6 @@ static bool answer_slowly(played_request *request) {
 }
 
 static void test_hedge(void **state) {
-  (void)state;
   played_server server;
   script own = {0};
   played_start(&server, answer_slowly, PLAYED_SIZE, "\"v1\"");
@@ -429,7 +422,6 @@ static bool answer_whole(played_request *request) { return play(request, WHOLE);
 static bool answer_missing(played_request *request) { return played_status(request, "404 x"); }
 
 static void test_open(void **state) {
-  (void)state;
   static const struct {
     played_answer *answer;
     gather_status status;

@@ -23,7 +23,6 @@ static bool answer_open_and_503(played_request *request) {
 }
 
 static void test_cancel(void **state) {
-  (void)state;
   static played_answer *const ANSWERS[] = {answer_open_only, answer_open_and_503};
   for (int which = 0; which < 2; which++) {
     enum { COUNT = 60 };
@@ -89,7 +88,6 @@ static void *read_some(void *argument) {
 }
 
 static void test_threads(void **state) {
-  (void)state;
   played_server server;
   played_start(&server, played_good, PLAYED_SIZE, "\"v1\"");
   gather_remote_options options = quick_options();
@@ -143,7 +141,6 @@ static bool answer_first_two(played_request *request) {
 #endif
 
 static void test_fork(void **state) {
-  (void)state;
 #if defined(WITHOUT_FORK)
   GATHER_TEST_SKIP("fork", WITHOUT_FORK);
 #endif
@@ -179,7 +176,6 @@ static void test_fork(void **state) {
 
 /* Clients without a request have no thread; many come and go. */
 static void test_release(void **state) {
-  (void)state;
   played_server server;
   played_start(&server, played_good, PLAYED_SIZE, "\"v1\"");
   for (int i = 0; i < 20; i++) {

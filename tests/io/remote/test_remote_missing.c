@@ -7,20 +7,16 @@
 #include <unistd.h>
 
 #include "io/remote/remote_support.h"
+#include "support/fail_each.h"
 
-static atomic_int no_library, bad_function, calls, fail_at, alive; /* alive: allocations that are not freed */
-static atomic_int library_calls, library_fail_at;                  /* of libcurl's functions below */
+static atomic_int no_library, bad_function;
 static atomic_bool no_thread, no_mutex, no_condition;
 static const char *missing_function;
 static bool replaced; /* whether dlsym below looks at names: not before main() */
 
-void *__real_dlopen(const char *name, int flags);
-void *__wrap_dlopen(const char *name, int flags);
-void *__wrap_dlopen(const char *name, int flags) {
-  return atomic_load(&no_library) ? NULL : __real_dlopen(name, flags);
+WRAPPED(void *, dlopen, (const char *name, int flags)) {
+  return atomic_load(&no_library) ? NULL : REAL(dlopen)(name, flags);
 }
-void *__real_dlsym(void *library, const char *name);
-void *__wrap_dlsym(void *library, const char *name);
 
 enum { TOO_OLD = 1, NO_TLS, NO_START };
 
@@ -47,8 +43,6 @@ static int bad_start(long flags) {
 
 /* ---- libcurl's functions, of which one call fails as it does for want of memory */
 
-static int library_fails(void) { return atomic_fetch_add(&library_calls, 1) + 1 == atomic_load(&library_fail_at); }
-
 static int (*set_option)(void *easy, int option, ...);
 static int (*set_multi)(void *multi, int option, ...);
 static int (*add_handle)(void *multi, void *easy);
@@ -57,7 +51,7 @@ static void *(*make_easy)(void), *(*make_multi)(void), *(*longer_list)(void *lis
 /* Options below 10000 are numbers, the others pointers. */
 #define PASS_OPTION(set, failure)                                                                            \
   va_list more;                                                                                              \
-  if (library_fails()) return failure;                                                                       \
+  if (fails_now()) return failure;                                                                           \
   va_start(more, option);                                                                                    \
   int answer = option < 10000 ? set(to, option, va_arg(more, long)) : set(to, option, va_arg(more, void *)); \
   va_end(more);                                                                                              \
@@ -65,10 +59,10 @@ static void *(*make_easy)(void), *(*make_multi)(void), *(*longer_list)(void *lis
 
 static int setopt_or_not(void *to, int option, ...) { PASS_OPTION(set_option, 27); }     /* CURLE_OUT_OF_MEMORY */
 static int multi_setopt_or_not(void *to, int option, ...) { PASS_OPTION(set_multi, 3); } /* CURLM_OUT_OF_MEMORY */
-static int add_or_not(void *multi, void *easy) { return library_fails() ? 3 : add_handle(multi, easy); }
-static void *easy_or_not(void) { return library_fails() ? NULL : make_easy(); }
-static void *multi_or_not(void) { return library_fails() ? NULL : make_multi(); }
-static void *list_or_not(void *list, const char *text) { return library_fails() ? NULL : longer_list(list, text); }
+static int add_or_not(void *multi, void *easy) { return fails_now() ? 3 : add_handle(multi, easy); }
+static void *easy_or_not(void) { return fails_now() ? NULL : make_easy(); }
+static void *multi_or_not(void) { return fails_now() ? NULL : make_multi(); }
+static void *list_or_not(void *list, const char *text) { return fails_now() ? NULL : longer_list(list, text); }
 
 typedef void anything(void);
 static const struct {
@@ -97,14 +91,14 @@ static void *as_data(anything *function) {
 #define UNTOLD
 #endif
 
-UNTOLD void *__wrap_dlsym(void *library, const char *name) {
-  if (!replaced) return __real_dlsym(library, name);
+WRAPPED(UNTOLD void *, dlsym, (void *library, const char *name)) {
+  if (!replaced) return REAL(dlsym)(library, name);
   if (missing_function && strcmp(name, missing_function) == 0) return NULL;
   const int bad = atomic_load(&bad_function);
   if ((bad == TOO_OLD || bad == NO_TLS) && strcmp(name, "curl_version_info") == 0)
     return as_data((anything *)bad_version);
   if (bad == NO_START && strcmp(name, "curl_global_init") == 0) return as_data((anything *)bad_start);
-  void *found = __real_dlsym(library, name);
+  void *found = REAL(dlsym)(library, name);
   for (size_t i = 0; found && i < sizeof FAILING / sizeof *FAILING; i++)
     if (strcmp(name, FAILING[i].name) == 0) {
       memcpy(FAILING[i].real, &found, sizeof found);
@@ -113,40 +107,19 @@ UNTOLD void *__wrap_dlsym(void *library, const char *name) {
   return found;
 }
 
-void *__real_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes) {
-  int number = atomic_fetch_add(&calls, 1) + 1;
-  void *memory = number == atomic_load(&fail_at) ? NULL : __real_gather_alloc(bytes);
-  if (memory) atomic_fetch_add(&alive, 1);
-  return memory;
+WRAPPED(int, pthread_create,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)) {
+  return atomic_load(&no_thread) ? EAGAIN : REAL(pthread_create)(thread, attributes, run, argument);
 }
-void __real_gather_free(void *memory);
-void __wrap_gather_free(void *memory);
-void __wrap_gather_free(void *memory) {
-  if (memory) atomic_fetch_sub(&alive, 1);
-  __real_gather_free(memory);
+WRAPPED(int, pthread_mutex_init, (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes)) {
+  return atomic_load(&no_mutex) ? ENOMEM : REAL(pthread_mutex_init)(mutex, attributes);
 }
-
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
-  return atomic_load(&no_thread) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
-}
-int __real_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
-  return atomic_load(&no_mutex) ? ENOMEM : __real_pthread_mutex_init(mutex, attributes);
-}
-int __real_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
-  return atomic_load(&no_condition) ? ENOMEM : __real_pthread_cond_init(condition, attributes);
+WRAPPED(int, pthread_cond_init, (pthread_cond_t * condition, const pthread_condattr_t *attributes)) {
+  return atomic_load(&no_condition) ? ENOMEM : REAL(pthread_cond_init)(condition, attributes);
 }
 
 /* First of all, before it is loaded for good. */
 static void test_library(void **state) {
-  (void)state;
   gather_error error;
   gather_remote_client *client = NULL;
   atomic_store(&no_library, 1);
@@ -280,54 +253,34 @@ static gather_status run(played_server *server, const use *what, gather_error *e
   return status;
 }
 
-/* How it ends where nothing fails. */
-static void assert_usual(const use *what, gather_status status, const gather_error *error) {
-  if (status == (what->refused ? GATHER_IO_ERROR : GATHER_OK)) return;
-  fail_msg("%s: status %d: %s", what->name, (int)status, error->message);
+typedef struct played_use {
+  played_server *server;
+  const use *what;
+} played_use;
+
+static gather_status run_use(const void *context, gather_error *error) {
+  const played_use *play = context;
+  const gather_status status = run(play->server, play->what, error);
+  if (status == GATHER_OUT_OF_MEMORY) assert_contains(error->message, "memory");
+  return status;
 }
 
 /* Each allocation, and each call of libcurl, fails once: out of memory is what the caller is told, or the work is done without it, and
  * nothing stays behind. */
-static void fail_each(played_server *server, const use *what, atomic_int *count, atomic_int *which, int least) {
-  gather_error error;
-  int failed = 0;
-  for (int at = 1;; at++) {
-    const int before = atomic_load(&alive);
-    atomic_store(count, 0);
-    atomic_store(which, at);
-    gather_status status = run(server, what, &error);
-    const bool reached = atomic_load(count) >= at;
-    atomic_store(which, 0);
-    assert_int_equal(atomic_load(&alive), before);
-    if (!reached) {
-      assert_usual(what, status, &error);
-      break;
-    }
-    if (status == GATHER_OUT_OF_MEMORY) {
-      assert_contains(error.message, "memory");
-      failed++;
-    } else {
-      assert_usual(what, status, &error);
-    }
-  }
-  if (failed < least) fail_msg("%s: only %d failures were told", what->name, failed);
-}
-
 static void test_allocations(void **state) {
   played_server server;
-  (void)state;
   assert_non_null(mkdtemp(cache_folder));
   for (int i = 0; i < USE_COUNT; i++) {
     played_start(&server, answer_all, USES[i].small ? 200000 : PLAYED_SIZE, "\"v1\"");
-    fail_each(&server, &USES[i], &calls, &fail_at, 8);
-    fail_each(&server, &USES[i], &library_calls, &library_fail_at, 8);
+    (void)fail_each_as(run_use, &(played_use){&server, &USES[i]}, USES[i].refused ? GATHER_IO_ERROR : GATHER_OK,
+                       FAIL_EVERY | FAIL_OR_WITHOUT);
+    if (told_failures < 16) fail_msg("%s: only %ld failures were told", USES[i].name, told_failures);
     played_end(&server);
   }
   assert_int_equal(rmdir(cache_folder), 0);
 }
 
 static void test_system(void **state) {
-  (void)state;
   played_server server;
   gather_error error;
   played_start(&server, answer_all, PLAYED_SIZE, "\"v1\"");

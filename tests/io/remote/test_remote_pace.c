@@ -14,7 +14,6 @@
 static const int64_t SECOND = 1000000000;
 
 static void test_backoff(void **state) {
-  (void)state;
   gather_backoff one, same, other;
   one.state = 1;
   same.state = 1;
@@ -48,7 +47,6 @@ static double by_latency(int32_t depth) { return depth / 0.04; }
 static double saturated(int32_t depth) { return depth < 128 ? depth / 0.04 : 3200; }
 
 static void test_depth_grows(void **state) {
-  (void)state;
   int64_t now = 5;
   gather_depth depth;
   gather_depth_init(&depth, 256, now);
@@ -61,7 +59,6 @@ static void test_depth_grows(void **state) {
 
 /* Where throughput does not grow, neither does the depth, but it goes on trying from time to time. */
 static void test_depth_stays(void **state) {
-  (void)state;
   int64_t now = 5;
   gather_depth depth;
   gather_depth_init(&depth, 1024, now);
@@ -73,7 +70,6 @@ static void test_depth_stays(void **state) {
 }
 
 static void test_depth_halves(void **state) {
-  (void)state;
   int64_t now = 5;
   gather_depth depth;
   gather_depth_init(&depth, 64, now);
@@ -99,7 +95,6 @@ static void test_depth_halves(void **state) {
 
 /* A take that ends measures nothing. */
 static void test_depth_starved(void **state) {
-  (void)state;
   gather_depth depth;
   gather_depth_init(&depth, 256, 0);
   for (int i = 0; i < 200; i++) gather_depth_answered(&depth, 512, i % 64 != 3, i * SECOND);
@@ -107,7 +102,6 @@ static void test_depth_starved(void **state) {
 }
 
 static void test_histogram(void **state) {
-  (void)state;
   static gather_histogram histogram;
   assert_int_equal(gather_histogram_share(&histogram, 0.5), 0);
   for (int64_t i = 1; i <= 1000; i++) add_duration(&histogram, i * 1000000);
@@ -131,7 +125,6 @@ static void test_histogram(void **state) {
 
 /* A server 40 ms away, behind which 10 MB/s pass; connections that are opened wait twice as long for their first answer. */
 static void test_measure(void **state) {
-  (void)state;
   enum { MS = 1000000, HEAD = 65536, CONNECTIONS = 64 };
   static gather_remote_measure m;
   assert_true(latency_of(&m) == 0 && bandwidth_of(&m, CONNECTIONS) == 0);

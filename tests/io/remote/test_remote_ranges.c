@@ -156,7 +156,6 @@ static gather_status read_all(gather_remote_client *client, const char *url, int
 }
 
 static void test_legal(void **state) {
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     played_server server;
     plan own = CASES[i].plan;
@@ -179,7 +178,6 @@ static void test_legal(void **state) {
 
 /* The default, and none at all. */
 static void test_limits(void **state) {
-  (void)state;
   static const struct {
     int64_t option, size;
     gather_status status;
@@ -210,7 +208,6 @@ static bool answer_changing(played_request *request) {
 }
 
 static void test_parts_of_two_versions(void **state) {
-  (void)state;
   played_server server;
   gather_error error = {0};
   gather_remote_object *object = NULL;

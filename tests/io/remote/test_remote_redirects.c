@@ -57,7 +57,6 @@ static gather_remote_client *client_with_token(void) {
 }
 
 static void test_followed_once(void **state) {
-  (void)state;
   static const char *const STATUSES[] = {"301 x", "302 x", "303 x", "307 x", "308 x"};
   for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++) {
     pair own;
@@ -81,7 +80,6 @@ static void test_followed_once(void **state) {
 
 /* A signed address expires while 40 requests are in flight: one of them renews it. */
 static void test_renewed(void **state) {
-  (void)state;
   enum { COUNT = 40 };
   pair own;
   start(&own);
@@ -118,7 +116,6 @@ static void test_renewed(void **state) {
 
 /* The new address is denied as well: an error after few requests. */
 static void test_renewed_in_vain(void **state) {
-  (void)state;
   pair own;
   gather_error error;
   start(&own);
@@ -144,7 +141,6 @@ static bool answer_other_version(played_request *request) {
 }
 
 static void test_renewed_to_another_version(void **state) {
-  (void)state;
   pair own;
   played_server other;
   gather_error error;
@@ -166,7 +162,6 @@ static void test_renewed_to_another_version(void **state) {
 
 /* Redirects that are not followed. */
 static void test_refused(void **state) {
-  (void)state;
   static const struct {
     const char *location, *message;
     int requests;
@@ -196,7 +191,6 @@ static void test_refused(void **state) {
 
 /* The same host on another port is another server. One on the same port gets the token again. */
 static void test_same_origin(void **state) {
-  (void)state;
   pair own;
   start(&own);
   char location[100];
@@ -222,7 +216,6 @@ static bool answer_then_redirect(played_request *request) {
 }
 
 static void test_moves_later(void **state) {
-  (void)state;
   pair own;
   start(&own);
   played_server first;

@@ -13,6 +13,7 @@
 
 #include "gather/table.h"
 #include "io/remote/fake_remote.h"
+#include "support/fail_each.h"
 #include "support/unit.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, HEADER = 128, MOST = 64 * MIB };
@@ -104,7 +105,6 @@ static int64_t bytes_read(void) {
 static void test_rows(void **unused) {
   enum { ROWS = 100000, COUNT = 3000 };
   static int64_t ids[COUNT];
-  (void)unused;
   for (int reversed = 0; reversed < 2; reversed++) {
     make_file(ROWS, 64);
     fake.last_first = reversed;
@@ -121,7 +121,6 @@ static void test_rows(void **unused) {
 /* Each row is asked for once, neighbours together, and with the gap 0 nothing else. */
 static void test_once(void **unused) {
   static const int64_t ids[] = {900, 5, 6, 7, 5, 900, 4, 100, 102};
-  (void)unused;
   make_file(1000, 100);
   gather_table *table = open_table(0, 0, 0, 0);
   take(table, ids, COUNT(ids));
@@ -142,7 +141,6 @@ static void test_gap(void **unused) {
   enum { ROWS = 500000, COUNT = 2000 };
   static int64_t ids[COUNT];
   gather_remote_statistics statistics;
-  (void)unused;
   make_file(ROWS, 64);
   gather_table *table = open_table(0, 0, 0, -1);
   for (int i = 0; i < COUNT; i++) ids[i] = i * 4;
@@ -166,7 +164,6 @@ static void test_joined_anew(void **unused) {
   enum { ROWS = 500000, COUNT = 4000, EVERY = 100, ROW = 64 };
   static int64_t ids[COUNT];
   static char seen[ROWS];
-  (void)unused;
   for (int learns = 0; learns < 2; learns++) {
     make_file(ROWS, ROW);
     fake.costs = (gather_remote_costs){0.04, 1e5, 64, 0, 65536, false};
@@ -195,7 +192,6 @@ static void test_longest_first(void **unused) {
   static const int RUNS[] = {1, 40, 3, 200, 1, 9, 80, 2, 600, 1};
   static int64_t ids[2000];
   int64_t count = 0, row = 0;
-  (void)unused;
   make_file(100000, 64);
   gather_table *table = open_table(0, 0, 0, 0);
   for (size_t r = 0; r < COUNT(RUNS); r++, row += 5000)
@@ -211,7 +207,6 @@ static void test_longest_first(void **unused) {
 static void test_large_parts(void **unused) {
   enum { ROWS = 500000 };
   static int64_t ids[ROWS];
-  (void)unused;
   make_file(ROWS, 64);
   fake.costs.connections = 4;
   gather_table *table = open_table(0, 0, 0, -1);
@@ -229,7 +224,6 @@ static void test_memory(void **unused) {
   static const int64_t LIMITS[] = {1 * MIB, 2 * MIB, 16 * MIB, 256 * MIB, 0};
   static const int64_t ROW_BYTES[] = {1, 64, 5000, 100000, 3 * MIB};
   int64_t ids[200];
-  (void)unused;
   for (size_t r = 0; r < COUNT(ROW_BYTES); r++)
     for (size_t l = 0; l < COUNT(LIMITS); l++) {
       const int64_t rows = ROW_BYTES[r] == 3 * MIB ? 8 : 500, count = rows == 8 ? 6 : 200;
@@ -256,7 +250,6 @@ static void test_memory_of_blocks(void **unused) {
   enum { BLOCK = 64 * KIB };
   static int64_t ids[200];
   int32_t depth[2];
-  (void)unused;
   for (int cached = 0; cached < 2; cached++) {
     gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
     gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
@@ -285,7 +278,6 @@ static void test_error(void **unused) {
   enum { ROWS = 1000, ROW = 100 };
   static int64_t ids[ROWS];
   gather_error error;
-  (void)unused;
   make_file(ROWS, ROW);
   gather_table *table = open_table(0, 0, 0, 0);
   for (int i = 0; i < ROWS / 2; i++) ids[i] = i * 2;
@@ -313,7 +305,6 @@ static void test_refused(void **unused) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_table *table = NULL;
   gather_error error;
-  (void)unused;
   make_file(10, 10);
   assert_status(gather_table_open(FAKE_URL, &options, &table, &error), GATHER_FILE_NOT_FOUND); /* a local name */
   assert_int_equal(fake.clients, 0);
@@ -344,7 +335,6 @@ static void test_cancel(void **unused) {
   int left = 40;
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   gather_error error;
-  (void)unused;
   make_file(1000, 100);
   gather_table *table = open_table(0, 0, 8, 0);
   for (int i = 0; i < 1000; i++) ids[i] = i / 2 * 2;
@@ -363,7 +353,6 @@ static void test_jobs(void **unused) {
   static int64_t ids[JOBS][EACH];
   gather_table_job *jobs[JOBS];
   gather_error error;
-  (void)unused;
   make_file(5000, 64);
   gather_table *table = open_table(0, 0, 0, -1);
   const int64_t shape[2] = {EACH, 64};
@@ -408,7 +397,6 @@ static void *take_many(void *argument) {
 
 static void test_threads(void **unused) {
   pthread_t threads[THREADS];
-  (void)unused;
   make_file(5000, 64);
   gather_table *table = open_table(0, 10000, 0, -1);
   for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, take_many, table), 0);
@@ -424,7 +412,6 @@ static void test_threads(void **unused) {
 static void test_fork(void **unused) {
   static const int64_t ids[] = {3, 999, 4, 500};
   int how = 0;
-  (void)unused;
   make_file(1000, 64);
   gather_table *table = open_table(0, -1, 0, -1);
   take(table, ids, COUNT(ids));
@@ -455,7 +442,6 @@ static void test_tuples(void **unused) {
   gather_table_take_options how = GATHER_TABLE_TAKE_INIT;
   gather_table *table = NULL;
   gather_error error;
-  (void)unused;
   make_file(1000, 1000);
   remote.gap_bytes = 0;
   options.remote = &remote, options.raw = &raw;
@@ -478,7 +464,6 @@ static void test_lengths(void **unused) {
   gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_error error;
-  (void)unused;
   options.remote = &remote;
   for (size_t s = 0; s < COUNT(SHAPES); s++) {
     const gather_raw raw = {"uint8", 2, SHAPES[s], HEADER, true};
@@ -496,51 +481,37 @@ static void test_lengths(void **unused) {
 
 /* ---- out of memory */
 
-static atomic_llong allocations;
-static int64_t failing = -1; /* set while no other thread allocates */
+static const int64_t FEW_IDS[] = {900, 5, 6, 900, 4};
 
-void *__real_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes);
-void *__wrap_gather_alloc(int64_t bytes) {
-  return atomic_fetch_add(&allocations, 1) == failing ? NULL : __real_gather_alloc(bytes);
+static gather_status open_and_take(const void *remote, gather_error *error) {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_table *table = NULL;
+  options.remote = remote;
+  make_file(1000, 64);
+  gather_status status = gather_table_open(FAKE_URL, &options, &table, error);
+  if (status == GATHER_OK) status = take_with(table, FEW_IDS, COUNT(FEW_IDS), rows_out, NULL, error);
+  fail_no_more();
+  if (table) take(table, FEW_IDS, COUNT(FEW_IDS));
+  gather_table_close(table);
+  assert_int_equal(fake.clients_open + fake.objects_open + fake.queues_open + fake.in_flight, 0);
+  return status;
 }
 
-/* Every allocation of an open and a take fails once: an exact error, nothing left behind, and a table that opened can be used. */
+/* Every allocation of an open and a take fails once: an exact error, nothing left behind, and a table that opened can be used. It may do
+ * without, such as the cache. */
 static void test_memory_fails(void **unused) {
-  static const int64_t ids[] = {900, 5, 6, 900, 4};
-  gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
-  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
-  gather_error error;
-  int refused = 0;
-  bool reached = true;
-  (void)unused;
-  options.remote = &remote;
-  for (int64_t n = 0; reached; n++) {
-    gather_table *table = NULL;
-    make_file(1000, 64);
-    atomic_store(&allocations, 0), failing = n;
-    gather_status status = gather_table_open(FAKE_URL, &options, &table, &error);
-    if (status == GATHER_OK) status = take_with(table, ids, COUNT(ids), rows_out, NULL, &error);
-    reached = atomic_load(&allocations) > n;
-    failing = -1;
-    if (status != GATHER_OK) assert_status(status, GATHER_OUT_OF_MEMORY); /* it may do without, such as the cache */
-    refused += status != GATHER_OK;
-    if (table) take(table, ids, COUNT(ids));
-    gather_table_close(table);
-    assert_int_equal(fake.clients_open + fake.objects_open + fake.queues_open + fake.in_flight, 0);
-  }
-  assert_true(refused > 5);
+  const gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
+  (void)fail_each_as(open_and_take, &remote, GATHER_OK, FAIL_EVERY | FAIL_OR_WITHOUT);
+  assert_true(told_failures > 5);
 }
 
 static int set_up(void **unused) {
-  (void)unused;
   file = malloc(MOST);
   rows_out = malloc(MOST);
   return file && rows_out ? 0 : -1;
 }
 
 static int tear_down(void **unused) {
-  (void)unused;
   free(file);
   free(rows_out);
   return 0;

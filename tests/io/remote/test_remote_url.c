@@ -35,7 +35,6 @@ static void test_parts(void **state) {
       {"https://host/a\\b", "https://host/a%5Cb", "https://host/a%5Cb", "https://host:443", NULL},
       {"https://host:/x", "https://host/x", "https://host/x", "https://host:443", NULL},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_arena arena = {0};
     gather_remote_url url;
@@ -57,7 +56,6 @@ static void test_refused(void **state) {
                                       "https://h\\ost/",   "https://h\xc3\xb6st/", "https://host%2eorg/",
                                       "https://[::1/",     "https://[::1%25lo]/",  "https://[::1]x/",
                                       "https://host/a\nb", "https://host/\x7f",    "https://a b@host:x/"};
-  (void)state;
   gather_arena arena = {0};
   gather_remote_url url;
   gather_error error;
@@ -77,7 +75,6 @@ static void test_refused(void **state) {
 
 /* Hosts and ports, one character after the other; ports up to the last. */
 static void test_each_character(void **state) {
-  (void)state;
   for (int c = 1; c < 256; c++) {
     const bool digit = c >= '0' && c <= '9', letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     const bool hex = digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -138,7 +135,6 @@ static void test_references(void **state) {
                {"", "http://host:80/a/b"},
                {"c/../d/.", "http://host:80/a/d/"},
                {"#f", "http://host:80/a/b"}};
-  (void)state;
   gather_arena arena = {0};
   gather_remote_url base, url;
   assert_int_equal(gather_remote_url_parse(&arena, "http://u:p@host:80/a/b?q=secret", &base, NULL), GATHER_OK);
@@ -168,7 +164,6 @@ static void test_shown(void **state) {
                {"?://", ""},
                {"a/b?sig=s&next=https://u:p@h/c", "a/b"},
                {"https://u:p@x@host/@b", "https://host/@b"}};
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char shown[100];
     gather_remote_url_shown(CASES[i].given, shown, sizeof shown);
@@ -274,7 +269,6 @@ static void test_addresses(void **state) {
                    {"08", -1},
                    {"1.2.3.4x", -1},
                    {":::1", -1}};
-  (void)state;
   for (size_t i = 0; i < sizeof ADDRESSES / sizeof *ADDRESSES; i++) {
     gather_remote_reach reach = GATHER_REMOTE_PUBLIC;
     bool known = gather_remote_reach_named(ADDRESSES[i].host, &reach);
@@ -297,7 +291,6 @@ static void test_addresses(void **state) {
 }
 
 static void test_is_url(void **state) {
-  (void)state;
   assert_true(gather_remote_is_url("https://x"));
   assert_true(gather_remote_is_url("HTTP://x"));
   assert_true(gather_remote_is_url("s3://b/k"));
@@ -311,7 +304,6 @@ static void test_is_url(void **state) {
 }
 
 static void test_options(void **state) {
-  (void)state;
   gather_remote_settings settings;
   gather_error error;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;

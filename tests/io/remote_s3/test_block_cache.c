@@ -27,7 +27,6 @@ enum { BLOCK = GATHER_BLOCK_BYTES, SMALL = 2 * 1024 * 1024, WAYS = 16, DIRECTORY
 static char folder[64], path[96];
 
 static int make_folder(void **state) {
-  (void)state;
   (void)snprintf(folder, sizeof folder, "/tmp/gather-cache-XXXXXX");
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(path, sizeof path, "%s/gather-blocks", folder);
@@ -35,7 +34,6 @@ static int make_folder(void **state) {
 }
 
 static int remove_folder(void **state) {
-  (void)state;
   (void)chmod(folder, 0700);
   (void)unlink(path);
   return rmdir(folder);
@@ -89,7 +87,6 @@ static void store(gather_block_cache *cache, const gather_block_file *file, int 
 /* ---- what is there */
 
 static void reads_what_was_stored(void **state) {
-  (void)state;
   gather_block_cache *cache = open_cache(64 * 1024 * 1024);
   gather_block_file file = file_of("https://h/a", "\"v1\"");
   assert_false(holds(cache, &file, 1, 0, 0, 1));
@@ -122,7 +119,6 @@ static void reads_what_was_stored(void **state) {
 
 /* Another version or address is another file; addresses and versions cannot be confused. */
 static void keys(void **state) {
-  (void)state;
   gather_block_cache *cache = open_cache(SMALL);
   static const char *const NAMES[][2] = {{"https://h/a", "\"v1\""}, {"https://h/a", "\"v2\""},
                                          {"https://h/b", "\"v1\""}, {"https://h/a\"", "v1\""},
@@ -141,7 +137,6 @@ static void keys(void **state) {
 
 /* A query may choose the file; what signs it, and is another one each time, is no part of its name. */
 static void addresses(void **state) {
-  (void)state;
   static const struct {
     const char *one, *other;
     bool same;
@@ -182,7 +177,6 @@ static int64_t bytes_on_disk(void) {
 
 /* The ceiling holds, whatever is stored; blocks that are used stay, others go. */
 static void ceiling(void **state) {
-  (void)state;
   gather_block_cache *cache = open_cache(SMALL);
   gather_block_file file = file_of("https://h/a", "\"v\"");
   for (int64_t block = 0; block < 200; block++) {
@@ -198,7 +192,6 @@ static void ceiling(void **state) {
 }
 
 static void usage(void **state) {
-  (void)state;
   gather_block_cache *cache;
   gather_error error;
   static const int64_t BYTES[] = {-1, 1, SMALL - 1, INT64_MIN};
@@ -230,7 +223,6 @@ static void poke(int64_t offset, int flip) {
 
 /* Where the only block of a small cache is: it has way 0. */
 static void every_byte_of_an_entry(void **state) {
-  (void)state;
   gather_block_cache *cache = open_cache(SMALL);
   gather_block_file file = file_of("https://h/a", "\"v\"");
   for (int at = 0; at < ENTRY; at++) {
@@ -245,7 +237,6 @@ static void every_byte_of_an_entry(void **state) {
 }
 
 static void damaged_bytes(void **state) {
-  (void)state;
   gather_block_cache *cache = open_cache(SMALL);
   gather_block_file file = file_of("https://h/a", "\"v\"");
   store(cache, &file, 1, 0, BLOCK);
@@ -264,7 +255,6 @@ static void damaged_bytes(void **state) {
 
 /* A file that is cut off at any place, or whose beginning is damaged, is empty or smaller, and can be used again. */
 static void cut_off(void **state) {
-  (void)state;
   gather_block_file file = file_of("https://h/a", "\"v\"");
   static const int64_t ENDS[] = {0,    1,    15,   16,   31,   32,    4095,
                                  4096, 4097, 8191, 8192, 8193, 50000, SET_AT + DIRECTORY + BLOCK - 1};
@@ -294,7 +284,6 @@ static void cut_off(void **state) {
 /* ---- sizes */
 
 static void another_ceiling(void **state) {
-  (void)state;
   gather_block_file file = file_of("https://h/a", "\"v\"");
   gather_block_cache *cache = open_cache(64 * 1024 * 1024);
   store(cache, &file, 1, 0, BLOCK);
@@ -326,7 +315,6 @@ static void assert_off(const char *words) {
 }
 
 static void links(void **state) {
-  (void)state;
   char other[96], text[8] = {0};
   (void)snprintf(other, sizeof other, "%s/precious", folder);
   int fd = open(other, O_CREAT | O_RDWR, 0600);
@@ -350,7 +338,6 @@ static void links(void **state) {
 }
 
 static void permissions(void **state) {
-  (void)state;
   struct stat about;
   gather_block_cache_close(open_cache(SMALL));
   assert_int_equal(stat(path, &about), 0);
@@ -379,7 +366,6 @@ static void permissions(void **state) {
 
 /* Deleted while it is used: the blocks are still read; after a while nothing is stored any more, and the state says why. */
 static void deleted(void **state) {
-  (void)state;
   gather_block_cache *cache = open_cache(SMALL);
   gather_block_file file = file_of("https://h/a", "\"v\"");
   store(cache, &file, 1, 0, BLOCK);
@@ -393,7 +379,6 @@ static void deleted(void **state) {
 
 /* Another process has the whole file for itself, and does not end. */
 static void locked(void **state) {
-  (void)state;
   gather_block_cache_close(open_cache(SMALL));
   int fd = open(path, O_RDWR);
   assert_int_equal(flock(fd, LOCK_EX), 0);
@@ -425,10 +410,7 @@ static void assert_child(int (*run)(void)) {
   assert_int_equal(status, 0);
 }
 
-static void file_size_limit(void **state) {
-  (void)state;
-  assert_child(limited_child);
-}
+static void file_size_limit(void **state) { assert_child(limited_child); }
 
 /* A folder that may only be read: blocks that are there are used. */
 static int unprivileged_child(void) {
@@ -444,7 +426,6 @@ static int unprivileged_child(void) {
 }
 
 static void read_only(void **state) {
-  (void)state;
   gather_block_file file = file_of("https://h/a", "\"v\"");
   gather_block_cache *cache = open_cache(SMALL);
   store(cache, &file, 1, 0, BLOCK);
@@ -488,7 +469,6 @@ static int busy_child(void) {
 }
 
 static void processes(void **state) {
-  (void)state;
   pid_t children[4];
   for (int i = 0; i < 4; i++) {
     children[i] = fork();
@@ -506,7 +486,6 @@ static void processes(void **state) {
 
 /* Processes that are killed while they write: the next ones find whole blocks or none. */
 static void killed(void **state) {
-  (void)state;
   for (int i = 0; i < 30; i++) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -531,7 +510,6 @@ static void killed(void **state) {
 
 /* No name and no secret is in the folder: addresses are digested. */
 static void nothing_readable(void **state) {
-  (void)state;
   gather_block_cache *cache = open_cache(SMALL);
   gather_block_file file = file_of("https://bucket.example.org/private-key", "\"v\"");
   static char data[BLOCK];

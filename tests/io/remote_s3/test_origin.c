@@ -37,7 +37,6 @@ static void assert_refused(const gather_remote_options *options, const char *url
 }
 
 static void plain(void **state) {
-  (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   assert_origin(&options, "https://h/a/b?sig=s3cret#x", "https://h/a/b?sig=s3cret#x", "https://h/a/b");
   assert_origin(&options, "HTTP://user:s3cret@h:8080/a", "HTTP://user:s3cret@h:8080/a", "HTTP://h:8080/a");
@@ -62,7 +61,6 @@ static bool accepts(const gather_remote_options *options, const char *url) {
 /* Where a host name, a path, a bucket, a region, an endpoint or a revision is written, one character after the other. */
 static void each_character(void **state) {
   static const gather_remote_options OPTIONS = GATHER_REMOTE_OPTIONS_INIT;
-  (void)state;
   for (int c = 1; c < 256; c++) {
     char text[64];
     const bool label = is_alnum(c) || c == '-' || c == '_', blank = c <= ' ' || c == 0x7f;
@@ -95,7 +93,6 @@ static void lengths(void **state) {
     const char *begin, *end;
     int most;
   } CASES[] = {{"s3://", "/k", 255}, {"s3://b/", "", 1024}, {"hf://o/r/", "", 4096 - 4}};
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++)
     for (int more = 0; more < 2; more++) {
       char text[5000];
@@ -111,7 +108,6 @@ static void lengths(void **state) {
 }
 
 static void s3_path_style(void **state) {
-  (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   assert_origin(&options, "s3://b/k", "https://s3.us-east-1.amazonaws.com/b/k", "s3://b/k");
   assert_origin(&options, "s3://b", "https://s3.us-east-1.amazonaws.com/b/", "s3://b/");
@@ -132,7 +128,6 @@ static void s3_path_style(void **state) {
 }
 
 static void s3_virtual_host(void **state) {
-  (void)state;
   gather_remote_options options = options_with(NULL, "eu-central-1", true);
   assert_origin(&options, "s3://b/k", "https://b.s3.eu-central-1.amazonaws.com/k", "s3://b/k");
   assert_origin(&options, "s3://b", "https://b.s3.eu-central-1.amazonaws.com/", "s3://b/");
@@ -147,7 +142,6 @@ static void s3_virtual_host(void **state) {
 }
 
 static void s3_refused(void **state) {
-  (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   char key[1200] = "s3://b/";
   memset(key + 7, 'k', 1100);
@@ -183,7 +177,6 @@ static void s3_refused(void **state) {
 }
 
 static void hub(void **state) {
-  (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   assert_origin(&options, "hf://o/r/f.bin", "https://huggingface.co/o/r/resolve/main/f.bin", "hf://o/r/f.bin");
   assert_origin(&options, "hf://o/r@main/f", "https://huggingface.co/o/r/resolve/main/f", "hf://o/r/f");
@@ -210,7 +203,6 @@ static void hub(void **state) {
 }
 
 static void hub_refused(void **state) {
-  (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   static const char *const NAMES[] = {"hf://",
                                       "hf://o",
@@ -257,7 +249,6 @@ static void hub_refused(void **state) {
 }
 
 static void pinned(void **state) {
-  (void)state;
   static const char COMMIT[] = "0123456789abcdef0123456789abcdef01234567";
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   gather_remote_origin *origin;
@@ -278,7 +269,6 @@ static void pinned(void **state) {
 }
 
 static void same_hosts(void **state) {
-  (void)state;
   assert_true(same_host("https://h/a", "HTTPS://H?b"));
   assert_true(same_host("https://h:1", "https://h:1/x"));
   static const char *const OTHERS[] = {"http://h/a",       "https://h:443/a",
@@ -311,7 +301,6 @@ static const char *lines_of(const gather_remote_options *options, const char *ur
 
 /* Credentials are for one host. */
 static void headers(void **state) {
-  (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   assert_string_equal(lines_of(&options, "s3://b/k", NULL), "");
   options.bearer = "hf_token";
@@ -360,7 +349,6 @@ static void headers(void **state) {
 }
 
 static void percent(void **state) {
-  (void)state;
   static const struct {
     const char *text, *plain, *plus;
   } CASES[] = {{"a%20b+c", "a b+c", "a b c"},

@@ -121,7 +121,6 @@ static void assert_words(const gather_remote_options *options, const refusal *ro
 }
 
 static void s3_words(void **state) {
-  (void)state;
 #ifdef GATHER_HAVE_EXPAT
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   options.key_id = "AKID";
@@ -144,7 +143,6 @@ static void s3_words(void **state) {
 }
 
 static void hub_words(void **state) {
-  (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   for (size_t i = 0; i < COUNT(HUB); i++) assert_words(&options, &HUB[i]);
   for (size_t i = 0; i < COUNT(PLAIN); i++) assert_words(&options, &PLAIN[i]);
@@ -171,7 +169,6 @@ static void hub_words(void **state) {
 }
 
 static void notes(void **state) {
-  (void)state;
   gather_remote_notes notes = {{0}, {0}, {0}, {0}, 0, 0};
   note(&notes,
        "X-Repo-Commit: 0123456789abcdef0123456789abcdef01234567\r\nX-Linked-Size: 12345\nX-Linked-ETag: \"abc\"\n");
@@ -203,7 +200,6 @@ static bool is_alnum(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <=
 
 /* What a header may have that messages and requests repeat, character by character. */
 static void each_character(void **state) {
-  (void)state;
   for (int c = 1; c < 256; c++) {
     gather_remote_notes notes = {{0}, {0}, {0}, {0}, 0, 0};
     char value[8];

@@ -43,7 +43,6 @@ static void assert_address(const char *url, const char *token, const char *want)
 }
 
 static void addresses(void **state) {
-  (void)state;
   assert_address("s3://b", "", "http://h/b/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=");
   assert_address("s3://b/a b/", "",
                  "http://h/b/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=a%20b%2F");
@@ -55,7 +54,6 @@ static void addresses(void **state) {
 
 #ifdef GATHER_HAVE_EXPAT
 static void entries(void **state) {
-  (void)state;
   static const char BODY[] =
       HEAD "<Name>b</Name><Prefix>a+b%2F</Prefix><KeyCount>4</KeyCount><IsTruncated>true</IsTruncated>" OBJECT("a+b%2F", "0")
           OBJECT("a+b%2Fx%2By.bin", "12345678901") OBJECT("a%20b/%C3%A4&amp;", "0")
@@ -78,7 +76,6 @@ static void entries(void **state) {
 }
 
 static void refused(void **state) {
-  (void)state;
   static const char *const BODIES[] = {
       "",
       "<html></html>",
@@ -110,7 +107,6 @@ static void refused(void **state) {
 
 /* Every beginning of an answer, and an element that never ends. */
 static void cut_off(void **state) {
-  (void)state;
   static const char BODY[] = HEAD "<IsTruncated>false</IsTruncated>" OBJECT("p/a", "1") TAIL;
   for (size_t bytes = 0; bytes < strlen(BODY); bytes++) {
     gather_remote_listing listing = {NULL, 0, false, 0};
@@ -141,7 +137,6 @@ static void hub_addresses(void **state) {
                {"http://h:8//", "hf://o/r/a b/", "http://h:8/api/models/o/r/tree/main/a%20b"},
                {"http://h", "hf://datasets/o/r@a%2Fb/d/", "http://h/api/datasets/o/r/tree/a%2Fb/d"},
                {"http://h", "hf://spaces/o/r", "http://h/api/spaces/o/r/tree/main"}};
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
     gather_remote_origin *origin;
@@ -156,7 +151,6 @@ static void hub_addresses(void **state) {
 }
 
 static void hub_entries(void **state) {
-  (void)state;
   static const struct {
     const char *url, *body, *names; /* each with a blank; NULL: malformed */
     int64_t bytes;                  /* of all files */
@@ -209,7 +203,6 @@ static void not_listed(void **state) {
                                      "s3://b/k", "hf://o/r/f", "hf://o", "s3://"};
   gather_remote_listing listing;
   gather_error error = {0};
-  (void)state;
   for (size_t i = 0; i < COUNT(URLS); i++) {
     assert_false(gather_remote_is_folder(URLS[i]));
     assert_status(gather_remote_listing_read(URLS[i], NULL, 5, &listing, &error), GATHER_USAGE);

@@ -27,7 +27,6 @@ static const char *digest_of(const void *text, size_t bytes) {
 
 /* The examples of FIPS 180-4 (NIST's "SHA-256" example values), and its million times 'a'. */
 static void sha256_examples(void **state) {
-  (void)state;
   assert_string_equal(digest_of("", 0), GATHER_SIGV4_NO_BODY);
   assert_string_equal(digest_of("abc", 3), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   assert_string_equal(digest_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56),
@@ -41,7 +40,6 @@ static void sha256_examples(void **state) {
 
 /* Whatever the pieces, the digest is that of the whole. */
 static void sha256_pieces(void **state) {
-  (void)state;
   uint8_t data[300], whole[GATHER_SHA256_BYTES], pieces[GATHER_SHA256_BYTES];
   for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)(i * 7);
   for (size_t bytes = 0; bytes <= sizeof data; bytes++) {
@@ -58,7 +56,6 @@ static void sha256_pieces(void **state) {
 
 /* RFC 4231, test cases 1, 2, 3 and 6 (a key that is longer than a block). */
 static void hmac_examples(void **state) {
-  (void)state;
   uint8_t key[131], data[50], digest[GATHER_SHA256_BYTES];
   char hex[GATHER_SHA256_HEX];
   memset(key, 0x0b, sizeof key);
@@ -92,7 +89,6 @@ static void assert_signed(const gather_sigv4 *request, const sigv4_vector *vecto
 
 /* The suite of AWS: the path as the request has it, encoded by us. */
 static void published_vectors(void **state) {
-  (void)state;
   char time[GATHER_SIGV4_TIME];
   for (size_t i = 0; i < COUNT(VECTORS); i++) {
     const sigv4_vector *vector = &VECTORS[i];
@@ -117,7 +113,6 @@ static void published_vectors(void **state) {
 /* The examples of "Signature Calculations for the Authorization Header" in S3's API reference: an object's first bytes, a bucket's
  * configuration, and a listing, with S3's own header x-amz-content-sha256. */
 static void s3_examples(void **state) {
-  (void)state;
   static const struct {
     const char *path, *query, *range, *signature;
   } CASES[] = {{"/test.txt", "", "bytes=0-9", "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"},
@@ -148,7 +143,6 @@ static void s3_examples(void **state) {
 }
 
 static void times(void **state) {
-  (void)state;
   static const struct {
     int64_t seconds;
     const char *text;

@@ -7,6 +7,7 @@
 #include "gather/model.h"
 #include "io/format/graph.h"
 #include "model/model_internal.h"
+#include "support/wrapped.h"
 
 static const char *const DATA_INDICES[] = {"data", "indices"};
 static const char *const OUTPUT[] = {"out"};
@@ -180,14 +181,11 @@ static void wrong_calls(void **state) {
 
 static bool elements_have_a_function;
 
-const gather_family_info *__real_gather_family_get(gather_family family);
-const gather_family_info *__wrap_gather_family_get(gather_family family);
-
 /* While the flag is set, GatherElements has a function of its own, as GatherTree does. */
-const gather_family_info *__wrap_gather_family_get(gather_family family) {
+WRAPPED(const gather_family_info *, gather_family_get, (gather_family family)) {
   static gather_family_info own;
-  if (!elements_have_a_function || family != GATHER_FAMILY_ELEMENTS) return __real_gather_family_get(family);
-  own = *__real_gather_family_get(family);
+  if (!elements_have_a_function || family != GATHER_FAMILY_ELEMENTS) return REAL(gather_family_get)(family);
+  own = *REAL(gather_family_get)(family);
   own.function = "gather_other";
   return &own;
 }

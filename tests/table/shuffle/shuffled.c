@@ -24,7 +24,6 @@ void shuffled_make(const char *path, int32_t first, int32_t rows) {
 }
 
 int shuffled_begin(void **state) {
-  (void)state;
   /* In memory where that can be had: each shuffle waits for the disk several times. */
   (void)snprintf(folder, sizeof folder, "%s/gather-shuffled-XXXXXX",
                  access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
@@ -46,7 +45,6 @@ void shuffled_clean(void) {
 }
 
 int shuffled_end(void **state) {
-  (void)state;
   shuffled_clean();
   (void)unlink("x.npy");
   return chdir("/") == 0 ? rmdir(folder) : -1;

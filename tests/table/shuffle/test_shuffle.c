@@ -19,7 +19,6 @@ static void nothing_is_left(void) {
 /* ---- results */
 
 static void a_seed_is_an_order(void **state) {
-  (void)state;
   for (int32_t passes = 0; passes <= 2; passes++) {
     gather_shuffle_options options = shuffled_options(7, passes);
     gather_shuffle_info info;
@@ -40,7 +39,6 @@ static void a_seed_is_an_order(void **state) {
 static void a_new_seed_is_told(void **state) {
   gather_shuffle_options options = shuffled_options(-1, 0);
   gather_shuffle_info first, second;
-  (void)state;
   assert_status(shuffled_run(&options, NULL, &first, NULL), GATHER_OK);
   shuffled_check_seed(first.seed);
   assert_status(shuffled_run(&options, NULL, &second, NULL), GATHER_OK);
@@ -52,7 +50,6 @@ static void many_threads_give_the_same(void **state) {
   gather_shuffle_options options = shuffled_options(8, 2);
   gather_shuffle *shuffle = NULL;
   gather_pool *pool = NULL;
-  (void)state;
   assert_status(gather_pool_create(4, &pool, NULL), GATHER_OK);
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
   assert_status(gather_shuffle_open(shuffle, NULL), GATHER_OK);
@@ -70,7 +67,6 @@ static void many_threads_give_the_same(void **state) {
 static void an_order_is_taken(void **state) {
   static int32_t given[2 * 50000];
   static int64_t rows[50000];
-  (void)state;
   for (int64_t i = 0; i < 50000; i++) {
     rows[i] = (i * 7919 + i / 3) % ROWS;
     given[2 * i] = (int32_t)(i % 2 ? rows[i] : rows[i] - ROWS);
@@ -96,7 +92,6 @@ static void an_order_in_a_file(void **state) {
   gather_writer *writer = NULL;
   gather_file *file = NULL;
   gather_shuffle *shuffle = NULL;
-  (void)state;
   for (int64_t i = 0; i < ROWS; i++) rows[i] = ROWS - 1 - i;
   assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
   memcpy(gather_writer_data(writer), rows, sizeof rows);
@@ -118,7 +113,6 @@ static void memory_is_no_mapping(void **state) {
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
   gather_file *file = NULL;
   gather_shuffle *shuffle = NULL;
-  (void)state;
   for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 3 % ROWS;
   assert_status(gather_file_open("x.npy", &file, NULL), GATHER_OK);
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
@@ -132,7 +126,6 @@ static void memory_is_no_mapping(void **state) {
 
 static void rows_and_places(void **state) {
   static int64_t rows[ROWS], places[ROWS], part[10];
-  (void)state;
   assert_status(gather_shuffle_rows(3, ROWS, 0, ROWS, rows, NULL), GATHER_OK);
   assert_status(gather_shuffle_places(3, ROWS, 0, ROWS, places, NULL), GATHER_OK);
   for (int64_t i = 0; i < ROWS; i++) assert_int_equal(places[rows[i]], i);
@@ -170,7 +163,6 @@ static gather_status run_parts(const gather_shuffle_options *options, const gath
 static void parts_are_one_table(void **state) {
   static int64_t rows[ROWS];
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
-  (void)state;
   make_parts();
   for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 11 % ROWS;
   for (int32_t passes = 1; passes <= 2; passes++) {
@@ -234,7 +226,6 @@ static void progress_names_the_steps(void **state) {
                                             GATHER_SHUFFLE_SECOND_PASS, GATHER_SHUFFLE_PUBLISH};
   watch seen;
   gather_shuffle_options options = watched(2, 1, &seen);
-  (void)state;
   assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
   assert_int_equal(seen.count, COUNT(ONE));
   assert_memory_equal(seen.steps, ONE, sizeof ONE);
@@ -266,7 +257,6 @@ static void stop_and_resume(gather_shuffle_options *options, const gather_tensor
 
 static void what_is_stopped_can_be_resumed(void **state) {
   watch seen;
-  (void)state;
   gather_shuffle_options options = watched(5, 2, &seen);
   seen.stop_in = GATHER_SHUFFLE_SECOND_PASS, seen.stop_from = 1;
   stop_and_resume(&options, NULL);
@@ -284,8 +274,9 @@ static void what_is_stopped_can_be_resumed(void **state) {
 }
 
 /* Whichever question is answered with a stop, nothing is lost, and nothing is wrong. */
-static void stop_at_questions(void) {
+static void every_question_may_stop(void **state) {
   watch seen;
+  (void)state;
   for (int32_t passes = 1; passes <= 2; passes++) {
     gather_shuffle_options options = watched(6, passes, &seen);
     assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
@@ -301,17 +292,11 @@ static void stop_at_questions(void) {
   }
 }
 
-static void every_question_may_stop(void **state) {
-  (void)state;
-  stop_at_questions();
-}
-
 static void every_question_of_any_thread(void **state) {
   gather_pool *pool = NULL;
-  (void)state;
   assert_status(gather_pool_create(4, &pool, NULL), GATHER_OK);
   shuffled_executor = gather_pool_executor(pool);
-  stop_at_questions();
+  every_question_may_stop(state);
   shuffled_executor = NULL;
   gather_pool_destroy(pool);
 }
@@ -320,7 +305,6 @@ static void an_order_may_be_stopped(void **state) {
   static int64_t rows[ROWS];
   watch seen;
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
-  (void)state;
   for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 7 % ROWS;
   gather_shuffle_options options = watched(-1, 2, &seen);
   atomic_store(&seen.stop_at, 0); /* while it is checked */
@@ -348,7 +332,6 @@ static void descriptor_0_is_one_like_others(void **state) {
   static const gather_shuffle_step STEPS[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_FIRST_PASS,
                                               GATHER_SHUFFLE_SECOND_PASS, GATHER_SHUFFLE_ONLY_PASS,
                                               GATHER_SHUFFLE_PUBLISH};
-  (void)state;
   make_parts();
   for (size_t step = 0; step < COUNT(STEPS); step++)
     for (int64_t from = 0; from < 4; from += 1 + from) {
@@ -383,7 +366,6 @@ static void leave(int64_t seed) {
 static void what_is_left_is_respected(void **state) {
   gather_error error = dirty_error();
   gather_shuffle_info info;
-  (void)state;
   leave(9);
   gather_shuffle_options options = shuffled_options(9, 2);
   assert_status(shuffled_run(&options, NULL, &info, &error), GATHER_FILE_EXISTS);
@@ -413,7 +395,6 @@ static void names_in_the_journal(void **state) {
   static char text[1 << 16];
   watch seen;
   gather_shuffle_options options = watched(14, 2, &seen);
-  (void)state;
   make_parts();
   seen.stop_in = GATHER_SHUFFLE_SECOND_PASS, seen.stop_from = 1;
   assert_status(run_parts(&options, NULL), GATHER_CANCELLED);
@@ -452,7 +433,6 @@ static void try_another(void *context, const gather_shuffle_progress *progress) 
 static void two_cannot_work_at_once(void **state) {
   int tried = 0;
   gather_shuffle_options options = shuffled_options(11, 2);
-  (void)state;
   options.progress = try_another;
   options.progress_context = &tried;
   assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
@@ -463,7 +443,6 @@ static void two_cannot_work_at_once(void **state) {
 
 static void an_output_is_kept(void **state) {
   gather_shuffle_options options = shuffled_options(1, 1);
-  (void)state;
   assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
   options.seed = 2;
   assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_FILE_EXISTS);
@@ -482,7 +461,6 @@ static void wrong_options(void **state) {
   gather_shuffle_options options = shuffled_options(-2, 0);
   gather_tensor order = {
       .data = (int64_t[]){3, ROWS, -ROWS - 1}, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(3)};
-  (void)state;
   assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_USAGE);
   options = shuffled_options(1, 3);
   assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_USAGE);
@@ -510,7 +488,6 @@ static void wrong_options(void **state) {
 static void wrong_arguments(void **state) {
   static const char *const NO_PATH[] = {"x.npy", NULL};
   gather_error error = dirty_error();
-  (void)state;
   const struct {
     int32_t passes;
     int64_t memory_bytes;
@@ -568,7 +545,6 @@ static void wrong_arguments(void **state) {
 
 /* Raw rows keep their type in a .npy; ranks that are none are refused. */
 static void raw_rows(void **state) {
-  (void)state;
   const struct {
     const char *type, *descr;
     int32_t rank;
@@ -601,7 +577,6 @@ static void raw_rows(void **state) {
 static void calls_have_an_order(void **state) {
   gather_shuffle_options options = shuffled_options(1, 1);
   gather_shuffle *shuffle = NULL;
-  (void)state;
   assert_status(gather_shuffle_create(NULL, 1, "o.npy", &options, &shuffle, NULL), GATHER_USAGE);
   assert_status(gather_shuffle_create(PATHS, 0, "o.npy", &options, &shuffle, NULL), GATHER_USAGE);
   assert_status(gather_shuffle_create(PATHS, 1, NULL, &options, &shuffle, NULL), GATHER_OK);

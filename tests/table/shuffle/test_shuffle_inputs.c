@@ -60,7 +60,6 @@ static void put_small(const char *path, const char *fortran) {
 
 /* Rows whose length asks for more memory, for one pass, or for none. */
 static void lengths_of_rows(void **state) {
-  (void)state;
   static const struct {
     int64_t row_bytes, rows, memory_bytes;
     int32_t passes_asked, passes; /* 0 = it is refused */
@@ -116,7 +115,6 @@ static void too_many_buckets(void **state) {
   const gather_raw raw = {"uint8", 2, DIMS(-1, 160), 0, true};
   gather_shuffle_options options = shuffled_options(1, 2);
   gather_error error = dirty_error();
-  (void)state;
   put("big.raw", "", 0);
   assert_int_equal(truncate("big.raw", 1 << 30), 0);
   options.raw = &raw;
@@ -134,7 +132,6 @@ static void too_many_buckets(void **state) {
 }
 
 static void orders_that_are_none(void **state) {
-  (void)state;
   int64_t zero = 0;
   static const struct {
     int64_t len, stride;
@@ -167,7 +164,6 @@ static void orders_that_are_none(void **state) {
 static void rows_that_do_not_lie_together(void **state) {
   gather_shuffle_options options = shuffled_options(1, 0);
   gather_error error = dirty_error();
-  (void)state;
   put_small("f.npy", "True");
   const gather_status status = run("f.npy", "o.npy", &options, NULL, NULL, NULL, &error);
   if (status != GATHER_UNSUPPORTED) fail_msg("status %d: %s", (int)status, error.message);
@@ -181,7 +177,6 @@ static void rows_that_do_not_lie_together(void **state) {
 
 /* Inputs are kept, unless the caller says that the output replaces the table. */
 static void outputs_that_are_inputs(void **state) {
-  (void)state;
   static const struct {
     int64_t raw_offset; /* -1 = not as raw bytes */
     bool in_place;
@@ -276,7 +271,6 @@ static void what_changes_is_noticed(void **state) {
   static int64_t rows[ROWS];
   gather_tensor order = {
       .data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS), .flags = GATHER_TENSOR_SHARED};
-  (void)state;
   static const struct {
     int32_t passes;
     gather_shuffle_step step;
@@ -358,7 +352,6 @@ static int64_t little(const unsigned char *at) {
 
 static void journals_that_others_wrote(void **state) {
   static int64_t rows[ROWS];
-  (void)state;
 #define STATE "step collect\nat 0\nfills 0\n" /* of three buckets */
   static const struct {
     const char *old, *new;
@@ -416,7 +409,6 @@ static void journals_that_others_wrote(void **state) {
 
 /* The number of passes of a journal, where the caller leaves it open. */
 static void passes_of_a_journal(void **state) {
-  (void)state;
   static const struct {
     const char *passes;
     gather_status status;
@@ -486,7 +478,6 @@ static void one_place_for_two(void) { overwrite(FOLDER "/places", (const uint32_
 static void folders_that_others_changed(void **state) {
   static int64_t rows[ROWS];
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
-  (void)state;
   for (int64_t k = 0; k < ROWS; k++) rows[k] = k * 13 % ROWS;
   static const struct {
     void (*change)(void);
@@ -552,7 +543,6 @@ static void begins_late(void *context, const gather_shuffle_progress *progress) 
 static void the_middle_of_a_pass(void **state) {
   static int64_t rows[LONG];
   gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(LONG)};
-  (void)state;
   for (int64_t k = 0; k < LONG; k++) rows[k] = k * 13 % ROWS;
   for (int32_t passes = 1; passes <= 2; passes++) {
     const gather_shuffle_step step = passes == 1 ? GATHER_SHUFFLE_ONLY_PASS : GATHER_SHUFFLE_FIRST_PASS;
@@ -576,7 +566,6 @@ static void the_middle_of_a_pass(void **state) {
 /* A program that was killed when the output had its name: the journal is left beside it. */
 static void finished_but_not_closed(void **state) {
   static char journal[1 << 16];
-  (void)state;
   enum { SAME, GONE, OTHER, LONGER, WAYS };
   for (int way = SAME; way < WAYS; way++) {
     gather_shuffle_options options = shuffled_options(19, 1);

@@ -9,15 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/wrapped.h"
 #include "table/shuffle/shuffled.h"
 
 static bool has_links = true;
 static int asked, renames_refused;
 static const char *race; /* a file that somebody else makes before the link */
 
-int __real_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+WRAPPED(int, linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags)) {
   asked++;
   if (race) {
     FILE *file = fopen(race, "w");
@@ -25,15 +24,13 @@ int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *
     assert_true(fputs("of somebody else", file) >= 0);
     assert_int_equal(fclose(file), 0);
   }
-  if (has_links) return __real_linkat(from_folder, from, to_folder, to, flags);
+  if (has_links) return REAL(linkat)(from_folder, from, to_folder, to, flags);
   errno = EPERM;
   return -1;
 }
 
-int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
-int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
-int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to) {
-  if (strcmp(from, "rows") != 0 || renames_refused == 0) return __real_renameat(from_folder, from, to_folder, to);
+WRAPPED(int, renameat, (int from_folder, const char *from, int to_folder, const char *to)) {
+  if (strcmp(from, "rows") != 0 || renames_refused == 0) return REAL(renameat)(from_folder, from, to_folder, to);
   renames_refused--;
   errno = EIO;
   return -1;
@@ -51,7 +48,6 @@ static gather_status run(bool resume, bool replace) {
 }
 
 static void a_new_file(void **state) {
-  (void)state;
   for (int links = 0; links < 2; links++) {
     has_links = links != 0;
     assert_status(run(false, false), GATHER_OK);
@@ -63,7 +59,6 @@ static void a_new_file(void **state) {
 
 /* It appears while the shuffle runs: it is kept, and the work is not lost. */
 static void a_file_of_somebody_else(void **state) {
-  (void)state;
   for (int links = 0; links < 2; links++) {
     char text[32] = "";
     has_links = links != 0, race = "o.npy";
@@ -83,7 +78,6 @@ static void a_file_of_somebody_else(void **state) {
 
 /* The name that was reserved is free again, and the rows are still there. */
 static void a_rename_that_fails(void **state) {
-  (void)state;
   for (int replace = 0; replace < 2; replace++) {
     has_links = false, renames_refused = 1;
     assert_status(run(false, replace != 0), GATHER_IO_ERROR);
@@ -98,7 +92,6 @@ static void a_rename_that_fails(void **state) {
 
 /* A program that was killed when the rows had the output's name too: they are the output. Another file in its place is kept. */
 static void killed_between_two_names(void **state) {
-  (void)state;
   enum { RIGHT, COPIED, ELSEWHERE, BOTH, WAYS };
   for (int way = RIGHT; way < WAYS; way++) {
     has_links = false, renames_refused = 1;
