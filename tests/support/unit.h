@@ -15,9 +15,6 @@
 
 #include "gather/gather.h"
 
-/* Most tests have no state, which cmocka passes to every one. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
 /* The lengths of a tensor as an array: DIMS(3, 4). */
 #define DIMS(...) ((const int64_t[]){__VA_ARGS__})
 
