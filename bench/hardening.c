@@ -116,7 +116,9 @@ static void quantised(build *b) {
 
 static void open_file(build *b) {
   gather_file *file = NULL;
-  must(b->gather_file_open(file_name, &file, NULL) == GATHER_OK, "gather_file_open failed");
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = file_name;
+  must(b->gather_file_open(&source, &file, NULL) == GATHER_OK, "gather_file_open failed");
   b->gather_file_close(file);
 }
 

@@ -4,12 +4,18 @@
 from __future__ import annotations
 
 MACHINE = {
-    "date": "date", "cpu": "CPU", "cpus": "CPUs in use", "hypervisor": "virtual machine", "caches": "caches of a CPU", "memory_gib": "memory, GiB",
-    "page_bytes": "page, bytes", "huge_pages": "huge pages", "disk": "disk", "model": "model", "file_system": "file system",
+    "date": "date", "cpu": "CPU", "cpus": "CPUs in use", "hypervisor": "virtual machine", "caches": "caches of a CPU",
+    "memory_gib": "memory, GiB", "page_bytes": "page, bytes", "huge_pages": "huge pages", "disk": "disk", "model": "model", "file_system": "file system",
     "read_ahead_kib": "readahead, KiB", "scheduler": "scheduler", "rotational": "rotational, as reported", "system": "system",
-    "compiler": "compiler", "build_type": "build type", "flags": "flags", "isa": "kernels used", "pool": "thread pool", "python": "Python",
-    "commit": "commit", "load": "load when it began", "server": "server", "network": "its network", "command": "command",
+    "compiler": "compiler", "build_type": "build type", "flags": "flags", "isa": "kernels used", "pool": "thread pool",
+    "python": "Python", "commit": "commit", "load": "load when it began", "server": "server", "network": "its network", "command": "command",
 }  # fmt: skip
+
+
+def opening(title: str, name: str, command: str) -> str:
+    """name: of the results; command: what made them."""
+    return (f"# {title}\n\nMade from [{name}.json](../{name}.json), the results of one run of `{command}`. docs/benchmarks.md says how it was "
+            "measured and how to read it. Rows in which libgather is slower than a peer are included.\n")  # fmt: skip
 
 
 def table(head: list[str], rows: list[list[str]], texts: int = 1) -> str:

@@ -3,39 +3,12 @@
 
 from __future__ import annotations
 
-from page_parts import machine, table
+from page_parts import machine, opening, table
 
 OURS = "libgather"
 
-HEAD = """\
-# Rows of files on a server: measurements
-
-Made from [{name}.json](../{name}.json), the results of `script/remote --bench`. {count} rows and fewer are taken from a file on a server, {connections} connections at most, through a
-relay that adds the round trip and limits the rate. Every way takes the same rows in the same run, one way after another in each of
-{rounds} rounds, and connects anew each time: the time contains opening the file and its connections. The figures are medians. The rows of
-every take are compared with those that were written.
-
-All ways are told the URL, the numbers of the rows and their length{told}.
-
-"""
-
-READ = """\
-## How to read the tables
-
-- *time* is in seconds, *times ours* is that time divided by libgather's: above 1, libgather is faster.
-- *requests* are those that the server answered, *MB* what passed the relay towards the client, headers included.
-- *open* is the most connections that were open at a time.
-- *CPU* is the time that the client computes, in seconds. Client, relay and server share {cpus} CPUs: where the CPU is the limit, a client
-  that needs less of it looks better than on a machine of its own.
-- The server keeps its files in memory. On a real one, what is read beyond the rows costs more than here.
-{relay}
-"""
-
-
 def number(value: float, digits: int = 3) -> str:
-    if value >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.{digits}g}"
 
 
 def line(row: dict) -> str:
@@ -92,16 +65,16 @@ def relay(results: dict) -> str:
     shares = [row["relay"] for row in results["rows"] if row["way"] == OURS and "relay" in row]
     if not shares:
         return ""
-    return f"- The relay, one thread in C, computed for {min(shares):.0%} to {max(shares):.0%} of the time of libgather's takes.\n"
+    return f"The relay, one thread in C, computed for {min(shares):.0%} to {max(shares):.0%} of the time of libgather's takes.\n"
 
 
 def page(results: dict, name: str) -> str:
     settings = results["settings"]
-    count = max(case["rows"] for case in results["cases"])
-    told = ("; the peers also know where the rows begin, and only libgather reads that from the file" if settings.get("told") else
-            ". Where the rows begin is in the header of the file, which takes each of them a request or two")  # fmt: skip
-    text = HEAD.format(name=name, count=f"{count:,}", connections=settings["connections"], rounds=settings["rounds"], told=told)
-    text += verdict(results) + "\n\n" + READ.format(cpus=results["machine"]["cpus"], relay=relay(results))
+    told = ("The peers are told where the rows begin; only libgather reads that from the file." if settings.get("told") else
+            "Where the rows begin is in the header of the file, which takes each of them a request or two.")  # fmt: skip
+    text = opening("Rows of files on a server", name, "script/remote --bench")
+    text += f"\n{settings['connections']} connections at most, medians of {settings['rounds']} rounds. {told}"
+    text += f"\n\n{verdict(results)}\n\n{relay(results)}\n"
     whats = {case["case"]: case for case in results["cases"]}
     for (case_name, rtt), rows in groups(results).items():
         case = whats[case_name]

@@ -10,36 +10,14 @@ import machines
 import pictures
 import results as folder
 import summary
-from page_parts import machine, table
+from page_parts import machine, opening, table
 from summary import as_kept, by, lost, number, percent, ratio_mean, share_mean, times
-
-HEAD = """# Benchmark: {cpu}
-
-This page and its pictures are made by `script/bench` from [{name}.json](../{name}.json), the results of one run.
-docs/benchmarks.md says how to run it and how to read it; [the list of pages](README.md) has the other machines. Rows in
-which libgather is slower than a peer are included; [a list of them is below](#slower-than-the-best-peer).
-
-Contents: [Summary](#summary) - [The machine](#the-machine) - [Hardware limits](#hardware-limits) -
-[Scaling](#scaling) - [Rows](#rows) - [Slower than the best peer](#slower-than-the-best-peer) - [Peers that were left
-out](#peers-that-were-left-out)
-"""
 
 MEANS = """Geometric means over the rows of a regime. *Fastest form*: usually `fresh_output`, whose output may hold anything after
 an error. *Transactional*: the default, whose output is then unchanged.
 """
 
 FASTEST, KEPT = "Fastest form", "Transactional"  # the forms of ours, as titles
-
-GROWTH = """## Scaling
-
-Elements of 4 bytes by indices of 8 bytes, random. These rows are separate: they are not part of the means above, nor of
-the pictures there, but they are listed below if libgather is slower. Against the size of the table: 1 Mi indices,
-streamed, as above. Against the number of indices: a table of 64 KiB, and call after call with the same buffers, so that
-few indices show the cost of a call. The C loop, the limit and *ours, from C* are called from C there, and everything
-else from Python, which adds some 20 ns per call; the C loop is compared with ours from C. Against threads: 4 Mi
-indices, streamed; NumPy, Arrow and the C loop always have one thread, JAX all CPUs.
-"""
-
 
 def verdicts(rows: list[dict], key: str = "best") -> str:
     return " / ".join(str(count) for count in summary.counts(rows, key)) if any(key in r for r in rows) else "-"
@@ -151,11 +129,11 @@ def not_run(results: dict) -> str:
 def page(results: dict, name: str, drawn: list[str]) -> str:
     rows = summary.in_means(results["rows"])
     curves = [r for r in results["rows"] if summary.is_curve(r)]
-    parts = [HEAD.format(cpu=machines.words(results["machine"]), name=name), "## Summary\n", MEANS]
+    parts = [opening(f"Benchmark: {machines.words(results['machine'])}", name, "script/bench"), "## Summary\n", MEANS]
     for found, how in ((rows, FASTEST), (as_kept(rows), KEPT)):
         parts += [f"### {how}, by regime\n", summaries(found)]
     parts += [fastest(rows), *(picture(name, one) for one in drawn if one in pictures.WHAT)]
-    parts += ["## The machine\n", about(results), "## Hardware limits\n", ceilings(results), GROWTH]
+    parts += ["## The machine\n", about(results), "## Hardware limits\n", ceilings(results), "## Scaling\n"]
     parts += [picture(name, one) for one in drawn if one in growth.CURVES]
     parts += ["" if curves else "This run does not include these rows; a full run does.\n", not_run(results), by_regime(curves)]
     parts += ["## Rows\n", by_regime(rows)]

@@ -23,7 +23,7 @@ import tables_pictures
 import tables_summary
 from calls import NEW, OUT
 from page_parts import table
-from summary import as_kept, by, lost, number, percent, times
+from summary import as_kept, by, lost, percent, times
 
 PAGE = "docs/benchmarks.md"
 PICTURES = "docs/pictures"

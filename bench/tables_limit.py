@@ -191,11 +191,6 @@ def proof(limit, bytes_: int) -> dict:
     had, killed = want(less), want(more)
     ended = f"signal {killed} ({signal.Signals(killed).name})" if killed > 1 else "an error" if killed else "nothing"
     return {
-        "what": limit.what,
-        "bytes": limit.number("limit"),
-        "in_force": had == 0 and killed != 0,
-        "less": less,
-        "less_was_had": had == 0,
-        "more": more,
-        "more_ended": ended,
+        "what": limit.what, "bytes": limit.number("limit"), "in_force": had == 0 and killed != 0, "less": less, "less_was_had": had == 0,
+        "more": more, "more_ended": ended,
     }

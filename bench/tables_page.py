@@ -9,11 +9,19 @@ from pathlib import Path
 import results as folder
 import tables_pictures
 import tables_summary as summary
-from page_parts import machine, table
+from page_parts import machine, opening, table
 from summary import number, percent
 from tables_cases import ORDERS, size_name
 from tables_summary import AUTO, COLD, MEMCPY, MEMMAP, OWN_CACHE, RESIDENT, WARM
-from tables_text import HEAD, MEMORY, READ, RUN
+
+
+MEMORY = """Rows of {row} by Zipf's law from the cold file, {batch} at a time, for {seconds} s. Every 50 ms, a sample of what the
+system counts for the process: private memory and mapped pages of files, minus what it was before the table was opened.
+The output is not included. *With the page cache* is how much more the whole run uses than before, as its limit counts
+it: pages of a file that the system keeps after reading belong to no process, and are dropped when somebody needs the
+memory.
+
+"""
 
 
 def times(value: float) -> str:
@@ -35,10 +43,10 @@ def mib(bytes_: float) -> str:
 def limit_of(results: dict) -> str:
     about, size = results["limit"], size_name(results["settings"]["bytes"])
     if not about["in_force"]:
-        return (f"**No limit was in force**: this run was made with `--no-limit`. The file has {size}; nothing here says what happens if "
-                "memory is short.\n")  # fmt: skip
-    return (f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size}. Page cache, mappings and private memory all count. "
-            f"It was tested before the run: a process that requested {size_name(about['less'])} received it, one that requested "
+        return (f"**No limit was in force**: this run was made with `--no-limit`. The file has {size}; nothing here says what "
+                "happens if memory is short.\n")  # fmt: skip
+    return (f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size}. Page cache, mappings and private memory "
+            f"all count. It was tested before the run: a process that requested {size_name(about['less'])} received it, one that requested "
             f"{size_name(about['more'])} was killed ({about['more_ended']}). At the end the largest observed use was {mib(about['peak'])}.\n")
 
 
@@ -168,9 +176,6 @@ def not_reached(results: dict) -> str:
 
 
 def page(results: dict, name: str, drawn: list[str]) -> str:
-    from tables_cases import RUN as CLUSTER
-    from tables_file import HEAD as BEGINS
-
     settings = results["settings"]
     cold, warm, resident = (summary.of_state(results, state) for state in (COLD, WARM, RESIDENT))
 
@@ -182,7 +187,10 @@ def page(results: dict, name: str, drawn: list[str]) -> str:
         ["pread pool", "C: that many threads, one pread per row, through the page cache or with direct I/O; the best of [six](#the-disk)"]
     )
     parts = [
-        HEAD.format(name=name, file=size_name(settings["bytes"]), memory=size_name(settings["memory"])),
+        opening("Rows of a file larger than memory", name, "script/bench tables"),
+        f"A file of {size_name(settings['bytes'])}, taken from by programs that may use {size_name(settings['memory'])} of memory. Medians of "
+        f"{settings['rounds']} rounds (cold) or {settings['warm_rounds']} (warm, a working set of {mib(settings['working_set'])}); slow ways get "
+        f"{number(settings['slow_seconds'])} s of a cold round.\n",
         "## Summary\n",
         in_short(results),
         *pictures("tables-cold.svg", "tables-warm.svg"),
@@ -190,12 +198,8 @@ def page(results: dict, name: str, drawn: list[str]) -> str:
         machine(results, f"{len(results['rows'])} rows"),
         "## The memory limit\n",
         limit_of(results),
-        RUN,
-        READ.format(
-            head=BEGINS, run=CLUSTER, slow=number(settings["slow_seconds"]), working=mib(settings["working_set"]),
-            rounds=settings["rounds"], warm_rounds=settings["warm_rounds"],
-        )
-        + table(["who", "how"], given, 2),
+        "## How each is called\n",
+        table(["who", "how"], given, 2),
         "## The disk\n",
         disk_part(results),
         "## Cold\n",

@@ -155,10 +155,7 @@ def names(results: dict) -> list[str]:
     """The pictures that these results give."""
     there = {COLD: bool(panels(results, COLD)), WARM: bool(panels(results, WARM))}
     wanted = {
-        "tables-cold.svg": there[COLD],
-        "tables-warm.svg": there[WARM],
-        "tables-read.svg": there[COLD],
-        "tables-memory.svg": bool(results["memory"]),
-        "tables-depth.svg": bool(results["depths"]),
+        "tables-cold.svg": there[COLD], "tables-warm.svg": there[WARM], "tables-read.svg": there[COLD],
+        "tables-memory.svg": bool(results["memory"]), "tables-depth.svg": bool(results["depths"]),
     }
     return [name for name in WHAT if wanted[name]]

@@ -193,17 +193,9 @@ def run(asked: argparse.Namespace) -> dict:
     finally:
         limit.leave()
     told = {
-        "quick": asked.quick,
-        "memory": asked.memory,
-        "bytes": asked.bytes,
-        "small_bytes": small.bytes,
-        "ceiling": asked.ceiling,
-        "rounds": settings.rounds,
-        "warm_rounds": settings.warm_rounds,
-        "working_set": settings.working_set,
-        "slow_seconds": settings.cold_ns / 1e9,
-        "seconds": round(time.monotonic() - start, 1),
-        "write_bytes_s": speed,
+        "quick": asked.quick, "memory": asked.memory, "bytes": asked.bytes, "small_bytes": small.bytes, "ceiling": asked.ceiling,
+        "rounds": settings.rounds, "warm_rounds": settings.warm_rounds, "working_set": settings.working_set,
+        "slow_seconds": settings.cold_ns / 1e9, "seconds": round(time.monotonic() - start, 1), "write_bytes_s": speed,
     }
     peers = [{"way": way.name, "kind": way.kind, "how": way.how} for way in ways]
     return {"machine": about, "limit": proof, "settings": told, "peers": peers, **found}

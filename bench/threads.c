@@ -203,7 +203,9 @@ int main(int argc, char **argv) {
     return 1;
   }
   const gather_executor *executor = gather_pool_executor(pool);
-  printf("thread pool %s, %d CPUs\n", gather_pool_library(), (int)gather_cpu_count());
+  gather_machine machine = GATHER_MACHINE_INIT;
+  gather_machine_describe(&machine);
+  printf("thread pool %s, %d CPUs\n", machine.pool, (int)machine.cpus);
   for (int64_t idle = 0; idle <= 10000; idle = idle ? idle * 10 : 100) wake(executor, idle, quick ? 11 : 301);
   const int64_t rows[] = {4, 64, 1024};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) gains(executor, rows[i], 256 * KIB, quick ? 3 : 31);

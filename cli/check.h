@@ -19,8 +19,7 @@ void gather_cli_check_json(const gather_cli_args *args, const gather_model *mode
                            const gather_check_advice *advice, int64_t only);
 
 /* "1 ScatterND node" on stdout, and words after it: nodes that take indices and are not checked. Nothing if there are none. */
-GATHER_CHECKED gather_status gather_cli_put_not_checked(const gather_model *model, const char *behind,
-                                                        gather_error *error);
+void gather_cli_put_not_checked(const gather_model *model, const char *behind);
 /* A line on stdout for each file that is missing or too short, with how many tensors need it. */
 GATHER_CHECKED gather_status gather_cli_put_unreadable(const gather_file *file, gather_error *error);
 struct gather_cli_json;

@@ -77,17 +77,18 @@ static void json_indices(gather_cli_json *json, const gather_model_node *node) {
 
 void gather_cli_json_runtimes(gather_cli_json *json, const gather_model_node *node) {
   gather_cli_json_object(json, "runtimes");
-  for (size_t i = 0; i < gather_runtime_count(); i++)
+  for (size_t i = 0; gather_runtime_name(i); i++)
     gather_cli_json_string(json, gather_runtime_name(i), gather_runtime_behaviour(i, node));
   gather_cli_json_object_end(json);
 }
 
 void gather_cli_json_not_checked(gather_cli_json *json, const gather_model *model) {
   gather_cli_json_array(json, "not_checked");
-  for (int64_t i = 0; i < gather_model_not_checked_count(model); i++) {
+  const gather_model_info *info = gather_model_describe(model);
+  for (int64_t i = 0; i < info->not_checked_count; i++) {
     gather_cli_json_object(json, NULL);
-    gather_cli_json_string(json, "op", gather_model_not_checked_op(model, i));
-    gather_cli_json_int(json, "count", gather_model_not_checked_nodes(model, i));
+    gather_cli_json_string(json, "op", info->not_checked[i].op);
+    gather_cli_json_int(json, "count", info->not_checked[i].nodes);
     gather_cli_json_object_end(json);
   }
   gather_cli_json_array_end(json);
@@ -149,30 +150,31 @@ static void json_node(gather_cli_json *json, const gather_advice *advice, const 
   gather_cli_json_object_end(json);
 }
 
-static int64_t count_of(const gather_check *check, int64_t only, gather_verdict verdict) {
-  return only < 0 ? gather_check_verdicts(check, verdict) : gather_check_at(check, only)->verdict == verdict;
+/* How many nodes have a verdict: of all, or of the only one that is shown. */
+static int64_t count_of(int64_t all, const gather_check *check, int64_t only, gather_verdict verdict) {
+  return only < 0 ? all : gather_check_at(check, only)->verdict == verdict;
 }
 
 void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check,
                            const gather_check_advice *advice, int64_t only) {
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "check");
-  gather_cli_json_string(&json, "model", gather_cli_shown_name(args, gather_model_file(model)));
-  gather_cli_json_string(&json, "format", gather_file_format(gather_model_file(model)));
+  gather_cli_json_string(&json, "model", gather_cli_shown_name(args, gather_model_describe(model)->file));
+  gather_cli_json_string(&json, "format", gather_file_format(gather_model_describe(model)->file));
   gather_cli_json_array(&json, "nodes");
-  for (int64_t i = 0; i < gather_check_count(check); i++)
+  for (int64_t i = 0; i < gather_check_describe(check)->count; i++)
     if (only < 0 || only == i) json_node(&json, gather_check_advice_at(advice, i), gather_check_at(check, i));
   gather_cli_json_array_end(&json);
-  gather_cli_json_int(&json, "ok", count_of(check, only, GATHER_VERDICT_OK));
-  gather_cli_json_int(&json, "unknown", count_of(check, only, GATHER_VERDICT_UNKNOWN));
-  gather_cli_json_int(&json, "bad", count_of(check, only, GATHER_VERDICT_BAD));
+  const gather_check_info *info = gather_check_describe(check);
+  gather_cli_json_int(&json, "ok", count_of(info->ok, check, only, GATHER_VERDICT_OK));
+  gather_cli_json_int(&json, "unknown", count_of(info->unknown, check, only, GATHER_VERDICT_UNKNOWN));
+  gather_cli_json_int(&json, "bad", count_of(info->bad, check, only, GATHER_VERDICT_BAD));
   gather_cli_json_not_checked(&json, model);
-  gather_cli_json_unreadable(&json, gather_model_file(model));
-  if (gather_check_contradiction_count(check) > 0) {
-    const char *text;
+  gather_cli_json_unreadable(&json, gather_model_describe(model)->file);
+  if (info->contradiction_count > 0) {
     gather_cli_json_array(&json, "contradictions");
-    for (int64_t i = 0; (text = gather_check_contradiction(check, i)) != NULL; i++)
-      gather_cli_json_string(&json, NULL, text);
+    for (int64_t i = 0; i < info->contradiction_count; i++)
+      gather_cli_json_string(&json, NULL, info->contradictions[i]);
     gather_cli_json_array_end(&json);
   }
   gather_cli_json_finish(&json);

@@ -23,12 +23,17 @@ void gather_cli_advice_write(void *context, const gather_advice *advice, char *t
                            dims ? 200 : 60, advice->names[i], dims ? "LENGTH" : "TENSOR");
 }
 
-gather_status gather_cli_put_not_checked(const gather_model *model, const char *behind, gather_error *error) {
-  char *text = NULL;
-  GATHER_CLI_TRY(gather_model_not_checked_text(model, &text, error));
-  if (*text) printf("%s%s", text, behind);
-  gather_text_free(text);
-  return GATHER_OK;
+void gather_cli_put_not_checked(const gather_model *model, const char *behind) {
+  const gather_model_info *info = gather_model_describe(model);
+  for (int64_t i = 0, count = info->not_checked_count; i < count; i++) {
+    const gather_model_not_checked *row = &info->not_checked[i];
+    printf("%s%lld %s %s",
+           i == 0           ? ""
+           : i == count - 1 ? " and "
+                            : ", ",
+           (long long)row->nodes, row->op, row->nodes == 1 ? "node" : "nodes");
+  }
+  if (info->not_checked_count > 0) fputs(behind, stdout);
 }
 
 gather_status gather_cli_put_unreadable(const gather_file *file, gather_error *error) {

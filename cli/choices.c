@@ -65,7 +65,7 @@ static bool has_rules(const gather_cli_command *command, const gather_op *op) {
 
 /* Each name once: onnx-13 is a version of both operators. */
 static const char *rules_word(const gather_cli_command *command, int i) {
-  for (size_t k = 0; k < gather_op_count(); k++) {
+  for (size_t k = 0; gather_op_at(k); k++) {
     const gather_op *op = gather_op_at(k);
     bool seen = !has_rules(command, op);
     for (size_t j = 0; j < k && !seen; j++)

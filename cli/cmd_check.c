@@ -38,7 +38,7 @@ static gather_status put_text(const gather_cli_args *args, const check_call *c, 
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
   char *text = NULL;
   size_t bytes = 0;
-  options.name = gather_cli_shown_name(args, gather_model_file(c->model.model));
+  options.name = gather_cli_shown_name(args, gather_model_describe(c->model.model)->file);
   options.advice = c->advice;
   options.writer = gather_cli_advice_write;
   options.only_bad = args->value[GATHER_CLI_QUIET] != NULL;
@@ -58,7 +58,7 @@ static gather_status answer(const gather_cli_args *args, const check_call *c, ga
 
 /* 1 if a node is bad, with --strict also if one is unknown; nodes that are not executed have no verdict. */
 static int verdict(const gather_cli_args *args, const check_call *c) {
-  for (int64_t i = 0; i < gather_check_count(c->check); i++) {
+  for (int64_t i = 0; i < gather_check_describe(c->check)->count; i++) {
     const gather_model_node *node = gather_check_at(c->check, i);
     if (c->node >= 0 && c->node != i) continue;
     if (node->verdict == GATHER_VERDICT_BAD) return 1;

@@ -129,7 +129,7 @@ static int report_bad(const gather_cli_explain *ex) {
   const gather_error *bad = gather_explain_facts_of(ex->drawing)->error;
   if (!bad) return 0;
   (void)fflush(stdout); /* before stderr, wherever the two streams go */
-  return args->value[GATHER_CLI_JSON] ? gather_status_exit_code(bad->status) : gather_cli_report(args, bad);
+  return args->value[GATHER_CLI_JSON] ? gather_cli_exit_code(bad->status) : gather_cli_report(args, bad);
 }
 
 int gather_cli_cmd_explain(const gather_cli_args *args) {

@@ -83,8 +83,8 @@ static void put_node(const gather_model_node *node) {
   if (!*node->name) printf("_%" PRId64, node->number);
 }
 
-static gather_status text_nodes(const gather_model *model, const gather_check *check, gather_error *error) {
-  int64_t count = gather_check_count(check);
+static void text_nodes(const gather_model *model, const gather_check *check) {
+  int64_t count = gather_check_describe(check)->count;
   if (count > 0) printf("%" PRId64 " gather %s\n", count, count == 1 ? "node" : "nodes");
   for (int64_t i = 0; i < count && i < SHOWN; i++) {
     const gather_model_node *node = gather_check_at(check, i);
@@ -97,7 +97,7 @@ static gather_status text_nodes(const gather_model *model, const gather_check *c
     putchar('\n');
   }
   if (count > SHOWN) printf("... and %" PRId64 " more gather nodes; gather check --json lists all\n", count - SHOWN);
-  return gather_cli_put_not_checked(model, ", not covered by gather check\n", error);
+  gather_cli_put_not_checked(model, ", not covered by gather check\n");
 }
 
 /* The parts of a split model that are missing. */
@@ -138,7 +138,8 @@ static gather_status text_file(const gather_cli_args *args, const gather_file *f
   text_more(count, "tensors");
   text_missing(file);
   if (count > SHOWN) GATHER_CLI_TRY(gather_cli_put_unreadable(file, error));
-  return check ? text_nodes(model, check, error) : GATHER_OK;
+  if (check) text_nodes(model, check);
+  return GATHER_OK;
 }
 
 /* A model that runtimes refuse has no list of nodes; refused: why; "". */
@@ -168,7 +169,7 @@ static gather_status print_file(const gather_cli_args *args, const gather_file *
     if (!only || only == gather_file_at(file, i)) json_tensor(&json, codecs, gather_file_at(file, i));
   gather_cli_json_array_end(&json);
   json_missing(&json, file);
-  gather_cli_json_int(&json, "gather_nodes", model ? gather_model_node_count(model) : 0);
+  gather_cli_json_int(&json, "gather_nodes", model ? gather_model_describe(model)->node_count : 0);
   if (model) gather_cli_json_not_checked(&json, model);
   if (*refused) gather_cli_json_string(&json, "not_valid", refused);
   gather_cli_json_finish(&json);
@@ -219,11 +220,11 @@ static void json_formats(void) {
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "info");
   gather_cli_json_array(&json, "formats");
-  for (size_t i = 0; i < gather_format_count(); i++) {
+  for (size_t i = 0; gather_format_at(i); i++) {
     gather_cli_json_object(&json, NULL);
-    gather_cli_json_string(&json, "name", gather_format_name(i));
-    gather_cli_json_words(&json, "abilities", gather_format_abilities(i));
-    gather_cli_json_words(&json, "extensions", gather_format_extensions(i));
+    gather_cli_json_string(&json, "name", gather_format_at(i)->name);
+    gather_cli_json_words(&json, "abilities", gather_format_at(i)->abilities);
+    gather_cli_json_words(&json, "extensions", gather_format_at(i)->extensions);
     gather_cli_json_object_end(&json);
   }
   gather_cli_json_array_end(&json);
@@ -231,8 +232,9 @@ static void json_formats(void) {
 }
 
 static void text_formats(void) {
-  for (size_t i = 0; i < gather_format_count(); i++)
-    printf("%-17s %-10s  %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
+  const gather_format_info *format;
+  for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++)
+    printf("%-17s %-10s  %s\n", format->name, format->abilities, format->extensions);
   printf(
       "\nThe format of an input file is detected from its content, not from its name; raw\n"
       "bytes need --type and --shape.\n"
@@ -274,13 +276,15 @@ static void text_engines(void) {
 }
 
 static void json_program(const char *command) {
+  gather_machine machine = GATHER_MACHINE_INIT;
   gather_cli_json json = gather_cli_json_begin(stdout);
+  gather_machine_describe(&machine);
   gather_cli_json_string(&json, "command", command);
   gather_cli_json_string(&json, "version", gather_version());
-  gather_cli_json_words(&json, "cpu_features", gather_cpu_features());
-  gather_cli_json_string(&json, "kernels", gather_isa_name());
-  gather_cli_json_int(&json, "threads", gather_cpu_count());
-  gather_cli_json_string(&json, "pool", gather_pool_library());
+  gather_cli_json_words(&json, "cpu_features", machine.cpu_features);
+  gather_cli_json_string(&json, "kernels", machine.isa);
+  gather_cli_json_int(&json, "threads", machine.cpus);
+  gather_cli_json_string(&json, "pool", machine.pool);
   json_engines(&json);
   gather_cli_json_finish(&json);
 }
@@ -290,7 +294,9 @@ int gather_cli_cmd_version(const gather_cli_args *args) {
     json_program("version");
     return 0;
   }
-  printf("gather %s\ncpu features: %s\nkernels: %s\n", gather_version(), gather_cpu_features(), gather_isa_name());
+  gather_machine machine = GATHER_MACHINE_INIT;
+  gather_machine_describe(&machine);
+  printf("gather %s\ncpu features: %s\nkernels: %s\n", gather_version(), machine.cpu_features, machine.isa);
   return 0;
 }
 
@@ -299,8 +305,10 @@ static void info_program(const gather_cli_args *args) {
     json_program("info");
     return;
   }
+  gather_machine machine = GATHER_MACHINE_INIT;
   gather_cli_cmd_version(args);
-  printf("threads: %" PRId32 "\nthread pool: %s\n", gather_cpu_count(), gather_pool_library());
+  gather_machine_describe(&machine);
+  printf("threads: %" PRId32 "\nthread pool: %s\n", machine.cpus, machine.pool);
   text_engines();
 }
 

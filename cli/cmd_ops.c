@@ -94,17 +94,16 @@ static void text_op(const gather_op *op) {
 }
 
 int gather_cli_cmd_ops(const gather_cli_args *args) {
-  size_t count = gather_op_count();
   if (args->value[GATHER_CLI_JSON]) {
     gather_cli_json json = gather_cli_json_begin(stdout);
     gather_cli_json_string(&json, "command", "ops");
     gather_cli_json_array(&json, "ops");
-    for (size_t i = 0; i < count; i++) json_op(&json, gather_op_at(i));
+    for (size_t i = 0; gather_op_at(i); i++) json_op(&json, gather_op_at(i));
     gather_cli_json_array_end(&json);
     gather_cli_json_finish(&json);
     return 0;
   }
-  for (size_t i = 0; i < count; i++) text_op(gather_op_at(i));
+  for (size_t i = 0; gather_op_at(i); i++) text_op(gather_op_at(i));
   printf(
       "\nnegative: indices below 0 count from the end. off axis: how the lengths of\n"
       "INDICES must compare with DATA's. tuples: the last dimension of INDICES has the\n"

@@ -103,7 +103,7 @@ int gather_cli_cmd_run(const gather_cli_args *args) {
   gather_error error;
   gather_status status = run_all(&run, &error);
   bool mismatch = status == GATHER_MISMATCH;
-  int code = gather_status_exit_code(status);
+  int code = gather_cli_exit_code(status);
   if (status == GATHER_OK || mismatch) gather_cli_run_answer(&run, mismatch ? &error : NULL);
   if (status != GATHER_OK && !(mismatch && args->value[GATHER_CLI_JSON]))
     code = gather_cli_report_node(args, &error, run.failed_node ? run.failed_node : "");

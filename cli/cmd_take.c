@@ -24,8 +24,11 @@ enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
 static bool is_descr(const char *name) {
   static const int64_t NOTHING[1] = {0};
   const gather_raw probe = {.type = name, .rank = 1, .shape = NOTHING};
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   gather_file *file = NULL;
-  gather_status status = gather_file_raw_from_memory("", 0, name, &probe, &file, NULL);
+  source.memory = "";
+  source.raw = &probe;
+  gather_status status = gather_file_open(&source, &file, NULL);
   gather_file_close(file);
   return status == GATHER_OK;
 }
@@ -51,17 +54,21 @@ static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
  * counts. */
 gather_status gather_cli_job_describe(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
-  job->writing = (gather_writing){.fd = STDOUT_FILENO,
-                                  .format = job->format,
-                                  .type = data->tensor.type,
+  static const gather_file_target INIT = GATHER_FILE_TARGET_INIT;
+  job->writing = (gather_writing){.type = data->tensor.type,
                                   .item_bytes = data->tensor.item_bytes,
                                   .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
                                   .name = job->out.name ? job->out.name : data->name,
                                   .rank = 1, /* without elements, until the shape is known */
                                   .shape = job->shape};
-  GATHER_CLI_TRY(gather_cli_size(job->args, GATHER_CLI_ALIGN, 1, 0, &job->writing.align_bytes, error));
+  job->target = INIT;
+  job->target.fd = STDOUT_FILENO;
+  job->target.format = job->format;
+  job->target.tensors = &job->writing;
+  job->target.no_sync = job->args->value[GATHER_CLI_NO_SYNC] != NULL;
+  GATHER_CLI_TRY(gather_cli_size(job->args, GATHER_CLI_ALIGN, 1, 0, &job->target.align_bytes, error));
   GATHER_CLI_TRY(keep_descr(job, error));
-  gather_status status = job->format ? gather_writer_check(&job->writing, error) : GATHER_OK;
+  gather_status status = job->format ? gather_writer_check(&job->target, error) : GATHER_OK;
   return job->to_stdout || status == GATHER_UNSUPPORTED || status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
@@ -157,10 +164,10 @@ gather_status gather_cli_job_spare(const gather_cli_job *job, gather_error *erro
 
 gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error) {
   if (!job->format || job->to_stdout) return GATHER_OK;
-  job->writing.path = job->output;
-  job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
+  job->target.path = job->output;
+  job->target.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
   GATHER_CLI_TRY(gather_cli_job_spare(job, error));
-  return gather_writer_check(&job->writing, error);
+  return gather_writer_check(&job->target, error);
 }
 
 gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
@@ -189,10 +196,10 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
 /* The temporary file is registered before a signal can arrive, which would leave it behind. */
 gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error) {
   gather_cli_writing_hold();
-  gather_status status = job->through.table
-                             ? gather_writer_create_parts(&job->writing, job->through.window_bytes, &job->writer, error)
-                             : gather_writer_create(&job->writing, &job->writer, error);
-  gather_cli_writing_begin(job->args, job->writer);
+  job->target.parts = job->through.table != NULL;
+  job->target.window_bytes = job->through.window_bytes;
+  gather_status status = gather_writer_create(&job->target, &job->writer, error);
+  gather_cli_writing_begin(job->writer);
   return status;
 }
 
@@ -213,7 +220,7 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_job_workers(job, error));
   run.data = job->data.tensor.tensor.data;
   run.indices = job->indices.tensor.tensor.data;
-  run.out = job->writer ? gather_writer_data(job->writer) : NULL;
+  run.out = job->writer ? gather_writer_data_at(job->writer, 0) : NULL;
   run.executor = &job->progress.executor;
   run.bad_count = &job->bad_count;
   run.fresh_output = true; /* it is removed on an error */

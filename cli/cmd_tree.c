@@ -74,7 +74,7 @@ static gather_status prepare(tree *t, gather_error *error) {
 static gather_status trace(tree *t, gather_error *error) {
   gather_cli_job *job = &t->job;
   gather_tensor out = job->data.tensor.tensor;
-  out.data = gather_writer_data(job->writer);
+  out.data = gather_writer_data_at(job->writer, 0);
   out.strides = NULL;
   out.flags &= (uint32_t)GATHER_TENSOR_BYTE_SWAPPED;
   GATHER_CLI_TRY(gather_cli_job_workers(job, error));

@@ -28,8 +28,10 @@ static void say_tensor(const gather_cli_unfinished *line, const char *at, const 
 static void say_tensors(const gather_cli_unfinished *line, const char *at, const char *path, const char *name) {
   char prefix[512];
   gather_file *file = NULL;
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   size_t before = (size_t)(name - at);
-  if (before >= sizeof prefix || gather_file_open(path, &file, NULL) != GATHER_OK) return;
+  source.path = path;
+  if (before >= sizeof prefix || gather_file_open(&source, &file, NULL) != GATHER_OK) return;
   memcpy(prefix, at, before);
   prefix[before] = 0;
   for (int64_t i = 0; i < gather_file_len(file); i++) say_tensor(line, at, prefix, gather_file_at(file, i));
@@ -66,7 +68,9 @@ static gather_model *open_model(const gather_cli_unfinished *line) {
   gather_model *model = NULL;
   const char *path = line->argument_count > 0 ? line->argument[0] : "-";
   if (strcmp(path, "-") == 0 || gather_cli_source_streams(path)) return NULL;
-  return gather_model_open(path, &model, NULL) == GATHER_OK ? model : NULL;
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  return gather_model_open(&source, &model, NULL) == GATHER_OK ? model : NULL;
 }
 
 static void say_pair(const gather_cli_unfinished *line, const char *name) {
@@ -84,9 +88,11 @@ static void complete_pair(const gather_cli_unfinished *line, bool inputs) {
   }
   gather_cli_complete_begin(line, GATHER_CLI_COMPLETE_NONE, line->value);
   gather_model *model = open_model(line);
-  int64_t count = !model ? 0 : inputs ? gather_model_input_count(model) : gather_model_output_count(model);
-  for (int64_t i = 0; i < count; i++)
-    say_pair(line, inputs ? gather_model_input_name(model, i) : gather_model_output_name(model, i));
+  if (model) {
+    const gather_model_info *info = gather_model_describe(model);
+    const int64_t count = inputs ? info->input_count : info->output_count;
+    for (int64_t i = 0; i < count; i++) say_pair(line, inputs ? info->inputs[i] : info->outputs[i]);
+  }
   gather_model_close(model);
 }
 
@@ -95,7 +101,7 @@ static void complete_node(const gather_cli_unfinished *line) {
   gather_cli_complete_begin(line, GATHER_CLI_COMPLETE_NONE, line->value);
   gather_model *model = open_model(line);
   if (model && gather_model_check(model, NULL, &check, NULL) == GATHER_OK)
-    for (int64_t i = 0; i < gather_check_count(check); i++) {
+    for (int64_t i = 0; i < gather_check_describe(check)->count; i++) {
       const gather_model_node *node = gather_check_at(check, i);
       if (node->name && *node->name) gather_cli_complete_word(line, line->value, node->name, node->op);
     }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "report.h"
 #include "show.h"
 #include "signals.h"
 
@@ -41,7 +42,7 @@ int gather_cli_ending_lost(void) {
   ssize_t written = write(lost_descriptor, lost_answer, lost_bytes);
   (void)written;
   gather_cli_signals_put_note();
-  return gather_status_exit_code(GATHER_IO_ERROR);
+  return gather_cli_exit_code(GATHER_IO_ERROR);
 }
 
 void gather_cli_ending_prepare(const gather_cli_args *args) {

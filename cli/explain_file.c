@@ -12,11 +12,15 @@
 gather_status gather_cli_explain_write(const gather_cli_args *args, const char *path, const char *bytes, size_t count,
                                        gather_error *error) {
   gather_writer *writer = NULL;
-  const bool replace = args->value[GATHER_CLI_FORCE] != NULL;
+  gather_file_target target = GATHER_FILE_TARGET_INIT;
+  target.path = path;
+  target.replace = args->value[GATHER_CLI_FORCE] != NULL;
+  target.no_sync = args->value[GATHER_CLI_NO_SYNC] != NULL;
+  target.bytes = (int64_t)count;
   gather_cli_writing_hold();
-  gather_status status = gather_writer_create_bytes(path, replace, (int64_t)count, &writer, error);
-  gather_cli_writing_begin(args, writer);
+  gather_status status = gather_writer_create(&target, &writer, error);
+  gather_cli_writing_begin(writer);
   if (status != GATHER_OK) return status;
-  if (count > 0) memcpy(gather_writer_data(writer), bytes, count);
+  if (count > 0) memcpy(gather_writer_data_at(writer, 0), bytes, count);
   return gather_cli_writing_end(writer, error);
 }

@@ -24,7 +24,7 @@ static gather_status check_line(const gather_cli_args *args, gather_error *error
 
 /* Parses the V of fill=V as one element of the node's data. */
 static gather_status read_fill(gather_cli_explain *ex, gather_error *error) {
-  const gather_operand *data = &gather_model_operands_node(ex->operands)->data;
+  const gather_operand *data = &gather_model_operands_describe(ex->operands)->node->data;
   const gather_type_info *type = gather_type_get(data->type != GATHER_TYPE_NONE ? data->type : GATHER_TYPE_INT64);
   gather_file_tensor *like = &ex->job.data.tensor;
   like->type_name = type->name;
@@ -59,7 +59,7 @@ gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *err
   GATHER_CLI_TRY(read_fill(ex, error));
   gather_cli_explain_policy(ex);
   told.fill_text = ex->job.fill;
-  told.model_name = gather_cli_shown_name(args, gather_model_file(ex->model.model));
+  told.model_name = gather_cli_shown_name(args, gather_model_describe(ex->model.model)->file);
   told.writer = gather_cli_advice_write;
   return gather_explain_create_node(ex->operands, &ex->job.options, &told, &ex->drawing, error);
 }

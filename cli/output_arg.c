@@ -29,10 +29,10 @@ static bool has_word(const char *list, const char *word) {
 
 static gather_status fail_extension(const char *argument, const char *option, gather_error *error) {
   char known[200] = "";
-  for (size_t i = 0; i < gather_format_count(); i++) {
+  for (size_t i = 0; gather_format_at(i); i++) {
     const size_t len = strlen(known);
-    if (has_word(gather_format_abilities(i), "write"))
-      (void)snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", gather_format_extensions(i));
+    if (has_word(gather_format_at(i)->abilities, "write"))
+      (void)snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", gather_format_at(i)->extensions);
   }
   return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the extension selects the format; supported are %s", option,
                          argument, known);
@@ -51,9 +51,9 @@ gather_status gather_cli_out_read(const char *argument, const char *option, gath
     return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the tensor's name is missing after the colon", option,
                            argument);
   const char *slash = gather_cli_slash(out->path), *dot = strrchr(slash ? slash : out->path, '.');
-  for (size_t i = 0; dot && i < gather_format_count() && !out->format; i++)
-    if (has_word(gather_format_abilities(i), "write") && has_word(gather_format_extensions(i), dot))
-      out->format = gather_format_name(i);
+  const gather_format_info *format;
+  for (size_t i = 0; dot && !out->format && (format = gather_format_at(i)) != NULL; i++)
+    if (has_word(format->abilities, "write") && has_word(format->extensions, dot)) out->format = format->name;
   return out->format ? GATHER_OK : fail_extension(argument, option, error);
 }
 

@@ -73,6 +73,17 @@ int gather_cli_report(const gather_cli_args *args, const gather_error *error) {
   return gather_cli_report_node(args, error, "");
 }
 
+int gather_cli_exit_code(gather_status status) {
+  switch (status) {
+#define GATHER_STATUS(ENUM, number, name, exit_code, sentence) \
+  case GATHER_##ENUM:                                          \
+    return exit_code;
+#include "gather/status.def"
+#undef GATHER_STATUS
+  }
+  return 1;
+}
+
 int gather_cli_report_node(const gather_cli_args *args, const gather_error *error, const char *node) {
   char hint[256];
   gather_error shown = *error;
@@ -87,7 +98,7 @@ int gather_cli_report_node(const gather_cli_args *args, const gather_error *erro
     put_line("\033[1;31m", "error", error->message);
     if (hint[0]) put_line("\033[1;36m", "hint", hint);
   }
-  return gather_status_exit_code(error->status);
+  return gather_cli_exit_code(error->status);
 }
 
 int gather_cli_finish(int code) {
@@ -98,5 +109,5 @@ int gather_cli_finish(int code) {
   char text[256];
   snprintf(text, sizeof text, "standard output: %s", errno ? strerror(errno) : "writing failed");
   put_line("\033[1;31m", "error", text);
-  return code ? code : gather_status_exit_code(GATHER_IO_ERROR);
+  return code ? code : gather_cli_exit_code(GATHER_IO_ERROR);
 }

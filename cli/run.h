@@ -63,6 +63,8 @@ GATHER_CHECKED gather_status gather_cli_run_outputs_write(gather_cli_run *run, g
 void gather_cli_run_outputs_clear(gather_cli_run *run);
 /* Compares two tensors bit for bit. */
 void gather_cli_run_compare(const gather_tensor *is, const gather_tensor *wanted, gather_cli_run_compared *compared);
+/* How many outputs the last run has computed. */
+int64_t gather_cli_run_results(const gather_cli_run *run);
 /* Reports the result. mismatch: the error to include in the answer; or NULL. */
 void gather_cli_run_answer(const gather_cli_run *run, const gather_error *mismatch);
 

@@ -18,8 +18,14 @@ static const char *path_of(const gather_cli_run *run, int64_t i) {
   return NULL;
 }
 
+int64_t gather_cli_run_results(const gather_cli_run *run) {
+  int64_t count = 0;
+  while (run->result && gather_model_result_at(run->result, count)) count++;
+  return count;
+}
+
 static void json_outputs(const gather_cli_run *run, gather_cli_json *json) {
-  int64_t count = run->result ? gather_model_result_count(run->result) : 0;
+  const int64_t count = gather_cli_run_results(run);
   gather_cli_json_array(json, "outputs");
   for (int64_t i = 0; i < count; i++) {
     const gather_model_input *output = gather_model_result_at(run->result, i);
@@ -111,7 +117,7 @@ void gather_cli_run_answer(const gather_cli_run *run, const gather_error *mismat
     return;
   }
   if (run->args->value[GATHER_CLI_QUIET]) return;
-  int64_t count = run->result ? gather_model_result_count(run->result) : 0;
+  const int64_t count = gather_cli_run_results(run);
   for (int64_t i = 0; i < count; i++) text_output(run, i);
   for (int64_t i = 0; i < run->compared_count; i++) {
     const gather_cli_run_compared *compared = &run->compared[i];

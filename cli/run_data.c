@@ -64,7 +64,7 @@ static gather_status compare_output(gather_cli_run *run, const char *folder, con
   run->compared = more;
   more += run->compared_count;
   memset(more, 0, sizeof *more);
-  more->name = gather_model_output_name(run->model, i);
+  more->name = gather_model_describe(run->model)->outputs[i];
   snprintf(more->set, sizeof more->set, "%s", set);
   gather_status status = open_tensor(folder, "output", i, &wanted, error);
   if (status == GATHER_OK) {
@@ -87,11 +87,11 @@ static gather_status refuse_early(gather_cli_run *run, gather_error *error) {
 }
 
 static gather_status run_opened(gather_cli_run *run, const char *folder, const char *set, gather_error *error) {
-  int64_t outputs = gather_model_output_count(run->model);
+  int64_t outputs = gather_model_describe(run->model)->output_count;
   GATHER_CLI_TRY(refuse_early(run, error));
   for (int64_t i = 0; i < run->input_count; i++) {
     GATHER_CLI_TRY(open_tensor(folder, "input", i, &run->inputs[i], error));
-    run->given[i].name = gather_model_input_name(run->model, i);
+    run->given[i].name = gather_model_describe(run->model)->inputs[i];
     run->given[i].tensor = run->inputs[i].tensor.tensor;
   }
   GATHER_CLI_TRY(check_no_more(folder, "input", run->input_count, error));
@@ -102,7 +102,7 @@ static gather_status run_opened(gather_cli_run *run, const char *folder, const c
 }
 
 static gather_status run_set(gather_cli_run *run, const char *folder, const char *set, gather_error *error) {
-  int64_t count = gather_model_input_count(run->model);
+  int64_t count = gather_model_describe(run->model)->input_count;
   run->inputs = calloc((size_t)count + 1, sizeof *run->inputs);
   run->given = calloc((size_t)count + 1, sizeof *run->given);
   run->input_count = run->inputs && run->given ? count : 0;

@@ -103,8 +103,9 @@ static gather_status expand(gather_cli_run *run, int64_t count, gather_error *er
 }
 
 static gather_status find_in_result(const gather_cli_run *run, const char *name, int64_t *number, gather_error *error) {
-  for (int64_t i = 0; i < gather_model_result_count(run->result); i++)
-    if (strcmp(gather_model_result_at(run->result, i)->name, name) == 0) {
+  const gather_model_input *output;
+  for (int64_t i = 0; (output = gather_model_result_at(run->result, i)) != NULL; i++)
+    if (strcmp(output->name, name) == 0) {
       *number = i;
       return GATHER_OK;
     }
@@ -116,7 +117,7 @@ static gather_status find_in_result(const gather_cli_run *run, const char *name,
 gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *error) {
   const bool node = run->args->value[GATHER_CLI_NODE] != NULL;
   if (run->all_outputs)
-    return expand(run, node ? gather_model_result_count(run->result) : gather_model_output_count(run->model), error);
+    return expand(run, node ? gather_cli_run_results(run) : gather_model_describe(run->model)->output_count, error);
   for (int64_t i = 0; i < run->output_count; i++) {
     gather_cli_run_output *output = &run->outputs[i];
     GATHER_CLI_TRY(node ? find_in_result(run, output->name, &output->number, error)
@@ -132,9 +133,7 @@ gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *err
 
 static gather_writing describe(const gather_cli_run *run, const gather_cli_run_output *output) {
   const gather_model_input *made = gather_model_result_at(run->result, output->number);
-  return (gather_writing){.path = output->out.path,
-                          .replace = run->args->value[GATHER_CLI_FORCE] != NULL,
-                          .type = made->tensor.type,
+  return (gather_writing){.type = made->tensor.type,
                           .item_bytes = made->tensor.item_bytes,
                           .byte_swapped = (made->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
                           .name = output->out.name ? output->out.name : made->name,
@@ -159,11 +158,27 @@ static void collect(const gather_cli_run *run, int64_t first, group *g) {
   }
 }
 
+static gather_file_target target_of(const gather_cli_run *run, const group *g) {
+  gather_file_target target = GATHER_FILE_TARGET_INIT;
+  target.path = run->outputs[g->members[0]].out.path;
+  target.replace = run->args->value[GATHER_CLI_FORCE] != NULL;
+  target.no_sync = run->args->value[GATHER_CLI_NO_SYNC] != NULL;
+  target.tensors = g->writings;
+  target.count = g->count;
+  return target;
+}
+
+static gather_status check_group(const gather_cli_run *run, const group *g, gather_error *error) {
+  const gather_file_target target = target_of(run, g);
+  return gather_writer_check(&target, error);
+}
+
 static gather_status write_group(const gather_cli_run *run, const group *g, gather_error *error) {
+  const gather_file_target target = target_of(run, g);
   gather_writer *writer = NULL;
   gather_cli_writing_hold();
-  gather_status status = gather_writer_create_many(g->writings, g->count, &writer, error);
-  gather_cli_writing_begin(run->args, writer);
+  gather_status status = gather_writer_create(&target, &writer, error);
+  gather_cli_writing_begin(writer);
   if (status != GATHER_OK) return status;
   for (int64_t i = 0; i < g->count; i++) {
     const gather_tensor *tensor = &gather_model_result_at(run->result, run->outputs[g->members[i]].number)->tensor;
@@ -177,7 +192,7 @@ static gather_status each_group(const gather_cli_run *run, group *g, bool write,
   for (int64_t i = 0; i < run->output_count; i++) {
     collect(run, i, g);
     if (g->count == 0) continue;
-    GATHER_CLI_TRY(write ? write_group(run, g, error) : gather_writer_check_many(g->writings, g->count, error));
+    GATHER_CLI_TRY(write ? write_group(run, g, error) : check_group(run, g, error));
   }
   return GATHER_OK;
 }

@@ -21,17 +21,18 @@ static bool no_links;
 void gather_cli_links_start(const gather_cli_args *args) { no_links = args->value[GATHER_CLI_NO_LINKS] != NULL; }
 bool gather_cli_no_links(void) { return no_links; }
 
-gather_status gather_cli_file_options(const char *path, gather_file_options *options, gather_error *error) {
-  static const gather_file_options INIT = GATHER_FILE_OPTIONS_INIT;
-  *options = INIT;
-  options->no_links = no_links;
-  return gather_cli_remote(path, &options->remote, error);
+gather_status gather_cli_file_source(const char *path, gather_file_source *source, gather_error *error) {
+  static const gather_file_source INIT = GATHER_FILE_SOURCE_INIT;
+  *source = INIT;
+  source->path = path;
+  source->no_links = no_links;
+  return gather_cli_remote(path, &source->remote, error);
 }
 
 gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error) {
-  gather_file_options options;
-  GATHER_CLI_TRY(gather_cli_file_options(path, &options, error));
-  return gather_file_open_with(path, &options, file, error);
+  gather_file_source source;
+  GATHER_CLI_TRY(gather_cli_file_source(path, &source, error));
+  return gather_file_open(&source, file, error);
 }
 
 static bool is_dash(const char *path) { return strcmp(path, "-") == 0; }

@@ -18,9 +18,8 @@ void gather_cli_links_start(const gather_cli_args *args);
 /* Whether symbolic links to files beside a model are refused. */
 bool gather_cli_no_links(void);
 /* How to open a path or a URL of the line: with its setting of links, and for a URL with its options and the environment. */
-GATHER_CHECKED gather_status gather_cli_file_options(const char *path, gather_file_options *options,
-                                                     gather_error *error);
-/* gather_file_open_with, with the line's setting of links. */
+GATHER_CHECKED gather_status gather_cli_file_source(const char *path, gather_file_source *source, gather_error *error);
+/* Opens it by gather_file_open, with the line's setting of links. */
 GATHER_CHECKED gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error);
 
 /* What to call the file of the line's first argument: the argument; of a URL its name without the query, which may be a secret. */

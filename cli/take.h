@@ -53,6 +53,7 @@ typedef struct gather_cli_job {
   gather_plan *plan;
   int64_t shape[GATHER_MAX_RANK];
   gather_writing writing;
+  gather_file_target target;
   gather_writer *writer;
   gather_pool *pool;
   gather_cli_progress progress;

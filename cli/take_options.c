@@ -58,7 +58,7 @@ static gather_status read_rules(gather_cli_job *job, gather_error *error) {
   job->op = gather_op_find(name, rules ? rules : "onnx-13");
   if (job->op) return GATHER_OK;
   const gather_cli_command *other = other_command(command, rules);
-  for (size_t i = 0; i < gather_op_count(); i++)
+  for (size_t i = 0; gather_op_at(i); i++)
     if (strcmp(gather_op_at(i)->name, name) == 0) add_word(known, sizeof known, gather_op_at(i)->rules);
   if (!other) (void)gather_cli_choice_hint(GATHER_CLI_RULES, command, rules, hint, sizeof hint);
   (void)gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%.100s'; it has %s%s", name, rules, known, hint);

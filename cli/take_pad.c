@@ -28,7 +28,7 @@ static int64_t padded_length(int64_t row_bytes, int64_t unit, int64_t block) {
 }
 
 static gather_status check(const gather_cli_job *job, int32_t row_rank, gather_error *error) {
-  if (job->writing.align_bytes == 0)
+  if (job->target.align_bytes == 0)
     return gather_cli_fail(error, GATHER_USAGE, "--pad-rows needs --align, the length that rows are padded to");
   if (!job->through.table)
     return gather_cli_fail(error, GATHER_USAGE, "--pad-rows needs rows of a table, and this take does not read any: %s",
@@ -48,7 +48,7 @@ gather_status gather_cli_job_pad(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(check(job, job->data.tensor.tensor.rank - gather_cli_job_selected(job), error));
   if (through->row_bytes == 0) return GATHER_OK;
   const int64_t unit = through->row_bytes / job->shape[last],
-                to = padded_length(through->row_bytes, unit, job->writing.align_bytes);
+                to = padded_length(through->row_bytes, unit, job->target.align_bytes);
   if (to < 0 || to / 2 > through->row_bytes)
     return gather_cli_fail(error, GATHER_UNSUPPORTED,
                            "--pad-rows: rows of %" PRId64

@@ -37,8 +37,12 @@ static gather_status check_type(const gather_cli_raw *raw, gather_cli_option_id 
   char hint[160];
   static const int64_t NOTHING[1] = {0};
   gather_raw probe = {.type = raw->raw.type, .rank = 1, .shape = NOTHING};
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   gather_file *file = NULL;
-  gather_status status = gather_file_raw_from_memory("", 0, option_at->name, &probe, &file, error);
+  source.memory = "";
+  source.name = option_at->name;
+  source.raw = &probe;
+  gather_status status = gather_file_open(&source, &file, error);
   gather_file_close(file);
   (void)gather_cli_choice_hint(option, NULL, probe.type, hint, sizeof hint);
   if (status != GATHER_USAGE || !*hint) return status;
@@ -128,37 +132,42 @@ gather_status gather_cli_input_slice(const gather_cli_slice *slice, int64_t len,
   return GATHER_OK;
 }
 
-/* Numbers in text: from memory if it was read already. */
-static gather_status open_text(const char *path, const char *name, gather_cli_input *input, gather_error *error) {
-  input->text = true;
-  GATHER_CLI_TRY(input->memory
-                     ? gather_file_text_from_memory(input->memory, input->memory_bytes, path, name, &input->file, error)
-                     : gather_file_open_text(path, name, &input->file, error));
+/* Numbers in text. */
+static gather_status open_text(gather_file_source *source, const char *name, gather_cli_input *input,
+                               gather_error *error) {
+  source->text = input->text = true;
+  source->text_column = name;
+  GATHER_CLI_TRY(gather_file_open(source, &input->file, error));
   input->tensor = *gather_file_at(input->file, 0);
   return GATHER_OK;
 }
 
 static gather_status open_stream(const char *path, const char *name, const gather_raw *raw, bool text_allowed,
                                  gather_cli_input *input, gather_error *error) {
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   GATHER_CLI_TRY(gather_cli_source_read(path, &input->memory, &input->memory_bytes, error));
-  if (strcmp(path, "-") == 0) path = "standard input";
-  if (raw) return gather_file_raw_from_memory(input->memory, input->memory_bytes, path, raw, &input->file, error);
-  if (text_allowed && gather_file_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
-    return open_text(path, name, input, error);
-  return gather_file_from_memory(input->memory, input->memory_bytes, path, &input->file, error);
+  source.memory = input->memory;
+  source.bytes = input->memory_bytes;
+  source.name = strcmp(path, "-") == 0 ? "standard input" : path;
+  source.raw = raw;
+  if (!raw && text_allowed &&
+      gather_file_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
+    return open_text(&source, name, input, error);
+  return gather_file_open(&source, &input->file, error);
 }
 
 /* Files on other machines: one request also tells whether it is text. */
 static gather_status open_url(const char *url, const char *name, const gather_raw *raw, bool text_allowed,
                               gather_cli_input *input, gather_error *error) {
-  gather_file_options options;
-  GATHER_CLI_TRY(gather_cli_file_options(url, &options, error));
-  gather_remote_options remote = *options.remote;
+  gather_file_source source;
+  GATHER_CLI_TRY(gather_cli_file_source(url, &source, error));
+  gather_remote_options remote = *source.remote;
   if (text_allowed) remote.whole_bytes = gather_cli_remote_indices_bytes();
-  options.remote = &remote;
-  if (raw) return gather_file_open_raw_with(url, raw, &options, &input->file, error);
-  if (text_allowed) options.text_column = name;
-  GATHER_CLI_TRY(gather_file_open_with(url, &options, &input->file, error));
+  source.remote = &remote;
+  source.raw = raw;
+  if (text_allowed) source.text_column = name;
+  GATHER_CLI_TRY(gather_file_open(&source, &input->file, error));
+  if (raw) return GATHER_OK;
   const char *format = gather_file_format(input->file);
   input->text = text_allowed && (strcmp(format, "text") == 0 || strcmp(format, "csv") == 0);
   if (input->text) input->tensor = *gather_file_at(input->file, 0);
@@ -169,11 +178,13 @@ static gather_status open_path(const char *path, const char *name, const gather_
                                gather_cli_input *input, gather_error *error) {
   if (gather_remote_is_url(path)) return open_url(path, name, raw, text_allowed, input, error);
   if (gather_cli_source_streams(path)) return open_stream(path, name, raw, text_allowed, input, error);
-  if (raw) return gather_file_open_raw(path, raw, &input->file, error);
+  gather_file_source source;
   bool text = false;
-  if (text_allowed) GATHER_CLI_TRY(gather_cli_source_is_text(path, &text, error));
-  if (text) return open_text(path, name, input, error);
-  return gather_cli_file_open(path, &input->file, error);
+  GATHER_CLI_TRY(gather_cli_file_source(path, &source, error));
+  source.raw = raw;
+  if (!raw && text_allowed) GATHER_CLI_TRY(gather_cli_source_is_text(path, &text, error));
+  if (text) return open_text(&source, name, input, error);
+  return gather_file_open(&source, &input->file, error);
 }
 
 gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,

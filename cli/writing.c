@@ -14,11 +14,8 @@
 
 void gather_cli_writing_hold(void) { gather_cli_signals_hold(); }
 
-void gather_cli_writing_begin(const gather_cli_args *args, gather_writer *writer) {
-  if (writer) {
-    gather_writer_set_sync(writer, !args->value[GATHER_CLI_NO_SYNC]);
-    gather_cli_signals_temporary(gather_writer_temporary(writer));
-  }
+void gather_cli_writing_begin(gather_writer *writer) {
+  if (writer) gather_cli_signals_temporary(gather_writer_temporary(writer));
   gather_cli_signals_release();
 }
 

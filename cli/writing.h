@@ -10,9 +10,8 @@
 
 /* Call before a writer is made: blocks signals until gather_cli_writing_begin. No other thread may handle signals. */
 void gather_cli_writing_hold(void);
-/* Call after that: the writer (NULL if it could not be made) syncs as the line says, and its temporary file is removed when a signal ends
- * the program. */
-void gather_cli_writing_begin(const gather_cli_args *args, gather_writer *writer);
+/* Call after that: the temporary file of the writer (NULL if it could not be made) is removed when a signal ends the program. */
+void gather_cli_writing_begin(gather_writer *writer);
 /* An input's file is not to be replaced by the output, under whatever name: GATHER_FILE_EXISTS, also with -f. Call it before anything is
  * written, for each input. path: of the output; NULL: there is none. role: of the input, for the message. */
 GATHER_CHECKED gather_status gather_cli_writing_spare(const char *path, const gather_cli_input *input, const char *role,

@@ -70,6 +70,8 @@ static gather_status count_neighbours(gather_mpi_link *link, gather_error *error
   char name[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0, here = 0;
   (void)MPI_Get_processor_name(name, &length);
+  gather_machine machine = GATHER_MACHINE_INIT;
+  gather_machine_describe(&machine);
   const uint64_t mine = gather_mpi_fnv(GATHER_MPI_FNV, name, strlen(name));
   uint64_t *all = malloc((size_t)link->ranks * sizeof *all);
   /* If one has no memory for this, nobody counts, and all stay polite. */
@@ -78,7 +80,7 @@ static gather_status count_neighbours(gather_mpi_link *link, gather_error *error
   if (status == GATHER_OK && !blind) {
     status = gather_mpi_link_gather(link, &mine, (int)sizeof mine, all, error);
     for (int p = 0; status == GATHER_OK && p < link->ranks; p++) here += all[p] == mine;
-    link->crowded = here > gather_cpu_count();
+    link->crowded = here > machine.cpus;
   }
   gather_mpi_link_free(link, all);
   return status;

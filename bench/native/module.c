@@ -76,8 +76,10 @@ static PyObject *touched(PyObject *self, PyObject *args) {
 
 static PyObject *library(PyObject *self, PyObject *args) {
   (void)self, (void)args;
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "version", gather_version(), "isa", gather_isa_name(), "features",
-                       gather_cpu_features(), "pool", gather_pool_library(), "cpus", (int)gather_cpu_count());
+  gather_machine machine = GATHER_MACHINE_INIT;
+  gather_machine_describe(&machine);
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "version", gather_version(), "isa", machine.isa, "features",
+                       machine.cpu_features, "pool", machine.pool, "cpus", (int)machine.cpus);
 }
 
 static PyObject *tune(PyObject *self, PyObject *args) {

@@ -33,7 +33,9 @@ int main(int argc, char **argv) {
   gather_file *file = NULL;
   const gather_file_tensor *table = NULL;
   gather_error error = {.message = "out of memory"};
-  gather_status status = gather_file_open(argv[1], &file, &error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = argv[1];
+  gather_status status = gather_file_open(&source, &file, &error);
   if (status == GATHER_OK) status = gather_file_find(file, "", &table, &error);
   if (status == GATHER_OK) {
     if (table->tensor.type != GATHER_TYPE_FLOAT32 || table->tensor.rank != 2 || table->tensor.shape[1] < 2) {
@@ -45,5 +47,5 @@ int main(int argc, char **argv) {
   }
   if (status != GATHER_OK) fprintf(stderr, "%s: %s\n", gather_status_name(status), error.message);
   gather_file_close(file);
-  return gather_status_exit_code(status);
+  return status == GATHER_OK ? 0 : 1;
 }

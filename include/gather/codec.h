@@ -66,8 +66,6 @@ typedef struct gather_codec_info {
 GATHER_API const gather_codec_info *gather_codec_get(gather_codec codec);
 /* The codec of a name ("Q4_K", "affine"); case matters. GATHER_CODEC_NONE for any other name. */
 GATHER_API gather_codec gather_codec_parse(const char *name);
-/* Whether the library decodes it. If not, GATHER_UNSUPPORTED with the reason; GATHER_USAGE for a number that is no codec. */
-GATHER_API GATHER_CHECKED gather_status gather_codec_check(gather_codec codec, gather_error *error);
 
 /* ---- 2 quantised tensors --------------------------------------------------------------------------------------------- */
 

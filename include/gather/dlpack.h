@@ -68,13 +68,14 @@ GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack_versioned(cons
                                                                             gather_error *error);
 /* Describes a gather_tensor as a DLTensor. strides: room for GATHER_MAX_RANK steps, which `target` then points to; shape is
  * shared. Returns GATHER_UNSUPPORTED for types without a DLPack code (strings, opaque, u1 ...), byte strides that are not a
- * multiple of the element size, swapped bytes, and packed views that begin within a byte. */
+ * multiple of the element size, swapped bytes, and packed views that begin within a byte.
+ * A versioned struct, whose manager and deleter are the caller's:
+ *
+ *     gather_dl_versioned versioned = {.version = {1, 1}, .flags = read_only ? GATHER_DL_READ_ONLY : 0};
+ *     gather_status status = gather_tensor_to_dlpack(&tensor, strides, &versioned.tensor, &error);
+ */
 GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *strides,
                                                                 gather_dl_tensor *target, gather_error *error);
-/* The same as a versioned struct (1.1) with the read-only flag; manager and deleter are NULL: the caller sets them. */
-GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack_versioned(const gather_tensor *source, int64_t *strides,
-                                                                          gather_dl_versioned *target,
-                                                                          gather_error *error);
 
 #ifdef __cplusplus
 }

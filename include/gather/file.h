@@ -10,10 +10,10 @@
  * External data of a model (the .bin, too) is opened by its name in the folder of the model. A name that leaves the folder (absolute,
  * or with "..") is GATHER_FILE_MALFORMED. Symbolic links in the folder are followed, also out of it, because model hubs store files
  * this way. So anyone who can create links in the folder chooses which files are read as tensors. For a folder of unknown origin (an
- * unpacked archive, a shared directory) set gather_file_options.no_links: tensors behind links then have no elements (GATHER_IO_ERROR).
+ * unpacked archive, a shared directory) set gather_file_source.no_links: tensors behind links then have no elements (GATHER_IO_ERROR).
  * The path of the model itself may always be a link. If external data is missing or too short, the model still opens;
  * gather_file_tensor_check returns the reason for each tensor without elements.
- * Remote files (gather_file_options.remote, docs/remote.md): a name may be a URL. Opening one reads only its header, in one or two
+ * Remote files (gather_file_source.remote, docs/remote.md): a name may be a URL. Opening one reads only its header, in one or two
  * requests where the format allows it; its tensors have no data (gather_file_is_remote) until gather_file_find_whole downloads them.
  * Tensors of models up to 16 KiB (64 MiB in all) are loaded. External data and shards are looked for beside the URL, on its host. Limits:
  * the header and other metadata of a file take at most 256 MiB and 16384 requests, a download at most download_bytes; beyond them
@@ -58,33 +58,68 @@ typedef struct gather_file_tensor {
   const gather_unreadable *unreadable;
 } gather_file_tensor;
 
-/* How to open a file. Initialise with GATHER_FILE_OPTIONS_INIT; NULL in a call means the defaults. */
-typedef struct gather_file_options {
-  size_t size;   /* sizeof(gather_file_options) */
+/* The type and shape of raw bytes. */
+typedef struct gather_raw {
+  const char *type; /* a type's name, or an npy descr with its byte order (">f4", "|S5", "<U3", "|V12") */
+  int32_t rank;
+  const int64_t *shape;
+  int64_t offset; /* of the first element in the file, in bytes */
+  bool as_is;     /* also if the content is recognised as another format; its header is then data */
+} gather_raw;
+
+/* What to open, and how. Initialise with GATHER_FILE_SOURCE_INIT, then set `path` or `memory`:
+ *
+ *     gather_file_source source = GATHER_FILE_SOURCE_INIT;
+ *     source.path = "x.npy";
+ *     gather_status status = gather_file_open(&source, &file, &error);
+ */
+typedef struct gather_file_source {
+  size_t size;        /* sizeof(gather_file_source) */
+  const char *path;   /* a file; with `remote` also a URL */
+  const void *memory; /* or a file's content: `bytes` bytes, which must outlive the gather_file, except those of text */
+  size_t bytes;
+  const char *name; /* of the memory, for messages; NULL = "memory" */
+  /* Not NULL: raw bytes of this type and shape. Little-endian unless the descr says otherwise. Bytes after the tensor are allowed; a file
+   * that is too short is GATHER_FILE_MALFORMED. Strings cannot be raw (GATHER_UNSUPPORTED). GATHER_USAGE: an unknown type, or a file that
+   * is recognised as another format (one that this library reads, or that it knows by at least 4 bytes), unless raw->as_is. */
+  const gather_raw *raw;
+  bool text; /* the file is text of whole numbers, as below, whatever its content looks like */
+  /* Of a file that is text, the column to read. Not NULL: a file that looks like text (gather_file_is_text) is text, without `text`, too. */
+  const char *text_column;
   bool no_links; /* do not open external data through symbolic links; remote files have none */
-  /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. Since 0.2. */
+  /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. */
   const struct gather_remote_options *remote;
   int64_t
       download_bytes; /* at most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; 0 = 1 GiB */
-  /* Not NULL: a file that is text (gather_file_is_text) is opened as by gather_file_open_text with this column. Since 0.2. */
-  const char *text_column;
-} gather_file_options;
+} gather_file_source;
 
-#define GATHER_FILE_OPTIONS_INIT \
-  { sizeof(gather_file_options), false, NULL, 0, NULL }
+#define GATHER_FILE_SOURCE_INIT \
+  { sizeof(gather_file_source), NULL, NULL, 0, NULL, NULL, false, NULL, false, NULL, 0 }
 
-/* Opens a file and detects its format from the content. Memory: freed by gather_file_close.
+/* Opens a file, and detects its format from the content unless `raw` or `text` says what it is. Memory: freed by gather_file_close.
  * Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with file and offset), GATHER_UNSUPPORTED (an
- * unknown format, or an unsupported feature of a known one), GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open(const char *path, gather_file **file, gather_error *error);
-
-/* The same with options. Also returns GATHER_USAGE (invalid options). */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_with(const char *path, const gather_file_options *options,
-                                                              gather_file **file, gather_error *error);
-
-/* The same for bytes in memory, which must outlive the file. name: for messages. */
-GATHER_API GATHER_CHECKED gather_status gather_file_from_memory(const void *memory, size_t bytes, const char *name,
-                                                                gather_file **file, gather_error *error);
+ * unknown format, or an unsupported feature of a known one), GATHER_OUT_OF_MEMORY, GATHER_USAGE (an invalid source, such as one without
+ * path and memory, or with both).
+ *
+ * Text is whole numbers, such as indices: the result is one int64 tensor of rank 1, in memory. The text is UTF-8, with or without
+ * a byte-order mark; lines end with LF or CRLF.
+ *
+ * text_column NULL or "": numbers are separated by white space or by one comma. A '#' after white space starts a comment up to the end of
+ *   the line, unless a digit follows. One header line is allowed before the numbers: one word of at least two letters (and _ - .) that
+ *   does not mean a missing value (nan, null, NA ...).
+ * text_column "NAME": that column of a table. The first line has the column names, matched exactly. The separator is the tab if the first
+ *   line has one, else the comma, else the semicolon. Fields may be quoted (RFC 4180; with tabs, a quoted field ends on its line). Spaces
+ *   around unquoted fields and empty lines are ignored. Every record has as many fields as the first.
+ * text_column "#N": column number N, from 0, of a table without a header.
+ * text_column "N", digits only: the same, but GATHER_FILE_MALFORMED if a field of the first line is N, which may be a header: write "#N"
+ *   for the number or "\"N\"" (in quotes) for the name.
+ *
+ * With `text`, a path is read a block at a time, so it may also name a pipe; the text of a URL is downloaded, at most download_bytes of it
+ * (else GATHER_UNSUPPORTED). Text also returns GATHER_FILE_MALFORMED with the line, the column and the byte (anything but a whole number
+ * that fits int64, such as an empty field), GATHER_NAME_NOT_FOUND (no such column, or several; lists the columns), GATHER_UNSUPPORTED
+ * (UTF-16, UTF-32). */
+GATHER_API GATHER_CHECKED gather_status gather_file_open(const gather_file_source *source, gather_file **file,
+                                                         gather_error *error);
 
 /* Splits FILE:TENSOR as tables and the command do. A local file of the whole name takes precedence; else FILE ends at the first colon behind
  * an existing file. Of a URL (with `urls`, else every path is local) no server is asked: FILE ends at the first colon directly behind an
@@ -96,61 +131,11 @@ GATHER_API GATHER_CHECKED gather_status gather_file_from_memory(const void *memo
 GATHER_API GATHER_CHECKED gather_status gather_file_split(const char *path, bool urls, char *file, const char **name,
                                                           gather_error *error);
 
-/* The type and shape of raw bytes. */
-typedef struct gather_raw {
-  const char *type; /* a type's name, or an npy descr with its byte order (">f4", "|S5", "<U3", "|V12") */
-  int32_t rank;
-  const int64_t *shape;
-  int64_t offset; /* of the first element in the file, in bytes */
-  bool as_is;     /* also if the content is recognised as another format; its header is then data */
-} gather_raw;
-
-/* Opens a file as raw bytes. Little-endian unless the descr says otherwise. Bytes after the tensor are allowed; a file that
- * is too short is GATHER_FILE_MALFORMED. Strings cannot be raw (GATHER_UNSUPPORTED). GATHER_USAGE: an unknown type, or a file that is
- * recognised as another format (one that this library reads, or that it knows by at least 4 bytes), unless raw->as_is. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_raw(const char *path, const gather_raw *raw,
-                                                             gather_file **file, gather_error *error);
-/* The same with options. Since 0.2. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_raw_with(const char *path, const gather_raw *raw,
-                                                                  const gather_file_options *options,
-                                                                  gather_file **file, gather_error *error);
-/* The same for bytes in memory. */
-GATHER_API GATHER_CHECKED gather_status gather_file_raw_from_memory(const void *memory, size_t bytes, const char *name,
-                                                                    const gather_raw *raw, gather_file **file,
-                                                                    gather_error *error);
-
-/* Opens whole numbers as text, such as indices: the result is one int64 tensor of rank 1, in memory. The text is UTF-8, with or without
- * a byte-order mark; lines end with LF or CRLF.
- *
- * column NULL or "": numbers are separated by white space or by one comma. A '#' after white space starts a comment up to the end of
- *   the line, unless a digit follows. One header line is allowed before the numbers: one word of at least two letters (and _ - .) that
- *   does not mean a missing value (nan, null, NA ...).
- * column "NAME": that column of a table. The first line has the column names, matched exactly. The separator is the tab if the first
- *   line has one, else the comma, else the semicolon. Fields may be quoted (RFC 4180; with tabs, a quoted field ends on its line). Spaces
- *   around unquoted fields and empty lines are ignored. Every record has as many fields as the first.
- * column "#N": column number N, from 0, of a table without a header.
- * column "N", digits only: the same, but GATHER_FILE_MALFORMED if a field of the first line is N, which may be a header: write "#N" for the
- *   number or "\"N\"" (in quotes) for the name.
- *
- * Files are read a block at a time; path may also name a pipe. Memory: freed by gather_file_close. Returns GATHER_FILE_NOT_FOUND,
- * GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with the line, the column and the byte: anything but a whole number that fits int64,
- * such as an empty field), GATHER_NAME_NOT_FOUND (no such column, or several; lists the columns), GATHER_UNSUPPORTED
- * (UTF-16, UTF-32), GATHER_USAGE, GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_text(const char *path, const char *column, gather_file **file,
-                                                              gather_error *error);
-/* The same with options. The text of a URL is downloaded, at most download_bytes of it (else GATHER_UNSUPPORTED). Since 0.2. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_text_with(const char *path, const char *column,
-                                                                   const gather_file_options *options,
-                                                                   gather_file **file, gather_error *error);
-/* The same for bytes in memory, which may be freed afterwards. name: for messages. */
-GATHER_API GATHER_CHECKED gather_status gather_file_text_from_memory(const void *memory, size_t bytes, const char *name,
-                                                                     const char *column, gather_file **file,
-                                                                     gather_error *error);
-/* Whether the start of a file is probably text for gather_file_open_text. head: its first bytes, a few thousand if the file has
+/* Whether the start of a file is probably text for gather_file_open. head: its first bytes, a few thousand if the file has
  * them. */
 GATHER_API bool gather_file_is_text(const void *head, size_t bytes);
 
-/* The name of the format ("npy", "raw"; from gather_file_open_text "text" or "csv"). */
+/* The name of the format ("npy", "raw"; of text "text" or "csv"). */
 GATHER_API const char *gather_file_format(const gather_file *file);
 /* Its name: the path as it was given; of a URL without user, query and fragment, which may be secrets. Since 0.2. */
 GATHER_API const char *gather_file_name(const gather_file *file);
@@ -184,11 +169,15 @@ GATHER_API bool gather_file_missing_at(const gather_file *file, int64_t i, gathe
 /* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 
-/* How many formats there are; the name of number i and what the library can do with it ("npy", "read write"). */
-GATHER_API size_t gather_format_count(void);
-GATHER_API const char *gather_format_name(size_t i);
-GATHER_API const char *gather_format_abilities(size_t i);
-GATHER_API const char *gather_format_extensions(size_t i); /* ".npy"; ".bin .raw"; "" */
+/* A format of files. Static memory. */
+typedef struct gather_format_info {
+  const char *name;       /* "npy" */
+  const char *abilities;  /* what this build can do with it: "read write", "read", "write" */
+  const char *extensions; /* ".npy"; ".bin .raw"; "" */
+} gather_format_info;
+
+/* Format number i; NULL after the last. */
+GATHER_API const gather_format_info *gather_format_at(size_t i);
 
 /* ---- names on a terminal ---------------------------------------------------------------------------------------------- */
 
@@ -207,72 +196,76 @@ GATHER_API char *gather_text_bytes(int64_t amount, char *text, size_t bytes);
 /* A file being written. It is written atomically: gather_writer_commit gives it its name. */
 typedef struct gather_writer gather_writer;
 
-/* The tensor to write, and where. */
+/* A tensor to write. */
 typedef struct gather_writing {
-  const char *path;   /* NULL = write to the descriptor `fd` on commit */
-  int fd;             /* used if path is NULL; remains open */
-  const char *format; /* "npy", "raw", "pb", "safetensors"; NULL = by the extension of path */
-  bool replace;       /* replace an existing file */
   gather_type type;
   int64_t item_bytes; /* opaque types */
   bool byte_swapped;  /* the elements will not be in the byte order of this machine, as GATHER_TENSOR_BYTE_SWAPPED */
   const char *descr;  /* npy: the descr to write, as gather_file_tensor.descr; NULL = that of the type */
-  const char
-      *name; /* of the tensor, if the format has names: TensorProto (NULL = ""), safetensors (NULL or "" = "data") */
+  const char *name;   /* if the format has names: TensorProto (NULL = ""), safetensors (NULL or "" = "data") */
   int32_t rank;
   const int64_t *shape;
+} gather_writing;
+
+/* What to write, and where. Initialise with GATHER_FILE_TARGET_INIT:
+ *
+ *     gather_writing rows = {.type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = shape};
+ *     gather_file_target target = GATHER_FILE_TARGET_INIT;
+ *     target.path = "rows.npy";
+ *     target.tensors = &rows;
+ *     gather_status status = gather_writer_create(&target, &writer, &error);
+ */
+typedef struct gather_file_target {
+  size_t size;        /* sizeof(gather_file_target) */
+  const char *path;   /* NULL = write to the descriptor `fd`: on commit, or with `parts` each part at once */
+  int fd;             /* used if path is NULL; remains open */
+  const char *format; /* "npy", "raw", "pb", "safetensors"; NULL = by the extension of path */
+  bool replace;       /* replace an existing file */
+  /* gather_writer_commit returns once the system has the bytes, and does not wait until the file is on the disk: after a power failure
+   * the file may be missing, empty or incomplete, and the replaced file may be lost. A descriptor is never synced. */
+  bool no_sync;
+  /* `count` tensors. Several need a format that holds several (safetensors), a name each, and no strings. NULL: the file is `bytes` plain
+   * bytes (-1 = not given), such as a picture or a report, whatever its name. */
+  const gather_writing *tensors;
+  int64_t count;
+  int64_t bytes;
+  /* The elements of the one tensor, or the plain bytes, are appended in blocks, by gather_writer_append. They need no memory, so there may
+   * be more than memory holds. Not for strings. window_bytes: about how much appended data may wait in memory for the disk; 0 = the
+   * system decides. */
+  bool parts;
+  int64_t window_bytes;
   /* The elements begin at a multiple of so many bytes in the file, such as 4096, the block of most disks: then a row whose length divides
    * the block, or is a multiple of it, is in as few blocks as possible. A power of two; 0 = where the format puts them. npy (at most
    * 8192: NumPy refuses longer headers) and safetensors (one tensor) pad their header with spaces, raw files have none; other formats
    * return GATHER_UNSUPPORTED. */
   int64_t align_bytes;
-} gather_writing;
+} gather_file_target;
+
+#define GATHER_FILE_TARGET_INIT \
+  { sizeof(gather_file_target), NULL, -1, NULL, false, false, NULL, 1, -1, false, 0, 0 }
 
 /* Creates a file in the target's folder, writes its header and reserves room for all elements, so a full disk is reported here.
  * If the system supports it (Linux, most local file systems), the file has no name before gather_writer_commit, so a killed process
  * leaves nothing; otherwise it has a temporary name. A replaced file keeps its mode and access ACL, its group if permitted (else the
  * group gets no more rights than others), and its owner if this process may set it. They are set before the first byte is written.
- * Other extended attributes are lost. A symbolic link to the file remains. Returns GATHER_FILE_EXISTS, GATHER_UNSUPPORTED (the format
- * cannot store the type or the size; the message lists formats that can), GATHER_USAGE (unknown extension; lists the known ones),
- * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_writing *what, gather_writer **writer,
+ * Other extended attributes are lost. A symbolic link to the file remains. Returns GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (no such
+ * folder), GATHER_UNSUPPORTED (the format cannot store the type, the size or so many tensors; the message lists formats that can),
+ * GATHER_USAGE (an invalid target, a name given twice, an unknown extension; lists the known ones),
+ * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort; the target is copied. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_file_target *target, gather_writer **writer,
                                                              gather_error *error);
-/* The same for a file of `bytes` plain bytes, such as a picture or a report. gather_writer_data returns them, all zero.
- * Returns GATHER_USAGE (no path, a negative size), GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (no such folder),
- * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes,
-                                                                   gather_writer **writer, gather_error *error);
-/* The same for elements that are appended in blocks, by gather_writer_append. They need no memory, so there may be more than memory
- * holds; a descriptor gets each block at once. gather_writer_data returns NULL. window_bytes: about how much appended data may wait in
- * memory for the disk; 0 = the system decides. Also returns GATHER_UNSUPPORTED for
- * strings, and GATHER_USAGE for a negative window. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create_parts(const gather_writing *what, int64_t window_bytes,
-                                                                   gather_writer **writer, gather_error *error);
+/* Checks whether gather_writer_create would accept the target and the types; creates nothing. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_file_target *target, gather_error *error);
+/* Where the elements of tensor number i go: gather_type_bytes() bytes, row-major, all zero; of a file of plain bytes these, i = 0. NULL if
+ * there are none, for any other i, and with `parts`. */
+GATHER_API void *gather_writer_data_at(gather_writer *writer, int64_t i);
 /* Writes the next `bytes` bytes of the elements, whole elements each time. It may swap their bytes in place. If elements are missing,
- * gather_writer_commit returns GATHER_USAGE. Returns GATHER_USAGE (a writer of another kind, too many elements, a part of an element),
+ * gather_writer_commit returns GATHER_USAGE. Returns GATHER_USAGE (a writer without `parts`, too many elements, a part of an element),
  * GATHER_IO_ERROR; after an I/O error the writer can only be aborted. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes,
                                                              gather_error *error);
-/* The same for `count` tensors in one file, in a format with several tensors (safetensors). path, fd, format and replace are those of
- * tensors[0]; each tensor needs its own name. gather_writer_data_at returns where the elements of each go. Also returns
- * GATHER_UNSUPPORTED (a format of one tensor, strings) and GATHER_USAGE (no tensors, a name given twice). `tensors` is copied. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create_many(const gather_writing *tensors, int64_t count,
-                                                                  gather_writer **writer, gather_error *error);
-/* Checks whether gather_writer_create would accept the target and the type; creates nothing. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_writing *what, gather_error *error);
-/* The same for gather_writer_create_many. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_check_many(const gather_writing *tensors, int64_t count,
-                                                                 gather_error *error);
-/* Where the elements go: gather_type_bytes() bytes, row-major, all zero. NULL if there are none. */
-GATHER_API void *gather_writer_data(gather_writer *writer);
-/* The same for tensor number i of gather_writer_create_many. NULL also for any other i. */
-GATHER_API void *gather_writer_data_at(gather_writer *writer, int64_t i);
 /* The name of the temporary file, for a program that removes it in a signal handler; "" if it has no name. */
 GATHER_API const char *gather_writer_temporary(const gather_writer *writer);
-/* sync true (the default): gather_writer_commit waits until the file is on the disk, so it survives a power failure. false: commit returns
- * once the system has the bytes; after a power failure the file may be missing, empty or incomplete, and the replaced file may be lost.
- * No effect on a descriptor, which is never synced. */
-GATHER_API void gather_writer_set_sync(gather_writer *writer, bool sync);
 /* Gives the file its name and frees the writer. The bytes are synced, then the file gets its name, then its directory is synced. Frees
  * the writer also on failure; then there is no new file and an old one is unchanged, except if only syncing the directory failed.
  * A file without a name that replaces another has a temporary name (".gather-*.tmp") during one rename, with the signals of the calling
@@ -281,10 +274,6 @@ GATHER_API void gather_writer_set_sync(gather_writer *writer, bool sync);
 GATHER_API GATHER_CHECKED gather_status gather_writer_commit(gather_writer *writer, gather_error *error);
 /* Removes the temporary file and frees the writer. NULL does nothing. */
 GATHER_API void gather_writer_abort(gather_writer *writer);
-
-/* For a program that replaces files itself: gives the open file `fd`, which it owns, the permissions of the file `path`, as
- * gather_writer_create does. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR. Threads: any. */
-GATHER_API GATHER_CHECKED gather_status gather_permissions_copy(const char *path, int fd, gather_error *error);
 
 #ifdef __cplusplus
 }

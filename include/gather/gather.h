@@ -5,6 +5,23 @@
  *     ONNX Gather 1, 11, 13, GatherElements 11, 13 and GatherND 11, 12, 13; com.microsoft GatherND 1; OpenVINO Gather 1, 7, 8,
  *     GatherElements 6 and GatherND 5, 8. tree.h: OpenVINO GatherTree 1. StableHLO gather.
  *
+ * I want to ...
+ *   take rows, elements or tuples by index          gather_take, gather_elements, gather_nd; by other rules gather_apply
+ *   do so often, for shapes that I know before      gather_plan_create, gather_plan_run
+ *   use several threads                             gather_pool_create, or a gather_executor of my own
+ *   check indices only, or repair bad ones          gather_plan_check; gather_options.on_bad
+ *   know the shape of the output                    gather_output_shape; of unknown lengths gather_infer_shape
+ *   take rows of a quantised table                  gather_take_quantized, gather_decoder_create (codec.h)
+ *   follow the beams of a beam search               gather_tree (tree.h)
+ *   use tensors of NumPy, PyTorch, JAX              gather_tensor_from_dlpack (dlpack.h)
+ *   read tensors of a file, ids of a text           gather_file_open, gather_file_find (file.h)
+ *   write a file                                    gather_writer_create (file.h)
+ *   take rows of a file larger than memory          gather_table_open, gather_table_take (table.h); by a URL remote.h
+ *   put the rows of a file in another order         gather_shuffle_create (shuffle.h)
+ *   check or run the gathers of a model             gather_model_open, gather_model_check, gather_model_run (model.h)
+ *   see where each cell comes from                  gather_explain_create (explain.h)
+ * docs/guide.md and docs/calls.md have programs that call every function.
+ *
  * Contents: 1 version and linkage - 2 status and error - 3 element types - 4 tensors - 5 operators - 6 options
  *           7 threads - 8 shapes - 9 one call - 10 plans - 11 the machine
  *
@@ -72,7 +89,8 @@ GATHER_API const char *gather_version(void);
 
 /* ---- 2 status and error ---------------------------------------------------------------------------------------------- */
 
-/* The numbers are in status.def and never change their meaning. */
+/* The numbers are in status.def and never change their meaning. Its rows also have a short phrase of what each means, and the exit code of
+ * the command (0 to 4), for a program that defines GATHER_STATUS and includes it, as here. */
 typedef enum gather_status {
 #define GATHER_STATUS(ENUM, number, name, exit_code, sentence) GATHER_##ENUM = number,
 #include "gather/status.def"
@@ -81,10 +99,6 @@ typedef enum gather_status {
 
 /* The name of a status in JSON ("index_out_of_range"); "unknown" for any other number. */
 GATHER_API const char *gather_status_name(gather_status status);
-/* What a status means, as a short phrase. */
-GATHER_API const char *gather_status_sentence(gather_status status);
-/* The exit code of the command for a status (0 to 4). */
-GATHER_API int gather_status_exit_code(gather_status status);
 
 /* Why a function failed: one sentence, and fields for programs. The caller owns it; it need not be initialised.
  * Fields that do not apply are NULL, "", 0 or -1, as given below. Strings are static, except the arrays. */
@@ -332,9 +346,7 @@ typedef struct gather_op {
       fused_batch; /* the batch dimensions are one dimension of the output, of the product of their lengths (GatherND-5) */
 } gather_op;
 
-/* How many operator versions there are. */
-GATHER_API size_t gather_op_count(void);
-/* Version number i; NULL if i is not below gather_op_count(). */
+/* Operator version number i; NULL after the last. */
 GATHER_API const gather_op *gather_op_at(size_t i);
 /* The version named by operator ("Gather", "GatherElements", "GatherND") and rules ("onnx-13"); NULL if there is none. */
 GATHER_API const gather_op *gather_op_find(const char *name, const char *rules);
@@ -487,14 +499,6 @@ GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *o
                                                               const gather_options *options, gather_dim_source *sources,
                                                               int32_t *rank, gather_error *error);
 
-/* The same as a formula: "out[i, j] = data[idx[i], j]"; for tuples "out[i, j] = data[idx[i, 0], idx[i, 1], j]"; where dimensions are
- * fused into one "out[(i, j), k] = data[i, j, idx[i, j, k, 0]]"; for windows "out[i, j] = data[idx[i] + j]". text: room for `bytes`, at least 1; a longer formula is truncated,
- * always zero-terminated. Returns as gather_output_sources; after an error the text is empty. */
-GATHER_API GATHER_CHECKED gather_status gather_output_formula(const gather_op *op, int32_t data_rank,
-                                                              int32_t indices_rank, int64_t tuple_len,
-                                                              const gather_options *options, char *text, size_t bytes,
-                                                              gather_error *error);
-
 /* The value of a gather from a computed shape (Shape, then Gather): each element of data is an interval or a symbol, the
  * indices are constants. data: a row-major opaque tensor of gather_dim elements (item_bytes = sizeof(gather_dim));
  * out: likewise, of the output's shape. Supports every axis, keeps the rank of the indices, and follows the operator's index
@@ -590,14 +594,22 @@ GATHER_API int32_t gather_plan_shape(const gather_plan *plan, int64_t *shape);
 
 /* ---- 11 the machine -------------------------------------------------------------------------------------------------- */
 
-/* The CPUs that this process may use (its affinity mask), at least 1. */
-GATHER_API int32_t gather_cpu_count(void);
-/* The bytes of memory that this process may use: those of the machine, or the least limit of its control groups if that is less. */
-GATHER_API int64_t gather_usable_memory(void);
-/* The detected CPU features, separated by spaces ("sse2 avx2 avx512f"). Static memory. */
-GATHER_API const char *gather_cpu_features(void);
-/* The name of the strongest instruction set in use ("portable"). */
-GATHER_API const char *gather_isa_name(void);
+/* What the library finds here. Texts are in static memory. */
+typedef struct gather_machine {
+  size_t size;  /* sizeof(gather_machine) */
+  int32_t cpus; /* that this process may use (its affinity mask), at least 1 */
+  int64_t
+      usable_memory; /* bytes that this process may use: those of the machine, or the least limit of its control groups */
+  const char *cpu_features; /* the detected ones, separated by spaces ("sse4.2 avx2 avx512") */
+  const char *isa;          /* the name of the strongest instruction set in use ("portable") */
+  const char *pool;         /* the thread library of the built-in pool: "pthreads"; "none" if this build has none */
+} gather_machine;
+
+#define GATHER_MACHINE_INIT \
+  { sizeof(gather_machine), 0, 0, NULL, NULL, NULL }
+
+/* Describes the machine as it is now. machine: initialised with GATHER_MACHINE_INIT. Threads: any. Memory: none. */
+GATHER_API void gather_machine_describe(gather_machine *machine);
 /* A tuning parameter: a number that decides how gathers run, never their result. */
 typedef struct gather_tuning {
   const char *name;
@@ -617,9 +629,6 @@ GATHER_API GATHER_CHECKED gather_status gather_tuning_set(const char *name, int6
  * memory, bytes: memory of the caller; only whole pages in it are advised. Returns GATHER_OK; GATHER_UNSUPPORTED if the system has no
  * such advice or refuses it. Threads: any. Memory: none. */
 GATHER_API gather_status gather_advise_huge_pages(void *memory, size_t bytes);
-/* The thread library of the built-in pool: "pthreads"; "none" if this build has none. */
-GATHER_API const char *gather_pool_library(void);
-
 #ifdef __cplusplus
 }
 #endif

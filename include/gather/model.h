@@ -26,31 +26,35 @@ typedef struct gather_model gather_model;
 
 /* Opens a model file. Memory: freed by gather_model_close. Returns as gather_file_open, and GATHER_UNSUPPORTED for a file that is
  * not a model. */
-GATHER_API GATHER_CHECKED gather_status gather_model_open(const char *path, gather_model **model, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_model_open(const gather_file_source *source, gather_model **model,
+                                                          gather_error *error);
 /* The same for an open file, which must outlive the model. */
 GATHER_API GATHER_CHECKED gather_status gather_model_from_file(const gather_file *file, gather_model **model,
                                                                gather_error *error);
 /* Closes a model, and its file if gather_model_open opened it. NULL does nothing. */
 GATHER_API void gather_model_close(gather_model *model);
-/* The model's file, with its tensors; valid as long as the model. */
-GATHER_API const gather_file *gather_model_file(const gather_model *model);
-/* "onnx" or "openvino". Static memory. */
-GATHER_API const char *gather_model_dialect(const gather_model *model);
-/* How many gather nodes the model has: in the main graph, in subgraphs, and in functions (each counted once; a check has them once
- * for each call). */
-GATHER_API int64_t gather_model_node_count(const gather_model *model);
-/* Nodes of other operators that take indices (ScatterND, EmbeddingBagPackedSum, ...): they are not checked, and an index
- * out of range in them can make the model fail. The number of such operators in the model; the name of operator i, in static memory,
- * NULL for any other i; the number of its nodes, counted as gather nodes are. */
-GATHER_API int64_t gather_model_not_checked_count(const gather_model *model);
-GATHER_API const char *gather_model_not_checked_op(const gather_model *model, int64_t i);
-GATHER_API int64_t gather_model_not_checked_nodes(const gather_model *model, int64_t i);
-/* How many inputs and outputs the main graph has, without inputs that have an initializer. */
-GATHER_API int64_t gather_model_input_count(const gather_model *model);
-GATHER_API int64_t gather_model_output_count(const gather_model *model);
-/* The name of input or output number i; NULL for any other i. Valid as long as the model. */
-GATHER_API const char *gather_model_input_name(const gather_model *model, int64_t i);
-GATHER_API const char *gather_model_output_name(const gather_model *model, int64_t i);
+/* An operator that takes indices and is not checked (ScatterND, EmbeddingBagPackedSum, ...): an index out of range in its nodes can make
+ * the model fail. */
+typedef struct gather_model_not_checked {
+  const char *op;
+  int64_t nodes; /* counted as gather nodes are */
+} gather_model_not_checked;
+
+/* The properties of a model. All pointers are valid as long as it. */
+typedef struct gather_model_info {
+  const gather_file *file; /* with its tensors */
+  const char *dialect;     /* "onnx" or "openvino" */
+  int64_t
+      node_count; /* gather nodes: in the main graph, in subgraphs, and in functions (each counted once; a check has them once for each call) */
+  const char *const *inputs; /* names of the inputs of the main graph, without those that have an initializer */
+  int64_t input_count;
+  const char *const *outputs; /* names of its outputs */
+  int64_t output_count;
+  const gather_model_not_checked *not_checked; /* each operator once */
+  int64_t not_checked_count;
+} gather_model_info;
+
+GATHER_API const gather_model_info *gather_model_describe(const gather_model *model);
 /* The type that the model declares for a value of its main graph, by name; in OpenVINO IR also by the layer of a Parameter. node:
  * NULL, or a node as for gather_model_run: then its graph and the graphs around it are searched. GATHER_TYPE_NONE = not declared. */
 GATHER_API gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name);
@@ -185,18 +189,22 @@ GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *m
                                                            gather_error *error);
 /* Frees a check; NULL does nothing. */
 GATHER_API void gather_check_destroy(gather_check *check);
-/* How many gather nodes there are, and node number i; NULL for any other i. The nodes of a graph are in the order in which they run
+/* Gather node number i; NULL for any other i. The nodes of a graph are in the order in which they run
  * (the file's, unless a node is before one that it needs), those of a subgraph or of a called function at the place of its node.
- * Functions that nothing calls are last. There are at least gather_model_node_count. */
-GATHER_API int64_t gather_check_count(const gather_check *check);
+ * Functions that nothing calls are last. There are at least gather_model_info.node_count. Valid as long as the check. */
 GATHER_API const gather_model_node *gather_check_at(const gather_check *check, int64_t i);
-/* How many nodes have this verdict. */
-GATHER_API int64_t gather_check_verdicts(const gather_check *check, gather_verdict verdict);
-/* Values whose declared shape (value_info, an output, the input of a body) contradicts the shape that they have: how many there are, at
- * most 64, and one sentence for number i; NULL for any other i. Declared shapes are shown, and no verdict rests on them: runtimes
- * enforce only those of the inputs of the model. Since 0.3. */
-GATHER_API int64_t gather_check_contradiction_count(const gather_check *check);
-GATHER_API const char *gather_check_contradiction(const gather_check *check, int64_t i);
+
+/* The numbers of a check. All pointers are valid as long as it. */
+typedef struct gather_check_info {
+  int64_t count;            /* of nodes */
+  int64_t ok, unknown, bad; /* nodes with each verdict */
+  /* Values whose declared shape (value_info, an output, the input of a body) contradicts the shape that they have: one sentence for each
+   * of the first 64. Declared shapes are shown, and no verdict rests on them: runtimes enforce only those of the inputs of the model. */
+  const char *const *contradictions;
+  int64_t contradiction_count;
+} gather_check_info;
+
+GATHER_API const gather_check_info *gather_check_describe(const gather_check *check);
 /* The gather node of a name, with or without the path of its graph. Returns GATHER_NAME_NOT_FOUND with the nearest names, GATHER_USAGE if
  * several have it. NULL is the only gather node of a model with one; of others it is GATHER_NAME_NOT_FOUND. */
 GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name,
@@ -220,19 +228,23 @@ GATHER_API GATHER_CHECKED gather_status gather_model_operands_find(const gather_
                                                                    const gather_check_options *options,
                                                                    gather_model_operands **operands,
                                                                    gather_error *error);
-/* The node. data.value and indices.value are its tensors if they are known, else NULL; then data.dims and indices.dims are
- * their shapes as far as known. rules, axis and batch_dims define the gather. Valid as long as the operands. */
-GATHER_API const gather_model_node *gather_model_operands_node(const gather_model_operands *operands);
-/* If the indices, or an axis that is an input, are not known: the name of value number i to give as an input to make them known;
- * NULL for any other i. */
-GATHER_API const char *gather_model_operands_missing(const gather_model_operands *operands, int64_t i);
+/* What is known of the node. All pointers are valid as long as the operands. */
+typedef struct gather_model_operands_info {
+  /* data.value and indices.value are its tensors if they are known, else NULL; then data.dims and indices.dims are their shapes as far as
+   * known. rules, axis and batch_dims define the gather. */
+  const gather_model_node *node;
+  /* If the indices, or an axis that is an input, are not known: the names of the values to give as inputs to make them known. */
+  const char *const *missing;
+  int64_t missing_count;
+} gather_model_operands_info;
+
+GATHER_API const gather_model_operands_info *gather_model_operands_describe(const gather_model_operands *operands);
 /* Frees operands; NULL does nothing. */
 GATHER_API void gather_model_operands_destroy(gather_model_operands *operands);
 
 /* ---- 5 runtimes ------------------------------------------------------------------------------------------------------- */
 
-/* How many runtimes are known, and the name of number i ("onnxruntime", "openvino", "tensorrt", "directml"); NULL for any other i. */
-GATHER_API size_t gather_runtime_count(void);
+/* The name of runtime number i ("onnxruntime", "openvino", "tensorrt", "directml"); NULL after the last. */
 GATHER_API const char *gather_runtime_name(size_t i);
 /* What runtime number i does with a bad node, or with indices out of range that the rules repair: one sentence; "" for any other
  * node. Static memory. */
@@ -250,8 +262,8 @@ typedef struct gather_model_run_options {
   const gather_executor *executor; /* NULL = the calling thread */
   const char *
       *failed_node; /* receives the name of the node that failed, in the model's memory; "" = none; may be NULL */
-  /* Most bytes of the values that nodes compute for other nodes. 0 = an eighth of gather_usable_memory(), at most 512 MiB. Outputs do not
-   * count: they, and these values, may take all of gather_usable_memory(), or of memory_bytes if that is more. */
+  /* Most bytes of the values that nodes compute for other nodes. 0 = an eighth of gather_machine.usable_memory, at most 512 MiB. Outputs do not
+   * count: they, and these values, may take all of gather_machine.usable_memory, or of memory_bytes if that is more. */
   int64_t memory_bytes;
 } gather_model_run_options;
 
@@ -286,9 +298,8 @@ GATHER_API GATHER_CHECKED gather_status gather_model_output_find(const gather_mo
                                                                  int64_t *i, gather_error *error);
 /* Frees a result and the tensors that are not views of the model or the inputs; NULL does nothing. */
 GATHER_API void gather_model_result_destroy(gather_model_result *result);
-/* How many outputs there are, in the order of the graph (or the node), and output number i with its name; NULL for any other i.
- * They are read-only and row-major without gaps. */
-GATHER_API int64_t gather_model_result_count(const gather_model_result *result);
+/* Output number i with its name, in the order of the graph (or the node); NULL for any other i. It is read-only and row-major without
+ * gaps. */
 GATHER_API const gather_model_input *gather_model_result_at(const gather_model_result *result, int64_t i);
 
 /* ---- 7 advice, and a check as text ------------------------------------------------------------------------------------ */
@@ -359,11 +370,8 @@ typedef struct gather_check_text_options {
 GATHER_API GATHER_CHECKED gather_status gather_check_text(const gather_check *check,
                                                           const gather_check_text_options *options, char **text,
                                                           size_t *bytes, gather_error *error);
-/* Parts of this text, allocated and freed in the same way. The first: "2 ScatterND nodes and 1 ScatterUpdate node", the nodes that are not
- * checked; "" if there are none. The second: a line for each file that is missing or too short, with the number of tensors that need
- * it; all: as unreadable_all. */
-GATHER_API GATHER_CHECKED gather_status gather_model_not_checked_text(const gather_model *model, char **text,
-                                                                      gather_error *error);
+/* A part of this text, of any file, allocated and freed in the same way: a line for each file that is missing or too short, with the number
+ * of tensors that need it; all: as unreadable_all. */
 GATHER_API GATHER_CHECKED gather_status gather_file_unreadable_text(const gather_file *file, const char *all,
                                                                     char **text, gather_error *error);
 

@@ -75,8 +75,6 @@ typedef struct gather_remote_options {
 
 /* Whether a name begins with a scheme of this page ("https://", "s3://" ...), whether the build has it or not. Threads: any. */
 GATHER_API bool gather_remote_is_url(const char *name);
-/* The schemes that this build reads, separated by commas; "" if none. Static memory. */
-GATHER_API const char *gather_remote_schemes(void);
 /* Whether URLs can be read here: GATHER_OK, or GATHER_UNSUPPORTED with what is missing. */
 GATHER_API GATHER_CHECKED gather_status gather_remote_check(gather_error *error);
 

@@ -84,7 +84,7 @@ typedef struct gather_shuffle_options {
    * quick and must not use the shuffle. NULL = the work cannot be cancelled. */
   bool (*stop)(void *context);
   void *stop_context;
-  int64_t align_bytes; /* as gather_writing.align_bytes */
+  int64_t align_bytes; /* as gather_file_target.align_bytes */
   /* The output may be a file of the table itself, which is replaced when the rows are complete. Without it that is refused, also with
    * `replace`. Since 0.3. */
   bool in_place;

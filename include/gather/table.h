@@ -69,7 +69,7 @@ typedef struct gather_table_options {
   bool keep_signals;   /* do not read through mappings: then no SIGBUS handler is installed */
   const gather_raw *
       raw; /* the files hold raw bytes of this type; shape[0] may be -1: all rows of the file. NULL = detect the format */
-  bool no_links; /* as gather_file_options.no_links: for models and index files of safetensors */
+  bool no_links; /* as gather_file_source.no_links: for models and index files of safetensors */
   /* The rows are quantised and are to be decoded: GATHER_TYPE_FLOAT32, _FLOAT16 or _BFLOAT16; see "decoded rows" below.
    * GATHER_TYPE_NONE: rows as they are. */
   gather_type decode_as;
@@ -227,9 +227,7 @@ GATHER_API GATHER_CHECKED gather_status gather_table_submit(gather_table *table,
                                                             const gather_tensor *out,
                                                             const gather_table_take_options *options,
                                                             gather_table_job **job, gather_error *error);
-/* Whether a job has ended, with or without an error. */
-GATHER_API bool gather_table_job_done(const gather_table_job *job);
-/* Waits at most `seconds` for the end of a job. Frees nothing. Returns gather_table_job_done. Threads: any, until one calls
+/* Waits at most `seconds` for the end of a job; 0 only asks. Frees nothing. Returns whether it has ended, with or without an error. Threads: any, until one calls
  * gather_table_wait. */
 GATHER_API bool gather_table_job_await(gather_table_job *job, double seconds);
 /* Cancels a job; returns at once. The caller must still call gather_table_wait, which returns GATHER_CANCELLED, or the result of a job

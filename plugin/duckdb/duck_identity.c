@@ -82,10 +82,11 @@ static bool decodable(const char *path, const char *tensor, const gather_table_o
   const gather_file_tensor *found = NULL;
   gather_file_codec codec;
   gather_error ignored;
-  gather_file_options how = GATHER_FILE_OPTIONS_INIT;
-  how.no_links = options->no_links;
-  how.remote = options->remote;
-  if (gather_file_open_with(path, &how, &file, &ignored) != GATHER_OK) return false;
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  source.no_links = options->no_links;
+  source.remote = options->remote;
+  if (gather_file_open(&source, &file, &ignored) != GATHER_OK) return false;
   bool yes = gather_file_find(file, tensor, &found, &ignored) == GATHER_OK && gather_file_is_quantised(file, found) &&
              gather_file_codec_find(file, found, NULL, &codec, &ignored) == GATHER_OK;
   gather_file_close(file);
@@ -151,14 +152,15 @@ gather_status gather_duck_open_table(const char *file, const char *tensor, const
 
 gather_status gather_duck_open_file(const char *file, gather_file **opened, gather_error *error) {
   gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   gather_cli_servers servers = {0};
   gather_status status = GATHER_OK;
+  source.path = file;
   if (gather_remote_is_url(file)) {
-    options.remote = &remote;
+    source.remote = &remote;
     status = gather_cli_remote_environment(&file, 1, &servers, &remote, error);
   }
-  if (status == GATHER_OK) status = gather_file_open_with(file, &options, opened, error);
+  if (status == GATHER_OK) status = gather_file_open(&source, opened, error);
   gather_cli_servers_clear(&servers);
   return status;
 }

@@ -37,13 +37,19 @@ static int64_t unit_bytes(const char *text) {
   return bytes;
 }
 
+static int64_t usable_memory(void) {
+  gather_machine machine = GATHER_MACHINE_INIT;
+  gather_machine_describe(&machine);
+  return machine.usable_memory;
+}
+
 /* "4096", "512MiB", "2G", "25%" of the memory that this process may use. */
 static bool amount(const char *text, int64_t *bytes) {
   const char *rest;
   if (!number(text, bytes, &rest)) return false;
   if (strcmp(rest, "%") == 0) {
     if (*bytes > 100) return false;
-    *bytes = gather_usable_memory() / 100 * *bytes;
+    *bytes = usable_memory() / 100 * *bytes;
     return true;
   }
   const int64_t unit = unit_bytes(rest);
@@ -166,7 +172,7 @@ const char *gather_ort_ep_options_name(int i) {
 gather_status gather_ort_ep_options_init(ort_ep_options *options, gather_error *error) {
   memset(options, 0, sizeof *options);
   options->open = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
-  options->table_min = gather_usable_memory() / 8;
+  options->table_min = usable_memory() / 8;
   if (options->table_min > ORT_TABLE_MIN) options->table_min = ORT_TABLE_MIN;
   gather_status status = gather_ort_options_from_environment(&options->node, error);
   for (size_t i = 0; i < ROWS && status == GATHER_OK; i++) {

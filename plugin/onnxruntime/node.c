@@ -121,7 +121,9 @@ OrtStatus *gather_ort_node_create(const ort_host *host, const ort_operator *op, 
   node->quantised = (gather_block_quantized)GATHER_BLOCK_QUANTIZED_INIT;
   /* ONNX Runtime's Gather takes negative indices at every opset, and models rely on it. */
   node->gather.negative = GATHER_NEGATIVE_ON;
-  node->threads = options->threads > 0 ? options->threads : gather_cpu_count();
+  gather_machine machine = GATHER_MACHINE_INIT;
+  gather_machine_describe(&machine);
+  node->threads = options->threads > 0 ? options->threads : machine.cpus;
   gather_ort_plans_init(&node->plans, options->plans);
   OrtStatus *status = read_attributes(node, info);
   if (status) {

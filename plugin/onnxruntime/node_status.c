@@ -24,9 +24,20 @@ OrtStatus *gather_ort_status(const ort_host *host, gather_status status, const g
   return ORT(host, CreateStatus)(code_of(status), error->message);
 }
 
+/* Whether the caller's arguments are the reason, rather than a file or the memory. */
+static bool is_argument(gather_status status) {
+  switch (status) {
+#define GATHER_STATUS(ENUM, number, name, exit_code, sentence) \
+  case GATHER_##ENUM:                                          \
+    return (exit_code) != 3;
+#include "gather/status.def"
+#undef GATHER_STATUS
+  }
+  return true;
+}
+
 OrtStatus *gather_ort_ep_status(const ort_host *host, const char *prefix, const gather_error *error) {
   char text[700];
-  const bool argument = gather_status_exit_code(error->status) != 3;
   (void)snprintf(text, sizeof text, "%s%s", prefix, error->message);
-  return ORT(host, CreateStatus)(argument ? ORT_INVALID_ARGUMENT : ORT_FAIL, text);
+  return ORT(host, CreateStatus)(is_argument(error->status) ? ORT_INVALID_ARGUMENT : ORT_FAIL, text);
 }

@@ -13,8 +13,8 @@ namespace {
 std::mutex guard;
 
 std::map<std::string, std::weak_ptr<FileTable>> &open_tables() {
-  static std::map<std::string, std::weak_ptr<FileTable>> opened;
-  return opened;
+  static std::map<std::string, std::weak_ptr<FileTable>> tables;
+  return tables;
 }
 
 std::string key_of(const FilePlace &place) {
@@ -49,9 +49,9 @@ FileTable::~FileTable() { gather_table_close(table_); }
 
 std::shared_ptr<FileTable> FileTable::open(const FilePlace &place) {
   const std::lock_guard<std::mutex> lock(guard);
-  auto &opened = open_tables();
-  for (auto at = opened.begin(); at != opened.end();) at = at->second.expired() ? opened.erase(at) : std::next(at);
-  std::weak_ptr<FileTable> &known = opened[key_of(place)];
+  auto &tables = open_tables();
+  for (auto at = tables.begin(); at != tables.end();) at = at->second.expired() ? tables.erase(at) : std::next(at);
+  std::weak_ptr<FileTable> &known = tables[key_of(place)];
   std::shared_ptr<FileTable> table = known.lock();
   if (!table) {
     table.reset(new FileTable(place));

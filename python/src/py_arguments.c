@@ -68,7 +68,7 @@ const gather_op *gather_py_find_rules(const char *op, PyObject *rules) {
   if (found) return found;
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return NULL;
   PyErr_Clear();
-  for (size_t i = 0; i < gather_op_count(); i++) {
+  for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *row = gather_op_at(i);
     if (strcmp(row->name, op) != 0) continue;
     if (*known) strncat(known, ", ", sizeof known - strlen(known) - 1);

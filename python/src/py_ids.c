@@ -36,13 +36,14 @@ enum { DOWNLOADED = 1 << 30 }; /* the library's own limit for elements */
 /* A URL: one request also tells whether it is text. */
 static gather_status find_remote(const char *url, const char *name, const gather_remote_options *remote,
                                  gather_file **file, const gather_file_tensor **tensor, gather_error *error) {
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
   gather_remote_options whole = *remote;
   if (whole.whole_bytes < DOWNLOADED)
     whole.whole_bytes = DOWNLOADED; /* all of it is needed, whether there are ranges or not */
-  options.remote = &whole;
-  options.text_column = name;
-  gather_status status = gather_file_open_with(url, &options, file, error);
+  source.path = url;
+  source.remote = &whole;
+  source.text_column = name;
+  gather_status status = gather_file_open(&source, file, error);
   if (status != GATHER_OK) return status;
   const char *format = gather_file_format(*file);
   const bool text = strcmp(format, "text") == 0 || strcmp(format, "csv") == 0;
@@ -53,7 +54,11 @@ static gather_status find_remote(const char *url, const char *name, const gather
 /* Opens text or any other file, and finds the tensor, in one piece or several. */
 static gather_status find(const char *path, const char *name, bool text, gather_file **file,
                           const gather_file_tensor **tensor, gather_error *error) {
-  gather_status status = text ? gather_file_open_text(path, name, file, error) : gather_file_open(path, file, error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  source.text = text;
+  if (text) source.text_column = name;
+  gather_status status = gather_file_open(&source, file, error);
   if (status == GATHER_OK) status = gather_file_find_whole(*file, text ? NULL : name, tensor, error);
   return status == GATHER_OK ? gather_file_tensor_check(*tensor, error) : status;
 }

@@ -42,7 +42,7 @@ static PyObject *row(const gather_op *op) {
 PyObject *gather_py_ops(PyObject *self, PyObject *none) {
   PyObject *rows = PyList_New(0);
   (void)self, (void)none;
-  for (size_t i = 0; rows && i < gather_op_count(); i++)
+  for (size_t i = 0; rows && gather_op_at(i); i++)
     if (append(rows, row(gather_op_at(i))) < 0) Py_CLEAR(rows);
   return rows;
 }
@@ -61,8 +61,8 @@ PyObject *gather_py_types(PyObject *self, PyObject *none) {
 
 static PyObject *formats(void) {
   PyObject *names = PyList_New(0);
-  for (size_t i = 0; names && i < gather_format_count(); i++)
-    if (append(names, PyUnicode_FromString(gather_format_name(i))) < 0) Py_CLEAR(names);
+  for (size_t i = 0; names && gather_format_at(i); i++)
+    if (append(names, PyUnicode_FromString(gather_format_at(i)->name)) < 0) Py_CLEAR(names);
   return names;
 }
 
@@ -91,10 +91,12 @@ PyObject *gather_py_info(PyObject *self, PyObject *none) {
 #else
   int free_threaded = 0;
 #endif
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:N,s:N,s:N,s:N}", "version", gather_version(), "isa", gather_isa_name(),
-                       "features", gather_cpu_features(), "pool", gather_pool_library(), "cpus",
-                       (int)gather_cpu_count(), "formats", formats(), "engines", engines(), "limited_api",
-                       PyBool_FromLong(limited), "free_threaded", PyBool_FromLong(free_threaded));
+  gather_machine machine = GATHER_MACHINE_INIT;
+  gather_machine_describe(&machine);
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:N,s:N,s:N,s:N}", "version", gather_version(), "isa", machine.isa,
+                       "features", machine.cpu_features, "pool", machine.pool, "cpus", (int)machine.cpus, "formats",
+                       formats(), "engines", engines(), "limited_api", PyBool_FromLong(limited), "free_threaded",
+                       PyBool_FromLong(free_threaded));
 }
 
 PyObject *gather_py_split_path(PyObject *self, PyObject *path) {

@@ -22,12 +22,17 @@ typedef struct model_opening {
 static void open_now(gather_py_waiting *waiting) {
   model_opening *given = (model_opening *)waiting;
   gather_error *error = &waiting->error;
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.no_links = !given->links;
-  if (given->is_remote) options.remote = &given->remote;
-  waiting->status = given->is_path
-                        ? gather_file_open_with(given->memory, &options, &given->file, error)
-                        : gather_file_from_memory(given->memory, (size_t)given->bytes, "<bytes>", &given->file, error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.no_links = !given->links;
+  if (given->is_remote) source.remote = &given->remote;
+  if (given->is_path)
+    source.path = given->memory;
+  else {
+    source.memory = given->memory;
+    source.bytes = (size_t)given->bytes;
+    source.name = "<bytes>";
+  }
+  waiting->status = gather_file_open(&source, &given->file, error);
   if (waiting->status == GATHER_OK) waiting->status = gather_model_from_file(given->file, &given->model, error);
 }
 
@@ -105,48 +110,48 @@ static const gather_model *model_of(PyObject *object) { return ((gather_py_model
 
 static PyObject *get_dialect(PyObject *self, void *closure) {
   (void)closure;
-  return gather_py_text(gather_model_dialect(model_of(self)));
+  return gather_py_text(gather_model_describe(model_of(self))->dialect);
 }
 
 static PyObject *get_format(PyObject *self, void *closure) {
   (void)closure;
-  return gather_py_text(gather_file_format(gather_model_file(model_of(self))));
+  return gather_py_text(gather_file_format(gather_model_describe(model_of(self))->file));
 }
 
 static PyObject *get_node_count(PyObject *self, void *closure) {
   (void)closure;
-  return PyLong_FromLongLong(gather_model_node_count(model_of(self)));
+  return PyLong_FromLongLong(gather_model_describe(model_of(self))->node_count);
 }
 
-static PyObject *names_of(const gather_model *model, int64_t count, const char *(*at)(const gather_model *, int64_t)) {
+static PyObject *names_of(const char *const *texts, int64_t count) {
   PyObject *names = PyTuple_New((Py_ssize_t)count);
   for (int64_t i = 0; names && i < count; i++) {
-    PyObject *name = gather_py_text(at(model, i));
+    PyObject *name = gather_py_text(texts[i]);
     if (!name || PyTuple_SetItem(names, (Py_ssize_t)i, name) < 0) Py_CLEAR(names);
   }
   return names;
 }
 
 static PyObject *get_inputs(PyObject *self, void *closure) {
-  const gather_model *model = model_of(self);
+  const gather_model_info *info = gather_model_describe(model_of(self));
   (void)closure;
-  return names_of(model, gather_model_input_count(model), gather_model_input_name);
+  return names_of(info->inputs, info->input_count);
 }
 
 static PyObject *get_outputs(PyObject *self, void *closure) {
-  const gather_model *model = model_of(self);
+  const gather_model_info *info = gather_model_describe(model_of(self));
   (void)closure;
-  return names_of(model, gather_model_output_count(model), gather_model_output_name);
+  return names_of(info->outputs, info->output_count);
 }
 
 static PyObject *get_not_checked(PyObject *self, void *closure) {
-  const gather_model *model = model_of(self);
-  int64_t count = gather_model_not_checked_count(model);
+  const gather_model_info *info = gather_model_describe(model_of(self));
+  const int64_t count = info->not_checked_count;
   PyObject *pairs = PyTuple_New((Py_ssize_t)count);
   (void)closure;
   for (int64_t i = 0; pairs && i < count; i++) {
-    PyObject *pair = Py_BuildValue("(NL)", gather_py_text(gather_model_not_checked_op(model, i)),
-                                   (long long)gather_model_not_checked_nodes(model, i));
+    PyObject *pair =
+        Py_BuildValue("(NL)", gather_py_text(info->not_checked[i].op), (long long)info->not_checked[i].nodes);
     if (!pair || PyTuple_SetItem(pairs, (Py_ssize_t)i, pair) < 0) Py_CLEAR(pairs);
   }
   return pairs;
@@ -154,7 +159,7 @@ static PyObject *get_not_checked(PyObject *self, void *closure) {
 
 /* (name, why) of each tensor that cannot be read */
 static PyObject *get_unreadable(PyObject *self, void *closure) {
-  const gather_file *file = gather_model_file(model_of(self));
+  const gather_file *file = gather_model_describe(model_of(self))->file;
   PyObject *pairs = PyList_New(0);
   (void)closure;
   for (int64_t i = 0; pairs && i < gather_file_len(file); i++) {
@@ -183,7 +188,7 @@ static PyObject *value_type(PyObject *self, PyObject *args) {
 static PyObject *reads(PyObject *self, PyObject *args) {
   PyObject *path = NULL;
   if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
-  const bool found = gather_file_reads(gather_model_file(model_of(self)), PyBytes_AsString(path));
+  const bool found = gather_file_reads(gather_model_describe(model_of(self))->file, PyBytes_AsString(path));
   Py_DECREF(path);
   return PyBool_FromLong(found);
 }

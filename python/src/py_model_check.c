@@ -97,7 +97,7 @@ static PyObject *indices_of(const gather_model_node *node) {
 
 static PyObject *runtimes_of(const gather_model_node *node) {
   PyObject *dict = PyDict_New();
-  for (size_t i = 0; dict && i < gather_runtime_count(); i++)
+  for (size_t i = 0; dict && gather_runtime_name(i); i++)
     if (put(dict, gather_runtime_name(i), gather_py_text(gather_runtime_behaviour(i, node))) < 0) Py_CLEAR(dict);
   return dict;
 }
@@ -121,7 +121,7 @@ static int put_all(PyObject *dict, const gather_model_node *node) {
 }
 
 static PyObject *nodes_of(const gather_check *check) {
-  int64_t count = gather_check_count(check);
+  int64_t count = gather_check_describe(check)->count;
   PyObject *nodes = PyList_New((Py_ssize_t)count);
   for (int64_t i = 0; nodes && i < count; i++) {
     PyObject *dict = PyDict_New();
@@ -179,11 +179,12 @@ static PyObject *names_of(const gather_advice *advice) {
 /* contradictions() -> a sentence for each value that contradicts its declaration */
 static PyObject *get_contradictions(PyObject *object, PyObject *no_arguments) {
   const gather_check *check = ((handle *)object)->check;
-  int64_t count = gather_check_contradiction_count(check);
+  const gather_check_info *info = gather_check_describe(check);
+  const int64_t count = info->contradiction_count;
   (void)no_arguments;
   PyObject *list = PyList_New((Py_ssize_t)count);
   for (int64_t i = 0; list && i < count; i++) {
-    PyObject *text = gather_py_text(gather_check_contradiction(check, i));
+    PyObject *text = gather_py_text(info->contradictions[i]);
     if (!text || PyList_SetItem(list, (Py_ssize_t)i, text) < 0) Py_CLEAR(list);
   }
   return list;
@@ -199,7 +200,7 @@ static PyObject *get_advice(PyObject *object, PyObject *no_arguments) {
   const gather_check_advice *all = advice_of(self, &error);
   PyEval_RestoreThread(state);
   if (!all) return gather_py_raise(&error);
-  int64_t count = gather_check_count(self->check);
+  int64_t count = gather_check_describe(self->check)->count;
   PyObject *list = PyList_New((Py_ssize_t)count);
   for (int64_t i = 0; list && i < count; i++) {
     const gather_advice *advice = gather_check_advice_at(all, i);

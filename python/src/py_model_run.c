@@ -109,7 +109,8 @@ static PyObject *output_of(result_object *self, const gather_model_input *output
 }
 
 static PyObject *outputs_of(result_object *self) {
-  int64_t count = gather_model_result_count(self->result);
+  int64_t count = 0;
+  while (gather_model_result_at(self->result, count)) count++;
   PyObject *outputs = PyList_New((Py_ssize_t)count);
   for (int64_t i = 0; outputs && i < count; i++) {
     PyObject *output = output_of(self, gather_model_result_at(self->result, i));

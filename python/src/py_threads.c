@@ -36,7 +36,11 @@ int gather_py_threads_init(void) {
 /* The current default. */
 static int32_t definite(int32_t threads) {
   if (threads == GATHER_PY_DEFAULT_THREADS) threads = atomic_load_explicit(&default_threads, memory_order_relaxed);
-  if (threads == GATHER_PY_DEFAULT_THREADS) threads = gather_cpu_count();
+  if (threads == GATHER_PY_DEFAULT_THREADS) {
+    gather_machine machine = GATHER_MACHINE_INIT;
+    gather_machine_describe(&machine);
+    threads = machine.cpus;
+  }
   return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 

@@ -11,10 +11,14 @@ static gather_status write_file(const char *path, PyObject *content, bool replac
   const char *bytes = PyBytes_AsString(content);
   const Py_ssize_t size = PyBytes_Size(content);
   gather_writer *writer = NULL;
-  gather_status status = gather_writer_create_bytes(path, replace, size, &writer, error);
+  gather_file_target target = GATHER_FILE_TARGET_INIT;
+  target.path = path;
+  target.replace = replace;
+  target.no_sync = !sync;
+  target.bytes = size;
+  gather_status status = gather_writer_create(&target, &writer, error);
   if (status != GATHER_OK) return status;
-  if (size > 0) memcpy(gather_writer_data(writer), bytes, (size_t)size);
-  gather_writer_set_sync(writer, sync);
+  if (size > 0) memcpy(gather_writer_data_at(writer, 0), bytes, (size_t)size);
   return gather_writer_commit(writer, error);
 }
 

@@ -188,8 +188,6 @@ static const behaviour ROWS[] = {
 #undef GATHER_BEHAVIOUR
 };
 
-size_t gather_runtime_count(void) { return RUNTIME_COUNT; }
-
 const char *gather_runtime_name(size_t i) { return i < RUNTIME_COUNT ? RUNTIMES[i].name : NULL; }
 
 /* Whether OpenVINO treats the table as a shape, by code that checks nothing. */

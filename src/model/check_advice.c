@@ -25,9 +25,8 @@ static gather_status no_memory(gather_error *error) {
 }
 
 static bool is_input(const gather_model *model, const char *name) {
-  const char *input;
-  for (int64_t i = 0; (input = gather_model_input_name(model, i)) != NULL; i++)
-    if (strcmp(input, name) == 0) return true;
+  for (int64_t i = 0; i < model->info.input_count; i++)
+    if (strcmp(model->info.inputs[i], name) == 0) return true;
   return false;
 }
 
@@ -69,10 +68,12 @@ static gather_status set_names(gather_check_advice *advice, gather_advice_kind k
 static gather_status take_missing(gather_check_advice *advice, const gather_model_operands *operands,
                                   gather_advice *out, gather_error *error) {
   enum { MOST_NAMES = 64 };
-  const char *name, *names[MOST_NAMES];
+  const gather_model_operands_info *info = gather_model_operands_describe(operands);
+  const char *names[MOST_NAMES];
   int64_t count = 0;
   bool inputs = true;
-  for (int64_t i = 0; (name = gather_model_operands_missing(operands, i)) != NULL; i++) {
+  for (int64_t i = 0; i < info->missing_count; i++) {
+    const char *name = info->missing[i];
     inputs = inputs && is_input(advice->check->model, name);
     if (!gather_check_input(advice->check, name) && count < MOST_NAMES) names[count++] = name;
   }

@@ -63,21 +63,16 @@ gather_status gather_file_unreadable_text(const gather_file *file, const char *a
 
 /* Adds "2 ScatterND nodes and 1 ScatterUpdate node", and returns how many nodes that are. */
 static int64_t not_checked_words(const gather_model *model, gather_growing *to) {
-  int64_t count = gather_model_not_checked_count(model), nodes = 0;
+  const int64_t count = model->info.not_checked_count;
+  int64_t nodes = 0;
   for (int64_t i = 0; i < count; i++) {
-    int64_t here = gather_model_not_checked_nodes(model, i);
+    const int64_t here = model->info.not_checked[i].nodes;
     const char *between = i == 0 ? "" : i == count - 1 ? " and " : ", ";
-    gather_growing_print(to, "%s%" PRId64 " %s %s", between, here, gather_model_not_checked_op(model, i),
+    gather_growing_print(to, "%s%" PRId64 " %s %s", between, here, model->info.not_checked[i].op,
                          here == 1 ? "node" : "nodes");
     nodes += here;
   }
   return nodes;
-}
-
-gather_status gather_model_not_checked_text(const gather_model *model, char **text, gather_error *error) {
-  gather_growing to = {0};
-  (void)not_checked_words(model, &to);
-  return gather_growing_finish(&to, "the nodes that are not checked", text, NULL, error);
 }
 
 /* ---- of a check */
@@ -206,7 +201,7 @@ static void put_said(gather_growing *to, int indent, const char *who, const char
 
 void gather_model_bad_text(const gather_model_node *node, int indent, gather_growing *to) {
   if (*node->cause) put_said(to, indent, "likely", node->cause);
-  for (size_t i = 0; i < gather_runtime_count(); i++)
+  for (size_t i = 0; gather_runtime_name(i); i++)
     put_said(to, indent, gather_runtime_name(i), gather_runtime_behaviour(i, node));
 }
 
@@ -266,7 +261,7 @@ static void put_node(gather_growing *to, const gather_check_text_options *option
 /* How many of the unknown nodes are not executed, in brackets; "". */
 static const char *not_executed(const gather_check *check, char *text, size_t bytes) {
   int64_t skipped = 0;
-  for (int64_t i = 0; i < gather_check_count(check); i++) skipped += gather_check_at(check, i)->not_executed;
+  for (int64_t i = 0; i < check->count; i++) skipped += gather_check_at(check, i)->not_executed;
   *text = '\0';
   if (skipped > 0) (void)snprintf(text, bytes, " (%" PRId64 " not executed)", skipped);
   return text;
@@ -274,20 +269,18 @@ static const char *not_executed(const gather_check *check, char *text, size_t by
 
 /* The summary line. */
 static void put_counts(gather_growing *to, const gather_check *check, const gather_check_text_options *options) {
-  int64_t count = gather_check_count(check);
+  int64_t count = check->count;
   char skipped[60];
-  const gather_file *file = gather_model_file(check->model); /* NULL: the model was made in memory */
+  const gather_file *file = check->model->file; /* NULL: the model was made in memory */
   gather_text_put(to, options->name ? options->name : "model");
-  gather_growing_print(to, ": %s, ", file ? gather_file_format(file) : gather_model_dialect(check->model));
+  gather_growing_print(to, ": %s, ", file ? gather_file_format(file) : check->model->info.dialect);
   if (count == 0)
     gather_growing_text(to, "no gather nodes");
   else
     gather_growing_print(to, "%" PRId64 " gather %s: %" PRId64 " ok, %" PRId64 " unknown%s, %" PRId64 " bad", count,
-                         count == 1 ? "node" : "nodes", gather_check_verdicts(check, GATHER_VERDICT_OK),
-                         gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN),
-                         not_executed(check, skipped, sizeof skipped),
-                         gather_check_verdicts(check, GATHER_VERDICT_BAD));
-  if (gather_model_not_checked_count(check->model) > 0) {
+                         count == 1 ? "node" : "nodes", check->info.ok, check->info.unknown,
+                         not_executed(check, skipped, sizeof skipped), check->info.bad);
+  if (check->model->info.not_checked_count > 0) {
     gather_growing_text(to, "; ");
     int64_t nodes = not_checked_words(check->model, to);
     gather_growing_text(to, nodes == 1 ? " is not checked" : " are not checked");
@@ -296,10 +289,9 @@ static void put_counts(gather_growing *to, const gather_check *check, const gath
 }
 
 static void put_contradictions(gather_growing *to, const gather_check *check) {
-  const char *text;
-  for (int64_t i = 0; (text = gather_check_contradiction(check, i)) != NULL; i++) {
+  for (int64_t i = 0; i < check->info.contradiction_count; i++) {
     gather_growing_text(to, "contradiction: ");
-    gather_text_put(to, text);
+    gather_text_put(to, check->info.contradictions[i]);
     gather_growing_text(to, "\n");
   }
 }
@@ -312,7 +304,7 @@ static bool is_shown(const gather_check_text_options *options, const gather_mode
 static void put_nodes(gather_growing *to, const gather_check *check, const gather_check_text_options *options) {
   widths w = {0, 0, 0};
   for (int pass = 0; pass < 2; pass++)
-    for (int64_t i = 0; i < gather_check_count(check); i++) {
+    for (int64_t i = 0; i < check->count; i++) {
       const gather_model_node *node = gather_check_at(check, i);
       if (!is_shown(options, node, i)) continue;
       line l = line_of(node);
@@ -330,13 +322,13 @@ gather_status gather_check_text(const gather_check *check, const gather_check_te
   if (!check || !text) return gather_fail(error, GATHER_USAGE, "the check or the place for its text is NULL");
   GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_check_text_options",
                                 "GATHER_CHECK_TEXT_OPTIONS_INIT", error));
-  if (full.node >= gather_check_count(check) || full.node < GATHER_CHECK_TEXT_HEAD)
+  if (full.node >= check->count || full.node < GATHER_CHECK_TEXT_HEAD)
     return gather_fail(error, GATHER_USAGE, "no such node %" PRId64 "; the check has %" PRId64 " nodes", full.node,
-                       gather_check_count(check));
-  bool nothing = full.only_bad && gather_check_verdicts(check, GATHER_VERDICT_BAD) == 0;
+                       check->count);
+  bool nothing = full.only_bad && check->info.bad == 0;
   if (!nothing && full.node < 0) {
     put_counts(&to, check, &full);
-    file_unreadable_lines(gather_model_file(check->model), full.unreadable_all, &to);
+    file_unreadable_lines(check->model->file, full.unreadable_all, &to);
     put_contradictions(&to, check);
   }
   if (!nothing) put_nodes(&to, check, &full);

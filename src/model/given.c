@@ -57,12 +57,12 @@ static gather_status no_input(const gather_check *check, const char *name, gathe
   char names[256] = "";
   size_t at = 0;
   const gather_model *model = check->model;
-  for (int64_t i = 0; i < model->input_count && at < sizeof names; i++) {
-    int wrote = snprintf(names + at, sizeof names - at, "%s'%.60s'", i ? ", " : "", model->input_names[i]);
+  for (int64_t i = 0; i < model->info.input_count && at < sizeof names; i++) {
+    int wrote = snprintf(names + at, sizeof names - at, "%s'%.60s'", i ? ", " : "", model->info.inputs[i]);
     at += wrote > 0 ? (size_t)wrote : 0;
   }
   return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no input '%.80s'; it has %s", name,
-                     model->input_count ? names : "none");
+                     model->info.input_count ? names : "none");
 }
 
 static gather_status check_dim(const gather_check *check, const gather_model_dim *dim, gather_error *error) {

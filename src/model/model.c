@@ -50,7 +50,7 @@ static bool is_function(const gather_model *model, const gather_node *node) {
 
 /* The operator's name as ops.def has it; NULL where no row of that dialect has one. */
 static const char *gather_name(const gather_model *model, const gather_node *node, const char *dialect) {
-  for (size_t i = 0; dialect && i < gather_op_count(); i++) {
+  for (size_t i = 0; dialect && gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     if (gather_model_same_op(model, node->op, op->name) && strcmp(op->dialect, dialect) == 0)
       return is_function(model, node) ? NULL : op->name;
@@ -77,7 +77,7 @@ const gather_op *gather_model_rules(const gather_model *model, const gather_node
 /* The first version of its operator set that has the operator. */
 static int64_t first_version(const char *dialect, const char *name) {
   int64_t first = INT64_MAX;
-  for (size_t i = 0; i < gather_op_count(); i++) {
+  for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     if (strcmp(op->dialect, dialect) == 0 && strcmp(op->name, name) == 0 && op->version < first) first = op->version;
   }
@@ -164,20 +164,15 @@ static void siblings_count(gather_model *model, const gather_node *node) {
   sibling->count += needed == 0 || (needed < node->input_count && *node->inputs[needed]);
 }
 
-static void siblings_end(gather_model *model) {
+static gather_status siblings_end(gather_model *model, gather_error *error) {
+  gather_model_not_checked *rows = gather_arena_take(&model->arena, ROW_COUNT, sizeof *rows);
+  if (!rows) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the operators of a model");
   for (int i = 0; i < ROW_COUNT; i++)
     if (model->siblings[i].count > 0)
-      model->siblings[model->sibling_count++] = (gather_unchecked){.op = ROWS[i].op, .count = model->siblings[i].count};
-}
-
-int64_t gather_model_not_checked_count(const gather_model *model) { return model->sibling_count; }
-
-const char *gather_model_not_checked_op(const gather_model *model, int64_t i) {
-  return i >= 0 && i < model->sibling_count ? model->siblings[i].op : NULL;
-}
-
-int64_t gather_model_not_checked_nodes(const gather_model *model, int64_t i) {
-  return i >= 0 && i < model->sibling_count ? model->siblings[i].count : 0;
+      rows[model->info.not_checked_count++] =
+          (gather_model_not_checked){.op = ROWS[i].op, .nodes = model->siblings[i].count};
+  model->info.not_checked = rows;
+  return GATHER_OK;
 }
 
 /* ---- opening */
@@ -188,12 +183,22 @@ static gather_status count_nodes(gather_model *model, const gather_graph *graph,
                             "its graphs are nested more than %d levels deep", GATHER_MAX_DEPTH);
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
-    model->node_count += gather_model_is_gather(model, node);
+    model->info.node_count += gather_model_is_gather(model, node);
     siblings_count(model, node);
     for (int32_t k = 0; k < node->attribute_count; k++)
       if (node->attributes[k].kind == GATHER_ATTRIBUTE_GRAPH && node->attributes[k].graph)
         GATHER_TRY(count_nodes(model, node->attributes[k].graph, depth + 1, error));
   }
+  return GATHER_OK;
+}
+
+static gather_status list_outputs(gather_model *model, gather_error *error) {
+  const gather_graph *graph = model->graph_file->graph;
+  const char **names = gather_arena_take(&model->arena, graph->output_count, sizeof *names);
+  if (!names) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a model's outputs");
+  for (int64_t i = 0; i < graph->output_count; i++) names[i] = graph->outputs[i].name;
+  model->info.outputs = names;
+  model->info.output_count = graph->output_count;
   return GATHER_OK;
 }
 
@@ -203,14 +208,14 @@ static gather_status list_inputs(gather_model *model, gather_error *error) {
   gather_arena names = {NULL};
   gather_scope scope;
   gather_status status = gather_scope_open(&names, graph, NULL, "", &scope, error);
-  model->input_names = gather_arena_take(&model->arena, graph->input_count, sizeof *model->input_names);
-  if (status == GATHER_OK && !model->input_names)
+  const char **inputs = gather_arena_take(&model->arena, graph->input_count, sizeof *inputs);
+  model->info.inputs = inputs;
+  if (status == GATHER_OK && !inputs)
     status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a model's inputs");
   for (int64_t i = 0; status == GATHER_OK && i < graph->constant_count; i++)
     (void)gather_scope_make(&scope, graph->constants[i].tensor.name);
   for (int64_t i = 0; status == GATHER_OK && i < graph->input_count; i++)
-    if (!gather_scope_find(&scope, graph->inputs[i].name))
-      model->input_names[model->input_count++] = graph->inputs[i].name;
+    if (!gather_scope_find(&scope, graph->inputs[i].name)) inputs[model->info.input_count++] = graph->inputs[i].name;
   gather_arena_clear(&names);
   return status;
 }
@@ -224,8 +229,11 @@ static gather_status fill(gather_model *model, gather_error *error) {
   GATHER_TRY(count_nodes(model, graph_file->graph, 0, error));
   for (int64_t i = 0; i < graph_file->function_count; i++)
     GATHER_TRY(count_nodes(model, graph_file->functions[i].graph, 0, error));
-  siblings_end(model);
-  return list_inputs(model, error);
+  GATHER_TRY(siblings_end(model, error));
+  GATHER_TRY(list_inputs(model, error));
+  model->info.file = model->file;
+  model->info.dialect = gather_model_is_openvino(model) ? "openvino" : "onnx";
+  return list_outputs(model, error);
 }
 
 static gather_status create(const gather_file *file, const gather_graph_file *graph_file, gather_model **model,
@@ -253,11 +261,11 @@ gather_status gather_model_from_file(const gather_file *file, gather_model **mod
   return create(file, gather_file_graph(file), model, error);
 }
 
-gather_status gather_model_open(const char *path, gather_model **model, gather_error *error) {
+gather_status gather_model_open(const gather_file_source *source, gather_model **model, gather_error *error) {
   gather_file *file = NULL;
-  if (!path || !model) return gather_fail(error, GATHER_USAGE, "the path or the place for the model is NULL");
+  if (!model) return gather_fail(error, GATHER_USAGE, "gather_model_open: model is NULL");
   *model = NULL;
-  GATHER_TRY(gather_file_open(path, &file, error));
+  GATHER_TRY(gather_file_open(source, &file, error));
   gather_status status = gather_model_from_file(file, model, error);
   if (status == GATHER_OK)
     (*model)->owned = file;
@@ -279,23 +287,4 @@ gather_status gather_model_input_check(const gather_model_input *input, gather_e
   return gather_fail(error, GATHER_USAGE, "the input '%.80s' has no elements: its data pointer is NULL", input->name);
 }
 
-const gather_file *gather_model_file(const gather_model *model) { return model->file; }
-
-const char *gather_model_dialect(const gather_model *model) {
-  return gather_model_is_openvino(model) ? "openvino" : "onnx";
-}
-
-int64_t gather_model_node_count(const gather_model *model) { return model->node_count; }
-
-int64_t gather_model_input_count(const gather_model *model) { return model->input_count; }
-
-int64_t gather_model_output_count(const gather_model *model) { return model->graph_file->graph->output_count; }
-
-const char *gather_model_input_name(const gather_model *model, int64_t i) {
-  return i >= 0 && i < model->input_count ? model->input_names[i] : NULL;
-}
-
-const char *gather_model_output_name(const gather_model *model, int64_t i) {
-  const gather_graph *graph = model->graph_file->graph;
-  return i >= 0 && i < graph->output_count ? graph->outputs[i].name : NULL;
-}
+const gather_model_info *gather_model_describe(const gather_model *model) { return &model->info; }

@@ -17,10 +17,24 @@ const char *gather_verdict_name(gather_verdict verdict) {
   return verdict >= 0 && (size_t)verdict < sizeof NAMES / sizeof *NAMES ? NAMES[verdict] : "unknown";
 }
 
+static void summarise(gather_check *check) {
+  gather_check_info *info = &check->info;
+  *info = (gather_check_info){.count = check->count,
+                              .contradictions = check->contradictions,
+                              .contradiction_count = check->contradiction_count};
+  for (int64_t i = 0; i < check->count; i++) {
+    const gather_verdict verdict = check->nodes[i].verdict;
+    info->ok += verdict == GATHER_VERDICT_OK;
+    info->unknown += verdict == GATHER_VERDICT_UNKNOWN;
+    info->bad += verdict == GATHER_VERDICT_BAD;
+  }
+}
+
 static gather_status check_all(gather_check *check, const gather_check_options *options, gather_error *error) {
   GATHER_TRY(gather_check_given(check, options, error));
   GATHER_TRY(gather_check_walk(check, error));
   if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
+  summarise(check);
   return GATHER_OK;
 }
 
@@ -80,16 +94,8 @@ void gather_check_destroy(gather_check *check) {
   gather_free(check);
 }
 
-int64_t gather_check_count(const gather_check *check) { return check->count; }
-
 const gather_model_node *gather_check_at(const gather_check *check, int64_t i) {
   return i >= 0 && i < check->count ? &check->nodes[i] : NULL;
-}
-
-int64_t gather_check_verdicts(const gather_check *check, gather_verdict verdict) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < check->count; i++) count += check->nodes[i].verdict == verdict;
-  return count;
 }
 
 gather_status gather_check_find(const gather_check *check, const char *name, const gather_model_node **node,
@@ -105,8 +111,4 @@ gather_status gather_check_find(const gather_check *check, const char *name, con
   return status;
 }
 
-int64_t gather_check_contradiction_count(const gather_check *check) { return check->contradiction_count; }
-
-const char *gather_check_contradiction(const gather_check *check, int64_t i) {
-  return i >= 0 && i < check->contradiction_count ? check->contradictions[i] : NULL;
-}
+const gather_check_info *gather_check_describe(const gather_check *check) { return &check->info; }

@@ -44,6 +44,7 @@ struct gather_check {
   gather_model_node *nodes;
   gather_place *places; /* of each node */
   int64_t count, room;
+  gather_check_info info; /* when all is done */
   const gather_override *overrides;
   int64_t override_count;
   gather_model_dim *dims; /* names with a length: those given, and those that given inputs show */

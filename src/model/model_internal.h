@@ -26,11 +26,8 @@ struct gather_model {
   gather_file *owned; /* NULL where the caller has opened it */
   const gather_file *file;
   const gather_graph_file *graph_file;
-  int64_t node_count;
-  const char **input_names; /* of the main graph, without those that an initializer gives */
-  int64_t input_count;
-  gather_unchecked *siblings; /* those that it has, each operator once */
-  int64_t sibling_count;
+  gather_model_info info;
+  gather_unchecked *siblings; /* while it is opened: one for each row of siblings.def */
   gather_arena arena;
 };
 

@@ -107,7 +107,7 @@ static const gather_run_operation *find_gather(const gather_model *model, const 
   const gather_op *rules = gather_model_rules(model, node);
   if (gather_op_is_quantized(rules)) return &QUANTIZED;
   if (gather_op_has_function(rules)) return gather_op_is_tree(rules) ? &TREE : NULL;
-  for (size_t i = 0; i < gather_op_count(); i++) {
+  for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     bool is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;
     if (strcmp(op->name, node->op) == 0 && (!found || is_input)) found = &GATHERS[is_input];
@@ -291,8 +291,6 @@ void gather_model_result_destroy(gather_model_result *result) {
   gather_arena_clear(&result->arena);
   gather_free(result);
 }
-
-int64_t gather_model_result_count(const gather_model_result *result) { return result->output_count; }
 
 const gather_model_input *gather_model_result_at(const gather_model_result *result, int64_t i) {
   return i >= 0 && i < result->output_count ? &result->outputs[i] : NULL;

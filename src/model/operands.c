@@ -101,9 +101,9 @@ static gather_status try_used(const gather_check *check, const gather_check_opti
 /* Adds all inputs that were not given: any may lead to the indices. */
 static void add_all(const gather_check *check, leading *found) {
   const gather_model *model = check->model;
-  for (int64_t i = 0; i < model->input_count && !found->too_many; i++)
-    if (!gather_check_input(check, model->input_names[i]))
-      add_input(model->graph_file->graph, model->input_names[i], found);
+  for (int64_t i = 0; i < model->info.input_count && !found->too_many; i++)
+    if (!gather_check_input(check, model->info.inputs[i]))
+      add_input(model->graph_file->graph, model->info.inputs[i], found);
 }
 
 /* Chooses those of the found inputs that are needed to make the indices known. */
@@ -169,6 +169,7 @@ struct gather_model_operands {
   const gather_model_node *node;
   const char *missing[MOST_MISSING];
   int64_t missing_count;
+  gather_model_operands_info info; /* when they are found */
 };
 
 /* The state of a search. */
@@ -438,6 +439,7 @@ gather_status gather_model_operands_find(const gather_model *model, const char *
   if (!made) return no_memory(error);
   finding f = {.model = model, .made = made};
   gather_status status = find_all(&f, node, options, error);
+  made->info = (gather_model_operands_info){made->node, made->missing, made->missing_count};
   if (status == GATHER_OK)
     *operands = made;
   else
@@ -475,10 +477,8 @@ gather_type gather_model_value_type(const gather_model *model, const char *node,
   return type != GATHER_TYPE_NONE ? type : declared_type(whole, name);
 }
 
-const gather_model_node *gather_model_operands_node(const gather_model_operands *operands) { return operands->node; }
-
-const char *gather_model_operands_missing(const gather_model_operands *operands, int64_t i) {
-  return i >= 0 && i < operands->missing_count ? operands->missing[i] : NULL;
+const gather_model_operands_info *gather_model_operands_describe(const gather_model_operands *operands) {
+  return &operands->info;
 }
 
 void gather_model_operands_destroy(gather_model_operands *operands) {

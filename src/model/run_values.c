@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/tensor.h"
+#include "core/system/machine.h"
 #include "gather/file.h"
 #include "model/model_run.h"
 

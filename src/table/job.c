@@ -113,7 +113,7 @@ gather_status gather_table_submit(gather_table *table, const gather_tensor *indi
   return GATHER_OK;
 }
 
-bool gather_table_job_done(const gather_table_job *job) {
+static bool is_done(const gather_table_job *job) {
   return !job || atomic_load_explicit(&job->done, memory_order_acquire);
 }
 
@@ -133,17 +133,17 @@ void gather_table_job_cancel(gather_table_job *job) {
 /* A long wait is limited to thirty years. */
 bool gather_table_job_await(gather_table_job *job, double seconds) {
   const double most = 1e9;
-  if (gather_table_job_done(job)) return true;
+  if (is_done(job) || !(seconds > 0)) return is_done(job);
   gather_table *table = job->table;
-  bool waiting = seconds > 0;
-  const double wait = waiting && seconds < most ? seconds : waiting ? most : 0;
+  bool waiting = true;
+  const double wait = seconds < most ? seconds : most;
   const struct timespec end = gather_condition_end((int64_t)(wait * 1e9));
   gather_table_enter(table);
   (void)pthread_mutex_lock(&table->lock);
-  while (waiting && is_ours(table, job) && !gather_table_job_done(job))
+  while (waiting && is_ours(table, job) && !is_done(job))
     waiting = gather_condition_wait(&table->changed, &table->lock, &end);
   (void)pthread_mutex_unlock(&table->lock);
-  return gather_table_job_done(job);
+  return is_done(job);
 }
 
 static void destroy(gather_table_job *job) {
@@ -163,7 +163,7 @@ gather_status gather_table_wait(gather_table_job *job, gather_error *error) {
   gather_table_enter(table);
   (void)pthread_mutex_lock(&table->lock);
   bool ours = is_ours(table, job);
-  while (ours && !gather_table_job_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
+  while (ours && !is_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
   if (ours) leave_list(job);
   (void)pthread_mutex_unlock(&table->lock);
   gather_status status = ours ? job->status
@@ -177,7 +177,7 @@ gather_status gather_table_wait(gather_table_job *job, gather_error *error) {
 void gather_table_end_jobs(gather_table *table) {
   (void)pthread_mutex_lock(&table->lock);
   for (gather_table_job *job = table->running_jobs; job; job = job->later)
-    while (!gather_table_job_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
+    while (!is_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
   table->closing = true;
   (void)pthread_cond_broadcast(&table->changed);
   (void)pthread_mutex_unlock(&table->lock);

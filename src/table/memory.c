@@ -3,6 +3,7 @@
  * memory.c: how the memory limit of a table is divided among its takes, its reads, its row cache and its mappings; and the scratch memory
  * of takes with decoded rows.
  */
+#include "core/system/machine.h"
 #include "table/table_decode.h"
 
 #include <inttypes.h>

@@ -171,12 +171,12 @@ static const gather_table_keeper KEEPER = {.close = close_file, .reads = reads, 
 
 static gather_status open_file(const gather_table *table, const char *path, int32_t number, gather_file **file,
                                gather_error *error) {
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.no_links = table->options.no_links;
-  options.remote = table->options.remote;
-  if (!table->client) return gather_file_open_with(path, &options, file, error);
-  if (!table->options.raw) return gather_file_open_by(table->client, path, &options, file, error);
-  return gather_file_open_raw_by(table->client, path, gather_table_raw_of(table, number), &options, file, error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  source.no_links = table->options.no_links;
+  if (!table->client) return gather_file_open(&source, file, error);
+  if (table->options.raw) source.raw = gather_table_raw_of(table, number);
+  return gather_file_open_by(table->client, &source, file, error);
 }
 
 static gather_status add_file(gather_table *table, const char *const *paths, int32_t number, const char *path,
@@ -218,7 +218,10 @@ static gather_status check_raw(const char *path, const char *name, const gather_
   const gather_raw none = {.type = "uint8", .rank = 1, .shape = NOTHING, .as_is = raw->as_is};
   const gather_file_tensor *found;
   gather_file *file;
-  GATHER_TRY(gather_file_open_raw(path, &none, &file, error));
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = path;
+  source.raw = &none;
+  GATHER_TRY(gather_file_open(&source, &file, error));
   const gather_status status = gather_file_find(file, name, &found, error);
   gather_file_close(file);
   return status;

@@ -12,6 +12,7 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from benchmark import SOURCE, run
+from support.refusal import refuses
 
 ABOUT = {"date": "2026-11-30", "cpu": "AMD EPYC (family 25, model 17, stepping 1)", "cpus": 2, "commit": "0123456789ab", "versions": {"NumPy": "2.4.6"},
          "absent": {}, "isa": "avx2 (avx2)", "load": 0.1, "system": "Linux", "python": "3.11", "server": "nginx/1", "network": "the loopback device"}  # fmt: skip
@@ -87,8 +88,7 @@ def test_an_archive_of_other_files_is_refused(tmp_path, modules, name):
         entry = tarfile.TarInfo(name)
         entry.size = 1
         made.addfile(entry, io.BytesIO(b"x"))
-    with pytest.raises(SystemExit, match="no archive of results"):
-        archive.unpack(tmp_path / "bad.tar.xz", tmp_path / "root")
+    refuses(SystemExit, archive.unpack, tmp_path / "bad.tar.xz", tmp_path / "root", says="no archive of results")
     assert not (tmp_path / "root").exists() and not list(tmp_path.rglob("*.json"))
 
 
@@ -139,8 +139,7 @@ def test_a_part_that_the_page_lacks_is_told(root):
 
     page = root / "docs/benchmarks.md"
     page.write_text(page.read_text(encoding="utf-8").replace("<!-- begin remote -->", ""), encoding="utf-8")
-    with pytest.raises(SystemExit, match="has no part remote"):
-        summary_page.write(root)
+    refuses(SystemExit, summary_page.write, root, says="has no part remote")
 
 
 def test_the_newest_full_run_is_shown(modules):

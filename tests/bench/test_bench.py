@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmark import SOURCE, run
+from support.refusal import refuses
 from support.skip import skip_test
 
 PEERS = "NumPy,C loop"
@@ -264,8 +265,7 @@ def test_wrong_rows_of_ours_end_the_run(modules):
             yield Contender("ours", "nothing", lambda: None)
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
-    with pytest.raises(SystemExit, match="libgather is wrong"):
-        measure.run_case(case, cases.Arenas([case]), [Idle()], measure.Settings(True))
+    refuses(SystemExit, measure.run_case, case, cases.Arenas([case]), [Idle()], measure.Settings(True), says="libgather is wrong")
 
 
 def test_shifted_indices_stay_in_range_and_in_order(modules):

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.refusal import refuses
 from support.skip import skip_test
 
 SOURCE, BUILD = Path(os.environ["GATHER_SOURCE"]), Path(os.environ["GATHER_BUILD"])
@@ -127,8 +128,7 @@ def test_wrong_elements_have_no_time(more):
     row = calls_run.run_case(with_forms(case, good, *bad), more, settings())
     assert [found["form"] for found in row["wrong"]] == [form.text for form in bad]
     assert "ZeroDivisionError" in row["wrong"][3]["why"] and [form["form"] for form in row["forms"]] == [good.text]
-    with pytest.raises(SystemExit, match="libgather is wrong"):
-        calls_run.run_case(with_forms(case, calls.Form(calls.OURS, "x")), more, settings())
+    refuses(SystemExit, calls_run.run_case, with_forms(case, calls.Form(calls.OURS, "x")), more, settings(), says="libgather is wrong")
 
 
 def timed(form, *times: float):
@@ -196,8 +196,7 @@ def test_wrong_elements_of_a_large_call_end_the_run(more):
     expected = names["x"][names["i"]]
     pairs = calls_large.contenders(names, 1, expected)
     assert len(pairs) >= 7
-    with pytest.raises(SystemExit, match="wrong elements"):
-        calls_large.contenders(names, 1, expected + 1)
+    refuses(SystemExit, calls_large.contenders, names, 1, expected + 1, says="wrong elements")
 
 
 def test_page(modules, whole):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from benchmark import BUILD, SOURCE
+from support.refusal import refuses
 from support.skip import skip_test
 
 MIB = 1 << 20
@@ -197,8 +198,7 @@ def test_a_process_that_does_not_answer_is_ended(modules):
 
     child = Child(lambda talk: time.sleep(60))
     assert child.hear(0.1) == {"error": "took longer than 0.1 s"} and child.hear(1) == child.ask({}, 1)
-    with pytest.raises(ChildProcessError):
-        os.waitpid(child.pid, os.WNOHANG)
+    refuses(ChildProcessError, os.waitpid, child.pid, os.WNOHANG)
 
 
 def test_slow_ways_stop_in_time(modules):
@@ -253,8 +253,7 @@ def test_without_a_limit_nothing_is_measured(modules, monkeypatch):
     for name in ("by_version_1", "by_version_2"):
         monkeypatch.setattr(tables_limit, name, none)
     monkeypatch.setattr(tables_limit, "again_in_a_scope", lambda bytes_: None)
-    with pytest.raises(tables_limit.Refused, match="nothing here.*--bytes.*--no-limit"):
-        tables_limit.enter(64 * MIB, 1 << 20)
+    refuses(tables_limit.Refused, tables_limit.enter, 64 * MIB, 1 << 20, says="nothing here.*--bytes.*--no-limit")
 
 
 def test_version_2_of_cgroups(modules, monkeypatch, tmp_path):

@@ -128,22 +128,6 @@ def test_a_file_without_a_whole_block(gather):
     assert gather("bench", "x.bin", "--type", "uint8", "--shape", "3x3", "--rows", "4").code == 0
 
 
-def test_complaints(gather, file):
-    gather.fails("file_not_found", "bench", "none.npy")
-    gather.fails("usage", "bench")
-    gather.fails("usage", "bench", file, "another")
-    assert "pipe" in gather.fails("usage", "bench", "-")["message"]
-    for words in (("--rows", "0"), ("--rows", "x"), ("--rows", "99999999999"), ("--seed", "-1"), ("--engine", "x"),
-                  ("--depth", "0"), ("--memory", "lots"), ("--order", "0"), ("-o", "y.npy")):  # fmt: skip
-        gather.fails("usage", "bench", file, *words)
-    gather.fails("usage", "bench", gather.save("e.npy", np.zeros((0, 4))))
-    gather.fails("usage", "bench", gather.save("n.npy", np.zeros((4, 0))))
-    gather.fails("unsupported", "bench", gather.save("f.npy", np.zeros((4, 3), order="F")))
-    gather.fails("rank_mismatch", "bench", gather.save("s.npy", np.float32(1)))
-    gather.fails("file_malformed", "bench", gather.write("m.npy", b"\x93NUMPY\x01\x00\x10"))
-    gather.fails("name_not_found", "bench", f"{file}:other", "--rows", "8")
-
-
 def test_where_io_uring_is_forbidden(gather, file):
     probe = subprocess.run([gather.exe, "info", "--json"], capture_output=True, preexec_fn=forbid_uring)
     assert probe.returncode == 0 and b'"name":"uring","works":false' in probe.stdout

@@ -23,10 +23,8 @@ while True:
     ids[k % 7 :: 97] = good[k % 7 :: 97]
 """
 COMMANDS = {
-    "take": "take x.npy ids.npy -o o.npy",
-    "take axis 1": "take turned.npy ids.npy --axis 1 -o o.npy",
-    "elements": "elements x.npy four.npy --axis 0 -o o.npy",
-    "take memory": "take x.npy ids.npy -o o.npy --memory 4M",
+    "take": "take x.npy ids.npy -o o.npy", "take axis 1": "take turned.npy ids.npy --axis 1 -o o.npy",
+    "elements": "elements x.npy four.npy --axis 0 -o o.npy", "take memory": "take x.npy ids.npy -o o.npy --memory 4M",
 }
 
 

@@ -111,15 +111,6 @@ def test_origins_of_tuples(gather, seed):
         assert cell["bad"] == any(not -n <= i < n for i, n in zip(cell["index"], shape[batch:], strict=False))
 
 
-@pytest.mark.parametrize(("words", "why"), [
-    (("--nd", "--axis", "1"), "GatherND has no --axis: a tuple indexes the first axes after batch_dims"),
-    (("--nd", "--elements"), "--elements and --nd are two operators: give one of them"),
-    (("--nd", "--rules", "openvino-7"), "GatherND has no rules 'openvino-7'; it has onnx-11, onnx-12, onnx-13, microsoft-1, openvino-5, openvino-8"),
-], ids=str)  # fmt: skip
-def test_lines_that_nd_refuses(gather, words, why):
-    assert gather.fails("usage", "explain", "--data", "3x4", "[[0, 1]]", *words)["message"].startswith(why)
-
-
 def test_a_long_axis_is_computed_alike(gather):
     """Above a million rows no table of offsets is made."""
     n = 3_000_000
@@ -202,17 +193,6 @@ def test_pictures_keep_what_is_there(gather):
     ET.parse(gather.folder / "x.svg")
     assert gather.names() == {"x.svg"}
     ET.fromstring(gather("explain", "--data", "3x2", "[1]", "-o", "-").out)
-    gather.fails("file_not_found", "explain", "--data", "3x2", "[1]", "-o", "none/x.svg")
-
-
-def test_complaints(gather, table):
-    gather.fails("usage", "explain", "--data", "3x2", "[1]", "-o", "x.npy")
-    gather.fails("usage", "explain", "--data", "3x", "[1]")
-    gather.fails("usage", "explain", "--data", "3x2", table, "[1]")
-    gather.fails("unsupported", "explain", table)
-    gather.fails("axis_out_of_range", "explain", table, "[1]", "--axis", "2")
-    gather.fails("file_not_found", "explain", "none.npy", "[1]")
-    gather.fails("rank_mismatch", "explain", "--data", "", "[1]")
 
 
 def test_the_pictures_of_the_documents(gather):

@@ -32,8 +32,7 @@ TEXTS = ["2\n0\n", "# rows\n2 # the last\n0\n", "\ufeff2\r\n0\r\n", "row\n2\n0\n
 def test_text(gather, table, text):
     gather.write("i.txt", text)
     assert rows(gather, "i.txt") == [2, 0]
-    assert gather("take", table, "-", "-o", "p.npy", stdin=text.encode()).code == 0
-    assert np.array_equal(gather.load("p.npy"), DATA[[2, 0]])
+    assert np.array_equal(gather.result("take", table, "-", stdin=text.encode()), DATA[[2, 0]])
 
 
 def test_a_damaged_list_is_refused(gather, table):
@@ -60,8 +59,7 @@ TABLES = {
 def test_columns_of_tables_in_text(gather, table, name):
     gather.write(name, TABLES[name])
     assert rows(gather, f"{name}:id") == [2, 0]
-    assert gather("take", table, "-:id", "-o", "p.npy", stdin=TABLES[name].encode()).code == 0
-    assert np.array_equal(gather.load("p.npy"), DATA[[2, 0]])
+    assert np.array_equal(gather.result("take", table, "-:id", stdin=TABLES[name].encode()), DATA[[2, 0]])
 
 
 def test_columns_by_number(gather, table):
@@ -88,12 +86,10 @@ def test_elsewhere_than_in_take(gather, table):
     gather.write("ids.csv", "name,id\na,2\nb,0\n")
     gather.save("y.npy", np.arange(3))
     assert gather.json("elements", "y.npy", "ids.csv:id", "-o", "e.npy")["shape"] == [2]
-    assert gather("shuffle", table, "--order", "ids.csv:id", "-o", "s.npy").code == 0
-    assert np.array_equal(gather.load("s.npy"), DATA[[2, 0]])
+    assert np.array_equal(gather.result("shuffle", table, "--order", "ids.csv:id"), DATA[[2, 0]])
     assert gather("explain", "y.npy", "ids.csv:id").code == 0
     onnx_model(gather.folder / "m.onnx", "m (int32[n] ids) => (float[n] y) <float[3] t = {5, 6, 7}> { y = Gather(t, ids) }")
-    assert gather("run", "m.onnx", "--input", "ids=ids.csv:id", "-o", "r.npy").code == 0
-    assert gather.load("r.npy").tolist() == [7, 5]
+    assert gather.result("run", "m.onnx", "--input", "ids=ids.csv:id").tolist() == [7, 5]
     assert gather.json("check", "m.onnx", "--input", "ids=ids.csv:id")["nodes"][0]["verdict"] == "ok"
 
 
@@ -101,11 +97,9 @@ def test_elsewhere_than_in_take(gather, table):
 def test_text_of_numpy_and_json(gather, table, text):
     gather.write("i.txt", text)
     assert rows(gather, "i.txt") == [2, 0]
-    assert gather("take", table, "-", "-o", "p.npy", stdin=text.encode()).code == 0
-    assert np.array_equal(gather.load("p.npy"), DATA[[2, 0]])
+    assert np.array_equal(gather.result("take", table, "-", stdin=text.encode()), DATA[[2, 0]])
     onnx_model(gather.folder / "m.onnx", "m (int32[n] ids) => (float[n] y) <float[3] t = {5, 6, 7}> { y = Gather(t, ids) }")
-    assert gather("run", "m.onnx", "--input", "ids=i.txt", "-o", "r.npy").code == 0
-    assert gather.load("r.npy").tolist() == [7, 5]
+    assert gather.result("run", "m.onnx", "--input", "ids=i.txt").tolist() == [7, 5]
 
 
 def test_nested_lists_in_text_have_a_shape(gather, table):
@@ -114,10 +108,8 @@ def test_nested_lists_in_text_have_a_shape(gather, table):
     assert np.array_equal(gather.load("o.npy"), DATA[[[2, 0], [1, 1]]])
     assert gather.json("nd", table, "i.json", "-o", "n.npy")["shape"] == [2]
     onnx_model(gather.folder / "m.onnx", "m (int32[n, 2] ids) => (float[n, 2] y) <float[3] t = {5, 6, 7}> { y = Gather(t, ids) }")
-    assert gather("run", "m.onnx", "--input", "ids=i.json", "-o", "r.npy").code == 0
-    assert gather.load("r.npy").tolist() == [[7, 5], [6, 6]]
-    assert gather("shuffle", table, "--order", "i.json", "-o", "s.npy").code == 0
-    assert np.array_equal(gather.load("s.npy"), DATA[[[2, 0], [1, 1]]])
+    assert gather.result("run", "m.onnx", "--input", "ids=i.json").tolist() == [[7, 5], [6, 6]]
+    assert np.array_equal(gather.result("shuffle", table, "--order", "i.json"), DATA[[[2, 0], [1, 1]]])
 
 
 RAGGED = {"1 2\n0\n2 0\n": "line 2 has 1 number; the first one has 2", "[[1, 2],\n[0]]": "line 2: a list has 1 items", "1.5": "'1.5' is not a whole number",
@@ -149,31 +141,13 @@ def test_slices_are_those_of_numpy(gather, table, text):
 
 def test_slices_of_other_data(gather, table):
     gather.save("more.npy", DATA + 100)
-    assert gather("take", table, "-4:", "--part", "more.npy", "-o", "a.npy").code == 0
-    assert np.array_equal(gather.load("a.npy"), np.concatenate([DATA, DATA + 100])[-4:])
-    assert gather("take", "-", "::2", "-o", "b.npy", stdin=(gather.folder / table).read_bytes()).code == 0
-    assert np.array_equal(gather.load("b.npy"), DATA[::2])
-    assert gather("shuffle", table, "--order", "::-1", "-o", "c.npy").code == 0
-    assert np.array_equal(gather.load("c.npy"), DATA[::-1])
-    gather.save("scalar.npy", np.float32(3))
-    assert gather.fails("rank_mismatch", "take", "scalar.npy", "::2", "-o", "d.npy")
-    assert "axis 7" in gather.fails("axis_out_of_range", "take", table, "::2", "--axis", "7", "-o", "d.npy")["message"]
+    assert np.array_equal(gather.result("take", table, "-4:", "--part", "more.npy"), np.concatenate([DATA, DATA + 100])[-4:])
+    assert np.array_equal(gather.result("take", "-", "::2", stdin=(gather.folder / table).read_bytes()), DATA[::2])
+    assert np.array_equal(gather.result("shuffle", table, "--order", "::-1"), DATA[::-1])
     gather.save("empty.npy", np.zeros((0, 4), np.float32))
     assert gather.json("take", "empty.npy", "5:", "-o", "e.npy")["shape"] == [0, 4]
     drawing = gather("explain", "--data", "4x3", "1::2").out.decode()
     assert "data[1, :]" in drawing and "data[3, :]" in drawing
-
-
-def test_slices_that_are_wrong(gather, table):
-    assert "step 0" in gather.fails("usage", "take", table, "::0", "-o", "o.npy")["message"]
-    for command in ("elements", "nd"):
-        assert "slice of one axis" in gather.fails("usage", command, table, "1:2", "-o", "o.npy")["message"]
-    assert "slice" in gather.fails("usage", "take", table, "1:2", "--indices-type", "int8", "--indices-shape", "2", "-o", "o.npy")["message"]
-    gather.save("long.npy", np.zeros(300000, np.int8))
-    error = gather.fails("usage", "take", "long.npy", ":", "--memory", "2MiB", "-o", "o.npy")
-    assert "300000 indices" in error["message"] and error["input"] == "indices"
-    for text in ("1:2:3:4", "a:2", "1:b", "1.5:2", "0x1:2"):
-        gather.fails("file_not_found", "take", table, text, "-o", "o.npy")
 
 
 def test_a_file_with_the_name_of_a_slice(gather, table):
@@ -203,10 +177,8 @@ def test_columns_in_several_record_batches(gather, table, columns):
     for name in ("id", "small"):
         assert rows(gather, f"ids.arrow:{name}") == columns.tolist()
     assert rows(gather, "ids.arrow:id@1") == columns[3:6].tolist()
-    assert gather("take", table, "-:id", "-o", "p.npy", stdin=(gather.folder / "ids.arrow").read_bytes()).code == 0
-    assert np.array_equal(gather.load("p.npy"), DATA[columns])
-    assert gather("shuffle", table, "--order", "ids.arrow:id", "-o", "s.npy").code == 0
-    assert np.array_equal(gather.load("s.npy"), DATA[columns])
+    assert np.array_equal(gather.result("take", table, "-:id", stdin=(gather.folder / "ids.arrow").read_bytes()), DATA[columns])
+    assert np.array_equal(gather.result("shuffle", table, "--order", "ids.arrow:id"), DATA[columns])
 
 
 def test_columns_in_several_record_batches_as_data(gather, columns):
@@ -228,8 +200,7 @@ def test_lists_of_one_length_are_rows(gather, table, columns, kind):
         with new(gather.folder / name, made.schema) as writer:
             writer.write_table(made, max_chunksize=3)
         assert rows(gather, f"{name}:ids") == [[0], [2], [1], [0]]
-        assert gather("take", f"{name}:v", "[3, 0]", "-f", "-o", "o.npy").code == 0
-        assert np.array_equal(gather.load("o.npy"), values[[3, 0]])
+        assert np.array_equal(gather.result("take", f"{name}:v", "[3, 0]"), values[[3, 0]])
 
 
 def test_types_that_are_no_indices_are_called_what_they_are(gather, table, columns):

@@ -95,7 +95,6 @@ def test_info_plugins(gather, gather_source):
         assert Path(row["path"]).is_file() if row["found"] else "path" not in row
         where = re.escape(row["path"]) if row["found"] else "not in this build"
         assert re.search(rf"^{name} +for {row['host']} from {row['oldest_host']} on: {where}$", text, re.MULTILINE)
-    assert gather("info", "--plugins", "x.npy").code == 2 and gather("info", "--plugins", "--formats").code == 2
 
 
 def test_ops(gather):
@@ -188,7 +187,6 @@ def test_topics(gather):
         assert max(map(len, answer.text.splitlines())) <= 80
         assert gather.json("help", topic) == {"command": "help", "topic": topic, "text": answer.text}
         assert gather("help", topic, "--man").out == gather("--man").out
-    assert "did you mean 'tuning'?" in gather.fails("usage", "help", "tunnig")["message"]
     assert "mean" not in gather.fails("usage", "tunnig")["message"]
 
 

@@ -42,14 +42,6 @@ def test_a_bad_index(gather, table):
     assert gather.names() == {"x.npy"}
 
 
-def test_a_bad_index_of_elements(gather, table):
-    error = gather.fails(
-        "index_out_of_range", "elements", table, "[[0,0],[0,-5],[4,0]]", "-o", "o.npy", "--axis", "-1", "--negative", "off"
-    )
-    assert (error["op"], error["position"], error["value"]) == ("GatherElements", [1, 1], -5)
-    assert (error["low"], error["high"], error["axis"], error["bad_count"]) == (0, 3, 1, 2)
-
-
 def test_the_valid_range_of_an_empty_axis(gather):
     gather.save("x.npy", np.zeros((0, 2)))
     error = gather.fails("index_out_of_range", "take", "x.npy", "0", "-o", "o.npy")
@@ -111,22 +103,6 @@ def test_errors_of_files_name_them(gather, table):
     assert error["file"] == "there.npy"
     for key in ("position", "value", "low", "high", "axis", "bad_count"):
         assert key not in error
-
-
-def test_messages_say_what_to_do(gather, table):
-    gather.write("there.npy", "")
-    cases = [
-        ("file_exists", ["take", table, "0", "-o", "there.npy"], "-f"),
-        ("index_out_of_range", ["take", table, "9", "-o", "o.npy"], "--on-bad"),
-        ("index_out_of_range", ["take", table, "-1", "-o", "o.npy", "--rules", "onnx-1"], "--negative on"),
-        ("usage", ["take", table, "0"], "-o - writes to standard output"),
-        ("usage", ["nonsense"], "gather --help"),
-        ("file_not_found", ["take", table, "none", "-o", "o.npy"], "literal"),
-    ]
-    for status, line, advice in cases:
-        assert advice in gather.fails(status, *line)["hint"]
-        lines = gather(*line).errors.splitlines()
-        assert len(lines) == 2 and lines[0].startswith("gather: error: ") and advice in lines[1]
 
 
 def test_types_without_a_name_stand_as_their_descr(gather):

@@ -15,41 +15,19 @@ DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
 def test_the_format_is_found_by_content(gather):
     gather.save("x.npy", DATA)
     (gather.folder / "x.npy").rename(gather.folder / "x.onnx")
-    assert gather("take", "x.onnx", "1", "-o", "o.npy").code == 0
-    assert np.array_equal(gather.load("o.npy"), DATA[1])
+    assert np.array_equal(gather.result("take", "x.onnx", "1"), DATA[1])
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
 def test_every_npy_version(gather, version):
     with open(gather.folder / "x.npy", "wb") as file:
         np.lib.format.write_array(file, DATA, version)
-    assert gather("take", "x.npy", "[2]", "-o", "o.npy").code == 0
-    assert np.array_equal(gather.load("o.npy"), DATA[[2]])
-
-
-def test_pickled_objects_are_refused(gather, table):
-    gather.save("p.npy", np.array([{}, None]))
-    gather.fails("unsupported", "take", "p.npy", "0", "-o", "o.npy")
-    gather.fails("unsupported", "take", table, "p.npy", "-o", "o.npy")
-    gather.fails("unsupported", "info", "p.npy")
-
-
-def test_a_name_in_a_file_without_names(gather, table):
-    for words in (
-        ("take", "x.npy:w", "0", "-o", "o.npy"),
-        ("take", table, "x.npy:w", "-o", "o.npy"),
-        ("info", "x.npy:w"),
-    ):
-        error = gather.fails("name_not_found", *words)
-        assert error["file"] == "x.npy" and "'w'" in error["message"]
-    gather.write("i.txt", "1")
-    gather.fails("name_not_found", "take", table, "i.txt:w", "-o", "o.npy")
+    assert np.array_equal(gather.result("take", "x.npy", "[2]"), DATA[[2]])
 
 
 def test_a_file_of_the_whole_name_wins(gather, table):
     os.rename(gather.folder / gather.save("y.npy", DATA + 50), gather.folder / "x.npy:w")
-    assert gather("take", "x.npy:w", "0", "-o", "o.npy").code == 0
-    assert gather.load("o.npy").tolist() == [50, 51, 52, 53]
+    assert gather.result("take", "x.npy:w", "0").tolist() == [50, 51, 52, 53]
     (gather.folder / "x.npy:w").unlink()
     gather.fails("name_not_found", "take", "x.npy:w", "0", "-o", "p.npy")
     (gather.folder / "a:b").mkdir()
@@ -58,72 +36,28 @@ def test_a_file_of_the_whole_name_wins(gather, table):
     gather.fails("name_not_found", "take", "a:b/y.npy:w:v", "0", "-o", "q.npy")
 
 
-def test_a_recognised_file_is_not_raw_bytes(gather, table):
-    """DATA, INDICES, parts, and every command that takes raw bytes: the file has its own type and shape, and the line says others."""
-    raw = ("--type", "float32", "--shape", "3x4")
-    indices = ("--indices-type", "int8", "--indices-shape", "3")
-    gather.save("i.npy", np.array([0, 1]))
-    gather.write("r.bin", DATA.tobytes())
-    for words in (
-        ("take", table, "0", *raw, "-o", "o.npy"),
-        ("take", table, "0", *raw, "--offset", "128", "-o", "o.npy"),
-        ("take", table, "0", "--type", "float32", "--shape", "-1x4", "-o", "o.npy"),
-        ("take", "r.bin", "0", *raw, "--part", table, "-o", "o.npy"),
-        ("take", "r.bin", "0", *raw, "--part", table, "--memory", "4MiB", "-o", "o.npy"),
-        ("elements", table, "[[0, 0, 0, 0]]", *raw, "-o", "o.npy"),
-        ("explain", table, "0", *raw),
-        ("shuffle", table, *raw, "-o", "o.npy"),
-        ("bench", table, *raw),
-        ("info", table, *raw),
-    ):
-        error = gather.fails("usage", *words)
-        assert error["file"] == table and "npy" in error["message"] and " --raw " in error["hint"], error
-    for words in (("take", table, "i.npy"), ("shuffle", table, "--order", "i.npy")):
-        error = gather.fails("usage", *words, *indices, "-o", "o.npy")
-        assert error["file"] == "i.npy" and error["input"] == "indices" and " --indices-raw " in error["hint"]
-    with open(gather.folder / table, "rb") as file:
-        assert b"npy" in gather("take", "-", "0", *raw, "-o", "o.npy", stdin=file.read()).err
-    assert "o.npy" not in gather.names()
-
-
 def test_a_recognised_file_read_raw(gather, table):
     header = np.frombuffer((gather.folder / table).read_bytes(), np.uint8)
     raw = ("--type", "uint8", "--shape", "-1x8", "--raw")
-    assert gather("take", table, "0", *raw, "-o", "o.npy").code == 0
-    assert gather.load("o.npy").tolist() == header[:8].tolist()
+    assert gather.result("take", table, "0", *raw).tolist() == header[:8].tolist()
     gather.write("i.npy", np.array([1], np.int8).tobytes() + b"\x93NUMPY")
     assert gather("take", table, table, "--indices-type", "uint8", "--indices-shape", "1", "--indices-raw", "--on-bad", "clamp",
                   "-o", "p.npy").code == 0
     assert gather.load("p.npy").tolist() == [DATA[2].tolist()]  # 0x93, clamped
     assert gather("shuffle", table, *raw, "-o", "q.npy").code == 0
-    for words in (("--raw",), ("--raw", "--type", "uint8"), ("--raw", "--shape", "4")):
-        gather.fails("usage", "take", table, "0", *words, "-o", "r.npy")
-    gather.fails("usage", "take", table, table, "--indices-raw", "-o", "r.npy")
-
-
-def test_missing_files(gather, table):
-    for words, role in ((("none.npy", "0"), "data"), (("none.npy:x", "0"), "data"), ((table, "none"), "indices")):
-        error = gather.fails("file_not_found", "take", *words, "-o", "o.npy")
-        assert error["input"] == role and error["file"] in words
-    gather.fails("file_not_found", "info", "none.npy")
-    (gather.folder / "folder").mkdir()
-    gather.fails("io_error", "info", "folder")
-    assert gather("info", "").code in (2, 3)
+    npy = (gather.folder / table).read_bytes()
+    assert b"npy" in gather("take", "-", "0", "--type", "float32", "--shape", "3x4", "-o", "r.npy", stdin=npy).err
 
 
 def test_standard_input(gather, table):
     file = (gather.folder / table).read_bytes()
-    assert gather("take", "-", "[2, 0]", "-o", "o.npy", stdin=file).code == 0
-    assert np.array_equal(gather.load("o.npy"), DATA[[2, 0]])
+    assert np.array_equal(gather.result("take", "-", "[2, 0]", stdin=file), DATA[[2, 0]])
     gather.save("i.npy", np.array([1]))
     assert gather("take", table, "-", "-o", "p.npy", stdin=(gather.folder / "i.npy").read_bytes()).code == 0
-    assert gather("take", table, "-", "-o", "q.npy", stdin=b"1\n").code == 0
-    assert np.array_equal(gather.load("p.npy"), gather.load("q.npy"))
-    assert gather("take", "-", "1", "-o", "r.npy", "--type", "f32", "--shape", "3x4", stdin=DATA.tobytes()).code == 0
-    assert np.array_equal(gather.load("r.npy"), DATA[1])
+    assert np.array_equal(gather.load("p.npy"), gather.result("take", table, "-", stdin=b"1\n"))
+    assert np.array_equal(gather.result("take", "-", "1", "--type", "f32", "--shape", "3x4", stdin=DATA.tobytes()), DATA[1])
     raw = ("--indices-type", "int16", "--indices-shape", "")
-    assert gather("take", table, "-", "-o", "s.npy", *raw, stdin=b"\2\0").code == 0
-    assert np.array_equal(gather.load("s.npy"), DATA[2])
+    assert np.array_equal(gather.result("take", table, "-", *raw, stdin=b"\2\0"), DATA[2])
     assert gather.json("info", "-", stdin=file)["tensors"][0]["shape"] == [3, 4]
     gather.fails("usage", "take", "-", "-", "-o", "t.npy")
     gather.fails("file_malformed", "take", "-", "0", "-o", "t.npy", stdin=file[:-1])
@@ -155,20 +89,15 @@ def test_raw_data(gather):
     words = ("take", "x.bin", "[2]", "--type", "float32", "--shape", "3x4")
     answer = gather.json(*words, "--offset", "3", "-o", "o.npy")
     assert answer["type"] == "float32" and np.array_equal(gather.load("o.npy"), DATA[[2]])
-    gather.fails("file_malformed", *words, "--offset", "8", "-o", "p.npy")
-    gather.fails("file_malformed", *words, "--offset", str((1 << 63) - 1), "-o", "p.npy")
-    gather.fails("usage", *words, "--offset", "-1", "-o", "p.npy")
 
 
 def test_raw_indices(gather, table):
     gather.write("i.bin", b"#" + np.array([2, -1, 0], "<i2").tobytes())
     words = ("take", table, "i.bin", "--indices-type", "i16", "--indices-shape", "3", "--indices-offset", "1")
-    assert gather(*words, "-o", "o.npy").code == 0
-    assert np.array_equal(gather.load("o.npy"), DATA[[2, -1, 0]])
+    assert np.array_equal(gather.result(*words), DATA[[2, -1, 0]])
     gather.write("t.txt", "  ")  # with a type even text is bytes
     words = ("take", table, "t.txt", "--indices-type", "uint8", "--indices-shape", "2", "--on-bad", "clamp")
-    assert gather(*words, "-o", "p.npy").code == 0
-    assert np.array_equal(gather.load("p.npy"), DATA[[2, 2]])
+    assert np.array_equal(gather.result(*words), DATA[[2, 2]])
 
 
 @pytest.mark.parametrize("name", ["float32", "FLOAT", "f32", "FP32", "<f4"])
@@ -205,13 +134,7 @@ def test_shapes(gather):
     for words in (("--type", "int8"), ("--shape", "3"), ("--offset", "3"), ("--type", "nothing", "--shape", "3")):
         gather.fails("usage", "info", "x.bin", *words)
     gather.fails("unsupported", "info", "x.bin", "--type", "string", "--shape", "1")
-
-
-def test_options_for_raw_indices(gather, table):
-    gather.write("i.bin", bytes(8))
-    for words in (("--indices-type", "int8"), ("--indices-shape", "1"), ("--indices-offset", "1")):
-        gather.fails("usage", "take", table, "i.bin", "-o", "o.npy", *words)
-    gather.fails("usage", "take", table, "[0]", "-o", "o.npy", "--indices-type", "int8", "--indices-shape", "1")
+    assert gather("info", "").code in (2, 3)
 
 
 LITERALS = [
@@ -254,8 +177,7 @@ def test_broken_literals(gather, table, text):
 
 def test_a_long_literal(gather, table):
     many = np.random.default_rng(1).integers(-3, 3, 20000)
-    assert gather("take", table, str(many.tolist()), "-o", "o.npy").code == 0
-    assert np.array_equal(gather.load("o.npy"), DATA[many])
+    assert np.array_equal(gather.result("take", table, str(many.tolist())), DATA[many])
 
 
 def test_a_literal_wins_over_a_file(gather, table):
@@ -264,8 +186,7 @@ def test_a_literal_wins_over_a_file(gather, table):
     assert gather.json("take", table, "2", "-o", "a.npy")["shape"] == [4]
     assert gather.json("take", table, "[2]", "-o", "b.npy")["shape"] == [1, 4]
     assert gather.load("a.npy").tolist() == DATA[2].tolist()
-    assert gather("take", table, "./2", "-o", "c.npy").code == 0
-    assert gather.load("c.npy").tolist() == DATA[[0]].tolist()
+    assert gather.result("take", table, "./2").tolist() == DATA[[0]].tolist()
 
 
 TEXTS = [
@@ -318,11 +239,6 @@ def test_malformed_text_files(gather, table, text, line, offset):
     error = gather.fails("file_malformed", "take", table, "i.txt", "-o", "o.npy")
     assert f"line {line}:" in error["message"]
     assert (error["file"], error["offset"], error["input"]) == ("i.txt", offset, "indices")
-
-
-def test_data_is_no_text(gather):
-    gather.write("x.txt", "1 2 3")
-    gather.fails("unsupported", "take", "x.txt", "0", "-o", "o.npy")
 
 
 def test_malformed_npy(gather, table):
@@ -380,10 +296,8 @@ def test_a_tensor_of_any_name_in_a_file_of_any_name(gather, odd, name):
             (("elements", "[[0, 1, 2, 0]]"), np.take_along_axis(data, np.array([[0, 1, 2, 0]]), 0)),
             (("nd", "[[1, 2]]"), data[[1], [2]]),
         ):
-            gather.json(words[0], file, *words[1:], f"--tensor={name}", "-o", "o.npy", "-f")
-            assert np.array_equal(gather.load("o.npy"), expected), (file, words)
-        gather.json("shuffle", file, f"--tensor={name}", "--order", "[1, 1]", "-o", "o.npy", "-f")
-        assert np.array_equal(gather.load("o.npy"), data[[1, 1]])
+            assert np.array_equal(gather.result(words[0], file, *words[1:], f"--tensor={name}"), expected), (file, words)
+        assert np.array_equal(gather.result("shuffle", file, f"--tensor={name}", "--order", "[1, 1]"), data[[1, 1]])
         assert gather.json("explain", file, "[0]", f"--tensor={name}")["data_shape"] == [3, 4]
         assert gather.json("bench", file, f"--tensor={name}", "--rows", "2")["shape"] == [3, 4]
 
@@ -393,26 +307,8 @@ def test_indices_of_any_name(gather, table):
     gather.write("c:d.csv", "a:b,c\n2,1\n0,1\n")
     for file, name in (("i:d.npz", "x:1"), ("c:d.csv", "a:b")):
         for words in (("take", table), ("take", table, "--memory", "64MiB")):
-            gather.json(words[0], table, file, *words[2:], "--indices-tensor", name, "-o", "o.npy", "-f")
-            assert np.array_equal(gather.load("o.npy"), DATA[[2, 0]])
-        gather.json("shuffle", table, "--order", file, "--indices-tensor", name, "-o", "o.npy", "-f")
-        assert np.array_equal(gather.load("o.npy"), DATA[[2, 0]])
+            assert np.array_equal(gather.result(words[0], table, file, *words[2:], "--indices-tensor", name), DATA[[2, 0]])
+        assert np.array_equal(gather.result("shuffle", table, "--order", file, "--indices-tensor", name), DATA[[2, 0]])
     assert "no such tensor 'x'" in gather.fails("name_not_found", "take", table, "i:d.npz", "--indices-tensor", "x", "-o", "p.npy")["message"]
     (gather.folder / "i.npz").write_bytes((gather.folder / "i:d.npz").read_bytes())
     gather.fails("file_not_found", "take", table, "i.npz:x:1", "--indices-tensor", "x:1", "-o", "p.npy")  # nothing is split
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        ("take", "x.npy", "[0]", "--indices-tensor", "x", "-o", "o.npy"),
-        ("take", "x.npy", "0:1", "--indices-tensor", "x", "-o", "o.npy"),
-        ("shuffle", "x.npy", "--indices-tensor", "x", "-o", "o.npy"),
-        ("shuffle", "x.npy", "--order", "[0]", "--indices-tensor", "x", "-o", "o.npy"),
-        ("explain", "--data", "3x4", "[0]", "--tensor", "x"),
-        ("explain", "m.onnx", "--node", "g", "--tensor", "x"),
-        ("explain", "m.onnx", "--node", "g", "--indices-tensor", "x"),
-    ],
-)
-def test_a_tensor_option_without_its_file(gather, table, line):
-    assert "tensor needs" in gather.fails("usage", *line)["message"]

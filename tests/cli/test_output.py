@@ -16,6 +16,7 @@ import pytest
 from command import one_object
 from support.nobody import command_for_others
 from support.skip import skip_test
+from support.threads import together
 
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -260,11 +261,7 @@ def test_two_at_once_and_one_wins(gather, table):
 
 
 def test_two_at_once_with_force(gather, table):
-    threads = [threading.Thread(target=gather, args=("take", table, f"[{i % 3}]", "-o", "o.npy", "-f")) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(lambda i: gather("take", table, f"[{i % 3}]", "-o", "o.npy", "-f"), range(8))
     assert gather.load("o.npy").shape == (1, 4) and gather.names() == {"x.npy", "o.npy"}
 
 

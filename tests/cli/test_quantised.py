@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """`take --as`: rows of quantised tensors, decoded; and what `info` says about them."""
 
-import io
 import time
 
 import gguf
 import numpy as np
 import pytest
+from support.numpy_files import npy
 from support.quantised_files import MAKERS, fp8_blocks, mxfp4, nf4, nvfp4, part, rowwise8, safetensors
 from tables import ENGINES, MIB, make_cold
 
@@ -32,8 +32,7 @@ def test_types(gather, model):
     answer = gather.json("take", "m.gguf:emb", "[3, -1]", "-o", "o.npy", "--as", "float32")
     assert (answer["type"], answer["codec"], answer["shape"], answer["bytes"]) == ("float32", "Q8_0", [2, 256], 2048)
     assert np.array_equal(gather.load("o.npy"), model[[3, -1]])
-    gather.json("take", "m.gguf:emb", "[3, -1]", "-o", "h.npy", "--as", "float16")
-    assert np.array_equal(gather.load("h.npy"), model[[3, -1]].astype(np.float16))
+    assert np.array_equal(gather.result("take", "m.gguf:emb", "[3, -1]", "--as", "float16"), model[[3, -1]].astype(np.float16))
     error = gather.fails("unsupported", "take", "m.gguf:emb", "[3]", "-o", "b.npy", "--as", "bfloat16")
     assert "npy cannot carry the type bfloat16" in error["message"]
     answer = gather.json("take", "m.gguf:emb", "[3, 5]", "-o", "b.safetensors", "--as", "bfloat16")
@@ -124,12 +123,6 @@ def test_policies_and_errors(gather, model):
     assert gather("take", "m.gguf:emb", "[9]", "--as", "float32", "-o", "-", "-q").out == npy(model[[9]])
 
 
-def npy(array) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
-
-
 def test_refusals(gather, model):
     gather.save("x.npy", np.zeros((4, 18), np.uint8))
     take = ("-o", "o.npy", "--as", "float32")
@@ -171,8 +164,7 @@ def test_rows_with_their_codec(gather):
     rows = np.frombuffer(stored.tensors["e"][2], np.uint8).reshape(stored.tensors["e"][1])
     gather.save("x.npy", rows)
     rows.tofile(gather.folder / "x.raw")
-    gather.json("take", "x.npy", "[7, 0]", "-o", "o.npy", "--as", "float32", "--codec", "rowwise8")
-    assert np.array_equal(gather.load("o.npy"), stored.values[[7, 0]])
+    assert np.array_equal(gather.result("take", "x.npy", "[7, 0]", "--as", "float32", "--codec", "rowwise8"), stored.values[[7, 0]])
     gather.json("take", "x.raw", "[7, 0]", "-o", "p.npy", "--as", "float32", "--codec", "rowwise8", "--type", "uint8",
                 "--shape", f"-1x{rows.shape[1]}")  # fmt: skip
     assert np.array_equal(gather.load("p.npy"), stored.values[[7, 0]])

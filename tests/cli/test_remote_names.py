@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import struct
 
@@ -14,15 +13,10 @@ from models import onnx_model
 from onnx import helper, numpy_helper
 from support.http_faults import cut, garbage, redirect, status
 from support.http_server import HttpServer
+from support.numpy_files import npy, npz
 from support.skip import skip_test
 
 DATA = np.arange(100_000 * 8, dtype=np.float32).reshape(100_000, 8)
-
-
-def npy(array: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    np.save(out, array)
-    return out.getvalue()
 
 
 def model(rows: int) -> bytes:
@@ -34,27 +28,13 @@ def model(rows: int) -> bytes:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
 
 
-def archive(**arrays: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    np.savez(out, **arrays)
-    return out.getvalue()
-
-
 @pytest.fixture(scope="module")
 def server():
     files = {
-        "/a.npy": npy(DATA),
-        "/fortran.npy": npy(np.asfortranarray(DATA[:2000])),
-        "/m.npz": archive(emb=DATA, other=np.arange(3)),
-        "/ids.npy": npy(np.array([1, 2])),
-        "/ids.txt": b"3\n4\n",
-        "/ids.csv": b"a,b\n1,2\n3,4\n",
-        "/steps.npy": npy(np.array([[[1, 2]], [[3, 4]]], np.int32)),
-        "/parents.npy": npy(np.zeros((2, 1, 2), np.int32)),
-        "/small.onnx": model(5),
-        "/big.onnx": model(50_000),
-        "/raw.bin": DATA.tobytes(),
-        "/order.npy": npy(np.array([2, 0, 1])),
+        "/a.npy": npy(DATA), "/fortran.npy": npy(np.asfortranarray(DATA[:2000])), "/m.npz": npz(emb=DATA, other=np.arange(3)),
+        "/ids.npy": npy(np.array([1, 2])), "/ids.txt": b"3\n4\n", "/ids.csv": b"a,b\n1,2\n3,4\n",
+        "/steps.npy": npy(np.array([[[1, 2]], [[3, 4]]], np.int32)), "/parents.npy": npy(np.zeros((2, 1, 2), np.int32)),
+        "/small.onnx": model(5), "/big.onnx": model(50_000), "/raw.bin": DATA.tobytes(), "/order.npy": npy(np.array([2, 0, 1])),
     }
     with HttpServer(files) as server:
         yield server
@@ -67,11 +47,6 @@ def url(server, gather):
         skip_test("http", answer.errors)
     server.reset_counts()
     return lambda path: server.url("/")[:-1] + path
-
-
-def rows(gather, *words) -> np.ndarray:
-    gather.json(*words, "-o", "o.npy", "-f")
-    return np.load(gather.folder / "o.npy")
 
 
 def test_info(gather, url, server) -> None:
@@ -105,7 +80,7 @@ def test_a_query_is_sent_and_never_shown(gather, url, server) -> None:
 def test_colons(gather, url, server) -> None:
     """NAME begins at the first colon behind the host and its port; a colon of the path is %3A."""
     server.put("/a%3Ab.npy", npy(DATA[:3]))
-    server.put("/x/y.npz", archive(**{"a:b": np.arange(3), "c": np.arange(2)}))
+    server.put("/x/y.npz", npz(**{"a:b": np.arange(3), "c": np.arange(2)}))
     assert gather.json("info", url("/a%3Ab.npy"))["tensors"][0]["shape"] == [3, 8]
     (tensor,) = gather.json("info", url("/x/y.npz:a:b"))["tensors"]
     assert (tensor["name"], tensor["shape"]) == ("a:b", [3])
@@ -116,25 +91,25 @@ def test_colons(gather, url, server) -> None:
 def test_take(gather, url, server) -> None:
     for data in ("/a.npy", "/m.npz:emb"):
         for ids, expected in ((url("/ids.npy"), [1, 2]), (url("/ids.txt"), [3, 4]), (url("/ids.csv:b"), [2, 4]), ("[5, -1]", [5, -1])):
-            assert np.array_equal(rows(gather, "take", url(data), ids), DATA[expected])
+            assert np.array_equal(gather.result("take", url(data), ids), DATA[expected])
     assert server.body_bytes < DATA.nbytes  # in all
-    assert np.array_equal(rows(gather, "take", url("/raw.bin"), "[7]", "--type", "f32", "--shape", "-1x8"), DATA[[7]])
+    assert np.array_equal(gather.result("take", url("/raw.bin"), "[7]", "--type", "f32", "--shape", "-1x8"), DATA[[7]])
     assert gather.fails("index_out_of_range", "take", url("/a.npy"), "[100000]", "-o", "x.npy")["axis"] == 0
     assert gather.fails("file_malformed", "take", url("/a.npy"), url("/raw.bin"), "-o", "x.npy", "--indices-type", "i64",
                         "--indices-shape", "99999999")["file"] == url("/raw.bin")  # fmt: skip
 
 
 def test_take_without_a_table_downloads(gather, url, server) -> None:
-    assert np.array_equal(rows(gather, "take", url("/a.npy"), "[1]", "--axis", "1"), DATA[:, [1]])
+    assert np.array_equal(gather.result("take", url("/a.npy"), "[1]", "--axis", "1"), DATA[:, [1]])
     assert server.body_bytes > DATA.nbytes
-    assert np.array_equal(rows(gather, "take", url("/fortran.npy"), "[1]"), DATA[[1]])
+    assert np.array_equal(gather.result("take", url("/fortran.npy"), "[1]"), DATA[[1]])
 
 
 def test_the_siblings(gather, url) -> None:
-    assert np.array_equal(rows(gather, "elements", url("/a.npy"), "[[1, 2, 3, 4, 5, 6, 7, 8]]"), DATA[range(1, 9), range(8)][None])
-    assert np.array_equal(rows(gather, "nd", url("/a.npy"), "[[1, 2]]"), DATA[[1], [2]])
-    traced = rows(gather, "tree", url("/steps.npy"), url("/parents.npy"), "[2]", "0")
-    assert np.array_equal(traced, rows(gather, "tree", "[[[1, 2]], [[3, 4]]]", "[[[0, 0]], [[0, 0]]]", "[2]", "0"))
+    assert np.array_equal(gather.result("elements", url("/a.npy"), "[[1, 2, 3, 4, 5, 6, 7, 8]]"), DATA[range(1, 9), range(8)][None])
+    assert np.array_equal(gather.result("nd", url("/a.npy"), "[[1, 2]]"), DATA[[1], [2]])
+    traced = gather.result("tree", url("/steps.npy"), url("/parents.npy"), "[2]", "0")
+    assert np.array_equal(traced, gather.result("tree", "[[[1, 2]], [[3, 4]]]", "[[[0, 0]], [[0, 0]]]", "[2]", "0"))
 
 
 def test_models(gather, url) -> None:
@@ -143,7 +118,7 @@ def test_models(gather, url) -> None:
         (node,) = answer["nodes"]
         assert (node["verdict"], node["indices"]["max"]) == ("ok", 2) and "unreadable" not in answer
     gather.json("run", url("/small.onnx"), "--output", "y=y.npy")
-    assert np.array_equal(np.load(gather.folder / "y.npy"), np.arange(20, dtype=np.float32).reshape(5, 4)[[0, 2]])
+    assert np.array_equal(gather.load("y.npy"), np.arange(20, dtype=np.float32).reshape(5, 4)[[0, 2]])
     error = gather.fails("unsupported", "run", url("/big.onnx"), "--output", "y=z.npy")
     assert "the elements of the tensor 'emb' (781 KiB) are remote and were not downloaded" in error["message"]
     assert not (gather.folder / "z.npy").exists()
@@ -165,7 +140,7 @@ def test_shuffle_reads_local_files(gather, url) -> None:
         error = gather.fails("unsupported", "shuffle", *words, "-o", "s.npy")
         assert "local files only" in error["message"]
     gather.json("shuffle", "t.npy", "--order", url("/order.npy"), "-o", "s.npy")
-    assert np.array_equal(np.load(gather.folder / "s.npy"), DATA[[2, 0, 1]])
+    assert np.array_equal(gather.load("s.npy"), DATA[[2, 0, 1]])
 
 
 def test_missing_files(gather, url) -> None:
@@ -200,7 +175,7 @@ def test_a_cache_that_does_not_work_is_noted(gather, url) -> None:
     line = ("take", url("/a.npy"), "[5]", "-o", "o.npy", "-f", "--cache", "t.npy")
     answer = gather(*line)
     assert answer.code == 0 and answer.errors.startswith("gather: note: --cache: nothing is kept on disk: "), answer
-    assert np.array_equal(np.load(gather.folder / "o.npy"), DATA[[5]])
+    assert np.array_equal(gather.load("o.npy"), DATA[[5]])
     assert gather(*line, "--plan").errors.count("nothing is kept on disk") == 1
     assert gather(*line, "-q").errors == "" and gather(*line[:-1], "cache").errors == ""
 
@@ -226,7 +201,7 @@ def test_shards_beside_an_index_of_the_hub_and_of_s3(gather, url, name: str, pre
         assert all("unreadable" not in tensor for tensor in answer["tensors"]), answer
         assert server.requests == 3
         gather.json("take", f"{name}:w1", "[3]", "-o", "o.npy", "-f", env=env)
-        assert np.load(gather.folder / "o.npy").tolist() == [[16, 17]]
+        assert gather.load("o.npy").tolist() == [[16, 17]]
 
 
 # ---- secrets: a query, a user and a password are sent, and never shown

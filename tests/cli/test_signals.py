@@ -11,6 +11,7 @@ import pytest
 from command import one_object
 from support.outputs import being_written, has_unnamed_files, temporary_names
 from support.skip import skip_test
+from tables import start_writing
 
 LONG = 1 << 31
 
@@ -27,20 +28,10 @@ def temporary(gather) -> list[str]:
     return [name for name in gather.names() if name not in ("x.npy", "i.npy")]
 
 
-def start(words, gather, **more) -> subprocess.Popen:
-    """Starts it and waits for its temporary file."""
-    process = subprocess.Popen(words, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
-    for _ in range(4000):
-        if being_written(gather.folder, process.pid) or process.poll() is not None:
-            break
-        time.sleep(0.0005)
-    return process
-
-
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_signal_leaves_nothing(gather, long_take, number, code, threads):
-    process = start([*long_take[:-1], threads], gather)
+    process = start_writing([*long_take[:-1], threads], gather.folder)
     assert being_written(gather.folder, process.pid) and process.poll() is None, "the take must be at work"
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
@@ -50,11 +41,7 @@ def test_a_signal_leaves_nothing(gather, long_take, number, code, threads):
 
 def test_a_signal_keeps_the_old_file(gather, long_take):
     gather.write("o.npy", "precious")
-    process = subprocess.Popen([*long_take, "-f"], cwd=gather.folder)
-    for _ in range(4000):
-        if being_written(gather.folder, process.pid):
-            break
-        time.sleep(0.0005)
+    process = start_writing([*long_take, "-f"], gather.folder)
     assert being_written(gather.folder, process.pid)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
@@ -83,7 +70,7 @@ def test_ignored_signals_stay_ignored(gather):
     gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
     gather.save("i.npy", np.zeros(200, np.uint8))
     ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731
-    process = start([str(gather.exe), "take", "x.npy", "i.npy", "-o", "o.npy"], gather, preexec_fn=ignore)
+    process = start_writing([str(gather.exe), "take", "x.npy", "i.npy", "-o", "o.npy"], gather.folder, preexec_fn=ignore)
     process.send_signal(signal.SIGHUP)
     assert process.wait(60) == 0
     assert gather.load("o.npy").shape == (200, 1 << 20)
@@ -96,11 +83,7 @@ def test_an_input_that_is_cut_while_it_is_read(gather, json):
         file.truncate(LONG)
     words = [str(gather.exe), "take", "x.bin", "i.npy", "-o", "o.npy", "--type", "uint8", "--shape", f"{LONG >> 20}x{1 << 20}"]
     gather.save("i.npy", np.arange(LONG >> 20))
-    process = subprocess.Popen(words + ["--json"] * json, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    for _ in range(4000):
-        if being_written(gather.folder, process.pid):
-            break
-        time.sleep(0.0005)
+    process = start_writing(words + ["--json"] * json, gather.folder)
     os.truncate(gather.folder / "x.bin", 4096)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3, (process.returncode, out, err)

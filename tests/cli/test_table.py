@@ -67,8 +67,7 @@ def test_indices_of_any_shape_and_order(gather, shape, order):
     gather.save("x.npy", data)
     gather.save("i.npy", ids)
     for memory in ([], ["--memory", "2MiB"]):
-        assert gather("take", "x.npy", "i.npy", "-o", "o.npy", "-f", *memory).code == 0
-        assert same_bytes(gather.load("o.npy"), data[ids])
+        assert same_bytes(gather.result("take", "x.npy", "i.npy", *memory), data[ids])
 
 
 def test_many_indices_in_fortran_order(gather):
@@ -77,8 +76,7 @@ def test_many_indices_in_fortran_order(gather):
     ids = np.asfortranarray(RNG.integers(-500, 500, size=(300, 3, 40)))
     gather.save("x.npy", data)
     gather.save("i.npy", ids)
-    assert gather("take", "x.npy", "i.npy", "-o", "o.npy", "--memory", "2MiB").code == 0
-    assert same_bytes(gather.load("o.npy"), data[ids])
+    assert same_bytes(gather.result("take", "x.npy", "i.npy", "--memory", "2MiB"), data[ids])
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (5, 0), (0,)])
@@ -88,8 +86,7 @@ def test_tables_without_bytes(gather, shape):
     ids = np.zeros((3, 0) if shape[0] == 0 else (3, 2), np.int64)
     gather.save("i.npy", ids)
     for memory in ([], ["--memory", "2MiB"]):
-        assert gather("take", "x.npy", "i.npy", "-o", "o.npy", "-f", *memory).code == 0
-        assert same_bytes(gather.load("o.npy"), data[ids])
+        assert same_bytes(gather.result("take", "x.npy", "i.npy", *memory), data[ids])
     gather.save("bad.npy", np.array([5]))
     gather.fails("index_out_of_range", "take", "x.npy", "bad.npy", "-o", "p.npy", "--memory", "2MiB")
 
@@ -112,8 +109,7 @@ def test_bad_indices_that_are_repaired(gather, policy):
 
 def test_rules_and_negative(gather):
     gather.save("x.npy", np.arange(5.0))
-    assert gather("take", "x.npy", "[1, -9]", "-o", "o.npy", "--rules", "openvino-8", "--memory", "2MiB").code == 0
-    assert gather.load("o.npy").tolist() == [1, 0]
+    assert gather.result("take", "x.npy", "[1, -9]", "--rules", "openvino-8", "--memory", "2MiB").tolist() == [1, 0]
     words = ("take", "x.npy", "[1, -1]", "-o", "p.npy", "--memory", "2MiB", "--negative", "off")
     assert gather.fails("index_out_of_range", *words)["position"] == [1]
 
@@ -189,23 +185,18 @@ def test_a_column_in_pieces(gather):
     ids = RNG.integers(-1000, 1000, 90000)
     gather.save("i.npy", ids)
     for memory in ([], ["--memory", "2MiB"]):
-        assert gather("take", "x.arrow:emb", "i.npy", "-o", "o.npy", "-f", *memory).code == 0
-        assert same_bytes(gather.load("o.npy"), data[ids])
-    assert gather("take", "x.arrow:id", "[999, -1]", "-o", "o.npy", "-f").code == 0
-    assert gather.load("o.npy").tolist() == [999, 999]
-    assert gather("take", "x.arrow:emb", "-1001", "-o", "o.npy", "-f", "--on-bad", "fill=7").code == 0
-    assert gather.load("o.npy").tolist() == [7] * 4
+        assert same_bytes(gather.result("take", "x.arrow:emb", "i.npy", *memory), data[ids])
+    assert gather.result("take", "x.arrow:id", "[999, -1]").tolist() == [999, 999]
+    assert gather.result("take", "x.arrow:emb", "-1001", "--on-bad", "fill=7").tolist() == [7] * 4
     gather.fails("index_out_of_range", "take", "x.arrow:emb", "1000", "-o", "o.npy", "-f")
-    assert gather("take", "x.arrow:emb", "[3, 0]", "--axis", "1", "-o", "o.npy", "-f").code == 0
-    assert gather.load("o.npy").tolist() == data[:, [3, 0]].tolist()
+    assert gather.result("take", "x.arrow:emb", "[3, 0]", "--axis", "1").tolist() == data[:, [3, 0]].tolist()
     for words in (("x.arrow:none", "0"), ("x.arrow", "0")):
         gather.fails("name_not_found", "take", *words, "-o", "p.npy")
     nulls = pyarrow.table({"n": pyarrow.chunked_array([[1, None], [3]], pyarrow.int32())})
     with pyarrow.ipc.new_file(str(gather.folder / "n.arrow"), nulls.schema) as file:
         file.write_table(nulls)
     assert "null" in gather.fails("unsupported", "take", "n.arrow:n", "0", "-o", "p.npy")["message"]
-    assert gather("elements", "x.arrow:emb", "[[999, 0]]", "-o", "o.npy", "-f").code == 0
-    assert gather.load("o.npy").tolist() == [[data[999, 0], data[0, 1]]]
+    assert gather.result("elements", "x.arrow:emb", "[[999, 0]]").tolist() == [[data[999, 0], data[0, 1]]]
 
 
 def test_blocks_of_quantised_numbers(gather):
@@ -216,8 +207,7 @@ def test_blocks_of_quantised_numbers(gather):
     head += struct.pack("<Q", len(name)) + name
     head += struct.pack("<I2QIQ", 2, 4 * 32, 64, 8, 0)  # Q8_0: 32 numbers in 34 bytes
     gather.write("x.gguf", head + bytes(-len(head) % 32) + blocks.tobytes())
-    assert gather("take", "x.gguf:q", "[63, 0]", "-o", "o.npy").code == 0
-    assert same_bytes(gather.load("o.npy"), blocks[[63, 0]].view("V34")[..., 0])
+    assert same_bytes(gather.result("take", "x.gguf:q", "[63, 0]"), blocks[[63, 0]].view("V34")[..., 0])
     assert gather("take", "x.gguf:q", "[63, 0]", "-o", "o.bin").code == 0
     assert (gather.folder / "o.bin").read_bytes() == blocks[[63, 0]].tobytes()
     gather.fails("unsupported", "take", "x.gguf:q", "[63, 0]", "-o", "o.pb")
@@ -240,8 +230,7 @@ def test_raw_bytes_from_an_offset(gather):
     ids = RNG.integers(0, 1000, 30000)
     gather.save("i.npy", ids)
     words = ("--type", "uint16", "--shape", "1000x33", "--offset", "5", "--memory", "2MiB")
-    assert gather("take", "x.bin", "i.npy", "-o", "o.npy", *words).code == 0
-    assert same_bytes(gather.load("o.npy"), data[ids])
+    assert same_bytes(gather.result("take", "x.bin", "i.npy", *words), data[ids])
 
 
 def test_as_many_rows_as_the_file_has(gather):
@@ -249,14 +238,10 @@ def test_as_many_rows_as_the_file_has(gather):
     gather.write("a.bin", b"head" + data[:7].tobytes() + b"rest")
     gather.write("b.bin", b"head" + data[7:].tobytes())
     words = ("--type", "int32", "--shape", "-1x3", "--offset", "4")
-    assert gather("take", "a.bin", "[6, -1, 0]", "-o", "o.npy", *words).code == 0
-    assert same_bytes(gather.load("o.npy"), data[[6, 6, 0]])
-    assert gather("take", "a.bin", "[9, -1, 0]", "-o", "o.npy", "-f", *words, "--part", "b.bin").code == 0
-    assert same_bytes(gather.load("o.npy"), data[[9, 9, 0]])
-    assert gather("take", "a.bin", "[2]", "--axis", "1", "-o", "o.npy", "-f", *words).code == 0
-    assert same_bytes(gather.load("o.npy"), data[:7, [2]])
-    assert gather("elements", "b.bin", "[[2, 0, 1]]", "-o", "o.npy", "-f", *words).code == 0
-    assert gather.load("o.npy").tolist() == [[data[9, 0], data[7, 1], data[8, 2]]]
+    assert same_bytes(gather.result("take", "a.bin", "[6, -1, 0]", *words), data[[6, 6, 0]])
+    assert same_bytes(gather.result("take", "a.bin", "[9, -1, 0]", *words, "--part", "b.bin"), data[[9, 9, 0]])
+    assert same_bytes(gather.result("take", "a.bin", "[2]", "--axis", "1", *words), data[:7, [2]])
+    assert gather.result("elements", "b.bin", "[[2, 0, 1]]", *words).tolist() == [[data[9, 0], data[7, 1], data[8, 2]]]
     assert gather.json("info", "a.bin", *words)["tensors"][0]["shape"] == [7, 3]
     assert gather.json("bench", "a.bin", *words, "--rows", "2", "--engine", "pread")["shape"] == [7, 3]
     gather.fails("usage", "take", "-", "0", "-o", "p.npy", *words, stdin=data.tobytes())
@@ -288,8 +273,7 @@ def test_parts_of_raw_bytes(gather):
     gather.write("a.bin", data[:10].tobytes())
     gather.write("b.bin", data[10:].tobytes())
     words = ("--type", "int32", "--shape", "10x6", "--part", "b.bin")
-    assert gather("take", "a.bin", "[0, 19, -11]", "-o", "o.npy", *words).code == 0
-    assert same_bytes(gather.load("o.npy"), data[[0, 19, 9]])
+    assert same_bytes(gather.result("take", "a.bin", "[0, 19, -11]", *words), data[[0, 19, 9]])
 
 
 def test_parts_that_do_not_fit(gather):

@@ -35,13 +35,6 @@ def test_a_ceiling_that_is_too_low_says_what_would_do(gather, row_bytes):
     assert gather.load("o.npy").shape == (2, row_bytes)
 
 
-@pytest.mark.parametrize("words", [("--engine", "disk"), ("--engine", "AUTO"), ("--engine=",), ("--depth", "0"),
-                                   ("--depth", "4097"), ("--depth", "x"), ("--memory", "4M", "--memory", "5M")])  # fmt: skip
-def test_values_that_are_none(gather, table, words):
-    message = gather.fails("usage", "take", table, "0", "-o", "o.npy", *words)["message"]
-    assert message.startswith(words[0].split("=")[0])
-
-
 OPTIONS = [("--memory", "8M"), ("--engine", "pread"), ("--depth", "4"), ("--part", "x.npy")]
 
 
@@ -72,19 +65,11 @@ def test_fortran_order(gather, option):
     wanted = np.array([0, len(both) - 1, 2])
     answer = gather.json("take", "f.npy", str(wanted.tolist()), "-o", "o.npy", *option)
     assert answer["table"]["rows"] == 3 and (gather.load("o.npy") == both[wanted]).all() and gather.load("o.npy").dtype == data.dtype
-    gather.json("nd", "f.npy", "[[1, 3], [4, 0]]", "-o", "o.npy", "-f", *option)
-    assert (gather.load("o.npy") == both[[1, 4], [3, 0]]).all()
-    gather.json("take", "f.npy", "[99]", "-o", "o.npy", "-f", "--on-bad", "fill=7", *option)
-    assert (gather.load("o.npy") == 7).all()
+    assert (gather.result("nd", "f.npy", "[[1, 3], [4, 0]]", *option) == both[[1, 4], [3, 0]]).all()
+    assert (gather.result("take", "f.npy", "[99]", "--on-bad", "fill=7", *option) == 7).all()
     gather.fails("index_out_of_range", "take", "f.npy", "[10]", "-o", "o.npy", "-f", *option)
     gather.fails("unsupported", "shuffle", "f.npy", "-o", "s.npy")
     assert "Fortran" in gather.fails("unsupported", "bench", "f.npy")["message"]
-
-
-def test_an_axis_that_does_not_fit_comes_first(gather, table):
-    gather.fails("axis_out_of_range", "take", table, "0", "-o", "o.npy", "--axis", "2", "--memory", "8M")
-    gather.fails("usage", "take", "none.npy", "0", "-o", "o.npy", "--memory", "8")
-    gather.fails("file_not_found", "take", "none.npy", "0", "-o", "o.npy", "--memory", "8M")
 
 
 @pytest.mark.parametrize("engine", ["auto", "mmap", "pread", "uring"])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -50,6 +51,15 @@ def test_python_page_lists_every_version(call, op):
     assert told and re.findall(r"'([a-z]+-\d+)'", told.group(1)) == [row.rules for row in read_ops() if row.name == op]
 
 
+def test_python_page_lists_every_argument_of_open():
+    page = (DOCS / "python.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| argument of `open` \|.*\n((?:\|.*\n)+)", page, flags=re.M).group(1)
+    package = ast.parse((ROOT / "python/libgather/table.py").read_text(encoding="utf-8"))
+    opening = next(node for node in package.body if isinstance(node, ast.FunctionDef) and node.name == "open")
+    told = set(re.findall(r"[`(](\w+)=", table))
+    assert told == {argument.arg for argument in opening.args.kwonlyargs}
+
+
 def test_help_of_batch_dims_names_its_versions():
     told = set(re.findall(r"\b[a-z]+-\d+\b", option_words("batch-dims")))
     assert told == {op.rules for op in read_ops() if op.batch_dims}
@@ -70,6 +80,8 @@ def test_every_format_that_is_read_has_a_fuzz_target():
             continue
         assert (ROOT / f"tests/fuzz/fuzz_{target}.c").exists(), f"tests/fuzz has no fuzz_{target}.c for the format {name}"
         assert re.search(rf"gather_fuzz_targets\b[^)]*\b{target}\b", targets), f"tests/fuzz/CMakeLists.txt does not name {target}"
+        text = (ROOT / f"tests/fuzz/fuzz_{target}.c").read_text(encoding="utf-8")
+        assert "fuzz_delivered(" in text, f"fuzz_{target}.c does not ask which bytes were read without gather_map_need"
 
 
 def test_tuning_names_every_instruction_set():

@@ -107,7 +107,8 @@ def test_paths(file):
 
 @functools.cache
 def text_of_sources() -> str:
-    return "".join(path.read_text(encoding="utf-8") for top in ("include", "src", "plugin", "tests", "cmake", "CMakeLists.txt")
+    tops = ("include", "src", "cli", "python/src", "plugin", "tests", "cmake", "CMakeLists.txt")
+    return "".join(path.read_text(encoding="utf-8") for top in tops
                    for path in ([ROOT / top] if (ROOT / top).is_file() else sorted((ROOT / top).rglob("*")))
                    if path.suffix in {".h", ".c", ".def", ".txt", ".cmake", ".py"})
 

@@ -9,6 +9,7 @@
 #include "fuzz/fuzz.h"
 #include "io/format/format.h"
 #include "io/format/graph.h"
+#include "support/open_file.h"
 
 static gather_status deliver(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
                              gather_error *error) {
@@ -97,7 +98,7 @@ static void compare_files(gather_file *local, gather_file *remote) {
 void fuzz_delivered(const uint8_t *bytes, size_t size) {
   gather_file *local = NULL, *remote = NULL;
   gather_error why, other;
-  gather_status first = gather_file_from_memory(bytes, size, "fuzz", &local, &why);
+  gather_status first = file_open(file_in(bytes, size, "fuzz"), &local, &why);
   gather_status second = fuzz_open_delivered(bytes, size, &remote, &other);
   if (first != second)
     (void)fprintf(stderr, "local: %s; remote: %s\n", first ? why.message : "", second ? other.message : "");
@@ -114,7 +115,7 @@ int fuzz_file(const uint8_t *bytes, size_t size, const char *format,
               void (*see)(const gather_file *file, const uint8_t *bytes, size_t size)) {
   gather_file *file = NULL;
   gather_error error;
-  gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
+  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   if (status == GATHER_OK && (!format || strcmp(gather_file_format(file), format) == 0)) see(file, bytes, size);
   fuzz_walk(status, file, &error, bytes, size);
   fuzz_delivered(bytes, size);

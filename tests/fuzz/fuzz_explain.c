@@ -73,17 +73,17 @@ static void explain(gather_model_operands *operands) {
 static void find(const gather_model *model, const char *path, const gather_check_options *options) {
   gather_model_operands *operands = NULL;
   gather_error error;
-  const char *name;
   gather_status status = gather_model_operands_find(model, path, options, &operands, &error);
   fuzz_check((status == GATHER_OK) == (operands != NULL), "there are operands or an error");
   if (status != GATHER_OK) {
     fuzz_check(error.status == status && error.message[0] != '\0', "an error says something");
     return;
   }
-  const gather_model_node *node = gather_model_operands_node(operands);
+  const gather_model_operands_info *info = gather_model_operands_describe(operands);
+  const gather_model_node *node = info->node;
   fuzz_see_node(node);
-  for (int64_t i = 0; (name = gather_model_operands_missing(operands, i)) != NULL; i++) {
-    fuzz_see_text(name);
+  for (int64_t i = 0; i < info->missing_count; i++) {
+    fuzz_see_text(info->missing[i]);
     fuzz_check(!node->indices.value || !node->axis_known, "nothing is missing where all is known");
   }
   explain(operands);

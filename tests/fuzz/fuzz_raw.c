@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "support/open_file.h"
 
 typedef struct input {
   const uint8_t *at;
@@ -50,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   for (int32_t d = 0; d < raw.rank; d++) shape[d] = take_number(&in);
   gather_file *file = NULL;
   gather_error error;
-  gather_status status = gather_file_raw_from_memory(in.at, in.left, "fuzz", &raw, &file, &error);
+  gather_status status = file_open_raw(file_in(in.at, in.left, "fuzz"), &raw, &file, &error);
   fuzz_walk(status, file, &error, in.at, in.left);
   free(type);
   return 0;

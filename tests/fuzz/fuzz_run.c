@@ -40,8 +40,7 @@ static void run(const gather_model *model, const gather_model_input *inputs, int
   fuzz_check(failed != NULL, "a node failed, or none");
   fuzz_see_text(failed);
   fuzz_check(status == GATHER_OK || (error.status == status && error.message[0] != '\0'), "an error says something");
-  for (int64_t i = 0; result && i < gather_model_result_count(result); i++)
-    see_output(gather_model_result_at(result, i));
+  for (int64_t i = 0; result && gather_model_result_at(result, i); i++) see_output(gather_model_result_at(result, i));
   gather_model_result_destroy(result);
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/arena.h"
 #include "fuzz/fuzz.h"
 #include "io/format/format.h"
+#include "support/open_file.h"
 
 static const char INDEX[] = "{\"weight_map\":{\"a\":\"s\",\"b\":\"s\",\"c\":\"missing\",\"\":\"s\"}}";
 
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_file *file = NULL;
   gather_error error;
   const bytes_of index = {INDEX, sizeof INDEX - 1}, shard = {SHARD, sizeof SHARD - 1}, given = {bytes, size};
-  gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
+  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   fuzz_walk(status, file, &error, bytes, size);
   if (gather_safetensors_index_reader.recognise(&(gather_map){.bytes = bytes, .size = (int64_t)size}))
     try_pair(given, shard);

@@ -12,6 +12,7 @@
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
 #include "gather/table.h"
+#include "support/open_file.h"
 
 /* Of files that are malformed, whose readers have targets of their own, only some become tables. */
 enum { ROWS_MAX = 1 << 18, PATH_BYTES = 512, TRIED = 16 };
@@ -129,8 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_error error;
   if (size < FUZZ_CHOICES) return 0;
   gather_table_options options = choose_options(&choices);
-  if (!options.raw &&
-      gather_file_from_memory(bytes + FUZZ_CHOICES, size - FUZZ_CHOICES, "fuzz", &file, NULL) != GATHER_OK &&
+  if (!options.raw && file_open(file_in(bytes + FUZZ_CHOICES, size - FUZZ_CHOICES, "fuzz"), &file, NULL) != GATHER_OK &&
       size % TRIED != 0)
     return 0;
   write_file(bytes + FUZZ_CHOICES, size - FUZZ_CHOICES);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
+#include "support/open_file.h"
 
 /* More does not fit into a pipe that nobody reads yet. */
 enum { PIPE_BYTES = 4096, NUMBER_BYTES = 21 };
@@ -22,7 +23,7 @@ static void check_again(const gather_tensor *numbers) {
   char *text = malloc((size_t)len * NUMBER_BYTES + 1);
   if (!text) abort();
   for (int64_t i = 0; i < len; i++) used += (size_t)sprintf(text + used, "%" PRId64 "%c", at[i], i % 3 ? ' ' : ',');
-  gather_status status = gather_file_text_from_memory(text, used, NULL, NULL, &file, NULL);
+  gather_status status = file_open_text(file_in(text, used, NULL), NULL, &file, NULL);
   fuzz_check(status == GATHER_OK, "numbers that were read can be read again");
   const gather_tensor *again = &gather_file_at(file, 0)->tensor;
   fuzz_check(gather_tensor_len(again) == len, "as many are read again");
@@ -42,7 +43,7 @@ static void check_pipe(const uint8_t *bytes, size_t size, const char *column, ga
   bool usable = access(path, R_OK) == 0 && write(ends[1], bytes, size) == (ssize_t)size;
   (void)close(ends[1]);
   if (usable) {
-    fuzz_check(gather_file_open_text(path, column, &piped, NULL) == status, "a pipe gives the same answer");
+    fuzz_check(file_open_text(file_at(path), column, &piped, NULL) == status, "a pipe gives the same answer");
     if (status == GATHER_OK)
       fuzz_check(gather_file_at(piped, 0)->bytes == gather_file_at(file, 0)->bytes, "a pipe gives as many numbers");
   }
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   column[length] = '\0';
   const uint8_t *text = bytes ? bytes + begin : bytes;
   (void)gather_file_is_text(text, size - begin);
-  gather_status status = gather_file_text_from_memory(text, size - begin, "fuzz", column, &file, &error);
+  gather_status status = file_open_text(file_in(text, size - begin, "fuzz"), column, &file, &error);
   if (status == GATHER_OK) {
     const gather_tensor *numbers = &gather_file_at(file, 0)->tensor;
     const bool list = gather_tensor_len(numbers) * 8 == gather_file_at(file, 0)->bytes && numbers->rank >= 1;

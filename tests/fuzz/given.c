@@ -4,6 +4,8 @@
  */
 #include "fuzz/given.h"
 
+#include "support/open_file.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -65,8 +67,7 @@ static gather_model *open_model(const uint8_t *bytes, size_t size, gather_file *
   gather_model *model = NULL;
   gather_error error;
   gather_status status;
-  if (!fuzz_open_ir(bytes, size, file, &status, &error))
-    status = gather_file_from_memory(bytes, size, "fuzz", file, &error);
+  if (!fuzz_open_ir(bytes, size, file, &status, &error)) status = file_open(file_in(bytes, size, "fuzz"), file, &error);
   return status == GATHER_OK && gather_model_from_file(*file, &model, &error) == GATHER_OK ? model : NULL;
 }
 
@@ -89,7 +90,7 @@ void fuzz_each_node(const gather_model *model, const fuzz_given *g,
   gather_check *check = NULL;
   char path[400];
   if (gather_model_check(model, NULL, &check, NULL) != GATHER_OK) return;
-  for (int64_t i = 0; i < gather_check_count(check) && i < MOST_NODES; i++) {
+  for (int64_t i = 0; i < gather_check_describe(check)->count && i < MOST_NODES; i++) {
     const gather_model_node *node = gather_check_at(check, i);
     if (*node->name)
       (void)snprintf(path, sizeof path, "%s/%s", node->graph, node->name);
@@ -129,5 +130,5 @@ void fuzz_see_node(const gather_model_node *node) {
   fuzz_check(node->verdict != GATHER_VERDICT_OK || (node->bad_known && node->indices_known) || node->reason[0] != '\0',
              "what is ok was checked, or says why no index can be out of range");
   fuzz_check(node->verdict == GATHER_VERDICT_OK || node->reason[0] != '\0', "a verdict that is not ok has its reason");
-  for (size_t i = 0; i < gather_runtime_count(); i++) fuzz_see_text(gather_runtime_behaviour(i, node));
+  for (size_t i = 0; gather_runtime_name(i); i++) fuzz_see_text(gather_runtime_behaviour(i, node));
 }

@@ -122,8 +122,9 @@ def test_what_is_installed(least: Path, examples: Path, tmp_path: Path):
 def test_what_the_machine_is_said_to_be(least: Path, tmp_path: Path):
     (tmp_path / "say.c").write_text(
         "#include <gather/gather.h>\n#include <stdio.h>\nint main(void) {\n  gather_pool *pool;\n"
+        "  gather_machine machine = GATHER_MACHINE_INIT;\n  gather_machine_describe(&machine);\n"
         "  if (gather_pool_create(4, &pool, NULL) != GATHER_OK) return 1;\n"
-        '  printf("%s %s %d\\n", gather_isa_name(), gather_pool_library(), (int)gather_pool_executor(pool)->threads);\n'
+        '  printf("%s %s %d\\n", machine.isa, machine.pool, (int)gather_pool_executor(pool)->threads);\n'
         "  gather_pool_destroy(pool);\n  return 0;\n}\n"
     )
     archive = next((least / "p").rglob("libgather-core.a"))

@@ -104,6 +104,12 @@ static int64_t row_of(const table_case *c, int64_t local) {
   return c->same ? local : c->striped ? local * c->ranks + c->rank : c->splits[c->rank] + local;
 }
 
+static int64_t op_count(void) {
+  int64_t count = 0;
+  while (gather_op_at((size_t)count)) count++;
+  return count;
+}
+
 static int64_t rows_mine(const table_case *c) {
   const int64_t n = c->shape[0];
   if (c->same) return n;
@@ -123,7 +129,7 @@ static void random_policy(table_case *c) {
   if (type->kind == GATHER_KIND_BOOL) c->fill[0] &= 1;
   options->fill = c->fill;
   do {
-    options->op = gather_op_at((size_t)random_below(&c->all, (int64_t)gather_op_count()));
+    options->op = gather_op_at((size_t)random_below(&c->all, op_count()));
   } while (options->op->family != GATHER_FAMILY_GATHER);
   if (random_below(&c->all, 3) == 0) options->op = NULL;
   options->rounds =

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/system/cache_size.h"
+#include "core/system/machine.h"
 #include "gather/table.h"
 #include "platforms/windows_support.h"
 #include "table/system/table_system.h"

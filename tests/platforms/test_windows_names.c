@@ -11,16 +11,19 @@
 
 #include "gather/file.h"
 #include "platforms/windows_support.h"
+#include "support/open_file.h"
 
 enum { ELEMENTS = 6 };
 
 void windows_write(const char *path, bool replace, int32_t first) {
   const int64_t shape[] = {ELEMENTS};
-  const gather_writing what = {.path = path, .replace = replace, .type = GATHER_TYPE_INT32, .rank = 1, .shape = shape};
+  const gather_writing what = {.type = GATHER_TYPE_INT32, .rank = 1, .shape = shape};
+  gather_file_target target = file_to(path, &what);
   gather_writer *writer;
   gather_error error;
-  if (gather_writer_create(&what, &writer, &error) != GATHER_OK) fail_msg("%s", error.message);
-  int32_t *elements = gather_writer_data(writer);
+  target.replace = replace;
+  if (gather_writer_create(&target, &writer, &error) != GATHER_OK) fail_msg("%s", error.message);
+  int32_t *elements = gather_writer_data_at(writer, 0);
   for (int32_t i = 0; i < ELEMENTS; i++) elements[i] = first + i;
   if (gather_writer_commit(writer, &error) != GATHER_OK) fail_msg("%s", error.message);
 }
@@ -29,7 +32,7 @@ int32_t windows_first(const char *path) {
   gather_file *file;
   gather_error error;
   int32_t first;
-  if (gather_file_open(path, &file, &error) != GATHER_OK) fail_msg("%s", error.message);
+  if (file_open(file_at(path), &file, &error) != GATHER_OK) fail_msg("%s", error.message);
   memcpy(&first, gather_file_at(file, 0)->tensor.data, sizeof first);
   gather_file_close(file);
   return first;
@@ -122,9 +125,10 @@ void windows_takes_both_slashes(void **state) {
   windows_write("dotted.npz\\t.npy", false, 5);
   assert_int_equal(windows_first("dotted.npz/t.npy"), 5);
   const int64_t shape[] = {ELEMENTS};
-  const gather_writing what = {.path = "dotted.npz\\t", .type = GATHER_TYPE_INT32, .rank = 1, .shape = shape};
+  const gather_writing what = {.type = GATHER_TYPE_INT32, .rank = 1, .shape = shape};
+  const gather_file_target target = file_to("dotted.npz\\t", &what);
   gather_error error;
-  assert_status(gather_writer_check(&what, &error), GATHER_USAGE); /* the name has no extension */
+  assert_status(gather_writer_check(&target, &error), GATHER_USAGE); /* the name has no extension */
   assert_int_equal(unlink("dotted.npz\\t.npy"), 0);
   assert_int_equal(rmdir("dotted.npz"), 0);
 }

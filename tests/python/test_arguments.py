@@ -9,6 +9,7 @@ import pytest
 
 import libgather
 from libgather import gather_elements, take, take_along_axis
+from support.refusal import refuses
 
 ROW = np.array([10, 20, 30, 40])
 TABLE = np.arange(12).reshape(3, 4)
@@ -28,21 +29,43 @@ class Index:
 
 @ALL
 def test_positional_only(function):
-    with pytest.raises(TypeError, match=r"takes 2 positional arguments \(x, indices\), not 3"):
-        function(ROW, [0], 0)
-    with pytest.raises(TypeError, match="not 1"):
-        function(ROW)
-    with pytest.raises(TypeError):
-        function(x=ROW, indices=[0])
-    with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
-        function(ROW, [0], axes=0)
+    refuses(TypeError, function, ROW, [0], 0, says=r"takes 2 positional arguments \(x, indices\), not 3")
+    refuses(TypeError, function, ROW, says="not 1")
+    refuses(TypeError, function, x=ROW, indices=[0])
 
 
 @pytest.mark.parametrize("function, keyword", [(take_along_axis, "batch_dims"), (gather_elements, "batch_dims"),
                                                (take_along_axis, "rules"), (take, "op")], ids=str)
 def test_keywords_of_others(function, keyword):
-    with pytest.raises(TypeError, match=f"unexpected keyword argument '{keyword}'"):
-        function(ROW, [0], **{keyword: None})
+    refuses(TypeError, function, ROW, [0], says=f"unexpected keyword argument '{keyword}'", **{keyword: None})
+
+
+WRONG = [
+    ({"axes": 0}, TypeError, "unexpected keyword argument 'axes'"),
+    *(({"axis": axis}, TypeError, "axis must be an integer") for axis in (1.0, "0", [0], np.float32(0), np.array([0, 1]))),
+    *(({"axis": axis}, libgather.GatherAxisError, rf"axis {axis} is outside \[-1, 0\]")
+      for axis in (1, 2, -2, -3, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63))),
+    ({"axis": 2**70}, OverflowError, ""),
+    *(({"mode": mode}, ValueError, "mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise'")
+      for mode in ("", "Raise", "RAISE", "Clamp", "errors", 1, b"clip", True, ("clip",))),
+    ({"mode": "quietly"}, ValueError, "not 'quietly'$"),
+    ({"mode": "fill=0"}, ValueError, "pass the value as fill_value="),
+    ({"mode": "fill"}, ValueError, "mode='fill' needs fill_value"),
+    *(({"mode": mode, "fill_value": 0}, ValueError, "fill_value needs mode='fill'") for mode in (None, "raise", "zero", "clip")),
+    *(({"threads": threads}, ValueError, "threads must be at least 1") for threads in (0, -1, -(2**40))),
+    *(({"threads": threads}, TypeError, "threads must be an integer") for threads in ("2", 1.5, [1])),
+]  # fmt: skip
+
+
+@ALL
+@pytest.mark.parametrize("keywords, kind, says", WRONG, ids=repr)
+def test_keywords_that_are_wrong(function, keywords, kind, says):
+    refuses(kind, function, ROW, [0], says=says, **keywords)
+
+
+@pytest.mark.parametrize("threads", [0, -1, -(2**40)])
+def test_threads_of_all_calls(threads):
+    refuses(ValueError, libgather.set_threads, threads, says="threads must be at least 1")
 
 
 @ALL
@@ -62,32 +85,11 @@ def test_axis_is_an_integer(axis):
     assert take(TABLE, [2, 0], axis=axis).tolist() == TABLE[:, [2, 0]].tolist()
 
 
-@pytest.mark.parametrize("axis", [1.0, "0", [0], np.float32(0), np.array([0, 1])], ids=repr)
-@ALL
-def test_axis_is_no_integer(function, axis):
-    with pytest.raises(TypeError, match="axis must be an integer"):
-        function(TABLE, [[0, 0, 0, 0]], axis=axis)
-
-
-@ALL
-@pytest.mark.parametrize("axis", [2, -3, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63)])
-def test_axis_out_of_range(function, axis):
-    with pytest.raises(libgather.GatherAxisError, match=rf"axis {axis} is outside \[-2, 1\]"):
-        function(TABLE, [[0]], axis=axis)
-
-
-@ALL
-def test_axis_beyond_64_bits(function):
-    with pytest.raises(OverflowError):
-        function(TABLE, [[0]], axis=2**70)
-
-
 def test_axis_may_be_left_out_for_one_dimension():
     """As the array API says."""
     assert take(ROW, [3]).tolist() == [40] and take(ROW, [3], axis=None).tolist() == [40]
     for x in (TABLE, TABLE[None], TABLE[:, :1], TABLE[:0]):
-        with pytest.raises(TypeError, match="needs axis="):
-            take(x, [0])
+        refuses(TypeError, take, x, [0], says="needs axis=")
 
 
 def test_default_axes():
@@ -98,15 +100,7 @@ def test_default_axes():
 def test_axis_none_is_flat():
     assert take_along_axis(TABLE, [11, 0, -1], axis=None).tolist() == [11, 0, 11]
     assert take_along_axis(TABLE.T, [1], axis=None).tolist() == [4]
-    with pytest.raises(libgather.GatherValueError):
-        take_along_axis(TABLE, [[0]], axis=None)
-
-
-@pytest.mark.parametrize("value", ["", "Raise", "RAISE", "Clamp", "errors", 1, b"clip", True, ("clip",)], ids=repr)
-@ALL
-def test_mode_is_one_of_six(function, value):
-    with pytest.raises(ValueError, match="mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise'"):
-        function(ROW, [0], mode=value)
+    refuses(libgather.GatherValueError, take_along_axis, TABLE, [[0]], axis=None)
 
 
 def rules_of(function) -> list[str]:
@@ -117,8 +111,7 @@ def rules_of(function) -> list[str]:
 @pytest.mark.parametrize("function", [take, gather_elements], ids=["take", "gather_elements"])
 @pytest.mark.parametrize("value", ["onnx", "onnx-12", "ONNX-13", "python", "", 13, b"onnx-13"], ids=repr)
 def test_rules_are_of_the_table(function, value):
-    with pytest.raises(ValueError, match=", ".join(rules_of(function))):
-        function(ROW, [0], rules=value)
+    refuses(ValueError, function, ROW, [0], rules=value, says=", ".join(rules_of(function)))
 
 
 @ALL
@@ -127,8 +120,7 @@ def test_modes_have_the_commands_names_too(function):
     assert function(ROW, [9, -9], mode="clamp").tolist() == function(ROW, [9, -9], mode="clip").tolist()
     plan = getattr(libgather.Plan, function.__name__)(ROW, [9, -9], axis=0, mode="clamp")
     assert plan(ROW, [9, -9]).tolist() == function(ROW, [9, -9], mode="clip").tolist()
-    with pytest.raises(libgather.GatherIndexError):
-        function(ROW, [9], mode="error")
+    refuses(libgather.GatherIndexError, function, ROW, [9], mode="error")
     strings = np.array(["a", "b"], object)
     assert function(strings, [9], mode="clamp").tolist() == ["b"]
     assert function(np.ma.array(ROW), [9], mode="clamp").tolist() == [ROW[-1]]
@@ -139,21 +131,7 @@ def test_modes_have_the_commands_names_too(function):
                                           ("promised", "promise"), ("fil", "fill"), (" clip", "clip")])
 def test_modes_that_are_misspelt(function, typed, meant):
     for x in (ROW, np.array(["a"], object)):
-        with pytest.raises(ValueError, match=f"did you mean '{meant}'[?]$"):
-            function(x, [0], mode=typed)
-    with pytest.raises(ValueError, match="pass the value as fill_value="):
-        function(ROW, [0], mode="fill=0")
-    with pytest.raises(ValueError, match="not 'quietly'$"):
-        function(ROW, [0], mode="quietly")
-
-
-@ALL
-def test_fill_value_goes_with_fill(function):
-    with pytest.raises(ValueError, match="mode='fill' needs fill_value"):
-        function(ROW, [0], mode="fill")
-    for mode in (None, "raise", "zero", "clip"):
-        with pytest.raises(ValueError, match="fill_value needs mode='fill'"):
-            function(ROW, [0], mode=mode, fill_value=0)
+        refuses(ValueError, function, x, [0], mode=typed, says=f"did you mean '{meant}'[?]$")
 
 
 FILLS = [("i1", 128), ("u1", -1), ("i4", 1.5), ("i8", 2**63), ("i8", float("nan")), ("?", 2), ("f8", 1j), ("f8", "one"), ("f4", None),
@@ -164,8 +142,7 @@ FILLS = [("i1", 128), ("u1", -1), ("i4", 1.5), ("i8", 2**63), ("i8", float("nan"
 @pytest.mark.parametrize("dtype, value", [fill for fill in FILLS if fill[1] is not None], ids=repr)
 def test_fill_value_must_fit(dtype, value):
     """Nothing is cut off, wrapped or made infinite."""
-    with pytest.raises(libgather.GatherTypeError, match="fill_value"):
-        take(np.zeros(3, dtype), [7], mode="fill", fill_value=value)
+    refuses(libgather.GatherTypeError, take, np.zeros(3, dtype), [7], mode="fill", fill_value=value, says="fill_value")
 
 
 @pytest.mark.parametrize("dtype, value, wanted", [
@@ -207,51 +184,32 @@ REFUSED = [[True, False], True, np.True_, np.array([True]), [1.0], 1.0, np.float
 @pytest.mark.parametrize("indices", REFUSED, ids=repr)
 def test_indices_are_integers(function, indices):
     """Truth values and floats are not rounded or counted: np.take would take True as 1."""
-    with pytest.raises(libgather.GatherTypeError, match="indices must be integers") as caught:
-        function(ROW, indices)
-    assert caught.value.input == "indices" and caught.value.status == "type_unsupported"
+    error = refuses(libgather.GatherTypeError, function, ROW, indices, says="indices must be integers")
+    assert error.input == "indices" and error.status == "type_unsupported"
 
 
 def test_ragged_lists_are_numpys_error():
-    with pytest.raises(ValueError):
-        take(ROW, [[1], [1, 2]])
+    refuses(ValueError, take, ROW, [[1], [1, 2]])
 
 
 @pytest.mark.parametrize("x", [5, 2.5, None, np.float64(1), np.array(3), "text", {}, object()], ids=repr)
 @ALL
 def test_x_has_a_dimension(function, x):
-    with pytest.raises((libgather.GatherValueError, libgather.GatherTypeError)):
-        function(x, [0])
+    refuses((libgather.GatherValueError, libgather.GatherTypeError), function, x, [0])
 
 
 @pytest.mark.parametrize("batch_dims", [2, -3, 2**62])
 def test_batch_dims_out_of_range(batch_dims):
-    with pytest.raises(libgather.GatherValueError) as caught:
-        take(TABLE, [[0], [0], [0]], axis=1, batch_dims=batch_dims)
-    assert caught.value.status == "batch_dims_out_of_range"
+    error = refuses(libgather.GatherValueError, take, TABLE, [[0], [0], [0]], axis=1, batch_dims=batch_dims)
+    assert error.status == "batch_dims_out_of_range"
 
 
 def test_batch_dims():
     assert take(TABLE, [[0], [1], [-1]], axis=1, batch_dims=1).tolist() == [[0], [5], [11]]
     assert take(TABLE, [[0], [1], [-1]], axis=1, batch_dims=-1).tolist() == [[0], [5], [11]]
     assert take(TABLE, [2, 1, 0], axis=1, batch_dims=1).tolist() == [2, 5, 8]
-    with pytest.raises(libgather.GatherValueError):
-        take(TABLE, [[0], [1]], axis=1, batch_dims=1)
-    with pytest.raises(TypeError, match="batch_dims must be an integer"):
-        take(TABLE, [0], axis=0, batch_dims=1.0)
-
-
-@pytest.mark.parametrize("threads", [0, -1, -(2**40)])
-def test_threads_at_least_one(threads):
-    for call in (lambda: take(ROW, [0], threads=threads), lambda: libgather.set_threads(threads)):
-        with pytest.raises(ValueError, match="threads must be at least 1"):
-            call()
-
-
-@pytest.mark.parametrize("threads", ["2", 1.5, [1]], ids=repr)
-def test_threads_is_an_integer(threads):
-    with pytest.raises(TypeError, match="threads must be an integer"):
-        take(ROW, [0], threads=threads)
+    refuses(libgather.GatherValueError, take, TABLE, [[0], [1]], axis=1, batch_dims=1)
+    refuses(TypeError, take, TABLE, [0], axis=0, batch_dims=1.0, says="batch_dims must be an integer")
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 1000, 2**40, np.int16(2)])
@@ -283,26 +241,21 @@ def test_rules(function, rules, good, bad, repaired):
         if row["mode"] == "zero":
             assert function(ROW, [index], rules=rules).tolist() == [0]
         else:
-            with pytest.raises(libgather.GatherIndexError) as caught:
-                function(ROW, [index], rules=rules)
-            assert (caught.value.rules, caught.value.op) == (rules, name)
+            error = refuses(libgather.GatherIndexError, function, ROW, [index], rules=rules)
+            assert (error.rules, error.op) == (rules, name)
         assert function(ROW, [index], rules=rules, mode="clip").tolist() == [40 if index > 0 else 10]
-        with pytest.raises(libgather.GatherIndexError):
-            function(ROW, [index], rules=rules, mode="raise")
+        refuses(libgather.GatherIndexError, function, ROW, [index], rules=rules, mode="raise")
     assert function(ROW, [-1], rules=rules, negative=True).tolist() == [40]
-    with pytest.raises(libgather.GatherIndexError) as caught:
-        function(ROW, [-1], rules=rules, negative=False, mode="raise")
-    assert caught.value.low == 0
+    error = refuses(libgather.GatherIndexError, function, ROW, [-1], rules=rules, negative=False, mode="raise")
+    assert error.low == 0
     assert bad is None or row["mode"] == "raise" or repaired
 
 
 def test_rules_of_shapes():
     """OpenVINO wants equal lengths off the axis where ONNX lets the indices be shorter."""
     assert gather_elements(TABLE, [[0, 1]], rules="onnx-13").tolist() == [[0, 5]]
-    with pytest.raises(libgather.GatherValueError):
-        gather_elements(TABLE, [[0, 1]], rules="openvino-6")
-    with pytest.raises(libgather.GatherValueError):
-        take(TABLE, [[0], [0], [0]], axis=1, batch_dims=1, rules="onnx-13")
+    refuses(libgather.GatherValueError, gather_elements, TABLE, [[0, 1]], rules="openvino-6")
+    refuses(libgather.GatherValueError, take, TABLE, [[0], [0], [0]], axis=1, batch_dims=1, rules="onnx-13")
 
 
 @pytest.mark.parametrize("mode, wanted", [("clip", [10, 40, 10, 40]), ("wrap", [30, 10, 20, 20]), ("zero", [0, 0, 0, 0]),
@@ -319,18 +272,16 @@ def test_modes(mode, wanted):
 
 @pytest.mark.parametrize("mode", ["clip", "wrap", "raise"])
 def test_nothing_to_clip_to(mode):
-    with pytest.raises(libgather.GatherIndexError) as caught:
-        take(np.empty((0, 2)), [0], axis=0, mode=mode)
-    assert (caught.value.low, caught.value.high) == (0, -1)
+    error = refuses(libgather.GatherIndexError, take, np.empty((0, 2)), [0], axis=0, mode=mode)
+    assert (error.low, error.high) == (0, -1)
     assert take(np.empty((0, 2)), [], axis=0, mode=mode).shape == (0, 2)
     assert take(np.empty((0, 2)), [5], axis=0, mode="zero").tolist() == [[0, 0]]
 
 
 def test_negative_off():
     for off in (False, 0, np.False_):
-        with pytest.raises(libgather.GatherIndexError) as caught:
-            take(ROW, [1, -1], negative=off)
-        assert (caught.value.low, caught.value.value, caught.value.position) == (0, -1, (1,))
+        error = refuses(libgather.GatherIndexError, take, ROW, [1, -1], negative=off)
+        assert (error.low, error.value, error.position) == (0, -1, (1,))
 
 
 def test_tables():
@@ -363,9 +314,7 @@ def test_the_first_of_two_mistakes(function, indices, keywords, status):
     calls = [lambda: function(x, indices, **keywords), lambda: function(x.astype(object), indices, **keywords),
              lambda: getattr(libgather.Plan, function.__name__)(x, indices, **keywords)]
     for call in calls:
-        with pytest.raises(libgather.GatherError) as caught:
-            call()
-        assert caught.value.status == status
+        error = refuses(libgather.GatherError, call)
+        assert error.status == status
     if function is take_along_axis and status == "axis_out_of_range":
-        with pytest.raises(np.exceptions.AxisError):
-            np.take_along_axis(x, np.asarray(indices), **keywords)
+        refuses(np.exceptions.AxisError, np.take_along_axis, x, np.asarray(indices), **keywords)

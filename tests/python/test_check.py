@@ -22,6 +22,7 @@ from model_files import (  # noqa: F401
 from libgather import errors, take
 from libgather.check_report import Check, NodeCheck
 from libgather.model import Model, check
+from support.refusal import refuses
 
 MODELS = {"embed": EMBED, "bad": BAD, "named": NAMED, "inside": INSIDE, "chain": CHAIN}
 
@@ -95,10 +96,9 @@ def test_bad_node():
     assert "another vocabulary" in node.cause
     assert node.error is not None
     assert isinstance(node.error, IndexError)
-    with pytest.raises(errors.GatherIndexError) as raised:
-        take(np.zeros((5, 2), np.float32), [1, 9], axis=0, rules="onnx-13")
+    error = refuses(errors.GatherIndexError, take, np.zeros((5, 2), np.float32), [1, 9], axis=0, rules="onnx-13")
     for name in errors.FIELDS:
-        assert getattr(node.error, name) == getattr(raised.value, name), name
+        assert getattr(node.error, name) == getattr(error, name), name
     assert (node.error.position, node.error.value, node.error.low, node.error.high) == ((1,), 9, -5, 4)
 
 
@@ -174,15 +174,12 @@ def test_many_nodes():
     ],
 )
 def test_wrong(inputs, dims, kind, said):
-    with pytest.raises(kind, match=said):
-        check(parsed(EMBED), inputs, dims)
+    refuses(kind, check, parsed(EMBED), inputs, dims, says=said)
 
 
 def test_wrong_threads():
-    with pytest.raises(ValueError, match="at least 1"):
-        check(parsed(EMBED), threads=0)
-    with pytest.raises(TypeError):
-        check(parsed(EMBED), threads="two")
+    refuses(ValueError, check, parsed(EMBED), threads=0, says="at least 1")
+    refuses(TypeError, check, parsed(EMBED), threads="two")
     assert check(parsed(EMBED), threads=3).unknown == 1
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import libgather
 from libgather import command, errors
+from support.refusal import refuses
 
 PROGRAM = [sys.executable, "-m", "libgather.command"]
 
@@ -50,13 +51,11 @@ def test_main_gets_arguments_and_input(tmp_path):
 
 def test_missing(monkeypatch, tmp_path):
     monkeypatch.setattr(libgather, "__path__", [str(tmp_path)])
-    with pytest.raises(errors.GatherFileNotFoundError, match="install libgather again") as caught:
-        command.path()
-    assert isinstance(caught.value, FileNotFoundError)
-    assert (caught.value.status, caught.value.code) == ("file_not_found", 12)
-    assert caught.value.file == str(tmp_path / "bin" / "gather")
-    with pytest.raises(SystemExit, match="gather: error: the bundled command"):
-        command.main()
+    error = refuses(errors.GatherFileNotFoundError, command.path, says="install libgather again")
+    assert isinstance(error, FileNotFoundError)
+    assert (error.status, error.code) == ("file_not_found", 12)
+    assert error.file == str(tmp_path / "bin" / "gather")
+    refuses(SystemExit, command.main, says="gather: error: the bundled command")
 
 
 def test_an_editable_install_has_two_folders(monkeypatch, tmp_path):
@@ -69,5 +68,4 @@ def test_cannot_run(monkeypatch, tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "gather").write_text("no program")
     monkeypatch.setattr(libgather, "__path__", [str(tmp_path)])
-    with pytest.raises(SystemExit, match="gather: error: .*Permission"):
-        command.main()
+    refuses(SystemExit, command.main, says="gather: error: .*Permission")

@@ -7,14 +7,14 @@ import pickle
 import libgather
 import numpy as np
 import pytest
+from support.refusal import refuses
 
 
 def test_a_file_is_shuffled_onto_itself_only_if_asked_for(tmp_path):
     p = tmp_path / "x.npy"
     np.save(p, np.arange(100))
     before = p.read_bytes()
-    with pytest.raises(OSError, match="in_place=True"):
-        libgather.shuffle(p, p, replace=True)
+    refuses(OSError, libgather.shuffle, p, p, replace=True, says="in_place=True")
     assert p.read_bytes() == before
     libgather.shuffle(p, p, replace=True, in_place=True, seed=3)
     assert sorted(np.load(p)) == list(range(100)) and p.read_bytes() != before
@@ -76,15 +76,12 @@ def test_a_tensor_of_any_name(tmp_path):
             libgather.shuffle(tmp_path / file, tmp_path / "o.npy", tensor=name, order=[1, 0], replace=True)
             assert np.array_equal(np.load(tmp_path / "o.npy"), rows[[1, 0]])
             assert np.array_equal(libgather.read_ids(tmp_path / file, tensor=name), rows)
-        with pytest.raises(libgather.GatherNameError):
-            libgather.open(tmp_path / file, tensor="none")
+        refuses(libgather.GatherNameError, libgather.open, tmp_path / file, tensor="none")
     (tmp_path / "c:d.csv").write_text("a:b,c\n2,1\n0,1\n")
     assert libgather.read_ids(tmp_path / "c:d.csv", tensor="a:b").tolist() == [2, 0]
-    with pytest.raises(FileNotFoundError):
-        libgather.open(f"{tmp_path / 'm:a.npz'}:x:1", tensor="x:1")
+    refuses(FileNotFoundError, libgather.open, f"{tmp_path / 'm:a.npz'}:x:1", tensor="x:1")
     for call in (libgather.open, libgather.read_ids, lambda path, tensor: libgather.shuffle(path, tmp_path / "p.npy", tensor=tensor)):
-        with pytest.raises(TypeError, match="tensor must be a str, not int"):
-            call(tmp_path / "m.npz", tensor=1)
+        refuses(TypeError, call, tmp_path / "m.npz", tensor=1, says="tensor must be a str, not int")
 
 
 SECRET = "http://SECRETUSER:SECRETWORD@127.0.0.1:1/x.npy?se=05:07:10Z&sig=SECRET/SECRET:SECRET#SECRET"
@@ -102,9 +99,8 @@ SECRET = "http://SECRETUSER:SECRETWORD@127.0.0.1:1/x.npy?se=05:07:10Z&sig=SECRET
     ],
 )
 def test_secrets_of_a_url_are_in_no_error(call):
-    with pytest.raises(Exception) as caught:
-        call(SECRET)
-    assert "SECRET" not in f"{caught.value} {caught.value!r} {vars(caught.value)}"
+    error = refuses(Exception, call, SECRET)
+    assert "SECRET" not in f"{error} {error!r} {vars(error)}"
 
 
 @pytest.mark.parametrize("scheme", ["gs", "abfss", "http", "file"])
@@ -113,9 +109,8 @@ def test_secrets_of_an_output_are_in_no_error(tmp_path, scheme):
     for end in (".npy", ".xyz", ""):
         name = SECRET.replace("http", scheme).replace(".npy", end)
         for replace in (False, True):
-            with pytest.raises(libgather.GatherError) as caught:
-                libgather.shuffle(tmp_path / "x.npy", name, replace=replace)
-            assert "SECRET" not in f"{caught.value} {caught.value!r} {vars(caught.value)}"
+            error = refuses(libgather.GatherError, libgather.shuffle, tmp_path / "x.npy", name, replace=replace)
+            assert "SECRET" not in f"{error} {error!r} {vars(error)}"
 
 
 def test_secrets_of_a_url_are_not_shown():

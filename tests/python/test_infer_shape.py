@@ -11,6 +11,7 @@ import pytest
 
 import libgather
 from libgather import infer_shape
+from support.refusal import refuses
 from support.skip import skip_test
 
 ANY = None
@@ -75,8 +76,7 @@ def test_an_unknown_rank_of_x_for_elements():
     ((1,) * 65, (1,), {"axis": 0}, libgather.GatherValueError),
 ], ids=repr)
 def test_what_no_input_could_make_legal(x, indices, keywords, error):
-    with pytest.raises(error):
-        infer_shape(x, indices, **keywords)
+    refuses(error, infer_shape, x, indices, **keywords)
 
 
 @pytest.mark.parametrize("x, indices, keywords, error, words", [
@@ -92,8 +92,7 @@ def test_what_no_input_could_make_legal(x, indices, keywords, error):
     ((4,), (1,), {"axis": 0, "mode": "clip"}, TypeError, "unexpected keyword"),
 ], ids=repr)
 def test_arguments(x, indices, keywords, error, words):
-    with pytest.raises(error, match=words):
-        infer_shape(x, indices, **keywords)
+    refuses(error, infer_shape, x, indices, says=words, **keywords)
 
 
 def test_known_shapes_are_those_of_calls():

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import pickle
-import threading
 
 import gguf
 import libgather
 import numpy as np
 import pytest
 from support.quantised_files import E2M1, MAKERS, e4m3, nibbles, nvfp4
+from support.refusal import refuses
+from support.threads import together
 
 KIND = gguf.GGMLQuantizationType.Q8_0
 
@@ -82,8 +83,7 @@ def test_take_and_submit(made):
             assert np.array_equal(job.wait(), values[np.minimum(ids + i, 499)])
         filled = table.take([1, 900], mode="fill", fill_value=2.5)
         assert np.array_equal(filled, [values[1], np.full(256, 2.5, np.float32)])
-        with pytest.raises(libgather.GatherTypeError):
-            table.take([1], out=np.zeros((1, 256), np.float64))
+        refuses(libgather.GatherTypeError, table.take, [1], out=np.zeros((1, 256), np.float64))
         stats = table.stats()
         assert (stats.takes, stats.rows) == (7, 6 * ids.size + 2)
         assert stats.bytes_useful == (stats.rows - 1) * 272  # the filled row was not read
@@ -102,11 +102,7 @@ def test_pickle_and_threads(made):
             if not np.array_equal(again[ids], values[ids].astype(np.float16)):
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, range(6))
     assert not wrong and again.stats().memory_peak <= 8 << 20
 
 
@@ -132,10 +128,8 @@ def test_refused_tables(made, tmp_path):
         libgather.open(tmp_path / "x.npy").dequantize()
     with pytest.raises(libgather.GatherTypeError, match="rows are decoded to float32, float16, bfloat16, not to int8"):
         libgather.open(made[0]).dequantize("int8")
-    with pytest.raises(TypeError, match="codec needs decode_as"):
-        libgather.open(made[0], codec="Q8_0")
-    with pytest.raises(libgather.GatherValueError, match="not with the codec 'Q4_0'"):
-        libgather.open(made[0]).dequantize(codec="Q4_0")
+    refuses(TypeError, libgather.open, made[0], codec="Q8_0", says="codec needs decode_as")
+    refuses(libgather.GatherValueError, libgather.open(made[0]).dequantize, codec="Q4_0", says="not with the codec 'Q4_0'")
 
 
 # ---- arrays ----
@@ -200,8 +194,7 @@ def test_array_errors(made):
         (lambda: libgather.Quantized("Q8_0", blocks).take(0, out=np.zeros(3, np.float32)), libgather.GatherValueError, "shape"),
         (lambda: libgather.Quantized("Q8_0", blocks).dequantize(out=np.zeros(3, np.float32)), libgather.GatherValueError, None),
     ]:  # fmt: skip
-        with pytest.raises(error, match=text):
-            call()
+        refuses(error, call, says=text)
 
 
 def test_codecs():
@@ -223,8 +216,7 @@ def test_references(made):
     for _ in range(50):
         array.take([1, 2])
         array.dequantize()
-        with pytest.raises(libgather.GatherIndexError):
-            array.take([1000])
+        refuses(libgather.GatherIndexError, array.take, [1000])
     assert sys.getrefcount(blocks) == before + 1
     del array
     gc.collect()

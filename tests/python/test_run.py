@@ -12,7 +12,9 @@ import onnx.numpy_helper
 import onnx.reference
 import pytest
 from model_files import BAD, CHAIN, EMBED, INSIDE, T, command, filled, needs_onnx, one_node, parsed, same, saved  # noqa: F401
+from support.refusal import refuses
 from support.skip import skip_test
+from support.threads import together
 
 from libgather import errors
 from libgather.model import Model, run
@@ -68,12 +70,10 @@ def test_one_node():
     for node in ("g", "main/g"):
         assert model.run({"x": x, "other": [3, -1]}, node=node)["y"].tolist() == [[6, 7], [6, 7]]
     inside = Model(parsed(INSIDE))
-    with pytest.raises(errors.GatherValueError, match="2 nodes are named 'g'"):
-        inside.run({"x": x}, node="g")
+    refuses(errors.GatherValueError, inside.run, {"x": x}, node="g", says="2 nodes are named 'g'")
     path = next(node.path for node in inside.check() if "indices[0] = 4 is outside" in node.reason)  # under a condition: unknown
-    with pytest.raises(errors.GatherIndexError) as caught:
-        inside.run({"x": x}, node=path)
-    assert caught.value.value == 4
+    error = refuses(errors.GatherIndexError, inside.run, {"x": x}, node=path)
+    assert error.value == 4
 
 
 # ---- inputs ----------------------------------------------------------------------------------------------------------
@@ -140,14 +140,11 @@ def test_numbers_take_the_declared_type():
     output = run(model, {"data": [1, 2, 3], "ids": 2})["y"]
     assert (output.dtype, output.shape, int(output)) == (np.int32, (), 3)
     for wrong in ([1, 2, 2**31], [1.0, 2, 3], [True, 2, 0.5], [1, 2, 3j]):
-        with pytest.raises(errors.GatherTypeError):
-            run(model, {"data": wrong, "ids": 2})
+        refuses(errors.GatherTypeError, run, model, {"data": wrong, "ids": 2})
     assert run(one_node(T.FLOAT, (3,), ()), {"data": [1, 2, 3], "ids": 0})["y"] == np.float32(1)
     assert run(one_node(T.INT4, (3,), ()), {"data": [1, -8, 7], "ids": 1})["y"] == -8
-    with pytest.raises(errors.GatherTypeError, match="int4"):
-        run(one_node(T.INT4, (3,), ()), {"data": [1, 8, 7], "ids": 1})
-    with pytest.raises(errors.GatherTypeError, match="bool"):
-        run(one_node(T.BOOL, (3,), ()), {"data": [1, 2, 0], "ids": 1})
+    refuses(errors.GatherTypeError, run, one_node(T.INT4, (3,), ()), {"data": [1, 8, 7], "ids": 1}, says="int4")
+    refuses(errors.GatherTypeError, run, one_node(T.BOOL, (3,), ()), {"data": [1, 2, 0], "ids": 1}, says="bool")
     assert run(one_node(T.FLOAT, (3,), (0,)), {"data": [1, 2, 3], "ids": []})["y"].shape == (0,)
 
 
@@ -193,9 +190,8 @@ def test_large():
         assert np.array_equal(model.run({"data": x, "ids": ids}, threads=threads)["y"], wanted)
     ids[200_000] = 100_000
     for threads in (None, 1, 2):
-        with pytest.raises(errors.GatherIndexError) as caught:
-            model.run({"data": x, "ids": ids}, threads=threads)
-        assert (caught.value.position, caught.value.value, caught.value.bad_count) == ((200_000,), 100_000, 1)
+        error = refuses(errors.GatherIndexError, model.run, {"data": x, "ids": ids}, threads=threads)
+        assert (error.position, error.value, error.bad_count) == ((200_000,), 100_000, 1)
 
 
 def test_many_threads_one_model():
@@ -209,11 +205,7 @@ def test_many_threads_one_model():
             if not np.array_equal(model.run({"data": x, "ids": ids})["y"], x[ids]) or model.check({"ids": ids}).ok != 1:
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, range(8))
     assert wrong == []
 
 
@@ -287,36 +279,29 @@ def test_wrong(inputs, kind, said):
     if kind is None:  # objects that are the declared type's numbers
         assert np.array_equal(run(model, inputs)["y"], X[[0, 1]])
         return
-    with pytest.raises(kind, match=said):
-        run(model, inputs)
+    refuses(kind, run, model, inputs, says=said)
 
 
 @pytest.mark.parametrize("given", [[X, [0, 1]], X, "data", 5])
 def test_inputs_that_are_no_dict(given):
     model = Model(one_node(T.FLOAT, (6, 4), (2,)))
     for call in (model.run, model.check, lambda inputs: model.explain(None, inputs)):
-        with pytest.raises(TypeError, match="inputs must be a dict of name and array"):
-            call(given)
-    with pytest.raises(TypeError, match="dims must be a dict"):
-        model.check(None, given)
+        refuses(TypeError, call, given, says="inputs must be a dict of name and array")
+    refuses(TypeError, model.check, None, given, says="dims must be a dict")
 
 
 def test_wrong_node():
     model = Model(one_node(T.FLOAT, (6, 4), (2,)))
-    with pytest.raises(errors.GatherNameError, match="'g'"):
-        model.run({"data": X, "ids": [0, 1]}, node="nothing")
-    with pytest.raises(ValueError, match="name"):
-        model.run({}, node=5)
-    with pytest.raises(ValueError, match="at least 1"):
-        model.run({}, threads=0)
+    refuses(errors.GatherNameError, model.run, {"data": X, "ids": [0, 1]}, node="nothing", says="'g'")
+    refuses(ValueError, model.run, {}, node=5, says="name")
+    refuses(ValueError, model.run, {}, threads=0, says="at least 1")
 
 
 def test_other_operators():
     """Refused before any work, also where inputs are missing."""
-    with pytest.raises(errors.GatherNotSupportedError, match="Relu") as caught:
-        run(parsed(EMBED))
-    assert isinstance(caught.value, NotImplementedError)
-    assert caught.value.node == "act"
+    error = refuses(errors.GatherNotSupportedError, run, parsed(EMBED), says="Relu")
+    assert isinstance(error, NotImplementedError)
+    assert error.node == "act"
 
 
 def test_inputs_are_let_go():
@@ -338,9 +323,8 @@ def test_the_memory_limit(memory, enough):
     if enough:
         assert np.array_equal(run(model, {"x": [3, 4]}, memory=memory)["y"], np.full(2**16, 4))
         return
-    with pytest.raises(errors.GatherError, match="memory limit for values between nodes") as caught:
-        run(model, {"x": [3, 4]}, memory=memory)
-    assert isinstance(caught.value, MemoryError) and caught.value.node.startswith("c")
+    error = refuses(errors.GatherError, run, model, {"x": [3, 4]}, memory=memory, says="memory limit for values between nodes")
+    assert isinstance(error, MemoryError) and error.node.startswith("c")
 
 
 @pytest.mark.parametrize("memory", [0, -1, "0", "1XB", 2**63, 1.5])

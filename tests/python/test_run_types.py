@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from model_files import BITS, PLAIN, SMALL, T, filled, needs_onnx, one_node, parsed, same  # noqa: F401
+from support.refusal import refuses
 from support.skip import skip_test
 
 import libgather
@@ -64,8 +65,7 @@ def test_packing():
             assert packed.size * 8 >= count * packing.bits
             again = unpack(packed, name, (count,)).view(np.uint8)
             assert np.array_equal(again & ((1 << packing.bits) - 1), codes), (name, count)
-    with pytest.raises(errors.GatherTypeError, match="8 does not fit uint3"):
-        pack(np.array([1, 8], np.uint8), "uint3")
+    refuses(errors.GatherTypeError, pack, np.array([1, 8], np.uint8), "uint3", says="8 does not fit uint3")
 
 
 def ir(kind: str, precision: str, count: int) -> bytes:
@@ -134,10 +134,8 @@ def test_strings_that_are_no_text():
     model = one_node(T.STRING, (2,), (2,))
     assert run(model, {"data": [b"\xff\xfe", "a"], "ids": [1, 0]})["y"].tolist() == ["a", b"\xff\xfe"]
     for wrong in ([1, "a"], np.array([None, "a"], object), np.array(["a", 1.5], object)):
-        with pytest.raises(errors.GatherTypeError, match="must be str or bytes"):
-            run(model, {"data": wrong, "ids": [1, 0]})
-    with pytest.raises(errors.GatherTypeError, match="string"):
-        run(one_node(T.FLOAT, (2,), (2,)), {"data": ["a", "b"], "ids": [1, 0]})
+        refuses(errors.GatherTypeError, run, model, {"data": wrong, "ids": [1, 0]}, says="must be str or bytes")
+    refuses(errors.GatherTypeError, run, one_node(T.FLOAT, (2,), (2,)), {"data": ["a", "b"], "ids": [1, 0]}, says="string")
 
 
 def test_strings_of_initializers():

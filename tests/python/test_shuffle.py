@@ -15,6 +15,7 @@ import pytest
 
 import libgather
 from test_interrupt import soon
+from support.refusal import refuses
 
 RNG = np.random.default_rng(3)
 WORD = (1 << 64) - 1
@@ -159,31 +160,23 @@ def test_a_dry_run_writes_nothing(folder):
 def test_what_is_refused(folder, data):
     (folder / "o.npy").write_text("precious")
     before = names(folder)
-    with pytest.raises(libgather.GatherFileError, match="exists") as caught:
-        libgather.shuffle("x.npy", "o.npy")
-    assert caught.value.status == "file_exists" and caught.value.file == "o.npy"
-    with pytest.raises(libgather.GatherIndexError) as caught:
-        libgather.shuffle("x.npy", "p.npy", order=[0, ROWS, -ROWS - 1])
-    assert (caught.value.position, caught.value.value, caught.value.bad_count) == ((1,), ROWS, 2)
-    with pytest.raises(libgather.GatherTypeError):
-        libgather.shuffle("x.npy", "p.npy", order=[0.5])
-    with pytest.raises(libgather.GatherFileNotFoundError):
-        libgather.shuffle("missing.npy", "p.npy")
-    with pytest.raises(libgather.GatherValueError, match="^memory 1.00 MiB is too little"):
-        libgather.shuffle("x.npy", "p.npy", memory="1MiB")
-    with pytest.raises(libgather.GatherValueError, match="extension"):
-        libgather.shuffle("x.npy", "p.xyz")
+    error = refuses(libgather.GatherFileError, libgather.shuffle, "x.npy", "o.npy", says="exists")
+    assert error.status == "file_exists" and error.file == "o.npy"
+    error = refuses(libgather.GatherIndexError, libgather.shuffle, "x.npy", "p.npy", order=[0, ROWS, -ROWS - 1])
+    assert (error.position, error.value, error.bad_count) == ((1,), ROWS, 2)
+    refuses(libgather.GatherTypeError, libgather.shuffle, "x.npy", "p.npy", order=[0.5])
+    refuses(libgather.GatherFileNotFoundError, libgather.shuffle, "missing.npy", "p.npy")
+    refuses(libgather.GatherValueError, libgather.shuffle, "x.npy", "p.npy", memory="1MiB", says="^memory 1.00 MiB is too little")
+    refuses(libgather.GatherValueError, libgather.shuffle, "x.npy", "p.xyz", says="extension")
     for keywords, kind in [({"seed": -1}, ValueError), ({"seed": 2**63}, ValueError), ({"seed": 1.5}, TypeError),
                            ({"seed": True}, TypeError), ({"passes": 3}, ValueError), ({"passes": 0}, ValueError),
                            ({"threads": 0}, ValueError), ({"depth": 0}, ValueError), ({"memory": "much"}, ValueError),
                            ({"engine": "other"}, ValueError), ({"engine": 1}, TypeError), ({"offset": 1}, TypeError),
                            ({"seed": 1, "order": [0]}, TypeError), ({"progress": 3}, TypeError)]:
-        with pytest.raises(kind):
-            libgather.shuffle("x.npy", "p.npy", **keywords)
+        refuses(kind, libgather.shuffle, "x.npy", "p.npy", **keywords)
     for paths, kind in [(("x.npy", None), TypeError), (([], "p.npy"), ValueError), ((3, "p.npy"), TypeError),
                         (("x.npy", 3), TypeError), (("x\0.npy", "p.npy"), ValueError), (("x.npy", "p\0.npy"), ValueError)]:
-        with pytest.raises(kind):
-            libgather.shuffle(*paths)
+        refuses(kind, libgather.shuffle, *paths)
     assert names(folder) == before and (folder / "o.npy").read_text() == "precious"
     libgather.shuffle("x.npy", "o.npy", replace=True, seed=2)
     assert np.array_equal(np.load("o.npy"), data[orders(2, ROWS)])
@@ -205,15 +198,13 @@ def leave(seed: int | None = 3) -> None:
         if step == "second pass":
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        libgather.shuffle("x.npy", "o.npy", seed=seed, passes=2, threads=1, progress=progress, **SMALL)
+    refuses(KeyboardInterrupt, libgather.shuffle, "x.npy", "o.npy", seed=seed, passes=2, threads=1, progress=progress, **SMALL)
     assert not os.path.exists("o.npy") and os.path.exists(f"{FOLDER}/journal")
 
 
 def test_an_interrupted_run_is_resumed(folder, data):
     leave(None)
-    with pytest.raises(libgather.GatherFileError, match="resume=True resumes it"):
-        libgather.shuffle("x.npy", "o.npy")
+    refuses(libgather.GatherFileError, libgather.shuffle, "x.npy", "o.npy", says="resume=True resumes it")
     done = libgather.shuffle("x.npy", "o.npy", resume=True)
     assert done.resumed and (done.memory, done.passes) == (4_300_000, 2)
     assert np.array_equal(np.load("o.npy"), data[orders(done.seed, ROWS)])
@@ -254,8 +245,7 @@ def test_what_progress_raises_ends_the_work(folder, data, at, main):
             raise Own(step)
 
     def call() -> None:
-        with pytest.raises(Own, match=at):
-            libgather.shuffle("x.npy", "o.npy", seed=5, passes=2, progress=progress, **SMALL)
+        refuses(Own, libgather.shuffle, "x.npy", "o.npy", seed=5, passes=2, progress=progress, says=at, **SMALL)
         said.append(True)
 
     said: list[bool] = []
@@ -278,9 +268,8 @@ def test_two_at_once(folder, data):
     def progress(step: str, done: int, total: int) -> None:
         if step == "publish" or said:
             return
-        with pytest.raises(libgather.GatherFileError) as caught:
-            libgather.shuffle("x.npy", "o.npy", seed=3, resume=True)
-        said.append(str(caught.value))
+        error = refuses(libgather.GatherFileError, libgather.shuffle, "x.npy", "o.npy", seed=3, resume=True)
+        said.append(str(error))
 
     libgather.shuffle("x.npy", "o.npy", seed=3, passes=2, progress=progress, **SMALL)
     assert len(said) == 1 and "is using it" in said[0]
@@ -353,8 +342,7 @@ def test_aligned(folder, data, name):
     content, plain = (folder / name).read_bytes(), np.load(folder / "plain.npy")
     assert content.endswith(plain.tobytes()) and (len(content) - plain.nbytes) % 4096 == 0
     for align, words in ((-1, "align"), ("much", "align"), (3000, "power of two")):
-        with pytest.raises(ValueError, match=words):
-            libgather.shuffle(folder / "x.npy", folder / ("other" + name), seed=4, align=align)
+        refuses(ValueError, libgather.shuffle, folder / "x.npy", folder / ("other" + name), seed=4, align=align, says=words)
 
 
 def test_a_file_onto_itself(tmp_path):

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 import libgather
-from libgather import _core
+from libgather import _core, _fallback
+from support.refusal import refuses
 
 FOLDER = Path(libgather.__file__).parent
 STUB = ast.parse((FOLDER / "_core.pyi").read_text(encoding="utf-8"))
@@ -85,6 +86,12 @@ def test_names():
     assert "__version__" in {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)} and _core.__version__
 
 
+def test_calls_fall_back():
+    """What the extension cannot read (lists, objects, tensors elsewhere) is for the function of the same name in _fallback."""
+    calls = {name for name, nodes in definitions(STUB.body).items() if [p[0] for p in parameters(nodes[0])][:2] == ["x", "indices"]}
+    assert calls - {"infer_shape"} <= set(_fallback.__all__) and calls <= set(libgather.__all__) and len(calls) > 4
+
+
 @pytest.mark.parametrize("name", sorted(definitions(STUB.body)))
 def test_functions(name):
     """Parameters, their order, kind and defaults, in every overload."""
@@ -133,9 +140,8 @@ def test_words():
         assert re.findall(r"'([a-z]+-\d+)'", told) == rules, f"docs.h, {function.__name__}"
     for mode in literal("Mode"):
         libgather.take([1], [0], mode=mode, fill_value=0 if mode == "fill" else None)
-    with pytest.raises(ValueError) as caught:
-        libgather.take([1], [0], mode="?")
-    words = [word for word in str(caught.value).split("'")[1::2] if word != "?"]
+    error = refuses(ValueError, libgather.take, [1], [0], mode="?")
+    words = [word for word in str(error).split("'")[1::2] if word != "?"]
     assert sorted(literal("Mode")) == sorted([*words, "clamp", "error"])  # the command's names of two of them
 
 

@@ -18,6 +18,7 @@ import pytest
 
 import libgather
 import test_memory
+from support.refusal import refuses
 from support.skip import skip_test
 from table_files import ENGINES, same, save
 from test_memory import few_objects  # noqa: F401  (a fixture)
@@ -45,9 +46,8 @@ def test_many_threads_on_one_table(path, engine):
         job = table.submit(IDS[part])
         out = np.empty((700, 64), np.uint8)
         right = table.take(IDS[part], out=out, threads=1 + i % 2) is out and same(out, ROWS[part])
-        with pytest.raises(libgather.GatherIndexError) as caught:
-            table.take([[0, 1], [2, 20_000 + i]])
-        right &= caught.value.position == (1, 1) and caught.value.value == 20_000 + i and table.stats().takes > 0
+        error = refuses(libgather.GatherIndexError, table.take, [[0, 1], [2, 20_000 + i]])
+        right &= error.position == (1, 1) and error.value == 20_000 + i and table.stats().takes > 0
         return right and same(job.wait(), ROWS[part]) and same(table[i - 20], X[i - 20])
 
     with libgather.open(path, engine=engine, memory="1MiB") as table, ThreadPoolExecutor(6) as pool:
@@ -159,8 +159,7 @@ def test_fork(path, engine):
                 for job in jobs:  # noqa: B023
                     if job.done:
                         return False
-                    with pytest.raises(libgather.GatherValueError, match="the process that this one was forked from"):
-                        job.wait()
+                    refuses(libgather.GatherValueError, job.wait, says="the process that this one was forked from")
                 right = same(table[IDS], ROWS) and same(table.submit(FEW).wait(), ROWS[:100])
                 right &= in_a_child(lambda: same(table[FEW], ROWS[:100])) == 0
                 jobs.clear()  # noqa: B023
@@ -335,10 +334,8 @@ def test_open_tables_keep_nothing(table, path, call):
 
 def test_a_leak_would_be_seen(table):
     kept = []
-    with pytest.raises(AssertionError):
-        check(lambda: kept.append(OUT), table, 100)
-    with pytest.raises(AssertionError):
-        check(lambda: kept.append(bytes(50)), table, 100)
+    refuses(AssertionError, check, lambda: kept.append(OUT), table, 100)
+    refuses(AssertionError, check, lambda: kept.append(bytes(50)), table, 100)
 
 
 def test_memory_that_python_does_not_count(path):

@@ -15,6 +15,7 @@ import pytest
 
 import libgather
 from support.quantised_files import nvfp4
+from support.refusal import refuses
 from support.skip import skip_test
 from table_files import save, save_raw, save_safetensors
 
@@ -82,8 +83,7 @@ def test_out(path):
     with libgather.open(path) as table:
         for wrong, error in ((torch.zeros(6, 2).T, NotImplementedError), (torch.zeros(2, 5), ValueError), (torch.zeros(2, 6).half(), TypeError),
                              (torch.zeros(2, 6, requires_grad=True), NotImplementedError), (torch.zeros(2, 6, device="meta"), NotImplementedError)):
-            with pytest.raises(error):
-                table.take([0, 1], out=wrong)
+            refuses(error, table.take, [0, 1], out=wrong)
         out = torch.zeros(4, 2, 6)[2]
         assert table.take([0, 1], out=out) is out and np.array_equal(out, X[:2])
 
@@ -93,17 +93,13 @@ def test_other_tables(tmp_path):
     x = np.arange(12, dtype=">i4").reshape(6, 2)
     with libgather.open(save(tmp_path, x)) as table:
         assert tables.take(table, [5, 0]).tolist() == x[[5, 0]].tolist() and len(tables.TableDataset(table)) == 6
-        with pytest.raises(libgather.GatherTypeError, match="byte order"):
-            table.take([5], out=torch.zeros(1, 2, dtype=torch.int32))
+        refuses(libgather.GatherTypeError, table.take, [5], out=torch.zeros(1, 2, dtype=torch.int32), says="byte order")
     for wrong in (np.array(["a", "b"]), np.zeros(3, "M8[s]"), np.zeros(3, [("a", "i4")])):
-        with pytest.raises(libgather.GatherTypeError, match="PyTorch has no dtype"):
-            tables.TableDataset(save(tmp_path, wrong))
+        refuses(libgather.GatherTypeError, tables.TableDataset, save(tmp_path, wrong), says="PyTorch has no dtype")
     with libgather.open(save_raw(tmp_path, np.arange(36, dtype="u1")), dtype="V18", shape=(-1, 1)) as blocks:
         assert tables.take(blocks, [1]).tolist() == [[list(range(18, 36))]]
-        with pytest.raises(libgather.GatherTypeError):
-            tables.DiskEmbedding(blocks)
-    with pytest.raises(TypeError, match="memory"):
-        tables.TableDataset(libgather.open(save(tmp_path, x)), memory="2GiB")
+        refuses(libgather.GatherTypeError, tables.DiskEmbedding, blocks)
+    refuses(TypeError, tables.TableDataset, libgather.open(save(tmp_path, x)), memory="2GiB", says="memory")
 
 
 # ---- the dataset ----
@@ -168,8 +164,7 @@ def test_embedding(path):
     assert (disk.num_embeddings, disk.embedding_dim, disk.dtype) == (100, 6, torch.float32) and not list(disk.parameters())
     assert repr(disk) == f"DiskEmbedding(100, 6, dtype=torch.float32, path={path!r})"
     for wrong in ([100], [-1]):
-        with pytest.raises(libgather.GatherIndexError, match=r"outside \[0, 99\]"):
-            disk(torch.tensor(wrong))
+        refuses(libgather.GatherIndexError, disk, torch.tensor(wrong), says=r"outside \[0, 99\]")
     assert tables.DiskEmbedding(path, dtype=torch.bfloat16)(torch.tensor([1])).dtype == torch.bfloat16
     assert tables.DiskEmbedding(path, device="meta")(torch.tensor([1])).device.type == "meta"
     model = torch.nn.Sequential(disk, torch.nn.Linear(6, 2))
@@ -224,8 +219,7 @@ if __name__ == "__main__":
 
 def test_embedding_of_another_rank(tmp_path):
     for shape in ((4,), (4, 2, 2)):
-        with pytest.raises(libgather.GatherValueError, match="rank 2"):
-            tables.DiskEmbedding(save(tmp_path, np.zeros(shape, np.float32)))
+        refuses(libgather.GatherValueError, tables.DiskEmbedding, save(tmp_path, np.zeros(shape, np.float32)), says="rank 2")
 
 
 def test_quantised_tables(tmp_path):
@@ -239,8 +233,7 @@ def test_quantised_tables(tmp_path):
     halves = tables.DiskEmbedding(name, decode_as="bfloat16")(ids)
     assert halves.dtype == torch.bfloat16 and torch.equal(halves, values.bfloat16()[ids])
     assert torch.equal(tables.TableDataset(name, decode_as=torch.float16)[3], values.half()[3])
-    with pytest.raises(libgather.GatherTypeError, match="rows are decoded to"):
-        tables.DiskEmbedding(name, decode_as=torch.float64)
+    refuses(libgather.GatherTypeError, tables.DiskEmbedding, name, decode_as=torch.float64, says="rows are decoded to")
 
 
 @pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "float8_e5m2", "int64"])

@@ -46,7 +46,10 @@ def check(status: int, error: Error) -> None:
 
 
 def formats() -> list[str]:
-    return [LIB.gather_format_name(i).decode() for i in range(LIB.gather_format_count())]
+    names: list[str] = []
+    while row := LIB.gather_format_at(len(names)):
+        names.append(row.contents.name.decode())
+    return names
 
 
 def engines() -> list[str]:

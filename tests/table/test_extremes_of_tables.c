@@ -7,6 +7,7 @@
 
 #include "gather/table.h"
 #include "support/extremes.h"
+#include "support/open_file.h"
 
 static void raw_bytes(void **unused) {
   static const char *const types[] = {"float32", "int4", "uint3", "|V12", ">i2", "uint1"};
@@ -17,8 +18,7 @@ static void raw_bytes(void **unused) {
     gather_raw raw = {PICK(types), (int32_t)below(MOST_RANK + 1), shape, PICK(ENDS), below(2) == 0};
     gather_file *file;
     for (int32_t d = 0; d < raw.rank; d++) shape[d] = below(2) ? PICK(LENGTHS) : PICK(ENDS);
-    if (gather_file_raw_from_memory(memory, sizeof memory, "x", &raw, &file, NULL) == GATHER_OK)
-      gather_file_close(file);
+    if (file_open_raw(file_in(memory, sizeof memory, "x"), &raw, &file, NULL) == GATHER_OK) gather_file_close(file);
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "core/base/compiler.h"
 #include "gather/file.h"
+#include "support/open_file.h"
 #include "support/skip.h"
 #include "table/all_engines.h"
 
@@ -293,7 +294,7 @@ static void test_misuse(void **state) {
   assert_non_null(strstr(error.message, "'mmaps'"));
   assert_null(gather_engine_name((gather_engine)-1));
   assert_int_equal(gather_table_wait(NULL, &error), GATHER_USAGE);
-  assert_true(gather_table_job_done(NULL) && gather_table_job_await(NULL, 1));
+  assert_true(gather_table_job_await(NULL, 0) && gather_table_job_await(NULL, 1));
   gather_table_job_cancel(NULL);
   assert_false(gather_table_reads(NULL, path));
   assert_int_equal(gather_table_open(path, NULL, &table, &error), GATHER_OK);
@@ -329,7 +330,7 @@ static void test_misuse(void **state) {
   assert_false(gather_table_device_at(table, 99, &device) || gather_table_device_at(table, -1, &device));
   gather_table_close(table);
   gather_file *file;
-  assert_int_equal(gather_file_open(path, &file, NULL), GATHER_OK);
+  assert_int_equal(file_open(file_at(path), &file, NULL), GATHER_OK);
   const gather_file_tensor *tensor = gather_file_at(file, 0);
   assert_int_equal(gather_file_codec_find(NULL, tensor, NULL, &codec, &error), GATHER_USAGE);
   assert_int_equal(gather_file_codec_find(file, NULL, NULL, &codec, &error), GATHER_USAGE);

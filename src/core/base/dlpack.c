@@ -120,13 +120,3 @@ gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *stri
   *target = made;
   return GATHER_OK;
 }
-
-gather_status gather_tensor_to_dlpack_versioned(const gather_tensor *source, int64_t *strides,
-                                                gather_dl_versioned *target, gather_error *error) {
-  gather_dl_versioned made = {.version = {DL_VERSION_MAJOR, DL_VERSION_MINOR}};
-  if (!target) return gather_fail(error, GATHER_USAGE, "an argument is NULL");
-  GATHER_TRY(gather_tensor_to_dlpack(source, strides, &made.tensor, error));
-  if (source->flags & GATHER_TENSOR_READ_ONLY) made.flags |= GATHER_DL_READ_ONLY;
-  *target = made;
-  return GATHER_OK;
-}

@@ -14,37 +14,15 @@
 #include "core/base/struct.h"
 #include "gather/gather.h"
 
-typedef struct {
-  gather_status status;
-  const char *name, *sentence;
-  int exit_code;
-} status_row;
-
-static const status_row STATUSES[] = {
-#define GATHER_STATUS(ENUM, number, name, exit_code, sentence) {GATHER_##ENUM, name, sentence, exit_code},
+const char *gather_status_name(gather_status status) {
+  switch (status) {
+#define GATHER_STATUS(ENUM, number, name, exit_code, sentence) \
+  case GATHER_##ENUM:                                          \
+    return name;
 #include "gather/status.def"
 #undef GATHER_STATUS
-};
-
-static const status_row *find_status(gather_status status) {
-  for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++)
-    if (STATUSES[i].status == status) return &STATUSES[i];
-  return NULL;
-}
-
-const char *gather_status_name(gather_status status) {
-  const status_row *row = find_status(status);
-  return row ? row->name : "unknown";
-}
-
-const char *gather_status_sentence(gather_status status) {
-  const status_row *row = find_status(status);
-  return row ? row->sentence : "unknown status";
-}
-
-int gather_status_exit_code(gather_status status) {
-  const status_row *row = find_status(status);
-  return row ? row->exit_code : 1;
+  }
+  return "unknown";
 }
 
 /* Only the first byte of the arrays is reset: the struct is large and errors can be frequent. */

@@ -69,6 +69,8 @@ struct gather_decoder {
   gather_narrow_fn narrow; /* float32: NULL */
 };
 
+/* Whether the library decodes it. If not, GATHER_UNSUPPORTED with the reason; GATHER_USAGE for a number that is no codec. */
+GATHER_CHECKED gather_status gather_codec_check(gather_codec codec, gather_error *error);
 /* Checks a description; out_type NONE: without kernels. Tables of numbers are not read: gather_decoder_prepare. */
 GATHER_CHECKED gather_status gather_decoder_describe(const gather_quantized *quantized, gather_decoder *decoder,
                                                      gather_error *error);

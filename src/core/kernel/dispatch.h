@@ -102,4 +102,9 @@ GATHER_INLINE gather_codes_fn gather_kernel_codes(int kind, int type, const char
 
 GATHER_INLINE gather_narrow_fn gather_kernel_narrow(int type, const char **isa) { GATHER_RETURN_DECODER(narrow[type]); }
 
+/* ---- what the machine has, as public texts (gather_machine) */
+
+const char *gather_cpu_features(void);
+const char *gather_isa_name(void);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/op/family.h"
+#include "core/op/op.h"
 #include "gather/tree.h"
 
 /* ---- shapes that are not fully known. A length is an interval; a rank may be unknown; the family has the rules. An error means that no

@@ -70,8 +70,6 @@ const gather_op gather_op_table[] = {
 #undef GATHER_OP
 };
 
-size_t gather_op_count(void) { return GATHER_OP_ROWS; }
-
 const gather_op *gather_op_at(size_t i) { return i < GATHER_OP_ROWS ? &gather_op_table[i] : NULL; }
 
 const gather_op *gather_op_find(const char *name, const char *rules) {

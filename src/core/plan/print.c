@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.c: a plan as one line of text.
+ * print.c: a plan as one line of text, and what plans run on.
  */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/error.h"
+#include "core/kernel/dispatch.h"
 #include "core/plan/columns.h"
 #include "core/plan/execution.h"
+#include "core/system/machine.h"
+#include "core/thread/pool.h"
 
 /* Text that grows. `at` also counts what did not fit. */
 typedef struct {
@@ -129,4 +133,17 @@ size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
   add_variants(&l, plan);
   add_winners(&l, plan);
   return l.at;
+}
+
+/* ---- the machine */
+
+void gather_machine_describe(gather_machine *machine) {
+  const size_t size = machine->size;
+  const gather_machine full = {.size = size,
+                               .cpus = gather_cpu_count(),
+                               .usable_memory = gather_usable_memory(),
+                               .cpu_features = gather_cpu_features(),
+                               .isa = gather_isa_name(),
+                               .pool = gather_pool_library()};
+  memcpy(machine, &full, size < sizeof full ? size : sizeof full);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/system/cache_size.h"
+#include "core/system/machine.h"
 #include "gather/gather.h"
 
 #if defined(__linux__)

@@ -20,6 +20,7 @@
 #define GATHER_HAVE_PTHREADS 0
 #endif
 #include "core/thread/pool.h"
+#include "core/system/machine.h"
 
 #include "core/base/alloc.h"
 #include "core/base/compiler.h"

@@ -13,4 +13,7 @@
  * with more threads than this process has CPUs does not spin. */
 int32_t gather_pool_announce(const gather_executor *executor, int64_t spin_ns);
 
+/* The name of the library of its threads; "none" if this build has none. */
+const char *gather_pool_library(void);
+
 #endif

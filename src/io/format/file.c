@@ -93,7 +93,7 @@ static void write_first(const gather_file *file, char *text, size_t bytes) {
 
 /* ---- the open file */
 
-/* The default of gather_file_options.download_bytes. */
+/* The default of gather_file_source.download_bytes. */
 #define DOWNLOAD_BYTES (INT64_C(1) << 30)
 
 gather_status gather_file_make(const char *name, gather_file **file, gather_error *error) {

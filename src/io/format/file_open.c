@@ -11,26 +11,24 @@
 #include "core/base/alloc.h"
 #include "core/base/checked.h"
 #include "core/base/error.h"
+#include "core/base/struct.h"
 #include "core/base/tensor.h"
 #include "gather/remote.h"
 #include "io/format/format.h"
 
 /* ---- the steps */
 
-/* Checks options, and fills in the defaults of fields that the caller does not know. NULL: the defaults. */
-/* Fields that this version does not know must be zero; fields that the program does not know get their defaults. */
-static gather_status read_options(const gather_file_options *given, gather_file_options *options, gather_error *error) {
-  *options = (gather_file_options)GATHER_FILE_OPTIONS_INIT;
-  if (!given) return GATHER_OK;
-  size_t known = given->size < sizeof *options ? given->size : sizeof *options;
-  if (known < sizeof given->size)
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_FILE_OPTIONS_INIT", given->size);
-  for (size_t i = sizeof *options; i < given->size; i++)
-    if (((const char *)given)[i] != 0)
-      return gather_fail(error, GATHER_USAGE, "the options have a field that this version does not support");
-  memcpy(options, given, known);
-  if (options->download_bytes >= 0) return GATHER_OK;
-  return gather_fail(error, GATHER_USAGE, "options.download_bytes is negative");
+/* Checks a source, and fills in the defaults of fields that the caller does not know. */
+static gather_status read_source(const gather_file_source *given, gather_file_source *source, gather_error *error) {
+  *source = (gather_file_source)GATHER_FILE_SOURCE_INIT;
+  if (!given) return gather_fail(error, GATHER_USAGE, "gather_file_open: source is NULL");
+  GATHER_TRY(gather_struct_read(source, sizeof *source, given, "gather_file_source", "GATHER_FILE_SOURCE_INIT", error));
+  if ((source->path != NULL) == (source->memory != NULL))
+    return gather_fail(error, GATHER_USAGE, "gather_file_source needs a path or memory, and not both");
+  if (source->raw && source->text)
+    return gather_fail(error, GATHER_USAGE, "gather_file_source has both `raw` and `text`");
+  if (source->download_bytes >= 0) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "gather_file_source.download_bytes is negative");
 }
 
 /* The name without the query of a URL, which may be a secret. */
@@ -44,16 +42,14 @@ static gather_status rename_file(gather_file *file, const char *name, gather_err
   return GATHER_OK;
 }
 
-static void use_options(gather_file *file, const gather_file_options *options) {
-  file->no_links = options->no_links;
-  file->text_column = options->text_column;
-  if (options->download_bytes > 0) file->download_bytes = options->download_bytes;
+static void use_settings(gather_file *file, const gather_file_source *source) {
+  file->no_links = source->no_links;
+  file->text_column = source->text_column;
+  if (source->download_bytes > 0) file->download_bytes = source->download_bytes;
 }
 
 /* Maps a URL by a client, which gets one more owner. */
-static gather_status use_client(gather_file *file, gather_remote_client *client, const char *url,
-                                const gather_file_options *options, gather_error *error) {
-  use_options(file, options);
+static gather_status use_client(gather_file *file, gather_remote_client *client, const char *url, gather_error *error) {
   file->client = gather_remote_client_hold(client);
   const gather_status status = gather_map_open_url(client, url, &file->map, error);
   if (status != GATHER_OK) {
@@ -63,23 +59,29 @@ static gather_status use_client(gather_file *file, gather_remote_client *client,
   return rename_file(file, gather_remote_object_name(gather_map_object(&file->map)), error);
 }
 
-/* Maps a path, or a URL if the options allow it. */
-static gather_status use_path(gather_file *file, const char *path, const gather_file_options *options,
-                              gather_error *error) {
+static bool is_url(const gather_file_source *source) {
+  return source->remote && source->path && gather_remote_is_url(source->path);
+}
+
+static gather_status use_url(gather_file *file, const gather_file_source *source, gather_error *error) {
   gather_remote_client *client = NULL;
-  use_options(file, options);
-  if (!options->remote || !gather_remote_is_url(path)) return gather_map_open(path, &file->map, error);
-  GATHER_TRY(gather_remote_client_create(options->remote, &client, error));
-  gather_status status = use_client(file, client, path, options, error);
+  GATHER_TRY(gather_remote_client_create(source->remote, &client, error));
+  gather_status status = use_client(file, client, source->path, error);
   gather_remote_client_release(client);
   return status;
 }
 
-static gather_status use_memory(gather_file *file, const void *memory, size_t bytes, gather_error *error) {
-  if (bytes > PTRDIFF_MAX) return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "its size does not fit");
-  if (bytes > 0 && !memory) return gather_fail_file(error, GATHER_USAGE, file->name, -1, "memory is NULL");
-  file->map = (gather_map){.bytes = memory, .size = (int64_t)bytes};
+static gather_status use_memory(gather_file *file, const gather_file_source *source, gather_error *error) {
+  if (source->bytes > PTRDIFF_MAX)
+    return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "its size does not fit");
+  file->map = (gather_map){.bytes = source->memory, .size = (int64_t)source->bytes};
   return GATHER_OK;
+}
+
+/* Maps a path, or a URL if the source allows it; or takes the memory. */
+static gather_status use_source(gather_file *file, const gather_file_source *source, gather_error *error) {
+  if (source->memory) return use_memory(file, source, error);
+  return is_url(source) ? use_url(file, source, error) : gather_map_open(source->path, &file->map, error);
 }
 
 /* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
@@ -107,7 +109,7 @@ static gather_status read_content(gather_file *file, gather_error *error) {
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
   const gather_format *format = NULL;
   GATHER_TRY(gather_format_recognise(file, &format, error));
-  file->format = format->name;
+  file->format = format->info.name;
   return format->reader->open(file, error);
 }
 
@@ -117,34 +119,6 @@ static gather_status open_by_content(gather_file *file, gather_error *error) {
   if (settled == GATHER_OK) return status;
   if (error) *error = failed;
   return settled;
-}
-
-gather_status gather_file_open(const char *path, gather_file **file, gather_error *error) {
-  return gather_file_open_with(path, NULL, file, error);
-}
-
-gather_status gather_file_open_with(const char *path, const gather_file_options *options, gather_file **file,
-                                    gather_error *error) {
-  gather_file_options full;
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
-  *file = NULL;
-  if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open: path is NULL");
-  GATHER_TRY(read_options(options, &full, error));
-  gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(path, &made, error));
-  gather_status status = use_path(made, path, &full, error);
-  if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
-}
-
-gather_status gather_file_open_by(gather_remote_client *client, const char *url, const gather_file_options *options,
-                                  gather_file **file, gather_error *error) {
-  gather_file *made = NULL;
-  *file = NULL;
-  GATHER_TRY(gather_file_make(url, &made, error));
-  gather_status status = use_client(made, client, url, options, error);
-  if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
 }
 
 gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file,
@@ -158,56 +132,6 @@ gather_status gather_file_from_source(const gather_map_source *source, const cha
   }
   status = gather_map_open_source(source, name, &made->map, error);
   if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
-}
-
-gather_status gather_file_from_memory(const void *memory, size_t bytes, const char *name, gather_file **file,
-                                      gather_error *error) {
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_from_memory: file is NULL");
-  *file = NULL;
-  gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
-  gather_status status = use_memory(made, memory, bytes, error);
-  if (status == GATHER_OK) status = open_by_content(made, error);
-  return gather_file_finish(status, made, file);
-}
-
-/* ---- as text */
-
-/* The text of a URL is downloaded first. */
-static gather_status open_url(gather_file *file, const char *path, const char *column,
-                              const gather_file_options *options, gather_error *error) {
-  GATHER_TRY(use_path(file, path, options, error));
-  return gather_text_open(file, NULL, column, error);
-}
-
-gather_status gather_file_open_text(const char *path, const char *column, gather_file **file, gather_error *error) {
-  return gather_file_open_text_with(path, column, NULL, file, error);
-}
-
-gather_status gather_file_open_text_with(const char *path, const char *column, const gather_file_options *options,
-                                         gather_file **file, gather_error *error) {
-  gather_file_options full;
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_text: file is NULL");
-  *file = NULL;
-  if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_text: path is NULL");
-  GATHER_TRY(read_options(options, &full, error));
-  gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(path, &made, error));
-  const bool is_url = full.remote && gather_remote_is_url(path);
-  gather_status status =
-      is_url ? open_url(made, path, column, &full, error) : gather_text_open(made, path, column, error);
-  return gather_file_finish(status, made, file);
-}
-
-gather_status gather_file_text_from_memory(const void *memory, size_t bytes, const char *name, const char *column,
-                                           gather_file **file, gather_error *error) {
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_text_from_memory: file is NULL");
-  *file = NULL;
-  gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
-  gather_status status = use_memory(made, memory, bytes, error);
-  if (status == GATHER_OK) status = gather_text_open(made, NULL, column, error);
   return gather_file_finish(status, made, file);
 }
 
@@ -253,24 +177,6 @@ static gather_status open_settled(gather_file *file, const gather_raw *raw, gath
   return settled;
 }
 
-gather_status gather_file_open_raw(const char *path, const gather_raw *raw, gather_file **file, gather_error *error) {
-  return gather_file_open_raw_with(path, raw, NULL, file, error);
-}
-
-gather_status gather_file_open_raw_with(const char *path, const gather_raw *raw, const gather_file_options *options,
-                                        gather_file **file, gather_error *error) {
-  gather_file_options full;
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: file is NULL");
-  *file = NULL;
-  if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: path is NULL");
-  GATHER_TRY(read_options(options, &full, error));
-  gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(path, &made, error));
-  gather_status status = use_path(made, path, &full, error);
-  if (status == GATHER_OK) status = open_settled(made, raw, error);
-  return gather_file_finish(status, made, file);
-}
-
 /* The length of a row, from its type and the other lengths. */
 static gather_status row_bytes_of(const gather_raw *raw, int64_t *bytes, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
@@ -295,24 +201,40 @@ static gather_status open_counted(gather_file *file, const gather_raw *raw, gath
   return open_settled(file, &counted, error);
 }
 
-gather_status gather_file_open_raw_by(gather_remote_client *client, const char *url, const gather_raw *raw,
-                                      const gather_file_options *options, gather_file **file, gather_error *error) {
-  gather_file *made = NULL;
-  *file = NULL;
-  GATHER_TRY(gather_file_make(url, &made, error));
-  gather_status status = use_client(made, client, url, options, error);
-  if (status == GATHER_OK) status = open_counted(made, raw, error);
-  return gather_file_finish(status, made, file);
+/* ---- every source */
+
+/* A local text is read block by block: it may be a pipe. */
+static gather_status open_text(gather_file *file, const gather_file_source *source, gather_error *error) {
+  if (source->path && !is_url(source)) return gather_text_open(file, source->path, source->text_column, error);
+  GATHER_TRY(use_source(file, source, error));
+  return gather_text_open(file, NULL, source->text_column, error);
 }
 
-gather_status gather_file_raw_from_memory(const void *memory, size_t bytes, const char *name, const gather_raw *raw,
-                                          gather_file **file, gather_error *error) {
-  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_raw_from_memory: file is NULL");
-  *file = NULL;
+static gather_status open_any(gather_file *file, const gather_file_source *source, gather_error *error) {
+  use_settings(file, source);
+  if (source->text) return open_text(file, source, error);
+  GATHER_TRY(use_source(file, source, error));
+  return source->raw ? open_settled(file, source->raw, error) : open_by_content(file, error);
+}
+
+gather_status gather_file_open(const gather_file_source *source, gather_file **file, gather_error *error) {
+  gather_file_source full;
   gather_file *made = NULL;
-  GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
-  gather_status status = use_memory(made, memory, bytes, error);
-  if (status == GATHER_OK) status = open_raw(made, raw, error);
+  if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
+  *file = NULL;
+  GATHER_TRY(read_source(source, &full, error));
+  GATHER_TRY(gather_file_make(full.path ? full.path : full.name ? full.name : "memory", &made, error));
+  return gather_file_finish(open_any(made, &full, error), made, file);
+}
+
+gather_status gather_file_open_by(gather_remote_client *client, const gather_file_source *source, gather_file **file,
+                                  gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  GATHER_TRY(gather_file_make(source->path, &made, error));
+  use_settings(made, source);
+  gather_status status = use_client(made, client, source->path, error);
+  if (status == GATHER_OK) status = source->raw ? open_counted(made, source->raw, error) : open_by_content(made, error);
   return gather_file_finish(status, made, file);
 }
 

@@ -24,7 +24,7 @@ struct gather_file {
   gather_map map;
   bool no_links;                /* files beside it are not opened through symbolic links */
   gather_remote_client *client; /* reads the file and those beside it, which have URLs; NULL = they are local */
-  const char *text_column;      /* as in gather_file_options; the caller's, while the file is opened */
+  const char *text_column;      /* as in gather_file_source; the caller's, while the file is opened */
   int64_t download_bytes;       /* most bytes of elements that gather_file_find_whole downloads */
   int64_t len;
   gather_file_tensor *tensors;
@@ -141,7 +141,7 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
 GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
   return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
 }
-/* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as for gather_file_open_text. */
+/* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as text_column of gather_file_source. */
 GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column,
                                               gather_error *error);
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
@@ -167,15 +167,10 @@ GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_singl
 GATHER_CHECKED gather_status gather_file_make(const char *name, gather_file **file, gather_error *error);
 GATHER_CHECKED gather_status gather_file_finish(gather_status status, gather_file *opened, gather_file **file);
 
-/* gather_file_open_with of a URL by a client that the caller has, which gets one more owner: files of one table share its connections.
- * options->remote is ignored. */
-GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const char *url,
-                                                 const gather_file_options *options, gather_file **file,
-                                                 gather_error *error);
-/* The same for raw bytes. raw->shape[0] may be -1: as many rows as there are after the offset. */
-GATHER_CHECKED gather_status gather_file_open_raw_by(gather_remote_client *client, const char *url,
-                                                     const gather_raw *raw, const gather_file_options *options,
-                                                     gather_file **file, gather_error *error);
+/* gather_file_open of a URL, source->path, by a client that the caller has, which gets one more owner: files of one table share its
+ * connections. source->remote is ignored; source->raw->shape[0] may be -1: as many rows as there are after the offset. */
+GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const gather_file_source *source,
+                                                 gather_file **file, gather_error *error);
 /* Opens a file whose bytes come from a source, which it owns, also on failure. For tests: no file beside it is opened. */
 GATHER_CHECKED gather_status gather_file_from_source(const gather_map_source *source, const char *name,
                                                      gather_file **file, gather_error *error);
@@ -229,8 +224,9 @@ typedef struct gather_format_reader {
 
 typedef struct gather_format_writer {
   bool (*carries)(const gather_type_info *type);
-  /* data_bytes: size of the elements, for headers that contain it. */
-  gather_status (*header)(const gather_writing *what, int64_t data_bytes, gather_header *header, gather_error *error);
+  /* align_bytes: as in gather_file_target. data_bytes: size of the elements, for headers that contain it. */
+  gather_status (*header)(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header,
+                          gather_error *error);
   /* The same for several tensors in one file; NULL if a file holds one. order: the `count` tensors in file order. */
   gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
                            gather_header *header, gather_error *error);
@@ -238,12 +234,12 @@ typedef struct gather_format_writer {
 
 /* A row of format.def. */
 typedef struct gather_format {
-  const char *name, *abilities, *extensions;
+  gather_format_info info;
   const gather_format_reader *reader; /* NULL if bytes cannot tell (raw), or the format is only written */
   const gather_format_writer *writer; /* NULL if it is only read */
 } gather_format;
 
-const gather_format *gather_format_at(size_t i); /* NULL after the last */
+const gather_format *gather_format_row(size_t i); /* NULL after the last */
 /* The writable format of that file extension; NULL. */
 const gather_format *gather_format_for_path(const char *path);
 

@@ -14,9 +14,9 @@
 
 static bool raw_carries(const gather_type_info *type) { return type->kind != GATHER_KIND_STRING; }
 
-static gather_status raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                gather_error *error) {
-  (void)what, (void)data_bytes, (void)error;
+static gather_status raw_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
+                                gather_header *header, gather_error *error) {
+  (void)what, (void)align_bytes, (void)data_bytes, (void)error;
   *header = (gather_header){0};
   return GATHER_OK;
 }
@@ -26,22 +26,16 @@ static const gather_format_writer raw_writer = {raw_carries, raw_header, NULL};
 /* ---- the table */
 
 static const gather_format FORMATS[] = {
-#define GATHER_FORMAT(name, abilities, extensions, reader, writer) {name, abilities, extensions, reader, writer},
+#define GATHER_FORMAT(name, abilities, extensions, reader, writer) {{name, abilities, extensions}, reader, writer},
 #include "io/format/format.def"
 #undef GATHER_FORMAT
 };
 
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS };
 
-size_t gather_format_count(void) { return FORMAT_COUNT; }
+const gather_format *gather_format_row(size_t i) { return i < FORMAT_COUNT ? &FORMATS[i] : NULL; }
 
-const gather_format *gather_format_at(size_t i) { return i < FORMAT_COUNT ? &FORMATS[i] : NULL; }
-
-const char *gather_format_name(size_t i) { return i < FORMAT_COUNT ? FORMATS[i].name : NULL; }
-
-const char *gather_format_abilities(size_t i) { return i < FORMAT_COUNT ? FORMATS[i].abilities : NULL; }
-
-const char *gather_format_extensions(size_t i) { return i < FORMAT_COUNT ? FORMATS[i].extensions : NULL; }
+const gather_format_info *gather_format_at(size_t i) { return i < FORMAT_COUNT ? &FORMATS[i].info : NULL; }
 
 /* Whether the word is in a space-separated list. */
 static bool lists(const char *list, const char *word) {
@@ -56,7 +50,7 @@ const gather_format *gather_format_for_path(const char *path) {
   const char *dot = strrchr(slash ? slash : path, '.');
   if (!dot || strchr(dot, ' ')) return NULL;
   for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (FORMATS[i].writer && lists(FORMATS[i].extensions, dot)) return &FORMATS[i];
+    if (FORMATS[i].writer && lists(FORMATS[i].info.extensions, dot)) return &FORMATS[i];
   return NULL;
 }
 
@@ -231,7 +225,7 @@ static const char *other_zip(const gather_map *map) {
 static bool is_readable(const gather_format *format, const gather_map *map) {
   gather_file *file = borrow(map);
   if (!file) return false;
-  file->format = format->name;
+  file->format = format->info.name;
   gather_status status = format->reader->open(file, NULL);
   gather_file_close(file);
   return status == GATHER_OK;
@@ -240,7 +234,7 @@ static bool is_readable(const gather_format *format, const gather_map *map) {
 static bool looks_like(const gather_format *format, const gather_map *map) {
   enum { LEAST_BYTES = 4 }; /* a recogniser may take a shorter file for a truncated one */
   if (!format->reader || map->size < LEAST_BYTES || !format->reader->recognise(map)) return false;
-  bool is_protobuf = strcmp(format->name, "pb") == 0 || strcmp(format->name, "onnx") == 0;
+  bool is_protobuf = strcmp(format->info.name, "pb") == 0 || strcmp(format->info.name, "onnx") == 0;
   return !is_protobuf || is_readable(format, map);
 }
 
@@ -250,8 +244,8 @@ const char *gather_format_looks(const gather_file *file, char *unknown, size_t b
   if (gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK) return NULL; /* gather_file_settle fails */
   if (gather_substitute_find(&file->map, file->name, file->client != NULL, unknown, bytes)) return NULL;
   const char *found = NULL;
-  for (size_t i = 0; !found && gather_format_at(i) && !is_tfrecord(&file->map); i++)
-    if (looks_like(gather_format_at(i), &file->map)) found = gather_format_at(i)->name;
+  for (size_t i = 0; !found && gather_format_row(i) && !is_tfrecord(&file->map); i++)
+    if (looks_like(gather_format_row(i), &file->map)) found = gather_format_row(i)->info.name;
   const char *sentence = found && strcmp(found, "npz") == 0 ? other_zip(&file->map) : NULL;
   if (found && !sentence) return found;
   if (!sentence)

@@ -47,6 +47,9 @@ GATHER_CHECKED gather_status gather_output_publish(gather_output *output, gather
 /* Removes the temporary file if it still exists and frees everything. */
 void gather_output_clear(gather_output *output);
 
+/* Gives the open file `fd`, which this process owns, the permissions of the file `path`. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR. */
+GATHER_CHECKED gather_status gather_permissions_copy(const char *path, int fd, gather_error *error);
+
 /* ---- descriptors */
 
 /* Fails if the descriptor is not writable. */

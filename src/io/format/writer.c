@@ -10,6 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/base/checked.h"
 #include "core/base/error.h"
+#include "core/base/struct.h"
 #include "core/base/tensor.h"
 #include "core/system/pages.h"
 #include "io/format/format.h"
@@ -17,7 +18,7 @@
 #include "io/format/output.h"
 #include "io/format/span.h"
 
-/* One checked gather_writing, or several. */
+/* One checked gather_writing, or several; or plain bytes, without a format. */
 typedef struct writing_plan {
   const gather_format *format;
   gather_header header;
@@ -86,25 +87,25 @@ struct gather_writer {
 static gather_status fail_carry(const gather_format *format, const gather_type_info *type, gather_error *error) {
   char able[80] = "";
   const gather_format *raw = NULL;
-  for (size_t i = 0; gather_format_at(i); i++) {
-    const gather_format *other = gather_format_at(i);
+  for (size_t i = 0; gather_format_row(i); i++) {
+    const gather_format *other = gather_format_row(i);
     if (!other->writer || !other->writer->carries(type)) continue;
-    if (strcmp(other->name, "raw") == 0) raw = other;
+    if (strcmp(other->info.name, "raw") == 0) raw = other;
     size_t at = strlen(able);
-    if (other != raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? ", " : "; use ", other->name);
+    if (other != raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? ", " : "; use ", other->info.name);
   }
   size_t at = strlen(able);
-  if (raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", raw->name);
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "%s cannot carry the type %s%s", format->name,
+  if (raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", raw->info.name);
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "%s cannot carry the type %s%s", format->info.name,
                            type->name, able);
 }
 
 static gather_status fail_extension(const char *path, gather_error *error) {
   char known[80] = "";
-  for (size_t i = 0; gather_format_at(i); i++) {
-    if (!gather_format_at(i)->writer) continue;
+  for (size_t i = 0; gather_format_row(i); i++) {
+    if (!gather_format_row(i)->writer) continue;
     size_t at = strlen(known);
-    (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_at(i)->extensions);
+    (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_row(i)->info.extensions);
   }
   return gather_fail_file(error, GATHER_USAGE, path, -1, "unknown extension; known are %s", known);
 }
@@ -112,21 +113,22 @@ static gather_status fail_extension(const char *path, gather_error *error) {
 /* The writable format of that name; NULL. */
 static const gather_format *find_format(const char *name) {
   const gather_format *format;
-  for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++)
-    if (format->writer && strcmp(format->name, name) == 0) return format;
+  for (size_t i = 0; (format = gather_format_row(i)) != NULL; i++)
+    if (format->writer && strcmp(format->info.name, name) == 0) return format;
   return NULL;
 }
 
-static gather_status choose_format(const gather_writing *what, const gather_format **format, gather_error *error) {
-  if (what->format) {
-    *format = find_format(what->format);
+static gather_status choose_format(const gather_file_target *target, const gather_format **format,
+                                   gather_error *error) {
+  if (target->format) {
+    *format = find_format(target->format);
     if (*format) return GATHER_OK;
-    return gather_fail_input(error, GATHER_USAGE, "output", "no such output format '%.60s'", what->format);
+    return gather_fail_input(error, GATHER_USAGE, "output", "no such output format '%.60s'", target->format);
   }
-  if (!what->path)
+  if (!target->path)
     return gather_fail_input(error, GATHER_USAGE, "output", "writing to a descriptor needs the name of a format");
-  *format = gather_format_for_path(what->path);
-  return *format ? GATHER_OK : fail_extension(what->path, error);
+  *format = gather_format_for_path(target->path);
+  return *format ? GATHER_OK : fail_extension(target->path, error);
 }
 
 static gather_status check_shape(const gather_writing *what, int64_t *data_bytes, gather_error *error) {
@@ -143,35 +145,34 @@ static void clear_plan(writing_plan *plan) {
   *plan = (writing_plan){0};
 }
 
-static gather_status check_align(const gather_writing *what, gather_error *error) {
-  const int64_t align = what->align_bytes;
+static gather_status check_align(int64_t align, gather_error *error) {
   if (align >= 0 && (align & (align - 1)) == 0) return GATHER_OK;
   return gather_fail_input(error, GATHER_USAGE, "output", "the alignment must be a power of two, not %" PRId64, align);
 }
 
 /* A header that cannot be padded is as long as it is. */
-static gather_status check_aligned(const gather_writing *what, const writing_plan *plan, gather_error *error) {
-  if (what->align_bytes == 0 || plan->header.size % what->align_bytes == 0) return GATHER_OK;
+static gather_status check_aligned(int64_t align, const writing_plan *plan, gather_error *error) {
+  if (align == 0 || plan->header.size % align == 0) return GATHER_OK;
   return gather_fail_input(
       error, GATHER_UNSUPPORTED, "output",
       "the header of a %s file cannot be padded to align the elements; use npy, safetensors or raw",
-      plan->format->name);
+      plan->format->info.name);
 }
 
 /* Does everything that needs no file. On GATHER_OK the caller must clear the plan. */
-static gather_status make_plan_of_one(const gather_writing *what, writing_plan *plan, gather_error *error) {
+static gather_status plan_one(const gather_file_target *target, const gather_writing *what, writing_plan *plan,
+                              gather_error *error) {
   const gather_format *format;
   *plan = (writing_plan){0};
-  if (!what) return gather_fail(error, GATHER_USAGE, "the tensor to write is NULL");
-  GATHER_TRY(choose_format(what, &format, error));
+  GATHER_TRY(choose_format(target, &format, error));
   GATHER_TRY(check_shape(what, &plan->data_bytes, error));
-  GATHER_TRY(check_align(what, error));
+  GATHER_TRY(check_align(target->align_bytes, error));
   const gather_type_info *type = gather_type_get(what->type);
   if (!format->writer->carries(type)) return fail_carry(format, type, error);
   plan->format = format;
-  if (strcmp(format->name, "npy") != 0) GATHER_TRY(find_unit(what, &plan->swap_unit, error));
-  gather_status status = format->writer->header(what, plan->data_bytes, &plan->header, error);
-  if (status == GATHER_OK) status = check_aligned(what, plan, error);
+  if (strcmp(format->info.name, "npy") != 0) GATHER_TRY(find_unit(what, &plan->swap_unit, error));
+  gather_status status = format->writer->header(what, target->align_bytes, plan->data_bytes, &plan->header, error);
+  if (status == GATHER_OK) status = check_aligned(target->align_bytes, plan, error);
   int64_t total;
   if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
     status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
@@ -179,17 +180,133 @@ static gather_status make_plan_of_one(const gather_writing *what, writing_plan *
   return status;
 }
 
-/* Fails if the target of a plan may not be written. */
-static gather_status check_target(const gather_writing *what, gather_error *error) {
-  if (what->path) return gather_output_check(what->path, what->replace, error);
-  return gather_descriptor_check(what->fd, error);
+/* ---- several tensors in one file, in formats that hold several. Tensors with larger elements come first, so that every tensor is
+ * aligned to its elements without gaps, which the format does not allow; equal ones are sorted by name. */
+
+static int32_t alignment(const gather_writing *what) {
+  int32_t bits = gather_type_get(what->type)->bits;
+  return bits & -bits;
 }
 
-gather_status gather_writer_check(const gather_writing *what, gather_error *error) {
+static bool comes_before(const void *a, const void *b) {
+  const gather_writing_place *one = a, *other = b;
+  int32_t of_one = alignment(one->what), of_other = alignment(other->what);
+  if (of_one != of_other) return of_one > of_other;
+  return strcmp(gather_safetensors_name(one->what), gather_safetensors_name(other->what)) < 0;
+}
+
+static bool comes_before_by_name(const void *a, const void *b) {
+  const gather_writing_place *one = a, *other = b;
+  return strcmp(gather_safetensors_name(one->what), gather_safetensors_name(other->what)) < 0;
+}
+
+/* Plans each tensor. */
+static gather_status plan_each(const gather_file_target *target, writing_plan *plan, gather_error *error) {
+  for (int64_t i = 0; i < target->count; i++) {
+    writing_plan one;
+    GATHER_TRY(plan_one(target, &target->tensors[i], &one, error));
+    plan->format = one.format;
+    plan->places[i] = (gather_writing_place){
+        .what = &target->tensors[i], .number = i, .bytes = one.data_bytes, .swap_unit = one.swap_unit};
+    clear_plan(&one);
+    if (!plan->format->writer->headers)
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                               "a %s file holds one tensor; use safetensors for several", plan->format->info.name);
+  }
+  return GATHER_OK;
+}
+
+static gather_status check_names(const gather_writing_place **order, int64_t count, gather_error *error) {
+  gather_sort_pointers((const void **)order, count, comes_before_by_name);
+  for (int64_t i = 1; i < count; i++) {
+    const char *name = gather_safetensors_name(order[i]->what);
+    if (strcmp(gather_safetensors_name(order[i - 1]->what), name) == 0)
+      return gather_fail_input(error, GATHER_USAGE, "output", "two tensors have the name '%.100s'", name);
+  }
+  return GATHER_OK;
+}
+
+static gather_status place_all(const gather_writing_place **order, writing_plan *plan, gather_error *error) {
+  gather_sort_pointers((const void **)order, plan->count, comes_before);
+  for (int64_t i = 0; i < plan->count; i++) {
+    gather_writing_place *place = &plan->places[order[i]->number];
+    place->at = plan->data_bytes;
+    if (!gather_add(plan->data_bytes, place->bytes, &plan->data_bytes))
+      return gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
+  }
+  return GATHER_OK;
+}
+
+static gather_status make_header(const gather_writing *tensors, writing_plan *plan, gather_error *error) {
+  const gather_writing_place **order;
+  int64_t bytes, total;
+  order = gather_mul(plan->count, (int64_t)sizeof *order, &bytes) ? gather_alloc(bytes) : NULL;
+  if (!order) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
+  for (int64_t i = 0; i < plan->count; i++) order[i] = &plan->places[i];
+  gather_status status = check_names(order, plan->count, error);
+  if (status == GATHER_OK) status = place_all(order, plan, error);
+  if (status == GATHER_OK) status = plan->format->writer->headers(tensors, order, plan->count, &plan->header, error);
+  if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
+    status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
+  gather_free(order);
+  return status;
+}
+
+static gather_status plan_several(const gather_file_target *target, writing_plan *plan, gather_error *error) {
+  int64_t bytes, count = target->count;
+  *plan = (writing_plan){.count = count};
+  for (int64_t i = 0; i < count; i++)
+    if (target->tensors[i].type == GATHER_TYPE_STRING)
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                               "strings cannot be written together with other tensors");
+  if (target->align_bytes > 0)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                             "several tensors in one file cannot be aligned: there must be no gaps between them");
+  plan->places = gather_mul(count, (int64_t)sizeof *plan->places, &bytes) ? gather_alloc(bytes) : NULL;
+  if (!plan->places) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " tensors", count);
+  gather_status status = plan_each(target, plan, error);
+  if (status == GATHER_OK) status = make_header(target->tensors, plan, error);
+  if (status != GATHER_OK) clear_plan(plan);
+  return status;
+}
+
+/* ---- what the caller wants to write */
+
+static bool has_strings(const gather_file_target *target) {
+  return target->tensors && target->tensors[0].type == GATHER_TYPE_STRING;
+}
+
+/* Checks a target, and fills in the defaults of fields that the caller does not know. */
+static gather_status read_target(const gather_file_target *given, gather_file_target *target, gather_error *error) {
+  *target = (gather_file_target)GATHER_FILE_TARGET_INIT;
+  if (!given) return gather_fail(error, GATHER_USAGE, "gather_writer_create: target is NULL");
+  GATHER_TRY(gather_struct_read(target, sizeof *target, given, "gather_file_target", "GATHER_FILE_TARGET_INIT", error));
+  if (target->tensors && target->count < 1)
+    return gather_fail(error, GATHER_USAGE, "a file of tensors needs at least one");
+  if (!target->tensors && target->bytes < 0)
+    return gather_fail(error, GATHER_USAGE, "gather_file_target has neither tensors nor a size in `bytes`");
+  if (target->window_bytes < 0) return gather_fail(error, GATHER_USAGE, "gather_file_target.window_bytes is negative");
+  if (target->parts && has_strings(target))
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "strings cannot be written in parts");
+  if (target->parts && target->tensors && target->count > 1)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "several tensors cannot be written in parts");
+  return GATHER_OK;
+}
+
+static gather_status make_plan(const gather_file_target *target, writing_plan *plan, gather_error *error) {
+  if (target->tensors && target->count > 1) return plan_several(target, plan, error);
+  if (target->tensors) return plan_one(target, target->tensors, plan, error);
+  *plan = (writing_plan){.data_bytes = target->bytes};
+  return GATHER_OK;
+}
+
+gather_status gather_writer_check(const gather_file_target *target, gather_error *error) {
+  gather_file_target full;
   writing_plan plan;
-  GATHER_TRY(make_plan_of_one(what, &plan, error));
+  GATHER_TRY(read_target(target, &full, error));
+  GATHER_TRY(make_plan(&full, &plan, error));
   clear_plan(&plan);
-  return check_target(what, error);
+  return full.path ? gather_output_check(full.path, full.replace, error) : gather_descriptor_check(full.fd, error);
 }
 
 /* ---- creating it */
@@ -211,19 +328,20 @@ static gather_status use_file(gather_writer *writer, gather_error *error) {
   return GATHER_OK;
 }
 
-static gather_status start(gather_writer *writer, const gather_writing *what, gather_error *error) {
+static gather_status start(gather_writer *writer, const gather_file_target *target, gather_error *error) {
   if (!writer->has_path) {
-    GATHER_TRY(gather_descriptor_check(what->fd, error));
+    GATHER_TRY(gather_descriptor_check(target->fd, error));
     return writer->parts ? GATHER_OK : use_pages(writer, error);
   }
-  GATHER_TRY(gather_output_create(&writer->output, what->path, what->replace, error));
+  GATHER_TRY(gather_output_create(&writer->output, target->path, target->replace, error));
+  writer->output.no_sync = target->no_sync;
   if (writer->parts)
     return gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, false, error);
   return writer->strings ? use_pages(writer, error) : use_file(writer, error);
 }
 
-/* Begins to write to the target of `what`. Takes ownership of the plan's content, also on failure. */
-static gather_status begin(const gather_writing *what, writing_plan *plan, bool parts, gather_writer **writer,
+/* Begins to write. Takes ownership of the plan's content, also on failure. */
+static gather_status begin(const gather_file_target *target, writing_plan *plan, gather_writer **writer,
                            gather_error *error) {
   gather_writer *made = gather_alloc((int64_t)sizeof *made);
   if (!made) {
@@ -231,16 +349,17 @@ static gather_status begin(const gather_writing *what, writing_plan *plan, bool 
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
   }
   *made = (gather_writer){.output = GATHER_OUTPUT_NONE,
-                          .has_path = what->path != NULL,
-                          .fd = what->fd,
-                          .strings = what->type == GATHER_TYPE_STRING,
-                          .parts = parts,
+                          .has_path = target->path != NULL,
+                          .fd = target->fd,
+                          .strings = has_strings(target),
+                          .parts = target->parts,
+                          .window_bytes = target->window_bytes,
                           .header = plan->header,
                           .swap_unit = plan->swap_unit,
                           .places = plan->places,
                           .count = plan->count,
                           .data_bytes = plan->data_bytes};
-  gather_status status = start(made, what, error);
+  gather_status status = start(made, target, error);
   if (status == GATHER_OK)
     *writer = made;
   else
@@ -248,49 +367,15 @@ static gather_status begin(const gather_writing *what, writing_plan *plan, bool 
   return status;
 }
 
-static gather_status create(const gather_writing *what, bool parts, gather_writer **writer, gather_error *error) {
+gather_status gather_writer_create(const gather_file_target *target, gather_writer **writer, gather_error *error) {
+  gather_file_target full;
   writing_plan plan;
-  GATHER_TRY(make_plan_of_one(what, &plan, error));
-  return begin(what, &plan, parts, writer, error);
-}
-
-gather_status gather_writer_create(const gather_writing *what, gather_writer **writer, gather_error *error) {
   if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create: writer is NULL");
   *writer = NULL;
-  return create(what, false, writer, error);
+  GATHER_TRY(read_target(target, &full, error));
+  GATHER_TRY(make_plan(&full, &plan, error));
+  return begin(&full, &plan, writer, error);
 }
-
-gather_status gather_writer_create_parts(const gather_writing *what, int64_t window_bytes, gather_writer **writer,
-                                         gather_error *error) {
-  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_parts: writer is NULL");
-  *writer = NULL;
-  if (window_bytes < 0) return gather_fail(error, GATHER_USAGE, "gather_writer_create_parts: the window is negative");
-  if (what && what->type == GATHER_TYPE_STRING)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "strings cannot be written in parts");
-  GATHER_TRY(create(what, true, writer, error));
-  (*writer)->window_bytes = window_bytes;
-  return GATHER_OK;
-}
-
-gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes, gather_writer **writer,
-                                         gather_error *error) {
-  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_bytes: writer is NULL");
-  *writer = NULL;
-  if (!path) return gather_fail(error, GATHER_USAGE, "gather_writer_create_bytes: path is NULL");
-  if (bytes < 0) return gather_fail_file(error, GATHER_USAGE, path, -1, "a size is negative");
-  gather_writer *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
-  *made = (gather_writer){.output = GATHER_OUTPUT_NONE, .has_path = true, .fd = -1, .data_bytes = bytes};
-  gather_status status = gather_output_create(&made->output, path, replace, error);
-  if (status == GATHER_OK) status = use_file(made, error);
-  if (status == GATHER_OK)
-    *writer = made;
-  else
-    gather_writer_abort(made);
-  return status;
-}
-
-void *gather_writer_data(gather_writer *writer) { return gather_writer_data_at(writer, 0); }
 
 void *gather_writer_data_at(gather_writer *writer, int64_t i) {
   if (!writer->places) return i == 0 ? writer->data : NULL;
@@ -301,8 +386,6 @@ void *gather_writer_data_at(gather_writer *writer, int64_t i) {
 const char *gather_writer_temporary(const gather_writer *writer) {
   return writer->output.named ? writer->output.temporary : "";
 }
-
-void gather_writer_set_sync(gather_writer *writer, bool sync) { writer->output.no_sync = !sync; }
 
 /* ---- part by part */
 
@@ -319,7 +402,7 @@ static gather_status put_header(gather_writer *writer, gather_error *error) {
 
 gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes, gather_error *error) {
   if (!writer || !writer->parts)
-    return gather_fail(error, GATHER_USAGE, "gather_writer_append: not a writer of gather_writer_create_parts");
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: the writer was created without `parts`");
   if (bytes < 0 || bytes > writer->data_bytes - writer->appended || (bytes > 0 && !elements))
     return gather_fail(error, GATHER_USAGE, "gather_writer_append: %" PRId64 " bytes; only %" PRId64 " are missing",
                        bytes, writer->data_bytes - writer->appended);
@@ -382,117 +465,4 @@ void gather_writer_abort(gather_writer *writer) {
   gather_free(writer->header.bytes);
   gather_free(writer->places);
   gather_free(writer);
-}
-
-/* ---- several tensors in one file, in formats that hold several. Tensors with larger elements come first, so that every tensor is
- * aligned to its elements without gaps, which the format does not allow; equal ones are sorted by name. */
-
-static int32_t alignment(const gather_writing *what) {
-  int32_t bits = gather_type_get(what->type)->bits;
-  return bits & -bits;
-}
-
-static bool comes_before(const void *a, const void *b) {
-  const gather_writing_place *one = a, *other = b;
-  int32_t of_one = alignment(one->what), of_other = alignment(other->what);
-  if (of_one != of_other) return of_one > of_other;
-  return strcmp(gather_safetensors_name(one->what), gather_safetensors_name(other->what)) < 0;
-}
-
-static bool comes_before_by_name(const void *a, const void *b) {
-  const gather_writing_place *one = a, *other = b;
-  return strcmp(gather_safetensors_name(one->what), gather_safetensors_name(other->what)) < 0;
-}
-
-/* Plans each tensor. The first one gives the format. */
-static gather_status plan_each(const gather_writing *tensors, int64_t count, writing_plan *plan, gather_error *error) {
-  for (int64_t i = 0; i < count; i++) {
-    writing_plan one;
-    gather_writing what = tensors[i];
-    what.path = tensors[0].path;
-    what.format = tensors[0].format;
-    GATHER_TRY(make_plan_of_one(&what, &one, error));
-    plan->format = one.format;
-    plan->places[i] =
-        (gather_writing_place){.what = &tensors[i], .number = i, .bytes = one.data_bytes, .swap_unit = one.swap_unit};
-    clear_plan(&one);
-    if (!plan->format->writer->headers)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                               "a %s file holds one tensor; use safetensors for several", plan->format->name);
-  }
-  return GATHER_OK;
-}
-
-static gather_status check_names(const gather_writing_place **order, int64_t count, gather_error *error) {
-  gather_sort_pointers((const void **)order, count, comes_before_by_name);
-  for (int64_t i = 1; i < count; i++) {
-    const char *name = gather_safetensors_name(order[i]->what);
-    if (strcmp(gather_safetensors_name(order[i - 1]->what), name) == 0)
-      return gather_fail_input(error, GATHER_USAGE, "output", "two tensors have the name '%.100s'", name);
-  }
-  return GATHER_OK;
-}
-
-static gather_status place_all(const gather_writing_place **order, writing_plan *plan, gather_error *error) {
-  gather_sort_pointers((const void **)order, plan->count, comes_before);
-  for (int64_t i = 0; i < plan->count; i++) {
-    gather_writing_place *place = &plan->places[order[i]->number];
-    place->at = plan->data_bytes;
-    if (!gather_add(plan->data_bytes, place->bytes, &plan->data_bytes))
-      return gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
-  }
-  return GATHER_OK;
-}
-
-static gather_status make_header(const gather_writing *tensors, writing_plan *plan, gather_error *error) {
-  const gather_writing_place **order;
-  int64_t bytes, total;
-  order = gather_mul(plan->count, (int64_t)sizeof *order, &bytes) ? gather_alloc(bytes) : NULL;
-  if (!order) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
-  for (int64_t i = 0; i < plan->count; i++) order[i] = &plan->places[i];
-  gather_status status = check_names(order, plan->count, error);
-  if (status == GATHER_OK) status = place_all(order, plan, error);
-  if (status == GATHER_OK) status = plan->format->writer->headers(tensors, order, plan->count, &plan->header, error);
-  if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
-    status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
-  gather_free(order);
-  return status;
-}
-
-static gather_status make_plan(const gather_writing *tensors, int64_t count, writing_plan *plan, gather_error *error) {
-  int64_t bytes;
-  *plan = (writing_plan){.count = count};
-  if (!tensors || count < 1) return gather_fail(error, GATHER_USAGE, "a file of tensors needs at least one");
-  for (int64_t i = 0; i < count; i++)
-    if (tensors[i].type == GATHER_TYPE_STRING)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                               "strings cannot be written together with other tensors");
-  for (int64_t i = 0; i < count; i++)
-    if (tensors[i].align_bytes > 0)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                               "several tensors in one file cannot be aligned: there must be no gaps between them");
-  plan->places = gather_mul(count, (int64_t)sizeof *plan->places, &bytes) ? gather_alloc(bytes) : NULL;
-  if (!plan->places) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " tensors", count);
-  gather_status status = plan_each(tensors, count, plan, error);
-  if (status == GATHER_OK) status = make_header(tensors, plan, error);
-  if (status != GATHER_OK) clear_plan(plan);
-  return status;
-}
-
-gather_status gather_writer_check_many(const gather_writing *tensors, int64_t count, gather_error *error) {
-  writing_plan plan;
-  if (count == 1) return gather_writer_check(tensors, error);
-  GATHER_TRY(make_plan(tensors, count, &plan, error));
-  clear_plan(&plan);
-  return check_target(&tensors[0], error);
-}
-
-gather_status gather_writer_create_many(const gather_writing *tensors, int64_t count, gather_writer **writer,
-                                        gather_error *error) {
-  writing_plan plan;
-  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_many: writer is NULL");
-  if (count == 1) return gather_writer_create(tensors, writer, error);
-  *writer = NULL;
-  GATHER_TRY(make_plan(tensors, count, &plan, error));
-  return begin(&tensors[0], &plan, false, writer, error);
 }

@@ -148,4 +148,7 @@ typedef bool (*gather_xml_element)(void *context, const char *parent, const char
 gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element,
                                     void *context);
 
+/* The schemes that this build reads, separated by commas; "" if none. Static memory. */
+const char *gather_remote_schemes(void);
+
 #endif

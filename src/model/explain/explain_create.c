@@ -100,8 +100,9 @@ static void need_axis(const gather_explain *ex, missing *m) {
 
 static void need_indices(const gather_explain *ex, const gather_model_operands *operands, missing *m) {
   char given[200] = "", text[GIVE_BYTES];
-  const char *name;
-  for (int64_t i = 0; (name = gather_model_operands_missing(operands, i)) != NULL; i++) {
+  const gather_model_operands_info *info = gather_model_operands_describe(operands);
+  for (int64_t i = 0; i < info->missing_count; i++) {
+    const char *name = info->missing[i];
     if (strcmp(name, ex->node->axis_name) == 0 && strcmp(name, ex->node->indices.name) != 0) continue;
     size_t at = strlen(given);
     if (at + 80 < sizeof given)
@@ -175,7 +176,7 @@ static gather_status check_node(const gather_explain *ex, gather_error *error) {
 /* Takes the node of a model. */
 static gather_status take_node(gather_explain *ex, const gather_model_operands *operands, gather_error *error) {
   missing m = {""};
-  const gather_model_node *node = ex->node = gather_model_operands_node(operands);
+  const gather_model_node *node = ex->node = gather_model_operands_describe(operands)->node;
   if (node->rules) GATHER_TRY(can_draw(node->rules, error));
   GATHER_TRY(check_node(ex, error));
   ex->op = node->rules;

@@ -9,6 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
+#include "core/op/op.h"
 #include "model/explain/drawing.h"
 
 enum { MOST_PLACES = 1 << 20 };

@@ -13,6 +13,7 @@
 #include "core/base/path.h"
 #include "core/base/struct.h"
 #include "core/plan/tasks.h"
+#include "core/system/machine.h"
 #include "io/format/format.h"
 #include "table/shuffle/shuffle_internal.h"
 #include "table/table_internal.h"
@@ -174,17 +175,18 @@ static gather_status keep_descr(gather_shuffle *job, gather_error *error) {
 
 static gather_status describe_output(gather_shuffle *job, gather_error *error) {
   const gather_table_info *data = job->data;
-  job->writing = (gather_writing){.fd = -1,
-                                  .path = job->output,
-                                  .format = job->format,
-                                  .replace = job->options.replace,
-                                  .type = data->tensor.type,
+  job->writing = (gather_writing){.type = data->tensor.type,
                                   .item_bytes = data->tensor.item_bytes,
                                   .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
                                   .name = job->options.name ? job->options.name : data->name,
                                   .rank = data->tensor.rank,
-                                  .shape = job->out_shape,
-                                  .align_bytes = job->options.align_bytes};
+                                  .shape = job->out_shape};
+  job->file = (gather_file_target)GATHER_FILE_TARGET_INIT;
+  job->file.path = job->output;
+  job->file.format = job->format;
+  job->file.replace = job->options.replace;
+  job->file.align_bytes = job->options.align_bytes;
+  job->file.tensors = &job->writing;
   for (int32_t i = 0; i < data->tensor.rank; i++) job->shape[i] = job->out_shape[i] = data->tensor.shape[i];
   return keep_descr(job, error);
 }
@@ -239,7 +241,7 @@ static gather_status spare_inputs(gather_shuffle *job, gather_error *error) {
     return gather_fail_file(
         error, GATHER_FILE_EXISTS, job->output, -1,
         "is a file of the table that is shuffled, which is kept: it has more than these rows; write to another file");
-  job->writing.replace |= job->options.in_place;
+  job->file.replace |= job->options.in_place;
   job->options.replace |= job->options.in_place;
   if (job->options.in_place) return GATHER_OK;
   return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_IN_PLACE,
@@ -254,7 +256,7 @@ static gather_status open_output(gather_shuffle *job, const gather_tensor *order
   if (job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2 - WITH_IT)
     return gather_fail(error, GATHER_OVERFLOW, "the output is larger than any file can be");
   if (job->output && !job->published) GATHER_TRY(spare_inputs(job, error));
-  if (job->output && !job->published) GATHER_TRY(gather_writer_check(&job->writing, error));
+  if (job->output && !job->published) GATHER_TRY(gather_writer_check(&job->file, error));
   GATHER_TRY(check_indices(job, error));
   return gather_shuffle_order_begin(job, error);
 }
@@ -400,7 +402,7 @@ static gather_status find_output(gather_shuffle *job, gather_error *error) {
   job->format = job->options.format;
   if (!job->output) return GATHER_OK;
   if (!job->format) format = gather_format_for_path(job->output);
-  if (format) job->format = format->name;
+  if (format) job->format = format->info.name;
   return find_target(job, error);
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/system/disk.h"
+#include "io/format/output.h"
 #include "table/shuffle/shuffle_internal.h"
 
 static const char *const FILES[] = {"rows", "places", "pairs"};
@@ -188,11 +189,12 @@ static gather_status size_file(gather_shuffle *job, gather_shuffle_file file, in
 
 /* Begins `rows` with the header of the output, and finds out how long that is. */
 static gather_status write_header(gather_shuffle *job, gather_error *error) {
-  gather_writing writing = job->writing;
+  gather_file_target rows = job->file;
   const int fd = job->folder.file[GATHER_SHUFFLE_FILE_ROWS];
-  writing.path = NULL;
-  writing.fd = fd;
-  GATHER_TRY(gather_writer_create_parts(&writing, 0, &job->writer, error));
+  rows.path = NULL;
+  rows.fd = fd;
+  rows.parts = true;
+  GATHER_TRY(gather_writer_create(&rows, &job->writer, error));
   GATHER_TRY(gather_writer_append(job->writer, NULL, 0, error));
   job->header_bytes = (int64_t)lseek(fd, 0, SEEK_CUR);
   return job->header_bytes >= 0 ? GATHER_OK : fail_folder(&job->folder, "write in it", error);

@@ -79,6 +79,7 @@ struct gather_shuffle {
   const gather_table_info *data;
   char target[GATHER_SHUFFLE_PATH]; /* the file that the output's name resolves to */
   gather_writing writing;
+  gather_file_target file;
   gather_writer *writer; /* to `rows`; it knows the header and the byte order */
   int64_t shape[GATHER_MAX_RANK], out_shape[GATHER_MAX_RANK];
   int64_t rows, row_bytes, out_rows, header_bytes;

@@ -93,7 +93,7 @@ static void put_rest(const gather_shuffle *job, gather_growing *to) {
     gather_growing_print(to, "\ntensor ");
     put_name(to, job->writing.name);
   }
-  if (job->writing.align_bytes > 0) gather_growing_print(to, "\nalign %" PRId64, job->writing.align_bytes);
+  if (job->file.align_bytes > 0) gather_growing_print(to, "\nalign %" PRId64, job->file.align_bytes);
   gather_growing_print(to, "\nshape");
   for (int32_t i = 0; i < job->writing.rank; i++) gather_growing_print(to, " %" PRId64, job->out_shape[i]);
   if (job->given)

@@ -3,6 +3,7 @@
  * test_describe.c: the table of codecs; shapes of values; every wrong description, with the argument that the error names; indices
  * out of range.
  */
+#include "core/codec/decoder.h"
 #include "gather/codec.h"
 #include "support/unit.h"
 

@@ -48,7 +48,11 @@ static gather_options wild_options(void) {
   return options;
 }
 
-static const gather_op *wild_op(void) { return gather_op_at((size_t)below((int64_t)gather_op_count())); }
+static const gather_op *wild_op(void) {
+  int64_t count = 0;
+  while (gather_op_at((size_t)count)) count++;
+  return gather_op_at((size_t)below(count));
+}
 
 /* Dimension numbers with memory for their lists, which often fit tensors of these ranks: the first dimensions of data are collapsed or
  * batching, each window has any length. */

@@ -25,6 +25,7 @@
 #include "core/system/clock.h"
 #include "core/system/condition.h"
 #include "core/system/disk.h"
+#include "core/system/machine.h"
 #include "core/system/pages.h"
 #include "support/unit.h"
 #include "support/wrapped.h"

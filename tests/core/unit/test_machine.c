@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "core/kernel/dispatch.c"
+#include "core/system/machine.h"
+#include "core/thread/pool.h"
 #include "support/machines.h"
 #include "support/unit.h"
 
@@ -21,6 +23,18 @@ static void the_machine(void **state) {
   assert_true(gather_isa_name()[0] != 0);
   assert_true(gather_pool_library()[0] != 0);
   assert_ptr_equal(gather_isa_name(), gather_isa_name());
+  gather_machine machine = GATHER_MACHINE_INIT,
+                 shorter = {.size = offsetof(gather_machine, usable_memory), .isa = "kept"};
+  gather_machine_describe(&machine);
+  assert_int_equal(machine.size, sizeof machine);
+  assert_int_equal(machine.cpus, gather_cpu_count());
+  assert_true(machine.usable_memory >= 1 << 20);
+  assert_string_equal(machine.cpu_features, gather_cpu_features());
+  assert_string_equal(machine.isa, gather_isa_name());
+  assert_string_equal(machine.pool, gather_pool_library());
+  gather_machine_describe(&shorter);
+  assert_int_equal(shorter.cpus, machine.cpus);
+  assert_string_equal(shorter.isa, "kept");
 }
 
 /* Each row of isa.def can be made the strongest one; rows that do not run here leave it to a weaker one. What is said of the
@@ -91,7 +105,7 @@ static void x86_words(void **state) {
 
 /* Parameters by name and by number; a name that is none changes nothing. */
 static void tuning_parameters(void **state) {
-  static const char *const NONE[] = {NULL, "", "is", "isa ", "ISA", "no_such_parameter"};
+  static const char *const UNKNOWN[] = {NULL, "", "is", "isa ", "ISA", "no_such_parameter"};
   gather_error error;
   int64_t value = 7;
   (void)state;
@@ -103,15 +117,15 @@ static void tuning_parameters(void **state) {
     assert_status(gather_tuning_set(tuning->name, tuning->initial, &error), GATHER_OK);
   }
   assert_null(gather_tuning_at(-1));
-  for (size_t i = 0; i < COUNT(NONE); i++) {
+  for (size_t i = 0; i < COUNT(UNKNOWN); i++) {
     value = 7, error = dirty_error();
-    assert_status(gather_tuning_get(NONE[i], &value, &error), GATHER_NAME_NOT_FOUND);
+    assert_status(gather_tuning_get(UNKNOWN[i], &value, &error), GATHER_NAME_NOT_FOUND);
     assert_error(&error, GATHER_NAME_NOT_FOUND);
     assert_int_equal(value, 7);
     error = dirty_error();
-    assert_status(gather_tuning_set(NONE[i], 1, &error), GATHER_NAME_NOT_FOUND);
+    assert_status(gather_tuning_set(UNKNOWN[i], 1, &error), GATHER_NAME_NOT_FOUND);
     assert_error(&error, GATHER_NAME_NOT_FOUND);
-    assert_non_null(strstr(error.message, NONE[i] ? NONE[i] : "gather_tuning_set: name is NULL"));
+    assert_non_null(strstr(error.message, UNKNOWN[i] ? UNKNOWN[i] : "gather_tuning_set: name is NULL"));
   }
   assert_status(gather_tuning_get(NULL, &value, &error), GATHER_NAME_NOT_FOUND);
   assert_string_equal(error.message, "gather_tuning_get: name is NULL");

@@ -67,7 +67,7 @@ static const struct {
 
 static void rows_say_what_the_documents_say(void **state) {
   (void)state;
-  assert_int_equal(gather_op_count(), COUNT(documents));
+  assert_non_null(gather_op_at(COUNT(documents) - 1));
   for (size_t i = 0; i < COUNT(documents); i++) {
     const gather_op *op = op_of(documents[i].name, documents[i].rules);
     assert_int_equal(op->version, documents[i].version);
@@ -87,13 +87,13 @@ static void rows_say_what_the_documents_say(void **state) {
 
 static void rows_are_found_by_number(void **state) {
   (void)state;
-  for (size_t i = 0; i < gather_op_count(); i++) {
+  for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     assert_non_null(op);
     assert_ptr_equal(gather_op_find(op->name, op->rules), op);
     assert_true(op->on_bad != GATHER_ON_BAD_DEFAULT);
   }
-  assert_null(gather_op_at(gather_op_count()));
+  assert_null(gather_op_at(COUNT(documents)));
   assert_null(gather_op_at(SIZE_MAX));
 }
 
@@ -112,7 +112,7 @@ static void rows_that_do_not_exist(void **state) {
 
 static void listed_types(void **state) {
   (void)state;
-  for (size_t i = 0; i < gather_op_count(); i++) {
+  for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     if (strcmp(op->dialect, "onnx") == 0) {
       assert_true(op->types == (op->version >= 13 ? onnx_15 | BIT(BFLOAT16) : onnx_15));

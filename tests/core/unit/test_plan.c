@@ -3,6 +3,7 @@
  * test_plan.c: a plan is made once and run with other memory; it prints like snprintf, checks without writing, and asks its
  * executor for each task once.
  */
+#include "core/kernel/dispatch.h"
 #include "support/unit.h"
 
 static gather_plan *plan_of(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,

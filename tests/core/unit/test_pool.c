@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/plan/tasks.h"
+#include "core/system/machine.h"
 #include "core/thread/pool.h"
 #include "support/fail_each.h"
 
@@ -116,7 +117,7 @@ static gather_status make_and_run(const void *context, gather_error *error) {
 /* Each lock, condition and allocation of a pool that cannot be had. */
 static void pools_that_cannot_be_made(void **state) {
   (void)state;
-  assert_int_equal(fail_each(make_and_run, NULL, GATHER_OK), 5); /* memory, two locks and two conditions */
+  assert_int_equal(fail_each_as(make_and_run, NULL, GATHER_OK, FAIL_EVERY), 5); /* memory, two locks and two conditions */
 }
 
 /* Numbers of threads that are none, and the number of CPUs that stands for 0. */

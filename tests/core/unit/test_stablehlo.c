@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/compiler.h"
+#include "core/op/op.h"
 #include "support/unit.h"
 
 enum { MOST = 6, CELLS = 4096, ROUNDS = 24000, WIDE = 16 };

@@ -11,7 +11,10 @@ from typing import Iterator
 import numpy as np
 from support.headers import GATHER_TENSOR_BYTE_SWAPPED as BYTE_SWAPPED
 from support.headers import gather_error as Error
+from support.headers import gather_file_source as Source
+from support.headers import gather_file_target as Target
 from support.headers import gather_file_tensor as FileTensor
+from support.headers import gather_format_info as FormatInfo
 from support.headers import gather_raw as Raw
 from support.headers import gather_string as String  # noqa: F401
 from support.headers import gather_writing as Writing
@@ -67,6 +70,14 @@ def check(status: int, error: Error) -> None:
         raise GatherError(error)
 
 
+def formats() -> list[FormatInfo]:
+    """All formats of this build."""
+    rows: list[FormatInfo] = []
+    while row := LIB.gather_format_at(len(rows)):
+        rows.append(row.contents)
+    return rows
+
+
 def type_number(name: str) -> int:
     """The number of a type's name; `opaque` is not a name, but a number."""
     return OPAQUE if name == "opaque" else LIB.gather_type_parse(name.encode())
@@ -76,46 +87,69 @@ def lengths(shape) -> c.Array:
     return (c.c_int64 * max(len(shape), 1))(*shape)
 
 
+def source_of(source: str | Path | bytes, **more) -> Source:
+    """A path, or bytes in memory."""
+    if isinstance(source, bytes):
+        made = Source(c.sizeof(Source), memory=c.cast(source, P), bytes=len(source), **more)
+        made.kept = source
+        return made
+    return Source(c.sizeof(Source), path=os.fsencode(source), **more)
+
+
+def open_source(source: Source) -> P:
+    file, error = P(), Error()
+    check(LIB.gather_file_open(c.byref(source), c.byref(file), c.byref(error)), error)
+    return file
+
+
 @contextmanager
 def opened(path: str | Path) -> Iterator[FileTensor]:
-    file, error = P(), Error()
-    check(LIB.gather_file_open(os.fsencode(path), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(path))
     yield LIB.gather_file_at(file, 0).contents
     LIB.gather_file_close(file)
 
 
 @contextmanager
 def opened_bytes(content: bytes, name: str = "memory") -> Iterator[FileTensor]:
-    file, error = P(), Error()
-    check(LIB.gather_file_from_memory(content, len(content), name.encode(), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(content, name=name.encode()))
     yield LIB.gather_file_at(file, 0).contents
     LIB.gather_file_close(file)
 
 
 @contextmanager
 def opened_raw(path: str | Path, type_name: str, shape, offset: int = 0, as_is: bool = False) -> Iterator[FileTensor]:
-    file, error = P(), Error()
     raw = Raw(type_name.encode(), len(shape), lengths(shape), offset, as_is)
-    check(LIB.gather_file_open_raw(os.fsencode(path), c.byref(raw), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(path, raw=c.pointer(raw)))
     assert LIB.gather_file_format(file) == b"raw"
     yield LIB.gather_file_at(file, 0).contents
     LIB.gather_file_close(file)
 
 
-def writing(path, type_name: str, shape, **more) -> Writing:
-    """A gather_writing; what=None for path means a descriptor. Texts may be str."""
+def writing(path, type_name: str, shape, **more) -> Target:
+    """The target of one tensor; path=None means a descriptor. Texts may be str."""
     fields = {key: value.encode() if isinstance(value, str) else value for key, value in more.items()}
-    target = os.fsencode(path) if path is not None else None
-    return Writing(path=target, type=type_number(type_name), rank=len(shape), shape=lengths(shape), **fields)
+    of_target = {key: fields.pop(key) for key in dict(Target._fields_) if key in fields}
+    what = Writing(type=type_number(type_name), rank=len(shape), shape=lengths(shape), **fields)
+    return target_of(path, tensors=c.pointer(what), **of_target)
 
 
-def fails_to_check(what: Writing) -> GatherError | None:
+def target_of(path, **more) -> Target:
+    return Target(**{"size": c.sizeof(Target), "path": None if path is None else os.fsencode(path), "fd": -1, "count": 1, "bytes": -1, **more})
+
+
+def create_writer(target: Target) -> P:
+    writer, error = P(), Error()
+    check(LIB.gather_writer_create(c.byref(target), c.byref(writer), c.byref(error)), error)
+    return writer
+
+
+def fails_to_check(what: Target) -> GatherError | None:
     error = Error()
     status = LIB.gather_writer_check(c.byref(what), c.byref(error))
     return GatherError(error) if status else None
 
 
-def write(what: Writing, content: bytes) -> None:
+def write(what: Target, content: bytes) -> None:
     """Writes a whole file of elements; the check must agree with what happens."""
     complaint = fails_to_check(what)
     writer, error = P(), Error()
@@ -124,7 +158,7 @@ def write(what: Writing, content: bytes) -> None:
         assert complaint is not None and complaint.status == GatherError(error).status
         raise GatherError(error)
     assert complaint is None
-    data = LIB.gather_writer_data(writer)
+    data = LIB.gather_writer_data_at(writer, 0)
     assert bool(data) == bool(content)
     if content:
         assert c.string_at(data, len(content)) == bytes(len(content)), "elements begin as zeros"
@@ -135,11 +169,7 @@ def write(what: Writing, content: bytes) -> None:
 @contextmanager
 def handle(source) -> Iterator[P]:
     """The open file behind a path, or behind bytes in memory."""
-    file, error = P(), Error()
-    if isinstance(source, bytes):
-        check(LIB.gather_file_from_memory(source, len(source), b"memory", c.byref(file), c.byref(error)), error)
-    else:
-        check(LIB.gather_file_open(os.fsencode(source), c.byref(file), c.byref(error)), error)
+    file = open_source(source_of(source))
     try:
         yield file
     finally:

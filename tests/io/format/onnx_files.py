@@ -8,7 +8,7 @@ import ml_dtypes  # noqa: F401  (dtypes by name)
 import numpy as np
 import onnx
 import pytest
-from gather_files import LIB, GatherError, content
+from gather_files import LIB, GatherError, content, formats
 from onnx import TensorProto, helper, numpy_helper
 from support.skip import skip_test
 from tensor_files import opened, strings  # noqa: F401
@@ -21,7 +21,7 @@ STREAMS = {TensorProto.DataType.Value(name) for name in ("FLOAT6E2M3", "FLOAT6E3
 
 @pytest.fixture(autouse=True)
 def onnx_is_read() -> None:
-    if "onnx" not in [LIB.gather_format_name(i).decode() for i in range(LIB.gather_format_count())]:
+    if "onnx" not in [format.name.decode() for format in formats()]:
         skip_test("nanopb", "this build reads no ONNX")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes as c
 import itertools
+import os
 import re
 from contextlib import contextmanager
 from typing import Iterator
 
 import gather_files as g
 from gather_files import LIB, FileTensor, GatherError, P, check
-from support.headers import gather_file_options as FileOptions
 from support.headers import gather_remote_options as RemoteOptions
 from support.http_server import HttpServer
 from tensor_files import Opened
@@ -21,24 +21,19 @@ def why_no_urls() -> str | None:
     error = g.Error()
     if LIB.gather_remote_check(c.byref(error)):
         return error.message.decode()
-    schemes = LIB.gather_remote_schemes().decode()
+    schemes = os.environ.get("GATHER_SCHEMES", "http")
     return None if "http" in schemes.split(",") else f"this build reads URLs of {schemes} only"
 
 
-def options(**more) -> FileOptions:
+def source_of(url: str, **more) -> g.Source:
     """Retries are few and quick: a test that needs them says so."""
     remote = RemoteOptions(c.sizeof(RemoteOptions), None, 16, 5, 10, 2, -1)
-    return FileOptions(c.sizeof(FileOptions), False, c.pointer(remote), **more)
+    return g.source_of(url, remote=c.pointer(remote), **more)
 
 
 @contextmanager
 def handle(url: str, raw: g.Raw | None = None, **more) -> Iterator[P]:
-    file, error, given = P(), g.Error(), options(**more)
-    if raw is not None:
-        status = LIB.gather_file_open_raw_with(url.encode(), c.byref(raw), c.byref(given), c.byref(file), c.byref(error))
-    else:
-        status = LIB.gather_file_open_with(url.encode(), c.byref(given), c.byref(file), c.byref(error))
-    check(status, error)
+    file = g.open_source(source_of(url, **more, **({} if raw is None else {"raw": c.pointer(raw)})))
     try:
         yield file
     finally:

@@ -43,8 +43,7 @@ def strings(tensor: FileTensor) -> list[bytes]:
 
 def formats() -> list[str]:
     """The formats that this build reads."""
-    numbers = range(LIB.gather_format_count())
-    return [LIB.gather_format_name(i).decode() for i in numbers if b"read" in LIB.gather_format_abilities(i)]
+    return [format.name.decode() for format in g.formats() if b"read" in format.abilities]
 
 
 def complaint(source) -> GatherError:

@@ -18,6 +18,7 @@
 
 #include "io/format/failing_alloc.h"
 #include "io/format/format.h"
+#include "support/open_file.h"
 
 /* Those that the build reads; the first ones also without memory, as test_gguf_alloc.c and others do for their format. */
 static const char *const FOLDERS[] = {"npy",         "npz",   "arrow", "gguf",
@@ -36,7 +37,9 @@ static char path[4096];
 static int opened;
 static int reads, failing_read = -1;
 
-static gather_status open_path(gather_file **file, gather_error *error) { return gather_file_open(path, file, error); }
+static gather_status open_path(gather_file **file, gather_error *error) {
+  return file_open(file_at(path), file, error);
+}
 
 /* As a remote file, of which each need is loaded by itself. */
 static gather_status read_local(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,

@@ -8,6 +8,7 @@
 
 #include "gather/file.h"
 #include "support/fail_each.h"
+#include "support/open_file.h"
 
 /* A small .npy file of two float32. */
 static size_t make_npy(char *to, size_t room) {
@@ -32,20 +33,20 @@ static gather_status use_file(gather_status status, gather_file *file, gather_er
 
 static gather_status make_file(gather_error *error) {
   gather_file *file = NULL;
-  gather_status status = gather_file_open(npy_path, &file, error);
+  gather_status status = file_open(file_at(npy_path), &file, error);
   return use_file(status, file, error);
 }
 
 static gather_status make_memory_file(gather_error *error) {
   gather_file *file = NULL;
-  gather_status status = gather_file_from_memory(npy, 136, "name", &file, error);
+  gather_status status = file_open(file_in(npy, 136, "name"), &file, error);
   return use_file(status, file, error);
 }
 
 static gather_status make_raw_file(gather_error *error) {
   gather_file *file = NULL;
   gather_raw raw = {">f4", 2, DIMS(2, 17), 0, true};
-  gather_status status = gather_file_open_raw(npy_path, &raw, &file, error);
+  gather_status status = file_open_raw(file_at(npy_path), &raw, &file, error);
   return use_file(status, file, error);
 }
 
@@ -58,15 +59,11 @@ static void files(void **state) {
 
 static gather_status write_file(const char *format, gather_error *error) {
   gather_writer *writer = NULL;
-  gather_writing what = {.path = out_path,
-                         .fd = -1,
-                         .format = format,
-                         .replace = true,
-                         .type = GATHER_TYPE_FLOAT32,
-                         .name = "x",
-                         .rank = 2,
-                         .shape = DIMS(2, 3)};
-  gather_status status = gather_writer_create(&what, &writer, error);
+  const gather_writing what = {.type = GATHER_TYPE_FLOAT32, .name = "x", .rank = 2, .shape = DIMS(2, 3)};
+  gather_file_target target = file_to(out_path, &what);
+  target.format = format;
+  target.replace = true;
+  gather_status status = gather_writer_create(&target, &writer, error);
   return status == GATHER_OK ? gather_writer_commit(writer, error) : status;
 }
 
@@ -76,9 +73,10 @@ static gather_status write_pb(gather_error *error) { return write_file("pb", err
 
 static gather_status abandon_npy(gather_error *error) {
   gather_writer *writer = NULL;
-  gather_writing what = {
-      .path = out_path, .fd = -1, .replace = true, .type = GATHER_TYPE_INT8, .rank = 1, .shape = DIMS(3)};
-  gather_status status = gather_writer_create(&what, &writer, error);
+  const gather_writing what = {.type = GATHER_TYPE_INT8, .rank = 1, .shape = DIMS(3)};
+  gather_file_target target = file_to(out_path, &what);
+  target.replace = true;
+  gather_status status = gather_writer_create(&target, &writer, error);
   gather_writer_abort(writer);
   return status;
 }

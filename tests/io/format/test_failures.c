@@ -16,6 +16,7 @@
 
 #include "gather/file.h"
 #include "io/format/failing.h"
+#include "support/open_file.h"
 #include "support/unit.h"
 
 static char folder[64], target[80];
@@ -52,26 +53,30 @@ static int count_files(void) {
 static const int64_t SHAPE[] = {3};
 static const float VALUES[] = {1, 2, 3};
 
-static gather_writing floats(bool replace) {
-  return (gather_writing){
-      .path = target, .format = "npy", .replace = replace, .type = GATHER_TYPE_FLOAT32, .rank = 1, .shape = SHAPE};
+static const gather_writing FLOATS = {.type = GATHER_TYPE_FLOAT32, .rank = 1, .shape = SHAPE};
+
+static gather_file_target floats(bool replace) {
+  gather_file_target what = file_to(target, &FLOATS);
+  what.format = "npy";
+  what.replace = replace;
+  return what;
 }
 
 static gather_status write_floats(bool replace, gather_error *error) {
-  gather_writing what = floats(replace);
+  gather_file_target what = floats(replace);
   gather_writer *writer;
   gather_status status = gather_writer_create(&what, &writer, error);
   if (status != GATHER_OK) {
     assert_null(writer);
     return status;
   }
-  memcpy(gather_writer_data(writer), VALUES, sizeof VALUES);
+  memcpy(gather_writer_data_at(writer, 0), VALUES, sizeof VALUES);
   return gather_writer_commit(writer, error);
 }
 
 static gather_status read_floats(gather_error *error) {
   gather_file *file;
-  gather_status status = gather_file_open(target, &file, error);
+  gather_status status = file_open(file_at(target), &file, error);
   if (status != GATHER_OK) {
     assert_null(file);
     return status;
@@ -84,39 +89,46 @@ static gather_status read_floats(gather_error *error) {
 static gather_status read_raw(gather_error *error) {
   gather_raw raw = {.type = "|S4", .rank = 1, .shape = SHAPE, .offset = 128, .as_is = true};
   gather_file *file;
-  gather_status status = gather_file_open_raw(target, &raw, &file, error);
+  gather_status status = file_open_raw(file_at(target), &raw, &file, error);
   gather_file_close(file);
   return status;
 }
 
 static gather_status write_strings(gather_error *error) {
-  gather_writing what = floats(false);
+  const gather_writing strings = {.type = GATHER_TYPE_STRING, .rank = 1, .shape = SHAPE};
+  gather_file_target what = floats(false);
   what.format = "pb";
-  what.type = GATHER_TYPE_STRING;
+  what.tensors = &strings;
   gather_writer *writer;
   gather_status status = gather_writer_create(&what, &writer, error);
   if (status != GATHER_OK) return status;
-  ((gather_string *)gather_writer_data(writer))[1] = (gather_string){"text", 4};
+  ((gather_string *)gather_writer_data_at(writer, 0))[1] = (gather_string){"text", 4};
   return gather_writer_commit(writer, error);
 }
 
 static gather_status write_bytes(bool replace, gather_error *error) {
   gather_writer *writer;
-  gather_status status = gather_writer_create_bytes(target, replace, 4, &writer, error);
+  gather_file_target what = file_to(target, NULL);
+  what.replace = replace;
+  what.bytes = 4;
+  gather_status status = gather_writer_create(&what, &writer, error);
   if (status != GATHER_OK) {
     assert_null(writer);
     return status;
   }
-  memcpy(gather_writer_data(writer), "text", 4);
+  memcpy(gather_writer_data_at(writer, 0), "text", 4);
   return gather_writer_commit(writer, error);
 }
 
 static gather_status write_several(gather_error *error) {
-  gather_writing what[2] = {floats(false), floats(false)};
-  what[0].format = what[1].format = "safetensors";
-  what[0].name = "a";
+  gather_writing both[2] = {FLOATS, FLOATS};
+  gather_file_target what = floats(false);
+  both[0].name = "a";
+  what.format = "safetensors";
+  what.tensors = both;
+  what.count = 2;
   gather_writer *writer;
-  gather_status status = gather_writer_create_many(what, 2, &writer, error);
+  gather_status status = gather_writer_create(&what, &writer, error);
   if (status != GATHER_OK) {
     assert_null(writer);
     return status;
@@ -133,7 +145,7 @@ static gather_status read_text(const char *column, gather_error *error) {
   (void)fputs("id\n", text);
   for (int i = 0; i < 5000; i++) (void)fprintf(text, "%d\n", i);
   assert_int_equal(fclose(text), 0);
-  gather_status status = gather_file_open_text(target, column, &file, error);
+  gather_status status = file_open_text(file_at(target), column, &file, error);
   if (status == GATHER_OK) assert_int_equal(gather_tensor_len(&gather_file_at(file, 0)->tensor), 5000);
   if (status != GATHER_OK) assert_null(file);
   gather_file_close(file);
@@ -261,12 +273,12 @@ static void test_syncing(void **state) {
 }
 
 static void test_writing_without_syncing(void **state) {
-  gather_writing what = floats(false);
+  gather_file_target what = floats(false);
   gather_writer *writer;
   failing_set("fsync", 0, EIO);
+  what.no_sync = true;
   assert_int_equal(gather_writer_create(&what, &writer, NULL), GATHER_OK);
-  memcpy(gather_writer_data(writer), VALUES, sizeof VALUES);
-  gather_writer_set_sync(writer, false);
+  memcpy(gather_writer_data_at(writer, 0), VALUES, sizeof VALUES);
   assert_int_equal(gather_writer_commit(writer, NULL), GATHER_OK);
   assert_int_equal(failing_clear(), 0);
   assert_int_equal(read_floats(NULL), GATHER_OK);
@@ -280,7 +292,7 @@ static void test_a_private_file_stays_private(void **state) {
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   assert_int_equal(chmod(target, 0600), 0);
   mode_t mask = umask(0);
-  gather_writing what = floats(true);
+  gather_file_target what = floats(true);
   gather_writer *writer;
   assert_int_equal(gather_writer_create(&what, &writer, NULL), GATHER_OK);
   assert_int_equal(stat(gather_writer_temporary(writer), &about), 0);
@@ -296,7 +308,7 @@ static void leave_behind(void) {
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    gather_writing what = floats(true);
+    gather_file_target what = floats(true);
     gather_writer *writer;
     _exit(gather_writer_create(&what, &writer, NULL) == GATHER_OK ? 0 : 1);
   }
@@ -315,10 +327,10 @@ static void test_what_was_left_behind(void **state) {
 
 static void test_what_others_are_writing_stays(void **state) {
   failing_unnamed(1);
-  gather_writing what = floats(true);
+  gather_file_target what = floats(true);
   gather_writer *first;
   assert_int_equal(gather_writer_create(&what, &first, NULL), GATHER_OK);
-  memcpy(gather_writer_data(first), VALUES, sizeof VALUES);
+  memcpy(gather_writer_data_at(first, 0), VALUES, sizeof VALUES);
   assert_int_equal(write_bytes(true, NULL), GATHER_OK);
   failing_unnamed(0);
   assert_int_equal(write_bytes(true, NULL), GATHER_OK);
@@ -368,7 +380,7 @@ static void test_rename_that_fails_without_second_names(void **state) {
 static void test_race_without_second_names(void **state) {
   gather_error error;
   gather_writer *writer;
-  gather_writing what = floats(false);
+  gather_file_target what = floats(false);
   failing_unnamed(1);
   assert_int_equal(gather_writer_create(&what, &writer, &error), GATHER_OK);
   FILE *other = fopen(target, "w");
@@ -451,7 +463,7 @@ static void test_what_is_done_without(void **state) {
 /* A temporary name is somebody else's, or somebody else has just taken the new file for one that was left behind. */
 static void test_temporary_names_of_others(void **state) {
   char temporary[200];
-  gather_writing what = floats(true);
+  gather_file_target what = floats(true);
   gather_writer *writer;
   failing_unnamed(1);
   assert_int_equal(gather_writer_create(&what, &writer, NULL), GATHER_OK);
@@ -534,14 +546,14 @@ static void test_permissions_that_cannot_be_kept(void **state) {
 /* ---- other outputs */
 
 static gather_status write_to(int fd, gather_error *error) {
-  gather_writing what = floats(false);
+  gather_file_target what = floats(false);
   what.path = NULL;
   what.fd = fd;
   gather_writer *writer;
   gather_status status = gather_writer_create(&what, &writer, error);
   if (status != GATHER_OK) return status;
   assert_string_equal(gather_writer_temporary(writer), "");
-  memcpy(gather_writer_data(writer), VALUES, sizeof VALUES);
+  memcpy(gather_writer_data_at(writer, 0), VALUES, sizeof VALUES);
   return gather_writer_commit(writer, error);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/format/format.h"
+#include "support/open_file.h"
 #include "support/unit.h"
 
 /* A file of three bytes 1, 2, 3; its header is as short as it can be, so that data lies anywhere. */
@@ -28,7 +29,7 @@ static void test_bytes_at_any_address(void **state) {
   for (int shift = 0; shift < 8; shift++) {
     make_file(memory + shift);
     gather_file *file;
-    assert_int_equal(gather_file_from_memory(memory + shift, FILE_BYTES, NULL, &file, NULL), GATHER_OK);
+    assert_int_equal(file_open(file_in(memory + shift, FILE_BYTES, NULL), &file, NULL), GATHER_OK);
     assert_string_equal(gather_file_format(file), "npy");
     assert_int_equal(gather_file_len(file), 1);
     const gather_file_tensor *t = gather_file_at(file, 0);
@@ -47,18 +48,19 @@ static void test_arguments_that_are_null(void **state) {
   gather_error error;
   assert_int_equal(gather_file_open(NULL, &file, &error), GATHER_USAGE);
   assert_null(file);
-  assert_int_equal(gather_file_open("x", NULL, &error), GATHER_USAGE);
-  assert_int_equal(gather_file_open_with("x", NULL, NULL, &error), GATHER_USAGE);
-  assert_int_equal(gather_file_open_raw("x", NULL, NULL, &error), GATHER_USAGE);
-  assert_int_equal(gather_file_open_raw(NULL, NULL, &file, &error), GATHER_USAGE);
-  assert_int_equal(gather_file_raw_from_memory("abc", 3, NULL, NULL, &file, &error), GATHER_USAGE);
-  assert_int_equal(gather_file_raw_from_memory("abc", 3, NULL, NULL, NULL, &error), GATHER_USAGE);
-  assert_int_equal(gather_file_from_memory(NULL, 3, NULL, &file, &error), GATHER_USAGE);
-  assert_int_equal(gather_file_from_memory(NULL, 0, NULL, &file, &error), GATHER_FILE_MALFORMED);
+  assert_int_equal(file_open(file_at(NULL), &file, &error), GATHER_USAGE);
+  assert_null(file);
+  assert_int_equal(file_open(file_at("x"), NULL, &error), GATHER_USAGE);
+  assert_int_equal(file_open(file_in(NULL, 3, NULL), &file, &error), GATHER_USAGE);
+  assert_null(file);
+  assert_int_equal(file_open(file_in(NULL, 0, NULL), &file, &error), GATHER_FILE_MALFORMED);
   assert_string_equal(error.file, "memory");
-  assert_int_equal(gather_file_from_memory("abc", 3, NULL, NULL, &error), GATHER_USAGE);
+  assert_int_equal(file_open(file_in("abc", 3, NULL), NULL, &error), GATHER_USAGE);
   assert_int_equal(gather_writer_create(NULL, &writer, &error), GATHER_USAGE);
   assert_int_equal(gather_writer_create(NULL, NULL, &error), GATHER_USAGE);
+  const gather_file_target nothing = file_to("/nowhere/a.npy", NULL);
+  assert_int_equal(gather_writer_create(&nothing, &writer, &error), GATHER_USAGE);
+  assert_null(writer);
   assert_int_equal(gather_writer_check(NULL, &error), GATHER_USAGE);
   assert_int_equal(gather_writer_commit(NULL, &error), GATHER_USAGE);
   gather_writer_abort(NULL);
@@ -73,7 +75,7 @@ static void test_raw_descriptions_that_miss_something(void **state) {
                              {.type = "int8", .rank = 1, .shape = NULL},
                              {.type = "int8", .rank = -1, .shape = shape}};
   for (size_t i = 0; i < sizeof raws / sizeof *raws; i++) {
-    assert_int_equal(gather_file_raw_from_memory("abc", 3, NULL, &raws[i], &file, &error), GATHER_USAGE);
+    assert_int_equal(file_open_raw(file_in("abc", 3, NULL), &raws[i], &file, &error), GATHER_USAGE);
     assert_null(file);
   }
 }
@@ -84,7 +86,7 @@ static void test_the_only_tensor(void **state) {
   gather_file *file;
   const gather_file_tensor *t;
   gather_error error;
-  assert_int_equal(gather_file_from_memory(memory, sizeof memory, "a.npy", &file, NULL), GATHER_OK);
+  assert_int_equal(file_open(file_in(memory, sizeof memory, "a.npy"), &file, NULL), GATHER_OK);
   assert_int_equal(gather_file_find(file, NULL, &t, NULL), GATHER_OK);
   assert_ptr_equal(t, gather_file_at(file, 0));
   assert_int_equal(gather_file_find(file, "", &t, NULL), GATHER_OK);
@@ -174,7 +176,7 @@ static void test_files_beyond_4_gib(void **state) {
   const gather_raw raw = {.type = "int8", .rank = 1, .shape = shape, .offset = size - 3};
   gather_file *file;
   gather_error error;
-  gather_status status = gather_file_open_raw(path, &raw, &file, &error);
+  gather_status status = file_open_raw(file_at(path), &raw, &file, &error);
   const bool fits = sizeof(void *) > 4;
   const bool same = status == GATHER_OK && memcmp(gather_file_at(file, 0)->tensor.data, "xyz", 3) == 0;
   gather_file_close(file);
@@ -187,8 +189,9 @@ static void test_files_beyond_4_gib(void **state) {
 static void test_a_tensor_proto_that_is_just_too_large(void **state) {
   gather_error error;
   const int64_t shape[] = {INT32_MAX};
-  const gather_writing what = {.path = "/tmp/a.pb", .type = GATHER_TYPE_INT8, .rank = 1, .shape = shape};
-  assert_int_equal(gather_writer_check(&what, &error), GATHER_UNSUPPORTED);
+  const gather_writing what = {.type = GATHER_TYPE_INT8, .rank = 1, .shape = shape};
+  const gather_file_target target = file_to("/tmp/a.pb", &what);
+  assert_int_equal(gather_writer_check(&target, &error), GATHER_UNSUPPORTED);
   assert_string_equal(error.input, "output");
 }
 
@@ -199,7 +202,7 @@ static void test_safetensors_with_and_without_jansson(void **state) {
   for (size_t i = 0; i < 2; i++) {
     gather_file *file;
     gather_error error;
-    gather_status status = gather_file_from_memory(texts[i], sizes[i], "a", &file, &error);
+    gather_status status = file_open(file_in(texts[i], sizes[i], "a"), &file, &error);
 #ifdef GATHER_HAVE_JANSSON
     assert_int_equal(status, GATHER_OK);
     assert_string_equal(gather_file_format(file), "safetensors");
@@ -235,34 +238,67 @@ static void test_table_of_formats(void **state) {
       {"pb", "write", ".pb"},
 #endif
   };
-  assert_int_equal(gather_format_count(), sizeof rows / sizeof *rows);
-  for (size_t i = 0; i < gather_format_count(); i++) {
-    assert_string_equal(gather_format_name(i), rows[i][0]);
-    assert_string_equal(gather_format_abilities(i), rows[i][1]);
-    assert_string_equal(gather_format_extensions(i), rows[i][2]);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const gather_format_info *format = gather_format_at(i);
+    assert_non_null(format);
+    assert_string_equal(format->name, rows[i][0]);
+    assert_string_equal(format->abilities, rows[i][1]);
+    assert_string_equal(format->extensions, rows[i][2]);
   }
-  assert_null(gather_format_name(gather_format_count()));
-  assert_null(gather_format_abilities(gather_format_count()));
-  assert_null(gather_format_extensions(gather_format_count()));
+  assert_null(gather_format_at(sizeof rows / sizeof *rows));
 }
 
-/* Shorter options have defaults behind them; longer ones only zeros. */
-static void test_sizes_of_options(void **state) {
+/* A shorter source has defaults behind it; a longer one only zeros. */
+static void test_sizes_of_sources(void **state) {
   struct {
-    gather_file_options known;
+    gather_file_source known;
     char more[16];
-  } given = {.known = GATHER_FILE_OPTIONS_INIT};
+  } given = {.known = GATHER_FILE_SOURCE_INIT};
   gather_file *file;
   gather_error error;
-  const size_t sizes[] = {sizeof given.known, sizeof(size_t), sizeof given};
+  const size_t sizes[] = {sizeof given.known, offsetof(gather_file_source, memory), sizeof given};
+  given.known.path = "/nowhere";
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     given.known.size = sizes[i];
-    assert_int_equal(gather_file_open_with("/nowhere", &given.known, &file, &error), GATHER_FILE_NOT_FOUND);
+    assert_int_equal(gather_file_open(&given.known, &file, &error), GATHER_FILE_NOT_FOUND);
   }
+  given.known.size = sizeof(size_t); /* without a path */
+  assert_int_equal(gather_file_open(&given.known, &file, &error), GATHER_USAGE);
+  given.known.size = sizeof given;
   given.more[15] = 1;
-  assert_int_equal(gather_file_open_with("/nowhere", &given.known, &file, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_open(&given.known, &file, &error), GATHER_USAGE);
   given.known.size = 0;
-  assert_int_equal(gather_file_open_with("/nowhere", &given.known, &file, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_open(&given.known, &file, &error), GATHER_USAGE);
+}
+
+/* What contradicts itself. */
+static void test_sources_that_are_invalid(void **state) {
+  static const int64_t shape[] = {1};
+  static const gather_raw raw = {.type = "int8", .rank = 1, .shape = shape};
+  gather_file_source both = file_at("/nowhere"), twice = file_at("/nowhere"), negative = file_at("/nowhere");
+  gather_file *file;
+  gather_error error;
+  both.memory = "abc";
+  twice.raw = &raw;
+  twice.text = true;
+  negative.download_bytes = -1;
+  assert_int_equal(gather_file_open(&both, &file, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_open(&twice, &file, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_open(&negative, &file, &error), GATHER_USAGE);
+  assert_null(file);
+}
+
+/* The column of a text in memory, which need not be said to be text; and it may be freed. */
+static void test_text_in_memory(void **state) {
+  char text[] = "id,n\n7,1\n8,2\n";
+  gather_file_source source = file_in(text, sizeof text - 1, NULL);
+  gather_file *file;
+  source.text_column = "id";
+  assert_int_equal(gather_file_open(&source, &file, NULL), GATHER_OK);
+  memset(text, 0, sizeof text);
+  const int64_t *numbers = gather_file_at(file, 0)->tensor.data;
+  assert_true(numbers[0] == 7 && numbers[1] == 8);
+  gather_file_close(file);
 }
 
 /* What to write for the address of a page, which a test with a server of its own cannot have. */
@@ -295,7 +331,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_addresses_of_pages),
       cmocka_unit_test(test_bytes_at_any_address),
-      cmocka_unit_test(test_sizes_of_options),
+      cmocka_unit_test(test_sizes_of_sources),
+      cmocka_unit_test(test_sources_that_are_invalid),
+      cmocka_unit_test(test_text_in_memory),
       cmocka_unit_test(test_arguments_that_are_null),
       cmocka_unit_test(test_raw_descriptions_that_miss_something),
       cmocka_unit_test(test_the_only_tensor),

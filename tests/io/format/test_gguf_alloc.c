@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "io/format/failing_alloc.h"
+#include "support/open_file.h"
 
 /* Little-endian, version 3: three tensors, sorted neither by name nor by place, of which the last is of a type not known. */
 static uint8_t bytes[512];
@@ -46,7 +47,7 @@ static void make_file(void) {
 }
 
 static gather_status open_file(gather_file **file, gather_error *error) {
-  return gather_file_from_memory(bytes, size, "a.gguf", file, error);
+  return file_open(file_in(bytes, size, "a.gguf"), file, error);
 }
 
 static void look(const gather_file *file) {

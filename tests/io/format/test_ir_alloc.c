@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "io/format/failing_alloc.h"
+#include "support/open_file.h"
 
 /* A table that other names mean too, in a .bin that bytes in memory cannot have beside them; an empty one needs none. */
 static const char MODEL[] =
@@ -25,7 +26,7 @@ static const char MODEL[] =
     "</layers><edges/></net>";
 
 static gather_status open_model(gather_file **file, gather_error *error) {
-  return gather_file_from_memory(MODEL, sizeof MODEL - 1, "model.xml", file, error);
+  return file_open(file_in(MODEL, sizeof MODEL - 1, "model.xml"), file, error);
 }
 
 static void look_at_model(const gather_file *file) {

@@ -12,6 +12,7 @@
 #include "core/base/arena.h"
 #include "io/format/format.h"
 #include "io/format/sibling.c" /* all of it: its inside is looked at, too */
+#include "support/open_file.h"
 #include "support/unit.h"
 
 static char folder[64];
@@ -224,11 +225,11 @@ static void test_addresses_that_are_not_read(void **state) {
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_file *file = NULL;
     gather_error error;
-    assert_int_equal(gather_file_open(CASES[i].path, &file, &error), GATHER_FILE_NOT_FOUND);
+    assert_int_equal(file_open(file_at(CASES[i].path), &file, &error), GATHER_FILE_NOT_FOUND);
     assert_string_equal(error.file, CASES[i].shown ? CASES[i].shown : CASES[i].path);
     if (!CASES[i].words) assert_null(strchr(error.message, ';'));
     if (CASES[i].words && !strstr(error.message, CASES[i].words)) fail_msg("%s: %s", CASES[i].path, error.message);
-    assert_int_equal(gather_file_open(CASES[i].path, &file, NULL), GATHER_FILE_NOT_FOUND);
+    assert_int_equal(file_open(file_at(CASES[i].path), &file, NULL), GATHER_FILE_NOT_FOUND);
   }
 }
 
@@ -254,7 +255,7 @@ static void test_what_is_there(void **state) {
     (void)snprintf(path, sizeof path, "d/%s", FOLDERS[i].in_folder);
     assert_int_equal(mkdir("d", 0700), 0);
     put_file(path);
-    assert_int_equal(gather_file_open("d", &file, &error), GATHER_IO_ERROR);
+    assert_int_equal(file_open(file_at("d"), &file, &error), GATHER_IO_ERROR);
     if (!strstr(error.message, FOLDERS[i].words)) fail_msg("%s: %s", path, error.message);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir("d"), 0);
@@ -273,7 +274,7 @@ static void test_what_is_there(void **state) {
                {"loop", "cannot open it", GATHER_IO_ERROR},
                {"pipe/x", "cannot open it", GATHER_FILE_NOT_FOUND}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-    const gather_status status = gather_file_open(CASES[i].name, &file, &error);
+    const gather_status status = file_open(file_at(CASES[i].name), &file, &error);
     if (status != CASES[i].status || !strstr(error.message, CASES[i].words))
       fail_msg("%s: status %d: %s", CASES[i].name, (int)status, error.message);
     assert_null(file);

@@ -18,6 +18,7 @@
 #include "io/format/graph.h"
 #define MESSAGE_BYTES 100000
 #include "support/message.h"
+#include "support/open_file.h"
 
 static message table, node, graph, model;
 
@@ -52,7 +53,7 @@ static void make_model(void) {
 }
 
 static gather_status open_model(gather_file **file, gather_error *error) {
-  return gather_file_from_memory(model.bytes, model.size, "model", file, error);
+  return file_open(file_in(model.bytes, model.size, "model"), file, error);
 }
 
 static void look_at_model(const gather_file *file) {
@@ -73,7 +74,7 @@ static void test_a_model(void **state) {
 enum { FLOAT6E2M3 = 27 };
 
 static gather_status open_table(gather_file **file, gather_error *error) {
-  return gather_file_from_memory(table.bytes, table.size, "table", file, error);
+  return file_open(file_in(table.bytes, table.size, "table"), file, error);
 }
 
 static void look_at_six_bits(const gather_file *file) {
@@ -142,7 +143,9 @@ static int leave_folder(void **state) {
   return rmdir(folder);
 }
 
-static gather_status open_path(gather_file **file, gather_error *error) { return gather_file_open(path, file, error); }
+static gather_status open_path(gather_file **file, gather_error *error) {
+  return file_open(file_at(path), file, error);
+}
 
 static void look_at_missing(const gather_file *file) {
   gather_error error;

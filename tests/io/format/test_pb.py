@@ -6,7 +6,7 @@ import os
 import numpy as np
 import onnx
 import pytest
-from gather_files import LIB, P, Error, GatherError, String, check, fails_to_check, opened, write, writing
+from gather_files import LIB, Error, GatherError, String, check, create_writer, fails_to_check, opened, write, writing
 from onnx import numpy_helper
 from support.skip import skip_test
 from tensor_files import formats
@@ -77,9 +77,8 @@ def test_more_than_2_gib(tmp_path) -> None:
 
 
 def write_strings(what, texts: list[bytes]) -> None:
-    writer, error = P(), Error()
-    check(LIB.gather_writer_create(c.byref(what), c.byref(writer), c.byref(error)), error)
-    data = LIB.gather_writer_data(writer)
+    writer, error = create_writer(what), Error()
+    data = LIB.gather_writer_data_at(writer, 0)
     if texts:
         elements = (String * len(texts)).from_address(data)
         for i, text in enumerate(texts):
@@ -106,9 +105,8 @@ def test_strings_of_more_than_2_gib(tmp_path) -> None:
     text = (c.c_char * (1 << 20))()
     with pytest.raises(GatherError, match="2 GiB") as caught:
         what = writing(tmp_path / "a.pb", "string", (2048,))
-        writer, error = P(), Error()
-        check(LIB.gather_writer_create(c.byref(what), c.byref(writer), c.byref(error)), error)
-        elements = (String * 2048).from_address(LIB.gather_writer_data(writer))
+        writer, error = create_writer(what), Error()
+        elements = (String * 2048).from_address(LIB.gather_writer_data_at(writer, 0))
         for i in range(2048):
             elements[i] = String(c.cast(text, c.c_char_p), len(text))
         check(LIB.gather_writer_commit(writer, c.byref(error)), error)

@@ -223,11 +223,13 @@ static gather_status open_it(gather_file **file, gather_error *error) {
   static const int64_t SHAPE[] = {FAR + 3};
   static const gather_raw RAW = {.type = "uint8", .rank = 1, .shape = SHAPE};
   const char *url = CASES[now].url;
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.remote = &REMOTE;
-  if (strstr(url, ".raw")) return gather_file_open_raw_with(url, &RAW, &options, file, error);
-  if (strstr(url, ".csv")) return gather_file_open_text_with(url, "id", &options, file, error);
-  return gather_file_open_with(url, &options, file, error);
+  gather_file_source source = GATHER_FILE_SOURCE_INIT;
+  source.path = url;
+  source.remote = &REMOTE;
+  if (strstr(url, ".raw")) source.raw = &RAW;
+  source.text = strstr(url, ".csv") != NULL;
+  if (source.text) source.text_column = "id";
+  return gather_file_open(&source, file, error);
 }
 
 static gather_status open_and_download(gather_file **file, gather_error *error) {

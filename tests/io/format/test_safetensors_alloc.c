@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "io/format/failing_alloc.h"
+#include "support/open_file.h"
 
 /* Sorted neither by name nor by place; a dtype that is not known, of whole bytes and not. */
 static const char HEADER[] =
@@ -48,7 +49,7 @@ static void look_at_tensors(const gather_file *file) {
 }
 
 static gather_status open_memory(gather_file **file, gather_error *error) {
-  return gather_file_from_memory(bytes, sizeof bytes, "a.safetensors", file, error);
+  return file_open(file_in(bytes, sizeof bytes, "a.safetensors"), file, error);
 }
 
 static void test_one_file(void **state) {
@@ -89,7 +90,9 @@ static int leave_folder(void **state) {
   return rmdir(folder);
 }
 
-static gather_status open_path(gather_file **file, gather_error *error) { return gather_file_open(path, file, error); }
+static gather_status open_path(gather_file **file, gather_error *error) {
+  return file_open(file_at(path), file, error);
+}
 
 static void look_at_index(const gather_file *file) {
   gather_error error;
@@ -134,7 +137,7 @@ static gather_status open_long_texts(gather_file **file, gather_error *error) {
   content[0] = (uint8_t)((sizeof LONG_TEXTS - 1) & 255);
   content[1] = (uint8_t)((sizeof LONG_TEXTS - 1) >> 8);
   memcpy(content + 8, LONG_TEXTS, sizeof LONG_TEXTS - 1);
-  return gather_file_from_memory(content, sizeof content, "long.safetensors", file, error);
+  return file_open(file_in(content, sizeof content, "long.safetensors"), file, error);
 }
 
 static void look_at_long_texts(const gather_file *file) {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import safetensors as theirs
 import safetensors.numpy as written
-from gather_files import LIB, P, Error, GatherError, Writing, check, content, fails_to_check, write, writing
+from gather_files import LIB, P, Error, GatherError, Target, Writing, check, content, create_writer, fails_to_check, write, writing
 from tensor_files import formats, opened
 
 # The dtypes of safetensors 0.8, and the bits of an element.
@@ -95,10 +95,11 @@ def test_elements_become_little_endian(tmp_path) -> None:
 @pytest.mark.parametrize("fd", [False, True])
 def test_part_by_part(fd: bool, tmp_path) -> None:
     """More than fits: the header comes first, and then whatever is appended."""
-    array, path, writer, error = np.arange(1000, dtype=">u8"), tmp_path / "a.safetensors", P(), Error()
+    array, path, error = np.arange(1000, dtype=">u8"), tmp_path / "a.safetensors", Error()
     with open(tmp_path / "to.safetensors", "wb", buffering=0) as file:
         what = writing(None if fd else path, "uint64", (1000,), byte_swapped=True, format="safetensors", fd=file.fileno())
-        check(LIB.gather_writer_create_parts(c.byref(what), 1 << 16, c.byref(writer), c.byref(error)), error)
+        what.parts, what.window_bytes = True, 1 << 16
+        writer = create_writer(what)
         for first in range(0, 1000, 96):
             part = array[first:first + 96].tobytes()
             check(LIB.gather_writer_append(writer, part, len(part), c.byref(error)), error)
@@ -109,11 +110,13 @@ def test_part_by_part(fd: bool, tmp_path) -> None:
 # ---- several tensors
 
 
-def create_many(whats: list[Writing]) -> tuple[P, Error]:
-    array, writer, error = (Writing * max(len(whats), 1))(*whats), P(), Error()
-    status = LIB.gather_writer_check_many(array, len(whats), c.byref(error))
+def create_many(whats: list[Target]) -> P:
+    target = Target.from_buffer_copy(whats[0] if whats else writing("a.safetensors", "int8", (1,)))
+    array, writer, error = (Writing * max(len(whats), 1))(*(what.tensors[0] for what in whats)), P(), Error()
+    target.tensors, target.count = array, len(whats)
+    status = LIB.gather_writer_check(c.byref(target), c.byref(error))
     checked = GatherError(error).status if status else None
-    status = LIB.gather_writer_create_many(array, len(whats), c.byref(writer), c.byref(error))
+    status = LIB.gather_writer_create(c.byref(target), c.byref(writer), c.byref(error))
     assert checked == (GatherError(error).status if status else None)
     check(status, error)
     return writer

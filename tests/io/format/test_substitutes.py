@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import remote_files
-from gather_files import LIB, Error, GatherError, P, check, opened_raw
+from gather_files import GatherError, open_source, opened_raw, source_of
 from onnx_files import graph, model
 from support.http_server import HttpServer
 from support.skip import skip_test
@@ -93,12 +93,9 @@ def test_as_text(substitute, column, tmp_path) -> None:
     content, words = substitute
     (tmp_path / "ids.csv").write_bytes(content)
     for from_memory in (False, True):
-        file, error = P(), Error()
+        source = content if from_memory else tmp_path / "ids.csv"
         with pytest.raises(GatherError) as caught:
-            if from_memory:
-                check(LIB.gather_file_text_from_memory(content, len(content), b"ids", column, file, error), error)
-            else:
-                check(LIB.gather_file_open_text(os.fsencode(tmp_path / "ids.csv"), column, file, error), error)
+            open_source(source_of(source, text=True, text_column=column))
         refused(caught.value, words)
 
 
@@ -341,9 +338,8 @@ NAMES = [
 @pytest.mark.parametrize("name, words", NAMES)
 def test_names_like_urls(name, words, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = P(), Error()
     with pytest.raises(GatherError) as caught:
-        check(LIB.gather_file_open_text(name.encode(), b"", text[0], text[1]), text[1])
+        open_source(source_of(name, text=True, text_column=b""))
     raw = pytest.raises(GatherError, opened_raw(name, "uint8", (3,)).__enter__)
     for error in (complaint(name), caught.value, raw.value):
         assert error.status == "file_not_found" and error.file == name.replace("c@", "")  # a user is not shown

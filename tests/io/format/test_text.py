@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import ctypes as c
 import io
 import os
 import random
@@ -11,18 +10,14 @@ import threading
 
 import numpy as np
 import pytest
-from gather_files import LIB, P, Error, GatherError, check, content
+from gather_files import LIB, GatherError, content, open_source, source_of
 
 
 def numbers(source, column: str | None = None) -> list[int]:
     """The numbers in a file or in bytes; both ways of opening bytes must agree."""
-    file, error = P(), Error()
     name = None if column is None else column.encode()
-    if isinstance(source, bytes):
-        status = LIB.gather_file_text_from_memory(source, len(source), b"i.txt", name, c.byref(file), c.byref(error))
-    else:
-        status = LIB.gather_file_open_text(os.fsencode(source), name, c.byref(file), c.byref(error))
-    check(status, error)
+    more = {"name": b"i.txt"} if isinstance(source, bytes) else {}
+    file = open_source(source_of(source, text=True, text_column=name, **more))
     tensor = LIB.gather_file_at(file, 0).contents
     assert LIB.gather_file_format(file) == (b"csv" if column else b"text") and tensor.type_name == b"int64"
     found = np.frombuffer(content(tensor), np.int64).tolist()

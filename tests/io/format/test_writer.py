@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gather_files import LIB, P, Error, GatherError, check, fails_to_check, write, writing
+from gather_files import LIB, P, Error, GatherError, check, create_writer, fails_to_check, write, writing
 from unprivileged import unprivileged_folder
 
 from support.outputs import being_written, has_unnamed_files, temporary_names
@@ -28,9 +28,8 @@ def complaint_of(what, content: bytes = CONTENT) -> GatherError:
 
 
 def create(what) -> tuple[P, int]:
-    writer, error = P(), Error()
-    check(LIB.gather_writer_create(c.byref(what), c.byref(writer), c.byref(error)), error)
-    return writer, LIB.gather_writer_data(writer)
+    writer = create_writer(what)
+    return writer, LIB.gather_writer_data_at(writer, 0)
 
 
 def test_nothing_is_seen_before_commit_and_nothing_stays_after_abort(tmp_path) -> None:
@@ -250,9 +249,8 @@ def test_in_memory_and_without_waiting_for_a_disk() -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         for sync in (True, False):
             for replace in (False, True):
-                what = writing(Path(folder) / f"{sync}.npy", "float32", (3,), replace=replace)
+                what = writing(Path(folder) / f"{sync}.npy", "float32", (3,), replace=replace, no_sync=not sync)
                 writer, data = create(what)
-                LIB.gather_writer_set_sync(writer, sync)
                 c.memmove(data, CONTENT, 12)
                 check(LIB.gather_writer_commit(writer, None), Error())
                 assert np.load(Path(folder) / f"{sync}.npy").tolist() == [0, 1, 2]

@@ -5,21 +5,19 @@ import os
 import stat
 
 import pytest
-from gather_files import LIB, Error, GatherError, P, check
+from gather_files import LIB, Error, GatherError, check, create_writer, target_of
 
 from support.outputs import being_written
 
 
 def create(path, size: int, replace: bool = False):
-    writer, error = P(), Error()
-    check(LIB.gather_writer_create_bytes(os.fsencode(path), replace, size, c.byref(writer), c.byref(error)), error)
-    return writer
+    return create_writer(target_of(path, replace=replace, bytes=size))
 
 
 def write(path, content: bytes, replace: bool = False) -> None:
     writer, error = create(path, len(content), replace), Error()
     assert [os.path.getsize(file) for file in being_written(path.parent)] == [len(content)]
-    data = LIB.gather_writer_data(writer)
+    data = LIB.gather_writer_data_at(writer, 0)
     assert bool(data) == bool(content)
     if content:
         assert c.string_at(data, len(content)) == bytes(len(content))
@@ -59,7 +57,7 @@ def test_wrong_calls(tmp_path) -> None:
         with pytest.raises(GatherError) as caught:
             create(path, size, replace=True)
         assert caught.value.status == status, (path, size)
-    error = Error()
-    assert LIB.gather_writer_create_bytes(None, False, 1, c.byref(P()), c.byref(error)) == error.status
-    assert LIB.gather_writer_create_bytes(b"a", False, 1, None, c.byref(error)) == error.status
+    with pytest.raises(GatherError, match="io_error"):
+        create(None, 1)  # neither a path nor a descriptor
+    assert LIB.gather_writer_create(c.byref(target_of(tmp_path / "a", bytes=1)), None, c.byref(error := Error())) == error.status
     assert os.listdir(tmp_path) == []

@@ -8,7 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from gather_files import LIB, P, Error, GatherError, check, write, writing
+from gather_files import LIB, P, Error, GatherError, check, create_writer, target_of, write, writing
 
 MIB = 1 << 20
 
@@ -16,9 +16,8 @@ from support.outputs import being_written
 
 
 def create(what, window: int = 0) -> P:
-    writer, error = P(), Error()
-    check(LIB.gather_writer_create_parts(c.byref(what), window, c.byref(writer), c.byref(error)), error)
-    return writer
+    what.parts, what.window_bytes = True, window
+    return create_writer(what)
 
 
 def append(writer, part: bytes, size: int | None = None) -> None:
@@ -44,7 +43,7 @@ def test_the_file_is_that_of_one_piece(tmp_path, extension, window) -> None:
         whole, parts = tmp_path / f"whole{swapped}.{extension}", tmp_path / f"parts{swapped}.{extension}"
         write(writing(whole, "float32", shape, byte_swapped=swapped), content)
         writer = create(writing(parts, "float32", shape, byte_swapped=swapped), window)
-        assert LIB.gather_writer_data(writer) is None
+        assert LIB.gather_writer_data_at(writer, 0) is None
         for part in parts_of(content, 999_996):
             append(writer, part)
         commit(writer)
@@ -57,6 +56,14 @@ def test_no_elements(tmp_path, extension) -> None:
         what = writing(tmp_path / f"{name}.{extension}", "float32", (0, 3))
         commit(create(what)) if write_parts else write(what, b"")
     assert (tmp_path / f"parts.{extension}").read_bytes() == (tmp_path / f"whole.{extension}").read_bytes()
+
+
+def test_plain_bytes(tmp_path) -> None:
+    writer = create(target_of(tmp_path / "a.svg", bytes=5))
+    append(writer, b"<sv")
+    append(writer, b"g>")
+    commit(writer)
+    assert (tmp_path / "a.svg").read_bytes() == b"<svg>"
 
 
 def test_a_descriptor_gets_each_part_at_once() -> None:
@@ -105,8 +112,7 @@ def test_wrong_calls(tmp_path) -> None:
         with pytest.raises(GatherError, match="usage"):
             append(writer, part, size)
     LIB.gather_writer_abort(writer)
-    other, error = P(), Error()
-    check(LIB.gather_writer_create(c.byref(writing(tmp_path / "a.bin", "uint8", (2,))), c.byref(other), c.byref(error)), error)
+    other = create_writer(writing(tmp_path / "a.bin", "uint8", (2,)))
     with pytest.raises(GatherError, match="usage"):
         append(other, bytes(2))
     LIB.gather_writer_abort(other)

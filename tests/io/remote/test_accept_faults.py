@@ -16,6 +16,7 @@ from support import http_faults as faults
 from support.http_addresses import Signed
 from support.http_messages import Request
 from support.http_server import HttpServer
+from support.refusal import refuses
 from support.relay import Relay
 from taking import Asked, Command, Known, Outcome, Package
 
@@ -294,5 +295,4 @@ def test_the_judge_sees_wrong_bytes(take):
     with HttpServer({PATH: KNOWN.content}) as server:
         server.fault(faults.other_bytes(8), times=1, when=of_rows)
         outcome = take(server.url(PATH), ids, ASKED)
-        with pytest.raises(AssertionError):
-            judge(outcome, ids, ROWS, server.url(PATH))
+        refuses(AssertionError, judge, outcome, ids, ROWS, server.url(PATH))

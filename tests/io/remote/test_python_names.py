@@ -9,14 +9,10 @@ import os
 import numpy as np
 import pytest
 from support.http_server import HttpServer
+from support.numpy_files import npy
+from support.refusal import refuses
 
 DATA = np.arange(400_000 * 4, dtype=np.float32).reshape(400_000, 4)
-
-
-def npy(array: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    np.save(out, array)
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -65,8 +61,7 @@ def test_shuffle_reads_local_files(server, tmp_path) -> None:
     np.save(tmp_path / "t.npy", DATA[:3])
     url, local, output = server.url("/a.npy"), tmp_path / "t.npy", tmp_path / "s.npy"
     for source, to in ((url, output), ([local, url], output), (local, "s3://bucket/s.npy")):
-        with pytest.raises(libgather.GatherNotSupportedError, match="local files"):
-            libgather.shuffle(source, to)
+        refuses(libgather.GatherNotSupportedError, libgather.shuffle, source, to, says="local files")
     assert server.requests == 0 and not output.exists()
 
 
@@ -80,10 +75,8 @@ def test_ids(server) -> None:
     assert libgather.read_ids(f"{base}/ids.csv:b").tolist() == [2, 4]
     assert libgather.read_ids(f"{base}/m.npz:other").tolist() == [0, 1, 2]
     assert server.requests == 5  # the directory of the .npz is at its end
-    with pytest.raises(libgather.GatherNameError, match="no such column 'c'"):
-        libgather.read_ids(f"{base}/ids.csv:c")
-    with pytest.raises(libgather.GatherFileError, match="404"):
-        libgather.read_ids(f"{base}/gone.npy?secret=1")
+    refuses(libgather.GatherNameError, libgather.read_ids, f"{base}/ids.csv:c", says="no such column 'c'")
+    refuses(libgather.GatherFileError, libgather.read_ids, f"{base}/gone.npy?secret=1", says="404")
 
 
 def test_tables(server) -> None:
@@ -110,5 +103,4 @@ def test_models(server) -> None:
     model = libgather.Model(server.url("/m.onnx"))
     assert model.source == server.url("/m.onnx") and server.body_bytes < DATA.nbytes
     assert [node.verdict for node in model.check()] == ["ok"]
-    with pytest.raises(libgather.GatherNotSupportedError, match="are remote and were not downloaded"):
-        model.run({})
+    refuses(libgather.GatherNotSupportedError, model.run, {}, says="are remote and were not downloaded")

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from support.http_server import HttpServer
+from support.refusal import refuses
 from support.relay import Relay, program
 
 DATA = bytes(range(256)) * 4000
@@ -62,8 +63,7 @@ def test_bytes_and_counts(server):
         assert (counts.connections, counts.peak, counts.refused) == (3, 3, 0) and counts.down > 2_700_000
         relay.drop_connections()
         for client in clients:
-            with pytest.raises(ConnectionResetError):
-                client.more()
+            refuses(ConnectionResetError, client.more)
 
 
 def test_delay_and_handshake(server):
@@ -107,8 +107,7 @@ def test_mute(server):
         while len(client.received) <= 4000:
             assert client.more()
         client.socket.settimeout(0.3)
-        with pytest.raises(TimeoutError):
-            client.receive()
+        refuses(TimeoutError, client.receive)
         assert 4000 < len(client.received) < 5000
         client.socket.close()
         assert relay.process.poll() is None

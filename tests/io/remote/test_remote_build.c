@@ -15,6 +15,7 @@
 #include "gather/table.h"
 #include "io/remote/origin.h"
 #include "io/remote/remote_client.h"
+#include "support/open_file.h"
 
 static const char *const URLS[] = {"https://127.0.0.1:9/x.npy", "http://127.0.0.1:9/x.npy", "s3://bucket/x.npy",
                                    "hf://owner/repo/x.npy"};
@@ -59,10 +60,10 @@ static void test_files_and_tables(void **state) {
     gather_error error;
     gather_file *file = NULL;
     gather_table *table = NULL;
-    gather_file_options of_file = GATHER_FILE_OPTIONS_INIT;
+    gather_file_source source = file_at(URLS[i]);
     gather_table_options of_table = GATHER_TABLE_OPTIONS_INIT;
-    of_file.remote = of_table.remote = &WANTED;
-    refused(gather_file_open_with(URLS[i], &of_file, &file, &error), &error, why, NAMES[i]);
+    source.remote = of_table.remote = &WANTED;
+    refused(gather_file_open(&source, &file, &error), &error, why, NAMES[i]);
     assert_null(file);
     refused(gather_table_open(URLS[i], &of_table, &table, &error), &error, why, NAMES[i]);
     assert_null(table);
@@ -100,7 +101,7 @@ static void test_names(void **state) {
   for (int i = 0; i < COUNT; i++) {
     gather_error error;
     gather_file *file = NULL;
-    assert_int_equal(gather_file_open_with(URLS[i], NULL, &file, &error), GATHER_FILE_NOT_FOUND);
+    assert_int_equal(file_open(file_at(URLS[i]), &file, &error), GATHER_FILE_NOT_FOUND);
   }
 }
 

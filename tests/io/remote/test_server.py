@@ -6,7 +6,6 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
-import threading
 import time
 
 import pytest
@@ -15,7 +14,9 @@ from support.http_addresses import Signed
 from support.http_content import Made
 from support.http_messages import date
 from support.http_server import HttpServer
+from support.refusal import refuses
 from support.skip import skip_test
+from support.threads import together
 
 DATA = bytes(range(256)) * 40
 
@@ -142,15 +143,13 @@ def test_rules(server):
 @pytest.mark.parametrize("count", [0, 5])
 def test_cut(server, count, reset):
     server.fault(faults.cut(count, reset))
-    with pytest.raises((http.client.IncompleteRead, ConnectionResetError)) as caught:
-        get(server)
-    assert reset or len(caught.value.partial) == count
+    error = refuses((http.client.IncompleteRead, ConnectionResetError), get, server)
+    assert reset or len(error.partial) == count
 
 
 def test_reset_and_cut_header(server):
     server.fault(faults.reset(), times=1)
-    with pytest.raises((ConnectionResetError, http.client.RemoteDisconnected)):
-        get(server)
+    refuses((ConnectionResetError, http.client.RemoteDisconnected), get, server)
     server.fault(faults.cut_header(20), times=1)
     assert by_hand(server, b"GET /a HTTP/1.1\r\n\r\n") == b"HTTP/1.1 200 OK\r\nCon"
 
@@ -202,8 +201,7 @@ def test_wrong_answers(server):
     assert faulty(faults.content_range(total=5))[1]["Content-Range"] == "bytes 100-199/5"
     assert faulty(faults.other_bytes(1))[2] == DATA[101:201]
     assert faulty(faults.length(-10))[2] == DATA[100:190] and faulty(faults.length(3))[2] == DATA[100:200] + b"\xee" * 3
-    with pytest.raises(http.client.IncompleteRead):
-        faulty(faults.length(-10, header_says=False))
+    refuses(http.client.IncompleteRead, faulty, faults.length(-10, header_says=False))
     assert faulty(faults.no_length())[2] == DATA[100:200]
     assert faulty(faults.chunked(7))[2] == DATA[100:200]
     status, headers, body = faulty(faults.as_multipart())
@@ -224,11 +222,9 @@ def test_close_after_answer(server):
 
 def test_garbage_and_endless_headers(server):
     server.fault(faults.garbage(), times=1)
-    with pytest.raises(http.client.BadStatusLine):
-        get(server)
+    refuses(http.client.BadStatusLine, get, server)
     server.fault(faults.endless_headers())
-    with pytest.raises((http.client.LineTooLong, http.client.HTTPException)):
-        get(server)
+    refuses((http.client.LineTooLong, http.client.HTTPException), get, server)
 
 
 def test_signed_addresses():
@@ -248,8 +244,7 @@ def test_peak_and_dropped_connections(server):
     assert (server.connections, server.peak) == (5, 5)
     server.drop_connections()
     for client in clients:
-        with pytest.raises(ConnectionResetError):
-            client.recv(1)
+        refuses(ConnectionResetError, client.recv, 1)
         client.close()
     deadline = time.monotonic() + 20
     while server.opened and time.monotonic() < deadline:
@@ -267,11 +262,7 @@ def test_many_threads(server):
             if get(server, range_=f"bytes={first}-{first + 9}")[2] != DATA[first : first + 10]:
                 wrong.append(first)
 
-    threads = [threading.Thread(target=some, args=(i,)) for i in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    together(some, range(8))
     assert not wrong and server.requests == 160
 
 
@@ -283,8 +274,7 @@ def test_tls(authority):
         assert client.getresponse().read() == DATA[5:8]
         client.close()
         assert server.url("/a") == f"https://localhost:{server.port}/a"
-        with pytest.raises(ssl.SSLCertVerificationError):
-            http.client.HTTPSConnection("localhost", server.port, timeout=20).request("GET", "/a")
+        refuses(ssl.SSLCertVerificationError, http.client.HTTPSConnection("localhost", server.port, timeout=20).request, "GET", "/a")
 
 
 def test_ipv6():

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.http_server import HttpServer
 from support.quantised_files import MAKERS, part, safetensors
+from support.refusal import refuses
 from support.skip import skip_test
 
 try:
@@ -64,9 +65,8 @@ def compare(server: HttpServer, folder: Path, name: str, tensor: str = "", **opt
         out = np.empty_like(np.asarray(here.take(ids)))
         there.submit(ids, out=out).wait()
         assert (bits(out) == bits(np.asarray(here.take(ids)))).all()
-        with pytest.raises(libgather.GatherIndexError) as caught:
-            there.take([0, here.rows])
-        assert caught.value.status == "index_out_of_range"
+        error = refuses(libgather.GatherIndexError, there.take, [0, here.rows])
+        assert error.status == "index_out_of_range"
         stats = there.stats()
         assert stats.rows_resident == 0 and stats.rows == stats.rows_cached + stats.rows_read
         assert stats.remote.requests == server.requests and stats.remote.bytes_useful == stats.bytes_useful
@@ -100,8 +100,7 @@ def test_safetensors(server, tmp_path):
     (tmp_path / "model.safetensors").write_bytes(safetensors(tensors))
     compare(server, tmp_path, "model.safetensors", "a/b:0")
     compare(server, tmp_path, "model.safetensors", "second")
-    with pytest.raises(libgather.GatherNameError):
-        libgather.open(server.url("/model.safetensors") + ":third")
+    refuses(libgather.GatherNameError, libgather.open, server.url("/model.safetensors") + ":third")
 
 
 def test_sharded_safetensors(server, tmp_path):
@@ -156,8 +155,7 @@ def test_parts(server, tmp_path):
         ids = np.random.default_rng(1).integers(0, 308, 250)
         assert (bits(table[ids]) == bits(np.concatenate(arrays)[ids])).all()
         assert [part.rows for part in table.parts] == [7, 300, 1] and server.peak <= 4
-    with pytest.raises(libgather.GatherNotSupportedError, match="all URLs or all local"):
-        libgather.open([server.url("/0.npy"), tmp_path / "1.npy"])
+    refuses(libgather.GatherNotSupportedError, libgather.open, [server.url("/0.npy"), tmp_path / "1.npy"], says="all URLs or all local")
 
 
 def test_tuples(server, tmp_path):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pickle
@@ -16,7 +15,10 @@ import numpy as np
 import pytest
 from support import http_faults as faults
 from support.http_server import HttpServer
+from support.numpy_files import npy
+from support.refusal import refuses
 from support.skip import skip_test
+from support.threads import together
 
 try:
     import libgather
@@ -27,12 +29,6 @@ ROWS, WIDTH = 20_000, 64
 TABLE = np.random.default_rng(1).integers(0, 256, (ROWS, WIDTH), np.uint8)
 QUICK = {"connections": 4, "timeout": 6, "retries": 1}
 pytestmark = pytest.mark.usefixtures("remote_build")
-
-
-def npy(array: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
 
 
 HEAD = len(npy(TABLE)) - TABLE.nbytes
@@ -115,11 +111,7 @@ def test_threads_share_the_connections(server):
                 if not (table[ids] == TABLE[ids]).all():
                     wrong.append(seed)
 
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(work, range(6))
         assert not wrong and server.peak <= 4 and table.stats().remote.in_flight_peak <= 4
 
 
@@ -140,8 +132,7 @@ def test_cancelled_jobs(server):
         time.sleep(0.2)
         begin = time.monotonic()
         job.cancel()
-        with pytest.raises(libgather.GatherCancelledError):
-            job.wait()
+        refuses(libgather.GatherCancelledError, job.wait)
         assert time.monotonic() - begin < 10
         server.no_faults()
         ids = ids_of(20)
@@ -216,12 +207,10 @@ def test_indices_come_first(server):
 
 def test_engines(server, tmp_path):
     for engine in ("mmap", "pread", "uring"):
-        with pytest.raises(libgather.GatherValueError, match="URLs are read by http"):
-            opened(server, engine=engine)
+        refuses(libgather.GatherValueError, opened, server, engine=engine, says="URLs are read by http")
     assert opened(server, engine="http").stats().engine == "http"
     np.save(tmp_path / "x.npy", TABLE[:4])
-    with pytest.raises(libgather.GatherValueError, match="engine http"):
-        libgather.open(tmp_path / "x.npy", engine="http")
+    refuses(libgather.GatherValueError, libgather.open, tmp_path / "x.npy", engine="http", says="engine http")
     assert libgather.info()["engines"]["http"] is None
 
 
@@ -229,11 +218,9 @@ def test_options(server, tmp_path):
     for wrong, kind in (({"conections": 4}, TypeError), ({"gap": "many"}, ValueError), ({"connections": 5000}, ValueError),
                         ({"timeout": -1}, ValueError), ({"cache_bytes": 4096}, ValueError), ({"region": 4}, TypeError),
                         (5, TypeError)):  # fmt: skip
-        with pytest.raises(kind):
-            libgather.open(server.url("/t.npy"), remote=wrong)
+        refuses(kind, libgather.open, server.url("/t.npy"), remote=wrong)
     np.save(tmp_path / "x.npy", TABLE[:4])
-    with pytest.raises(ValueError, match="there is none"):
-        libgather.open(tmp_path / "x.npy", remote={})
+    refuses(ValueError, libgather.open, tmp_path / "x.npy", remote={}, says="there is none")
 
 
 def test_tokens_of_the_hub_stay_there(server, monkeypatch):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -16,12 +15,6 @@ from support.s3_server import KEY_ID, SECRET
 from support.skip import skip_test
 
 VARIABLES = ("AWS_", "HF_", "XDG_CACHE_HOME", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "HUGGING")
-
-
-def npy(array: numpy.ndarray) -> bytes:
-    stream = io.BytesIO()
-    numpy.save(stream, array)
-    return stream.getvalue()
 
 
 class Gather:

@@ -8,14 +8,15 @@ import json
 import os
 import signal
 import subprocess
-import threading
 from pathlib import Path
 
 import numpy
 import pytest
-from conftest import Gather, npy
+from conftest import Gather
+from support.numpy_files import npy
 from support.s3_server import S3Server
 from support.skip import skip_test
+from support.threads import together
 
 ROWS = 100000
 TABLE = numpy.arange(ROWS * 32, dtype="f4").reshape(ROWS, 32)
@@ -130,11 +131,7 @@ def test_two_processes(gather: Gather) -> None:
                 if done.returncode or not numpy.array_equal(numpy.load(output), (TABLE if number % 2 == 0 else -TABLE)[IDS]):
                     failures.append((number, turn, done.stderr))
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(work, range(3))
         assert failures == []
         assert (cache_of(gather) / "gather-blocks").stat().st_size <= 6 * MIB
 

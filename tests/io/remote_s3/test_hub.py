@@ -7,8 +7,9 @@ import json
 
 import numpy
 import pytest
-from conftest import Gather, npy
+from conftest import Gather
 from support.hub_server import TOKEN, HubServer
+from support.numpy_files import npy
 
 TABLE = numpy.arange(50000 * 32, dtype="f4").reshape(50000, 32)
 DATA, OTHER = npy(TABLE), npy(-TABLE)

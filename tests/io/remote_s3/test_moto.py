@@ -9,7 +9,9 @@ import logging
 
 import numpy
 import pytest
-from conftest import Gather, npy
+from conftest import Gather
+from support.numpy_files import npy
+from support.refusal import refuses
 from support.s3_server import KEY_ID, SECRET, S3Server
 from support.skip import skip_test
 from test_s3 import DATA, KEYS, TABLE
@@ -93,8 +95,7 @@ def test_an_object_that_is_replaced(gather: Gather, moto: Moto, monkeypatch) -> 
         with libgather.open("s3://bucket/replaced.npy", cache=0) as table:
             assert numpy.array_equal(table.take([4000]), TABLE[[4000]])
             moto.put("replaced.npy", npy(-TABLE))
-            with pytest.raises(libgather.GatherFileError, match="s3://bucket/replaced.npy.*412"):
-                table.take([4000])
+            refuses(libgather.GatherFileError, table.take, [4000], says="s3://bucket/replaced.npy.*412")
     finally:
         moto.client.delete_object(Bucket="bucket", Key="replaced.npy")
 

@@ -9,8 +9,9 @@ import sys
 
 import numpy
 import pytest
-from conftest import Gather, npy
+from conftest import Gather
 from support.hub_server import TOKEN, HubServer
+from support.numpy_files import npy
 from support.s3_server import KEY_ID, SECRET, Refusal, S3Server
 
 TABLE = numpy.arange(3000 * 32, dtype="f4").reshape(3000, 32)

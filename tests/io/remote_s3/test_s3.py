@@ -7,7 +7,8 @@ import json
 
 import numpy
 import pytest
-from conftest import Gather, npy
+from conftest import Gather
+from support.numpy_files import npy
 from support.s3_server import KEY_ID, SECRET, Refusal, S3Server
 
 TABLE = numpy.arange(5000 * 32, dtype="f4").reshape(5000, 32)

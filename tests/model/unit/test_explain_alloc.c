@@ -68,11 +68,8 @@ static gather_status write_check(const gather_check *check, gather_error *error)
 static gather_status use_check(const void *context, gather_error *error) {
   (void)context;
   gather_check *check = NULL;
-  char *text = NULL;
   gather_status status = gather_model_check(model, NULL, &check, error);
   if (status == GATHER_OK) status = write_check(check, error);
-  if (status == GATHER_OK) status = gather_model_not_checked_text(model, &text, error);
-  gather_text_free(text);
   gather_check_destroy(check);
   return status;
 }

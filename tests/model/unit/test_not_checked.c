@@ -22,9 +22,9 @@ static gather_model *model_of(const gather_graph_file *file) {
 /* One operator with that many nodes; NULL: none. */
 static void assert_only(const gather_graph_file *file, const char *op, int64_t nodes) {
   gather_model *model = model_of(file);
-  assert_int_equal(gather_model_not_checked_count(model), op != NULL);
-  if (op) assert_string_equal(gather_model_not_checked_op(model, 0), op);
-  assert_int_equal(gather_model_not_checked_nodes(model, 0), nodes);
+  assert_int_equal(gather_model_describe(model)->not_checked_count, op != NULL);
+  if (op) assert_string_equal(gather_model_describe(model)->not_checked[0].op, op);
+  assert_int_equal(gather_model_describe(model)->not_checked[0].nodes, nodes);
   gather_model_close(model);
 }
 
@@ -101,15 +101,11 @@ static void nodes_in_every_graph(void **state) {
   nodes[1].attributes = &attribute;
   nodes[1].attribute_count = 1;
   gather_model *model = model_of(&file);
-  assert_int_equal(gather_model_not_checked_count(model), 2);
-  assert_string_equal(gather_model_not_checked_op(model, 0), "MaxUnpool");
-  assert_int_equal(gather_model_not_checked_nodes(model, 0), 3);
-  assert_string_equal(gather_model_not_checked_op(model, 1), "ScatterND");
-  assert_int_equal(gather_model_not_checked_nodes(model, 1), 1);
-  assert_null(gather_model_not_checked_op(model, 2));
-  assert_null(gather_model_not_checked_op(model, -1));
-  assert_int_equal(gather_model_not_checked_nodes(model, 2), 0);
-  assert_int_equal(gather_model_not_checked_nodes(model, -1), 0);
+  assert_int_equal(gather_model_describe(model)->not_checked_count, 2);
+  assert_string_equal(gather_model_describe(model)->not_checked[0].op, "MaxUnpool");
+  assert_int_equal(gather_model_describe(model)->not_checked[0].nodes, 3);
+  assert_string_equal(gather_model_describe(model)->not_checked[1].op, "ScatterND");
+  assert_int_equal(gather_model_describe(model)->not_checked[1].nodes, 1);
   gather_model_close(model);
 }
 
@@ -136,7 +132,7 @@ static void calls_that_are_no_gathers(void **state) {
     file.functions = &function;
     file.function_count = functions;
     gather_model *model = model_of(&file);
-    assert_int_equal(gather_model_node_count(model), 2 - functions);
+    assert_int_equal(gather_model_describe(model)->node_count, 2 - functions);
     gather_model_close(model);
   }
 }

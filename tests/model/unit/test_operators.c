@@ -57,7 +57,7 @@ static bool in_models(const gather_op *op) { return strcmp(op->dialect, "stableh
 static void runtimes_know_every_operator(void **state) {
   (void)state;
   for (size_t r = 0; r < COUNT(reads_ir); r++)
-    for (size_t i = 0; i < gather_op_count(); i++) {
+    for (size_t i = 0; gather_op_at(i); i++) {
       const gather_op *op = gather_op_at(i);
       bool reads = in_models(op) && (strcmp(op->dialect, "openvino") != 0 || reads_ir[r]), found = false;
       for (size_t k = 0; k < COUNT(behaviours); k++)
@@ -70,7 +70,7 @@ static void runtimes_know_every_operator(void **state) {
 
 static void models_infer_every_operator(void **state) {
   (void)state;
-  for (size_t i = 0; i < gather_op_count(); i++) {
+  for (size_t i = 0; gather_op_at(i); i++) {
     const gather_family_info *family = gather_family_get(gather_op_at(i)->family);
     const bool decodes = strcmp(gather_op_at(i)->name, "GatherBlockQuantized") == 0;
     const char *function = family->function ? family->function : decodes ? "block_quantized" : "gather";

@@ -105,7 +105,6 @@ static void several_outputs_in_any_order(void **state) {
   begin(&w, nodes, 2, outputs, 3);
   assert_status(run(&w, NULL, NULL, 0), GATHER_OK);
   assert_string_equal(w.failed, "");
-  assert_int_equal(gather_model_result_count(w.result), 3);
   gives(&w, 0, "z", wanted, 2);
   gives(&w, 1, "rows", ROWS, 4);
   gives(&w, 2, "y", wanted, 2);
@@ -123,7 +122,7 @@ static void no_nodes(void **state) {
   end(&w);
   begin(&w, NULL, 0, NULL, 0);
   assert_status(run(&w, NULL, NULL, 0), GATHER_OK);
-  assert_int_equal(gather_model_result_count(w.result), 0);
+  assert_null(gather_model_result_at(w.result, 0));
   end(&w);
   begin(&w, NULL, 0, OUT("nobody"), 1);
   fails(&w, NULL, GATHER_FILE_MALFORMED, "", "'nobody'");

@@ -463,7 +463,7 @@ static gather_status use_case(const void *context, gather_error *error) {
   graph_text_read(&t, c->dialect == IR, c->graph);
   gather_status status = gather_model_from_graph(&t.file, &model, error);
   if (status == GATHER_OK) status = gather_model_run(model, t.given, t.given_count, &options, &result, error);
-  for (int64_t i = 0; status == GATHER_OK && i < gather_model_result_count(result); i++) {
+  for (int64_t i = 0; status == GATHER_OK && gather_model_result_at(result, i); i++) {
     const gather_model_input *made = gather_model_result_at(result, i);
     at += sprintf(at, "%s%s ", i ? "; " : "", made->name);
     at = graph_text_print(at, &made->tensor);

@@ -3,6 +3,7 @@
  * shuffled.c: a table, and shuffles of it.
  */
 #include "table/shuffle/shuffled.h"
+#include "support/open_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,13 @@ static char folder[64];
 
 void shuffled_make(const char *path, int32_t first, int32_t rows) {
   const int64_t shape[] = {rows, WIDTH};
-  gather_writing what = {.path = path, .type = GATHER_TYPE_INT32, .rank = 2, .shape = shape};
+  const gather_writing what = {.type = GATHER_TYPE_INT32, .rank = 2, .shape = shape};
+  gather_file_target target = file_to(path, &what);
   gather_writer *writer = NULL;
-  assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
-  int32_t *elements = gather_writer_data(writer);
+  target.no_sync = true;
+  assert_status(gather_writer_create(&target, &writer, NULL), GATHER_OK);
+  int32_t *elements = gather_writer_data_at(writer, 0);
   for (int32_t i = 0; i < rows * WIDTH; i++) elements[i] = first * WIDTH + i;
-  gather_writer_set_sync(writer, false);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
 }
 
@@ -75,7 +77,7 @@ gather_status shuffled_run(const gather_shuffle_options *options, const gather_t
 void shuffled_check(const int64_t *rows, int64_t len) {
   gather_file *file = NULL;
   const gather_file_tensor *tensor = NULL;
-  assert_status(gather_file_open("o.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("o.npy"), &file, NULL), GATHER_OK);
   assert_status(gather_file_find(file, "", &tensor, NULL), GATHER_OK);
   const int32_t *elements = tensor->tensor.data;
   assert_int_equal(gather_tensor_len(&tensor->tensor), len * WIDTH);

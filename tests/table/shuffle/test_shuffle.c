@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/open_file.h"
 #include "table/shuffle/shuffled.h"
 
 static const char *const PATHS[] = {"x.npy"};
@@ -87,16 +88,17 @@ static void an_order_is_taken(void **state) {
 /* The order as a tensor of a mapped file. */
 static void an_order_in_a_file(void **state) {
   static int64_t rows[ROWS];
-  gather_writing what = {.path = "order.npy", .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  const gather_writing what = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  const gather_file_target target = file_to("order.npy", &what);
   gather_shuffle_options options = shuffled_options(-1, 2);
   gather_writer *writer = NULL;
   gather_file *file = NULL;
   gather_shuffle *shuffle = NULL;
   for (int64_t i = 0; i < ROWS; i++) rows[i] = ROWS - 1 - i;
-  assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
-  memcpy(gather_writer_data(writer), rows, sizeof rows);
+  assert_status(gather_writer_create(&target, &writer, NULL), GATHER_OK);
+  memcpy(gather_writer_data_at(writer, 0), rows, sizeof rows);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
-  assert_status(gather_file_open("order.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("order.npy"), &file, NULL), GATHER_OK);
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
   assert_status(gather_shuffle_plan(shuffle, &gather_file_at(file, 0)->tensor, file, NULL), GATHER_OK);
   assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
@@ -114,7 +116,7 @@ static void memory_is_no_mapping(void **state) {
   gather_file *file = NULL;
   gather_shuffle *shuffle = NULL;
   for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 3 % ROWS;
-  assert_status(gather_file_open("x.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("x.npy"), &file, NULL), GATHER_OK);
   assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
   assert_status(gather_shuffle_plan(shuffle, &order, file, NULL), GATHER_OK);
   assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
@@ -566,7 +568,7 @@ static void raw_rows(void **state) {
     }
     if (status != GATHER_OK) fail_msg("%s: %s", CASES[i].type, error.message);
     gather_file *file;
-    assert_status(gather_file_open("o.npy", &file, &error), GATHER_OK);
+    assert_status(file_open(file_at("o.npy"), &file, &error), GATHER_OK);
     assert_string_equal(gather_file_at(file, 0)->descr, CASES[i].descr);
     gather_file_close(file);
     assert_int_equal(unlink("o.npy"), 0);

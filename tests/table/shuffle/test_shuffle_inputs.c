@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/open_file.h"
 #include "table/shuffle/shuffled.h"
 
 static void nothing_is_left(void) {
@@ -95,7 +96,7 @@ static void lengths_of_rows(void **state) {
     gather_file *file = NULL;
     static int64_t rows[ROWS];
     assert_status(gather_shuffle_rows(15, CASES[i].rows, 0, CASES[i].rows, rows, NULL), GATHER_OK);
-    assert_status(gather_file_open("o.npy", &file, &error), GATHER_OK);
+    assert_status(file_open(file_at("o.npy"), &file, &error), GATHER_OK);
     const gather_tensor *out = &gather_file_at(file, 0)->tensor;
     assert_int_equal(out->shape[0], CASES[i].rows);
     assert_int_equal(out->shape[1], CASES[i].row_bytes);
@@ -209,14 +210,15 @@ static void outputs_that_are_inputs(void **state) {
     assert_false(shuffled_exists(".gather-shuffle-y.npy"));
   }
   gather_shuffle_options options = shuffled_options(-1, 0);
-  gather_writing what = {.path = "order.npy", .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(2)};
+  const gather_writing what = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(2)};
+  const gather_file_target target = file_to("order.npy", &what);
   gather_writer *writer = NULL;
   gather_file *file = NULL;
   gather_error error = dirty_error();
-  assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
-  memset(gather_writer_data(writer), 0, 16);
+  assert_status(gather_writer_create(&target, &writer, NULL), GATHER_OK);
+  memset(gather_writer_data_at(writer, 0), 0, 16);
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
-  assert_status(gather_file_open("order.npy", &file, NULL), GATHER_OK);
+  assert_status(file_open(file_at("order.npy"), &file, NULL), GATHER_OK);
   options.replace = true;
   assert_status(run("x.npy", "order.npy", &options, &gather_file_at(file, 0)->tensor, file, NULL, &error),
                 GATHER_FILE_EXISTS);
@@ -391,7 +393,7 @@ static void journals_that_others_wrote(void **state) {
       gather_file *file = NULL;
       const gather_file_tensor *tensor = NULL;
       assert_true(info.resumed);
-      assert_status(gather_file_open("o.npy", &file, &error), GATHER_OK);
+      assert_status(file_open(file_at("o.npy"), &file, &error), GATHER_OK);
       assert_status(gather_file_find(file, "t%", &tensor, &error), GATHER_OK);
       assert_int_equal(tensor->offset % 512, 0);
       assert_status(gather_shuffle_rows(18, ROWS, 0, ROWS, rows, NULL), GATHER_OK);

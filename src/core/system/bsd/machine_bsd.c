@@ -17,6 +17,7 @@
 #endif
 
 #include "core/system/cache_size.h"
+#include "core/system/machine.h"
 #include "gather/gather.h"
 
 /* A number of 4 or 8 bytes; 0 if there is none. Both byte orders that macOS has had would do, since the rest is zero: it is little. */

@@ -10,6 +10,7 @@
 #include <windows.h>
 
 #include "core/system/cache_size.h"
+#include "core/system/machine.h"
 #include "gather/gather.h"
 
 /* In more than one group of up to 64 CPUs, a process may use all of Windows 11, and those of one group before. */

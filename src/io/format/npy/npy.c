@@ -340,16 +340,16 @@ static void shape_text(const gather_writing *what, char *text, size_t bytes) {
 }
 
 /* Data begins at a multiple of it. */
-static int64_t align_of(const gather_writing *what) { return what->align_bytes > ALIGN ? what->align_bytes : ALIGN; }
+static int64_t align_of(int64_t align_bytes) { return align_bytes > ALIGN ? align_bytes : ALIGN; }
 
 /* The dictionary as text of `*size` bytes, with blanks to grow into; space for the padding follows it. */
-static char *dictionary(const gather_writing *what, int64_t *size) {
+static char *dictionary(const gather_writing *what, int64_t align, int64_t *size) {
   char own[40], shape[SHAPE_BYTES], first[24] = "";
   own_descr(what, own, sizeof own);
   shape_text(what, shape, sizeof shape);
   if (what->rank > 0) (void)snprintf(first, sizeof first, "%" PRId64, what->shape[0]);
   const char *descr = what->descr ? what->descr : own;
-  size_t room = strlen(descr) + sizeof shape + 128 + GROWTH + (size_t)align_of(what);
+  size_t room = strlen(descr) + sizeof shape + 128 + GROWTH + (size_t)align;
   char *text = gather_alloc((int64_t)room + PREFIX_V2);
   if (!text) return NULL;
   int blanks = what->rank > 0 ? GROWTH - (int)strlen(first) : 0;
@@ -377,30 +377,31 @@ static bool fits_version_1(int64_t size, int64_t align) {
 }
 
 /* NumPy refuses to load headers of more than 10,000 bytes, unless told otherwise. */
-static gather_status check_aligned(const gather_writing *what, const gather_header *header, gather_error *error) {
-  if (what->align_bytes <= ALIGN || header->size <= MOST_ALIGNED) return GATHER_OK;
+static gather_status check_aligned(int64_t align_bytes, const gather_header *header, gather_error *error) {
+  if (align_bytes <= ALIGN || header->size <= MOST_ALIGNED) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                            "elements aligned to %" PRId64 " bytes need a header of .npy of %" PRId64
                            " bytes, and NumPy reads at most 10000; use at most %d, or safetensors or raw",
-                           what->align_bytes, header->size, MOST_ALIGNED);
+                           align_bytes, header->size, MOST_ALIGNED);
 }
 
-static gather_status make_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                 gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
+                                 gather_header *header, gather_error *error) {
   (void)data_bytes;
-  const gather_header aligned = {.size = align_of(what)};
-  GATHER_TRY(check_aligned(what, &aligned, error));
+  const int64_t align = align_of(align_bytes);
+  const gather_header aligned = {.size = align};
+  GATHER_TRY(check_aligned(align_bytes, &aligned, error));
   if (what->descr) {
     GATHER_TRY(check_descr(what, error));
     if (strlen(what->descr) > INT32_MAX / 2)
       return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the descr is too long for a header");
   }
-  header->bytes = dictionary(what, &header->size);
+  header->bytes = dictionary(what, align, &header->size);
   if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
   int64_t latin1 = latin1_from_utf8(header->bytes, header->size);
   if (latin1 >= 0) header->size = latin1;
-  frame(header, latin1 < 0 ? 3 : fits_version_1(header->size, align_of(what)) ? 1 : 2, align_of(what));
-  return check_aligned(what, header, error);
+  frame(header, latin1 < 0 ? 3 : fits_version_1(header->size, align) ? 1 : 2, align);
+  return check_aligned(align_bytes, header, error);
 }
 
 const gather_format_reader gather_npy_reader = {recognise, open_file};

@@ -54,8 +54,9 @@ static char *put_text(char *at, int key, const char *text, size_t bytes) {
   return at + bytes;
 }
 
-static gather_status make_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                 gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
+                                 gather_header *header, gather_error *error) {
+  (void)align_bytes;
   const gather_type_info *type = gather_type_get(what->type);
   const char *name = what->name ? what->name : "";
   int64_t name_bytes = (int64_t)strlen(name);

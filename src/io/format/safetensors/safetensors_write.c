@@ -109,10 +109,10 @@ static gather_status check_tensors(const gather_writing *tensors, int64_t count,
   return GATHER_OK;
 }
 
-static gather_status make_headers(const gather_writing *tensors, const gather_writing_place *const *order,
-                                  int64_t count, gather_header *header, gather_error *error) {
+static gather_status make_aligned(const gather_writing *tensors, const gather_writing_place *const *order,
+                                  int64_t count, int64_t align_bytes, gather_header *header, gather_error *error) {
   GATHER_TRY(check_tensors(tensors, count, error));
-  const int64_t align = tensors[0].align_bytes > ALIGN ? tensors[0].align_bytes : ALIGN;
+  const int64_t align = align_bytes > ALIGN ? align_bytes : ALIGN;
   if (align > HEADER_MAX)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                              "the header of a safetensors file has at most %d bytes: its elements cannot be aligned to "
@@ -139,10 +139,15 @@ static gather_status make_headers(const gather_writing *tensors, const gather_wr
   return GATHER_OK;
 }
 
-static gather_status make_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                 gather_error *error) {
+static gather_status make_headers(const gather_writing *tensors, const gather_writing_place *const *order,
+                                  int64_t count, gather_header *header, gather_error *error) {
+  return make_aligned(tensors, order, count, 0, header, error);
+}
+
+static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
+                                 gather_header *header, gather_error *error) {
   const gather_writing_place place = {.number = 0, .at = 0, .bytes = data_bytes}, *order = &place;
-  return make_headers(what, &order, 1, header, error);
+  return make_aligned(what, &order, 1, align_bytes, header, error);
 }
 
 const gather_format_writer gather_safetensors_writer = {carries, make_header, make_headers};

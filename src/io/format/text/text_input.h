@@ -100,7 +100,7 @@ const char *gather_text_whole_value(const gather_text_whole *whole, int64_t *val
 
 /* ---- text_column.c */
 
-/* Reads one column of a table: comma-, tab- or semicolon-separated values. column: as gather_file_open_text. */
+/* Reads one column of a table: comma-, tab- or semicolon-separated values. column: as text_column of gather_file_source. */
 GATHER_CHECKED gather_status gather_text_column(gather_text_input *in, const char *column,
                                                 gather_text_numbers *numbers);
 
