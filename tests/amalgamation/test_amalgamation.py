@@ -266,7 +266,7 @@ static void try(const char *path, const gather_table_options *options) {
   gather_table *table;
   gather_error error;
   gather_status status = gather_table_open(path, options, &table, &error);
-  printf("%s: %s\n", gather_status_name(status), error.message);
+  printf("%s: %s\\n", gather_status_name(status), error.message);
 }
 int main(void) {
   const int64_t shape[] = {-1, 2};
@@ -283,7 +283,7 @@ int main(void) {
   options.remote = NULL, options.engine = GATHER_ENGINE_HTTP;
   try("none.bin", &options);
   gather_status status = gather_engine_check(GATHER_ENGINE_HTTP, &error);
-  printf("%s: %s\n", gather_status_name(status), error.message);
+  printf("%s: %s\\n", gather_status_name(status), error.message);
   return 0;
 }
 """,
@@ -292,8 +292,8 @@ int main(void) {
     run(CC, *WARNINGS, f"-I{pair.folder}", tmp_path / "program.c", pair.object("threads"), "-pthread", "-o", tmp_path / "program")
     assert run(tmp_path / "program").stdout.splitlines() == [
         "unsupported: x.npy: gather_table.c knows no file formats: options.raw must say what bytes the file has",
-        "file not found: none.bin: cannot open it: No such file or directory",
-        "name not found: none.bin: raw bytes have no tensor of the name 'w'",
+        "file_not_found: none.bin: cannot open it: No such file or directory",
+        "name_not_found: none.bin: raw bytes have no tensor of the name 'w'",
         "unsupported: gather_table.c reads local files only: options.remote must be NULL",
         "usage: the engine http reads URLs, and this is a local file",
         "unsupported: the engine http is not in gather_table.c, which reads local files only",

@@ -110,3 +110,14 @@ void fuzz_delivered(const uint8_t *bytes, size_t size) {
   gather_file_close(local);
   gather_file_close(remote);
 }
+
+int fuzz_file(const uint8_t *bytes, size_t size, const char *format,
+              void (*see)(const gather_file *file, const uint8_t *bytes, size_t size)) {
+  gather_file *file = NULL;
+  gather_error error;
+  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
+  if (status == GATHER_OK && (!format || strcmp(gather_file_format(file), format) == 0)) see(file, bytes, size);
+  fuzz_walk(status, file, &error, bytes, size);
+  fuzz_delivered(bytes, size);
+  return 0;
+}

@@ -3,11 +3,7 @@
  * fuzz_check.c: any bytes as a model, which is checked: as it is, and with a tensor for each of its inputs and a length for each
  * dimension that has a name. What is found is held to the promises of model.h.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz/given.h"
-#include "io/format/graph.h"
 
 static void see_check(const gather_model *model, const gather_check_options *options) {
   gather_check *check = NULL;
@@ -26,16 +22,9 @@ static void see_check(const gather_model *model, const gather_check_options *opt
   gather_check_destroy(check);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  gather_file *file = NULL;
-  gather_model *model = fuzz_open_model(bytes, size, &file);
-  if (model) {
-    static fuzz_given g;
-    fuzz_give(gather_file_graph(file)->graph, bytes, size, &g);
-    see_check(model, NULL);
-    see_check(model, &g.options);
-  }
-  gather_model_close(model);
-  gather_file_close(file);
-  return 0;
+static void see(const gather_model *model, const fuzz_given *g) {
+  see_check(model, NULL);
+  see_check(model, &g->options);
 }
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) { return fuzz_model(bytes, size, see); }

@@ -3,13 +3,10 @@
  * fuzz_explain.c: any bytes as a model; the operands of each of its gather nodes, with nothing and with a tensor for each input, held
  * to the promises of model.h; then what explain.h makes of them: the drawing for a screen, the picture, and the facts.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "fuzz/given.h"
 #include "gather/explain.h"
-
-enum { MOST_NODES = 16 };
 
 static void see_end(gather_status status, const char *text, size_t bytes, const char *end) {
   size_t length = strlen(end);
@@ -92,33 +89,14 @@ static void find(const gather_model *model, const char *path, const gather_check
   explain(operands);
 }
 
-static void find_each(const gather_model *model, const gather_check_options *options) {
-  gather_check *check = NULL;
-  char path[400];
-  if (gather_model_check(model, NULL, &check, NULL) != GATHER_OK) return;
-  int64_t count = gather_check_describe(check)->count;
-  for (int64_t i = 0; i < count && i < MOST_NODES; i++) {
-    const gather_model_node *node = gather_check_at(check, i);
-    if (*node->name)
-      (void)snprintf(path, sizeof path, "%s/%s", node->graph, node->name);
-    else
-      (void)snprintf(path, sizeof path, "%s/%s_%lld", node->graph, node->op, (long long)node->number);
-    find(model, path, NULL);
-    find(model, path, options);
-  }
-  find(model, NULL, options);
-  gather_check_destroy(check);
+static void find_node(const gather_model *model, const char *path, const fuzz_given *g) {
+  find(model, path, NULL);
+  find(model, path, &g->options);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  gather_file *file = NULL;
-  gather_model *model = fuzz_open_model(bytes, size, &file);
-  static fuzz_given g;
-  if (model) {
-    fuzz_give(gather_file_graph(file)->graph, bytes, size, &g);
-    find_each(model, &g.options);
-  }
-  gather_model_close(model);
-  gather_file_close(file);
-  return 0;
+static void find_each(const gather_model *model, const fuzz_given *g) {
+  fuzz_each_node(model, g, find_node);
+  find(model, NULL, &g->options);
 }
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) { return fuzz_model(bytes, size, find_each); }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "support/open_file.h"
 
 static void see_places(const gather_file *file, const uint8_t *bytes, size_t size) {
   int64_t len = gather_file_len(file);
@@ -23,12 +22,4 @@ static void see_places(const gather_file *file, const uint8_t *bytes, size_t siz
   }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  gather_file *file = NULL;
-  gather_error error;
-  gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
-  if (status == GATHER_OK && strcmp(gather_file_format(file), "gguf") == 0) see_places(file, bytes, size);
-  fuzz_walk(status, file, &error, bytes, size);
-  fuzz_delivered(bytes, size);
-  return 0;
-}
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) { return fuzz_file(bytes, size, "gguf", see_places); }

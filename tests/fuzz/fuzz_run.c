@@ -3,12 +3,7 @@
  * fuzz_run.c: any bytes as a model, which is run: the whole of it and each gather node alone, with nothing and with a tensor for each
  * input. What comes out is read, and held to the promises of model.h.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "fuzz/given.h"
-
-enum { MOST_NODES = 16 };
 
 #if defined(__clang__) && defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -49,33 +44,14 @@ static void run(const gather_model *model, const gather_model_input *inputs, int
   gather_model_result_destroy(result);
 }
 
-static void run_each(const gather_model *model, const fuzz_given *g) {
-  gather_check *check = NULL;
-  char path[400];
-  run(model, NULL, 0, NULL);
-  run(model, g->inputs, g->options.input_count, NULL);
-  if (gather_model_check(model, NULL, &check, NULL) != GATHER_OK) return;
-  for (int64_t i = 0; i < gather_check_describe(check)->count && i < MOST_NODES; i++) {
-    const gather_model_node *node = gather_check_at(check, i);
-    if (*node->name)
-      (void)snprintf(path, sizeof path, "%s/%s", node->graph, node->name);
-    else
-      (void)snprintf(path, sizeof path, "%s/%s_%lld", node->graph, node->op, (long long)node->number);
-    run(model, NULL, 0, path);
-    run(model, g->inputs, g->options.input_count, path);
-  }
-  gather_check_destroy(check);
+static void run_node(const gather_model *model, const char *path, const fuzz_given *g) {
+  run(model, NULL, 0, path);
+  run(model, g->inputs, g->options.input_count, path);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  gather_file *file = NULL;
-  gather_model *model = fuzz_open_model(bytes, size, &file);
-  static fuzz_given g;
-  if (model) {
-    fuzz_give(gather_file_graph(file)->graph, bytes, size, &g);
-    run_each(model, &g);
-  }
-  gather_model_close(model);
-  gather_file_close(file);
-  return 0;
+static void run_each(const gather_model *model, const fuzz_given *g) {
+  run_node(model, NULL, g);
+  fuzz_each_node(model, g, run_node);
 }
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) { return fuzz_model(bytes, size, run_each); }

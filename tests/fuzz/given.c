@@ -3,19 +3,13 @@
  * given.c: what the targets for models share: opening one, small tensors for its inputs, and the promises of a node's check.
  */
 #include "fuzz/given.h"
+
 #include "support/open_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { CELLS = 256 };
-
-gather_model *fuzz_open_model(const uint8_t *bytes, size_t size, gather_file **file) {
-  gather_model *model = NULL;
-  gather_error error;
-  gather_status status;
-  if (!fuzz_open_ir(bytes, size, file, &status, &error)) status = file_open(file_in(bytes, size, "fuzz"), file, &error);
-  return status == GATHER_OK && gather_model_from_file(*file, &model, &error) == GATHER_OK ? model : NULL;
-}
 
 /* ---- what the model is given */
 
@@ -55,7 +49,7 @@ static void add_input(const gather_value *value, fuzz_given *g) {
   g->options.input_count++;
 }
 
-void fuzz_give(const gather_graph *graph, const uint8_t *bytes, size_t size, fuzz_given *g) {
+static void give(const gather_graph *graph, const uint8_t *bytes, size_t size, fuzz_given *g) {
   memset(g, 0, sizeof *g);
   fill_cells(bytes, size);
   g->options = (gather_check_options)GATHER_CHECK_OPTIONS_INIT;
@@ -67,14 +61,47 @@ void fuzz_give(const gather_graph *graph, const uint8_t *bytes, size_t size, fuz
   }
 }
 
-/* ---- what was found */
+/* ---- models */
 
-static size_t letters; /* keeps the compiler from leaving the reading out */
-
-void fuzz_see_text(const char *text) {
-  fuzz_check(text != NULL, "a text that is absent is empty");
-  letters += strlen(text);
+static gather_model *open_model(const uint8_t *bytes, size_t size, gather_file **file) {
+  gather_model *model = NULL;
+  gather_error error;
+  gather_status status;
+  if (!fuzz_open_ir(bytes, size, file, &status, &error)) status = file_open(file_in(bytes, size, "fuzz"), file, &error);
+  return status == GATHER_OK && gather_model_from_file(*file, &model, &error) == GATHER_OK ? model : NULL;
 }
+
+int fuzz_model(const uint8_t *bytes, size_t size, void (*see)(const gather_model *model, const fuzz_given *g)) {
+  static fuzz_given g;
+  gather_file *file = NULL;
+  gather_model *model = open_model(bytes, size, &file);
+  if (model) {
+    give(gather_file_graph(file)->graph, bytes, size, &g);
+    see(model, &g);
+  }
+  gather_model_close(model);
+  gather_file_close(file);
+  return 0;
+}
+
+void fuzz_each_node(const gather_model *model, const fuzz_given *g,
+                    void (*see)(const gather_model *model, const char *path, const fuzz_given *g)) {
+  enum { MOST_NODES = 16 };
+  gather_check *check = NULL;
+  char path[400];
+  if (gather_model_check(model, NULL, &check, NULL) != GATHER_OK) return;
+  for (int64_t i = 0; i < gather_check_describe(check)->count && i < MOST_NODES; i++) {
+    const gather_model_node *node = gather_check_at(check, i);
+    if (*node->name)
+      (void)snprintf(path, sizeof path, "%s/%s", node->graph, node->name);
+    else
+      (void)snprintf(path, sizeof path, "%s/%s_%lld", node->graph, node->op, (long long)node->number);
+    see(model, path, g);
+  }
+  gather_check_destroy(check);
+}
+
+/* ---- what was found */
 
 static void see_operand(const gather_operand *operand) {
   fuzz_see_text(operand->name);

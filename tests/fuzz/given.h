@@ -19,13 +19,13 @@ typedef struct fuzz_given {
   gather_check_options options;
 } fuzz_given;
 
-/* Opens bytes as a model; NULL where they are none. *file is to be closed after the model. */
-gather_model *fuzz_open_model(const uint8_t *bytes, size_t size, gather_file **file);
-/* Fills in what to give; the numbers come from the bytes, so that the fuzzer chooses them. They stand until the next call. */
-void fuzz_give(const gather_graph *graph, const uint8_t *bytes, size_t size, fuzz_given *g);
+/* Opens bytes as a model; if they are one, `see` gets it and what to give. The numbers come from the bytes, so that the fuzzer
+ * chooses them; they stand until the next call. Returns 0. */
+int fuzz_model(const uint8_t *bytes, size_t size, void (*see)(const gather_model *model, const fuzz_given *g));
+/* The first gather nodes of a model, each by the path that the library knows it by. */
+void fuzz_each_node(const gather_model *model, const fuzz_given *g,
+                    void (*see)(const gather_model *model, const char *path, const fuzz_given *g));
 
-/* Reads a text to its end. */
-void fuzz_see_text(const char *text);
 /* Holds a node of a check to the promises of model.h. */
 void fuzz_see_node(const gather_model_node *node);
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import os
 import struct
-import subprocess
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+
+from support.command import asked
 
 TYPES = {"F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16}
 EXAMPLES = int(os.environ.get("GATHER_TEST_EXAMPLES", "0"))
@@ -31,9 +32,9 @@ def tensors_of(path: Path) -> dict[str, np.ndarray]:
 
 def gather(*words, check: bool = True) -> dict:
     """The JSON answer of a command."""
-    done = subprocess.run([os.environ["GATHER_EXE"], *map(str, words), "--json"], capture_output=True, timeout=120)
-    assert not check or done.returncode == 0, done
-    return json.loads(done.stdout)
+    code, answer = asked(*words)
+    assert not check or code == 0, answer
+    return answer
 
 
 def run(model: Path, *words) -> dict[str, np.ndarray]:

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,9 +11,9 @@ import numpy as np
 import onnx
 from onnx import defs, helper, shape_inference
 
+from support.command import answer
 from support.skip import skip_test
 
-EXE = os.environ["GATHER_EXE"]
 # script/bootstrap puts the models of other people's packages beside the tests' Python.
 PACKAGES = Path(sys.prefix) / "models"
 OPS = ("Gather", "GatherElements", "GatherND")
@@ -32,14 +29,8 @@ def files_of(package: str) -> list[Path]:
     return files
 
 
-def call(*line, timeout=60) -> subprocess.CompletedProcess:
-    return subprocess.run([EXE, *map(str, line)], capture_output=True, timeout=timeout)
-
-
 def check(path, *line, code=0) -> dict:
-    done = call("check", path, "--json", *line)
-    assert done.returncode == code, (done.stdout[-2000:], done.stderr)
-    return json.loads(done.stdout)
+    return answer("check", path, *line, code=code)
 
 
 # ---- what the onnx package says

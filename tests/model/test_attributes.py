@@ -2,18 +2,16 @@
 """Attributes of a wrong type, given twice, or with a value that is no number: an exact error in run, check and explain, never the default."""
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
-from support.skip import skip_test
+from support.command import asked, formats
+from support.skip import needs
 
-GATHER = os.environ["GATHER_EXE"]
+reads_models = needs("models", {"onnx", "ir"} <= formats(), "this build does not read both kinds of models")
 KINDS = {
     "STRING": helper.make_attribute("axis", "1"),
     "FLOAT": helper.make_attribute("axis", 1.0),
@@ -32,28 +30,16 @@ KINDS = {
 IR_TEXTS = ["x", "1.5", "", "1x", "0x1", "1 2", "9223372036854775808", "-9223372036854775809", "99999999999999999999", "1,", "--1", "true"]
 
 
-@pytest.fixture(autouse=True)
-def reads_models() -> None:
-    done = subprocess.run([GATHER, "info", "--formats", "--json"], capture_output=True, text=True, check=True)
-    if not {"onnx", "ir"} <= {row["name"] for row in json.loads(done.stdout)["formats"]}:
-        skip_test("models", "this build does not read both kinds of models")
-
-
-def answer(*arguments) -> tuple[int, dict]:
-    done = subprocess.run([GATHER, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=60)
-    return done.returncode, json.loads(done.stdout)
-
-
 def everywhere(path: Path, said: str, bad: bool = True) -> None:
     """run and explain fail with it, check has a bad node."""
-    code, ran = answer("run", path)
+    code, ran = asked("run", path)
     assert (code, ran["error"]["status"], ran["error"]["node"]) == (3, "file_malformed", "g"), ran
     assert said in ran["error"]["message"] and ran["error"]["message"].startswith("node 'g': ")
-    code, check = answer("check", path)
+    code, check = asked("check", path)
     node = check["nodes"][0]
     assert (code, node["verdict"], check["bad"]) == (1, "bad", 1), check
     assert node["error"]["status"] == "file_malformed" and said in node["error"]["message"] and said in node["reason"]
-    code, drawn = answer("explain", path)
+    code, drawn = asked("explain", path)
     assert (code, drawn["error"]["status"]) == (3, "file_malformed") and said in drawn["error"]["message"], drawn
 
 
@@ -88,7 +74,7 @@ def test_onnx_axis_without_type_or_without_value(tmp_path) -> None:
     """The first versions of the format did not say the type, and writers may leave out a 0."""
     for attribute in (AttributeProto(name="axis", i=1), AttributeProto(name="axis", type=AttributeProto.INT)):
         path = save(tmp_path, "Gather", [attribute])
-        assert answer("run", path)[0] == 0 and answer("check", path)[1]["nodes"][0]["axis"] == attribute.i
+        assert asked("run", path)[0] == 0 and asked("check", path)[1]["nodes"][0]["axis"] == attribute.i
 
 
 def test_onnx_axis_of_a_functions_caller(tmp_path) -> None:
@@ -97,17 +83,17 @@ def test_onnx_axis_of_a_functions_caller(tmp_path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(onnx.parser.parse_model(text), path)
     given = ("--input", "q=[0]", "--input", "p=[[1, 2], [3, 4]]")
-    code, ran = answer("run", path, "--node", "g", *given)
+    code, ran = asked("run", path, "--node", "g", *given)
     assert code == 2 and ran["error"]["message"].endswith("name a call of it: 'main/f_0/function:f/g'")
-    code, ran = answer("run", path, "--node", "main/f_0/function:f/g", *given)
+    code, ran = asked("run", path, "--node", "main/f_0/function:f/g", *given)
     assert code == 0 and ran["outputs"][0]["shape"] == [2, 1]
     uncalled = tmp_path / "uncalled.onnx"
     onnx.save(onnx.parser.parse_model(text.replace("y = own.f <a = 1> (t, i)", "")), uncalled)
-    code, ran = answer("run", uncalled, "--node", "g", *given)
+    code, ran = asked("run", uncalled, "--node", "g", *given)
     assert (code, ran["error"]["status"]) == (4, "unsupported") and "'a' of the calling node" in ran["error"]["message"]
-    node = answer("check", path)[1]["nodes"][0]
+    node = asked("check", path)[1]["nodes"][0]
     assert node["verdict"] == "unknown" and node["axis"] == 1 and node["graph"] == "main/f_0/function:f"
-    assert answer("check", path, "--input", "i=[2]")[1]["bad"] == 1 and answer("check", path, "--input", "i=[1]")[1]["ok"] == 1
+    assert asked("check", path, "--input", "i=[2]")[1]["bad"] == 1 and asked("check", path, "--input", "i=[1]")[1]["ok"] == 1
 
 
 OTHERS = {
@@ -133,7 +119,7 @@ def test_onnx_what_else_is_run(name, twice, tmp_path) -> None:
     else:
         right.CopyFrom(wrong)
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    code, ran = answer("run", tmp_path / "m.onnx", "--input", "i=[1]")
+    code, ran = asked("run", tmp_path / "m.onnx", "--input", "i=[1]")
     assert (code, ran["error"]["status"], ran["error"]["node"]) == (3, "file_malformed", "other"), ran
     assert (f"attribute '{attribute}' is given twice" if twice else said) in ran["error"]["message"]
 
@@ -165,11 +151,11 @@ def test_ir_attributes_that_are_no_numbers(text, tmp_path) -> None:
 
 def test_ir_numbers(tmp_path) -> None:
     for text in ("0", " 1 ", "+1", "-1"):
-        assert answer("run", ir(tmp_path, "GatherElements", f'<data axis="{text}"/>', "opset6"))[0] == 0
+        assert asked("run", ir(tmp_path, "GatherElements", f'<data axis="{text}"/>', "opset6"))[0] == 0
 
 
 def test_ir_data_twice(tmp_path) -> None:
-    code, ran = answer("run", ir(tmp_path, "Gather", '<data batch_dims="0"/><data batch_dims="1"/>'))
+    code, ran = asked("run", ir(tmp_path, "Gather", '<data batch_dims="0"/><data batch_dims="1"/>'))
     assert (code, ran["error"]["status"]) == (3, "file_malformed") and "two <data> elements" in ran["error"]["message"]
 
 
@@ -198,4 +184,4 @@ def test_inference_believes_no_wrong_attribute(tmp_path) -> None:
 
 def answer_of(folder: Path, model: onnx.ModelProto) -> dict:
     (folder / "m.onnx").write_bytes(model.SerializeToString())
-    return answer("check", folder / "m.onnx")[1]["nodes"][0]
+    return asked("check", folder / "m.onnx")[1]["nodes"][0]

@@ -2,33 +2,19 @@
 """Branches of If: one that a known condition does not take is not judged; what leads to the others is said and followed, in both dialects."""
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from support.skip import skip_test
+from support.command import asked, call, formats
+from support.skip import needs
 
-GATHER = os.environ["GATHER_EXE"]
-
-
-@pytest.fixture(autouse=True)
-def reads_models() -> None:
-    done = subprocess.run([GATHER, "info", "--formats", "--json"], capture_output=True, text=True, check=True)
-    if not {"onnx", "ir"} <= {row["name"] for row in json.loads(done.stdout)["formats"]}:
-        skip_test("models", "this build does not read both kinds of models")
-
-
-def answer(*arguments) -> tuple[int, dict]:
-    done = subprocess.run([GATHER, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=60)
-    return done.returncode, json.loads(done.stdout)
+reads_models = needs("models", {"onnx", "ir"} <= formats(), "this build does not read both kinds of models")
 
 
 def nodes_of(path: Path, *arguments) -> tuple[int, dict[str, dict]]:
-    code, check = answer("check", path, *arguments)
+    code, check = asked("check", path, *arguments)
     return code, {f"{node['graph']}/{node['name']}": node for node in check["nodes"]}
 
 
@@ -55,7 +41,7 @@ def test_a_known_condition(flag, skipped, tmp_path) -> None:
     taken = nodes[f"main/if/{'then' if skipped == 'else' else 'else'}_branch/g"]
     assert "executed" not in taken and taken["verdict"] == ("ok" if skipped == "else" else "bad")
     assert code == (0 if skipped == "else" else 1)
-    text = subprocess.run([GATHER, "check", path, "--input", f"flag={flag}"], capture_output=True, text=True, timeout=60).stdout
+    text = call("check", path, "--input", f"flag={flag}").stdout
     assert "1 unknown (1 not executed)" in text and "why      not executed: the condition 'flag'" in text and " give  " not in text
 
 
@@ -77,7 +63,7 @@ def test_a_computed_condition_and_what_is_inside(tmp_path) -> None:
 
 def test_explain_draws_it_and_says_so(tmp_path) -> None:
     path = save(tmp_path, BAD_ELSE)
-    done = subprocess.run([GATHER, "explain", path, "--node", "main/if/else_branch/g", "--input", "flag=1"], capture_output=True, text=True, timeout=60)
+    done = call("explain", path, "--node", "main/if/else_branch/g", "--input", "flag=1")
     assert "In the model it is not executed: the condition 'flag' of If 'if' is true" in done.stdout and done.returncode == 1
 
 
@@ -197,9 +183,9 @@ def test_ir_loops_that_do_not_run(tmp_path, kind) -> None:
 
 def test_ir_explain_of_a_branch(tmp_path) -> None:
     path = ir_if(tmp_path)
-    code, drawn = answer("explain", path, "--node", "main/if/then_body/g", "--input", "i=[3, 0]")
+    code, drawn = asked("explain", path, "--node", "main/if/then_body/g", "--input", "i=[3, 0]")
     assert code == 0 and [cell["row"] for cell in drawn["cells"]] == [3] * 3 + [0] * 3
-    code, drawn = answer("explain", path, "--node", "main/if/then_body/g", "--input", "b=[2, 0]")
+    code, drawn = asked("explain", path, "--node", "main/if/then_body/g", "--input", "b=[2, 0]")
     assert code == 0 and drawn["cells"][0]["row"] == 2
 
 
@@ -221,7 +207,7 @@ def test_ir_maps_that_say_nothing(tmp_path) -> None:
 def test_ir_output_of_the_branch_taken(tmp_path) -> None:
     """What an If gives follows the branch: a gather from it knows the length."""
     path = ir_if(tmp_path, "constant", "given")
-    code, info = answer("check", path, "--input", "c=0", "--input", "i=[0, 1]")
+    code, info = asked("check", path, "--input", "c=0", "--input", "i=[0, 1]")
     assert code == 0 and info["ok"] == 1
 
 

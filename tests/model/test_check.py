@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 
 import numpy as np
 import onnx
@@ -14,18 +12,17 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper as nh
 
-EXE = os.environ["GATHER_EXE"]
+from support import command
+
 RUNTIMES = {"onnxruntime", "openvino", "tensorrt", "directml"}
 
 
 def call(*line, code=0):
-    done = subprocess.run([EXE, *map(str, line)], capture_output=True, timeout=60)
-    assert done.returncode == code, (done.stdout, done.stderr)
-    return done.stdout.decode()
+    return command.text(*line, codes=(code,))
 
 
 def check(path, *line, code=0):
-    return json.loads(call("check", path, "--json", *line, code=code))
+    return command.answer("check", path, *line, code=code)
 
 
 def tensor(values, name, dtype=np.int64):
@@ -366,12 +363,12 @@ def test_an_input_has_the_type_that_the_model_declares(declared, given, path, tm
     save(path, [gather_node("g")], [value("ids", [2], declared)], [table()])
     np.save(tmp_path / "ids.npy", np.array([0, 1], given))
     (tmp_path / "ids.txt").write_text("0 1")
-    for command in ("check", "explain", "run"):
-        error = json.loads(call(command, path, "--json", "--input", f"ids={tmp_path / 'ids.npy'}", code=1))["error"]
+    for verb in ("check", "explain", "run"):
+        error = json.loads(call(verb, path, "--json", "--input", f"ids={tmp_path / 'ids.npy'}", code=1))["error"]
         assert (error["status"], error["code"]) == ("type_mismatch", 7)
         assert h.tensor_dtype_to_np_dtype(declared).name in error["message"] and np.dtype(given).name in error["message"]
         for text in ("[0, 1]", tmp_path / "ids.txt"):
-            call(command, path, "--json", "--input", f"ids={text}")
+            call(verb, path, "--json", "--input", f"ids={text}")
     libgather = pytest.importorskip("libgather")
     model = libgather.Model(path)
     for act in (model.check, model.run, lambda inputs: model.explain(inputs=inputs)):

@@ -4,10 +4,6 @@ elements (ArgMax, ArgMin, TopK, NonZero), beside what ONNX Runtime computes."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-
 import numpy as np
 import onnx
 import onnxruntime
@@ -17,7 +13,8 @@ from onnx import helper as h
 from onnx import numpy_helper as nh
 from onnx.parser import parse_model
 
-EXE = os.environ["GATHER_EXE"]
+from support.command import asked
+
 ROWS = 6
 INPUTS = "int64[N] i, int32[N] small, uint8[N] byte, float[A,6] f, float[A,B] g, bool[N] b, int64 n"
 
@@ -85,9 +82,9 @@ def model_of(lines: str, inputs: str = INPUTS):
 
 def checked(model, path, *words) -> dict:
     onnx.save(model, path)
-    done = subprocess.run([EXE, "check", path, "--json", *words], capture_output=True, timeout=60)
-    assert done.returncode in (0, 1), (done.stdout, done.stderr)
-    return {node["name"]: node for node in json.loads(done.stdout)["nodes"]}["g"]
+    code, answer = asked("check", path, *words)
+    assert code in (0, 1), answer
+    return {node["name"]: node for node in answer["nodes"]}["g"]
 
 
 def drawn(rng, kind: int, shape):

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import time
 
 import numpy as np
@@ -17,7 +14,8 @@ from onnx import helper as h
 from onnx import numpy_helper as nh
 from onnx.parser import parse_model
 
-EXE = os.environ["GATHER_EXE"]
+from support.command import asked
+
 ROWS = 7  # of the table that is gathered from
 SIZES = [(3, 5), (40, 50), (1, 1), (64, 512), (2, 0)]
 
@@ -122,13 +120,13 @@ def values_of(model, feeds):
 
 
 def check(path, feeds, folder, code=None):
-    line = [EXE, "check", str(path), "--json"]
+    words = []
     for name, array in feeds.items():
         np.save(folder / f"{name}.npy", array)
-        line += ["--input", f"{name}={folder / name}.npy"]
-    done = subprocess.run(line, capture_output=True, timeout=60)
-    assert done.returncode in ((0, 1) if code is None else (code,)), (done.stdout, done.stderr)
-    return {node["name"]: node for node in json.loads(done.stdout)["nodes"]}
+        words += ["--input", f"{name}={folder / name}.npy"]
+    found, answer = asked("check", path, *words)
+    assert found in ((0, 1) if code is None else (code,)), answer
+    return {node["name"]: node for node in answer["nodes"]}
 
 
 def agree(node, values, what):
@@ -270,8 +268,7 @@ def test_a_long_chain_of_large_tensors_leaves_room_for_shapes(tmp_path):
 
 
 def advice(path, *line):
-    done = subprocess.run([EXE, "check", str(path), "--json", *line], capture_output=True, timeout=60)
-    return json.loads(done.stdout)["nodes"][-1].get("give")
+    return asked("check", path, *line)[1]["nodes"][-1].get("give")
 
 
 ADVICE = [

@@ -5,22 +5,18 @@ nodes in any order. Each verdict is compared with what ONNX Runtime does: never 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto as T
 from onnx import helper as h
 from onnx.parser import parse_model
 
-EXE = os.environ["GATHER_EXE"]
+from support import command
 
 
 def check(path, *words):
-    done = subprocess.run([EXE, "check", str(path), "--json", *words], capture_output=True, timeout=60)
-    return done.returncode, json.loads(done.stdout)
+    return command.asked("check", path, *words)
 
 
 def model(text, header='ir_version: 9, opset_import: ["" : 18, "own" : 1]'):
@@ -146,7 +142,7 @@ def test_contradictions_are_reported(tmp_path):
     onnx.save(model(CASES[0][1]), tmp_path / "m.onnx")
     _, answer = check(tmp_path / "m.onnx", *words_of(ONE))
     assert "the value 'v' of main/Loop_0/body is declared [10, 4], but is [3, 4]" in answer["contradictions"]
-    text = subprocess.run([EXE, "check", str(tmp_path / "m.onnx")], capture_output=True, text=True, timeout=60).stdout
+    text = command.call("check", tmp_path / "m.onnx").stdout
     assert "contradiction: the value 'v'" in text
     onnx.save(model(CASES[1][1].replace("float[1,4]", "float[r,4]")), tmp_path / "m.onnx")
     assert "contradictions" not in check(tmp_path / "m.onnx", *words_of(ONE))[1]
@@ -184,10 +180,10 @@ def test_each_call_of_a_function_is_checked(tmp_path):
     error = fails(made, {"x": np.zeros(3, np.float32), "z": np.zeros(8, np.float32), "ids": np.array([0])})
     assert "out of data bounds" in error
     for path in ("main/b/function:pick/g", "main/a/function:pick/g"):
-        done = subprocess.run([EXE, "explain", str(tmp_path / "m.onnx"), "--node", path, "--json"], capture_output=True, timeout=60)
+        done = command.call("explain", tmp_path / "m.onnx", "--node", path, "--json")
         assert done.returncode == (path[5] == "a"), done
     given = ["--input", "d=[1, 2]", "--input", "i=[1]"]
-    done = subprocess.run([EXE, "run", str(tmp_path / "m.onnx"), "--node", "main/b/function:pick/g", *given], capture_output=True, timeout=60)
+    done = command.call("run", tmp_path / "m.onnx", "--node", "main/b/function:pick/g", *given)
     assert done.returncode == 0, done
 
 
@@ -235,7 +231,7 @@ def test_node_and_strict(tmp_path):
         assert check(path, "--node", name, "--strict", "--input", "i=[0]")[0] == 0
     code, answer = check(path, "--node", "three")
     assert code == 3 and answer["error"]["status"] == "name_not_found"
-    text = subprocess.run([EXE, "check", str(path), "--node", "main/two/g"], capture_output=True, text=True, timeout=60).stdout
+    text = command.call("check", path, "--node", "main/two/g").stdout
     assert "main/two/g\n" in text and "main/one" not in text
 
 

@@ -5,8 +5,6 @@ ONNX's own domain, com.microsoft, and OpenVINO IR. Models of many random nodes a
 
 from __future__ import annotations
 
-import json
-import subprocess
 
 import numpy as np
 import onnx
@@ -17,7 +15,8 @@ from onnx import numpy_helper as nh
 
 import run_models as models
 from nd_cases import Case, random_case, spoil
-from test_check import EXE, RUNTIMES, call, check, only, save, tensor, value
+from test_check import RUNTIMES, call, check, only, save, tensor, value
+from support.command import asked
 from test_run_onnx import run
 
 # (domain, opset of ONNX, rules, most batch dimensions, index types)
@@ -305,9 +304,9 @@ def test_one_node_of_a_model(path):
 
 
 def explain(path, *words) -> dict:
-    done = subprocess.run([EXE, "explain", str(path), *map(str, words), "--json"], capture_output=True, timeout=60)
-    assert done.returncode in (0, 1), done
-    return json.loads(done.stdout)
+    code, answer = asked("explain", path, *words)
+    assert code in (0, 1), answer
+    return answer
 
 
 def drawn(tmp_path, ir, cases, kinds):

@@ -6,10 +6,7 @@ Each operator of src/model/infer.def stands before a gather node, in models whos
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +18,8 @@ from onnx import numpy_helper as nh
 from onnx.reference import ReferenceEvaluator
 
 from infer_cases import Case, Const, In, Shape, all_cases
+from support.command import answer
 
-EXE = os.environ["GATHER_EXE"]
 TABLE = Path(__file__).resolve().parents[2] / "src/model/infer.def"
 ROWS = re.findall(r'^GATHER_INFER\((\w+), "(\w+)", \w+\.\w+, [\w.]+, [\w.]+\)$', TABLE.read_text(), re.M)
 SEEDS = range(3)
@@ -70,9 +67,7 @@ def build(case, how, rng):
 
 
 def inferred(path):
-    done = subprocess.run([EXE, "check", str(path), "--json"], capture_output=True, timeout=60)
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    return {node["name"]: node for node in json.loads(done.stdout)["nodes"]}
+    return {node["name"]: node for node in answer("check", path)["nodes"]}
 
 
 def onnx_shapes(model):

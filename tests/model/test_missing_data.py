@@ -2,7 +2,6 @@
 """Models whose data file is missing or too short: they are checked and shown, and only the values that are not there cannot be used."""
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import tempfile
@@ -13,23 +12,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from support.nobody import command_for_others
-from support.skip import skip_test
+from support.command import EXE, answer, asked, call, formats
+from support.skip import needs
 
-GATHER = os.environ["GATHER_EXE"]
+reads_models = needs("models", {"onnx", "ir"} <= formats(), "this build does not read both kinds of models")
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
-
-
-def run(*arguments, status: int = 0) -> dict:
-    done = subprocess.run([GATHER, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == status, (done.stdout, done.stderr)
-    return json.loads(done.stdout)
-
-
-@pytest.fixture(autouse=True)
-def reads_models() -> None:
-    done = subprocess.run([GATHER, "info", "--formats", "--json"], capture_output=True, text=True, check=True)
-    if not {"onnx", "ir"} <= {row["name"] for row in json.loads(done.stdout)["formats"]}:
-        skip_test("models", "this build does not read both kinds of models")
 
 
 def save(folder: Path, outside: set[str], indices=(0, 3)) -> Path:
@@ -51,8 +38,8 @@ def save(folder: Path, outside: set[str], indices=(0, 3)) -> Path:
 
 def test_all_is_there(tmp_path) -> None:
     path = save(tmp_path, {"table", "ids"})
-    assert run("check", path)["nodes"][0]["verdict"] == "ok"
-    run("run", path, "--output", f"out={tmp_path / 'out.npy'}")
+    assert answer("check", path)["nodes"][0]["verdict"] == "ok"
+    answer("run", path, "--output", f"out={tmp_path / 'out.npy'}")
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), TABLE[[0, 3]])
 
 
@@ -60,23 +47,23 @@ def test_all_is_there(tmp_path) -> None:
 def test_missing_indices_are_unknown(cut, tmp_path) -> None:
     path = save(tmp_path, {"ids"})
     (tmp_path / "ids").unlink() if cut is None else os.truncate(tmp_path / "ids", cut)
-    node = run("check", path)["nodes"][0]
+    node = answer("check", path)["nodes"][0]
     assert node["verdict"] == "unknown" and "cannot be read" in node["reason"] and "'ids'" in node["reason"]
     assert "No such file" in node["reason"] if cut is None else "needs 16 bytes" in node["reason"]
     if cut is None:  # shapes are known all the same
-        assert run("info", path)["tensors"][1]["shape"] == [2] and "No such file" in run("info", path)["tensors"][1]["unreadable"]
-    answer = run("run", path, "--output", f"out={tmp_path / 'out.npy'}", status=3)["error"]
-    assert "ids" in answer["message"] and not (tmp_path / "out.npy").exists()
+        assert answer("info", path)["tensors"][1]["shape"] == [2] and "No such file" in answer("info", path)["tensors"][1]["unreadable"]
+    error = answer("run", path, "--output", f"out={tmp_path / 'out.npy'}", code=3)["error"]
+    assert "ids" in error["message"] and not (tmp_path / "out.npy").exists()
 
 
 def test_missing_data_is_checked(tmp_path) -> None:
     """Only the length of the table matters to a check."""
     path = save(tmp_path, {"table"}, (0, 4))
     (tmp_path / "table").unlink()
-    node = run("check", path, status=1)["nodes"][0]
+    node = answer("check", path, code=1)["nodes"][0]
     assert node["verdict"] == "bad"
-    answer = run("take", f"{path}:table", "[0]", "--output", tmp_path / "out.npy", status=3)["error"]
-    assert answer["status"] == "file_not_found" and answer["file"] == str(tmp_path / "table") and "'table'" in answer["message"]
+    error = answer("take", f"{path}:table", "[0]", "--output", tmp_path / "out.npy", code=3)["error"]
+    assert error["status"] == "file_not_found" and error["file"] == str(tmp_path / "table") and "'table'" in error["message"]
 
 
 def test_a_given_input_takes_the_place_of_what_is_missing(tmp_path) -> None:
@@ -85,10 +72,10 @@ def test_a_given_input_takes_the_place_of_what_is_missing(tmp_path) -> None:
     model = onnx.load(path, load_external_data=False)
     model.graph.input.append(helper.make_tensor_value_info("ids", TensorProto.INT64, [2]))
     onnx.save(model, path)
-    assert run("check", path)["nodes"][0]["verdict"] == "unknown"
+    assert answer("check", path)["nodes"][0]["verdict"] == "unknown"
     np.save(tmp_path / "given.npy", np.array([0, 2]))
-    assert run("check", path, "--input", f"ids={tmp_path / 'given.npy'}")["nodes"][0]["verdict"] == "ok"
-    run("run", path, "--input", f"ids={tmp_path / 'given.npy'}", "--output", f"out={tmp_path / 'out.npy'}")
+    assert answer("check", path, "--input", f"ids={tmp_path / 'given.npy'}")["nodes"][0]["verdict"] == "ok"
+    answer("run", path, "--input", f"ids={tmp_path / 'given.npy'}", "--output", f"out={tmp_path / 'out.npy'}")
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), TABLE[[0, 2]])
 
 
@@ -151,34 +138,34 @@ def damage(path: Path, way: str) -> None:
         path.symlink_to(path.name)
 
 
-def answer(*arguments) -> tuple[int, dict]:
-    done = subprocess.run([GATHER, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=60)
-    assert done.returncode in (0, 1, 3), (arguments, done.returncode, done.stdout, done.stderr)
-    return done.returncode, json.loads(done.stdout)
+def given(*words) -> tuple[int, dict]:
+    code, found = asked(*words)
+    assert code in (0, 1, 3), (words, code, found)
+    return code, found
 
 
 def every_answer(path: Path, place: str, indices_missing: bool, missing: str) -> None:
     node = NODE.get(place, "g")
-    code, info = answer("info", path)
+    code, info = given("info", path)
     assert code == 0 and any(missing in tensor.get("unreadable", "") for tensor in info["tensors"])
-    code, check = answer("check", path)
+    code, check = given("check", path)
     (found,) = [n for n in check["nodes"] if n["name"] == "g"]
     assert any(missing in entry["message"] for entry in check["unreadable"]), check
-    text = subprocess.run([GATHER, "check", path], capture_output=True, text=True, timeout=60)
+    text = call("check", path)
     assert text.returncode == code and "cannot be read: " in text.stdout and missing in text.stdout
     if indices_missing:
         assert found["verdict"] == "unknown" and "cannot be read" in found["reason"] and missing in found["reason"], found
     else:
         assert found["verdict"] in ("ok", "unknown")
-    code, drawn = answer("explain", path, "--node", node)
+    code, drawn = given("explain", path, "--node", node)
     if indices_missing:
         assert code == 3 and missing in drawn["error"]["message"] and drawn["error"]["status"] != "usage", drawn
         assert missing in drawn["error"]["file"] or drawn["error"]["file"] == str(path)
     else:
         assert code == 0 and missing in drawn["data_unreadable"], drawn
-    ran = subprocess.run([GATHER, "run", path, "--node", node, "--json"], capture_output=True, text=True, timeout=60)
+    ran = call("run", path, "--node", node, "--json")
     assert ran.returncode in (2, 3) and (ran.returncode == 2 or missing in ran.stdout), (ran.stdout, ran.stderr)
-    whole = subprocess.run([GATHER, "run", path, "--input", "flag=1", "--json"], capture_output=True, text=True, timeout=60)
+    whole = call("run", path, "--input", "flag=1", "--json")
     assert whole.returncode in (3, 4), whole
 
 
@@ -201,7 +188,7 @@ def test_a_file_without_permission() -> None:
         (folder / "w.bin").write_bytes(bytes(256))
         (folder / "w.bin").chmod(0)
         other = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-        gather = command_for_others(GATHER, folder)
+        gather = command_for_others(EXE, folder)
         for command, code in (("check", 0), ("info", 0), ("explain", 3), ("run", 3)):
             done = subprocess.run([gather, command, path], capture_output=True, text=True, timeout=60, **other)
             assert done.returncode == code and "w.bin: cannot open it: Permission denied" in done.stdout + done.stderr, done
@@ -217,22 +204,22 @@ def test_a_fill_value_that_is_missing(tmp_path) -> None:
     tensors = [numpy_helper.from_array(TABLE, "t"), numpy_helper.from_array(np.array([2]), "n")]
     graph = helper.make_graph(nodes, "m", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], tensors)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), tmp_path / "m.onnx")
-    code, check = answer("check", tmp_path / "m.onnx")
+    code, check = given("check", tmp_path / "m.onnx")
     assert code == 0 and "v.bin" in check["nodes"][0]["reason"]
-    code, drawn = answer("explain", tmp_path / "m.onnx")
+    code, drawn = given("explain", tmp_path / "m.onnx")
     assert code == 3 and "v.bin" in drawn["error"]["message"]
 
 
 @pytest.mark.parametrize("place", ["plain", "identity", "sum", "gathered"])
 def test_explain_takes_a_tensor_in_its_place(place, tmp_path) -> None:
     path = write_onnx(tmp_path, place, {"ids", "table"}, "gone")
-    code, check = answer("check", path)
+    code, check = given("check", path)
     name = "a" if place == "sum" else "ids"  # explain computes no sums
     assert f"--node main/g --input {name}=TENSOR" in check["nodes"][-1]["give"]
-    code, drawn = answer("explain", path, "--node", "g", "--input", f"{name}=[2]")
+    code, drawn = given("explain", path, "--node", "g", "--input", f"{name}=[2]")
     assert code == 0 and drawn["cells"][0]["row"] == 2 and "w.bin" in drawn["data_unreadable"]
     np.save(tmp_path / "t.npy", TABLE)
-    code, ran = answer("run", path, "--node", "g", "--input", f"{name}=[2]", "--input", f"table={tmp_path / 't.npy'}")
+    code, ran = given("run", path, "--node", "g", "--input", f"{name}=[2]", "--input", f"table={tmp_path / 't.npy'}")
     assert code == 0 and ran["outputs"][0]["shape"] == [1, 3]
 
 
@@ -257,25 +244,25 @@ def write_ir(folder: Path, way: str, parameter: bool = False) -> Path:
 @pytest.mark.parametrize("way", WAYS)
 def test_ir_every_command(way, tmp_path) -> None:
     path = write_ir(tmp_path, way)
-    code, check = answer("check", path)
+    code, check = given("check", path)
     node = check["nodes"][0]
     assert code == 0 and node["verdict"] == "unknown" and "'ids' cannot be read" in node["reason"] and "m.bin" in node["reason"]
     assert node["axis"] is None and check["unreadable"][0]["name"] == "table"
-    code, drawn = answer("explain", path)
+    code, drawn = given("explain", path)
     assert code == 3 and "m.bin" in drawn["error"]["message"]
-    assert answer("info", path)[0] == 0 and answer("run", path)[0] == 3
-    code, drawn = answer("explain", path, "--input", "ids=[1, 3]", "--input", "axis=0")
+    assert given("info", path)[0] == 0 and given("run", path)[0] == 3
+    code, drawn = given("explain", path, "--input", "ids=[1, 3]", "--input", "axis=0")
     assert code == 0 and "m.bin" in drawn["data_unreadable"] and [cell["row"] for cell in drawn["cells"]][::3] == [1, 3]
 
 
 def test_ir_axis_that_is_missing(tmp_path) -> None:
     path = write_ir(tmp_path, "gone", parameter=True)
-    node = answer("check", path, "--input", "ids=[0, 3]")[1]["nodes"][0]
+    node = given("check", path, "--input", "ids=[0, 3]")[1]["nodes"][0]
     assert node["verdict"] == "unknown" and "axis 'axis' cannot be read" in node["reason"] and "m.bin" in node["reason"]
-    code, drawn = answer("explain", path, "--input", "ids=[0, 3]")
+    code, drawn = given("explain", path, "--input", "ids=[0, 3]")
     assert code == 3 and drawn["error"]["status"] == "file_not_found" and "--input axis=TENSOR" in drawn["error"]["message"]
-    assert answer("explain", path, "--input", "ids=[0, 4]", "--input", "axis=0", "--on-bad", "error")[0] == 1
-    code, drawn = answer("explain", path)  # both are told at once
+    assert given("explain", path, "--input", "ids=[0, 4]", "--input", "axis=0", "--on-bad", "error")[0] == 1
+    code, drawn = given("explain", path)  # both are told at once
     assert code == 3 and "--input ids=TENSOR" in drawn["error"]["message"] and "m.bin" in drawn["error"]["message"]
-    code, ran = answer("run", path)  # the file before the inputs: nothing that could be given helps
+    code, ran = given("run", path)  # the file before the inputs: nothing that could be given helps
     assert code == 3 and "m.bin" in ran["error"]["message"]

@@ -2,13 +2,10 @@
 """The many names of a tensor in OpenVINO IR, whose commas stand behind backslashes: each finds it, whoever asks."""
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-
 import numpy as np
 import pytest
-from support.skip import skip_test
+from support.command import answer, formats
+from support.skip import needs
 
 XML = r"""<net name="n" version="11"><layers>
 <layer id="0" name="table" type="Const" version="opset1"><data element_type="f32" shape="4,3" offset="8" size="48"/>
@@ -26,17 +23,7 @@ XML = r"""<net name="n" version="11"><layers>
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 
-def run(*arguments, status: int = 0) -> dict:
-    line = [os.environ["GATHER_EXE"], *map(str, arguments), "--json"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60)
-    assert done.returncode == status, (done.stdout, done.stderr)
-    return json.loads(done.stdout)
-
-
-@pytest.fixture(autouse=True)
-def reads_ir() -> None:
-    if "ir" not in {row["name"] for row in run("info", "--formats")["formats"]}:
-        skip_test("expat", "this build reads no OpenVINO IR")
+reads_ir = needs("expat", "ir" in formats(), "this build reads no OpenVINO IR")
 
 
 @pytest.fixture
@@ -50,24 +37,24 @@ def path(tmp_path):
 def test_inputs(path, name, tmp_path) -> None:
     np.save(tmp_path / "i.npy", np.array([0, 3]))
     given = f"{name}={tmp_path / 'i.npy'}"
-    assert run("check", path, "--input", given)["nodes"][0]["verdict"] == "ok"
-    assert run("check", path)["nodes"][0]["verdict"] == "unknown"
-    run("run", path, "--input", given, "--output", f"out={tmp_path / 'o.npy'}")
+    assert answer("check", path, "--input", given)["nodes"][0]["verdict"] == "ok"
+    assert answer("check", path)["nodes"][0]["verdict"] == "unknown"
+    answer("run", path, "--input", given, "--output", f"out={tmp_path / 'o.npy'}")
     assert (np.load(tmp_path / "o.npy") == TABLE[[0, 3]]).all()
     np.save(tmp_path / "i.npy", np.array([0, 4]))
-    assert run("check", path, "--input", given, status=1)["nodes"][0]["verdict"] == "bad"
+    assert answer("check", path, "--input", given, code=1)["nodes"][0]["verdict"] == "bad"
 
 
 @pytest.mark.parametrize("name", ["out", "rows", "r,s", "g", "result"])
 def test_outputs(path, name, tmp_path) -> None:
     np.save(tmp_path / "i.npy", np.array([1, 2]))
-    run("run", path, "--input", f"ids={tmp_path / 'i.npy'}", "--output", f"{name}={tmp_path / 'o.npy'}")
+    answer("run", path, "--input", f"ids={tmp_path / 'i.npy'}", "--output", f"{name}={tmp_path / 'o.npy'}")
     assert (np.load(tmp_path / "o.npy") == TABLE[[1, 2]]).all()
 
 
 @pytest.mark.parametrize("name", ["x", "the,table", "t", "table"])
 def test_tensors(path, name, tmp_path) -> None:
-    run("take", f"{path}:{name}", "[2]", "--output", tmp_path / "o.npy")
+    answer("take", f"{path}:{name}", "[2]", "--output", tmp_path / "o.npy")
     assert (np.load(tmp_path / "o.npy") == TABLE[[2]]).all()
 
 
@@ -75,5 +62,5 @@ def test_tensors(path, name, tmp_path) -> None:
 def test_what_is_no_name(path, name, tmp_path) -> None:
     np.save(tmp_path / "i.npy", np.array([1, 2]))
     for command in ("check", "run"):
-        assert run(command, path, "--input", f"{name}={tmp_path / 'i.npy'}", status=3)["error"]["status"] == "name_not_found"
-    assert run("take", f"{path}:{name}", "[2]", "--dry-run", status=3)["error"]["status"] == "name_not_found"
+        assert answer(command, path, "--input", f"{name}={tmp_path / 'i.npy'}", code=3)["error"]["status"] == "name_not_found"
+    assert answer("take", f"{path}:{name}", "[2]", "--dry-run", code=3)["error"]["status"] == "name_not_found"

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from test_check import call, check, gather_node, save, table, tensor, value
 
+from support import command
 from support.packed import unpacked
 
 TORCH = unpacked(Path(__file__).parent / "data" / "torch.tar.xz")
@@ -118,9 +117,9 @@ def printed_names(text: str) -> list[str]:
 
 
 def runs(*line) -> str:
-    done = subprocess.run([os.environ["GATHER_EXE"], *map(str, line)], capture_output=True, timeout=60)
+    done = command.call(*line)
     assert done.returncode in (0, 1, 2, 4), done.stderr
-    return done.stdout.decode() + done.stderr.decode()
+    return done.stdout + done.stderr
 
 
 SLASHES = [path for path in FILES if path.stem.endswith("_script18") and "Gather" in path.read_bytes().decode("latin1")]
@@ -133,10 +132,10 @@ def test_names_that_begin_with_a_slash(path):
     assert all(name.startswith("main/") and "//" not in name for name in names)
     older = [f"{node['graph']}/{node['name']}" for node in nodes]  # with two slashes, as before
     for node in [*names, *older, *(node["name"] for node in nodes)]:
-        for command in ("explain", "run"):
-            text = runs(command, path, "--node", node)
-            assert "the model has no" not in text and " gather nodes: '" not in text, (command, node, text)
-            assert "are called" not in text, (command, node, text)
+        for verb in ("explain", "run"):
+            text = runs(verb, path, "--node", node)
+            assert "the model has no" not in text and " gather nodes: '" not in text, (verb, node, text)
+            assert "are called" not in text, (verb, node, text)
 
 
 def test_a_node_without_a_name_goes_by_what_check_prints(tmp_path):

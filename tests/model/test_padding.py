@@ -2,13 +2,10 @@
 """The bits behind the last element of a packed output are 0, also where the file that the elements come from has others there."""
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from support.command import answer, formats
 from support.skip import skip_test
 
 # type, how many elements, the bytes in the file, the bytes that come out
@@ -19,14 +16,8 @@ PACKED_IR = [("u1", "5", "ff", "f8"), ("u1", "9", "ffff", "ff80"), ("u3", "2", "
              ("nf4", "1", "ff", "0f"), ("i4", "3", "ffff", "ff0f"), ("u1", "16", "ffff", "ffff")]
 
 
-def run(*arguments) -> dict:
-    done = subprocess.run([os.environ["GATHER_EXE"], *map(str, arguments), "--json"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    return json.loads(done.stdout)
-
-
 def needs(format_name: str) -> None:
-    if format_name not in {row["name"] for row in run("info", "--formats")["formats"]}:
+    if format_name not in formats():
         skip_test("models", f"this build does not read {format_name}")
 
 
@@ -45,7 +36,7 @@ def test_onnx(kind, dims, stored, clean, way, tmp_path) -> None:
     (tmp_path / "x.pb").write_bytes(held.SerializeToString())
     name = "x" if way == "initializer" else "y"
     given = ["--input", f"x={tmp_path / 'x.pb'}"] if way == "input" else []
-    run("run", tmp_path / "m.onnx", *given, "--output", f"{name}={tmp_path / 'y.bin'}")
+    answer("run", tmp_path / "m.onnx", *given, "--output", f"{name}={tmp_path / 'y.bin'}")
     assert (tmp_path / "y.bin").read_bytes().hex() == clean
 
 
@@ -59,5 +50,5 @@ def test_ir(kind, shape, stored, clean, tmp_path) -> None:
         <data element_type="{kind}" shape="{shape}" offset="0" size="{size}"/><output><port id="0"><dim>{shape}</dim></port></output></layer>
         <layer id="1" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer></layers>
         <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>''')
-    run("run", tmp_path / "m.xml", "--output", f"c={tmp_path / 'y.bin'}")
+    answer("run", tmp_path / "m.xml", "--output", f"c={tmp_path / 'y.bin'}")
     assert (tmp_path / "y.bin").read_bytes().hex() == clean

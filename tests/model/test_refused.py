@@ -6,10 +6,7 @@ Each case says what ONNX Runtime does ("loads" or "refuses") and what `check` do
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 
 import numpy as np
 import onnxruntime
@@ -17,7 +14,8 @@ import pytest
 from onnx import helper as h
 from onnx import numpy_helper as nh
 
-EXE = os.environ.get("GATHER_EXE", "")
+from support.command import asked
+
 N = h.make_node
 
 
@@ -113,11 +111,6 @@ WHY = {
 CASES = {**NAMES, **PARTS, **VERSIONS}
 
 
-def command(*words):
-    done = subprocess.run([EXE, *map(str, words), "--json"], capture_output=True, timeout=60)
-    return done.returncode, json.loads(done.stdout)
-
-
 def loads(made):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -134,7 +127,7 @@ def test_as_onnxruntime(name, tmp_path):
     path = tmp_path / "m.onnx"
     path.write_bytes(made.SerializeToString())
     assert loads(made) == theirs
-    code, answer = command("check", path)
+    code, answer = asked("check", path)
     if ours == "refused":
         assert (code, answer["error"]["status"]) == (3, "file_malformed")
         assert re.search(r"two (nodes|inputs|initializers)|both an input and|which is an input or", answer["error"]["message"])
@@ -142,10 +135,10 @@ def test_as_onnxruntime(name, tmp_path):
         verdicts = {node["verdict"] for node in answer["nodes"]}
         assert code == (ours == "bad") and (ours in verdicts if ours else "bad" not in verdicts), answer
     node = "main/l/body/g" if "l/body" in str(made) or name.startswith(("a body", "two inputs of a body", "two nodes of a body")) else None
-    code, answer = command("run", path, *(["--node", node] if node else []))
+    code, answer = asked("run", path, *(["--node", node] if node else []))
     wanted = {"refused": {"file_malformed"}, "bad": {"file_malformed", "usage"}, "unknown": {"unsupported"}, "": {"usage", "unsupported"}}[ours]
     assert answer.get("error", {"status": "usage"})["status"] in wanted, answer
-    assert command("info", path)[0] == 0
+    assert asked("info", path)[0] == 0
 
 
 @pytest.mark.parametrize("name", VERSIONS)
@@ -153,9 +146,9 @@ def test_which_version(name, tmp_path):
     """What the model asks for, and since when there is the operator."""
     path = tmp_path / "m.onnx"
     path.write_bytes(CASES[name][2].SerializeToString())
-    assert command("check", path)[1]["nodes"][0]["reason"] == WHY[name]
+    assert asked("check", path)[1]["nodes"][0]["reason"] == WHY[name]
     for words in ([], ["--node", "g"]):
-        code, answer = command("run", path, *words)
+        code, answer = asked("run", path, *words)
         assert code == 4 and answer["error"]["message"].endswith(f"cannot be run: {WHY[name]}"), answer
 
 
@@ -163,7 +156,7 @@ def test_a_function_imports_its_own_version(tmp_path):
     function = h.make_function("d", "f", ["a", "b"], ["r"], [gather("a", "b", "r", op="GatherND")], [h.make_opsetid("", 9)])
     made = model([N("f", ["x", "j"], ["y"], domain="d")], [X, TUPLES], opsets=[("", 17), ("d", 1)], functions=[function])
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    nodes = command("check", tmp_path / "m.onnx")[1]["nodes"]
+    nodes = asked("check", tmp_path / "m.onnx")[1]["nodes"]
     assert {node["reason"] for node in nodes if node["verdict"] == "unknown"} >= {
         "version 9 of the operator set ai.onnx is imported; GatherND exists since version 11"
     }
@@ -181,7 +174,7 @@ def test_versions_of_layers(version, known, tmp_path):
     edges = "".join(f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>' for a, b, c, d in ((0, 0, 3, 0), (1, 0, 3, 1), (2, 0, 3, 2), (3, 3, 4, 0)))
     (tmp_path / "m.xml").write_text(f'<?xml version="1.0"?><net name="m" version="11"><layers>{layers}</layers><edges>{edges}</edges></net>')
     (tmp_path / "m.bin").write_bytes(np.array([1, 3, 0], "<i8").tobytes())
-    node = command("check", tmp_path / "m.xml")[1]["nodes"][0]
+    node = asked("check", tmp_path / "m.xml")[1]["nodes"][0]
     if known:
         assert node["verdict"] == "ok"
     else:

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +10,8 @@ import pytest
 import run_models as models
 from onnx import TensorProto, helper
 from test_run_onnx import run
+
+from support.command import asked
 
 NUMPY = {
     "INT32": np.int32, "INT64": np.int64, "INT8": np.int8, "UINT8": np.uint8, "UINT16": np.uint16, "UINT64": np.uint64,
@@ -119,10 +118,8 @@ def test_check_too(tmp_path):
     """The same literals in gather check."""
     path = gathering(tmp_path)
     for text, wanted in (("[1, -1]", 0), ("[1, 4]", 1), ("[1, 2147483648]", 2)):
-        words = [os.environ["GATHER_EXE"], "check", path, "--input", f"i={text}", "--json"]
-        done = subprocess.run(words, capture_output=True, timeout=60)
-        answer = json.loads(done.stdout)
-        assert done.returncode == wanted, answer
+        code, answer = asked("check", path, "--input", f"i={text}")
+        assert code == wanted, answer
         if wanted < 2:
             assert answer["nodes"][0]["indices"]["type"] == "int32"
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +13,12 @@ import pytest
 from onnx import TensorProto, helper
 
 import run_models as models
-
-EXE = os.environ.get("GATHER_EXE", "")
+from support.command import call
 
 
 def run(*words, cwd=None) -> tuple[int, dict]:
-    done = subprocess.run([EXE, "run", *map(str, words), "--json"], cwd=cwd, capture_output=True, timeout=60)
-    assert done.stderr == b"", done
+    done = call("run", *words, "--json", cwd=cwd)
+    assert done.stderr == "", done
     return done.returncode, json.loads(done.stdout)
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-import json
 import os
 import re
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +20,7 @@ import pytest
 import run_models as models
 from onnx import TensorProto, helper
 
+from support.command import asked
 from support.skip import skip_test
 
 ROOT = Path(__file__).parents[2]
@@ -284,10 +283,9 @@ def runtime(request, tmp_path_factory):
 
 
 def check(ask: Ask) -> dict:
-    words = [os.environ["GATHER_EXE"], "check", ask.job["path"], "--input", f"i={ask.job['inputs']['i']}", "--json"]
-    done = subprocess.run(words, capture_output=True, timeout=60)
-    node = json.loads(done.stdout)["nodes"][0]
-    assert done.returncode == (node["verdict"] == "bad"), done
+    code, answer = asked("check", ask.job["path"], "--input", f"i={ask.job['inputs']['i']}")
+    node = answer["nodes"][0]
+    assert code == (node["verdict"] == "bad"), answer
     return node
 
 

@@ -4,14 +4,10 @@
  * and no part of the output needs a row of a later round.
  */
 #include "mpi/schedule.h"
+#include "support/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 /* after the headers that it needs */
-#include <cmocka.h>
-
 enum { MOST = 2000, RANKS = 9 };
 
 static uint64_t state = 88172645463325252u;
@@ -45,7 +41,6 @@ static int64_t row_of(const gather_mpi_spread *spread, int32_t rank, int64_t loc
 }
 
 static void finds_every_row(void **unused) {
-  (void)unused;
   int64_t splits[RANKS + 1];
   for (int i = 0; i < 300; i++) {
     gather_mpi_spread spread;
@@ -63,7 +58,6 @@ static void finds_every_row(void **unused) {
 
 /* Numbers at which a product of doubles may be one too low or too high, and those beyond doubles. */
 static void finds_large_rows(void **unused) {
-  (void)unused;
   static const int64_t blocks[] = {3, 7, 1000003, ((int64_t)1 << 31) - 1, ((int64_t)1 << 40) + 1, (int64_t)1 << 58};
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
     int64_t splits[4 + 1];
@@ -130,7 +124,6 @@ static void check_schedule(const gather_mpi_schedule *schedule, const gather_mpi
 }
 
 static void plans_every_list(void **unused) {
-  (void)unused;
   gather_mpi_schedule schedule = {0};
   gather_mpi_distinct hot = {0};
   static int64_t rows[MOST];
@@ -158,7 +151,6 @@ static void plans_every_list(void **unused) {
 
 /* Stamps that go round must not bring back the rows of an earlier list. */
 static void forgets_rows(void **unused) {
-  (void)unused;
   gather_mpi_distinct set = {0};
   bool found;
   assert_true(gather_mpi_distinct_begin(&set, 10));

@@ -6,18 +6,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support.skip import skip_test
+from support.skip import needs
 
 try:
     import jax
 except ImportError:
     jax = None
 
-
-@pytest.fixture(autouse=True)
-def needs_jax():
-    if jax is None:
-        skip_test("jax", "the package is not installed")
+needs_jax = needs("jax", jax)
 
 
 @pytest.fixture

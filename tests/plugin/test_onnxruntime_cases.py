@@ -4,7 +4,6 @@ script/plugins onnxruntime --cases runs. GATHER_TEST_SEED selects another one, G
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from dataclasses import replace
 
@@ -14,20 +13,13 @@ import ort_backend as backend
 import ort_case_runs as compare
 import ort_cases as cases
 import ort_runs as runs
-from support.skip import skip_test
+from ort_package import library  # noqa: F401  the fixture
 
 SEED = int(os.environ.get("GATHER_TEST_SEED", "16"))
 COUNT = int(os.environ.get("GATHER_TEST_EXAMPLES", "400"))
 GROUPS = {"random": lambda: cases.random_cases(SEED, COUNT), "types of ours": lambda: cases.wider_cases(SEED), "faults": lambda: cases.fault_cases(SEED),
           "quantised": lambda: cases.quantised_cases(SEED, 40), "ONNX": backend.quick_cases}
 LEAST = {"random": 200, "types of ours": 24, "faults": 20, "quantised": 20, "ONNX": 10}  # cases that this ONNX Runtime must run
-
-
-@pytest.fixture(scope="module")
-def library() -> str:
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    return runs.library_path()
 
 
 def compared(chosen: list, library: str) -> tuple[list, dict]:

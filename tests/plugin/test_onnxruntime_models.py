@@ -4,23 +4,15 @@ the profile, the list of providers and the plug-in's report say who ran. script/
 
 from __future__ import annotations
 
-import importlib.util
 
 import pytest
 
 import ort_network_runs as compare
 import ort_networks as networks
-import ort_runs as runs
+from ort_package import library  # noqa: F401  the fixture
 from support.skip import skip_test
 
 LEVELS = ("DISABLE_ALL", "ENABLE_ALL")
-
-
-@pytest.fixture(scope="module")
-def library() -> str:
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    return runs.library_path()
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,8 @@ import re
 import numpy as np
 import provider_models as models
 import pytest
+from provider_sessions import onnxruntime, provider  # noqa: F401  the fixture
 from onnx import TensorProto, helper
-from support.skip import skip_test
-
-try:
-    import onnxruntime
-except ImportError:
-    onnxruntime = None
 
 NAME = "GatherExecutionProvider"
 RANDOM = np.random.default_rng(16)
@@ -22,15 +17,8 @@ NUMBERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
 
 
 @pytest.fixture(scope="module", autouse=True)
-def provider():
-    """libgather.onnxruntime, registered; unregistered when the tests are over."""
-    if onnxruntime is None:
-        skip_test("onnxruntime", "ONNX Runtime is not installed")
-    import libgather.onnxruntime as provider
-
-    provider.register()
-    yield provider
-    provider.unregister()
+def registered(provider):
+    """Also for the tests that do not ask for it."""
 
 
 def opened(provider, model, **options):

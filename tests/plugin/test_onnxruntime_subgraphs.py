@@ -4,16 +4,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from dataclasses import replace
 
 import numpy as np
 import ort_runs as runs
 import ort_subgraphs as subgraphs
-import pytest
+from ort_package import library  # noqa: F401  the fixture
 from ort_subgraphs import Drawn
-from support.skip import skip_test
 
 SEED = int(os.environ.get("GATHER_TEST_SEED", "28"))
 SHARE = min(1.0, int(os.environ.get("GATHER_TEST_EXAMPLES", "400")) / 1900)
@@ -34,13 +32,6 @@ NAMED = [
     Drawn("float32", ("If",), "initializer", "input", "wrong", **COMMON, index_shape=[]),
     Drawn("int32", ("If", "Scan"), "constant", "inner initializer", "wrong", **COMMON, index_shape=[]),
 ]
-
-
-@pytest.fixture(scope="module")
-def library() -> str:
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    return runs.library_path()
 
 
 def faults(chosen: list, library: str, least: float) -> list[str]:

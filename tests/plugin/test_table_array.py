@@ -13,7 +13,7 @@ import pytest
 
 import libgather
 from libgather import table_array, table_index
-from support.skip import skip_test
+from support.skip import module
 
 SEED = int(os.environ.get("GATHER_TEST_SEED", 16))
 X = np.arange(120, dtype=np.float32).reshape(10, 4, 3)
@@ -29,13 +29,6 @@ def path(tmp_path):
 def table(path):
     with libgather.open(path) as table:
         yield table
-
-
-def needed(name: str):
-    try:
-        return __import__(name, fromlist=["_"])
-    except ImportError:
-        skip_test(name.partition(".")[0], "the package is not installed")
 
 
 def same(result, wanted) -> bool:
@@ -199,7 +192,7 @@ def test_conversion(table, monkeypatch):
 
 
 def test_dask(table, path, tmp_path):
-    da = needed("dask.array")
+    da = module("dask.array")
     lazy = da.from_array(table, chunks=(3, 2, 3))
     assert table.stats().rows == 0 and (lazy.shape, lazy.dtype) == (X.shape, X.dtype)
     assert same(lazy.compute(scheduler="threads"), X) and same((lazy[2:9:2, 1] + 1).compute(), X[2:9:2, 1] + 1)
@@ -214,7 +207,7 @@ def test_dask(table, path, tmp_path):
 
 def test_xarray(table):
     """Lazily: only what is loaded is read."""
-    xr = needed("xarray")
+    xr = module("xarray")
     array = xr.DataArray(table, dims=("row", "y", "x"))
     assert array.shape == X.shape and "libgather.Table" in repr(array) and table.stats().rows == 0
     assert same(array[2:5].values, X[2:5]) and table.stats().rows == 3
@@ -230,7 +223,7 @@ def test_xarray(table):
 
 def test_data_loader(table):
     """A table is a map-style dataset, and a batch is one take."""
-    torch = needed("torch")
+    torch = module("torch")
     batches = list(torch.utils.data.DataLoader(table, batch_size=4))
     assert [tuple(batch.shape) for batch in batches] == [(4, 4, 3), (4, 4, 3), (2, 4, 3)] and table.stats().takes == 3
     assert np.array_equal(torch.cat(batches).numpy(), X)

@@ -10,7 +10,7 @@ import pytest
 
 import libgather
 from support.http_server import HttpServer
-from support.skip import skip_test
+from support.skip import module
 
 X = np.arange(4000, dtype=np.float32).reshape(1000, 4)
 IDS = np.array([[7, 900], [7, 0]])
@@ -28,13 +28,6 @@ def url(server):
     return server.url("/x.npy")
 
 
-def needed(name: str):
-    try:
-        return __import__(name, fromlist=["_"])
-    except ImportError:
-        skip_test(name.partition(".")[0], "the package is not installed")
-
-
 def test_numpy(url, server):
     with libgather.open(url) as table:
         assert np.array_equal(np.take(table, IDS, axis=0), X[IDS])
@@ -42,7 +35,7 @@ def test_numpy(url, server):
 
 
 def test_dask(url, server):
-    dask = needed("dask.array")
+    dask = module("dask.array")
     with libgather.open(url, remote={"connections": 4}) as table:
         array = dask.from_array(table, chunks=(100, 4))
         assert np.array_equal(array[250:450:2].compute(scheduler="threads"), X[250:450:2])
@@ -50,32 +43,32 @@ def test_dask(url, server):
 
 
 def test_xarray(url):
-    xarray = needed("xarray")
+    xarray = module("xarray")
     with libgather.open(url) as table:
         values = xarray.DataArray(xarray.Variable(("row", "column"), table[5:9]))
         assert np.array_equal(values.sel(row=2), X[7])
 
 
 def test_disk_embedding(url, tmp_path):
-    torch = needed("torch")
+    torch = module("torch")
     from libgather.torch import DiskEmbedding
 
-    module = DiskEmbedding(url, remote={"connections": 2, "cache": str(tmp_path / "cache")})
-    assert torch.equal(module(torch.from_numpy(IDS)), torch.from_numpy(X[IDS]))
-    assert module.table.stats().remote.cache_stored > 0
+    embedding = DiskEmbedding(url, remote={"connections": 2, "cache": str(tmp_path / "cache")})
+    assert torch.equal(embedding(torch.from_numpy(IDS)), torch.from_numpy(X[IDS]))
+    assert embedding.table.stats().remote.cache_stored > 0
     with pytest.raises(IndexError, match="1000"):
         module(torch.tensor([1000]))
 
 
 def test_data_loader_with_processes(url):
     """Each process has connections of its own."""
-    torch = needed("torch")
+    torch = module("torch")
     with libgather.open(url) as table:
         batches = list(torch.utils.data.DataLoader(table, batch_size=300, num_workers=2))
         assert np.array_equal(torch.cat(batches).numpy(), X)
 
 
 def test_jax(url):
-    jnp = needed("jax.numpy")
+    jnp = module("jax.numpy")
     with libgather.open(url) as table:
         assert np.array_equal(np.asarray(jnp.asarray(table[IDS]).sum(axis=-1)), X[IDS].sum(axis=-1))

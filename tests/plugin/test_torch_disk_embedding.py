@@ -20,7 +20,7 @@ import pytest
 
 import libgather
 from support.quantised_files import nvfp4
-from support.skip import skip_test
+from support.skip import needs
 
 try:
     import torch
@@ -32,12 +32,7 @@ except ImportError:
     torch, nn = None, SimpleNamespace(Module=object)
 
 X = np.random.default_rng(5).standard_normal((200, 8)).astype(np.float32)
-
-
-@pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
+needs_torch = needs("torch", torch)
 
 
 @pytest.fixture

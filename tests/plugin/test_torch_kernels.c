@@ -4,16 +4,12 @@
  * every handle, also after errors and when there is no memory. Runs without PyTorch, under sanitizers and valgrind.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <pthread.h>
 #include <string.h>
 
 #include "fake_torch.h"
+#include "support/unit.h"
 #include "torch_operator.h"
 
 static fake_tensor floats(int64_t rows, int64_t width) {
@@ -48,14 +44,12 @@ static void check_floats(void *handle, int64_t rows, int64_t width, const float 
 }
 
 static void registers_everything(void **state) {
-  (void)state;
   assert_null(gather_torch_failure());
   assert_int_equal(fake_schemas, 13);
   assert_int_equal(fake_kernels, 2 * 13); /* for the CPU, and to refuse other devices */
 }
 
 static void takes(void **state) {
-  (void)state;
   fake_tensor data = floats(4, 2), indices = ids(3, (int64_t[]){3, -4, 1});
   for (int round = 0; round < 3; round++) { /* the second time by a kept plan */
     check_floats(take(&data, &indices, 0, "raise", NULL, NULL), 3, 2, (float[]){6, 7, 0, 1, 2, 3});
@@ -73,7 +67,6 @@ static void takes(void **state) {
 }
 
 static void repairs(void **state) {
-  (void)state;
   fake_tensor data = floats(2, 1), indices = ids(2, (int64_t[]){5, -1}), fill = floats(1, 1), two = floats(1, 2);
   ((float *)(void *)fill.data)[0] = 9;
   check_floats(take(&data, &indices, 0, "clip", NULL, NULL), 2, 1, (float[]){1, 1});
@@ -89,7 +82,6 @@ static void repairs(void **state) {
 }
 
 static void refuses(void **state) {
-  (void)state;
   int64_t numbers[10], position[GATHER_MAX_RANK];
   const char *texts[5];
   fake_tensor data = floats(4, 2), indices = ids(2, (int64_t[]){1, 4}), out = floats(2, 2);
@@ -121,7 +113,6 @@ static void refuses(void **state) {
 }
 
 static void survives_no_memory_and_wrong_calls(void **state) {
-  (void)state;
   fake_tensor data = floats(4, 2), indices = ids(2, (int64_t[]){1, 2});
   fake_no_memory = true;
   assert_null(take(&data, &indices, 0, "raise", NULL, NULL));
@@ -164,7 +155,6 @@ static void *dequantize(fake_tensor *data, fake_tensor *scale, const char *codec
 }
 
 static void decodes(void **state) {
-  (void)state;
   fake_tensor data = fake_make(FAKE_INT8, 1, 2, (int64_t[]){2, 2}), scale = floats(2, 1);
   memcpy(data.data, (int8_t[]){1, -2, 3, -4}, 4);
   ((float *)(void *)scale.data)[0] = 0.5f, ((float *)(void *)scale.data)[1] = 2;
@@ -197,7 +187,6 @@ static void *many_plans(void *argument) {
 }
 
 static void forgets_plans_with_their_thread(void **state) {
-  (void)state;
   int wrong = 0;
   for (int i = 0; i < 4; i++) { /* one after the other: the fake PyTorch counts without locks */
     pthread_t thread;
@@ -209,7 +198,6 @@ static void forgets_plans_with_their_thread(void **state) {
 }
 
 static void runs_on_the_hosts_threads(void **state) {
-  (void)state;
   enum { ROWS = 70000 };
   static int64_t numbers[ROWS];
   for (int64_t i = 0; i < ROWS; i++) numbers[i] = (i * 7919) % ROWS;

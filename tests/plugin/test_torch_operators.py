@@ -16,23 +16,7 @@ import numpy as np
 import pytest
 
 import libgather
-from support.skip import skip_test
-
-try:
-    import torch
-
-    import libgather.torch as lt
-    from libgather.torch import loading
-except ImportError:
-    torch = None
-
-
-@pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
-    if loading.failure():
-        skip_test("torch operators", loading.failure())
+from support.torch_package import lt, needs_operators, needs_torch, torch  # noqa: F401  fixtures of the whole file
 
 
 def child(program: str, **environment: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from support.skip import skip_test
+from support.skip import needs, skip_test
 
 try:
     import torch
@@ -31,12 +31,7 @@ except ImportError:  # it needs expecttest
 
 ALL = ("embedding", "index_select", "gather", "take", "index")
 KERNELS = ("embedding", "index_select", "index_select.out", "gather", "gather.out", "take", "take.out", "index.Tensor")
-
-
-@pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
+needs_torch = needs("torch", torch)
 
 
 def dump() -> list[str]:

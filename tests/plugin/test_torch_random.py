@@ -9,27 +9,13 @@ import os
 import pytest
 
 import libgather
-from support.skip import skip_test
+from support.torch_package import lt, needs_operators, needs_torch, torch  # noqa: F401  fixtures of the whole file
 
-try:
-    import torch
-
-    import libgather.torch as lt
-    from libgather.torch import loading
+if torch:
     from torch_cases import DTYPES, equal, first_bad, make
-except ImportError:
-    torch = None
 
 CASES = 10_000
 SHARES = 10
-
-
-@pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
-    if loading.failure():
-        skip_test("torch operators", loading.failure())
 
 
 def run(case) -> torch.Tensor:

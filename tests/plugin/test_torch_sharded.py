@@ -16,7 +16,7 @@ import pytest
 from support.http_faults import status
 from support.http_messages import simple
 from support.http_server import HttpServer
-from support.skip import skip_test
+from support.skip import needs
 
 try:
     import torch
@@ -25,14 +25,8 @@ except ImportError:
 
 PROGRAM = Path(__file__).with_name("torch_sharded.py")
 ALL = "random_cases,dtypes,errors,construction,files,quantised,gradients,counts,groups"
-
-
-@pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
-    if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
-        skip_test("torch", "this PyTorch has no gloo")
+needs_torch = needs("torch", torch)
+needs_gloo = needs("torch", not torch or (torch.distributed.is_available() and torch.distributed.is_gloo_available()), "this PyTorch has no gloo")
 
 
 def run(scenario: str, size: int, folder: Path, **more: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from support.skip import skip_test
+from support.skip import needs, skip_test
 
 try:
     import torch
@@ -50,12 +50,7 @@ constexpr bool agree<A (*)(As...), B (*)(Bs...)> = [] {
 #include "torch_shim.def"
 static_assert(sizeof(StableIValue) == sizeof(uint64_t));
 """
-
-
-@pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
+needs_torch = needs("torch", torch)
 
 
 def compile_(text: str, folder: Path) -> subprocess.CompletedProcess:

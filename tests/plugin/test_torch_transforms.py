@@ -7,25 +7,15 @@ from __future__ import annotations
 import pytest
 
 import libgather
-from support.skip import skip_test
+from support.torch_package import lt, needs_operators, needs_torch, torch  # noqa: F401  fixtures of the whole file
 
-try:
-    import torch
+if torch:
     from torch.autograd import gradcheck, gradgradcheck
-
-    import libgather.torch as lt
-    from libgather.torch import loading
     from torch_cases import take_reference
-except ImportError:
-    torch = None
 
 
 @pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
-    if loading.failure():
-        skip_test("torch operators", loading.failure())
+def seed(needs_torch):
     torch.manual_seed(3)
 
 

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from support.skip import skip_test
+from support.skip import needs
 
 try:
     import openvino as ov
@@ -13,8 +11,4 @@ try:
 except ImportError:
     ov = op = None
 
-
-@pytest.fixture(autouse=True)
-def needs_openvino():
-    if ov is None:
-        skip_test("openvino", "the package is not installed")
+needs_openvino = needs("openvino", ov)

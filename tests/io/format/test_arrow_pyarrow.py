@@ -11,7 +11,7 @@ import pytest
 from gather_files import GatherError, content
 from many import array, complaint, complaints, failure
 from support.arrow_files import Batch, arrow_file, fixed_list, integer, tensors
-from support.skip import skip_test
+from support.skip import needs
 from tensor_files import opened
 
 try:
@@ -24,10 +24,7 @@ except ImportError:
 ROWS = 1000
 
 
-@pytest.fixture(autouse=True)
-def pyarrow_is_there() -> None:
-    if pa is None:
-        skip_test("pyarrow", "the package is not installed")
+needs_pyarrow = needs("pyarrow", pa)
 
 
 def written(table, rows: int = ROWS, **options) -> bytes:

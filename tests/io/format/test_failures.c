@@ -6,10 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "gather/file.h"
 #include "io/format/failing.h"
 #include "support/open_file.h"
+#include "support/unit.h"
 
 static char folder[64], target[80];
 
 static int enter_folder(void **state) {
-  (void)state;
   (void)strcpy(folder, "/tmp/gather-test-XXXXXX");
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(target, sizeof target, "%s/a.npy", folder);
@@ -34,7 +29,6 @@ static int enter_folder(void **state) {
 }
 
 static int leave_folder(void **state) {
-  (void)state;
   (void)failing_clear();
   failing_slow_writes(0);
   failing_unnamed(0);
@@ -186,7 +180,6 @@ static void fail_each(const char *call, int number, gather_status expected, gath
 static gather_status write_new(gather_error *error) { return write_floats(false, error); }
 
 static void test_allocations(void **state) {
-  (void)state;
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_strings, true);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_new, true);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_plain, true);
@@ -200,7 +193,6 @@ static void test_allocations(void **state) {
 }
 
 static void test_system_calls_of_reading(void **state) {
-  (void)state;
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, read_floats, false);
   fail_each("mmap", EACCES, GATHER_IO_ERROR, read_floats, false);
@@ -210,7 +202,6 @@ static void test_system_calls_of_reading(void **state) {
 }
 
 static void test_mappings_end(void **state) {
-  (void)state;
   failing_set("munmap", -1, 0);
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   assert_int_equal(failing_clear(), 1);
@@ -246,7 +237,6 @@ static void fail_writing(void) {
 
 /* With files that have no name before they are complete, and with temporary names. */
 static void test_system_calls_of_writing(void **state) {
-  (void)state;
   fail_writing();
   fail_each("linkat", EIO, GATHER_IO_ERROR, write_new, true);
   failing_unnamed(1);
@@ -254,7 +244,6 @@ static void test_system_calls_of_writing(void **state) {
 }
 
 static void test_a_directory_that_cannot_be_read(void **state) {
-  (void)state;
   failing_set("open", 0, EACCES);
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   (void)failing_clear();
@@ -264,7 +253,6 @@ static void test_a_directory_that_cannot_be_read(void **state) {
 /* ---- the disk */
 
 static void test_syncing(void **state) {
-  (void)state;
   gather_error error;
   for (int named = 0; named < 2; named++) {
     failing_unnamed(named);
@@ -285,7 +273,6 @@ static void test_syncing(void **state) {
 }
 
 static void test_writing_without_syncing(void **state) {
-  (void)state;
   gather_file_target what = floats(false);
   gather_writer *writer;
   failing_set("fsync", 0, EIO);
@@ -300,7 +287,6 @@ static void test_writing_without_syncing(void **state) {
 /* ---- temporary names */
 
 static void test_a_private_file_stays_private(void **state) {
-  (void)state;
   struct stat about;
   failing_unnamed(1);
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
@@ -332,7 +318,6 @@ static void leave_behind(void) {
 }
 
 static void test_what_was_left_behind(void **state) {
-  (void)state;
   failing_unnamed(1);
   leave_behind();
   assert_int_equal(count_files(), 1);
@@ -341,7 +326,6 @@ static void test_what_was_left_behind(void **state) {
 }
 
 static void test_what_others_are_writing_stays(void **state) {
-  (void)state;
   failing_unnamed(1);
   gather_file_target what = floats(true);
   gather_writer *first;
@@ -357,7 +341,6 @@ static void test_what_others_are_writing_stays(void **state) {
 }
 
 static void test_file_systems_that_cannot_reserve(void **state) {
-  (void)state;
   const int numbers[] = {EOPNOTSUPP, EINVAL, EINTR};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     failing_set("posix_fallocate", 0, numbers[i]);
@@ -368,7 +351,6 @@ static void test_file_systems_that_cannot_reserve(void **state) {
 }
 
 static void test_file_systems_without_second_names(void **state) {
-  (void)state;
   gather_error error;
   failing_unnamed(1);
   failing_set("link", 0, EPERM);
@@ -380,7 +362,6 @@ static void test_file_systems_without_second_names(void **state) {
 
 /* The name that was reserved is free again. */
 static void test_rename_that_fails_without_second_names(void **state) {
-  (void)state;
   gather_error error;
   struct stat about;
   failing_unnamed(1);
@@ -397,7 +378,6 @@ static void test_rename_that_fails_without_second_names(void **state) {
 }
 
 static void test_race_without_second_names(void **state) {
-  (void)state;
   gather_error error;
   gather_writer *writer;
   gather_file_target what = floats(false);
@@ -428,7 +408,6 @@ static void fail_replacing(const char *call, int after) {
 }
 
 static void test_replacing_that_fails_keeps_the_old_file(void **state) {
-  (void)state;
   const char *const calls[] = {"rename", "fchmod", "posix_fallocate", "close", "mmap", "fsync"};
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
   fail_replacing("linkat", 0);
@@ -452,7 +431,6 @@ static void write_new_and_old(void) {
 }
 
 static void test_what_is_done_without(void **state) {
-  (void)state;
   const int unnamed[] = {EOPNOTSUPP, EISDIR, EINVAL, ENOENT, ENOSYS};
   for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++) {
     failing_unnamed(unnamed[i]);
@@ -484,7 +462,6 @@ static void test_what_is_done_without(void **state) {
 
 /* A temporary name is somebody else's, or somebody else has just taken the new file for one that was left behind. */
 static void test_temporary_names_of_others(void **state) {
-  (void)state;
   char temporary[200];
   gather_file_target what = floats(true);
   gather_writer *writer;
@@ -515,7 +492,6 @@ static void test_temporary_names_of_others(void **state) {
 
 /* A directory that cannot be read is synced with its whole file system. */
 static void test_a_file_system_that_cannot_be_synced(void **state) {
-  (void)state;
 #if defined(__linux__)
   failing_set("open", 0, EACCES);
   failing_always("syncfs", EIO);
@@ -535,7 +511,6 @@ static mode_t mode_of_target(void) {
 
 /* Where the group or the list of a file cannot be kept, the group gets no more than all others have. */
 static void test_permissions_that_cannot_be_kept(void **state) {
-  (void)state;
   static const struct {
     bool group; /* it differs */
     const char *first, *second;
@@ -583,7 +558,6 @@ static gather_status write_to(int fd, gather_error *error) {
 }
 
 static void test_short_and_interrupted_writes(void **state) {
-  (void)state;
   int fd = open(target, O_WRONLY | O_CREAT, 0600);
   failing_slow_writes(1);
   assert_int_equal(write_to(fd, NULL), GATHER_OK);
@@ -593,7 +567,6 @@ static void test_short_and_interrupted_writes(void **state) {
 }
 
 static void test_writes_that_fail(void **state) {
-  (void)state;
   gather_error error;
   const int numbers[] = {ENOSPC, EPIPE, EIO};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -607,7 +580,6 @@ static void test_writes_that_fail(void **state) {
 }
 
 static void test_elements_in_memory_that_is_not_there(void **state) {
-  (void)state;
   gather_error error;
   failing_set("mmap", 0, ENOMEM);
   assert_int_equal(write_to(STDOUT_FILENO, &error), GATHER_OUT_OF_MEMORY);

@@ -3,18 +3,14 @@
  * test_files.c: the functions of file.h as C programs call them: names, NULLs, bytes in memory, the table of formats.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "io/format/format.h"
 #include "support/open_file.h"
+#include "support/unit.h"
 
 /* A file of three bytes 1, 2, 3; its header is as short as it can be, so that data lies anywhere. */
 static const char HEADER[] = "{'descr':'<i2','fortran_order':False,'shape':(3,)}";
@@ -29,7 +25,6 @@ static void make_file(uint8_t *bytes) {
 }
 
 static void test_bytes_at_any_address(void **state) {
-  (void)state;
   uint8_t memory[FILE_BYTES + 8];
   for (int shift = 0; shift < 8; shift++) {
     make_file(memory + shift);
@@ -48,7 +43,6 @@ static void test_bytes_at_any_address(void **state) {
 }
 
 static void test_arguments_that_are_null(void **state) {
-  (void)state;
   gather_file *file;
   gather_writer *writer;
   gather_error error;
@@ -74,7 +68,6 @@ static void test_arguments_that_are_null(void **state) {
 }
 
 static void test_raw_descriptions_that_miss_something(void **state) {
-  (void)state;
   gather_file *file;
   gather_error error;
   const int64_t shape[] = {3};
@@ -88,7 +81,6 @@ static void test_raw_descriptions_that_miss_something(void **state) {
 }
 
 static void test_the_only_tensor(void **state) {
-  (void)state;
   uint8_t memory[FILE_BYTES];
   make_file(memory);
   gather_file *file;
@@ -122,7 +114,6 @@ static void find_among(const char *const *names, int64_t count, const char *name
 }
 
 static void test_names_among_many(void **state) {
-  (void)state;
   const char *const names[] = {"layer.1.weight", "layer.0.bias", "layer.0.weight", "tok_embeddings", "layer.2.weight"};
   gather_error error = {.message = ""};
   find_among(names, 5, "layer.0.bias", &error);
@@ -140,7 +131,6 @@ static void test_names_among_many(void **state) {
 
 /* Columns in pieces: found by a piece's own name, and together by the column's. */
 static void test_names_of_pieces(void **state) {
-  (void)state;
   char file_name[] = "pieces";
   gather_file_tensor tensors[] = {{.name = "a@0"}, {.name = "a@1"}, {.name = "b@0"}, {.name = "b@1"}};
   const gather_file_pieces_row rows[] = {{"a", 0, 2}, {"b", 2, 2}};
@@ -163,7 +153,6 @@ static void test_names_of_pieces(void **state) {
 }
 
 static void test_long_names(void **state) {
-  (void)state;
   char a[400], b[400];
   memset(a, 'a', sizeof a);
   memset(b, 'a', sizeof b);
@@ -177,7 +166,6 @@ static void test_long_names(void **state) {
 
 /* 5 GiB without a byte on the disk: more than the addresses of a program of 32 bits, and past 4 GiB for all others. */
 static void test_files_beyond_4_gib(void **state) {
-  (void)state;
   const int64_t size = INT64_C(5) << 30, shape[] = {3};
   char path[] = "/tmp/gather-test-XXXXXX";
   int fd = mkstemp(path);
@@ -199,7 +187,6 @@ static void test_files_beyond_4_gib(void **state) {
 
 /* Found wrong only when its header is made: what was made must be freed (a leak checker sees it). */
 static void test_a_tensor_proto_that_is_just_too_large(void **state) {
-  (void)state;
   gather_error error;
   const int64_t shape[] = {INT32_MAX};
   const gather_writing what = {.type = GATHER_TYPE_INT8, .rank = 1, .shape = shape};
@@ -210,7 +197,6 @@ static void test_a_tensor_proto_that_is_just_too_large(void **state) {
 
 /* A build without what reads a format says so; of an index too. */
 static void test_safetensors_with_and_without_jansson(void **state) {
-  (void)state;
   static const char *const texts[] = {"\2\0\0\0\0\0\0\0{}", " {\"weight_map\": {}}"};
   static const size_t sizes[] = {10, 19};
   for (size_t i = 0; i < 2; i++) {
@@ -230,7 +216,6 @@ static void test_safetensors_with_and_without_jansson(void **state) {
 }
 
 static void test_table_of_formats(void **state) {
-  (void)state;
   static const char *const rows[][3] = {
       {"npy", "read write", ".npy"},
       {"raw", "read write", ".bin .raw"},
@@ -265,7 +250,6 @@ static void test_table_of_formats(void **state) {
 
 /* A shorter source has defaults behind it; a longer one only zeros. */
 static void test_sizes_of_sources(void **state) {
-  (void)state;
   struct {
     gather_file_source known;
     char more[16];
@@ -289,7 +273,6 @@ static void test_sizes_of_sources(void **state) {
 
 /* What contradicts itself. */
 static void test_sources_that_are_invalid(void **state) {
-  (void)state;
   static const int64_t shape[] = {1};
   static const gather_raw raw = {.type = "int8", .rank = 1, .shape = shape};
   gather_file_source both = file_at("/nowhere"), twice = file_at("/nowhere"), negative = file_at("/nowhere");
@@ -307,7 +290,6 @@ static void test_sources_that_are_invalid(void **state) {
 
 /* The column of a text in memory, which need not be said to be text; and it may be freed. */
 static void test_text_in_memory(void **state) {
-  (void)state;
   char text[] = "id,n\n7,1\n8,2\n";
   gather_file_source source = file_in(text, sizeof text - 1, NULL);
   gather_file *file;
@@ -321,7 +303,6 @@ static void test_text_in_memory(void **state) {
 
 /* What to write for the address of a page, which a test with a server of its own cannot have. */
 static void test_addresses_of_pages(void **state) {
-  (void)state;
   static const char PAGE[] = "<!DOCTYPE html><html></html>";
   static const struct {
     const char *url, *words;

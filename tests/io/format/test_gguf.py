@@ -2,15 +2,13 @@
 """GGUF files that their own package wrote: every type of tensors and metadata, either byte order, alignments, splits."""
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 
 import gguf as theirs
 import numpy as np
 import pytest
 from gather_files import OPAQUE, content, type_number
 from gguf_files import ARRAY, FLOAT64, INT8, STRING, UINT8, UINT32, Gguf
+from support.command import answer, call
 from tensor_files import opened
 
 ORDERS = {"little": theirs.GGUFEndian.LITTLE, "big": theirs.GGUFEndian.BIG}
@@ -175,23 +173,20 @@ def test_a_type_that_is_not_known(kind: int) -> None:
 
 
 def test_the_command(tmp_path) -> None:
-    def run(*arguments) -> subprocess.CompletedProcess:
-        return subprocess.run([os.environ["GATHER_EXE"], *map(str, arguments)], capture_output=True, text=True, check=False)
-
     table = np.arange(200, dtype=np.float16).reshape(50, 4)
     raw = np.arange(5 * 68, dtype=np.uint16).astype(np.uint8).reshape(5, 68)
     for order in ORDERS:
         path = tmp_path / f"{order}.gguf"
         save(path, {"emb": table, "q": (raw, theirs.GGMLQuantizationType.Q8_0)}, order)
-        rows = {row["name"]: row for row in json.loads(run("info", path, "--json").stdout)["tensors"]}
+        rows = {row["name"]: row for row in answer("info", path)["tensors"]}
         assert rows["emb"]["type"] == "float16" and rows["emb"]["shape"] == [50, 4]
         assert rows["q"]["type"] == "Q8_0" and rows["q"]["shape"] == [5, 2] and rows["q"]["bytes"] == 340
         out = tmp_path / f"{order}.npy"
-        answer = run("take", f"{path}:emb", "[3, -1]", "-o", out)
-        assert answer.returncode == 0, answer.stderr
+        done = call("take", f"{path}:emb", "[3, -1]", "-o", out)
+        assert done.returncode == 0, done.stderr
         assert np.array_equal(np.load(out), table[[3, -1]])
-        answer = run("take", f"{path}:q", "[4, 0]", "-o", tmp_path / f"{order}_q.npy")
-        assert answer.returncode == 0, answer.stderr
+        done = call("take", f"{path}:q", "[4, 0]", "-o", tmp_path / f"{order}_q.npy")
+        assert done.returncode == 0, done.stderr
         blocks = np.load(tmp_path / f"{order}_q.npy")
         assert blocks.dtype == np.dtype("V34") and blocks.shape == (2, 2)
         if order == "little":

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import ctypes as c
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import gguf as theirs
@@ -15,6 +13,7 @@ import pytest
 import remote_files
 from gather_files import LIB, Error, GatherError, P, content
 from gguf_files import FLOAT32, INT32, STRING, UINT16, UINT32, Gguf
+from support.command import call
 from support.http_server import HttpServer
 from support.skip import skip_test
 from tensor_files import complaint, opened
@@ -45,10 +44,6 @@ def missing(file) -> list[GatherError]:
     return found
 
 
-def gather(*words, folder: Path) -> subprocess.CompletedProcess:
-    return subprocess.run([os.environ["GATHER_EXE"], *map(str, words)], cwd=folder, capture_output=True, text=True)
-
-
 @pytest.mark.parametrize("part", range(3))
 def test_any_part_is_the_model(part, tmp_path) -> None:
     path = save(tmp_path)[part]
@@ -66,10 +61,10 @@ def test_rows_of_any_part(part, tmp_path) -> None:
     save(tmp_path)
     for name, array in ARRAYS.items():
         for more in ([], ["--memory", "64MiB"], ["--engine", "pread"]):
-            answer = gather("take", f"{NAMES[part]}:{name}", "[3, 0]", "-o", "o.npy", "-f", *more, folder=tmp_path)
-            assert answer.returncode == 0, answer
+            done = call("take", f"{NAMES[part]}:{name}", "[3, 0]", "-o", "o.npy", "-f", *more, cwd=tmp_path)
+            assert done.returncode == 0, done
             assert (np.load(tmp_path / "o.npy") == array[[3, 0]]).all()
-    listed = json.loads(gather("info", NAMES[part], "--json", folder=tmp_path).stdout)
+    listed = json.loads(call("info", NAMES[part], "--json", cwd=tmp_path).stdout)
     assert [tensor["name"] for tensor in listed["tensors"]] == list(ARRAYS) and "missing" not in listed
 
 
@@ -93,12 +88,12 @@ def test_a_missing_part_is_named(part, gone, tmp_path) -> None:
                 file[name]
             assert (caught.value.status, caught.value.file) == ("file_not_found", first)
             assert ("1 more parts" in caught.value.message) == (len(gone) > 1)
-    answer = gather("info", path, folder=tmp_path)
-    assert answer.returncode == 0 and answer.stdout.count("missing: ") == len(gone) and f"missing: {first}: cannot open it" in answer.stdout
-    listed = json.loads(gather("info", path, "--json", folder=tmp_path).stdout)["missing"]
+    done = call("info", path, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.count("missing: ") == len(gone) and f"missing: {first}: cannot open it" in done.stdout
+    listed = json.loads(call("info", path, "--json", cwd=tmp_path).stdout)["missing"]
     assert [(part["status"], part["file"]) for part in listed] == [("file_not_found", str(tmp_path / NAMES[number])) for number in gone]
-    answer = gather("take", f"{path}:t{2 * gone[0]}", "[0]", "-o", "o.npy", folder=tmp_path)
-    assert answer.returncode == 3 and NAMES[gone[0]] in answer.stderr
+    done = call("take", f"{path}:t{2 * gone[0]}", "[0]", "-o", "o.npy", cwd=tmp_path)
+    assert done.returncode == 3 and NAMES[gone[0]] in done.stderr
 
 
 def part(number: int | None, count: int | None, name: str = "t", order: str = "<", kind: int = UINT16) -> bytes:
@@ -201,8 +196,8 @@ def test_links_out_of_the_folder(tmp_path) -> None:
         (tmp_path / "snapshot" / path.name).symlink_to(f"../blobs/{number}abc")
     with opened(tmp_path / "snapshot" / NAMES[1]) as file:
         assert file.names == list(ARRAYS) and missing(file.file) == []
-    answer = gather("info", f"snapshot/{NAMES[1]}", "--no-links", folder=tmp_path)
-    assert answer.stdout.count("missing: ") == 2 and "symbolic link" in answer.stdout
+    done = call("info", f"snapshot/{NAMES[1]}", "--no-links", cwd=tmp_path)
+    assert done.stdout.count("missing: ") == 2 and "symbolic link" in done.stdout
 
 
 @pytest.mark.parametrize("given", [NAMES[2], NAMES[2].replace("m-", "%6d%2D"), NAMES[2].replace("m-", "%6D%2d")])
@@ -223,5 +218,5 @@ def test_by_url(gone, given: str, tmp_path) -> None:
             assert [(e.status, e.file) for e in errors] == ([] if gone is None else [("file_not_found", server.url(f"/a%20b/{NAMES[0]}"))])
             for name in file.names:
                 assert content(remote_files.whole(file.file, name)) == ARRAYS[name].tobytes()
-        answer = gather("take", f"{server.url('/a%20b/' + given)}:t2", "[1]", "-o", "o.npy", folder=tmp_path)
-        assert answer.returncode == 0 and (np.load(tmp_path / "o.npy") == ARRAYS["t2"][[1]]).all()
+        done = call("take", f"{server.url('/a%20b/' + given)}:t2", "[1]", "-o", "o.npy", cwd=tmp_path)
+        assert done.returncode == 0 and (np.load(tmp_path / "o.npy") == ARRAYS["t2"][[1]]).all()

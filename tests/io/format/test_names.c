@@ -3,22 +3,17 @@
  * test_names.c: what names mean: FILE:TENSOR, files beside a file, names that look like those of something else, and what is there.
  */
 #define _XOPEN_SOURCE 700
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/arena.h"
 #include "io/format/format.h"
 #include "io/format/sibling.c" /* all of it: its inside is looked at, too */
 #include "support/open_file.h"
+#include "support/unit.h"
 
 static char folder[64];
 
@@ -29,21 +24,16 @@ static void put_file(const char *name) {
 }
 
 static int enter_folder(void **state) {
-  (void)state;
   (void)strcpy(folder, "/tmp/gather-names-XXXXXX");
   if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
   return 0;
 }
 
-static int leave_folder(void **state) {
-  (void)state;
-  return chdir("/") == 0 ? rmdir(folder) : -1;
-}
+static int leave_folder(void **state) { return chdir("/") == 0 ? rmdir(folder) : -1; }
 
 /* ---- FILE:TENSOR */
 
 static void test_splits(void **state) {
-  (void)state;
   static const struct {
     const char *path, *file, *name; /* name: NULL = there is none */
     bool urls;
@@ -118,7 +108,6 @@ static gather_file named(char *name, bool is_remote) {
 }
 
 static void test_names_beside(void **state) {
-  (void)state;
   static const char PLAIN[] = "AZaz09-._~/!$&'()*+,;=:@";
   static const struct {
     const char *file, *location, *beside;
@@ -148,7 +137,6 @@ static void test_names_beside(void **state) {
 }
 
 static void test_last_parts(void **state) {
-  (void)state;
   static const struct {
     const char *file, *base;
     bool is_remote;
@@ -172,7 +160,6 @@ static void test_last_parts(void **state) {
 }
 
 static void test_locations(void **state) {
-  (void)state;
   static const struct {
     const char *location, *why; /* NULL = it is allowed */
     bool remote_only;
@@ -216,7 +203,6 @@ static void test_locations(void **state) {
 /* ---- names of what is not there */
 
 static void test_addresses_that_are_not_read(void **state) {
-  (void)state;
   static const struct {
     const char *path, *words, *shown; /* shown: as the file of the error; NULL = the path */
   } CASES[] = {
@@ -252,7 +238,6 @@ static void test_addresses_that_are_not_read(void **state) {
 /* ---- what is no file, and folders that are something else */
 
 static void test_what_is_there(void **state) {
-  (void)state;
   static const struct {
     const char *in_folder, *words;
   } FOLDERS[] = {{"zarr.json", "a Zarr array or group"},

@@ -17,16 +17,13 @@ import remote_files
 import tensor_files
 from remote_files import Twins
 from support.http_server import HttpServer
-from support.skip import skip_test
+from support.skip import needs
 
 FORMATS = ["npy", "npz", "arrow", "gguf", "safetensors", "ir", "onnx"]
 BEGINNINGS = 5  # of each file of the corpus
 
 
-@pytest.fixture(autouse=True)
-def urls_are_read() -> None:
-    if why := remote_files.why_no_urls():
-        skip_test("http", why)
+needs_urls = needs("http", not remote_files.why_no_urls(), remote_files.why_no_urls())
 
 
 @pytest.fixture(scope="module")

@@ -3,15 +3,9 @@
  * test_remote_files.c: files on another machine, with those beside them, which tests/io/remote/fake_remote.c plays: each allocation, each
  * opening and each request fails once, and that is what is said, of the file or of the tensors that it concerns.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "io/format/failing_alloc.h"
 #include "io/format/format.h"
@@ -19,6 +13,7 @@
 #include "io/remote/parallel.h"
 #define MESSAGE_BYTES 4096
 #include "support/message.h"
+#include "support/unit.h"
 
 /* Before the library's: one after the other, so that a number means the same call each time. */
 void gather_remote_parallel(int64_t count, int32_t threads, void (*task)(void *argument, int64_t i), void *argument) {
@@ -289,7 +284,6 @@ static void look(const gather_file *file) {
 }
 
 static void test_each_allocation(void **state) {
-  (void)state;
   for (size_t i = 0; i < CASE_COUNT; i++) {
     if (!CASES[i].is_read) continue;
     begin(i);
@@ -337,7 +331,6 @@ static int fail_each_request(int64_t head) {
 
 static void test_each_request(void **state) {
   static const int64_t HEADS[] = {0, 1, 4096};
-  (void)state;
   for (now = 0; now < CASE_COUNT; now++)
     for (size_t k = 0; k < sizeof HEADS / sizeof *HEADS && CASES[now].is_read; k++)
       assert_true(fail_each_request(HEADS[k]) >= (HEADS[k] < 4096 ? 2 : 1));

@@ -5,17 +5,12 @@
  */
 #include "io/format/map_remote.c" /* all of it: its inside is looked at, too. First, since it asks for names of the system */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "io/format/format.h"
+#include "support/unit.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
@@ -77,7 +72,6 @@ static void need(const gather_map *map, int64_t offset, int64_t bytes) {
 }
 
 static void test_steps_grow(void **state) {
-  (void)state;
   counting source = {.fails_at = -1};
   gather_map map = open_map(&source, (int64_t)100 * MIB, 64 * KIB);
   static const int64_t STEPS[] = {256 * KIB, MIB, 4 * MIB, 8 * MIB, 8 * MIB};
@@ -100,7 +94,6 @@ static void test_steps_grow(void **state) {
 }
 
 static void test_ends_and_wrong_ranges(void **state) {
-  (void)state;
   counting source = {.fails_at = -1};
   gather_map map = open_map(&source, 1000, 10);
   need(&map, 1000, 1);
@@ -121,7 +114,6 @@ static void test_ends_and_wrong_ranges(void **state) {
 }
 
 static void test_ranges_are_joined(void **state) {
-  (void)state;
   counting source = {.fails_at = -1, .gap = 100};
   gather_map map = open_map(&source, 10 * MIB, 0);
   gather_error error;
@@ -142,7 +134,6 @@ static void test_ranges_are_joined(void **state) {
 }
 
 static void test_metadata_are_limited(void **state) {
-  (void)state;
   counting source = {.fails_at = -1};
   gather_map map = open_map(&source, LARGE, 0);
   gather_error error;
@@ -165,7 +156,6 @@ static void test_metadata_are_limited(void **state) {
 }
 
 static void test_failures(void **state) {
-  (void)state;
   counting source = {.fails_at = 1};
   gather_map map = open_map(&source, 10 * MIB, 0);
   gather_error error = {0};
@@ -183,7 +173,6 @@ static void test_failures(void **state) {
 }
 
 static void test_loaded_later(void **state) {
-  (void)state;
   counting source = {.fails_at = -1};
   gather_map map = open_map(&source, LARGE, 0);
   gather_error error;
@@ -200,7 +189,6 @@ static void test_loaded_later(void **state) {
 
 /* Random ranges, against a byte for each byte. */
 static void test_extents_like_bytes(void **state) {
-  (void)state;
   enum { BYTES = 200, ROUNDS = 300 };
   uint64_t random = 88172645463325252u;
   for (int round = 0; round < ROUNDS; round++) {
@@ -266,7 +254,6 @@ static gather_status read_endless(void *context, const gather_map_range *ranges,
 }
 
 static void test_a_reader_is_stopped(void **state) {
-  (void)state;
   counting source = {.fails_at = -1};
   const gather_map_source is = {&source, LARGE, NULL, 0, read_endless, close_counted, NULL, NULL, false};
   gather_file *file = NULL;

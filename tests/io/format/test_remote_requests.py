@@ -13,17 +13,14 @@ from gguf_files import ARRAY, STRING, UINT32, Gguf
 from remote_files import handle, is_remote, opened, whole
 from support import http_faults as faults
 from support.http_server import HttpServer
-from support.skip import skip_test
+from support.skip import needs, skip_test
 from tensor_files import Opened, formats, safetensors
 
 HEAD = 1 << 16  # bytes of the first request
 BIG = 3 << 20  # bytes of a tensor that nobody wants to download
 
 
-@pytest.fixture(autouse=True)
-def urls_are_read() -> None:
-    if why := remote_files.why_no_urls():
-        skip_test("http", why)
+needs_urls = needs("http", not remote_files.why_no_urls(), remote_files.why_no_urls())
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,6 @@
 """safetensors files that their own library wrote: every dtype, names, shapes, and what the command makes of them."""
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 
 import ml_dtypes  # noqa: F401  (dtypes by name)
 import numpy as np
@@ -12,7 +9,8 @@ import pytest
 import safetensors as theirs
 import safetensors.numpy as written
 from gather_files import OPAQUE, content, type_number
-from support.skip import skip_test
+from support.command import answer, call
+from support.skip import needs
 from tensor_files import described, formats, opened, safetensors
 
 # What their library writes of NumPy's arrays, and what they are called here.
@@ -22,10 +20,7 @@ DTYPES = ["bool", "uint8", "int8", "int16", "uint16", "float16", "bfloat16", "in
 PACKED = {"F4": ("float4_e2m1fn", 4), "F6_E2M3": ("float6_e2m3fn", 6), "F6_E3M2": ("float6_e3m2fn", 6)}
 
 
-@pytest.fixture(autouse=True)
-def safetensors_are_read() -> None:
-    if "safetensors" not in formats():
-        skip_test("jansson", "this build reads no safetensors")
+needs_safetensors = needs("jansson", "safetensors" in formats(), "this build reads no safetensors")
 
 
 def table(dtype: str, shape=(5, 3)) -> np.ndarray:
@@ -136,20 +131,16 @@ def test_a_file_of_many_tensors(tmp_path) -> None:
 # ---- the command
 
 
-def run(*arguments) -> subprocess.CompletedProcess:
-    return subprocess.run([os.environ["GATHER_EXE"], *map(str, arguments)], capture_output=True, text=True, check=False)
-
-
 def test_the_command(tmp_path) -> None:
     array = table("float16", (50, 8))
     path = tmp_path / "model.safetensors"
     written.save_file({"emb": array, "bias": table("int32", (4,))}, path)
-    info = json.loads(run("info", path, "--json").stdout)
+    info = answer("info", path)
     assert info["format"] == "safetensors"
     rows = {row["name"]: row for row in info["tensors"]}
     assert rows["emb"]["type"] == "float16" and rows["emb"]["shape"] == [50, 8] and rows["emb"]["bytes"] == 800
-    answer = run("take", f"{path}:emb", "[3, 0, 49]", "-o", tmp_path / "o.npy")
-    assert answer.returncode == 0, answer.stderr
+    done = call("take", f"{path}:emb", "[3, 0, 49]", "-o", tmp_path / "o.npy")
+    assert done.returncode == 0, done.stderr
     assert np.array_equal(np.load(tmp_path / "o.npy"), array[[3, 0, 49]])
-    answer = run("take", f"{path}:embb", "[3]", "-o", tmp_path / "p.npy")
-    assert answer.returncode != 0 and "'emb'" in answer.stderr
+    done = call("take", f"{path}:embb", "[3]", "-o", tmp_path / "p.npy")
+    assert done.returncode != 0 and "'emb'" in done.stderr

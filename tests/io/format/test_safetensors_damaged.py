@@ -9,14 +9,11 @@ import pytest
 import safetensors as theirs
 import safetensors.numpy as written
 from gather_files import GatherError, content
-from support.skip import skip_test
+from support.skip import needs
 from tensor_files import complaint, described, formats, opened, outcome, safetensors
 
 
-@pytest.fixture(autouse=True)
-def safetensors_are_read() -> None:
-    if "safetensors" not in formats():
-        skip_test("jansson", "this build reads no safetensors")
+needs_safetensors = needs("jansson", "safetensors" in formats(), "this build reads no safetensors")
 
 
 GOOD = described("U8", [1], 0, 1)

@@ -4,22 +4,18 @@ other files, and names that leave the folder."""
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 import safetensors.numpy as written
 from gather_files import content
-from support.skip import skip_test
+from support.command import answer, call
+from support.skip import needs
 from tensor_files import complaint, described, formats, opened, safetensors
 
 
-@pytest.fixture(autouse=True)
-def safetensors_are_read() -> None:
-    if "safetensors" not in formats():
-        skip_test("jansson", "this build reads no safetensors")
+needs_safetensors = needs("jansson", "safetensors" in formats(), "this build reads no safetensors")
 
 
 TENSORS = {
@@ -210,14 +206,10 @@ def test_many_tensors_in_many_files(tmp_path) -> None:
 def test_the_command(tmp_path) -> None:
     path = save(tmp_path)
     (tmp_path / NAMES[2]).unlink()
-
-    def run(*arguments) -> subprocess.CompletedProcess:
-        return subprocess.run([os.environ["GATHER_EXE"], *map(str, arguments)], capture_output=True, text=True, check=False)
-
-    answer = run("take", f"{path}:model.embed_tokens.weight", "[19, 0]", "-o", tmp_path / "o.npy")
-    assert answer.returncode == 0, answer.stderr
+    done = call("take", f"{path}:model.embed_tokens.weight", "[19, 0]", "-o", tmp_path / "o.npy")
+    assert done.returncode == 0, done.stderr
     assert np.array_equal(np.load(tmp_path / "o.npy"), TENSORS["model.embed_tokens.weight"][[19, 0]])
-    info = json.loads(run("info", path, "--json").stdout)
+    info = answer("info", path)
     assert [row["name"] for row in info["tensors"] if "unreadable" in row] == SHARDS[2]
-    answer = run("take", f"{path}:model.layers.0.weight", "[0]", "-o", tmp_path / "p.npy")
-    assert answer.returncode != 0 and NAMES[2] in answer.stderr
+    done = call("take", f"{path}:model.layers.0.weight", "[0]", "-o", tmp_path / "p.npy")
+    assert done.returncode != 0 and NAMES[2] in done.stderr

@@ -2,19 +2,14 @@
  *
  * test_values.c: what texts and bytes are taken for: values of attributes, numbers, and what is saved in place of a file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/error.h"
 #include "gather/file.h"
 #include "io/format/format.h"
 #include "io/format/graph.c" /* all of it: its inside is looked at, too */
+#include "support/unit.h"
 
 /* ---- attributes */
 
@@ -23,7 +18,6 @@ static gather_attribute text_attribute(const char *text) {
 }
 
 static void test_integers(void **state) {
-  (void)state;
   static const struct {
     const char *text;
     int64_t value;
@@ -76,7 +70,6 @@ static void test_integers(void **state) {
 }
 
 static void test_flags(void **state) {
-  (void)state;
   static const struct {
     const char *text;
     int value; /* -1 = it is none */
@@ -92,7 +85,6 @@ static void test_flags(void **state) {
 }
 
 static void test_attributes_by_name(void **state) {
-  (void)state;
   static const int64_t numbers[] = {3, 4};
   static const gather_file_tensor stored = {.tensor = {.type = GATHER_TYPE_FLOAT32}};
   const gather_attribute given[] = {
@@ -141,7 +133,6 @@ static void test_attributes_by_name(void **state) {
 }
 
 static void test_wrong_attributes(void **state) {
-  (void)state;
   static const gather_attribute REFERENCE = {.kind = GATHER_ATTRIBUTE_REFERENCE, .type = "INT", .text = {"outer", 5}},
                                 TYPED = {.kind = GATHER_ATTRIBUTE_TEXT, .type = "STRING", .text = {"x", 1}},
                                 TEXT = {.kind = GATHER_ATTRIBUTE_TEXT, .text = {"x", 1}};
@@ -171,7 +162,6 @@ static void test_wrong_attributes(void **state) {
 #define BYTES(text) text, sizeof text - 1
 
 static void test_what_is_text(void **state) {
-  (void)state;
   static const struct {
     const char *bytes;
     size_t size;
@@ -211,7 +201,6 @@ static void test_what_is_text(void **state) {
 }
 
 static void test_what_is_saved_in_place_of_a_file(void **state) {
-  (void)state;
 #define LFS "version https://git-lfs.github.com/spec/v1\n"
   static const struct {
     const char *bytes;
@@ -295,7 +284,6 @@ static void test_what_is_saved_in_place_of_a_file(void **state) {
 }
 
 static void test_advice_for_pages(void **state) {
-  (void)state;
   static const struct {
     const char *url, *advice; /* NULL: it is not the address of a page */
   } CASES[] = {{"https://huggingface.co/o/r/blob/main/f", "hf://o/r/f"},
@@ -322,7 +310,6 @@ static void test_advice_for_pages(void **state) {
 }
 
 static void amounts_of_memory(void **state) {
-  (void)state;
   char text[32];
   static const struct {
     int64_t amount;

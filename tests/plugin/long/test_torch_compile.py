@@ -13,14 +13,7 @@ import sys
 import pytest
 
 from support.skip import skip_test
-
-try:
-    import torch
-
-    import libgather.torch as lt  # noqa: F401
-    from libgather.torch import loading
-except ImportError:
-    torch = None
+from support.torch_package import lt, needs_operators, needs_torch  # noqa: F401  fixtures of the whole file
 
 START = """
 import torch, libgather, libgather.torch as lt
@@ -46,11 +39,7 @@ model = Model()
 
 
 @pytest.fixture(autouse=True)
-def needs_torch():
-    if torch is None:
-        skip_test("torch", "the package is not installed")
-    if loading.failure():
-        skip_test("torch operators", loading.failure())
+def needs_compiler(needs_operators):
     if not (shutil.which("g++") or shutil.which("clang++")):
         skip_test("c++", "torch.compile needs a C++ compiler")
 
