@@ -13,6 +13,7 @@
 #include "explain_command.h"
 #include "json.h"
 #include "report.h"
+#include "system.h"
 #include "terminal.h"
 
 /* Whether boxes and arrows are ASCII: if requested, or if the locale has no others. */

@@ -11,6 +11,7 @@
 #include "run.h"
 #include "size.h"
 #include "source.h"
+#include "system.h"
 
 enum { MOST_THREADS = 1024 };
 

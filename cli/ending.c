@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "json.h"
-#include "report.h"
 #include "show.h"
 #include "signals.h"
+#include "system.h"
 
 static char temporary[4096];
 static volatile sig_atomic_t has_temporary;

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "show.h"
 #include "signals.h"
+#include "system.h"
 #include "terminal.h"
 
 /* In one write: other processes may write to the same terminal or log. */
@@ -71,17 +72,6 @@ static void json_answer(const gather_cli_args *args, const gather_error *error, 
 
 int gather_cli_report(const gather_cli_args *args, const gather_error *error) {
   return gather_cli_report_node(args, error, "");
-}
-
-int gather_cli_exit_code(gather_status status) {
-  switch (status) {
-#define GATHER_STATUS(ENUM, number, name, exit_code, sentence) \
-  case GATHER_##ENUM:                                          \
-    return exit_code;
-#include "gather/status.def"
-#undef GATHER_STATUS
-  }
-  return 1;
 }
 
 int gather_cli_report_node(const gather_cli_args *args, const gather_error *error, const char *node) {

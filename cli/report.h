@@ -29,7 +29,4 @@ gather_status gather_cli_hint_set(const gather_error *error, const char *format,
 /* The hint for an error, "" if there is none. */
 void gather_cli_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes);
 
-/* The exit code of a status (0 to 4). Async-signal-safe. */
-int gather_cli_exit_code(gather_status status);
-
 #endif

@@ -20,6 +20,17 @@ gather_status gather_cli_status_of(int number) {
   return number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR;
 }
 
+int gather_cli_exit_code(gather_status status) {
+  switch (status) {
+#define GATHER_STATUS(ENUM, number, name, exit_code, sentence) \
+  case GATHER_##ENUM:                                          \
+    return exit_code;
+#include "gather/status.def"
+#undef GATHER_STATUS
+  }
+  return 1;
+}
+
 gather_status gather_cli_fail_errno(gather_error *error, gather_status status, int number, const char *file,
                                     int64_t offset, const char *what) {
   (void)gather_cli_fail_file(error, status, file, offset, "%s%s%s", what, *what ? ": " : "", strerror(number));

@@ -9,6 +9,8 @@
 
 /* The status of an errno: GATHER_FILE_NOT_FOUND, GATHER_OUT_OF_MEMORY, and GATHER_IO_ERROR for all others. */
 gather_status gather_cli_status_of(int number);
+/* The exit code of a status (0 to 4). Async-signal-safe. */
+int gather_cli_exit_code(gather_status status);
 
 /* Fills in an error for a call of the system that failed with an errno: the message is "FILE: WHAT: " and the system's words (what "": without
  * it), and system_error is set. offset: as for gather_error_set_file. Returns `status`. */

@@ -82,7 +82,6 @@ static void try_table(const table *t, const char *name) {
 
 static void every_codec_of_blocks(void **state) {
   int tried = 0;
-  (void)state;
   for (int c = 1; gather_codec_get((gather_codec)c); c++) {
     const gather_codec_info *info = gather_codec_get((gather_codec)c);
     table t;
@@ -96,7 +95,6 @@ static void every_codec_of_blocks(void **state) {
 
 static void codes_with_scales(void **state) {
   static const int64_t LENGTHS[] = {16, 32, 62, 64, 512}, GROUPS[] = {16, 32, 5};
-  (void)state;
   for (size_t i = 0; i < COUNT(LENGTHS); i++)
     for (size_t k = 0; k < COUNT(GROUPS); k++) {
       table t;

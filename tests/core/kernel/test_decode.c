@@ -72,7 +72,6 @@ static void blocks_one(gather_blocks_fn run, int codec, int type, int64_t count,
 }
 
 void test_blocks(void **state) {
-  (void)state;
   for (int codec = 1; trial_isa->decode && codec < GATHER_CODEC_COUNT; codec++)
     for (int type = 0; type < GATHER_DECODE_TYPES; type++) {
       const gather_blocks_fn run = trial_isa->decode->blocks[codec][type];
@@ -141,7 +140,6 @@ static void codes_one(gather_codes_fn run, const code_kind *kind, int type, int6
 }
 
 void test_codes(void **state) {
-  (void)state;
   for (int kind = 0; trial_isa->decode && kind < GATHER_CODES_KINDS; kind++)
     for (int type = 0; type < GATHER_DECODE_TYPES; type++) {
       const gather_codes_fn run = trial_isa->decode->codes[kind][type];
@@ -167,7 +165,6 @@ static void fill_floats(uint8_t *at, int64_t count) {
 }
 
 void test_narrow(void **state) {
-  (void)state;
   for (int type = 1; trial_isa->decode && type < GATHER_DECODE_TYPES; type++) {
     const gather_narrow_fn run = trial_isa->decode->narrow[type];
     if (!run) continue;

@@ -55,7 +55,6 @@ static void within_one(gather_within_fn within, int width, int64_t count, int64_
 }
 
 void test_within(void **state) {
-  (void)state;
   for (int log2_width = 0; log2_width < 4; log2_width++) {
     const gather_within_fn within = trial_isa->within[log2_width];
     if (!within) continue;
@@ -100,7 +99,6 @@ static void fold_one(gather_fold_fn fold, int width, int64_t count, int64_t peak
 
 void test_fold(void **state) {
   static const int64_t longer[] = {255, 256, 257, 511, 1023, 1024, 1025, 2048, 4999};
-  (void)state;
   for (int log2_width = 0; log2_width < 4; log2_width++) {
     const gather_fold_fn fold = trial_isa->fold[log2_width];
     if (!fold) continue;
@@ -140,7 +138,6 @@ static void widen_one(gather_widen_fn run, int width, bool is_signed, int64_t co
 }
 
 void test_widen(void **state) {
-  (void)state;
   for (int type = 0; type < 8; type++) {
     const gather_widen_fn run = trial_isa->widen[type];
     if (!run) continue;
@@ -152,7 +149,6 @@ void test_widen(void **state) {
 }
 
 void test_stream_copy(void **state) {
-  (void)state;
   if (!trial_isa->nontemporal_copy) return;
   begin_slot("nontemporal_copy", TRIAL_LINE);
   for (int64_t lines = 0; lines <= TRIAL_COUNT; lines++)
@@ -200,7 +196,6 @@ static void radix_one(const gather_radix_kernel *kernel, int width, int64_t row,
 }
 
 void test_radix(void **state) {
-  (void)state;
   for (int wide = 0; wide < 2; wide++)
     for (int64_t row = 1; row <= 8; row *= 2) {
       const gather_radix_kernel *kernel = gather_kernel_radix(wide, row);

@@ -15,7 +15,6 @@
 static void every_slot(void **state) {
   const gather_isa *isa = trial_isa;
   int64_t set = isa->nontemporal_copy != NULL, known = 3; /* and `fence`, `decode` */
-  (void)state;
   SET(isa->rows);
   SET(isa->gather_instruction);
   SET(isa->gather_instruction_rounds);
@@ -46,20 +45,17 @@ static void every_slot(void **state) {
 }
 
 static int create_areas(void **state) {
-  (void)state;
   trial_create(1 << 22);
   return 0;
 }
 
 static int destroy_areas(void **state) {
-  (void)state;
   trial_destroy();
   return 0;
 }
 
 /* After each test: which case ran last, which is the one that crashed where it did. */
 static int say_where(void **state) {
-  (void)state;
   trial_say();
   return 0;
 }

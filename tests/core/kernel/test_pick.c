@@ -50,7 +50,6 @@ static void pick_one(gather_pick_fn pick, const gather_bit_layout *l, int64_t co
 }
 
 void test_pick(void **state) {
-  (void)state;
   for (int n = 0; n < GATHER_LAYOUTS; n++) {
     const gather_pick_fn pick = trial_isa->pick[n];
     if (!pick) continue;
@@ -96,7 +95,6 @@ static void numbers_one(const gather_bit_layout *l, int n, int64_t to, int64_t c
 }
 
 void test_bit_ranges(void **state) {
-  (void)state;
   for (int n = 0; n < GATHER_LAYOUTS; n++) {
     const gather_bit_layout *l = &LAYOUTS[n];
     assert_int_equal(gather_bit_layout_number(l), n);

@@ -27,10 +27,7 @@ static void by_class(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSE
     }
 }
 
-void test_rows(void **state) {
-  (void)state;
-  by_class(trial_isa->rows, "rows", 0);
-}
+void test_rows(void **state) { by_class(trial_isa->rows, "rows", 0); }
 
 /* Of rows that a kernel moves otherwise than the rest of their class, every count and alignment. */
 static void alone(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES], int64_t row, const char *name,
@@ -50,7 +47,6 @@ static void alone(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES],
 
 void test_stream(void **state) {
   const unsigned demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS;
-  (void)state;
   by_class(trial_isa->nontemporal, "nontemporal", demands);
   alone(trial_isa->nontemporal, 12, "nontemporal", demands);
   alone(trial_isa->nontemporal, 24, "nontemporal", demands);
@@ -58,7 +54,6 @@ void test_stream(void **state) {
 
 /* Whole lines: what one row lacks before a line, all lack. */
 void test_together(void **state) {
-  (void)state;
   for (int w = 0; w < GATHER_WIDTHS; w++) {
     const trial_slot slot = {.name = "interleaved",
                              .run = trial_isa->interleaved[w],
@@ -85,12 +80,10 @@ static void by_element(gather_rows_fn const slots[GATHER_WIDTHS][2], const char 
 }
 
 void test_by_vector(void **state) {
-  (void)state;
   by_element(trial_isa->gather_instruction, "gather_instruction", TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE);
 }
 
 void test_by_rounds(void **state) {
-  (void)state;
   by_element(trial_isa->gather_instruction_rounds, "gather_instruction_rounds",
              TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW | TRIAL_FEW);
 }
@@ -113,7 +106,6 @@ static void by_table(gather_rows_fn const slots[4], const int64_t table_bytes[4]
 
 void test_table(void **state) {
   const unsigned demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | TRIAL_TABLE_DENSE | TRIAL_ONE_TABLE;
-  (void)state;
   for (int w = 0; w < GATHER_TABLE_WIDTHS; w++)
     by_table(trial_isa->table[w], trial_isa->table_bytes, "table", table_widths[w], demands);
 }
@@ -121,7 +113,6 @@ void test_table(void **state) {
 void test_round_table(void **state) {
   const unsigned demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW |
                            TRIAL_TABLE_DENSE | TRIAL_ROUND_TABLES;
-  (void)state;
   for (int w = 0; w < GATHER_WIDTHS; w++)
     by_table(trial_isa->round_table[w], trial_isa->round_table_bytes, "round_table", widths[w], demands);
 }
@@ -143,7 +134,6 @@ static void by_runs(gather_rows_fn const slots[GATHER_WIDTHS], const char *name,
 
 void test_runs(void **state) {
   const unsigned demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | TRIAL_TABLE_DENSE;
-  (void)state;
   by_runs(trial_isa->runs, "runs", demands);
   by_runs(trial_isa->nontemporal_runs, "nontemporal_runs", demands | TRIAL_OUT_FOLLOWS);
 }

@@ -89,7 +89,6 @@ static void fold_one(gather_tuples_fold_fn run, int width, int len, int64_t coun
 }
 
 void test_tuples(void **state) {
-  (void)state;
   for (int w = 0; w < GATHER_WIDTHS; w++)
     for (int len = 2; len <= GATHER_TUPLE_MOST; len++) {
       const gather_tuples_within_fn within = trial_isa->tuples_within[w][len - 2];

@@ -211,7 +211,6 @@ static void check_types(const struct rule_case *c, const gather_op *op) {
 }
 
 static void every_case(void **state) {
-  (void)state;
   for (size_t i = 0; i < RULE_CASE_COUNT; i++) {
     const struct rule_case *c = &rule_cases[i];
     const gather_op *op = gather_op_find(c->op, c->rules);
@@ -225,7 +224,6 @@ static void every_case(void **state) {
 }
 
 static void every_row_has_cases(void **state) {
-  (void)state;
   assert_non_null(gather_op_at(0));
   for (size_t row = 0; gather_op_at(row); row++) {
     const gather_op *op = gather_op_at(row);

@@ -66,7 +66,6 @@ static void run_case(replay_case *c, int step) {
 static void every_case(void **state) {
   const int64_t cases = replay_open(replay_cases_file());
   const int step = run_step();
-  (void)state;
   replay_areas_create(replay_largest());
   for (int64_t n = 0; n < cases; n++) {
     static replay_case c; /* say_case reads it after a crash */
@@ -86,7 +85,6 @@ static void nothing_was_left_out(void **state) {
                                            GATHER_BATCH_DIMS_OUT_OF_RANGE,
                                            GATHER_TYPE_MISMATCH,
                                            GATHER_USAGE};
-  (void)state;
   replay_check_tuning();
   assert_null(gather_op_at(COUNT(seen.ops)));
   if (count < INT64_MAX) return;
@@ -107,13 +105,11 @@ static void nothing_was_left_out(void **state) {
 }
 
 static int create(void **state) {
-  (void)state;
   replay_executors_create();
   return 0;
 }
 
 static int destroy(void **state) {
-  (void)state;
   machine_reset();
   replay_executors_destroy();
   replay_areas_destroy();
@@ -123,7 +119,6 @@ static int destroy(void **state) {
 
 /* Says which case failed or crashed, and how. */
 static int say_case(void **state) {
-  (void)state;
   if (running) replay_say(running, doing);
   return 0;
 }

@@ -50,7 +50,6 @@ static void gather_without_heap(const gather_op *op, gather_type type, int32_t r
 static void one_call_takes_nothing(void **state) {
   static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
                                            GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL};
-  (void)state;
   for (size_t row = 0; gather_op_at(row); row++)
     for (int t = 1; is_generic(gather_op_at(row)) && gather_type_get((gather_type)t); t++)
       for (int32_t rank = 1; rank <= 8; rank++)
@@ -94,7 +93,6 @@ static long gather_in_parts(bool threads, long fail) {
 
 /* Memory that cannot be had, or may not be taken, costs time and nothing else; without limit it is taken and given back. */
 static void parts(void **state) {
-  (void)state;
   for (int i = 0; i < PARTS_ROWS; i++) parts_table[i] = (float)i;
   for (int i = 0; i < PARTS_COUNT; i++) parts_indices[i] = (int32_t)((unsigned)i * 2654435761u % PARTS_ROWS);
   assert_int_equal(gather_in_parts(false, -1), 0);
@@ -150,7 +148,6 @@ static long gather_staged(bool threads, bool shared, long fail, int bad) {
 }
 
 static void staged(void **state) {
-  (void)state;
   tune("cache_bytes", 100), tune("deferred_bytes", 0), tune("task_bytes", 64);
   for (int with = 0; with < 8; with++) {
     const bool threads = with & 1, shared = with & 2, bad = with & 4;
@@ -186,10 +183,7 @@ static gather_status make_plan(gather_error *error) {
   return status;
 }
 
-static void plans(void **state) {
-  (void)state;
-  assert_int_equal(fail_making(make_plan), 1); /* "one heap object" */
-}
+static void plans(void **state) { assert_int_equal(fail_making(make_plan), 1); /* "one heap object" */ }
 
 /* Shared indices that are read in another order than the rows move: they are copied, all of them. */
 static gather_status make_shared(gather_error *error) {
@@ -261,7 +255,6 @@ static gather_status make_tree(gather_error *error) {
 }
 
 static void copies(void **state) {
-  (void)state;
   assert_int_equal(fail_making(make_shared), 1);
 #if !defined(GATHER_NO_CODECS)
   assert_int_equal(fail_making(make_decoded), 2);
@@ -276,10 +269,7 @@ static gather_status make_pool(gather_error *error) {
   return status;
 }
 
-static void pools(void **state) {
-  (void)state;
-  assert_true(fail_making(make_pool) >= 1);
-}
+static void pools(void **state) { assert_true(fail_making(make_pool) >= 1); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {

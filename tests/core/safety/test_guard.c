@@ -98,7 +98,6 @@ static void rows(struct shape s, gather_type itype, bool at_end, bool bad, bool 
 }
 
 static void every_row_size(void **state) {
-  (void)state;
   for (int row = 1; row <= 72; row++)
     for (size_t t = 0; t < COUNT(index_types); t++)
       for (size_t c = 0; c < COUNT(counts); c += counts_step)
@@ -111,7 +110,6 @@ static void every_row_size(void **state) {
 /* Long enough that the work is split and that wide loops run. */
 static void many_rows(void **state) {
   static const int widths[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 31, 32, 33, 48, 64, 65, 100};
-  (void)state;
   for (size_t w = 0; w < COUNT(widths); w++)
     for (size_t t = 0; t < COUNT(index_types); t++)
       for (int flags = 0; flags < 8; flags++)
@@ -121,7 +119,6 @@ static void many_rows(void **state) {
 /* Tables that some CPU keeps in one to four registers, whole and not. */
 static void small_tables(void **state) {
   static const int bytes[] = {8, 16, 24, 32, 40, 64, 72, 128, 136, 256}, table_counts[] = {33, 71, 200};
-  (void)state;
   for (int row = 1; row <= 8; row *= 2)
     for (size_t b = 0; b < COUNT(bytes); b++)
       for (size_t t = 0; t < COUNT(index_types); t++)
@@ -161,7 +158,6 @@ static void elements(struct shape s, gather_type itype, int axis, bool at_end, b
 }
 
 static void every_element_size(void **state) {
-  (void)state;
   for (int row = 1; row <= 40; row++)
     for (size_t t = 0; t < COUNT(index_types); t++)
       for (size_t c = 0; c < COUNT(counts); c += counts_step)
@@ -201,7 +197,6 @@ static void packed_rows(const gather_type_info *type, struct shape s, int first,
 
 static void every_packed_type(void **state) {
   int seen = 0;
-  (void)state;
   for (int t = 1; gather_type_get((gather_type)t); t++) {
     const gather_type_info *type = gather_type_get((gather_type)t);
     if (type->packing == GATHER_PACKING_BYTES) continue;
@@ -217,7 +212,6 @@ static void every_packed_type(void **state) {
 /* Views that run backwards, with gaps, so that the elements' outermost bytes are the buffers' first and last. */
 static void strided_views(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
-  (void)state;
   for (int item = 1; item <= 16; item++)
     for (int flags = 0; flags < 8; flags++) {
       int64_t gap = item + (flags & 4 ? 3 : 0), sign = flags & 2 ? -1 : 1;
@@ -242,20 +236,17 @@ static void strided_views(void **state) {
 }
 
 static int create_areas(void **state) {
-  (void)state;
   for (int t = 0; t < 3; t++) areas[t] = guard_create(AREA);
   return 0;
 }
 
 static int destroy_areas(void **state) {
-  (void)state;
   for (int t = 0; t < 3; t++) guard_destroy(areas[t]);
   return 0;
 }
 
 /* After each test: which case ran last, which is the one that crashed where it did. */
 static int say_where(void **state) {
-  (void)state;
   print_message("last case: %s\n", running);
   return 0;
 }

@@ -18,7 +18,6 @@ enum { POOLS = 8 };
 static gather_pool *pools[POOLS + 1]; /* pools[n] has n threads; pools[0] is none */
 
 static int create_values(void **state) {
-  (void)state;
   for (int32_t n = 1; n <= POOLS; n++)
     if (gather_pool_create(n, &pools[n], NULL) != GATHER_OK) return -1;
   for (uint32_t i = 0; i < LEN * ROW; i++) data[i] = i * 2654435761u;
@@ -29,7 +28,6 @@ static int create_values(void **state) {
 }
 
 static int destroy_pools(void **state) {
-  (void)state;
   for (int32_t n = 1; n <= POOLS; n++) gather_pool_destroy(pools[n]);
   return 0;
 }
@@ -107,16 +105,10 @@ static void together(const gather_executor *executor) {
   assert_int_equal(wrong, 0);
 }
 
-static void many_threads_one_plan(void **state) {
-  (void)state;
-  together(NULL);
-}
+static void many_threads_one_plan(void **state) { together(NULL); }
 
 /* Several threads may use one pool: they take turns. */
-static void many_threads_one_plan_one_pool(void **state) {
-  (void)state;
-  together(gather_pool_executor(pools[3]));
-}
+static void many_threads_one_plan_one_pool(void **state) { together(gather_pool_executor(pools[3])); }
 
 /* The same gather with 1 to 8 threads, also where indices are repaired. */
 static void same_bytes_with_any_threads(const gather_op *op, gather_type type, int32_t rank, const int64_t *shape,
@@ -153,7 +145,6 @@ static void any_number_of_threads(void **state) {
   const gather_op *rows = op_of("Gather", "onnx-13"), *cells = op_of("GatherElements", "onnx-13");
   static const gather_type types[] = {GATHER_TYPE_INT8, GATHER_TYPE_FLOAT16, GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT64,
                                       GATHER_TYPE_COMPLEX128};
-  (void)state;
   for (size_t t = 0; t < COUNT(types); t++) {
     same_bytes_with_any_threads(rows, types[t], 2, DIMS(100, 13), DIMS(70, 71), 0, GATHER_ON_BAD_CLAMP);
     same_bytes_with_any_threads(rows, types[t], 2, DIMS(31, 100), DIMS(40, 41), 1, GATHER_ON_BAD_ZERO);
@@ -167,7 +158,6 @@ static void packed_types_with_any_number_of_threads(void **state) {
   const gather_op *rows = op_of("Gather", "onnx-13"), *cells = op_of("GatherElements", "onnx-13");
   static const gather_type types[] = {GATHER_TYPE_INT4, GATHER_TYPE_UINT2, GATHER_TYPE_UINT1, GATHER_TYPE_UINT3,
                                       GATHER_TYPE_UINT6};
-  (void)state;
   for (size_t t = 0; t < COUNT(types); t++) {
     same_bytes_with_any_threads(rows, types[t], 2, DIMS(100, 13), DIMS(200, 201), 0, GATHER_ON_BAD_CLAMP);
     same_bytes_with_any_threads(cells, types[t], 2, DIMS(100, 3), DIMS(99999, 3), 0, GATHER_ON_BAD_ZERO);
@@ -231,7 +221,6 @@ static void check_owners(const gather_op *op, gather_type type, const int64_t *s
 static void tasks_share_no_byte(void **state) {
   static const gather_type types[] = {GATHER_TYPE_INT4,  GATHER_TYPE_UINT2, GATHER_TYPE_UINT1,
                                       GATHER_TYPE_UINT3, GATHER_TYPE_UINT6, GATHER_TYPE_INT8};
-  (void)state;
   for (size_t t = 0; t < COUNT(types); t++) {
     check_owners(op_of("Gather", "onnx-13"), types[t], DIMS(100, 13), DIMS(200, 201));
     check_owners(op_of("GatherElements", "onnx-13"), types[t], DIMS(100, 3), DIMS(99999, 3));

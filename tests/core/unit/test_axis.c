@@ -34,7 +34,6 @@ static void every_integer_type(void **state) {
       {GATHER_TYPE_UINT32, &u32, 4000000000},
       {GATHER_TYPE_UINT64, &u64, INT64_MAX},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
     gather_tensor axis = tensor_of(rows[i].type, rows[i].data, 0, NULL);
     assert_status(read_axis(&axis, &value), GATHER_OK);
@@ -51,7 +50,6 @@ static void memory_as_it_is(void **state) {
   uint8_t bytes[16] = {0};
   int64_t value = 0;
   int32_t written = 0x01020304;
-  (void)state;
   memcpy(bytes + 3, &written, sizeof written);
   gather_tensor axis = tensor_of(GATHER_TYPE_INT32, bytes + 3, 1, DIMS(1));
   assert_status(read_axis(&axis, &value), GATHER_OK);
@@ -65,7 +63,6 @@ static void what_is_no_axis(void **state) {
   int64_t two[2] = {0, 1}, value;
   float real = 1;
   uint64_t beyond = UINT64_MAX;
-  (void)state;
   gather_tensor axis = tensor_of(GATHER_TYPE_FLOAT32, &real, 0, NULL);
   assert_status(read_axis(&axis, &value), GATHER_TYPE_UNSUPPORTED);
   axis = tensor_of(GATHER_TYPE_INT64, two, 1, DIMS(2));
@@ -83,7 +80,6 @@ static void of_the_one_call_functions(void **state) {
   static const int64_t AXES[] = {0, 1, -1, -2};
   int32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7}, out[8];
   int64_t ids[] = {1, 0, 0, 0};
-  (void)state;
   const gather_tensor data = tensor_of(GATHER_TYPE_INT32, numbers, 2, DIMS(2, 2));
   const gather_tensor cube = tensor_of(GATHER_TYPE_INT32, numbers, 3, DIMS(2, 2, 2));
   const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(2, 2));

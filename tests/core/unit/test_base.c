@@ -97,7 +97,6 @@ static int call_disk(disk_call call, int fd) {
 }
 
 static void disks(void **state) {
-  (void)state;
   static const struct {
     disk_call call;
     const char *first;
@@ -152,7 +151,6 @@ static void disks(void **state) {
 /* ---- clocks and waiting */
 
 static void clocks_that_are_not_there(void **state) {
-  (void)state;
   for (int coarse = 0; coarse < 2; coarse++) {
     const int64_t before = gather_clock();
     fail_next(0, "clock_gettime", EINVAL, 1);
@@ -164,7 +162,6 @@ static void clocks_that_are_not_there(void **state) {
 }
 
 static void conditions_that_are_refused(void **state) {
-  (void)state;
   static const char *const CALLS[] = {"pthread_condattr_init", "pthread_condattr_setclock", "pthread_cond_init"};
   pthread_cond_t condition;
   for (size_t i = 0; i < COUNT(CALLS); i++) {
@@ -203,7 +200,6 @@ WRAPPED64(FILE *, fopen, (const char *path, const char *how)) {
 WRAPPED(long, sysconf, (int name)) { return no_pages && name == _SC_PHYS_PAGES ? -1 : REAL(sysconf)(name); }
 
 static void limits_of_memory(void **state) {
-  (void)state;
 #define GROUPS "/proc/self/cgroup"
 #define V1 "/sys/fs/cgroup/memory"
 #define V2 "/sys/fs/cgroup"
@@ -245,7 +241,6 @@ static void limits_of_memory(void **state) {
 /* ---- memory */
 
 static void memory_that_nobody_has(void **state) {
-  (void)state;
   static const struct {
     int64_t count, bytes;
   } PIECES[] = {{-1, 1},
@@ -295,7 +290,6 @@ static void memory_that_nobody_has(void **state) {
 }
 
 static void texts_that_grow_too_far(void **state) {
-  (void)state;
   gather_growing growing = {0};
   gather_error error = dirty_error();
   char *text = NULL;
@@ -325,7 +319,6 @@ static void texts_that_grow_too_far(void **state) {
 /* ---- numbers */
 
 static void codes_of_small_floats(void **state) {
-  (void)state;
   static const struct {
     gather_type type;
     uint8_t code;
@@ -391,7 +384,6 @@ static void codes_of_small_floats(void **state) {
 }
 
 static void texts_of_numbers(void **state) {
-  (void)state;
   static const struct {
     double number;
     size_t bytes;
@@ -416,7 +408,6 @@ static void texts_of_numbers(void **state) {
 }
 
 static void sizes_that_do_not_fit(void **state) {
-  (void)state;
   int64_t bytes = 99;
   assert_status(gather_type_bytes(GATHER_TYPE_INT8, 0, -1, &bytes), GATHER_OVERFLOW);
   assert_status(gather_type_bytes(GATHER_TYPE_OPAQUE, -1, 1, &bytes), GATHER_OVERFLOW);
@@ -451,7 +442,6 @@ static void sizes_that_do_not_fit(void **state) {
 
 /* The bytes that the elements of a tensor lie in, counted from its data. */
 static void extents(void **state) {
-  (void)state;
   static const struct {
     gather_type type;
     int32_t rank;

@@ -93,7 +93,6 @@ static void try_case(const struct description *c) {
 }
 
 static void descriptions(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(cases); i++) try_case(&cases[i]);
 }
 
@@ -113,7 +112,6 @@ static void values(void **state) {
   gather_options options = GATHER_OPTIONS_INIT;
   gather_quantized quantized;
   int64_t bad = 7;
-  (void)state;
   attributes.block_size = 16;
   options.bad_count = &bad;
   assert_status(gather_block_quantized_describe(&data, &scales, &points, &attributes, &quantized, NULL), GATHER_OK);
@@ -145,7 +143,6 @@ static void default_zero_points(void **state) {
              {GATHER_TYPE_UINT8, 8, 0x0f, -113}};
   const float one[1][1] = {{1}};
   const int32_t id = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(all); i++) {
     const uint8_t codes[2] = {all[i].code, 0};
     float result[8];
@@ -170,7 +167,6 @@ static void wrong_calls(void **state) {
   gather_quantized quantized;
   gather_error error;
   gather_tensor data = tensor_of(GATHER_TYPE_INT4, "", 2, DIMS(1, -2));
-  (void)state;
   assert_status(gather_block_quantized_describe(NULL, NULL, NULL, &attributes, &quantized, &error), GATHER_USAGE);
   assert_status(gather_block_quantized_describe(&data, NULL, NULL, NULL, &quantized, &error), GATHER_SHAPE_MISMATCH);
   assert_string_equal(error.input, "data");

@@ -39,7 +39,6 @@ WRAPPED(int, clock_gettime, (clockid_t clock, struct timespec *t)) {
 
 static void no_clock_goes_back(void **state) {
   int64_t (*const clocks[])(void) = {gather_clock, gather_clock_coarse, gather_thread_clock};
-  (void)state;
   for (size_t c = 0; c < COUNT(clocks); c++) {
     int64_t before = clocks[c]();
     for (int i = 0; i < 1000; i++) {
@@ -52,7 +51,6 @@ static void no_clock_goes_back(void **state) {
 
 static void a_tuning_that_is_set_while_it_is_measured_stays(void **state) {
   static const int64_t bytes[] = {4, 8};
-  (void)state;
   for (size_t i = 0; i < COUNT(WHEN); i++) {
     const char *isa;
     int64_t value;
@@ -73,7 +71,6 @@ static void a_tuning_that_is_set_while_it_is_measured_stays(void **state) {
 /* Back to "measure": whoever sets that meanwhile gets a measurement. */
 static void a_measurement_is_kept(void **state) {
   int64_t value;
-  (void)state;
   assert_status(gather_tuning_set("gather_instruction_4", -1, NULL), GATHER_OK);
   bool pays = instruction_pays(4);
   assert_status(gather_tuning_get("gather_instruction_4", &value, NULL), GATHER_OK);

@@ -20,7 +20,6 @@ static void take(const gather_dl_tensor *source, gather_tensor *tensor) {
 
 /* The layout is DLPack's: what other libraries hand over is read through these structs. */
 static void the_layout_is_dlpack_s(void **state) {
-  (void)state;
   assert_int_equal(sizeof(gather_dl_device), 8);
   assert_int_equal(sizeof(gather_dl_type), 4);
   if (sizeof(void *) != 8) return; /* the numbers below are those of 64-bit machines */
@@ -41,7 +40,6 @@ static void plain_and_strided(void **state) {
   int32_t cells[24] = {0};
   int64_t shape[2] = {2, 3}, strides[2] = {-4, 2};
   gather_tensor tensor;
-  (void)state;
   gather_dl_tensor source = dl_of(cells, 0, 32, 2, shape);
   take(&source, &tensor);
   assert_int_equal(tensor.type, GATHER_TYPE_INT32);
@@ -62,7 +60,6 @@ static void plain_and_strided(void **state) {
 static void a_scalar(void **state) {
   double cell = 1;
   gather_tensor tensor;
-  (void)state;
   gather_dl_tensor source = dl_of(&cell, 2, 64, 0, NULL);
   take(&source, &tensor);
   assert_int_equal(tensor.type, GATHER_TYPE_FLOAT64);
@@ -74,7 +71,6 @@ static void types_without_a_name_become_opaque(void **state) {
   uint8_t cells[64] = {0};
   int64_t shape[1] = {2}, strides[1] = {2};
   gather_tensor tensor;
-  (void)state;
   gather_dl_tensor lanes = dl_of(cells, 2, 32, 1, shape);
   lanes.dtype.lanes = 4;
   lanes.strides = strides;
@@ -125,7 +121,6 @@ static void codes_of_dlpack(void **state) {
   };
   uint8_t cells[64] = {0};
   int64_t shape[1] = {2};
-  (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
     gather_dl_tensor source = dl_of(cells, rows[i].code, rows[i].bits, 1, shape), back;
     gather_tensor tensor;
@@ -148,7 +143,6 @@ static void memory_elsewhere(void **state) {
   uint8_t cells[4] = {0};
   int64_t shape[1] = {4};
   gather_tensor tensor;
-  (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
     gather_dl_tensor source = dl_of(cells, 1, 8, 1, shape);
     source.device.type = rows[i].device;
@@ -163,7 +157,6 @@ static void structures_that_do_not_fit(void **state) {
   uint8_t cells[4] = {0};
   int64_t shape[GATHER_MAX_RANK + 1], strides[1] = {INT64_MAX / 2};
   gather_tensor tensor;
-  (void)state;
   for (int d = 0; d <= GATHER_MAX_RANK; d++) shape[d] = 1;
   gather_dl_tensor source = dl_of(cells, 0, 32, GATHER_MAX_RANK + 1, shape);
   assert_status(gather_tensor_from_dlpack(&source, steps, &tensor, NULL), GATHER_RANK_MISMATCH);
@@ -184,7 +177,6 @@ static void versions_and_flags(void **state) {
   uint8_t cells[4] = {0};
   int64_t shape[1] = {4};
   gather_tensor tensor;
-  (void)state;
   gather_dl_versioned source = versioned_of(dl_of(cells, 1, 8, 1, shape), GATHER_DL_READ_ONLY);
   assert_status(gather_tensor_from_dlpack_versioned(&source, steps, &tensor, NULL), GATHER_OK);
   assert_int_equal(tensor.flags, GATHER_TENSOR_READ_ONLY);
@@ -202,7 +194,6 @@ static void padded_sub_byte_types(void **state) {
   uint8_t cells[4] = {0};
   int64_t shape[1] = {4}, strides[1] = {1};
   gather_tensor tensor;
-  (void)state;
   gather_dl_versioned source = versioned_of(dl_of(cells, 0, 4, 1, shape), GATHER_DL_SUBBYTE_PADDED);
   source.tensor.strides = strides;
   assert_status(gather_tensor_from_dlpack_versioned(&source, steps, &tensor, NULL), GATHER_OK);
@@ -217,7 +208,6 @@ static void padded_sub_byte_types(void **state) {
 static void to_dlpack(void **state) {
   float cells[12] = {0};
   gather_dl_tensor target;
-  (void)state;
   gather_tensor source = tensor_of(GATHER_TYPE_FLOAT32, cells, 2, DIMS(2, 3));
   assert_status(gather_tensor_to_dlpack(&source, steps, &target, NULL), GATHER_OK);
   assert_ptr_equal((char *)target.data + target.byte_offset, cells);
@@ -246,7 +236,6 @@ static void what_dlpack_cannot_say(void **state) {
                                         GATHER_TYPE_UINT3,  GATHER_TYPE_UINT6,  GATHER_TYPE_NF4};
   uint64_t cells[8] = {0};
   gather_dl_tensor target;
-  (void)state;
   for (size_t i = 0; i < COUNT(without); i++) {
     gather_tensor source = tensor_of(without[i], cells, 1, DIMS(2));
     source.item_bytes = 4;
@@ -277,7 +266,6 @@ static void what_is_refused(void **state) {
   gather_tensor tensor = {.rank = 77}, source = tensor_of(GATHER_TYPE_INT32, cells, 1, shape);
   gather_dl_tensor target;
   gather_error error;
-  (void)state;
   for (int i = 0; i < 6; i++) rows[i] = good;
   rows[0].ndim = -1;
   rows[1].byte_offset = (uint64_t)PTRDIFF_MAX + 1;
@@ -306,7 +294,6 @@ static void what_is_just_allowed(void **state) {
   int64_t shape[1] = {2}, none[1] = {0};
   gather_tensor tensor, source = tensor_of(GATHER_TYPE_INT8, bytes, 1, shape);
   gather_dl_tensor target, empty = dl_of(NULL, 0, 8, 1, none);
-  (void)state;
   source.flags = GATHER_TENSOR_BYTE_SWAPPED;
   assert_status(gather_tensor_to_dlpack(&source, steps, &target, NULL), GATHER_OK);
   assert_ptr_equal(target.data, bytes);

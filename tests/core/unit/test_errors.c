@@ -51,7 +51,6 @@ static void refused(struct call *call, gather_status status, const char *input) 
 
 static void a_good_call(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   assert_status(apply(&call), GATHER_OK);
   static const float want[] = {3, 4, 5, 0, 1, 2, 9, 10, 11, 9, 10, 11, -1, -1, -1, -1};
@@ -61,7 +60,6 @@ static void a_good_call(void **state) {
 
 static void missing_arguments(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.op = NULL;
   refused(&call, GATHER_USAGE, NULL);
@@ -81,7 +79,6 @@ static void missing_arguments(void **state) {
 
 static void shape_complaints_come_through(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.indices.type = GATHER_TYPE_FLOAT64;
   refused(&call, GATHER_TYPE_UNSUPPORTED, "indices");
@@ -104,7 +101,6 @@ static void shape_complaints_come_through(void **state) {
 
 static void outputs_that_do_not_fit(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.out.type = GATHER_TYPE_INT32;
   refused(&call, GATHER_TYPE_MISMATCH, "output");
@@ -126,7 +122,6 @@ static void outputs_that_do_not_fit(void **state) {
 
 static void outputs_that_overlap_themselves(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.out.strides = DIMS(0, 12, 4);
   refused(&call, GATHER_USAGE, "output");
@@ -144,7 +139,6 @@ static void outputs_that_overlap_themselves(void **state) {
 
 static void outputs_that_overlap_inputs(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.out.data = call.data_cells;
   refused(&call, GATHER_USAGE, "output");
@@ -171,7 +165,6 @@ static void outputs_between_the_data(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int16_t cells[8] = {0, 10, 1, 11, 2, 12, 3, 13};
   int8_t index[3] = {3, 2, 1};
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_INT16, cells, 1, DIMS(4)),
                 out = tensor_of(GATHER_TYPE_INT16, cells + 1, 1, DIMS(3));
   gather_tensor by = tensor_of(GATHER_TYPE_INT8, index, 1, DIMS(3));
@@ -191,7 +184,6 @@ static void outputs_between_the_data(void **state) {
 static void inputs_may_overlap(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t cells[3] = {2, 0, 1}, out[3] = {0};
-  (void)state;
   gather_tensor both = tensor_of(GATHER_TYPE_INT64, cells, 1, DIMS(3)),
                 target = tensor_of(GATHER_TYPE_INT64, out, 1, DIMS(3));
   assert_status(gather_apply(op, &both, &both, &target, NULL, NULL), GATHER_OK);
@@ -201,7 +193,6 @@ static void inputs_may_overlap(void **state) {
 /* Data in the other byte order is moved as it is, into an output that says the same of itself. */
 static void swapped_data_stays_swapped(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.data.flags = GATHER_TENSOR_BYTE_SWAPPED;
   refused(&call, GATHER_TYPE_MISMATCH, "output");
@@ -216,7 +207,6 @@ static void swapped_data_stays_swapped(void **state) {
 
 static void options_that_are_wrong(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.options.on_bad = (gather_on_bad)7;
   refused(&call, GATHER_USAGE, NULL);
@@ -235,7 +225,6 @@ static void options_that_are_wrong(void **state) {
 
 static void broken_tensors(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.data.shape = DIMS(INT64_C(1) << 40, INT64_C(1) << 40);
   refused(&call, GATHER_OVERFLOW, "data");
@@ -251,7 +240,6 @@ static void broken_tensors(void **state) {
 
 static void the_fields_of_a_bad_index(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.options.axis = -2;
   call.index_cells[2] = 4;
@@ -273,7 +261,6 @@ static void the_fields_of_a_bad_index(void **state) {
 
 static void a_bad_scalar_index(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   call.indices.rank = 0;
   call.index_cells[0] = -5;
@@ -287,7 +274,6 @@ static void a_bad_scalar_index(void **state) {
 
 static void the_two_short_calls(void **state) {
   struct call call;
-  (void)state;
   good_call(&call);
   assert_status(gather_take(&call.data, &call.indices, 0, &call.out, NULL), GATHER_OK);
   assert_true(call.out_cells[0] == 3);
@@ -304,7 +290,6 @@ static void the_two_short_calls(void **state) {
 
 static void errors_of_a_program(void **state) {
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_error_set(&error, GATHER_UNSUPPORTED, "%s %d", "answer", 42), GATHER_UNSUPPORTED);
   assert_error(&error, GATHER_UNSUPPORTED);
   assert_string_equal(error.message, "answer 42");
@@ -327,7 +312,6 @@ static void errors_of_a_program(void **state) {
 static void errors_of_files(void **state) {
   char name[600];
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_error_set_file(&error, GATHER_FILE_MALFORMED, "a.bin", 7, "it has no %s", "end"),
                 GATHER_FILE_MALFORMED);
   assert_error(&error, GATHER_FILE_MALFORMED);
@@ -366,7 +350,6 @@ static void errors_of_urls(void **state) {
   };
   char name[2000], shown[900];
   gather_error error;
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     (void)gather_error_set_file(&error, GATHER_IO_ERROR, CASES[i].name, -1, "fails");
     assert_string_equal(error.file, CASES[i].shown);

@@ -14,7 +14,6 @@ static const gather_family families[] = {
 
 /* The numbers are promises. */
 static void numbers_and_names(void **state) {
-  (void)state;
   assert_int_equal(COUNT(families), 5); /* all that follow */
   assert_int_equal(GATHER_FAMILY_GATHER, 1);
   assert_int_equal(GATHER_FAMILY_ELEMENTS, 2);
@@ -33,7 +32,6 @@ static void numbers_and_names(void **state) {
 
 /* A family without an operator, or an operator of another name than its family, is a slip in a table. */
 static void every_family_has_an_operator(void **state) {
-  (void)state;
   for (size_t f = 0; f < COUNT(families); f++) {
     bool found = false;
     assert_in_range(families[f], 1, COUNT(families)); /* without gaps */
@@ -59,7 +57,6 @@ static void a_family_that_does_not_exist(void **state) {
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank;
   gather_plan *plan;
-  (void)state;
   op.family = (gather_family)99;
   assert_status(gather_apply(&op, &data, &indices, &out, NULL, &error), GATHER_USAGE);
   assert_string_equal(error.message, "the operator's family is 99, which is not a family");
@@ -194,7 +191,6 @@ static const struct source_case cases[] = {
 };
 
 static void sources_and_formulas(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(cases); i++) {
     const struct source_case *t = &cases[i];
     const gather_op *op = op_of(t->name, t->rules);
@@ -226,7 +222,6 @@ static void sources_and_formulas(void **state) {
 static void formulas_that_do_not_fit(void **state) {
   static const char whole[] = "out[i, j] = data[idx[i], j]";
   const gather_op *op = op_of("Gather", "onnx-13");
-  (void)state;
   for (size_t bytes = 1; bytes <= sizeof whole; bytes++) {
     char text[sizeof whole + 1];
     memset(text, '#', sizeof text);
@@ -242,7 +237,6 @@ static void formulas_that_do_not_fit(void **state) {
 /* Dimensions behind the tenth have numbers. */
 static void many_dimensions(void **state) {
   char text[512];
-  (void)state;
   assert_status(gather_output_formula(op_of("GatherElements", "onnx-13"), 12, 12, 0, NULL, text, sizeof text, NULL),
                 GATHER_OK);
   assert_memory_equal(text, "out[i, j, k, l, m, n, p, q, r, s, i10, i11] = data[idx[i, ", 58);
@@ -265,7 +259,6 @@ static void sources_say_what_is_gathered(void **state) {
   static const int64_t lens[6] = {2, 2, 2, 2, 2, 2};
   int64_t numbers[16], ids[32], out[256];
   int checked[COUNT(families) + 1] = {0}; /* by number */
-  (void)state;
   for (int i = 0; i < 16; i++) numbers[i] = i;
   for (int i = 0; i < 32; i++) ids[i] = (i * 5 >> 1) & 1;
   for (size_t i = 0; gather_op_at(i); i++)

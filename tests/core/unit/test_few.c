@@ -80,7 +80,6 @@ static const int64_t counts[] = {1, 2, 3, 7, 8, 9, 31, 63, 64, 65};
 #define EACH(i, list) (size_t i = 0; i < sizeof list / sizeof *list; i++)
 
 static void rows(void **state) {
-  (void)state;
   set_up_data();
   for
     EACH(s, sizes)
@@ -99,7 +98,6 @@ static void rows(void **state) {
 
 /* Each element by its own index, at a step in data. */
 static void elements(void **state) {
-  (void)state;
   set_up_data();
   for
     EACH(s, sizes)
@@ -116,7 +114,6 @@ static void elements(void **state) {
 
 /* Two loops: rows along each axis of data of two dimensions, and elements along the first. */
 static void two_loops(void **state) {
-  (void)state;
   set_up_data();
   for
     EACH(s, sizes)
@@ -134,7 +131,6 @@ static void two_loops(void **state) {
 }
 
 static void tuples(void **state) {
-  (void)state;
   set_up_data();
   for (int64_t numbers = 1; numbers <= 3; numbers++)
     for
@@ -150,7 +146,6 @@ static void tuples(void **state) {
 
 /* Indices and data with gaps, backwards, and one index for all rows. */
 static void strides(void **state) {
-  (void)state;
   set_up_data();
   for (int64_t index_step = 0; index_step < 3; index_step++) {
     const int64_t lengths[] = {LENGTH}, backwards[] = {-8}, count[] = {20}, steps[] = {8 * index_step};
@@ -177,7 +172,6 @@ static void strides(void **state) {
 
 /* An output in the memory of data or of the indices is refused, however few rows there are. */
 static void overlaps(void **state) {
-  (void)state;
   const int64_t lengths[] = {LENGTH}, count[] = {2};
   gather_tensor data = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = lengths};
   gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = count};

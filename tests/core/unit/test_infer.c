@@ -42,7 +42,6 @@ static void assert_bounds(const gather_shape *got, gather_shape want) {
 static void openvino_elements(void **state) {
   const gather_op *op = op_of("GatherElements", "openvino-6");
   gather_shape out;
-  (void)state;
   gather_shape data = BOUNDS(0, any, 2, 4, 1, 5, 0, any, 4, 8, 2, 4);
   gather_shape indices = BOUNDS(0, any, 3, 6, 6, 10, 4, 8, 0, any, 4, 6);
   assert_status(infer(op, &data, &indices, 2, 0, &out), GATHER_OK);
@@ -53,7 +52,6 @@ static void openvino_elements_of_unknown_rank(void **state) {
   const gather_op *op = op_of("GatherElements", "openvino-6");
   gather_shape none = unknown_rank(), out;
   gather_shape known = BOUNDS(2, 2, 3, 5, 0, any);
-  (void)state;
   assert_status(infer(op, &none, &known, 1, 0, &out), GATHER_OK);
   assert_bounds(&out, known);
   assert_status(infer(op, &known, &none, 1, 0, &out), GATHER_OK);
@@ -65,7 +63,6 @@ static void openvino_elements_of_unknown_rank(void **state) {
 static void openvino_batches_are_intersected(void **state) {
   const gather_op *op = op_of("Gather", "openvino-8");
   gather_shape out;
-  (void)state;
   gather_shape data = BOUNDS(1, 7, 5, 5), indices = BOUNDS(7, 10, 3, 3), apart = BOUNDS(8, 10, 3, 3);
   assert_status(infer(op, &data, &indices, 1, 1, &out), GATHER_OK);
   assert_bounds(&out, BOUNDS(7, 7, 3, 3));
@@ -75,7 +72,6 @@ static void openvino_batches_are_intersected(void **state) {
 static void an_axis_that_is_not_known(void **state) {
   const gather_op *op = op_of("Gather", "openvino-8");
   gather_shape out;
-  (void)state;
   gather_shape data = BOUNDS(3, 3, 4, 4, 5, 5), indices = BOUNDS(2, 2);
   assert_status(infer(op, &data, &indices, GATHER_AXIS_UNKNOWN, 0, &out), GATHER_OK);
   /* OpenVINO: [?,?,?]. Tighter is right too, as long as the answers for axis 0, 1 and 2 lie inside. */
@@ -87,7 +83,6 @@ static void an_axis_that_is_not_known(void **state) {
 static void gather_keeps_intervals(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   gather_shape out, none = unknown_rank();
-  (void)state;
   gather_shape data = BOUNDS(2, 4, 7, 7, 0, any), indices = BOUNDS(1, 3, 5, 5), scalar = {.rank = 0};
   assert_status(infer(op, &data, &indices, 1, 0, &out), GATHER_OK);
   assert_bounds(&out, BOUNDS(2, 4, 1, 3, 5, 5, 0, any));
@@ -102,7 +97,6 @@ static void gather_keeps_intervals(void **state) {
 static void onnx_elements_follow_the_indices(void **state) {
   const gather_op *op = op_of("GatherElements", "onnx-13");
   gather_shape out;
-  (void)state;
   gather_shape data = BOUNDS(2, 4, 3, 5), indices = BOUNDS(0, 9, 4, 8), wide = BOUNDS(0, 9, 6, 8);
   assert_status(infer(op, &data, &indices, 0, 0, &out), GATHER_OK);
   assert_bounds(&out, BOUNDS(0, 9, 4, 5)); /* off the axis no larger than data */
@@ -113,7 +107,6 @@ static void impossible_inputs(void **state) {
   const gather_op *op = op_of("Gather", "openvino-8");
   const gather_op *elements = op_of("GatherElements", "onnx-13");
   gather_shape out;
-  (void)state;
   gather_shape scalar = {.rank = 0}, data = BOUNDS(0, any, 0, any), flat = BOUNDS(0, any);
   assert_status(infer(op, &scalar, &flat, 0, 0, &out), GATHER_RANK_MISMATCH);
   assert_status(infer(op, &data, &flat, 2, 0, &out), GATHER_AXIS_OUT_OF_RANGE);
@@ -137,7 +130,6 @@ static void shapes_that_are_none(void **state) {
                                   op_of("GatherND", "onnx-13")};
   gather_options options = options_of(0, 0);
   gather_shape out;
-  (void)state;
   for (size_t o = 0; o < COUNT(ops); o++)
     for (size_t i = 0; i < COUNT(NONE); i++)
       for (int second = 0; second < 2; second++) {
@@ -158,7 +150,6 @@ static gather_dim named(const char *symbol) { return (gather_dim){0, GATHER_DIM_
 static void symbols_pass_through(void **state) {
   gather_shape out, data = {.rank = 2}, indices = {.rank = 1};
   char spare[] = "N"; /* symbols are compared by their text */
-  (void)state;
   data.dims[0] = named("N");
   data.dims[1] = (gather_dim){2, 2, NULL};
   indices.dims[0] = named("M");
@@ -183,7 +174,6 @@ static void symbols_pass_through(void **state) {
 
 static void the_largest_rank(void **state) {
   gather_shape data = {.rank = 33}, indices = {.rank = 33}, out;
-  (void)state;
   for (int d = 0; d < 33; d++) data.dims[d] = indices.dims[d] = (gather_dim){1, 1, NULL};
   assert_status(infer(op_of("Gather", "onnx-13"), &data, &indices, 0, 0, &out), GATHER_UNSUPPORTED);
   indices.rank = 32;

@@ -33,7 +33,6 @@ static void assert_known(const gather_dim *dim, int64_t len) {
 
 static void onnx_data_propagation(void **state) {
   gather_dim out[3];
-  (void)state;
   assert_status(six_by(op_of("Gather", "onnx-13"), DIMS(0, 3, 5), 3, out), GATHER_OK);
   assert_known(&out[0], 1);
   assert_known(&out[1], 4);
@@ -45,7 +44,6 @@ static void onnx_data_propagation(void **state) {
 
 static void an_index_out_of_range(void **state) {
   gather_dim out[3];
-  (void)state;
   assert_status(six_by(op_of("Gather", "onnx-13"), DIMS(0, 6, 5), 3, out), GATHER_INDEX_OUT_OF_RANGE);
   assert_status(six_by(op_of("Gather", "onnx-1"), DIMS(0, -1, 5), 3, out), GATHER_INDEX_OUT_OF_RANGE);
   assert_status(six_by(op_of("Gather", "openvino-8"), DIMS(0, 6, -7), 3, out), GATHER_OK);
@@ -58,7 +56,6 @@ static void a_scalar_index_keeps_rank_0(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   gather_dim lengths[2] = {known(7), known(9)}, out = known(-1);
   int64_t index = -1;
-  (void)state;
   gather_tensor data = dims_tensor(lengths, 1, DIMS(2));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, &index, 0, NULL);
   gather_tensor scalar = dims_tensor(&out, 0, NULL), flat = dims_tensor(&out, 1, DIMS(1));
@@ -71,7 +68,6 @@ static void unknowns_and_symbols_pass(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   gather_dim lengths[3] = {{0, GATHER_DIM_UNBOUNDED, "batch"}, {2, 5, NULL}, {0, GATHER_DIM_UNBOUNDED, NULL}}, out[4];
   int32_t values[4] = {1, 0, -1, 0};
-  (void)state;
   gather_tensor data = dims_tensor(lengths, 1, DIMS(3)), target = dims_tensor(out, 2, DIMS(2, 2));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT32, values, 2, DIMS(2, 2));
   assert_status(gather_infer_value(op, &data, &indices, &target, NULL, NULL), GATHER_OK);
@@ -87,7 +83,6 @@ static void every_axis_works(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   gather_dim lengths[6], out[4];
   int64_t values[2] = {2, 0};
-  (void)state;
   for (int i = 0; i < 6; i++) lengths[i] = known(10 + i);
   gather_tensor data = dims_tensor(lengths, 2, DIMS(2, 3)), target = dims_tensor(out, 2, DIMS(2, 2));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, values, 1, DIMS(2));
@@ -103,7 +98,6 @@ static void every_axis_works(void **state) {
 static void other_elements(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t lengths[2] = {1, 2}, out[1], index[1] = {0};
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_INT64, lengths, 1, DIMS(2)),
                 target = tensor_of(GATHER_TYPE_INT64, out, 1, DIMS(1));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, index, 1, DIMS(1));

@@ -15,7 +15,6 @@
 #include "support/unit.h"
 
 static void the_machine(void **state) {
-  (void)state;
   assert_true(gather_cpu_count() >= 1);
   assert_true(gather_usable_memory() >= 1 << 20); /* test_onnxruntime_table_files.py tries a control group */
   assert_non_null(gather_cpu_features());
@@ -43,7 +42,6 @@ static void instruction_sets(void **state) {
   bool built = false, runs = false;
   const char *name, *strongest = "portable";
   int count = 0;
-  (void)state;
   assert_string_equal(gather_tuning_at(0)->name, "isa");
   for (; (name = machine_isa_at(count, &built, &runs)); count++) {
     char text[40];
@@ -92,7 +90,6 @@ static void x86_words(void **state) {
               {ALL_C, all_b, VBMI, 0, "sse4.2"},    /* the system cannot be asked, or keeps none */
               {ALL_C, all_b, VBMI, 0x03, "sse4.2"}, /* those of SSE alone */
               {ALL_C, all_b, VBMI, 0x07, without_512}};
-  (void)state;
   for (size_t i = 0; i < COUNT(CPUS); i++) {
     const uint32_t bits = bits_of_x86(CPUS[i].one_c, CPUS[i].seven_b, CPUS[i].seven_c, CPUS[i].kept);
     if (strcmp(features_of(bits), CPUS[i].features))
@@ -108,7 +105,6 @@ static void tuning_parameters(void **state) {
   static const char *const UNKNOWN[] = {NULL, "", "is", "isa ", "ISA", "no_such_parameter"};
   gather_error error;
   int64_t value = 7;
-  (void)state;
   for (int32_t i = 0; gather_tuning_at(i); i++) {
     const gather_tuning *tuning = gather_tuning_at(i);
     assert_status(gather_tuning_set(tuning->name, 1000 + i, &error), GATHER_OK);
@@ -141,7 +137,6 @@ static void count_task(void *argument, int64_t i) {
 
 static void every_task_runs_once(void **state) {
   static const int64_t task_counts[] = {0, 1, 2, 3, 7, 8, 9, 1000};
-  (void)state;
   for (int32_t threads = 0; threads <= 8; threads++) {
     gather_pool *pool = NULL;
     gather_error error;
@@ -166,7 +161,6 @@ static void every_task_runs_once(void **state) {
 static void pools_that_cannot_be(void **state) {
   gather_pool *pool = NULL;
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_pool_create(-1, &pool, &error), GATHER_USAGE);
   assert_error(&error, GATHER_USAGE);
   assert_status(gather_pool_create(2, NULL, NULL), GATHER_USAGE);
@@ -176,7 +170,6 @@ static void pools_that_cannot_be(void **state) {
 static void huge_pages(void **state) {
   enum { BYTES = 8 << 20 };
   char *memory = malloc(BYTES);
-  (void)state;
   assert_non_null(memory);
   memset(memory, 0x5A, BYTES);
   gather_status status = gather_advise_huge_pages(memory, BYTES);

@@ -60,7 +60,6 @@ static const shape_case shapes[] = {
 };
 
 static void exact_shapes(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(shapes); i++) {
     const shape_case *t = &shapes[i];
     gather_tensor data = tensor_of(GATHER_TYPE_INT8, NULL, t->data_rank, t->data);
@@ -89,7 +88,6 @@ static void words_of_the_errors(void **state) {
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank;
   gather_error error;
-  (void)state;
   assert_status(gather_output_shape(op, &data, &indices, &options, shape, &rank, &error), GATHER_SHAPE_MISMATCH);
   assert_string_equal(error.message,
                       "the last dimension of indices, the numbers of a tuple, is 3; GatherND onnx-13 on data of rank 3 "
@@ -109,7 +107,6 @@ static void the_highest_ranks(void **state) {
   int64_t ones[GATHER_MAX_RANK], shape[GATHER_MAX_RANK], number = 0;
   int32_t rank;
   signed char value = 42, result = 0;
-  (void)state;
   for (int d = 0; d < GATHER_MAX_RANK; d++) ones[d] = 1;
   for (int32_t r = 1; r <= GATHER_MAX_RANK; r++)
     for (int32_t q = 1; q <= GATHER_MAX_RANK; q++)
@@ -159,7 +156,6 @@ static void inferred_shapes(void **state) {
   gather_shape data = {4, {{2, 6, NULL}, {3, 7, NULL}, {8, 10, NULL}, {12, 14, NULL}}};
   gather_shape indices = {3, {{4, 8, NULL}, {6, 10, NULL}, KNOWN(2)}}, out;
   gather_options one = options_of(0, 1), two = options_of(0, 2), axis = options_of(GATHER_AXIS_UNKNOWN, 0);
-  (void)state;
   assert_status(gather_infer_shape(op8, &data, &indices, &one, &out, NULL), GATHER_OK);
   check_inferred(&out, 3, (gather_dim[]){{4, 6, NULL}, {6, 10, NULL}, {12, 14, NULL}});
   assert_status(gather_infer_shape(op5, &data, &indices, &one, &out, NULL), GATHER_OK);
@@ -210,7 +206,6 @@ static void inferred_errors(void **state) {
   gather_shape data = {2, {{1, 7, NULL}, KNOWN(6)}}, indices = {2, {{8, 10, NULL}, KNOWN(1)}}, out;
   gather_options one = options_of(0, 1), two = options_of(0, 2), below = options_of(0, -1);
   gather_error error;
-  (void)state;
   assert_status(gather_infer_shape(op, &data, &indices, &one, &out, &error), GATHER_SHAPE_MISMATCH);
   assert_string_equal(error.message, "batch dimension 0 of data and of indices cannot be equal");
   /* The same, although the rank of the output is not known. */
@@ -243,7 +238,6 @@ static void inferred_values(void **state) {
   gather_tensor data = tensor_of(GATHER_TYPE_OPAQUE, dims, 1, DIMS(3));
   gather_tensor indices = indices_of(numbers, 2, DIMS(2, 1));
   gather_tensor out = tensor_of(GATHER_TYPE_OPAQUE, got, 1, DIMS(2));
-  (void)state;
   data.item_bytes = out.item_bytes = sizeof(gather_dim);
   assert_status(gather_infer_value(op_of("GatherND", "onnx-13"), &data, &indices, &out, NULL, NULL), GATHER_OK);
   assert_string_equal(got[0].symbol, "N");

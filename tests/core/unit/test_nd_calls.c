@@ -20,7 +20,6 @@ static void the_exact_error(void **state) {
   gather_tensor indices = indices_of(&numbers[0][0][0], 3, DIMS(2, 2, 2));
   gather_tensor out = tensor_of(GATHER_TYPE_FLOAT32, result, 2, DIMS(2, 2));
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_nd(&data, &indices, 1, &out, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_string_equal(error.message,
                       "indices[1, 0, 1] = 3, component 1 of tuple [1, 0], is outside [-3, 2] of axis 2 (GatherND "
@@ -67,7 +66,6 @@ static void empty_tuples(void **state) {
   gather_tensor out = tensor_of(GATHER_TYPE_INT32, result, 3, DIMS(4, 2, 3));
   gather_options options = options_of(0, 0);
   int64_t bad = -1;
-  (void)state;
   options.bad_count = &bad;
   for (int on_bad = GATHER_ON_BAD_DEFAULT; on_bad <= GATHER_ON_BAD_PROMISE; on_bad++)
     for (uint32_t flags = 0; flags <= GATHER_TENSOR_SHARED; flags += GATHER_TENSOR_SHARED)
@@ -102,7 +100,6 @@ static void empty_tuples_as_a_plan(void **state) {
   gather_plan *plan;
   gather_pool *pool;
   char text[512];
-  (void)state;
   assert_status(gather_pool_create(3, &pool, NULL), GATHER_OK);
   assert_status(gather_plan_create(op_of("GatherND", "microsoft-1"), &data, &indices, NULL, NULL, &plan, NULL),
                 GATHER_OK);
@@ -239,7 +236,6 @@ static void against_the_documents(void **state) {
   static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
                                            GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL};
   int64_t done = 0, repaired = 0, failed = 0;
-  (void)state;
   for (size_t i = 0; i < MOST; i++) table[i] = (unsigned char)(i * 131 + (i >> 8) * 7);
   for (int round = 0; round < ROUNDS; round++) {
     job j;

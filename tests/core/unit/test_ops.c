@@ -66,7 +66,6 @@ static const struct {
 };
 
 static void rows_say_what_the_documents_say(void **state) {
-  (void)state;
   assert_non_null(gather_op_at(COUNT(documents) - 1));
   for (size_t i = 0; i < COUNT(documents); i++) {
     const gather_op *op = op_of(documents[i].name, documents[i].rules);
@@ -86,7 +85,6 @@ static void rows_say_what_the_documents_say(void **state) {
 }
 
 static void rows_are_found_by_number(void **state) {
-  (void)state;
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     assert_non_null(op);
@@ -98,7 +96,6 @@ static void rows_are_found_by_number(void **state) {
 }
 
 static void rows_that_do_not_exist(void **state) {
-  (void)state;
   assert_null(gather_op_find("Gather", "openvino-6"));
   assert_null(gather_op_find("GatherElements", "onnx-1"));
   assert_null(gather_op_find("gather", "onnx-13"));
@@ -111,7 +108,6 @@ static void rows_that_do_not_exist(void **state) {
 }
 
 static void listed_types(void **state) {
-  (void)state;
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     if (strcmp(op->dialect, "onnx") == 0) {
@@ -175,7 +171,6 @@ static void versions_by_opset(void **state) {
       {NULL, "Gather", 13, NULL},
       {"onnx", NULL, 13, NULL},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
     const gather_op *op = gather_op_for_opset(rows[i].dialect, rows[i].name, rows[i].opset);
     if (!rows[i].rules) {
@@ -216,7 +211,6 @@ static void rules_of_a_program(void **state) {
   gather_tensor good = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(2)),
                 bad = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(3));
   gather_options options = options_of(0, 0);
-  (void)state;
   assert_status(gather_apply(&pick, &data, &two, &good, &options, &error), GATHER_OK);
   assert_int_equal(out[0], 12);
   assert_int_equal(out[1], 10);

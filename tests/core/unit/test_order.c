@@ -113,7 +113,6 @@ static void all_orders_all_ways(void **state) {
   static const struct shape shapes[] = {{1, 1000, 3001}, {2, 777, 2049},  {3, 500, 700},  {4, 65536, 4999},
                                         {4, 3, 1500},    {8, 69999, 777}, {8, 1, 600},    {16, 100, 333},
                                         {40, 99, 200},   {64, 300, 600},  {72, 333, 901}, {200, 100, 600}};
-  (void)state;
   for (size_t i = 0; i < COUNT(shapes); i++)
     for (int order = 0; order < ORDERS; order++)
       for (int isa = 0; isa < 4; isa++) {
@@ -126,7 +125,6 @@ static void all_orders_all_ways(void **state) {
 /* Elements along the last axis: each round has its own table, and blocks end in the middle of rounds. */
 static void elements_in_rounds(void **state) {
   enum { ROUNDS = 3, LEN = 1100, COUNT_EACH = 1000 };
-  (void)state;
   for (int order = 0; order < ORDERS; order++)
     for (int variant = -1; variant < VARIANTS; variant++)
       for (int tasks = 0; tasks < 2; tasks++) {
@@ -165,7 +163,6 @@ static bool has_parts(int64_t row, int64_t rows, int64_t count) {
 
 static void when_parts_are_tried(void **state) {
   const int64_t mega = 1 << 20;
-  (void)state;
   assert_true(has_parts(4, 64 * mega, 4 * mega));
   assert_true(has_parts(8, 32 * mega, 4 * mega));
   assert_false(has_parts(4, 63 * mega, 4 * mega));  /* the table is too small */
@@ -188,7 +185,6 @@ static gather_order seen(int order) {
 }
 
 static void orders_are_seen(void **state) {
-  (void)state;
   assert_int_equal(seen(DENSE), GATHER_ORDER_RUNS);
   assert_int_equal(seen(RUNS), GATHER_ORDER_RUNS);
   assert_int_equal(seen(SORTED), GATHER_ORDER_SORTED);
@@ -205,7 +201,6 @@ static void far_rows(void **state) {
   static uint64_t numbers[LAST];
   uint32_t entries[LAST];
   gather_radix r = {.indices = (const char *)indices, .count = LAST, .shift = 26, .entries = entries};
-  (void)state;
   for (int width = 0; width < 2; width++) {
     for (size_t i = 0; i < LAST; i++) numbers[i] = indices[i];
     if (width) r.indices = (const char *)numbers;

@@ -36,7 +36,6 @@ static gather_plan *small_plan(void) {
 
 static void other_data_and_other_indices(void **state) {
   gather_plan *plan = small_plan();
-  (void)state;
   for (int16_t round = 0; round < 5; round++) {
     int16_t data[12], out[6];
     int32_t indices[2] = {round % 4, -1 - round % 4};
@@ -54,7 +53,6 @@ static void checking_writes_nothing(void **state) {
   int32_t good[2] = {0, 3}, bad[2] = {4, 0};
   gather_run run = run_of(NULL, good, NULL);
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_plan_check(plan, &run, &error), GATHER_OK);
   run.indices = bad;
   assert_status(gather_plan_check(plan, &run, &error), GATHER_INDEX_OUT_OF_RANGE);
@@ -72,7 +70,6 @@ static void a_bad_index_leaves_the_output(void **state) {
   int32_t bad[2] = {0, -5};
   gather_run run = run_of(data, bad, out);
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_plan_run(plan, &run, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_int_equal(error.position[0], 1);
   for (int16_t i = 0; i < 6; i++) assert_int_equal(out[i], i + 1);
@@ -83,7 +80,6 @@ static void what_a_run_needs(void **state) {
   gather_plan *plan = small_plan();
   int16_t data[12] = {0}, out[6];
   int32_t indices[2] = {0, 1};
-  (void)state;
   gather_run run = run_of(NULL, indices, out);
   assert_status(gather_plan_run(plan, &run, NULL), GATHER_USAGE);
   run = run_of(data, NULL, out);
@@ -105,7 +101,6 @@ static void plans_that_cannot_be(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   gather_plan *plan = NULL;
   gather_error error = dirty_error();
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_INT16, NULL, 2, DIMS(4, 3));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT32, NULL, 1, DIMS(2));
   gather_tensor out = tensor_of(GATHER_TYPE_INT16, NULL, 2, DIMS(2, 4));
@@ -125,7 +120,6 @@ static void plans_that_cannot_be(void **state) {
 static void printing_like_snprintf(void **state) {
   gather_plan *plan = small_plan();
   char whole[1024], part[1024];
-  (void)state;
   memset(whole, 'x', sizeof whole);
   size_t length = gather_plan_print(plan, whole, sizeof whole);
   assert_true(length > 10 && length < sizeof whole);
@@ -144,7 +138,6 @@ static void printing_like_snprintf(void **state) {
 
 static void the_shape_of_a_plan(void **state) {
   int64_t shape[GATHER_MAX_RANK];
-  (void)state;
   gather_plan *plan = small_plan();
   assert_int_equal(gather_plan_shape(plan, shape), 2);
   assert_int_equal(shape[0], 2);
@@ -156,7 +149,6 @@ static void the_shape_of_a_plan(void **state) {
 static void the_fill_is_copied(void **state) {
   uint32_t fill = 0xCAFEF00D, data[2] = {1, 2}, out[2] = {0, 0};
   int64_t indices[2] = {1, 2};
-  (void)state;
   gather_tensor table = tensor_of(GATHER_TYPE_UINT32, NULL, 1, DIMS(2));
   gather_tensor index = tensor_of(GATHER_TYPE_INT64, NULL, 1, DIMS(2));
   gather_options options = GATHER_OPTIONS_INIT;
@@ -192,7 +184,6 @@ static void an_executor_is_used_for_large_work(void **state) {
   static int64_t indices[ROWS];
   int calls = 0;
   gather_executor executor = {&calls, backwards, 4};
-  (void)state;
   for (int i = 0; i < ROWS * WIDTH; i++) data[i] = i;
   for (int i = 0; i < ROWS; i++) indices[i] = (int64_t)i * 7919 % ROWS;
   gather_tensor table = tensor_of(GATHER_TYPE_INT32, data, 2, DIMS(ROWS, WIDTH));
@@ -215,7 +206,6 @@ static void an_executor_that_cannot_run(void **state) {
   gather_tensor index = tensor_of(GATHER_TYPE_INT64, indices, 1, DIMS(1));
   gather_tensor target = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(1));
   const gather_executor bad[] = {{NULL, NULL, 1}, {NULL, backwards, 0}};
-  (void)state;
   for (size_t i = 0; i < COUNT(bad); i++) {
     gather_options options = GATHER_OPTIONS_INIT;
     options.executor = &bad[i];
@@ -234,7 +224,6 @@ static void the_first_bad_one_of_permuted_indices(void **state) {
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 4, shape);
   gather_options options = options_of(1, 0);
   gather_error error = dirty_error();
-  (void)state;
   indices.strides = steps, options.fresh_output = true;
   ids[100] = 7; /* [0, 1, 0, 0] */
   ids[5] = 8;   /* [1, 0, 0, 0] */
@@ -263,7 +252,6 @@ static bool has_round_tables(const int64_t *data_shape, const int64_t *index_sha
 
 static void short_last_axes_are_tables_of_rounds(void **state) {
   const bool vectors = strncmp(gather_isa_name(), "avx", 3) == 0;
-  (void)state;
   assert_int_equal(has_round_tables(DIMS(16, 16, 8), DIMS(16, 16, 8)), vectors);
   assert_int_equal(has_round_tables(DIMS(16, 16, 8), DIMS(16, 16, 2)), vectors);
   assert_int_equal(has_round_tables(DIMS(16, 16, 8), DIMS(16, 16, 100)), vectors);
@@ -283,7 +271,6 @@ static void the_policy_is_printed(void **state) {
   const int16_t fill = 0;
   const gather_tensor data = tensor_of(GATHER_TYPE_INT16, NULL, 2, DIMS(4, 3));
   const gather_tensor indices = tensor_of(GATHER_TYPE_INT32, NULL, 1, DIMS(2));
-  (void)state;
   for (size_t i = 0; i < COUNT(POLICIES); i++) {
     gather_options options = options_of(0, 0);
     char line[400];

@@ -84,7 +84,6 @@ static void signed_values(void **state) {
                                    INT64_MAX - 1,
                                    INT64_C(1) << 32,
                                    -(INT64_C(1) << 32)};
-  (void)state;
   for (size_t i = 0; i < COUNT(values); i++) {
     int64_t v = values[i];
     int8_t i8 = (int8_t)v;
@@ -121,7 +120,6 @@ static void unsigned_values(void **state) {
                                     (uint64_t)INT64_MAX + 1,
                                     UINT64_MAX - 4,
                                     UINT64_MAX};
-  (void)state;
   for (size_t i = 0; i < COUNT(values); i++) {
     uint64_t v = values[i];
     uint8_t u8 = (uint8_t)v;
@@ -138,7 +136,6 @@ static void a_huge_unsigned_index_is_told_as_it_is(void **state) {
   uint64_t value = UINT64_MAX - 1;
   uint16_t out = 0;
   gather_error error = dirty_error();
-  (void)state;
   gather_tensor index = tensor_of(GATHER_TYPE_UINT64, &value, 0, NULL);
   assert_status(gather_one(&index, GATHER_ON_BAD_ERROR, GATHER_NEGATIVE_ON, &out, NULL, &error),
                 GATHER_INDEX_OUT_OF_RANGE);
@@ -152,7 +149,6 @@ static void elements_without_bytes(void **state) {
   int32_t indices[3] = {0, 9, -9};
   char data[1] = {1}, out[1] = {1};
   int64_t bad = -1;
-  (void)state;
   gather_tensor source = tensor_of(GATHER_TYPE_OPAQUE, data, 1, DIMS(2));
   gather_tensor index = tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(3));
   gather_tensor target = tensor_of(GATHER_TYPE_OPAQUE, out + 1, 1, DIMS(3));
@@ -169,7 +165,6 @@ static void an_axis_without_elements(void **state) {
   int32_t indices[2] = {0, -1};
   uint16_t out[2] = {5, 5}, zero[2] = {0, 0}, filled[2] = {77, 77};
   int64_t bad = -1;
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_UINT16, NULL, 1, DIMS(0));
   gather_tensor index = tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(2));
   gather_tensor target = tensor_of(GATHER_TYPE_UINT16, out, 1, DIMS(2));
@@ -236,7 +231,6 @@ static void axes_as_long_as_the_index_type(void **state) {
   static const int64_t lengths[] = {1,   126,   127,   128,   129,   130,   254,   255,   256,  257,
                                     258, 32766, 32767, 32768, 32769, 65534, 65535, 65536, 65537};
   static const gather_type types[] = {GATHER_TYPE_INT8, GATHER_TYPE_UINT8, GATHER_TYPE_INT16, GATHER_TYPE_UINT16};
-  (void)state;
   for (size_t l = 0; l < COUNT(lengths); l++)
     for (size_t t = 0; t < COUNT(types); t++)
       for (int negative = 0; negative < 2; negative++) check_ends(types[t], lengths[l], negative);
@@ -247,7 +241,6 @@ static void an_output_without_elements(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int32_t indices[2] = {0, 9};
   gather_error error = dirty_error();
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_UINT16, NULL, 2, DIMS(3, 0));
   gather_tensor index = tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(2));
   gather_tensor target = tensor_of(GATHER_TYPE_UINT16, NULL, 2, DIMS(2, 0));
@@ -263,7 +256,6 @@ static void the_empty_string(void **state) {
   const gather_op *op = op_of("Gather", "openvino-8");
   gather_string words[2] = {{"one", 3}, {"two", 3}}, out[3];
   int8_t indices[3] = {1, 2, -3};
-  (void)state;
   memset(out, 0x55, sizeof out);
   gather_tensor data = tensor_of(GATHER_TYPE_STRING, words, 1, DIMS(2)),
                 target = tensor_of(GATHER_TYPE_STRING, out, 1, DIMS(3));

@@ -90,7 +90,6 @@ static gather_pool *pool_of(int32_t threads) {
 }
 
 static void threads_that_cannot_be_made(void **state) {
-  (void)state;
   for (int32_t threads = 1; threads <= 6; threads++)
     for (int made = 0; made <= 6; made++) {
       allowed = made;
@@ -116,7 +115,6 @@ static gather_status make_and_run(const void *context, gather_error *error) {
 
 /* Each lock, condition and allocation of a pool that cannot be had. */
 static void pools_that_cannot_be_made(void **state) {
-  (void)state;
   assert_int_equal(fail_each_as(make_and_run, NULL, GATHER_OK, FAIL_EVERY),
                    5); /* memory, two locks and two conditions */
 }
@@ -125,7 +123,6 @@ static void pools_that_cannot_be_made(void **state) {
 static void numbers_of_threads(void **state) {
   static const int32_t WRONG[] = {-1, INT32_MIN, 4097, INT32_MAX};
   gather_error error;
-  (void)state;
   for (size_t i = 0; i < COUNT(WRONG); i++) {
     gather_pool *pool = (gather_pool *)&error;
     assert_status(gather_pool_create(WRONG[i], &pool, &error), GATHER_USAGE);
@@ -152,7 +149,6 @@ static void a_gather_without_threads(void **state) {
   int32_t *data = malloc(ROWS * sizeof *data), *out = malloc(ROWS * sizeof *out);
   int64_t *ids = malloc(ROWS * sizeof *ids);
   gather_options options = GATHER_OPTIONS_INIT;
-  (void)state;
   assert_true(data && out && ids);
   for (int i = 0; i < ROWS; i++) data[i] = i * 3, ids[i] = (int64_t)i * 7919 % ROWS;
   gather_tensor table = tensor_of(GATHER_TYPE_INT32, data, 1, DIMS(ROWS));
@@ -183,7 +179,6 @@ static void callers_take_turns(void **state) {
   pthread_t callers[CALLERS];
   gather_pool *pool = pool_of(3);
   gather_executor executor = *gather_pool_executor(pool);
-  (void)state;
   for (int c = 0; c < CALLERS; c++) assert_int_equal(pthread_create(&callers[c], NULL, call_often, &executor), 0);
   for (int c = 0; c < CALLERS; c++) assert_int_equal(pthread_join(callers[c], NULL), 0);
   gather_pool_destroy(pool);
@@ -193,7 +188,6 @@ static void callers_take_turns(void **state) {
 
 static void a_child_works_alone(void **state) {
   gather_pool *pool = pool_of(3);
-  (void)state;
   run_once(gather_pool_executor(pool), TASKS);
   pid_t child = fork();
   assert_true(child >= 0);
@@ -233,7 +227,6 @@ static void signals_are_for_the_program(void **state) {
   gather_pool *pool = pool_of(4);
   const gather_executor *executor = gather_pool_executor(pool);
   struct sigaction action = {.sa_handler = handle}, before;
-  (void)state;
   caller = pthread_self();
   assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
   for (int i = 0; i < 50; i++) executor->parallel_for(executor->context, 8, raise_it, NULL);
@@ -272,7 +265,6 @@ static void what_is_shared(void **state) {
   } works[] = {{1, INT64_MAX, 0}, {4, 65536, 0},     {100, 2621, 0},       {100, 5243, 3},
                {4, 262144, 4},    {200, 262144, 64}, {200, INT64_MAX, 64}, {200, 0, 0}};
   const gather_executor two = {NULL, count_tasks, 2};
-  (void)state;
   for (size_t i = 0; i < COUNT(works); i++) {
     tasks_seen = 0;
     split_all(&two, works[i].count, works[i].unit_bytes);
@@ -291,7 +283,6 @@ static bool wakes(const gather_executor *executor, int64_t spin_ns, int rounds) 
 }
 
 static void workers_spin_between_calls(void **state) {
-  (void)state;
   atomic_store(&told, true);
   for (int32_t threads = 1; threads <= 8; threads++) {
     told_cpus = 8;
@@ -313,7 +304,6 @@ static void workers_spin_between_calls(void **state) {
 /* Small calls that never use the workers wake them if they are many; the caller does not wait for it. */
 static void small_calls_wake_the_workers(void **state) {
   const gather_executor other = {NULL, count_tasks, 4};
-  (void)state;
   atomic_store(&told, true);
   told_cpus = 4;
   gather_pool *pool = pool_of(4);
@@ -332,7 +322,6 @@ static void small_calls_wake_the_workers(void **state) {
 
 /* A thread that spins takes the CPU of one that works. */
 static void no_spinning_without_a_cpu_for_each_thread(void **state) {
-  (void)state;
   told_cpus = 2;
   gather_pool *pool = pool_of(3);
   told_cpus = 0;

@@ -25,7 +25,6 @@ static gather_status shape_of(const gather_op *op, const gather_tensor *data, co
 
 static void gather_complaints(void **state) {
   const gather_op *op = op_of("Gather", "openvino-8");
-  (void)state;
   gather_tensor scalar = tensor_of(GATHER_TYPE_FLOAT32, NULL, 0, NULL);
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(3, 2));
   gather_tensor floats = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(4, 2));
@@ -41,7 +40,6 @@ static void gather_complaints(void **state) {
 
 static void elements_complaints(void **state) {
   const gather_op *op = op_of("GatherElements", "onnx-13");
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(3, 2));
   gather_tensor strings = tensor_of(GATHER_TYPE_STRING, NULL, 1, DIMS(4));
   gather_tensor flat = tensor_of(GATHER_TYPE_INT64, NULL, 1, DIMS(4));
@@ -58,7 +56,6 @@ static void elements_complaints(void **state) {
 
 static void which_types_index(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 1, DIMS(3));
   for (int number = 1; gather_type_get((gather_type)number); number++) {
     const gather_type_info *info = gather_type_get((gather_type)number);
@@ -73,7 +70,6 @@ static void which_types_index(void **state) {
 static void extreme_axes(void **state) {
   static const int64_t bad[] = {2, -3, INT64_MAX, INT64_MIN + 1, INT64_MIN, INT32_MAX, INT64_C(1) << 32};
   const gather_op *op = op_of("Gather", "openvino-8");
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(3, 2));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, NULL, 1, DIMS(3));
   for (size_t i = 0; i < COUNT(bad); i++) {
@@ -87,7 +83,6 @@ static void extreme_axes(void **state) {
 
 static void outputs_that_are_too_large(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(3, INT64_C(1) << 40));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT8, NULL, 1, DIMS(INT64_C(1) << 40));
   assert_status(shape_of(op, &data, &indices, 0, 0), GATHER_OVERFLOW);
@@ -106,7 +101,6 @@ static void the_largest_rank(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank = -1;
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 33, ones);
   gather_tensor fits = tensor_of(GATHER_TYPE_INT64, NULL, 32, ones);
   gather_tensor over = tensor_of(GATHER_TYPE_INT64, NULL, 33, ones);
@@ -123,7 +117,6 @@ static void the_largest_rank(void **state) {
 static void rank_before_overflow(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t wide[40], more[40];
-  (void)state;
   /* Each input fits in memory, the output does not. */
   const int twos = sizeof(void *) < 8 ? 30 : 40;
   for (int d = 0; d < 40; d++) wide[d] = more[d] = d < twos ? 2 : 1;
@@ -137,7 +130,6 @@ static void missing_arguments(void **state) {
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank;
   gather_error error;
-  (void)state;
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 1, DIMS(3));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, NULL, 1, DIMS(3));
   assert_status(gather_output_shape(NULL, &data, &indices, NULL, shape, &rank, &error), GATHER_USAGE);

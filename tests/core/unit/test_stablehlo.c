@@ -326,7 +326,6 @@ static void one_case(hlo_case *c) {
 static void random_cases(void **state) {
   static hlo_case c;
   int failing = 0, moved = 0, elements = 0, turned = 0, paired = 0;
-  (void)state;
   for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)(below(256));
   for (int i = 0; i < ROUNDS; i++) {
     draw(&c);
@@ -356,7 +355,6 @@ static void example_of_the_document(void **state) {
   gather_error error = dirty_error();
   int32_t numbers[48], result[48];
   char text[200];
-  (void)state;
   for (int32_t i = 0; i < 48; i++) numbers[i] = i + 1;
   gather_tensor d = tensor_of(GATHER_TYPE_INT32, numbers, 4, DIMS(2, 3, 4, 2)),
                 x = tensor_of(GATHER_TYPE_INT64, ids, 4, DIMS(2, 2, 3, 2));
@@ -390,7 +388,6 @@ static void other_places_of_the_tuples(void **state) {
   gather_error error = dirty_error();
   uint8_t numbers[12], result[3];
   char text[100];
-  (void)state;
   for (int i = 0; i < 12; i++) numbers[i] = (uint8_t)i;
   gather_tensor d = tensor_of(GATHER_TYPE_UINT8, numbers, 2, DIMS(3, 4)),
                 x = tensor_of(GATHER_TYPE_INT32, ids, 2, DIMS(2, 3));
@@ -473,7 +470,6 @@ static void refused(valid *v, gather_status status, const char *words) {
   } while (0)
 
 static void constraints(void **state) {
-  (void)state;
   TRY_WITH(OK, "", (void)0);
   TRY_WITH(USAGE, "options.numbers is NULL", v.options.numbers = (void *)1);
   TRY_WITH(USAGE, "gather_dimension_numbers.size is 0", v.n.size = 0);
@@ -542,7 +538,6 @@ static void inferred_shapes(void **state) {
                x = {.rank = 3, .dims = {{3, 3, NULL}, {0, 4, NULL}, any}}, o;
   const gather_shape unknown = {.rank = -1};
   gather_error error = dirty_error();
-  (void)state;
   v.options.numbers = &v.n;
   assert_status(gather_infer_shape(op, &d, &x, &v.options, &o, &error), GATHER_OK);
   assert_int_equal(o.rank, 3);

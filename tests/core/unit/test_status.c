@@ -44,7 +44,6 @@ static const struct {
 };
 
 static void statuses_keep_their_meaning(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(promised); i++) {
     assert_int_equal(promised[i].status, promised[i].number);
     assert_string_equal(gather_status_name(promised[i].status), promised[i].name);
@@ -56,7 +55,6 @@ static void statuses_keep_their_meaning(void **state) {
 
 /* A row that was added to the table without a line above is found here. */
 static void no_status_is_missing_above(void **state) {
-  (void)state;
   int known = 0;
   for (int number = 0; number < 1000; number++)
     known += strcmp(gather_status_name((gather_status)number), "unknown") != 0;
@@ -65,14 +63,12 @@ static void no_status_is_missing_above(void **state) {
 }
 
 static void numbers_that_are_no_status(void **state) {
-  (void)state;
   assert_string_equal(gather_status_name((gather_status)999), "unknown");
   assert_string_equal(gather_status_name((gather_status)-1), "unknown");
 }
 
 static void the_version_is_the_header_s(void **state) {
   char text[64];
-  (void)state;
   snprintf(text, sizeof text, "%d.%d.%d", GATHER_VERSION_MAJOR, GATHER_VERSION_MINOR, GATHER_VERSION_PATCH);
   assert_string_equal(gather_version(), text);
 }

@@ -16,7 +16,6 @@ static void check(const gather_tensor *tensor, bool good) {
 
 static void sane(void **state) {
   float cell = 0;
-  (void)state;
   gather_tensor scalar = {.data = &cell, .type = GATHER_TYPE_FLOAT32};
   check(&scalar, true);
   assert_int_equal(gather_tensor_len(&scalar), 1);
@@ -36,7 +35,6 @@ static void sane(void **state) {
 
 static void strides_do_not_change_the_bytes(void **state) {
   float cells[40] = {0};
-  (void)state;
   gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cells[8], 2, DIMS(2, 3));
   tensor.strides = DIMS(-12, 0);
   check(&tensor, true);
@@ -45,7 +43,6 @@ static void strides_do_not_change_the_bytes(void **state) {
 }
 
 static void nothing_needs_no_memory(void **state) {
-  (void)state;
   gather_tensor empty = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(0, 5));
   check(&empty, true);
   assert_int_equal(gather_tensor_len(&empty), 0);
@@ -59,7 +56,6 @@ static void nothing_needs_no_memory(void **state) {
 static void plain(void **state) {
   static const int64_t lengths[] = {-1, 0, 1, 2, 5, INT64_C(1) << 31, INT64_MAX / 8, INT64_MAX};
   enum { LENGTHS = sizeof lengths / sizeof *lengths };
-  (void)state;
   for (int i = 0; i < LENGTHS * LENGTHS * LENGTHS; i++)
     for (int rank = 0; rank <= 3; rank++) {
       gather_size quick, size;
@@ -80,7 +76,6 @@ static void plain(void **state) {
 static void not_plain(void **state) {
   gather_size size;
   int64_t steps[GATHER_MAX_RANK];
-  (void)state;
   gather_tensor strided = tensor_of(GATHER_TYPE_INT32, NULL, 1, DIMS(3)), packed = strided, opaque = strided;
   gather_tensor typeless = strided, deep = strided, shapeless = strided;
   assert_true(gather_tensor_measure_plain(&strided, &size, steps));
@@ -96,7 +91,6 @@ static void not_plain(void **state) {
 static void broken_descriptions(void **state) {
   float cell = 0;
   int64_t ones[GATHER_MAX_RANK + 1];
-  (void)state;
   for (int d = 0; d <= GATHER_MAX_RANK; d++) ones[d] = 1;
   gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 2, DIMS(3, -1));
   check(&tensor, false);
@@ -125,7 +119,6 @@ static void broken_descriptions(void **state) {
 static void sizes_that_do_not_fit(void **state) {
   float cell = 0;
   gather_error error;
-  (void)state;
   gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 2, DIMS(INT64_C(1) << 31, INT64_C(1) << 31));
   assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
   tensor = tensor_of(GATHER_TYPE_INT8, &cell, 2, DIMS(INT64_C(1) << 31, INT64_C(1) << 32));
@@ -157,7 +150,6 @@ static void row_major(void **state) {
       {{1, 1, 1}, {7, 7, 7}, true, true},
   };
   float cell = 0;
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 3, CASES[i].shape);
     if (CASES[i].has_strides) tensor.strides = CASES[i].strides;
@@ -181,7 +173,6 @@ static void shapes_as_text(void **state) {
       {28, 3, "[...]"},
   };
   char text[96];
-  (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     memset(text, 'x', sizeof text);
     assert_ptr_equal(gather_shape_text(text, CASES[i].bytes, CASES[i].rank, shape), text);

@@ -261,7 +261,6 @@ static void random_cases(void **state) {
   static beam_case c;
   int failing = 0, repaired = 0, ended = 0;
   const char *seed = getenv("GATHER_TEST_SEED");
-  (void)state;
   state_of_random = seed ? (uint64_t)strtoull(seed, NULL, 10) : 18;
   for (int i = 0; i < ROUNDS; i++) {
     const uint64_t before = state_of_random;
@@ -281,7 +280,6 @@ static void random_cases(void **state) {
 static void large_cases(void **state) {
   static const int64_t SHAPES[][3] = {{3, 1, 1300}, {2, 7, 290}, {40, 60, 1}, {13, 3, 100}, {4, 1, 1024}, {3, 1, 1025}};
   static beam_case c;
-  (void)state;
   for (size_t s = 0; s < COUNT(SHAPES); s++)
     for (int64_t round = 0; round < 12; round++) {
       memcpy(c.shape, SHAPES[s], sizeof c.shape);
@@ -312,7 +310,6 @@ static void worked_examples(void **state) {
                 lens = tensor_of(GATHER_TYPE_INT32, &len, 1, DIMS(1));
   gather_tensor token = tensor_of(GATHER_TYPE_INT32, &end, 0, NULL),
                 to = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(5, 1, 10));
-  (void)state;
   assert_status(gather_tree(&steps, &steps, &lens, &token, &to, NULL, NULL), GATHER_OK);
   assert_memory_equal(out, want, sizeof want);
   steps = tensor_of(GATHER_TYPE_INT32, one, 3, DIMS(1, 1, 10)),
@@ -333,7 +330,6 @@ static void floats(void **state) {
   gather_options options = GATHER_OPTIONS_INIT;
   gather_error error = dirty_error();
   int64_t bad = 0;
-  (void)state;
   memset(out, 0x5A, sizeof out);
   assert_status(gather_tree(&s, &p, &l, &e, &o, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_string_equal(
@@ -375,7 +371,6 @@ static void large_numbers(void **state) {
   gather_tensor o = tensor_of(GATHER_TYPE_UINT64, out, 3, DIMS(2, 1, 2));
   gather_options options = GATHER_OPTIONS_INIT;
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_tree(&s, &p, &l, &e, &o, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_true(error.value_is_unsigned);
   assert_int_equal(error.bad_count, 2);
@@ -402,7 +397,6 @@ static void wrong_arguments(void **state) {
                 t;
   gather_error error = dirty_error();
   gather_options options = GATHER_OPTIONS_INIT;
-  (void)state;
 #define REFUSED(status, name, ...)                                    \
   do {                                                                \
     error = dirty_error();                                            \
@@ -459,7 +453,6 @@ static void other_functions_refuse_it(void **state) {
   gather_plan *plan;
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank;
-  (void)state;
   assert_int_equal(op->family, GATHER_FAMILY_TREE);
   assert_string_equal(gather_family_get(GATHER_FAMILY_TREE)->function, "gather_tree");
   assert_null(gather_family_get(GATHER_FAMILY_GATHER)->function);
@@ -479,7 +472,6 @@ static void inferred_shapes(void **state) {
                parents = {.rank = 3, .dims = {{2, 20, NULL}, any, any}};
   gather_shape lens = {.rank = 1, .dims = {{5, 5, "B"}}}, scalar = {.rank = 0}, out;
   gather_error error = dirty_error();
-  (void)state;
   assert_status(gather_tree_infer_shape(&steps, &parents, &lens, &scalar, &out, &error), GATHER_OK);
   assert_int_equal(out.rank, 3);
   assert_int_equal(out.dims[0].min, 2);

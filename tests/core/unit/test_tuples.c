@@ -220,7 +220,6 @@ static const gather_on_bad repairs[] = {GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
 
 /* Two and three columns, every index type, both orders of memory and of bytes, private and shared; with and without bad numbers. */
 static void against_a_plain_loop(void **state) {
-  (void)state;
   for (int round = 0; round < 4000; round++) {
     job j = {.type = types[drawn() % COUNT(types)],
              .index_type = index_types[drawn() % COUNT(index_types)],
@@ -243,7 +242,6 @@ static void against_a_plain_loop(void **state) {
 
 /* As many rows as tasks, prefetches and trials of variants take; rows of every class. */
 static void large_ones(void **state) {
-  (void)state;
   for (int round = 0; round < 24; round++) {
     job j = {.type = GATHER_TYPE_FLOAT32,
              .index_type = round % 2 ? GATHER_TYPE_INT64 : GATHER_TYPE_INT32,
@@ -263,7 +261,6 @@ static void large_ones(void **state) {
 
 /* Every variant that the plan offers gives the same. */
 static void every_variant(void **state) {
-  (void)state;
   assert_status(gather_tuning_set("cache_bytes", 64, NULL), GATHER_OK);
   assert_status(gather_tuning_set("nontemporal_bytes", 4096, NULL), GATHER_OK);
   for (int variant = 0; variant < 6; variant++)
@@ -287,7 +284,6 @@ static void every_variant(void **state) {
 
 /* The first bad number in row-major order, its value, its axis and that axis' range; and the output as it was. */
 static void the_exact_error(void **state) {
-  (void)state;
   for (int round = 0; round < 64; round++) {
     job j = {.type = GATHER_TYPE_FLOAT32,
              .index_type = GATHER_TYPE_INT64,
@@ -341,7 +337,6 @@ static void an_axis_without_elements(void **state) {
            .on_bad = GATHER_ON_BAD_ZERO};
   gather_error error;
   int64_t bad = 0;
-  (void)state;
   memset(numbers, 0, 8 * sizeof *numbers);
   assert_status(run(&j, NULL, &bad, &error), GATHER_OK);
   assert_int_equal(bad, 4);
@@ -360,7 +355,6 @@ static void the_axis_that_cannot_be_repaired(void **state) {
     int32_t axis; /* the first one without elements */
   } CASES[] = {{2, {3, 0}, 1}, {2, {0, 3}, 0}, {3, {3, 0, 2}, 1}, {3, {3, 2, 0}, 2}, {3, {4, 0, 0}, 1}};
   static const gather_on_bad POLICIES[] = {GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP, GATHER_ON_BAD_ERROR};
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++)
     for (int variant = 0; variant < (int)COUNT(POLICIES) * 8; variant++) {
       job j = {.type = GATHER_TYPE_FLOAT32,
@@ -395,7 +389,6 @@ static void columns_are_judged_one_by_one(void **state) {
            .tuples = 3,
            .on_bad = GATHER_ON_BAD_ERROR};
   gather_error error;
-  (void)state;
   memcpy(numbers, ((const int64_t[]){255, 1, 0, 0, 255, 2}), 6 * sizeof *numbers);
   assert_status(run(&j, NULL, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_int_equal(error.position[0], 2);
@@ -415,7 +408,6 @@ static void one_column(void **state) {
            .negative = true,
            .on_bad = GATHER_ON_BAD_WRAP};
   gather_plan plan;
-  (void)state;
   draw(&j, 5);
   check(&j, NULL);
   lower(&j, &plan);
@@ -433,7 +425,6 @@ static void a_plan_in_words(void **state) {
            .on_bad = GATHER_ON_BAD_ERROR};
   gather_plan plan;
   char text[512];
-  (void)state;
   lower(&j, &plan);
   (void)gather_plan_print(&plan, text, sizeof text);
   assert_memory_equal(

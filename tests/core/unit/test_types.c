@@ -47,7 +47,6 @@ static const struct {
 };
 
 static void types_keep_their_numbers(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(promised); i++) {
     const gather_type_info *info = gather_type_get(promised[i].type);
     assert_non_null(info);
@@ -84,7 +83,6 @@ static void packings(void **state) {
       {GATHER_TYPE_FLOAT6_E2M3FN, GATHER_PACKING_STREAM, 4, 3},
       {GATHER_TYPE_FLOAT6_E3M2FN, GATHER_PACKING_STREAM, 4, 3},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
     const gather_type_info *info = gather_type_get(rows[i].type);
     assert_int_equal(info->packing, rows[i].packing);
@@ -94,7 +92,6 @@ static void packings(void **state) {
 }
 
 static void names_are_found_again(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(promised); i++) {
     const gather_type_info *info = gather_type_get(promised[i].type);
     if (info->type == GATHER_TYPE_OPAQUE) continue;
@@ -114,7 +111,6 @@ static void names_are_found_again(void **state) {
 static void names_that_are_none(void **state) {
   static const char *const none[] = {"opaque", "",         "Float32", "FLOAT32", "float",
                                      "int",    "float32 ", "f320",    "u",       "i128"};
-  (void)state;
   for (size_t i = 0; i < COUNT(none); i++) {
     if (gather_type_parse(none[i]) != GATHER_TYPE_NONE) fail_msg("'%s' was taken as a type", none[i]);
   }
@@ -143,7 +139,6 @@ static void bytes_of_elements(void **state) {
       {GATHER_TYPE_INT8, 0, INT64_MAX, INT64_MAX},
       {GATHER_TYPE_STRING, 0, 2, 2 * (int64_t)sizeof(gather_string)},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
     int64_t bytes = -1;
     assert_status(gather_type_bytes(rows[i].type, rows[i].item_bytes, rows[i].len, &bytes), GATHER_OK);
@@ -153,7 +148,6 @@ static void bytes_of_elements(void **state) {
 
 static void bytes_that_cannot_be(void **state) {
   int64_t bytes;
-  (void)state;
   assert_status(gather_type_bytes(GATHER_TYPE_INT16, 0, INT64_MAX / 2 + 1, &bytes), GATHER_OVERFLOW);
   assert_status(gather_type_bytes(GATHER_TYPE_OPAQUE, INT64_MAX, 2, &bytes), GATHER_OVERFLOW);
   assert_status(gather_type_bytes(GATHER_TYPE_COMPLEX128, 0, INT64_C(1) << 60, &bytes), GATHER_OVERFLOW);
@@ -188,7 +182,6 @@ static void values_of_floats(void **state) {
               {GATHER_TYPE_FLOAT6_E3M2FN, 0x0d, 1.25},
               {GATHER_TYPE_FLOAT8_E5M2FNUZ, 0x41, 1.25}};
   double number = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(ROWS); i++) {
     const uint8_t low = (uint8_t)ROWS[i].bits;
     const bool wide = ROWS[i].type == GATHER_TYPE_FLOAT16 || ROWS[i].type == GATHER_TYPE_BFLOAT16;

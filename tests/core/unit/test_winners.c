@@ -19,13 +19,11 @@ static void tune(const char *name, int64_t value) { assert_status(gather_tuning_
 
 /* Numbers that let small gathers do a calibration run, among variants for rows out of cache. */
 static int as_large(void **state) {
-  (void)state;
   tune("calibration_bytes", 1), tune("nontemporal_bytes", 1), tune("cache_bytes", 1), tune("task_bytes", 4096);
   return 0;
 }
 
 static int reset(void **state) {
-  (void)state;
   for (int32_t i = 0; gather_tuning_at(i); i++) tune(gather_tuning_at(i)->name, gather_tuning_at(i)->initial);
   return 0;
 }
@@ -56,7 +54,6 @@ static int32_t percent_of(const gather_plan *plan, gather_order order) {
 /* Runs 0 and 1 do a calibration run, then one in calibration_runs: only those replace the mark. */
 static void calibrated_now_and_then(void **state) {
   gather_plan *plan = plan_of(COUNT_OF_ROWS);
-  (void)state;
   tune("calibration_runs", 5);
   for (int run = 0; run < 21; run++) {
     keep_winner(plan, GATHER_ORDER_RANDOM, run % plan->variant_count, 1, 0, MARK);
@@ -70,7 +67,6 @@ static void calibrated_now_and_then(void **state) {
 }
 
 static void never_again_or_each_time(void **state) {
-  (void)state;
   for (int period = -1; period <= 1; period++) {
     gather_plan *plan = plan_of(COUNT_OF_ROWS);
     tune("calibration_runs", period);
@@ -85,7 +81,6 @@ static void never_again_or_each_time(void **state) {
 /* What was found for indices in one order is not used for another. */
 static void by_the_order_of_the_indices(void **state) {
   gather_plan *plan = plan_of(COUNT_OF_ROWS);
-  (void)state;
   assert_true(is_right(plan, sorted_ids, NULL));
   assert_true(percent_of(plan, GATHER_ORDER_SORTED) >= 100);
   assert_int_equal(percent_of(plan, GATHER_ORDER_RANDOM), 0);
@@ -98,7 +93,6 @@ static void by_the_order_of_the_indices(void **state) {
 static void small_gathers(void **state) {
   tune("calibration_bytes", INT32_MAX);
   gather_plan *plan = plan_of(COUNT_OF_ROWS);
-  (void)state;
   assert_true(is_right(plan, random_ids, NULL));
   for (int order = 0; order < GATHER_ORDERS; order++) assert_int_equal(percent_of(plan, (gather_order)order), 0);
   gather_plan_destroy(plan);
@@ -107,7 +101,6 @@ static void small_gathers(void **state) {
 static void the_line_names_the_winner(void **state) {
   char text[2000];
   gather_plan *plan = plan_of(COUNT_OF_ROWS);
-  (void)state;
   gather_plan_print(plan, text, sizeof text);
   assert_null(strstr(text, "fastest"));
   assert_true(is_right(plan, random_ids, NULL));
@@ -125,7 +118,6 @@ static void the_line_names_the_winner(void **state) {
 static void what_is_not_kept(void **state) {
   gather_plan *plan = plan_of(COUNT_OF_ROWS), once = *plan;
   gather_winner winner;
-  (void)state;
   keep_winner(plan, GATHER_ORDER_NEAR, 2, 1, 1, INT64_C(1) << 40);
   assert_true(gather_winners_get(plan, GATHER_ORDER_NEAR, &winner));
   assert_int_equal(winner.variant, 2);
@@ -175,7 +167,6 @@ static void set_time(int candidate, int round, int count, int64_t time) {
 /* Of a variant's two trials the shorter one counts, whichever that is, and whatever the times are. */
 static void the_shorter_trial_counts(void **state) {
   int32_t variants[MOST_TRIALS] = {0};
-  (void)state;
   for (int t = 0; t < MOST_TRIALS; t++) times[t] = 1000;
   (void)winner_by_times();
   const int count = looks / 2 / TRIALS;
@@ -202,7 +193,6 @@ static void parts_after_each_winner(void **state) {
   static const int64_t WIDTHS[] = {4, 8};
   static _Alignas(64) uint8_t out[COUNT_OF_ROWS * 8 + 64];
   int nontemporal = 0;
-  (void)state;
   tune("radix_bytes", 1), tune("radix_block", COUNT_OF_ROWS), tune("radix_ps", -1);
   for (size_t w = 0; w < COUNT(WIDTHS); w++) {
     const int64_t width = WIDTHS[w];
@@ -261,7 +251,6 @@ static void many_threads_at_once(void **state) {
   caller callers[CALLERS];
   gather_pool *pool;
   gather_plan *plan = plan_of(COUNT_OF_ROWS);
-  (void)state;
   tune("calibration_runs", 3);
   assert_status(gather_pool_create(3, &pool, NULL), GATHER_OK);
   for (int c = 0; c < CALLERS; c++) {

@@ -87,7 +87,7 @@ static gather_status find(const gather_model *model, const gather_model_node *no
 
 /* The first line counts the nodes by verdict; only_bad leaves those that are bad, and those whose indices the rules repair. */
 static void read_text(const gather_check *check, const char *text, bool only_bad) {
-  int64_t skipped = 0, count = gather_check_count(check), bad = gather_check_verdicts(check, GATHER_VERDICT_BAD);
+  int64_t skipped = 0, count = gather_check_describe(check)->count, bad = gather_check_describe(check)->bad;
   char wanted[400], counted[40] = "";
   for (int64_t i = 0; i < count; i++) {
     const gather_model_node *node = gather_check_at(check, i);
@@ -99,8 +99,7 @@ static void read_text(const gather_check *check, const char *text, bool only_bad
   }
   if (skipped > 0) (void)sprintf(counted, " (%d not executed)", (int)skipped);
   (void)sprintf(wanted, ", %d gather %s: %d ok, %d unknown%s, %d bad", (int)count, count == 1 ? "node" : "nodes",
-                (int)gather_check_verdicts(check, GATHER_VERDICT_OK),
-                (int)gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN), counted, (int)bad);
+                (int)gather_check_describe(check)->ok, (int)gather_check_describe(check)->unknown, counted, (int)bad);
   if (only_bad && bad == 0)
     assert_string_equal(text, "");
   else if (!strstr(text, wanted))
@@ -140,18 +139,18 @@ static gather_status use_case(const void *context, gather_error *error) {
   gather_status status = gather_model_from_graph(&t.file, &model, error);
   if (status == GATHER_OK) status = gather_model_check(model, &options, &check, error);
   *text = 0;
-  for (int64_t i = 0; status == GATHER_OK && i < gather_check_count(check); i++) {
+  for (int64_t i = 0; status == GATHER_OK && i < gather_check_describe(check)->count; i++) {
     if (i) strcat(text, "\n");
     print_node(text + strlen(text), gather_check_at(check, i));
   }
-  for (int64_t i = 0; status == GATHER_OK && i < gather_check_contradiction_count(check); i++)
-    strcat(strcat(text, "\n"), gather_check_contradiction(check, i));
+  for (int64_t i = 0; status == GATHER_OK && i < gather_check_describe(check)->contradiction_count; i++)
+    strcat(strcat(text, "\n"), gather_check_describe(check)->contradictions[i]);
   if (status == GATHER_OK && !fits(text, c->wanted)) {
     print_error("%s\n---\n%s\n\n", c->graph, text);
     status = gather_fail(error, GATHER_USAGE, "not as wanted");
   }
   if (status == GATHER_OK) status = write_text(check, error);
-  for (int64_t i = 0; status == GATHER_OK && i < gather_check_count(check); i++)
+  for (int64_t i = 0; status == GATHER_OK && i < gather_check_describe(check)->count; i++)
     status = find(model, gather_check_at(check, i), &options, error);
   gather_check_destroy(check);
   gather_model_close(model);
@@ -163,7 +162,6 @@ static size_t case_count;
 
 static void verdicts(void **state) {
   int wrong = 0;
-  (void)state;
   for (const check_case *c = all_cases; c < all_cases + case_count; c++) {
     gather_error error = dirty_error();
     const gather_status status = use_case(c, &error);
@@ -174,7 +172,6 @@ static void verdicts(void **state) {
 }
 
 static void without_memory(void **state) {
-  (void)state;
   for (size_t i = 0; i < case_count; i++) {
     draws = i % 16 == 0; /* test_safety_explain_alloc has more of them */
     assert_true(fail_each(use_case, &all_cases[i], GATHER_OK) > 20);

@@ -41,7 +41,6 @@ static void what_is_not_there(void **state) {
   gather_check_options wrong[6] = {INIT, INIT, INIT, INIT, INIT, INIT};
   static graph_text t;
   gather_model *model = NULL;
-  (void)state;
   wrong[0].input_count = 1;
   wrong[1].input_count = -1;
   wrong[2].dim_count = 1;
@@ -60,18 +59,13 @@ static void what_is_not_there(void **state) {
     assert_null(check);
     assert_null(operands);
   }
-  assert_int_equal(gather_model_input_count(model), 1);
-  assert_int_equal(gather_model_output_count(model), 0);
-  assert_string_equal(gather_model_input_name(model, 0), "x");
-  assert_null(gather_model_input_name(model, 1));
-  assert_null(gather_model_input_name(model, -1));
-  assert_null(gather_model_output_name(model, 0));
-  assert_null(gather_model_output_name(model, -1));
+  assert_int_equal(gather_model_describe(model)->input_count, 1);
+  assert_int_equal(gather_model_describe(model)->output_count, 0);
+  assert_string_equal(gather_model_describe(model)->inputs[0], "x");
   gather_model_close(model);
 }
 
 static void refused(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(REFUSED); i++) {
     static graph_text t;
     gather_model *model = NULL;
@@ -209,12 +203,12 @@ static gather_status use_found(const void *context, gather_error *error) {
   gather_status status = gather_model_from_graph(&t.file, &model, error);
   if (status == GATHER_OK) status = gather_model_operands_find(model, FOUND[i].node, &options, &operands, error);
   if (status == GATHER_OK) {
-    const gather_model_node *node = gather_model_operands_node(operands);
+    const gather_model_node *node = gather_model_operands_describe(operands)->node;
     char *at = print_value(text, &node->data);
     at = print_value(at + sprintf(at, "; "), &node->indices);
     at += sprintf(at, "; needs");
-    for (int64_t k = 0; gather_model_operands_missing(operands, k); k++)
-      at += sprintf(at, "%s%s", k ? "," : " ", gather_model_operands_missing(operands, k));
+    for (int64_t k = 0; k < gather_model_operands_describe(operands)->missing_count; k++)
+      at += sprintf(at, "%s%s", k ? "," : " ", gather_model_operands_describe(operands)->missing[k]);
     if (strcmp(text, FOUND[i].wanted) != 0) status = gather_fail(error, GATHER_OVERFLOW, "%s", text);
   }
   gather_model_operands_destroy(operands);
@@ -224,7 +218,6 @@ static gather_status use_found(const void *context, gather_error *error) {
 
 static void operands_with_values_in_between(void **state) {
   int wrong = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(FOUND); i++) {
     gather_error error = dirty_error();
     const gather_status status = use_found(&i, &error);

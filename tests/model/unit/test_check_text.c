@@ -13,14 +13,12 @@ static gather_check_advice *advice;
 
 static int open_model(void **state) {
   gather_error error;
-  (void)state;
   if (tiny_open(&parts, &model, &error) != GATHER_OK) return -1;
   if (gather_model_check(model, NULL, &check, &error) != GATHER_OK) return -1;
   return gather_check_advise(check, &advice, &error) == GATHER_OK ? 0 : -1;
 }
 
 static int close_model(void **state) {
-  (void)state;
   gather_check_advice_destroy(advice);
   gather_check_advice_destroy(NULL);
   gather_check_destroy(check);
@@ -52,7 +50,6 @@ static void what_to_give(void **state) {
               {GATHER_ADVICE_INPUTS, "main/free", "ids"},
               {GATHER_ADVICE_NODE, "main/Gather_4", "own"},
               {GATHER_ADVICE_DIMS, "main/na\x1bmed", "N"}};
-  (void)state;
   for (size_t i = 0; i < COUNT(WANT); i++) {
     const gather_advice *found = gather_check_advice_at(advice, (int64_t)i);
     assert_int_equal(found->kind, WANT[i].kind);
@@ -68,7 +65,6 @@ static const char HEAD[] = "model: onnx, 5 gather nodes: 1 ok, 3 unknown, 1 bad\
 
 static void the_head(void **state) {
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
-  (void)state;
   options.node = GATHER_CHECK_TEXT_HEAD;
   options.compact = true;
   assert_text(&options, HEAD);
@@ -78,7 +74,6 @@ static void the_head(void **state) {
 
 static void one_node(void **state) {
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
-  (void)state;
   options.node = 2;
   assert_text(&options,
               "unknown  Gather onnx-13  axis 0  [3, 2] by [K]  main/free\n"
@@ -94,7 +89,6 @@ static void say(void *context, const gather_advice *given, char *text, size_t by
 
 static void advice_in_words(void **state) {
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
-  (void)state;
   options.node = 4;
   options.advice = advice;
   assert_text(&options,
@@ -110,7 +104,6 @@ static void advice_in_words(void **state) {
 
 static void all_of_it(void **state) {
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
-  (void)state;
   char *whole = text_of(NULL), *only = NULL, *at;
   assert_memory_equal(whole, HEAD, sizeof HEAD - 1);
   at = whole + sizeof HEAD - 1;
@@ -133,7 +126,6 @@ static void what_is_refused(void **state) {
   gather_error error = dirty_error();
   gather_check_advice *made = NULL;
   char *text = NULL;
-  (void)state;
   for (size_t i = 0; i < COUNT(NONE); i++) {
     options.node = NONE[i];
     assert_status(gather_check_text(check, &options, &text, NULL, &error), GATHER_USAGE);
@@ -147,7 +139,6 @@ static void what_is_refused(void **state) {
 
 static void paths(void **state) {
   char text[8];
-  (void)state;
   assert_int_equal(gather_model_node_path(gather_check_at(check, 3), NULL, 0), strlen("main/Gather_4"));
   assert_int_equal(gather_model_node_path(gather_check_at(check, 3), text, sizeof text), strlen("main/Gather_4"));
   assert_string_equal(text, "main/Ga");

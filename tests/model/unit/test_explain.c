@@ -81,7 +81,6 @@ static void a_drawing(void **state) {
       "  +-----------+\n";
   gather_explain_text_options options = GATHER_EXPLAIN_TEXT_OPTIONS_INIT;
   gather_explain *made = explain_table(ids, DIMS(2), NULL);
-  (void)state;
   options.ascii = true;
   char *text = text_of(made, &options);
   assert_string_equal(text, WANT);
@@ -98,7 +97,6 @@ static void a_picture(void **state) {
   gather_explain *made = explain_table(ids, DIMS(2), NULL);
   char *text = NULL;
   size_t bytes = 0;
-  (void)state;
   assert_status(gather_explain_svg(made, &text, &bytes, NULL), GATHER_OK);
   assert_int_equal(strlen(text), bytes);
   assert_memory_equal(text, "<svg ", 5);
@@ -116,7 +114,6 @@ static void facts(void **state) {
   gather_explain *made = explain_table(ids, DIMS(3), NULL);
   const gather_explain_facts *found = gather_explain_facts_of(made);
   gather_explain_cell cell;
-  (void)state;
   assert_ptr_equal(found->op, op_of("Gather", "onnx-13"));
   assert_null(found->node);
   assert_string_equal(found->formula, "out[i, j] = data[idx[i], j]");
@@ -148,7 +145,6 @@ static void made_up_data(void **state) {
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(300, 500));
   gather_tensor indices = tensor_of(GATHER_TYPE_UINT8, ids, 1, DIMS(2));
   gather_explain_options options = GATHER_EXPLAIN_OPTIONS_INIT;
-  (void)state;
   options.data_type = "half \x1b of it";
   gather_explain *made = explain(op_of("Gather", "onnx-13"), &data, &indices, NULL, &options);
   assert_true(gather_explain_facts_of(made)->made_up);
@@ -176,7 +172,6 @@ static void widths(void **state) {
   gather_tensor data = tensor_of(GATHER_TYPE_INT64, NULL, 2, DIMS(10000, 10000));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(2));
   gather_explain *made = explain(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL);
-  (void)state;
   for (size_t i = 0; i < COUNT(WIDTHS); i++) {
     gather_explain_text_options options = GATHER_EXPLAIN_TEXT_OPTIONS_INIT;
     options.width = WIDTHS[i];
@@ -209,7 +204,6 @@ static void fill_values(void **state) {
   static const uint16_t halves[3] = {0x3c00, 0x4000, 0xc100};
   static const gather_string texts[3] = {{"a", 1}, {"b", 1}, {"fill", 4}};
   gather_explain_options options = GATHER_EXPLAIN_OPTIONS_INIT;
-  (void)state;
   assert_drawn(filled(GATHER_TYPE_FLOAT64, reals, &reals[2], 0, NULL), "gives -0.25\n");
   assert_drawn(filled(GATHER_TYPE_INT4, nibbles, minus_two, 0, NULL), "gives -2\n");
   assert_drawn(filled(GATHER_TYPE_UINT1, bits, bit, 0, NULL), "gives 1\n");
@@ -287,7 +281,6 @@ static void values_of_every_type(void **state) {
       {GATHER_TYPE_OPAQUE, opaque, 3, 0, "0x010203", "0xab0506"},
       {GATHER_TYPE_OPAQUE, opaque, 6, 0, "0x010203ab..", "0x0708090a.."},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     const value_case *c = &CASES[i];
     static const int64_t ids[3] = {0, 1, 9};
@@ -349,7 +342,6 @@ static void rows_of_far_indices(void **state) {
       {GATHER_TYPE_INT64, LONG + 3, LONG, GATHER_ON_BAD_ZERO, -1, true},
       {GATHER_TYPE_INT64, 9, 7, GATHER_ON_BAD_ERROR, -1, true},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++)
     for (int swapped = 0; swapped < 2; swapped++) {
       const origin_case *c = &CASES[i];
@@ -410,7 +402,6 @@ static void shapes_of_pictures(void **state) {
       {"GatherND", "onnx-13", 2, 2, {3, 4}, {5, 1}, 0, 0, "axis 0: down", "<svg"},
       {"GatherND", "openvino-5", 3, 3, {2, 2, 3}, {2, 2, 1}, 0, 2, "in out they are one dimension", "batch_dims 2"},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     const gather_options gather = options_of(CASES[i].axis, CASES[i].batch);
     gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, CASES[i].data_rank, CASES[i].data);
@@ -423,7 +414,6 @@ static void shapes_of_pictures(void **state) {
 static void a_promise_is_shown_as_one(void **state) {
   static const int64_t ids[2] = {1, 9};
   gather_options gather = GATHER_OPTIONS_INIT;
-  (void)state;
   gather.on_bad = GATHER_ON_BAD_PROMISE;
   gather_explain *made = explain_table(ids, DIMS(2), &gather);
   assert_int_equal(gather_explain_facts_of(made)->on_bad, GATHER_ON_BAD_CLAMP);
@@ -435,7 +425,6 @@ static void a_promise_is_shown_as_one(void **state) {
 static void a_point_in_every_locale(void **state) {
   static const char *const POINTS[] = {".", ",", "\xd9\xab"};
   static const int64_t ids[1] = {2};
-  (void)state;
   for (size_t i = 0; i < COUNT(POINTS); i++) {
     point = POINTS[i];
     gather_explain *made = explain_table(ids, DIMS(1), NULL);
@@ -455,7 +444,6 @@ static void shapes_and_texts_are_copied(void **state) {
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT64, TABLE, 2, shape);
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, count);
   gather_explain_options options = GATHER_EXPLAIN_OPTIONS_INIT;
-  (void)state;
   data.strides = strides;
   indices.strides = step;
   options.data_type = type;
@@ -478,7 +466,6 @@ static void what_is_refused(void **state) {
   gather_explain *made = NULL;
   gather_error error = dirty_error();
   char *text = NULL;
-  (void)state;
   broken.rank = 99;
   assert_status(gather_explain_create(op, &data, &indices, &axis, NULL, &made, &error), GATHER_AXIS_OUT_OF_RANGE);
   assert_error(&error, GATHER_AXIS_OUT_OF_RANGE);

@@ -75,26 +75,20 @@ static gather_status use_check(const void *context, gather_error *error) {
 }
 
 static void drawings(void **state) {
-  (void)state;
   assert_true(fail_each(use_tensors, NULL, GATHER_OK) > 8);
   assert_true(fail_each(use_node, NULL, GATHER_OK) > 20);
 }
 
-static void checks(void **state) {
-  (void)state;
-  assert_true(fail_each(use_check, NULL, GATHER_OK) > 40);
-}
+static void checks(void **state) { assert_true(fail_each(use_check, NULL, GATHER_OK) > 40); }
 
 static tiny parts;
 
 static int open_model(void **state) {
   gather_error error;
-  (void)state;
   return tiny_open(&parts, &model, &error) == GATHER_OK ? 0 : -1;
 }
 
 static int close_model(void **state) {
-  (void)state;
   gather_model_close(model);
   return nothing_is_left() ? 0 : -1;
 }

@@ -13,12 +13,10 @@ static gather_model *model;
 
 static int open_model(void **state) {
   gather_error error;
-  (void)state;
   return tiny_open(&parts, &model, &error) == GATHER_OK ? 0 : -1;
 }
 
 static int close_model(void **state) {
-  (void)state;
   gather_model_close(model);
   return 0;
 }
@@ -36,7 +34,6 @@ static void a_node(void **state) {
   gather_explain *made;
   gather_error error;
   gather_explain_options options = GATHER_EXPLAIN_OPTIONS_INIT;
-  (void)state;
   options.model_name = "m\x1b.onnx";
   assert_status(explain_node("near", &options, &operands, &made, &error), GATHER_OK);
   assert_string_equal(gather_explain_facts_of(made)->node->name, "near");
@@ -64,7 +61,6 @@ static void a_node_that_is_not_known(void **state) {
   gather_explain *made;
   gather_error error;
   gather_explain_options options = GATHER_EXPLAIN_OPTIONS_INIT;
-  (void)state;
   assert_status(explain_node("free", NULL, &operands, &made, &error), GATHER_USAGE);
   assert_error(&error, GATHER_USAGE);
   assert_null(made);
@@ -151,7 +147,6 @@ static const struct {
 };
 
 static void other_nodes(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(NODES); i++) {
     static graph_text t;
     gather_model *other = NULL;

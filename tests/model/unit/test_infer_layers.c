@@ -615,21 +615,18 @@ static bool is_as_wanted(const layer_case *c, bool types) {
 
 static void shapes_of_layers(void **state) {
   int wrong = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) wrong += !is_as_wanted(&CASES[i], false);
   assert_int_equal(wrong, 0);
 }
 
 static void types_of_layers(void **state) {
   int wrong = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(KINDS); i++) wrong += !is_as_wanted(&KINDS[i], true);
   assert_int_equal(wrong, 0);
 }
 
 /* No result is made of what could not be followed for lack of memory. */
 static void layers_without_memory(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     const look looked = {&CASES[i], false};
     assert_true(fail_each(use_layer, &looked, GATHER_OK) > 10);

@@ -14,7 +14,6 @@ static gather_check *check_of(graph_text *t, bool openvino, const char *text, ga
 
 /* A Reshape may have as many dimensions as a tensor has, and no more. */
 static void the_largest_rank(void **state) {
-  (void)state;
   for (int rank = GATHER_MAX_RANK - 1; rank <= GATHER_MAX_RANK + 1; rank++) {
     static graph_text t;
     char text[300] = "in x int64[1]; y = Reshape(x, [1";
@@ -53,7 +52,6 @@ static const struct {
 };
 
 static void nodes_by_name(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(NAMED); i++) {
     static graph_text t;
     gather_model *model;
@@ -74,7 +72,6 @@ static void nodes_by_name(void **state) {
 /* Of operands whose ranks are unknown, and of one without dimensions, no lengths are read. */
 static void a_tree_without_ranks(void **state) {
   static const char *const SHAPES[] = {"[3,2,4]", "[3,2,4]", "[2]", "[]"};
-  (void)state;
   for (int known = 0; known < 16; known++) {
     static graph_text t;
     char text[200];

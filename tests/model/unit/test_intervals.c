@@ -62,7 +62,6 @@ static void try_intervals(const row *r, gather_dim *in, int32_t at) {
 static void intervals_hold_every_value(void **state) {
   gather_dim in[MOST];
   int tried = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(ROWS); i++) {
     if (!ROWS[i].interval->of) continue;
     if (!ROWS[i].exact->element) fail_msg("%s has an interval function and no exact one", ROWS[i].op);
@@ -89,7 +88,6 @@ static void assert_dim(gather_dim got, gather_dim want) {
 
 static void names_are_kept(void **state) {
   const gather_dim n = {0, GATHER_DIM_UNBOUNDED, "n"}, zero = gather_exact_dim(0), one = gather_exact_dim(1);
-  (void)state;
   for (int i = 0; i < 2; i++) {
     assert_dim(of(i ? "Sum" : "Add", n, zero), n);
     assert_dim(of(i ? "Sum" : "Add", zero, n), n);
@@ -118,7 +116,6 @@ static void bounds_decide(void **state) {
       {"Xor", {0, 0}, {1, 1}, {1, 1}},          {"LogicalXor", {0, 1}, {1, 1}, {0, 1}},
       {"Not", {0, 0}, {0, 0}, {1, 1}},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(cases); i++)
     assert_dim(of(cases[i].op, (gather_dim){cases[i].a[0], cases[i].a[1], NULL},
                   (gather_dim){cases[i].b[0], cases[i].b[1], NULL}),

@@ -199,7 +199,6 @@ static int make_files(void **state) {
   static const uint8_t constants[3 * 8] = {
       [8] = 2, [16] = 1}; /* 0, 2 and 1 in 8 bytes each, little-endian as every .bin */
   char folder[] = "/tmp/gather-XXXXXX";
-  (void)state;
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(xml_path, sizeof xml_path, "%s/m.xml", folder);
   (void)snprintf(bin_path, sizeof bin_path, "%s/m.bin", folder);
@@ -209,7 +208,6 @@ static int make_files(void **state) {
 }
 
 static int remove_files(void **state) {
-  (void)state;
   (void)unlink(xml_path);
   (void)unlink(bin_path);
   *strrchr(xml_path, '/') = '\0';
@@ -299,22 +297,17 @@ static gather_status use_operands(const void *context, gather_error *error) {
 }
 
 static void an_onnx_model_with_everything(void **state) {
-  (void)state;
   big = big_model();
   assert_true(fail_each(use_big, &big, GATHER_OK) > 200);
   assert_true(fail_each(use_operands, NULL, GATHER_OK) > 400);
 }
 
 static void an_onnx_model_that_runs(void **state) {
-  (void)state;
   small = small_model();
   assert_true(fail_each(use_small, &small, GATHER_OK) > 50);
 }
 
-static void an_ir_model_on_disk(void **state) {
-  (void)state;
-  assert_true(fail_each(use_ir, NULL, GATHER_OK) > 50);
-}
+static void an_ir_model_on_disk(void **state) { assert_true(fail_each(use_ir, NULL, GATHER_OK) > 50); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,65 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_operands.c: one gather node and what it works on, on a graph that is built here: which node a name means, what is known of
+ * test_operands.c: one gather node and what it works on, on a graph without a file: which node a name means, what is known of
  * its operands, and what would have to be given.
  */
-#include "support/unit.h"
+#include "support/graph_text.h"
 
-#include "gather/model.h"
-#include "io/format/graph.h"
-#include "model/model_internal.h"
+static const int64_t TWO[] = {2}, NUMBERS[] = {10, 11, 12}, PICKS[] = {2, 3};
 
-static const int64_t THREE[] = {3}, TWO[] = {2};
-static const int64_t NUMBERS[] = {10, 11, 12}, PICKS[] = {2, 3};
-
-/* same = Identity(ids); wide = Identity(same); a = Gather(data, wide) "g"; free = Own(ids); b = Gather(data, free) */
-static const char *const IDS[] = {"ids"}, *const SAME[] = {"same"}, *const WIDE[] = {"wide"}, *const FREE[] = {"free"};
-static const char *const FIRST[] = {"data", "wide"}, *const SECOND[] = {"data", "free"};
-static const char *const A[] = {"a"}, *const B[] = {"b"};
-
-static gather_node node_of(const char *name, const char *op, const char *const *inputs, int32_t count,
-                           const char *const *output) {
-  return (gather_node){.name = name,
-                       .op = op,
-                       .domain = "",
-                       .opset = 13,
-                       .inputs = inputs,
-                       .input_count = count,
-                       .outputs = output,
-                       .output_count = 1};
-}
-
-static gather_node nodes[5];
-static gather_constant data;
-static const gather_dim dims[] = {{0, GATHER_DIM_UNBOUNDED, "N"}};
-static const gather_value input = {.name = "ids", .type = GATHER_TYPE_INT64, .rank = 1, .dims = dims};
-static gather_graph graph;
-static gather_graph_file file;
+static graph_text text;
 static gather_model *model;
 
 static int open_model(void **state) {
-  gather_error error;
-  (void)state;
-  nodes[0] = node_of("", "Identity", IDS, 1, SAME);
-  nodes[1] = node_of("", "Identity", SAME, 1, WIDE);
-  nodes[2] = node_of("g", "Gather", FIRST, 2, A);
-  nodes[3] = node_of("", "Own", IDS, 1, FREE);
-  nodes[4] = node_of("", "Gather", SECOND, 2, B);
-  data = (gather_constant){.tensor = {.name = "data"}, .is_initializer = true};
-  data.tensor.tensor = tensor_of(GATHER_TYPE_INT64, NUMBERS, 1, THREE);
-  graph = (gather_graph){.name = "",
-                         .nodes = nodes,
-                         .node_count = 5,
-                         .inputs = &input,
-                         .input_count = 1,
-                         .constants = &data,
-                         .constant_count = 1};
-  file = (gather_graph_file){.dialect = "onnx", .graph = &graph};
-  return gather_model_from_graph(&file, &model, &error) == GATHER_OK ? 0 : -1;
+  graph_text_read(&text, false,
+                  "in ids int64[N]; const data int64[3] = 10,11,12; same = Identity(ids); wide = Identity(same);"
+                  "g: a = Gather(data, wide); free = Own(ids); b = Gather(data, free)");
+  return gather_model_from_graph(&text.file, &model, NULL) == GATHER_OK ? 0 : -1;
 }
 
 static int close_model(void **state) {
-  (void)state;
   gather_model_close(model);
   return 0;
 }
@@ -79,8 +37,8 @@ static gather_model_operands *find(const char *name, const char *given) {
 static void indices_are_computed(void **state) {
   gather_model_operands *operands = find("g", "ids");
   const gather_model_node *node = gather_model_operands_describe(operands)->node;
-  (void)state;
-  assert_ptr_equal(node->data.value->data, NUMBERS);
+  assert_memory_equal(node->data.value->data, NUMBERS, sizeof NUMBERS);
+  assert_ptr_equal(node->data.value->data, text.file.graph->constants[0].tensor.tensor.data); /* not copied */
   assert_int_equal(gather_tensor_len(node->indices.value), 2);
   assert_memory_equal(node->indices.value->data, PICKS, sizeof PICKS);
   assert_string_equal(node->rules->rules, "onnx-13");
@@ -92,7 +50,6 @@ static void indices_are_computed(void **state) {
 
 static void what_is_missing(void **state) {
   gather_model_operands *operands = find("g", NULL);
-  (void)state;
   assert_null(gather_model_operands_describe(operands)->node->indices.value);
   assert_string_equal(gather_model_operands_describe(operands)->missing[0], "ids");
   assert_int_equal(gather_model_operands_describe(operands)->missing_count, 1);
@@ -104,7 +61,6 @@ static void what_is_missing(void **state) {
 
 static void a_value_in_between(void **state) {
   static const char *const NAMES[][2] = {{"b", "free"}, {"main/Gather_4", "free"}, {"main/g", "same"}, {"a", "wide"}};
-  (void)state;
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
     gather_model_operands *operands = find(NAMES[i][0], NAMES[i][1]);
     const gather_model_node *node = gather_model_operands_describe(operands)->node;
@@ -131,7 +87,6 @@ static void failures(void **state) {
   const gather_model_input no_name = {NULL, nowhere.tensor};
   const gather_model_input floats = {"ids", tensor_of(GATHER_TYPE_FLOAT32, halves, 1, TWO)};
   gather_error error;
-  (void)state;
   assert_status(failure(NULL, NULL, &error), GATHER_USAGE);
   assert_non_null(strstr(error.message, "'main/g'"));
   assert_non_null(strstr(error.message, "'main/b'"));

@@ -55,7 +55,6 @@ static bool in_models(const gather_op *op) { return strcmp(op->dialect, "stableh
 
 /* "not known" is an answer that somebody wrote down, not one for a row that somebody forgot. */
 static void runtimes_know_every_operator(void **state) {
-  (void)state;
   for (size_t r = 0; r < COUNT(reads_ir); r++)
     for (size_t i = 0; gather_op_at(i); i++) {
       const gather_op *op = gather_op_at(i);
@@ -69,7 +68,6 @@ static void runtimes_know_every_operator(void **state) {
 }
 
 static void models_infer_every_operator(void **state) {
-  (void)state;
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_family_info *family = gather_family_get(gather_op_at(i)->family);
     const bool decodes = strcmp(gather_op_at(i)->name, "GatherBlockQuantized") == 0;

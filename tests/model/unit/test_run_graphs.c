@@ -477,7 +477,6 @@ static gather_status use_case(const void *context, gather_error *error) {
 
 static void results(void **state) {
   int wrong = 0;
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     const run_case *c = &CASES[i];
     gather_error error = dirty_error();
@@ -490,7 +489,6 @@ static void results(void **state) {
 }
 
 static void without_memory(void **state) {
-  (void)state;
   for (size_t i = 0; i < COUNT(CASES); i++) assert_true(fail_each(use_case, &CASES[i], CASES[i].status) > 5);
 }
 

@@ -200,7 +200,6 @@ static bool is_refused(size_t s, size_t size, size_t filled, int rest, gather_er
 
 static void shorter_ones_leave_defaults(void **state) {
   gather_error error;
-  (void)state;
   for (size_t s = 0; s < COUNT(STRUCTS); s++)
     for (size_t size = sizeof size; size <= STRUCTS[s].bytes; size += _Alignof(size_t))
       if (is_refused(s, size, size, 0xFF, &error))
@@ -209,7 +208,6 @@ static void shorter_ones_leave_defaults(void **state) {
 
 static void longer_ones_are_zero_there(void **state) {
   gather_error error;
-  (void)state;
   for (size_t s = 0; s < COUNT(STRUCTS); s++) {
     const size_t bytes = STRUCTS[s].bytes;
     const size_t sizes[] = {bytes + _Alignof(size_t), bytes + 64, MOST};
@@ -225,7 +223,6 @@ static void longer_ones_are_zero_there(void **state) {
 
 static void other_sizes_are_refused(void **state) {
   gather_error error;
-  (void)state;
   for (size_t s = 0; s < COUNT(STRUCTS); s++) {
     const size_t bytes = STRUCTS[s].bytes;
     const size_t sizes[] = {
@@ -242,7 +239,6 @@ static void other_sizes_are_refused(void **state) {
 static void fields_of_shorter_ones_count(void **state) {
   gather_options options = GATHER_OPTIONS_INIT;
   int64_t bad = -1;
-  (void)state;
   options.axis = 7, options.bad_count = &bad;
   options.size = offsetof(gather_options, batch_dims);
   assert_status(call_apply(&options, NULL), GATHER_AXIS_OUT_OF_RANGE);
@@ -278,7 +274,6 @@ static int set_up(void **state) {
   static gather_graph graph = {.name = ""};
   static const gather_graph_file file = {.dialect = "onnx", .graph = &graph};
   gather_error error;
-  (void)state;
   data = tensor_of(GATHER_TYPE_FLOAT32, row, 1, DIMS(4));
   indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(4));
   out = tensor_of(GATHER_TYPE_FLOAT32, to, 1, DIMS(4));
@@ -293,7 +288,6 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-  (void)state;
   gather_plan_destroy(plan);
   gather_table_close(table);
   gather_model_close(model);
