@@ -82,6 +82,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return made
 
 
+@pytest.mark.in_full
 def test_same_files_again(pair, tmp_path):
     """The order of sets and folders does not show."""
     run(sys.executable, ROOT / "script/amalgamate", "--out", tmp_path, env={**os.environ, "CC": CC, "PYTHONHASHSEED": "1"})
