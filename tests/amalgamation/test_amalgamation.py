@@ -261,7 +261,7 @@ int main() {
 def test_what_tables_refuse(pair, tmp_path):
     """What needs formats or other machines says so."""
     (tmp_path / "program.c").write_text(
-        """#include <stdio.h>
+        r"""#include <stdio.h>
 #include "gather_table.h"
 static void try(const char *path, const gather_table_options *options) {
   gather_table *table;
