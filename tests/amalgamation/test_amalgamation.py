@@ -82,6 +82,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return made
 
 
+@pytest.mark.in_full
 def test_same_files_again(pair, tmp_path):
     """The order of sets and folders does not show."""
     run(sys.executable, ROOT / "script/amalgamate", "--out", tmp_path, env={**os.environ, "CC": CC, "PYTHONHASHSEED": "1"})
@@ -260,7 +261,7 @@ int main() {
 def test_what_tables_refuse(pair, tmp_path):
     """What needs formats or other machines says so."""
     (tmp_path / "program.c").write_text(
-        """#include <stdio.h>
+        r"""#include <stdio.h>
 #include "gather_table.h"
 static void try(const char *path, const gather_table_options *options) {
   gather_table *table;
