@@ -68,8 +68,7 @@ static build open_build(const char *folder) {
   snprintf(command[next], sizeof *command, "%s/bin/gather", folder);
   b.command = command[next++];
   /* Both take the same variant, whatever a calibration run would find. */
-  must(b.gather_tuning_set("calibration_bytes", INT64_MAX, NULL) == GATHER_OK,
-       "calibration runs could not be turned off");
+  must(b.gather_tuning_set("calibration_bytes", INT64_MAX, NULL) == GATHER_OK, "calibration runs could not be turned off");
   return b;
 }
 
@@ -82,16 +81,14 @@ static gather_tensor tensor(gather_type type, void *data, const int64_t *shape, 
 /* `count` rows of `row` float32 numbers from a table of `bytes`, by gather_take, or by the plan of the build. */
 static void take(build *b, int64_t bytes, int64_t row, int64_t count, bool planned) {
   const int64_t shape[] = {bytes / (4 * row), row}, ids[] = {count}, result[] = {count, row};
-  const gather_tensor data = tensor(GATHER_TYPE_FLOAT32, table, shape, 2),
-                      index = tensor(GATHER_TYPE_INT32, indices, ids, 1);
+  const gather_tensor data = tensor(GATHER_TYPE_FLOAT32, table, shape, 2), index = tensor(GATHER_TYPE_INT32, indices, ids, 1);
   const gather_tensor to = tensor(GATHER_TYPE_FLOAT32, out, result, 2);
   gather_run run = GATHER_RUN_INIT;
   run.data = table, run.indices = indices, run.out = out;
   if (!planned)
     must(b->gather_take(&data, &index, 0, &to, NULL) == GATHER_OK, "gather_take failed");
   else if (b->plan == NULL)
-    must(b->gather_plan_create(b->gather_op_find("Gather", "onnx-13"), &data, &index, &to, NULL, &b->plan, NULL) ==
-             GATHER_OK,
+    must(b->gather_plan_create(b->gather_op_find("Gather", "onnx-13"), &data, &index, &to, NULL, &b->plan, NULL) == GATHER_OK,
          "gather_plan_create failed");
   if (planned) must(b->gather_plan_run(b->plan, &run, NULL) == GATHER_OK, "gather_plan_run failed");
 }
@@ -105,8 +102,7 @@ static void elements(build *b) { take(b, TABLE, 1, MOST_INDICES, false); }
 static void quantised(build *b) {
   enum { ROWS = 4096, ROW = 8 * 18, COUNT = 512 };
   static const int64_t shape[] = {ROWS, ROW}, ids[] = {COUNT}, result[] = {COUNT, 256};
-  const gather_tensor data = tensor(GATHER_TYPE_UINT8, table, shape, 2),
-                      index = tensor(GATHER_TYPE_INT32, indices, ids, 1);
+  const gather_tensor data = tensor(GATHER_TYPE_UINT8, table, shape, 2), index = tensor(GATHER_TYPE_INT32, indices, ids, 1);
   const gather_tensor to = tensor(GATHER_TYPE_FLOAT32, out, result, 2);
   gather_quantized q = GATHER_QUANTIZED_INIT;
   q.codec = GATHER_CODEC_Q4_0, q.data = &data;
@@ -192,8 +188,7 @@ static void measure(build builds[KINDS], int i, int rounds) {
   qsort(ratios, (size_t)rounds, sizeof *ratios, rising);
   for (int k = 0; k < KINDS; k++) qsort(took[k], (size_t)rounds, sizeof **took, rising);
   printf("| %s | %.0f ns | %.0f ns | %.3f (%.3f to %.3f) |\n", CASES[i].name, quantile(took[HARDENED], rounds, 0.5),
-         quantile(took[PLAIN], rounds, 0.5), quantile(ratios, rounds, 0.5), quantile(ratios, rounds, 0.25),
-         quantile(ratios, rounds, 0.75));
+         quantile(took[PLAIN], rounds, 0.5), quantile(ratios, rounds, 0.5), quantile(ratios, rounds, 0.25), quantile(ratios, rounds, 0.75));
 }
 
 /* An .npy file of one number. */
@@ -205,8 +200,7 @@ static void write_file(void) {
   const int file = mkstemp(file_name);
   must(file >= 0, "no file could be written");
   FILE *stream = fdopen(file, "wb");
-  must(stream != NULL && fwrite(text, 1, sizeof text, stream) == sizeof text && fclose(stream) == 0,
-       "no file could be written");
+  must(stream != NULL && fwrite(text, 1, sizeof text, stream) == sizeof text && fclose(stream) == 0, "no file could be written");
 }
 
 int main(int argc, char **argv) {

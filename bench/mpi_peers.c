@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * mpi_peers: libgather_mpi and PETSc's PetscSF on the same rows and ids, in one process, in turn. Arguments: ROWS BYTES IDS TAKES ZIPF
- * (rows per rank, bytes of a row, ids per rank, takes of each, 0 or 1). Rank 0 prints one line of JSON with the seconds of each take, of the
+ * (rows per rank, bytes of a row, ids per rank, takes of each, 0 or 1). Rank 0 prints one line of JSON with the seconds of each take, of
+ * the
  * slowest rank: kept = the same ids as before, fresh = with everything that new ids need.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -53,8 +54,7 @@ static PetscSF set_up(void) {
     remote[i].index = (PetscInt)(ids[i] % count);
   }
   if (PetscSFCreate(PETSC_COMM_WORLD, &sf) || PetscSFSetFromOptions(sf) ||
-      PetscSFSetGraph(sf, (PetscInt)count, (PetscInt)len, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER) ||
-      PetscSFSetUp(sf))
+      PetscSFSetGraph(sf, (PetscInt)count, (PetscInt)len, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER) || PetscSFSetUp(sf))
     fail("PetscSF cannot be set up");
   return sf;
 }
@@ -96,8 +96,7 @@ int main(int argc, char **argv) {
   MPI_Datatype unit;
   MPI_Type_contiguous((int)bytes, MPI_BYTE, &unit);
   MPI_Type_commit(&unit);
-  const gather_tensor mine = {
-      .data = table, .type = GATHER_TYPE_OPAQUE, .rank = 1, .item_bytes = bytes, .shape = &count};
+  const gather_tensor mine = {.data = table, .type = GATHER_TYPE_OPAQUE, .rank = 1, .item_bytes = bytes, .shape = &count};
   const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &len};
   const gather_tensor rows = {.data = ours, .type = GATHER_TYPE_OPAQUE, .rank = 1, .item_bytes = bytes, .shape = &len};
   gather_mpi_plan *plan;

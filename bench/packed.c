@@ -92,16 +92,14 @@ static gather_plan *create(const kind *k, const char *type_name, int64_t *count,
   int64_t shape[2] = {elements / k->row, k->row}, index_shape[1] = {k->count}, out_shape[2] = {k->count, k->row};
   const int32_t rank = cells ? 3 : k->row > 1 ? 2 : 1;
   const gather_type index_type = k->index_bytes == 8 ? GATHER_TYPE_INT64 : GATHER_TYPE_INT32;
-  const gather_tensor tensors[3] = {
-      {.data = table, .type = type->type, .rank = rank, .shape = cells ? k->shape : shape},
-      {.data = indices, .type = index_type, .rank = cells ? 3 : 1, .shape = cells ? k->shape : index_shape},
-      {.data = out, .type = type->type, .rank = rank, .shape = cells ? k->shape : out_shape}};
+  const gather_tensor tensors[3] = {{.data = table, .type = type->type, .rank = rank, .shape = cells ? k->shape : shape},
+                                    {.data = indices, .type = index_type, .rank = cells ? 3 : 1, .shape = cells ? k->shape : index_shape},
+                                    {.data = out, .type = type->type, .rank = rank, .shape = cells ? k->shape : out_shape}};
   gather_options options = GATHER_OPTIONS_INIT;
   options.axis = k->axis;
   gather_plan *plan;
   gather_error error;
-  if (gather_plan_create(gather_op_find(k->op, "onnx-13"), &tensors[0], &tensors[1], &tensors[2], &options, &plan,
-                         &error) != GATHER_OK) {
+  if (gather_plan_create(gather_op_find(k->op, "onnx-13"), &tensors[0], &tensors[1], &tensors[2], &options, &plan, &error) != GATHER_OK) {
     fprintf(stderr, "%s\n", error.message);
     exit(1);
   }
@@ -127,8 +125,7 @@ static double run_once(const gather_plan *plan, const kind *k, bool fresh, int64
 
 /* Medians: the output kept after an error, and not. */
 static void print(const char *type, double kept, double fresh, const double bytes[2]) {
-  printf("  %-14s %8.3f ns, %5.2f of bytes; fresh output %8.3f ns, %5.2f of bytes\n", type, kept, kept / bytes[0],
-         fresh, fresh / bytes[1]);
+  printf("  %-14s %8.3f ns, %5.2f of bytes; fresh output %8.3f ns, %5.2f of bytes\n", type, kept, kept / bytes[0], fresh, fresh / bytes[1]);
 }
 
 static void measure(const kind *k, int times) {

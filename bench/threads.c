@@ -72,10 +72,9 @@ static void wake(const gather_executor *executor, int64_t idle_us, int rounds) {
   }
   printf("idle %5lld us: ", (long long)idle_us);
   if (came)
-    printf("the second thread begins after %.1f us (quartiles %.1f - %.1f)", quantile(took, came, 0.5),
-           quantile(took, came, 0.25), quantile(took, came, 0.75));
-  printf("%s in %d of %d calls; an empty call %.1f us\n", came ? "" : "it came", came, rounds,
-         quantile(empty, rounds, 0.5));
+    printf("the second thread begins after %.1f us (quartiles %.1f - %.1f)", quantile(took, came, 0.5), quantile(took, came, 0.25),
+           quantile(took, came, 0.75));
+  printf("%s in %d of %d calls; an empty call %.1f us\n", came ? "" : "it came", came, rounds, quantile(empty, rounds, 0.5));
 }
 
 /* ---- gains */
@@ -121,8 +120,7 @@ static double print_gain(const double *one, const double *two, int rounds) {
     least[0] = one[round] < least[0] ? one[round] : least[0];
     least[1] = two[round] < least[1] ? two[round] : least[1];
   }
-  double middle = quantile(ratios, rounds, 0.5), low = quantile(ratios, rounds, 0.25),
-         high = quantile(ratios, rounds, 0.75);
+  double middle = quantile(ratios, rounds, 0.5), low = quantile(ratios, rounds, 0.25), high = quantile(ratios, rounds, 0.75);
   printf("   %5.2f  %5.2f (%5.2f - %5.2f)", least[0] / least[1], middle, low, high);
   return least[0] / least[1];
 }
@@ -146,8 +144,7 @@ static double gain(const gather_executor *executor, int64_t row, int64_t table_b
                                     {.data = out, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = out_shape}};
   gather_plan *plan;
   gather_error error;
-  if (gather_plan_create(gather_op_find("Gather", "onnx-13"), &tensors[0], &tensors[1], &tensors[2], NULL, &plan,
-                         &error) != GATHER_OK)
+  if (gather_plan_create(gather_op_find("Gather", "onnx-13"), &tensors[0], &tensors[1], &tensors[2], NULL, &plan, &error) != GATHER_OK)
     exit(1);
   gather_run runs[WAYS];
   for (int way = 0; way < WAYS; way++) {

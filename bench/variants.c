@@ -33,8 +33,7 @@ static void *take(size_t bytes, int huge) {
   char *memory = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) exit(1);
   memory += (HUGE - (uintptr_t)memory % HUGE) % HUGE;
-  if (madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0)
-    fprintf(stderr, "the pages were not advised\n");
+  if (madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0) fprintf(stderr, "the pages were not advised\n");
   memset(memory, 1, bytes);
   return memory;
 }
@@ -87,8 +86,8 @@ static int make_plans(gather_plan **plans, char text[][TEXT], const gather_tenso
     gather_error error;
     bool known = false;
     if (gather_tuning_set("variant", variant, &error) != GATHER_OK ||
-        gather_plan_create(gather_op_find("Gather", "onnx-13"), &tensors[0], &tensors[1], &tensors[2], NULL,
-                           &plans[count], &error) != GATHER_OK) {
+        gather_plan_create(gather_op_find("Gather", "onnx-13"), &tensors[0], &tensors[1], &tensors[2], NULL, &plans[count], &error) !=
+            GATHER_OK) {
       fprintf(stderr, "%s\n", error.message);
       exit(1);
     }
@@ -132,8 +131,8 @@ int main(int argc, char **argv) {
       if (gather_plan_run(plans[w / 2], &run, NULL) != GATHER_OK) return 1;
       took[w % 2][w / 2][t] = (now(threads) - start) / (double)count;
     }
-  printf("table %s KiB, rows of %s, %s indices of %s B, %s thread(s), %s pages, %s, %s\n", argv[1], argv[2], argv[3],
-         argv[4], argv[5], argv[6], argv[7], argv[8]);
+  printf("table %s KiB, rows of %s, %s indices of %s B, %s thread(s), %s pages, %s, %s\n", argv[1], argv[2], argv[3], argv[4], argv[5],
+         argv[6], argv[7], argv[8]);
   for (int w = 0; w < variants; w++) {
     const char *name = strstr(text[w], "output of "), *kernel = name ? strchr(name, ';') : NULL;
     for (int fresh = 0; fresh < 2; fresh++) {

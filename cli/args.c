@@ -39,8 +39,7 @@ static bool repeats(const reader *r, int id) {
 }
 
 static void set(reader *r, int id, const char *value) {
-  if (option(id)->value && r->args->given)
-    r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
+  if (option(id)->value && r->args->given) r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
   if (r->args->value[id] && !repeats(r, id))
     MISTAKE(r, "--%s is given twice", option(id)->name);
   else
@@ -127,8 +126,7 @@ static void read_argument(reader *r, const char *text) {
 
 static void read_one(reader *r) {
   const char *text = r->argv[r->next++];
-  bool option = !r->no_more && text[0] == '-' && text[1] != 0 && text[1] != ':' && !gather_cli_is_whole(text) &&
-                !gather_cli_is_slice(text);
+  bool option = !r->no_more && text[0] == '-' && text[1] != 0 && text[1] != ':' && !gather_cli_is_whole(text) && !gather_cli_is_slice(text);
   if (option && strcmp(text, "--") == 0)
     r->no_more = true;
   else if (option && text[1] == '-')
@@ -157,8 +155,7 @@ static void check_line(reader *r) {
       MISTAKE(r, "gather %s has no option --%s", command->name, option(id)->name);
       if (first) gather_cli_hint_option(args, (gather_cli_option_id)id, r->error);
     }
-  if (args->argument_count < command->least)
-    MISTAKE(r, "too few arguments: gather %s %s", command->name, command->arguments);
+  if (args->argument_count < command->least) MISTAKE(r, "too few arguments: gather %s %s", command->name, command->arguments);
 }
 
 gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error) {

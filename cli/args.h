@@ -75,13 +75,13 @@ void gather_cli_args_clear(gather_cli_args *args);
 const char *gather_cli_value_at(const gather_cli_args *args, gather_cli_option_id id, int i);
 /* Splits "NAME=VALUE" at the first equals sign: *value is the text after it, *name_bytes the length of the name. GATHER_USAGE
  * if there is no name or no equals sign. */
-GATHER_CHECKED gather_status gather_cli_pair(const char *text, gather_cli_option_id id, size_t *name_bytes,
-                                             const char **value, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_pair(const char *text, gather_cli_option_id id, size_t *name_bytes, const char **value,
+                                             gather_error *error);
 
 /* The value of a number option, `otherwise` if it was not given. GATHER_USAGE unless it is a decimal integer in
  * [least, most]. */
-GATHER_CHECKED gather_status gather_cli_number(const gather_cli_args *args, gather_cli_option_id id, int64_t least,
-                                               int64_t most, int64_t otherwise, int64_t *number, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_number(const gather_cli_args *args, gather_cli_option_id id, int64_t least, int64_t most,
+                                               int64_t otherwise, int64_t *number, gather_error *error);
 
 /* Whether `text` (to its end) is a decimal integer with an optional sign. */
 bool gather_cli_is_whole(const char *text);
@@ -93,8 +93,7 @@ bool gather_cli_whole(const char *text, const char **end, int64_t *number, bool 
 int gather_cli_distance(const char *a, const char *b);
 /* The one of `count` names that is nearest to `name`, ignoring case; NULL if none is near. names: called with
  * context and 0 .. count-1; NULL answers are skipped. */
-const char *gather_cli_nearest(const char *name, int count, const char *(*names)(const void *context, int i),
-                               const void *context);
+const char *gather_cli_nearest(const char *name, int count, const char *(*names)(const void *context, int i), const void *context);
 
 /* The option that a name probably means: one of `command` (NULL: of any); NULL if none is near. */
 const char *gather_cli_nearest_option(const char *name, const gather_cli_command *command);

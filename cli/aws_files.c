@@ -53,8 +53,8 @@ static gather_status read_file(const char *path, char **text, size_t *bytes, gat
   int fd = gather_cli_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return errno == ENOENT || errno == ENOTDIR ? GATHER_OK : cannot_read(error, path, errno);
   char *room = malloc((size_t)MOST_FILE + 2);
-  gather_status status = room ? read_open(fd, path, room, bytes, error)
-                              : gather_cli_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "out of memory");
+  gather_status status =
+      room ? read_open(fd, path, room, bytes, error) : gather_cli_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "out of memory");
   (void)close(fd);
   if (status == GATHER_OK) {
     room[*bytes] = '\0';
@@ -132,8 +132,7 @@ static gather_status keep(const ini_reader *ini, char **into, span value) {
 
 static gather_status set(ini_reader *ini, span name, span value) {
   /* How profiles get credentials that are not in these files. */
-  static const char *const OTHERS[] = {"sso_session", "sso_start_url", "role_arn", "credential_process",
-                                       "web_identity_token_file"};
+  static const char *const OTHERS[] = {"sso_session", "sso_start_url", "role_arn", "credential_process", "web_identity_token_file"};
   gather_cli_aws *aws = ini->aws;
   ini->in_s3 = same(name, "s3");
   if (same(name, "aws_access_key_id")) return ini->keys ? keep(ini, &aws->key_id, value) : GATHER_OK;

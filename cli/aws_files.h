@@ -18,8 +18,8 @@ typedef struct gather_cli_aws {
 
 /* Reads a profile from both files, the first of which wins; a file that does not exist has none. profile: NULL for "default". Returns
  * GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with the line, never its text), GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_aws_read(const char *credentials, const char *config, const char *profile,
-                                                 gather_cli_aws *aws, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_aws_read(const char *credentials, const char *config, const char *profile, gather_cli_aws *aws,
+                                                 gather_error *error);
 /* Overwrites and frees the strings. */
 void gather_cli_aws_clear(gather_cli_aws *aws);
 

@@ -41,15 +41,13 @@ static bool start_thread(gather_cli_behind *behind) {
   return false;
 }
 
-gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *writer, int64_t bytes,
-                                      gather_error *error) {
+gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *writer, int64_t bytes, gather_error *error) {
   memset(behind, 0, sizeof *behind);
   behind->writer = writer;
   for (int i = 0; i < 2; i++) {
     behind->memory[i] = (uint64_t)bytes <= SIZE_MAX / 2 ? malloc((size_t)bytes + PAGE) : NULL;
     if (!behind->memory[i])
-      return gather_cli_fail(error, GATHER_OUT_OF_MEMORY,
-                             "out of memory for two parts of the output of %lld bytes each", (long long)bytes);
+      return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for two parts of the output of %lld bytes each", (long long)bytes);
     behind->buffer[i] = behind->memory[i] + (-(uintptr_t)behind->memory[i] & (PAGE - 1));
   }
   behind->running = start_thread(behind); /* without it, each part is written synchronously */

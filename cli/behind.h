@@ -27,8 +27,7 @@ typedef struct gather_cli_behind {
 
 /* Makes the buffers, of `bytes` each, and starts the thread; without a thread, gather_cli_behind_hand writes each part itself.
  * The caller keeps writer. gather_cli_behind_end must follow in every case. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *writer, int64_t bytes,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *writer, int64_t bytes, gather_error *error);
 /* The buffer to fill: the thread does not use it. */
 char *gather_cli_behind_buffer(const gather_cli_behind *behind);
 /* Hands over the first `bytes` bytes of it to be written. Returns the status of the previous part. */

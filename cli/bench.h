@@ -31,15 +31,13 @@ typedef enum gather_cli_bench_kind {
 typedef struct gather_cli_bench_way {
   gather_cli_bench_kind kind;
   gather_engine engine;
-  int32_t depth; /* 0 = automatic */
-  int rounds;    /* measured cold */
-  double
-      cold[2 *
-           GATHER_CLI_BENCH_ROUNDS]; /* rows/s; limits have two per round: before the other methods, and after them */
-  double warm[GATHER_CLI_BENCH_ROUNDS]; /* 0 = not measured */
-  double blocks_per_row; /* needed in the last cold round: less than 1 if rows share blocks; 0 = not counted */
-  double amplification;  /* cold: bytes read per byte needed */
-  gather_table_statistics statistics; /* of the last cold round */
+  int32_t depth;                            /* 0 = automatic */
+  int rounds;                               /* measured cold */
+  double cold[2 * GATHER_CLI_BENCH_ROUNDS]; /* rows/s; limits have two per round: before the other methods, and after them */
+  double warm[GATHER_CLI_BENCH_ROUNDS];     /* 0 = not measured */
+  double blocks_per_row;                    /* needed in the last cold round: less than 1 if rows share blocks; 0 = not counted */
+  double amplification;                     /* cold: bytes read per byte needed */
+  gather_table_statistics statistics;       /* of the last cold round */
   gather_table_device devices[GATHER_CLI_BENCH_DEVICES];
   int32_t device_count;
 } gather_cli_bench_way;
@@ -117,13 +115,12 @@ void gather_cli_bench_look(gather_cli_bench *bench);
 /* ---- measuring */
 
 /* Measures one round of one method, cold, from an empty page cache, into way->cold[round]; rows: how many. */
-GATHER_CHECKED gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
-                                                   int64_t rows, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round, int64_t rows,
+                                                   gather_error *error);
 /* Reads the rows of a round into the page cache. */
 GATHER_CHECKED gather_status gather_cli_bench_fill(gather_cli_bench *bench, int round, gather_error *error);
 /* The same, warm. */
-GATHER_CHECKED gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
-                                                   gather_error *error);
+GATHER_CHECKED gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round, gather_error *error);
 
 /* ---- bench_remote.c */
 

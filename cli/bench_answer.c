@@ -21,8 +21,7 @@ static void text_file(const gather_cli_bench *bench) {
   if (bench->file_count == 1)
     printf("a file of %s on %s\n", gather_cli_size_text(size, sizeof size, bytes), bench->file_system);
   else
-    printf("%" PRId32 " files of %s in all on %s\n", bench->file_count, gather_cli_size_text(size, sizeof size, bytes),
-           bench->file_system);
+    printf("%" PRId32 " files of %s in all on %s\n", bench->file_count, gather_cli_size_text(size, sizeof size, bytes), bench->file_system);
   printf("direct I/O %s; read-ahead %s\n", bench->direct ? "works" : "is not supported",
          bench->read_ahead_bytes < 0 ? "unknown" : gather_cli_size_text(ahead, sizeof ahead, bench->read_ahead_bytes));
   printf("each figure: the median of %d rounds of %" PRId64 " random rows\n", GATHER_CLI_BENCH_ROUNDS, bench->measured);
@@ -52,13 +51,11 @@ static void text_way(const gather_cli_bench *bench, const gather_cli_bench_way *
   char name[40], depth[16] = "-";
   (void)snprintf(name, sizeof name, "%s", gather_cli_bench_way_name(way));
   if (way->kind == GATHER_CLI_BENCH_LIMIT || (way->kind == GATHER_CLI_BENCH_TABLE && way->engine == GATHER_ENGINE_AUTO))
-    (void)snprintf(name, sizeof name, "%s (%s)", gather_cli_bench_way_name(way),
-                   gather_engine_name(way->statistics.engine));
+    (void)snprintf(name, sizeof name, "%s (%s)", gather_cli_bench_way_name(way), gather_engine_name(way->statistics.engine));
   if (way->statistics.depth > 0) (void)snprintf(depth, sizeof depth, "%" PRId32, way->statistics.depth);
   printf("%-18s%5s", name, depth);
   text_rate(cold.middle);
-  printf(" %4.0f%% %7.1f %7.0f%%", cold.spread * 100, cold.middle > 0 ? 1e6 / cold.middle : 0,
-         gather_cli_bench_share(bench, way) * 100);
+  printf(" %4.0f%% %7.1f %7.0f%%", cold.spread * 100, cold.middle > 0 ? 1e6 / cold.middle : 0, gather_cli_bench_share(bench, way) * 100);
   if (way->amplification > 0)
     printf(" %9.1f", way->amplification);
   else
@@ -68,8 +65,7 @@ static void text_way(const gather_cli_bench *bench, const gather_cli_bench_way *
 }
 
 static void text_ways(const gather_cli_bench *bench) {
-  printf("\n%-18s%5s %11s %5s %7s %8s %9s %11s\n", "", "depth", "cold rows/s", "+-", "us/row", "of limit", "read/need",
-         "warm rows/s");
+  printf("\n%-18s%5s %11s %5s %7s %8s %9s %11s\n", "", "depth", "cold rows/s", "+-", "us/row", "of limit", "read/need", "warm rows/s");
   for (int i = 0; i < bench->way_count; i++)
     if (bench->ways[i].kind != GATHER_CLI_BENCH_SWEEP) text_way(bench, &bench->ways[i]);
 }

@@ -93,8 +93,7 @@ gather_status gather_cli_bench_drop(gather_cli_bench *bench, gather_error *error
   for (int32_t i = 0; i < bench->file_count; i++) {
     const gather_cli_bench_file *file = &bench->files[i];
     int fd = gather_cli_open(AT_FDCWD, file->path, O_RDONLY);
-    if (fd < 0)
-      return gather_cli_fail_errno(error, gather_cli_status_of(errno), errno, file->path, -1, "cannot open it");
+    if (fd < 0) return gather_cli_fail_errno(error, gather_cli_status_of(errno), errno, file->path, -1, "cannot open it");
     (void)fsync(fd); /* dirty pages cannot be dropped */
     stays += drop_patiently(fd, file->size, bench->resident <= GATHER_CLI_BENCH_STAYS ? TRIES : 1);
     (void)close(fd);
@@ -112,13 +111,12 @@ static const struct {
   uint32_t magic;
   bool in_memory;
   const char *name;
-} FILE_SYSTEMS[] = {{0xef53, false, "ext4"},         {0x58465342, false, "xfs"},     {0x9123683e, false, "btrfs"},
-                    {0x01021994, true, "tmpfs"},     {0x858458f6, true, "ramfs"},    {0x6969, false, "nfs"},
-                    {0x794c7630, false, "overlay"},  {0x2fc12fc1, false, "zfs"},     {0xf2f52010, false, "f2fs"},
-                    {0x65735546, false, "fuse"},     {0x01021997, false, "9p"},      {0xff534d42, false, "cifs"},
-                    {0xfe534d42, false, "smb2"},     {0x0bd00bd0, false, "lustre"},  {0x00c36400, false, "ceph"},
-                    {0x5346544e, false, "ntfs"},     {0x2011bab0, false, "exfat"},   {0x4d44, false, "vfat"},
-                    {0x73717368, false, "squashfs"}, {0xca451a4e, false, "bcachefs"}};
+} FILE_SYSTEMS[] = {
+    {0xef53, false, "ext4"},      {0x58465342, false, "xfs"},    {0x9123683e, false, "btrfs"},    {0x01021994, true, "tmpfs"},
+    {0x858458f6, true, "ramfs"},  {0x6969, false, "nfs"},        {0x794c7630, false, "overlay"},  {0x2fc12fc1, false, "zfs"},
+    {0xf2f52010, false, "f2fs"},  {0x65735546, false, "fuse"},   {0x01021997, false, "9p"},       {0xff534d42, false, "cifs"},
+    {0xfe534d42, false, "smb2"},  {0x0bd00bd0, false, "lustre"}, {0x00c36400, false, "ceph"},     {0x5346544e, false, "ntfs"},
+    {0x2011bab0, false, "exfat"}, {0x4d44, false, "vfat"},       {0x73717368, false, "squashfs"}, {0xca451a4e, false, "bcachefs"}};
 
 static void look_at_system(gather_cli_bench *bench, int fd) {
   struct statfs about;

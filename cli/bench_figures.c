@@ -28,6 +28,4 @@ double gather_cli_bench_share(const gather_cli_bench *bench, const gather_cli_be
   return limit > 0 ? cold_of(way) * blocks / limit : 0;
 }
 
-bool gather_cli_bench_is_cold(const gather_cli_bench *bench) {
-  return bench->resident <= GATHER_CLI_BENCH_STAYS && !bench->in_memory;
-}
+bool gather_cli_bench_is_cold(const gather_cli_bench *bench) { return bench->resident <= GATHER_CLI_BENCH_STAYS && !bench->in_memory; }

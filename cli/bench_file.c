@@ -40,8 +40,7 @@ static gather_status number_blocks(gather_cli_bench *bench, gather_error *error)
   bench->needed_round = -1;
   if (bench->blocks > MOST_BLOCKS) return GATHER_OK; /* so many that rows rarely share one */
   bench->seen = calloc((size_t)(bench->blocks / 8 + 1), 1);
-  return bench->seen ? GATHER_OK
-                     : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the blocks of the files");
+  return bench->seen ? GATHER_OK : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the blocks of the files");
 }
 
 static gather_status describe_files(gather_cli_bench *bench, const gather_table *table, gather_error *error) {
@@ -49,15 +48,12 @@ static gather_status describe_files(gather_cli_bench *bench, const gather_table 
   const size_t count = (size_t)gather_table_describe(table)->parts;
   bench->files = calloc(count, sizeof *bench->files);
   bench->parts = calloc(count, sizeof *bench->parts);
-  if (!bench->files || !bench->parts)
-    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");
+  if (!bench->files || !bench->parts) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");
   for (int32_t i = 0; gather_table_part_at(table, i, &part); i++) {
     struct stat about;
     if (part.offset < 0)
-      return gather_cli_fail_file(error, GATHER_UNSUPPORTED, part.path, -1,
-                                  "its rows are not contiguous, since it is in Fortran order");
-    if (stat(part.path, &about) != 0)
-      return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot determine its size");
+      return gather_cli_fail_file(error, GATHER_UNSUPPORTED, part.path, -1, "its rows are not contiguous, since it is in Fortran order");
+    if (stat(part.path, &about) != 0) return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot determine its size");
     int32_t file = number_file(bench, part.path, (int64_t)about.st_size);
     if (file < 0) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the name of a file");
     bench->parts[i] = (gather_cli_bench_part){file, part.offset, part.first, part.rows};
@@ -70,8 +66,7 @@ static gather_status describe(gather_cli_bench *bench, const gather_table *table
   const gather_table_info *info = gather_table_describe(table);
   bench->type_name = copy_text(info->type_name);
   bench->format = copy_text(info->format);
-  if (!bench->type_name || !bench->format)
-    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a name");
+  if (!bench->type_name || !bench->format) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a name");
   bench->rank = info->tensor.rank;
   memcpy(bench->shape, info->tensor.shape, (size_t)bench->rank * sizeof *bench->shape);
   bench->rows = info->rows;

@@ -17,8 +17,7 @@ static void json_rate(gather_cli_json *json, const char *key, const double *roun
   gather_cli_json_object_end(json);
 }
 
-static void json_way(gather_cli_json *json, const char *key, const gather_cli_bench *bench,
-                     const gather_cli_bench_way *way) {
+static void json_way(gather_cli_json *json, const char *key, const gather_cli_bench *bench, const gather_cli_bench_way *way) {
   const bool plain = way->kind == GATHER_CLI_BENCH_MMAP || way->kind == GATHER_CLI_BENCH_PREAD;
   gather_cli_json_object(json, key);
   gather_cli_json_string(json, "way", gather_cli_bench_way_name(way));

@@ -38,8 +38,8 @@ static void make_ids(gather_cli_bench *bench, int64_t rows, int round, int64_t t
 }
 
 /* All files as blocks: what the disks deliver. Files of different kinds may lie side by side. */
-static gather_status open_blocks(const gather_cli_bench *bench, const gather_table_options *options,
-                                 gather_table **table, gather_error *error) {
+static gather_status open_blocks(const gather_cli_bench *bench, const gather_table_options *options, gather_table **table,
+                                 gather_error *error) {
   const char **paths = calloc((size_t)bench->file_count, sizeof *paths);
   if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");
   for (int32_t i = 0; i < bench->file_count; i++) paths[i] = bench->files[i].path;
@@ -49,8 +49,8 @@ static gather_status open_blocks(const gather_cli_bench *bench, const gather_tab
 }
 
 /* The table of a method: for the disk limit all files as blocks. */
-static gather_status open_table(const gather_cli_bench *bench, const gather_cli_bench_way *way, bool buffered,
-                                gather_table **table, gather_error *error) {
+static gather_status open_table(const gather_cli_bench *bench, const gather_cli_bench_way *way, bool buffered, gather_table **table,
+                                gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   const int64_t shape[2] = {-1, bench->block_bytes};
   const gather_raw blocks = {"uint8", 2, shape, 0, true};
@@ -71,8 +71,7 @@ static gather_status open_table(const gather_cli_bench *bench, const gather_cli_
 }
 
 /* Takes all rows, as many at a time as fit into the output; *seconds: the time. */
-static gather_status take_all(const gather_cli_bench *bench, gather_table *table, int64_t rows, double *seconds,
-                              gather_error *error) {
+static gather_status take_all(const gather_cli_bench *bench, gather_table *table, int64_t rows, double *seconds, gather_error *error) {
   const gather_table_info *info = gather_table_describe(table);
   int64_t shape[GATHER_MAX_RANK], most = bench->out_bytes / info->row_bytes, len;
   gather_tensor out = info->tensor, indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &len};
@@ -105,8 +104,7 @@ static const gather_cli_bench_part *part_of(const gather_cli_bench *bench, int64
 }
 
 /* Reads rows one by one, mapped or by pread, until the time is over; *done: how many. */
-static gather_status plain_loop(const gather_cli_bench *bench, int64_t rows, int64_t *done, double *seconds,
-                                gather_error *error) {
+static gather_status plain_loop(const gather_cli_bench *bench, int64_t rows, int64_t *done, double *seconds, gather_error *error) {
   const size_t bytes = (size_t)bench->row_bytes;
   double begin = gather_cli_now(), now = begin;
   int64_t i = 0;
@@ -146,11 +144,10 @@ static void close_plain(gather_cli_bench_file *file) {
 }
 
 /* A plain loop, once, or twice if the second run counts. */
-static gather_status plain(gather_cli_bench *bench, bool mapped, int64_t rows, bool twice, int64_t *done,
-                           double *seconds, gather_error *error) {
+static gather_status plain(gather_cli_bench *bench, bool mapped, int64_t rows, bool twice, int64_t *done, double *seconds,
+                           gather_error *error) {
   gather_status status = GATHER_OK;
-  for (int32_t i = 0; i < bench->file_count && status == GATHER_OK; i++)
-    status = open_plain(&bench->files[i], mapped, error);
+  for (int32_t i = 0; i < bench->file_count && status == GATHER_OK; i++) status = open_plain(&bench->files[i], mapped, error);
   for (int k = 0; k <= (int)twice && status == GATHER_OK; k++) status = plain_loop(bench, rows, done, seconds, error);
   for (int32_t i = 0; i < bench->file_count; i++) close_plain(&bench->files[i]);
   return status;
@@ -158,9 +155,7 @@ static gather_status plain(gather_cli_bench *bench, bool mapped, int64_t rows, b
 
 static double rate(int64_t rows, double seconds) { return seconds > 0 ? (double)rows / seconds : 0; }
 
-static bool is_plain(const gather_cli_bench_way *way) {
-  return way->kind == GATHER_CLI_BENCH_MMAP || way->kind == GATHER_CLI_BENCH_PREAD;
-}
+static bool is_plain(const gather_cli_bench_way *way) { return way->kind == GATHER_CLI_BENCH_MMAP || way->kind == GATHER_CLI_BENCH_PREAD; }
 
 /* How many blocks the first `rows` rows need, each counted once. Methods that take the same rows share the count. */
 static double count_blocks(gather_cli_bench *bench, int64_t rows, int round) {
@@ -195,8 +190,7 @@ static void keep_devices(const gather_cli_bench *bench, const gather_table *tabl
   }
 }
 
-gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round, int64_t rows,
-                                    gather_error *error) {
+gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round, int64_t rows, gather_error *error) {
   gather_table *table = NULL;
   double seconds = 0;
   int64_t done = rows;
@@ -235,8 +229,7 @@ gather_status gather_cli_bench_fill(gather_cli_bench *bench, int round, gather_e
   return status;
 }
 
-gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
-                                    gather_error *error) {
+gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round, gather_error *error) {
   gather_table *table = NULL;
   double seconds = 0;
   int64_t done = bench->measured;
@@ -249,8 +242,7 @@ gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_wa
     if (status == GATHER_OK) {
       make_ids(bench, bench->measured, round, gather_table_describe(table)->rows);
       /* The first take detects that the pages are resident, the second maps them: from the third on, the speed is constant. */
-      for (int take = 0; take < 3 && status == GATHER_OK; take++)
-        status = take_all(bench, table, bench->measured, &seconds, error);
+      for (int take = 0; take < 3 && status == GATHER_OK; take++) status = take_all(bench, table, bench->measured, &seconds, error);
     }
     gather_table_close(table);
   }

@@ -51,8 +51,7 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 /* Takes random rows, the same for each seed and round; returns the time. */
-static gather_status take(remote_bench *bench, int64_t rows, int round, int64_t each, double *seconds,
-                          gather_error *error) {
+static gather_status take(remote_bench *bench, int64_t rows, int round, int64_t each, double *seconds, gather_error *error) {
   uint64_t state = (uint64_t)bench->line->seed * 1000003u + (uint64_t)round;
   int64_t shape[GATHER_MAX_RANK], len;
   gather_tensor out = bench->info->tensor, indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &len};
@@ -166,11 +165,10 @@ static void answer_text(const remote_bench *bench) {
   gather_cli_put(stdout, name_of(bench));
   printf(": %s ", bench->info->format);
   gather_cli_put(stdout, bench->info->type_name);
-  printf(" %s, rows of %s\n",
-         gather_cli_shape_text(shape, sizeof shape, bench->info->tensor.rank, bench->info->tensor.shape),
+  printf(" %s, rows of %s\n", gather_cli_shape_text(shape, sizeof shape, bench->info->tensor.rank, bench->info->tensor.shape),
          gather_cli_size_text(row, sizeof row, bench->info->row_bytes));
-  printf("%.0f rows/s (%.0f to %.0f): the median of %d rounds of %" PRId64 " random rows\n", rate.middle, rate.least,
-         rate.most, ROUNDS, bench->measured);
+  printf("%.0f rows/s (%.0f to %.0f): the median of %d rounds of %" PRId64 " random rows\n", rate.middle, rate.least, rate.most, ROUNDS,
+         bench->measured);
   printf("%.0f rows/s if each row is a take of its own\n", bench->single);
   gather_cli_remote_text(stdout, &bench->network);
 }

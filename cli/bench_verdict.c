@@ -39,8 +39,7 @@ static bool limit_is_noisy(const gather_cli_bench_figures *figures, char *why, s
   double last = gather_cli_bench_rate_of(figures->limit + count - part, part).middle;
   double drift = first > last ? first / last : last / first;
   if (spread > GATHER_CLI_BENCH_SPREAD) {
-    (void)snprintf(why, bytes, "the disk limit, measured before and after each round, varied by +- %.0f %%",
-                   spread * 100);
+    (void)snprintf(why, bytes, "the disk limit, measured before and after each round, varied by +- %.0f %%", spread * 100);
     return true;
   }
   if (first > 0 && last > 0 && drift <= GATHER_CLI_BENCH_DRIFT) return false;
@@ -58,16 +57,16 @@ static bool engine_is_noisy(const gather_cli_bench_figures *figures, int i, char
 static bool is_over(const gather_cli_bench_figures *figures, char *why, size_t bytes) {
   for (int i = 0; i < figures->engine_count && !figures->dense; i++)
     if (figures->engine[i].share > GATHER_CLI_BENCH_OVER) {
-      (void)snprintf(why, bytes, "%s reached %.0f %% of the disk limit: its measurement was disturbed",
-                     figures->engine[i].name, figures->engine[i].share * 100);
+      (void)snprintf(why, bytes, "%s reached %.0f %% of the disk limit: its measurement was disturbed", figures->engine[i].name,
+                     figures->engine[i].share * 100);
       return true;
     }
   return false;
 }
 
 static bool is_noisy(const gather_cli_bench_figures *figures, int best, char *why, size_t bytes) {
-  return limit_is_noisy(figures, why, bytes) || is_over(figures, why, bytes) ||
-         engine_is_noisy(figures, best, why, bytes) || engine_is_noisy(figures, 0, why, bytes);
+  return limit_is_noisy(figures, why, bytes) || is_over(figures, why, bytes) || engine_is_noisy(figures, best, why, bytes) ||
+         engine_is_noisy(figures, 0, why, bytes);
 }
 
 /* ---- engines */
@@ -85,12 +84,10 @@ static int fastest(const gather_cli_bench_figures *figures) {
 }
 
 /* The best against auto, which is number 0. */
-static gather_cli_bench_verdict compare_with_auto(const gather_cli_bench_figures *figures,
-                                                  gather_cli_bench_judgement *is) {
+static gather_cli_bench_verdict compare_with_auto(const gather_cli_bench_figures *figures, gather_cli_bench_judgement *is) {
   const gather_cli_bench_engine *best = &figures->engine[is->best], *automatic = &figures->engine[0];
   double ratios[GATHER_CLI_BENCH_MOST_ROUNDS];
-  for (int i = 0; i < figures->rounds; i++)
-    ratios[i] = automatic->rounds[i] > 0 ? best->rounds[i] / automatic->rounds[i] : 0;
+  for (int i = 0; i < figures->rounds; i++) ratios[i] = automatic->rounds[i] > 0 ? best->rounds[i] / automatic->rounds[i] : 0;
   gather_cli_bench_rate gain = gather_cli_bench_rate_of(ratios, figures->rounds);
   is->gain = gain.middle;
   if (is->best == 0 || strcmp(best->name, automatic->reads) == 0) {
@@ -98,8 +95,8 @@ static gather_cli_bench_verdict compare_with_auto(const gather_cli_bench_figures
     return GATHER_CLI_BENCH_AUTO;
   }
   if (gain.least > 1 && gain.middle > GATHER_CLI_BENCH_GAIN) {
-    (void)snprintf(is->why, sizeof is->why, "%s was faster than auto in each of %d rounds, by %.0f %% in the median",
-                   best->name, figures->rounds, (gain.middle - 1) * 100);
+    (void)snprintf(is->why, sizeof is->why, "%s was faster than auto in each of %d rounds, by %.0f %% in the median", best->name,
+                   figures->rounds, (gain.middle - 1) * 100);
     return GATHER_CLI_BENCH_ENGINE;
   }
   (void)snprintf(is->why, sizeof is->why, "%s and auto do not differ measurably", best->name);

@@ -77,8 +77,7 @@ static void json_indices(gather_cli_json *json, const gather_model_node *node) {
 
 void gather_cli_json_runtimes(gather_cli_json *json, const gather_model_node *node) {
   gather_cli_json_object(json, "runtimes");
-  for (size_t i = 0; gather_runtime_name(i); i++)
-    gather_cli_json_string(json, gather_runtime_name(i), gather_runtime_behaviour(i, node));
+  for (size_t i = 0; gather_runtime_name(i); i++) gather_cli_json_string(json, gather_runtime_name(i), gather_runtime_behaviour(i, node));
   gather_cli_json_object_end(json);
 }
 
@@ -173,8 +172,7 @@ void gather_cli_check_json(const gather_cli_args *args, const gather_model *mode
   gather_cli_json_unreadable(&json, gather_model_describe(model)->file);
   if (info->contradiction_count > 0) {
     gather_cli_json_array(&json, "contradictions");
-    for (int64_t i = 0; i < info->contradiction_count; i++)
-      gather_cli_json_string(&json, NULL, info->contradictions[i]);
+    for (int64_t i = 0; i < info->contradiction_count; i++) gather_cli_json_string(&json, NULL, info->contradictions[i]);
     gather_cli_json_array_end(&json);
   }
   gather_cli_json_finish(&json);

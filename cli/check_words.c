@@ -16,11 +16,10 @@ void gather_cli_advice_write(void *context, const gather_advice *advice, char *t
   size_t at = 0;
   (void)context;
   text[0] = 0;
-  if (advice->kind == GATHER_ADVICE_NODE)
-    at = (size_t)snprintf(text, bytes, "gather explain MODEL --node %.290s", advice->node);
+  if (advice->kind == GATHER_ADVICE_NODE) at = (size_t)snprintf(text, bytes, "gather explain MODEL --node %.290s", advice->node);
   for (int64_t i = 0; i < advice->count && (at == 0 || at + LONGEST_OPTION < bytes); i++)
-    at += (size_t)snprintf(text + at, bytes - at, "%s--%s %.*s=%s", at ? " " : "", dims ? "dim" : "input",
-                           dims ? 200 : 60, advice->names[i], dims ? "LENGTH" : "TENSOR");
+    at += (size_t)snprintf(text + at, bytes - at, "%s--%s %.*s=%s", at ? " " : "", dims ? "dim" : "input", dims ? 200 : 60,
+                           advice->names[i], dims ? "LENGTH" : "TENSOR");
 }
 
 void gather_cli_put_not_checked(const gather_model *model, const char *behind) {

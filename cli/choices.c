@@ -23,8 +23,7 @@ enum { POLICY_COUNT = sizeof POLICIES / sizeof *POLICIES, SHOWN = 4 };
 const gather_cli_policy *gather_cli_policy_at(int i) { return i < POLICY_COUNT ? &POLICIES[i] : NULL; }
 
 static const char *word(const char *const *words, int count, int i) { return i < count ? words[i] : NULL; }
-#define WORD(i, ...) \
-  word((const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), i)
+#define WORD(i, ...) word((const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), i)
 
 /* Synonyms come after the policies' own names. */
 static const char *policy_word(int i) {
@@ -58,8 +57,7 @@ static bool has_command(gather_family family) {
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
   /* An operator of another name (GatherBlockQuantized) does more than its family. */
   if (strcmp(op->name, gather_family_get(op->family)->name) != 0) return false;
-  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN)
-    return has_command(op->family); /* take, --elements, --nd */
+  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) return has_command(op->family); /* take, --elements, --nd */
   return gather_cli_command_family(command) == op->family;
 }
 
@@ -68,8 +66,7 @@ static const char *rules_word(const gather_cli_command *command, int i) {
   for (size_t k = 0; gather_op_at(k); k++) {
     const gather_op *op = gather_op_at(k);
     bool seen = !has_rules(command, op);
-    for (size_t j = 0; j < k && !seen; j++)
-      seen = has_rules(command, gather_op_at(j)) && strcmp(gather_op_at(j)->rules, op->rules) == 0;
+    for (size_t j = 0; j < k && !seen; j++) seen = has_rules(command, gather_op_at(j)) && strcmp(gather_op_at(j)->rules, op->rules) == 0;
     if (!seen && i-- == 0) return op->rules;
   }
   return NULL;
@@ -111,8 +108,8 @@ const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command 
       return WORD(i, "on", "off");
     case GATHER_CLI_ENGINE:
       return WORD(i, gather_engine_name(GATHER_ENGINE_AUTO), gather_engine_name(GATHER_ENGINE_MMAP),
-                  gather_engine_name(GATHER_ENGINE_PREAD), gather_engine_name(GATHER_ENGINE_URING),
-                  gather_engine_name(GATHER_ENGINE_HTTP), gather_engine_name(GATHER_ENGINE_OVERLAPPED));
+                  gather_engine_name(GATHER_ENGINE_PREAD), gather_engine_name(GATHER_ENGINE_URING), gather_engine_name(GATHER_ENGINE_HTTP),
+                  gather_engine_name(GATHER_ENGINE_OVERLAPPED));
     case GATHER_CLI_GAP:
       return WORD(i, "auto");
     case GATHER_CLI_AS:
@@ -156,8 +153,7 @@ static bool list_longer(const choosing *of, const char *value, char *text, size_
   return found > 1;
 }
 
-char *gather_cli_choice_hint(gather_cli_option_id id, const gather_cli_command *command, const char *value, char *text,
-                             size_t bytes) {
+char *gather_cli_choice_hint(gather_cli_option_id id, const gather_cli_command *command, const char *value, char *text, size_t bytes) {
   const choosing of = {id, command};
   int count = 0;
   while (gather_cli_choice(id, command, count)) count++;

@@ -25,8 +25,7 @@ gather_family gather_cli_command_family(const gather_cli_command *command);
 const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command *command, int i);
 
 /* "; did you mean 'clamp'?" for an invalid value, "" if nothing is near. Returns text. */
-char *gather_cli_choice_hint(gather_cli_option_id id, const gather_cli_command *command, const char *value, char *text,
-                             size_t bytes);
+char *gather_cli_choice_hint(gather_cli_option_id id, const gather_cli_command *command, const char *value, char *text, size_t bytes);
 
 /* Sets the colour mode of --color. Returns GATHER_USAGE. */
 GATHER_CHECKED gather_status gather_cli_colour_option(const gather_cli_args *args, gather_error *error);

@@ -29,8 +29,7 @@ static const int32_t DEPTHS[GATHER_CLI_BENCH_DEPTHS] = {1, 8, 32, 128};
 static gather_status read_options(gather_cli_bench *bench, gather_error *error) {
   const gather_cli_args *args = bench->args;
   GATHER_CLI_TRY(gather_cli_table_options_read(args, &bench->options, error));
-  GATHER_CLI_TRY(
-      gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &bench->raw, error));
+  GATHER_CLI_TRY(gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &bench->raw, error));
   GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_ROWS, 1, MOST_ROWS, 0, &bench->measured, error));
   GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_SEED, 0, INT64_MAX, 1, &bench->seed, error));
   bench->rows_given = bench->measured > 0;
@@ -83,14 +82,11 @@ static void add(gather_cli_bench *bench, gather_cli_bench_kind kind, gather_engi
 }
 
 static void add_ways(gather_cli_bench *bench) {
-  static const gather_engine ENGINES[] = {GATHER_ENGINE_AUTO, GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD,
-                                          GATHER_ENGINE_URING};
-  if (gather_engine_check(GATHER_ENGINE_URING, NULL) == GATHER_OK)
-    add(bench, GATHER_CLI_BENCH_LIMIT, GATHER_ENGINE_URING, LIMIT_DEPTH);
+  static const gather_engine ENGINES[] = {GATHER_ENGINE_AUTO, GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING};
+  if (gather_engine_check(GATHER_ENGINE_URING, NULL) == GATHER_OK) add(bench, GATHER_CLI_BENCH_LIMIT, GATHER_ENGINE_URING, LIMIT_DEPTH);
   add(bench, GATHER_CLI_BENCH_LIMIT, GATHER_ENGINE_PREAD, LIMIT_DEPTH);
   for (size_t i = 0; i < sizeof ENGINES / sizeof *ENGINES; i++)
-    if (!bench->one_engine || ENGINES[i] == bench->options.engine)
-      add(bench, GATHER_CLI_BENCH_TABLE, ENGINES[i], bench->options.depth);
+    if (!bench->one_engine || ENGINES[i] == bench->options.engine) add(bench, GATHER_CLI_BENCH_TABLE, ENGINES[i], bench->options.depth);
   add(bench, GATHER_CLI_BENCH_MMAP, GATHER_ENGINE_MMAP, 0);
   add(bench, GATHER_CLI_BENCH_PREAD, GATHER_ENGINE_PREAD, 0);
 }
@@ -119,8 +115,7 @@ static gather_status measure_one(gather_cli_bench *bench, gather_cli_bench_way *
 /* Measures the disk limit, number `round` of the limits. */
 static gather_status measure_limits(gather_cli_bench *bench, int round, gather_error *error) {
   for (int i = 0; i < bench->way_count; i++)
-    if (bench->ways[i].kind == GATHER_CLI_BENCH_LIMIT)
-      GATHER_CLI_TRY(measure_one(bench, &bench->ways[i], round, error));
+    if (bench->ways[i].kind == GATHER_CLI_BENCH_LIMIT) GATHER_CLI_TRY(measure_one(bench, &bench->ways[i], round, error));
   return GATHER_OK;
 }
 
@@ -178,9 +173,8 @@ static void judge(gather_cli_bench *bench) {
   for (int i = 0; i < bench->way_count && figures.engine_count < GATHER_CLI_BENCH_MOST_ENGINES; i++) {
     const gather_cli_bench_way *way = &bench->ways[i];
     if (way->kind != GATHER_CLI_BENCH_TABLE) continue;
-    figures.engine[figures.engine_count++] =
-        (gather_cli_bench_engine){gather_cli_bench_way_name(way), gather_engine_name(way->statistics.engine), way->cold,
-                                  gather_cli_bench_share(bench, way)};
+    figures.engine[figures.engine_count++] = (gather_cli_bench_engine){
+        gather_cli_bench_way_name(way), gather_engine_name(way->statistics.engine), way->cold, gather_cli_bench_share(bench, way)};
   }
   bench->judgement = gather_cli_bench_judge(&figures);
 }
@@ -194,8 +188,7 @@ static gather_status measure_all(gather_cli_bench *bench, gather_error *error) {
   bench->naive = fastest(bench, GATHER_CLI_BENCH_MMAP);
   int first = bench->way_count;
   if (bench->options.depth == 0 && bench->best)
-    for (int i = 0; i < GATHER_CLI_BENCH_DEPTHS; i++)
-      add(bench, GATHER_CLI_BENCH_SWEEP, bench->best->statistics.engine, DEPTHS[i]);
+    for (int i = 0; i < GATHER_CLI_BENCH_DEPTHS; i++) add(bench, GATHER_CLI_BENCH_SWEEP, bench->best->statistics.engine, DEPTHS[i]);
   GATHER_CLI_TRY(measure(bench, first, false, error));
   judge(bench);
   return GATHER_OK;

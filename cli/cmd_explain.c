@@ -17,9 +17,7 @@
 #include "terminal.h"
 
 /* Whether boxes and arrows are ASCII: if requested, or if the locale has no others. */
-static bool use_ascii(const gather_cli_args *args) {
-  return args->value[GATHER_CLI_ASCII] || !gather_cli_terminal_utf8();
-}
+static bool use_ascii(const gather_cli_args *args) { return args->value[GATHER_CLI_ASCII] || !gather_cli_terminal_utf8(); }
 
 /* A single argument is a model: DATA needs INDICES. */
 static bool is_model(const gather_cli_args *args) { return args->argument_count == 1 && !args->value[GATHER_CLI_DATA]; }
@@ -50,13 +48,11 @@ static gather_status check_line(const gather_cli_explain *ex, gather_error *erro
                              gather_cli_option_at(OF_A_MODEL[i])->name);
   for (size_t i = 0; (is_model(args) || args->value[GATHER_CLI_DATA]) && i < sizeof OF_FILES / sizeof *OF_FILES; i++)
     if (args->value[OF_FILES[i]] && (is_model(args) || OF_FILES[i] == GATHER_CLI_TENSOR))
-      return gather_cli_fail(error, GATHER_USAGE, "--%s needs DATA and INDICES that are files",
-                             gather_cli_option_at(OF_FILES[i])->name);
+      return gather_cli_fail(error, GATHER_USAGE, "--%s needs DATA and INDICES that are files", gather_cli_option_at(OF_FILES[i])->name);
   if (args->value[GATHER_CLI_ELEMENTS] && args->value[GATHER_CLI_DRAW_ND])
     return gather_cli_fail(error, GATHER_USAGE, "--elements and --nd are two operators: give one of them");
   if (args->value[GATHER_CLI_AXIS] && args->value[GATHER_CLI_DRAW_ND])
-    return gather_cli_fail(error, GATHER_USAGE,
-                           "GatherND has no --axis: a tuple indexes the first axes after batch_dims");
+    return gather_cli_fail(error, GATHER_USAGE, "GatherND has no --axis: a tuple indexes the first axes after batch_dims");
   if (output && strcmp(output, "-") != 0 && (len < 4 || strcmp(output + len - 4, ".svg") != 0))
     return gather_cli_fail(error, GATHER_USAGE, "-o %s: a drawing is written as .svg", output);
   return GATHER_OK;
@@ -65,8 +61,7 @@ static gather_status check_line(const gather_cli_explain *ex, gather_error *erro
 static gather_status keep_existing(const gather_cli_args *args, gather_error *error) {
   struct stat there;
   const char *output = args->value[GATHER_CLI_OUTPUT];
-  if (!output || strcmp(output, "-") == 0 || args->value[GATHER_CLI_FORCE] || lstat(output, &there) != 0)
-    return GATHER_OK;
+  if (!output || strcmp(output, "-") == 0 || args->value[GATHER_CLI_FORCE] || lstat(output, &there) != 0) return GATHER_OK;
   return gather_cli_fail_file(error, GATHER_FILE_EXISTS, output, -1, "the file exists already and is kept");
 }
 
@@ -80,8 +75,8 @@ static gather_status explain_tensors(gather_cli_explain *ex, gather_error *error
   told.data_type = ex->job.data.tensor.type_name;
   told.indices_type = ex->job.indices.tensor.type_name;
   told.fill_text = ex->job.fill;
-  return gather_explain_create(ex->job.op, &ex->job.data.tensor.tensor, &ex->job.indices.tensor.tensor,
-                               &ex->job.options, &told, &ex->drawing, error);
+  return gather_explain_create(ex->job.op, &ex->job.data.tensor.tensor, &ex->job.indices.tensor.tensor, &ex->job.options, &told,
+                               &ex->drawing, error);
 }
 
 static gather_status prepare(gather_cli_explain *ex, gather_error *error) {

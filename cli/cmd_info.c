@@ -55,9 +55,8 @@ static void text_tensor(const gather_cli_codecs *codecs, const gather_file_tenso
   gather_cli_put(stdout, tensor->name);
   if (*tensor->name) fputs(": ", stdout);
   gather_cli_put(stdout, tensor->type_name);
-  printf(" %s, %" PRId64 " bytes at %" PRId64,
-         gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape), tensor->bytes,
-         tensor->offset);
+  printf(" %s, %" PRId64 " bytes at %" PRId64, gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape),
+         tensor->bytes, tensor->offset);
   if (tensor->tensor.rank > 1 && row_bytes(tensor) >= 0) printf(", rows of %" PRId64 " bytes", row_bytes(tensor));
   putchar('\n');
   gather_cli_codecs_text(codecs, tensor);
@@ -125,8 +124,7 @@ static void json_missing(gather_cli_json *json, const gather_file *file) {
 }
 
 static gather_status text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                               const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
-                               gather_error *error) {
+                               const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check, gather_error *error) {
   int64_t count = gather_file_len(file);
   gather_cli_put(stdout, gather_cli_shown_name(args, file));
   printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
@@ -152,8 +150,8 @@ static void put_refused(const char *refused) {
 
 /* model and check: NULL for files without a model. */
 static gather_status print_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                                const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
-                                const char *refused, gather_error *error) {
+                                const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check, const char *refused,
+                                gather_error *error) {
   int64_t count = gather_file_len(file);
   if (!args->value[GATHER_CLI_JSON]) {
     GATHER_CLI_TRY(text_file(args, file, only, codecs, model, check, error));
@@ -177,8 +175,7 @@ static gather_status print_file(const gather_cli_args *args, const gather_file *
 }
 
 static gather_status answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                                 const gather_model *model, const gather_check *check, const char *refused,
-                                 gather_error *error) {
+                                 const gather_model *model, const gather_check *check, const char *refused, gather_error *error) {
   gather_cli_codecs codecs = {0};
   const int64_t count = gather_file_len(file);
   const bool all = only || args->value[GATHER_CLI_JSON] || count < SHOWN;
@@ -189,8 +186,7 @@ static gather_status answer_file(const gather_cli_args *args, const gather_file 
 }
 
 /* The gather nodes of a file with a model. */
-static gather_status info_model(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                                gather_error *error) {
+static gather_status info_model(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only, gather_error *error) {
   gather_model *model = NULL;
   gather_check *check = NULL;
   gather_error why = {.message = ""};
@@ -243,8 +239,8 @@ static void text_formats(void) {
 }
 
 /* The engines of tables, and why one of them does not work here. */
-static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING,
-                                        GATHER_ENGINE_HTTP, GATHER_ENGINE_OVERLAPPED};
+static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING, GATHER_ENGINE_HTTP,
+                                        GATHER_ENGINE_OVERLAPPED};
 enum { ENGINE_COUNT = sizeof ENGINES / sizeof *ENGINES };
 
 static void json_engines(gather_cli_json *json) {

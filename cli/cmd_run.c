@@ -26,8 +26,8 @@ static gather_status no_memory(gather_error *error) {
 }
 
 /* NAME=VALUE: the name as its own string. */
-static gather_status cut_pair(const gather_cli_args *args, gather_cli_option_id id, int i, char **name,
-                              const char **value, gather_error *error) {
+static gather_status cut_pair(const gather_cli_args *args, gather_cli_option_id id, int i, char **name, const char **value,
+                              gather_error *error) {
   size_t bytes;
   const char *text = gather_cli_value_at(args, id, i);
   GATHER_CLI_TRY(gather_cli_pair(text, id, &bytes, value, error));

@@ -24,8 +24,7 @@ static gather_status open_order(gather_cli_shuffle *job, gather_error *error) {
   const char *order = job->args->value[GATHER_CLI_ORDER];
   if (!order || job->order.tensor.tensor.shape) return GATHER_OK;
   if (job->order_slice.text)
-    return gather_cli_input_slice(&job->order_slice,
-                                  gather_table_describe(gather_shuffle_describe(job->shuffle)->table)->rows,
+    return gather_cli_input_slice(&job->order_slice, gather_table_describe(gather_shuffle_describe(job->shuffle)->table)->rows,
                                   job->options.memory_bytes, &job->order, error);
   return gather_cli_input_tensor(order, &job->order_raw, true, "indices", &job->order, error);
 }
@@ -52,8 +51,7 @@ static gather_status shuffle(gather_cli_shuffle *job, gather_error *error) {
 
 static gather_status run(gather_cli_shuffle *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_shuffle_options(job, error));
-  GATHER_CLI_TRY(
-      gather_shuffle_create(job->paths, job->path_count, job->out.path, &job->options, &job->shuffle, error));
+  GATHER_CLI_TRY(gather_shuffle_create(job->paths, job->path_count, job->out.path, &job->options, &job->shuffle, error));
   gather_status status = shuffle(job, error);
   if (status != GATHER_OK) gather_cli_shuffle_reword(job, error);
   return status;
@@ -68,8 +66,7 @@ int gather_cli_cmd_shuffle(const gather_cli_args *args) {
   if (job.printed) gather_cli_progress_wipe();
   if (status == GATHER_OK) {
     gather_cli_shuffle_answer(&job);
-    (void)fflush(
-        stdout); /* before the shuffle is closed: a run killed until then can be resumed, with the same answer */
+    (void)fflush(stdout); /* before the shuffle is closed: a run killed until then can be resumed, with the same answer */
   } else {
     code = gather_cli_report(args, &error);
     bool left = job.shuffle && gather_shuffle_describe(job.shuffle)->folder;

@@ -101,21 +101,18 @@ static bool is_parquet(const gather_error *error) { return strstr(error->message
 
 /* Whether a name needs no quotes in Python and in the shell, and no others around it. */
 static bool is_plain(const char *name) {
-  return strlen(name) < 60 &&
-         !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:#")];
+  return strlen(name) < 60 && !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:#")];
 }
 
 /* Python reads Parquet: the line that takes the rows. Options of the take are the caller's to add. */
 static gather_status hint_parquet(const gather_cli_job *job, const gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job), *out = job->output;
   const bool take = job->args->command->id == GATHER_CLI_COMMAND_TAKE && data && !job->data_raw.raw.type;
-  if (!take || !is_plain(indices))
-    return gather_cli_hint_set(error, "libgather.read_ids('IDS.parquet:COLUMN') reads them in Python");
+  if (!take || !is_plain(indices)) return gather_cli_hint_set(error, "libgather.read_ids('IDS.parquet:COLUMN') reads them in Python");
   return gather_cli_hint_set(error,
                              "or take the rows in Python: python3 -c \"import libgather as g, numpy; "
                              "numpy.save('%s', g.open('%s').take(g.read_ids('%s')))\"",
-                             out && is_plain(out) && strcmp(out, "-") != 0 ? out : "rows.npy",
-                             is_plain(data) ? data : "DATA", indices);
+                             out && is_plain(out) && strcmp(out, "-") != 0 ? out : "rows.npy", is_plain(data) ? data : "DATA", indices);
 }
 
 static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
@@ -126,8 +123,7 @@ static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
   if (status == GATHER_UNSUPPORTED && is_parquet(error)) return hint_parquet(job, error);
   GATHER_CLI_TRY(status);
   if (job->indices.tensor.tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
-  (void)gather_cli_fail(error, GATHER_TYPE_UNSUPPORTED, "indices must be integers, not %.100s",
-                        job->indices.tensor.type_name);
+  (void)gather_cli_fail(error, GATHER_TYPE_UNSUPPORTED, "indices must be integers, not %.100s", job->indices.tensor.type_name);
   error->input = "indices";
   return GATHER_TYPE_UNSUPPORTED;
 }
@@ -137,8 +133,8 @@ gather_status gather_cli_job_slice(gather_cli_job *job, gather_error *error) {
   const int64_t axis = job->options.axis < 0 ? job->options.axis + data->rank : job->options.axis;
   const bool valid = axis >= 0 && axis < data->rank; /* else the plan fails, whatever the indices are */
   if (!job->slice.text) return GATHER_OK;
-  gather_status status = gather_cli_input_slice(&job->slice, valid ? data->shape[axis] : 0,
-                                                job->through.options.memory_bytes, &job->indices, error);
+  gather_status status =
+      gather_cli_input_slice(&job->slice, valid ? data->shape[axis] : 0, job->through.options.memory_bytes, &job->indices, error);
   if (status != GATHER_OK) error->input = "indices";
   return status;
 }
@@ -176,13 +172,12 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   if (!job->through.table) GATHER_CLI_TRY(gather_cli_input_load(&job->data, "data", error));
   GATHER_CLI_TRY(gather_cli_job_slice(job, error));
   GATHER_CLI_TRY(gather_cli_job_describe(job, error));
-  GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
-                                    &job->plan, error));
+  GATHER_CLI_TRY(
+      gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options, &job->plan, error));
   GATHER_CLI_TRY(gather_cli_job_table_check(job, error));
   job->writing.rank = gather_plan_shape(job->plan, job->shape);
   GATHER_CLI_TRY(gather_cli_job_pad(job, error));
-  gather_tensor out = {
-      .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
+  gather_tensor out = {.type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
   if (job->through.table) job->through.rows = job->index_count / gather_cli_job_selected(job);
@@ -224,8 +219,7 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   run.executor = &job->progress.executor;
   run.bad_count = &job->bad_count;
   run.fresh_output = true; /* it is removed on an error */
-  gather_status status =
-      job->writer ? gather_plan_run(job->plan, &run, error) : gather_plan_check(job->plan, &run, error);
+  gather_status status = job->writer ? gather_plan_run(job->plan, &run, error) : gather_plan_check(job->plan, &run, error);
   gather_cli_progress_end(&job->progress);
   gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text); /* now with the fastest variant */
   return status;

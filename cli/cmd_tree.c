@@ -39,8 +39,8 @@ static gather_status open_inputs(tree *t, gather_error *error) {
 static gather_status check(tree *t, int64_t *bad, gather_error *error) {
   gather_options options = t->job.options;
   options.bad_count = bad;
-  return gather_tree_check(&t->job.data.tensor.tensor, &t->job.indices.tensor.tensor, &t->lens.tensor.tensor,
-                           &t->end.tensor.tensor, &options, error);
+  return gather_tree_check(&t->job.data.tensor.tensor, &t->job.indices.tensor.tensor, &t->lens.tensor.tensor, &t->end.tensor.tensor,
+                           &options, error);
 }
 
 /* The shapes fit: the output has that of STEP_IDS. */
@@ -81,8 +81,8 @@ static gather_status trace(tree *t, gather_error *error) {
   job->options.executor = &job->progress.executor;
   job->options.bad_count = &job->bad_count;
   job->options.fresh_output = true; /* it is removed on an error */
-  gather_status status = gather_tree(&job->data.tensor.tensor, &job->indices.tensor.tensor, &t->lens.tensor.tensor,
-                                     &t->end.tensor.tensor, &out, &job->options, error);
+  gather_status status = gather_tree(&job->data.tensor.tensor, &job->indices.tensor.tensor, &t->lens.tensor.tensor, &t->end.tensor.tensor,
+                                     &out, &job->options, error);
   gather_cli_progress_end(&job->progress);
   return status;
 }

@@ -101,8 +101,7 @@ static void complete_command(const gather_cli_unfinished *line, bool topics) {
     const gather_cli_command *command = gather_cli_command_at((gather_cli_command_id)i);
     gather_cli_complete_word(line, line->word, command->name, command->help);
   }
-  for (int i = 0; topics && gather_cli_topic_at(i); i++)
-    gather_cli_complete_word(line, line->word, gather_cli_topic_at(i), "topic");
+  for (int i = 0; topics && gather_cli_topic_at(i); i++) gather_cli_complete_word(line, line->word, gather_cli_topic_at(i), "topic");
 }
 
 static void complete_argument(const gather_cli_unfinished *line) {
@@ -142,8 +141,7 @@ int gather_cli_cmd_completion(const gather_cli_args *args) {
   const char *script = gather_cli_complete_script(args->argument[0]);
   gather_error error;
   if (!script) {
-    (void)gather_cli_fail(&error, GATHER_USAGE, "no completion for '%.40s'; supported are bash, zsh and fish",
-                          args->argument[0]);
+    (void)gather_cli_fail(&error, GATHER_USAGE, "no completion for '%.40s'; supported are bash, zsh and fish", args->argument[0]);
     return gather_cli_report(args, &error);
   }
   if (args->value[GATHER_CLI_JSON]) {

@@ -14,8 +14,7 @@
 #include "show.h"
 #include "source.h"
 
-static void say_tensor(const gather_cli_unfinished *line, const char *at, const char *prefix,
-                       const gather_file_tensor *tensor) {
+static void say_tensor(const gather_cli_unfinished *line, const char *at, const char *prefix, const gather_file_tensor *tensor) {
   char text[1024], what[160], shape[96];
   int len = snprintf(text, sizeof text, "%s%s", prefix, tensor->name);
   if (len < 0 || (size_t)len >= sizeof text || !*tensor->name) return;

@@ -52,10 +52,9 @@ void gather_cli_ending_prepare(const gather_cli_args *args) {
     return;
   }
   lost_descriptor = gather_cli_json_stream(args) == stdout ? STDOUT_FILENO : STDERR_FILENO;
-  lost_bytes = (size_t)snprintf(lost_answer, sizeof lost_answer,
-                                "{\"command\":\"%s\",\"error\":{\"status\":\"%s\",\"code\":%d,\"message\":\"%s\"}}\n",
-                                args->command ? args->command->name : "", gather_status_name(GATHER_IO_ERROR),
-                                (int)GATHER_IO_ERROR, MESSAGE);
+  lost_bytes = (size_t)snprintf(
+      lost_answer, sizeof lost_answer, "{\"command\":\"%s\",\"error\":{\"status\":\"%s\",\"code\":%d,\"message\":\"%s\"}}\n",
+      args->command ? args->command->name : "", gather_status_name(GATHER_IO_ERROR), (int)GATHER_IO_ERROR, MESSAGE);
 }
 
 void gather_cli_signals_temporary(const char *path) {

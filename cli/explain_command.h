@@ -25,7 +25,7 @@ GATHER_CHECKED gather_status gather_cli_explain_model(gather_cli_explain *ex, ga
 /* The drawing's facts as one JSON object. */
 void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to);
 /* Writes a file atomically. */
-GATHER_CHECKED gather_status gather_cli_explain_write(const gather_cli_args *args, const char *path, const char *bytes,
-                                                      size_t count, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_explain_write(const gather_cli_args *args, const char *path, const char *bytes, size_t count,
+                                                      gather_error *error);
 
 #endif

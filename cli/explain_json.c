@@ -50,12 +50,10 @@ static void json_node(const gather_cli_explain *ex, const gather_explain_facts *
   gather_error why;
   const gather_file_tensor *unreadable = facts->node->data.unreadable;
   (void)gather_model_node_path(facts->node, path, sizeof path);
-  gather_cli_json_string(json, "model",
-                         gather_cli_shown_name(ex->job.args, gather_model_describe(ex->model.model)->file));
+  gather_cli_json_string(json, "model", gather_cli_shown_name(ex->job.args, gather_model_describe(ex->model.model)->file));
   gather_cli_json_string(json, "node", path);
   gather_cli_json_bool(json, "data_known", !facts->made_up);
-  if (unreadable && gather_file_tensor_check(unreadable, &why) != GATHER_OK)
-    gather_cli_json_string(json, "data_unreadable", why.message);
+  if (unreadable && gather_file_tensor_check(unreadable, &why) != GATHER_OK) gather_cli_json_string(json, "data_unreadable", why.message);
 }
 
 static void json_cells(const gather_explain *drawing, const gather_explain_facts *facts, gather_cli_json *json) {

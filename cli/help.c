@@ -54,8 +54,7 @@ static void text_topics(FILE *to) {
 
 void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   if (command) {
-    fprintf(to, "gather %s: %s\n\nUsage: gather %s %s", command->name, command->help, command->name,
-            command->arguments);
+    fprintf(to, "gather %s: %s\n\nUsage: gather %s %s", command->name, command->help, command->name, command->arguments);
     fputs(*command->arguments ? " [options]\n" : "[options]\n", to);
   } else {
     fputs("gather: gather rows or elements of tensors by index\n\nUsage: gather COMMAND [arguments] [options]\n", to);
@@ -73,9 +72,7 @@ void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   if (!command) text_topics(to);
 }
 
-static void show_topic(FILE *to, const gather_cli_section *section) {
-  fprintf(to, "%s:\n%s", section->title, section->text);
-}
+static void show_topic(FILE *to, const gather_cli_section *section) { fprintf(to, "%s:\n%s", section->title, section->text); }
 
 /* topic: NULL = the help of command. The text is made in memory of a fixed size: a growing stream would silently drop text when out of
  * memory. */
@@ -105,8 +102,7 @@ int gather_cli_show_help(const gather_cli_args *args, const char *name) {
     (void)gather_cli_no_command(name, true, &error);
     return gather_cli_report(args, &error);
   }
-  void (*render)(FILE * to, const gather_cli_command *command) =
-      args->value[GATHER_CLI_MAN] ? gather_cli_help_man : gather_cli_help_text;
+  void (*render)(FILE * to, const gather_cli_command *command) = args->value[GATHER_CLI_MAN] ? gather_cli_help_man : gather_cli_help_text;
   if (args->value[GATHER_CLI_JSON]) return show_json(args, command, NULL, render);
   render(stdout, command);
   return 0;

@@ -30,8 +30,7 @@ static const char *rules_words(gather_family family) {
     if (strcmp(op->name, gather_family_get(family)->name) != 0) continue; /* it does more than its family */
     at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, out of range %s%s%s%s\n", op->rules,
                            op->negative ? "on" : "off", op->on_bad == GATHER_ON_BAD_ZERO ? "gives zero" : "is an error",
-                           op->batch_dims ? "; has batch_dims" : "", op->fused_batch ? ", fused" : "",
-                           off_axis_words(op));
+                           op->batch_dims ? "; has batch_dims" : "", op->fused_batch ? ", fused" : "", off_axis_words(op));
   }
   (void)snprintf(text + at, sizeof text - at,
                  "\nThe default is onnx-13. Every operator version accepts every element type;\n"
@@ -95,6 +94,5 @@ bool gather_cli_section_is_for(const gather_cli_section *section, const gather_c
 
 bool gather_cli_option_is_for(const gather_cli_option *option, const gather_cli_command *command) {
   if (command) return option->commands >> command->id & 1;
-  return (option->commands >> GATHER_CLI_COMMAND_OPS & 1) !=
-         0; /* options of the smallest command: every command has them */
+  return (option->commands >> GATHER_CLI_COMMAND_OPS & 1) != 0; /* options of the smallest command: every command has them */
 }

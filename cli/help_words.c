@@ -367,6 +367,4 @@ static const gather_cli_section SECTIONS[] = {
      "  fish  gather completion fish | source        in ~/.config/fish/config.fish\n"},
 };
 
-const gather_cli_section *gather_cli_section_written(size_t i) {
-  return i < sizeof SECTIONS / sizeof *SECTIONS ? &SECTIONS[i] : NULL;
-}
+const gather_cli_section *gather_cli_section_written(size_t i) { return i < sizeof SECTIONS / sizeof *SECTIONS ? &SECTIONS[i] : NULL; }

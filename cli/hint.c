@@ -46,8 +46,7 @@ static void unsupported_hint(const gather_cli_args *args, const gather_error *er
     snprintf(text, bytes, "gather --help lists the commands");
   else if (!error->file[0] || error->file_offset >= 0 || gather_remote_is_url(error->file))
     text[0] = 0; /* what to do about a URL is in the message */
-  else if (strstr(error->message, "it is a") ||
-           (!strstr(error->message, "unknown format") && strstr(error->message, "; ")))
+  else if (strstr(error->message, "it is a") || (!strstr(error->message, "unknown format") && strstr(error->message, "; ")))
     text[0] = 0; /* and so it is for a known one */
   else if (has_model(args) && gather_cli_hint_is_file(args->argument[0], error))
     snprintf(text, bytes, "MODEL is an ONNX model, or an OpenVINO IR file (.xml)%s",
@@ -110,8 +109,7 @@ void gather_cli_hint(const gather_cli_args *args, const gather_error *error, cha
       snprintf(text, bytes, "%s", index_hint(args, error));
       return;
     case GATHER_TYPE_UNSUPPORTED:
-      if (error->input && strcmp(error->input, "indices") == 0)
-        snprintf(text, bytes, "indices are integers: any type from int8 to uint64");
+      if (error->input && strcmp(error->input, "indices") == 0) snprintf(text, bytes, "indices are integers: any type from int8 to uint64");
       return;
     case GATHER_RANK_MISMATCH:
       if (args->command->id == GATHER_CLI_COMMAND_ELEMENTS)

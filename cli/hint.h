@@ -13,12 +13,12 @@ bool gather_cli_hint_is_file(const char *argument, const gather_error *error);
 /* An error about an output file that its folder explains; false for other errors. */
 bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes);
 
-/* What to do if the system refused a file for want of space, of descriptors and the like, by the number of its error; false for other errors. */
+/* What to do if the system refused a file for want of space, of descriptors and the like, by the number of its error; false for other
+ * errors. */
 bool gather_cli_hint_system(const gather_error *error, const char *file, char *text, size_t bytes);
 
 /* A file that does not exist: suggests what was probably meant. model: the line names a model. */
-void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
-                             size_t bytes);
+void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text, size_t bytes);
 
 /* An option that the command does not have: sets the hint for what does the same. */
 void gather_cli_hint_option(const gather_cli_args *args, gather_cli_option_id id, const gather_error *error);

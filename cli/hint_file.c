@@ -59,8 +59,7 @@ bool gather_cli_hint_system(const gather_error *error, const char *file, char *t
       snprintf(text, bytes, "the whole system has too many open files (fs.file-max): end programs that hold them");
       return true;
     case EFBIG:
-      snprintf(text, bytes, "the file system of %.100s, or ulimit -f, allows no file of this size; write elsewhere",
-               folder);
+      snprintf(text, bytes, "the file system of %.100s, or ulimit -f, allows no file of this size; write elsewhere", folder);
       return true;
     case ELOOP:
       snprintf(text, bytes, "links lead in a circle, or there are too many; name the file that is meant");
@@ -76,8 +75,7 @@ bool gather_cli_hint_system(const gather_error *error, const char *file, char *t
 /* A file that a path uses as a folder: FILE/NAME. */
 static bool through_file(const char *path, char *file, size_t bytes, const char **rest) {
   struct stat about;
-  for (const char *slash = strpbrk(path, GATHER_CLI_SEPARATORS); slash;
-       slash = strpbrk(slash + 1, GATHER_CLI_SEPARATORS)) {
+  for (const char *slash = strpbrk(path, GATHER_CLI_SEPARATORS); slash; slash = strpbrk(slash + 1, GATHER_CLI_SEPARATORS)) {
     size_t len = (size_t)(slash - path);
     if (len == 0 || len >= bytes) continue;
     memcpy(file, path, len);
@@ -164,8 +162,7 @@ static void nearest_file(const char *path, char *text, size_t bytes) {
     if (entry->d_name[0] != '.' && (all.at[all.count] = strdup(entry->d_name)) != NULL) all.count++;
   const char *nearest = gather_cli_nearest(base, all.count, name_at, &all);
   int stem = (int)strcspn(base, "."), most = stem < 3 ? 0 : 1 + stem / 4;
-  if (nearest && gather_cli_distance(base, nearest) <= most)
-    snprintf(text, bytes, "%.*s%s", (int)(base - path), path, nearest);
+  if (nearest && gather_cli_distance(base, nearest) <= most) snprintf(text, bytes, "%.*s%s", (int)(base - path), path, nearest);
   for (int i = 0; i < all.count; i++) free(all.at[i]);
   (void)closedir(directory);
 }
@@ -173,8 +170,7 @@ static void nearest_file(const char *path, char *text, size_t bytes) {
 /* Numbers that are not a literal: 1,2 or (1, 2) or 1.5. */
 static const char *numbers_hint(const char *argument) {
   if (argument[strspn(argument, "0123456789+-.,;:()[]{} eE")] != 0 || !strpbrk(argument, "0123456789")) return NULL;
-  return strpbrk(argument, ",;: ") ? "write several indices as a list: '[0, 2]'"
-                                   : "indices are integers: 3, or '[0, 2]'";
+  return strpbrk(argument, ",;: ") ? "write several indices as a list: '[0, 2]'" : "indices are integers: 3, or '[0, 2]'";
 }
 
 /* Whether a file is in the folder of --test-data, or that folder. */
@@ -196,24 +192,21 @@ static bool is_on_line(const gather_cli_args *args, const char *file) {
 static void beside_hint(const char *file, char *text, size_t bytes) {
   size_t len = strlen(file);
   if (len > 4 && strcmp(file + len - 4, ".bin") == 0)
-    snprintf(text, bytes, "the weights are in a file beside the model (.bin beside .xml): copy %.100s into its folder",
-             file);
+    snprintf(text, bytes, "the weights are in a file beside the model (.bin beside .xml): copy %.100s into its folder", file);
   else
     snprintf(text, bytes, "that file contains the data of the one that names it: copy %.100s beside it", file);
 }
 
-static void forms_hint(const gather_cli_args *args, const gather_error *error, bool model, bool is_model, char *text,
-                       size_t bytes) {
+static void forms_hint(const gather_cli_args *args, const gather_error *error, bool model, bool is_model, char *text, size_t bytes) {
   const bool folder = is_test_data(args, error->file), explains = args->command->id == GATHER_CLI_COMMAND_EXPLAIN;
   bool indices = error->input && strcmp(error->input, "indices") == 0;
   snprintf(text, bytes, "%s",
-           is_model ? "MODEL is an ONNX model, or an OpenVINO IR file (.xml beside its .bin)"
-           : folder ? "--test-data takes a folder with input_N.pb and output_N.pb, or with folders test_data_set_*"
-           : model  ? "--input takes NAME=FILE, NAME=FILE:TENSOR, or a literal such as NAME='[0, 2]'"
-           : indices && explains
-               ? "INDICES is a file, FILE:NAME, or a literal such as '[0, 2]'; a node of a model is --node NAME"
-           : indices ? "INDICES is a file, FILE:NAME, - (standard input), or a literal such as '[0, 2]'"
-                     : "name a tensor as FILE, FILE:NAME, or - (standard input)");
+           is_model              ? "MODEL is an ONNX model, or an OpenVINO IR file (.xml beside its .bin)"
+           : folder              ? "--test-data takes a folder with input_N.pb and output_N.pb, or with folders test_data_set_*"
+           : model               ? "--input takes NAME=FILE, NAME=FILE:TENSOR, or a literal such as NAME='[0, 2]'"
+           : indices && explains ? "INDICES is a file, FILE:NAME, or a literal such as '[0, 2]'; a node of a model is --node NAME"
+           : indices             ? "INDICES is a file, FILE:NAME, - (standard input), or a literal such as '[0, 2]'"
+                                 : "name a tensor as FILE, FILE:NAME, or - (standard input)");
 }
 
 /* Nothing is known about other files of its server, but a folder may have been meant. */
@@ -223,8 +216,7 @@ static void url_hint(const gather_cli_args *args, const char *url, char *text, s
     snprintf(text, bytes, "a folder has a slash at its end: gather info %.200s/ lists it", url);
 }
 
-void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
-                             size_t bytes) {
+void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text, size_t bytes) {
   char near[PATH_BYTES];
   const char *rest, *numbers = NULL;
   struct stat about;
@@ -237,8 +229,7 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
     url_hint(args, error->file, text, bytes);
     return;
   }
-  if (strstr(error->message, "URLs that are read") || strstr(error->message, "it is a link") ||
-      strstr(error->message, "git-annex"))
+  if (strstr(error->message, "URLs that are read") || strstr(error->message, "it is a link") || strstr(error->message, "git-annex"))
     return; /* the message says what to do */
   if (error->input && strcmp(error->input, "indices") == 0) numbers = numbers_hint(error->file);
   if (!numbers && !is_on_line(args, error->file)) {

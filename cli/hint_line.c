@@ -25,8 +25,7 @@ void gather_cli_hint_extra(const gather_cli_args *args, const char *text, const 
   else if (strchr(text, '=') && takes(args, GATHER_CLI_INPUT))
     (void)gather_cli_hint_set(error, "give the model a value with --input %.100s", text);
   else if (strchr(text, '.') && takes(args, GATHER_CLI_OUTPUT) && !args->value[GATHER_CLI_OUTPUT])
-    (void)gather_cli_hint_set(error, "name the output with -o %.100s",
-                              args->command->id == GATHER_CLI_COMMAND_RUN ? "NAME=FILE" : text);
+    (void)gather_cli_hint_set(error, "name the output with -o %.100s", args->command->id == GATHER_CLI_COMMAND_RUN ? "NAME=FILE" : text);
 }
 
 void gather_cli_hint_option(const gather_cli_args *args, gather_cli_option_id id, const gather_error *error) {
@@ -34,9 +33,8 @@ void gather_cli_hint_option(const gather_cli_args *args, gather_cli_option_id id
   const gather_cli_command_id of = args->command->id;
   const bool many = of == GATHER_CLI_COMMAND_TREE || of == GATHER_CLI_COMMAND_RUN || of == GATHER_CLI_COMMAND_CHECK;
   if (many && (id == GATHER_CLI_TENSOR || id == GATHER_CLI_I_TENSOR))
-    (void)gather_cli_hint_set(
-        error,
-        "a tensor is named %sFILE:NAME; FILE ends at the first colon behind a file that exists, and "
-        "of a URL behind its extension",
-        of == GATHER_CLI_COMMAND_TREE ? "" : "--input INPUT=");
+    (void)gather_cli_hint_set(error,
+                              "a tensor is named %sFILE:NAME; FILE ends at the first colon behind a file that exists, and "
+                              "of a URL behind its extension",
+                              of == GATHER_CLI_COMMAND_TREE ? "" : "--input INPUT=");
 }

@@ -29,8 +29,7 @@ static bool is_dense(const gather_tensor *tensor, int64_t item_bytes) {
 }
 
 /* Index types are never packed. */
-gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t most, gather_cli_index_parts *parts,
-                                           gather_error *error) {
+gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t most, gather_cli_index_parts *parts, gather_error *error) {
   *parts = (gather_cli_index_parts){.tensor = *tensor, .item_bytes = gather_type_get(tensor->type)->bits / 8};
   parts->dense = is_dense(tensor, parts->item_bytes);
   if (parts->dense || most == 0) return GATHER_OK;
@@ -103,9 +102,8 @@ static void parallel_for(void *context, int64_t count, void (*task)(void *argume
     for (int64_t i = 0; i < count; i++) run_and_drop(dropping, i);
 }
 
-void gather_cli_dropping_start(gather_cli_dropping *dropping, const gather_executor *inner, const void *memory,
-                               int64_t bytes, int64_t step_bytes) {
-  *dropping =
-      (gather_cli_dropping){.inner = inner, .memory = memory, .bytes = bytes, .step_bytes = step_bytes, .tasks = 1};
+void gather_cli_dropping_start(gather_cli_dropping *dropping, const gather_executor *inner, const void *memory, int64_t bytes,
+                               int64_t step_bytes) {
+  *dropping = (gather_cli_dropping){.inner = inner, .memory = memory, .bytes = bytes, .step_bytes = step_bytes, .tasks = 1};
   dropping->executor = (gather_executor){dropping, parallel_for, MANY_THREADS};
 }

@@ -16,8 +16,8 @@ typedef struct gather_cli_index_parts {
 } gather_cli_index_parts;
 
 /* most: the maximum number of indices in a part. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t most,
-                                                          gather_cli_index_parts *parts, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t most, gather_cli_index_parts *parts,
+                                                          gather_error *error);
 /* Indices number first to first + *len - 1 as a 1-D tensor, whose shape is *len. */
 gather_tensor gather_cli_index_part(const gather_cli_index_parts *parts, int64_t first, const int64_t *len);
 void gather_cli_index_parts_end(gather_cli_index_parts *parts);
@@ -38,7 +38,7 @@ typedef struct gather_cli_dropping {
 } gather_cli_dropping;
 
 /* step_bytes: how much may be resident. */
-void gather_cli_dropping_start(gather_cli_dropping *dropping, const gather_executor *inner, const void *memory,
-                               int64_t bytes, int64_t step_bytes);
+void gather_cli_dropping_start(gather_cli_dropping *dropping, const gather_executor *inner, const void *memory, int64_t bytes,
+                               int64_t step_bytes);
 
 #endif

@@ -19,12 +19,10 @@ struct gather_cli_codec {
 };
 
 static bool is_wanted(const gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor *only) {
-  return (!only || tensor == only) && (!tensor->unreadable || gather_file_is_remote(tensor)) &&
-         gather_file_is_quantised(file, tensor);
+  return (!only || tensor == only) && (!tensor->unreadable || gather_file_is_remote(tensor)) && gather_file_is_quantised(file, tensor);
 }
 
-static gather_status look_at(const gather_file *file, const gather_file_tensor *tensor, gather_cli_codec *codec,
-                             gather_error *error) {
+static gather_status look_at(const gather_file *file, const gather_file_tensor *tensor, gather_cli_codec *codec, gather_error *error) {
   const gather_status status = gather_file_codec_find(file, tensor, NULL, &codec->found, error);
   codec->tensor = tensor;
   codec->decoded = status == GATHER_OK;
@@ -32,8 +30,8 @@ static gather_status look_at(const gather_file *file, const gather_file_tensor *
   return status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
-gather_status gather_cli_codecs_find(const gather_file *file, const gather_file_tensor *only, int64_t most,
-                                     gather_cli_codecs *codecs, gather_error *error) {
+gather_status gather_cli_codecs_find(const gather_file *file, const gather_file_tensor *only, int64_t most, gather_cli_codecs *codecs,
+                                     gather_error *error) {
   int64_t count = 0;
   for (int64_t i = 0; i < most; i++) count += is_wanted(file, gather_file_at(file, i), only);
   if (count == 0) return GATHER_OK;
@@ -78,9 +76,8 @@ void gather_cli_codecs_text(const gather_cli_codecs *codecs, const gather_file_t
   char shape[512];
   if (!codec) return;
   if (codec->decoded) {
-    printf("  decodes to %s: %s, codec %s\n",
-           gather_cli_shape_text(shape, sizeof shape, codec->found.rank, codec->found.shape), codec->found.layout,
-           codec->found.codec);
+    printf("  decodes to %s: %s, codec %s\n", gather_cli_shape_text(shape, sizeof shape, codec->found.rank, codec->found.shape),
+           codec->found.layout, codec->found.codec);
     return;
   }
   fputs("  cannot be decoded: ", stdout);

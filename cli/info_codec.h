@@ -18,8 +18,8 @@ typedef struct gather_cli_codecs {
 } gather_cli_codecs;
 
 /* Finds those among the first `most` tensors, or the tensor `only`, unless that is NULL. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_codecs_find(const gather_file *file, const gather_file_tensor *only,
-                                                    int64_t most, gather_cli_codecs *codecs, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_codecs_find(const gather_file *file, const gather_file_tensor *only, int64_t most,
+                                                    gather_cli_codecs *codecs, gather_error *error);
 void gather_cli_codecs_clear(gather_cli_codecs *codecs);
 /* What --as of take makes of a tensor, or why it does not; nothing if it is not quantised. */
 void gather_cli_codecs_json(const gather_cli_codecs *codecs, const gather_file_tensor *tensor, gather_cli_json *json);

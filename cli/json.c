@@ -99,21 +99,13 @@ void gather_cli_json_string(gather_cli_json *json, const char *key, const char *
     fputs("null", to);
 }
 
-void gather_cli_json_int(gather_cli_json *json, const char *key, int64_t number) {
-  fprintf(lead(json, key), "%" PRId64, number);
-}
+void gather_cli_json_int(gather_cli_json *json, const char *key, int64_t number) { fprintf(lead(json, key), "%" PRId64, number); }
 
-void gather_cli_json_uint(gather_cli_json *json, const char *key, uint64_t number) {
-  fprintf(lead(json, key), "%" PRIu64, number);
-}
+void gather_cli_json_uint(gather_cli_json *json, const char *key, uint64_t number) { fprintf(lead(json, key), "%" PRIu64, number); }
 
-void gather_cli_json_double(gather_cli_json *json, const char *key, double number) {
-  fprintf(lead(json, key), "%.6g", number);
-}
+void gather_cli_json_double(gather_cli_json *json, const char *key, double number) { fprintf(lead(json, key), "%.6g", number); }
 
-void gather_cli_json_bool(gather_cli_json *json, const char *key, bool value) {
-  fputs(value ? "true" : "false", lead(json, key));
-}
+void gather_cli_json_bool(gather_cli_json *json, const char *key, bool value) { fputs(value ? "true" : "false", lead(json, key)); }
 
 void gather_cli_json_ints(gather_cli_json *json, const char *key, int32_t count, const int64_t *numbers) {
   gather_cli_json_array(json, key);

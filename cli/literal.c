@@ -39,15 +39,13 @@ static gather_status push(gather_cli_numbers *numbers, int64_t number, gather_er
 gather_status gather_cli_numbers_make(int64_t len, gather_cli_numbers *numbers, gather_error *error) {
   memset(numbers, 0, sizeof *numbers);
   if ((uint64_t)len < PTRDIFF_MAX / sizeof *numbers->at) numbers->at = calloc((size_t)len + 1, sizeof *numbers->at);
-  if (!numbers->at)
-    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for %lld numbers", (long long)len);
+  if (!numbers->at) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for %lld numbers", (long long)len);
   numbers->len = numbers->room = numbers->shape[0] = len;
   numbers->rank = 1;
   return GATHER_OK;
 }
 
-gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
-                                      gather_error *error) {
+gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_numbers_make(len, numbers, error));
   if (len > 0) memcpy(numbers->at, from, (size_t)len * sizeof *from);
   return GATHER_OK;
@@ -67,8 +65,7 @@ static gather_status broken(const reading *r, const char *why) {
 }
 
 static gather_status leaf_at(reading *r, int32_t depth) {
-  if (r->numbers->rank >= 0 && r->numbers->rank != depth)
-    return broken(r, "is ragged: its lists have different depths");
+  if (r->numbers->rank >= 0 && r->numbers->rank != depth) return broken(r, "is ragged: its lists have different depths");
   r->numbers->rank = depth;
   return GATHER_OK;
 }
@@ -94,8 +91,7 @@ static gather_status read_number(reading *r, int32_t depth) {
   bool whole = gather_cli_whole(r->p, &end, &number, &too_big);
   size_t rest = strcspn(end, ",[] \t\r\n");
   if (rest > 0) return not_whole(r, (size_t)(end - r->p) + rest);
-  if (!whole)
-    return broken(r, too_big ? "contains a number that does not fit in int64" : "is malformed: an integer is missing");
+  if (!whole) return broken(r, too_big ? "contains a number that does not fit in int64" : "is malformed: an integer is missing");
   GATHER_CLI_TRY(leaf_at(r, depth));
   r->p = end;
   return push(r->numbers, number, r->error);
@@ -109,8 +105,8 @@ static gather_status read_typed(reading *r, int32_t depth) {
   snprintf(word, sizeof word, "%.*s", bytes < sizeof word ? (int)bytes : 0, r->p);
   if (!*word || !gather_cli_exact(r->type, word, &element)) {
     char why[160];
-    snprintf(why, sizeof why, "contains '%.*s', which %s cannot represent exactly%s", bytes < 40 ? (int)bytes : 40,
-             r->p, gather_type_get(r->type)->name, r->type == GATHER_TYPE_BOOL ? ": a bool is true or false" : "");
+    snprintf(why, sizeof why, "contains '%.*s', which %s cannot represent exactly%s", bytes < 40 ? (int)bytes : 40, r->p,
+             gather_type_get(r->type)->name, r->type == GATHER_TYPE_BOOL ? ": a bool is true or false" : "");
     return broken(r, why);
   }
   GATHER_CLI_TRY(leaf_at(r, depth));
@@ -147,8 +143,7 @@ static gather_status read_value(reading *r, int32_t depth) {
   return GATHER_OK;
 }
 
-static gather_status read_literal(const char *text, gather_type type, gather_cli_numbers *numbers,
-                                  gather_error *error) {
+static gather_status read_literal(const char *text, gather_type type, gather_cli_numbers *numbers, gather_error *error) {
   reading r = {text, text, type, numbers, error};
   memset(numbers, 0, sizeof *numbers);
   numbers->rank = -1;
@@ -162,11 +157,9 @@ gather_status gather_cli_literal(const char *text, gather_cli_numbers *numbers, 
   return read_literal(text, GATHER_TYPE_INT64, numbers, error);
 }
 
-gather_status gather_cli_literal_typed(const char *text, gather_type type, gather_cli_numbers *numbers,
-                                       gather_error *error) {
+gather_status gather_cli_literal_typed(const char *text, gather_type type, gather_cli_numbers *numbers, gather_error *error) {
   if (!gather_cli_literal_has(type))
-    return gather_cli_fail(error, GATHER_UNSUPPORTED, "a literal cannot be %s: give a file",
-                           gather_type_get(type)->name);
+    return gather_cli_fail(error, GATHER_UNSUPPORTED, "a literal cannot be %s: give a file", gather_type_get(type)->name);
   GATHER_CLI_TRY(read_literal(text, type, numbers, error));
   size_t bytes = (size_t)gather_type_get(type)->bits / 8;
   for (int64_t i = 0; i < numbers->len; i++) memmove((char *)numbers->at + (size_t)i * bytes, &numbers->at[i], bytes);

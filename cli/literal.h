@@ -26,12 +26,10 @@ GATHER_CHECKED gather_status gather_cli_literal(const char *text, gather_cli_num
 
 /* The same with elements of another type, dense at numbers->at: bool, integers and floats of whole
  * bytes. A number that the type cannot represent exactly is GATHER_USAGE too; another type is GATHER_UNSUPPORTED. */
-GATHER_CHECKED gather_status gather_cli_literal_typed(const char *text, gather_type type, gather_cli_numbers *numbers,
-                                                      gather_error *error);
+GATHER_CHECKED gather_status gather_cli_literal_typed(const char *text, gather_type type, gather_cli_numbers *numbers, gather_error *error);
 
 /* Converts int64 numbers to such a type, in place. Returns GATHER_USAGE if one does not fit. */
-GATHER_CHECKED gather_status gather_cli_numbers_retype(gather_cli_numbers *numbers, gather_type type,
-                                                       gather_error *error);
+GATHER_CHECKED gather_status gather_cli_numbers_retype(gather_cli_numbers *numbers, gather_type type, gather_error *error);
 
 /* Whether a literal may have that type. */
 bool gather_cli_literal_has(gather_type type);
@@ -41,8 +39,7 @@ bool gather_cli_literal_has(gather_type type);
 bool gather_cli_exact(gather_type type, const char *word, void *element);
 
 /* Copies `len` numbers, 1-D. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers, gather_error *error);
 
 /* `len` zeros, 1-D, to be filled in. */
 GATHER_CHECKED gather_status gather_cli_numbers_make(int64_t len, gather_cli_numbers *numbers, gather_error *error);
@@ -62,8 +59,8 @@ GATHER_CHECKED gather_status gather_cli_slice_read(const char *text, gather_cli_
 /* How many indices it selects on an axis of that length, and the first one. */
 int64_t gather_cli_slice_len(const gather_cli_slice *slice, int64_t len, int64_t *first);
 /* These indices, 1-D. */
-GATHER_CHECKED gather_status gather_cli_slice_numbers(const gather_cli_slice *slice, int64_t len,
-                                                      gather_cli_numbers *numbers, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_slice_numbers(const gather_cli_slice *slice, int64_t len, gather_cli_numbers *numbers,
+                                                      gather_error *error);
 
 void gather_cli_numbers_clear(gather_cli_numbers *numbers);
 

@@ -61,8 +61,7 @@ int64_t gather_cli_slice_len(const gather_cli_slice *slice, int64_t len, int64_t
   return distance > 0 ? (distance - 1) / step + 1 : 0;
 }
 
-gather_status gather_cli_slice_numbers(const gather_cli_slice *slice, int64_t len, gather_cli_numbers *numbers,
-                                       gather_error *error) {
+gather_status gather_cli_slice_numbers(const gather_cli_slice *slice, int64_t len, gather_cli_numbers *numbers, gather_error *error) {
   int64_t first, count = gather_cli_slice_len(slice, len, &first);
   GATHER_CLI_TRY(gather_cli_numbers_make(count, numbers, error));
   /* The last step may lead beyond 64 bits. */

@@ -71,8 +71,7 @@ static void head(FILE *to, const gather_cli_command *command) {
   fputs(".TH GATHER", to);
   if (command) fputs("\\-", to);
   for (; *name; name++) fputc(*name - 'a' + 'A', to);
-  fprintf(to, " 1 \"\" \"gather %s\" \"gather\"\n.SH NAME\ngather%s%s \\- ", gather_version(), dash,
-          command ? command->name : "");
+  fprintf(to, " 1 \"\" \"gather %s\" \"gather\"\n.SH NAME\ngather%s%s \\- ", gather_version(), dash, command ? command->name : "");
   put_all(to, command ? command->help : "gather rows or elements of tensors by index");
   fputs("\n.SH SYNOPSIS\n.B gather ", to);
   if (command) {

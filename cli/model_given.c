@@ -66,8 +66,7 @@ static gather_status read_line(const gather_cli_args *args, gather_cli_model *mo
   for (int i = 0; i < inputs; i++) {
     size_t bytes;
     const char *value;
-    GATHER_CLI_TRY(
-        gather_cli_pair(gather_cli_value_at(args, GATHER_CLI_INPUT, i), GATHER_CLI_INPUT, &bytes, &value, error));
+    GATHER_CLI_TRY(gather_cli_pair(gather_cli_value_at(args, GATHER_CLI_INPUT, i), GATHER_CLI_INPUT, &bytes, &value, error));
   }
   return GATHER_OK;
 }
@@ -80,9 +79,7 @@ gather_status gather_cli_model_open(const gather_cli_args *args, gather_cli_mode
   const char *name, *node = args->command->id == GATHER_CLI_COMMAND_CHECK ? NULL : args->value[GATHER_CLI_NODE];
   GATHER_CLI_TRY(read_line(args, model, error));
   GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &NOT_RAW, false, NULL, &model->file, &name, error));
-  if (*name)
-    return gather_cli_fail(error, GATHER_USAGE, "%s takes a whole model, not its tensor '%s'", args->command->name,
-                           name);
+  if (*name) return gather_cli_fail(error, GATHER_USAGE, "%s takes a whole model, not its tensor '%s'", args->command->name, name);
   GATHER_CLI_TRY(gather_model_from_file(model->file.file, &model->model, error));
   for (int i = 0; gather_cli_value_at(args, GATHER_CLI_INPUT, i); i++)
     GATHER_CLI_TRY(read_input(model, gather_cli_value_at(args, GATHER_CLI_INPUT, i), node, error));

@@ -20,8 +20,8 @@ typedef struct gather_cli_model {
 
 /* Reads the line, opens the model and the inputs: in this order, so that mistakes on the line come first. options: the given values,
  * for the library. */
-GATHER_CHECKED gather_status gather_cli_model_open(const gather_cli_args *args, gather_cli_model *model,
-                                                   gather_check_options *options, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_model_open(const gather_cli_args *args, gather_cli_model *model, gather_check_options *options,
+                                                   gather_error *error);
 void gather_cli_model_close(gather_cli_model *model);
 
 #endif

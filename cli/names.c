@@ -24,13 +24,10 @@ static const char *command_name(const void *context, int i) {
 
 /* Our name for another program's option; or NULL. */
 static const char *other_name(const char *name) {
-  static const char *const OTHERS[][2] = {{"mode", "on-bad"},       {"fill", "on-bad"},
-                                          {"fill-value", "on-bad"}, {"dtype", "type"},
-                                          {"decode", "as"},         {"decode-as", "as"},
-                                          {"dequantize", "as"},     {"dequantise", "as"},
-                                          {"cast", "as"},           {"indices-dtype", "indices-type"},
-                                          {"overwrite", "force"},   {"colour", "color"},
-                                          {"o", "output"}};
+  static const char *const OTHERS[][2] = {
+      {"mode", "on-bad"},     {"fill", "on-bad"},   {"fill-value", "on-bad"}, {"dtype", "type"}, {"decode", "as"},
+      {"decode-as", "as"},    {"dequantize", "as"}, {"dequantise", "as"},     {"cast", "as"},    {"indices-dtype", "indices-type"},
+      {"overwrite", "force"}, {"colour", "color"},  {"o", "output"}};
   for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
     if (strcmp(OTHERS[i][0], name) == 0) return OTHERS[i][1];
   return NULL;
@@ -49,8 +46,7 @@ gather_status gather_cli_no_command(const char *name, bool topics, gather_error 
   const int names = GATHER_CLI_COMMAND_COUNT + (topics ? GATHER_CLI_TOPICS : 0);
   const char *nearest = gather_cli_nearest(name, names, command_name, NULL);
   const char *option = gather_cli_nearest(name, GATHER_CLI_OPTION_COUNT, option_name, NULL);
-  if (nearest)
-    return gather_cli_fail(error, GATHER_USAGE, "no such command '%.200s'; did you mean '%s'?", name, nearest);
+  if (nearest) return gather_cli_fail(error, GATHER_USAGE, "no such command '%.200s'; did you mean '%s'?", name, nearest);
   if (option && strcmp(option, name) == 0)
     return gather_cli_fail(error, GATHER_USAGE, "no such command '%s'; did you mean --%s?", name, option);
   (void)gather_cli_fail(error, GATHER_USAGE, "no such command '%.200s'", name);

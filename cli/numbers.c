@@ -37,20 +37,17 @@ bool gather_cli_whole(const char *text, const char **end, int64_t *number, bool 
   return true;
 }
 
-gather_status gather_cli_number(const gather_cli_args *args, gather_cli_option_id id, int64_t least, int64_t most,
-                                int64_t otherwise, int64_t *number, gather_error *error) {
+gather_status gather_cli_number(const gather_cli_args *args, gather_cli_option_id id, int64_t least, int64_t most, int64_t otherwise,
+                                int64_t *number, gather_error *error) {
   const char *text = args->value[id], *name = gather_cli_option_at(id)->name, *end;
   bool too_big;
   *number = otherwise;
   if (!text) return GATHER_OK;
-  if (!gather_cli_is_whole(text))
-    return gather_cli_fail(error, GATHER_USAGE, "--%s takes an integer, not '%s'", name, text);
+  if (!gather_cli_is_whole(text)) return gather_cli_fail(error, GATHER_USAGE, "--%s takes an integer, not '%s'", name, text);
   if (!gather_cli_whole(text, &end, number, &too_big))
     return gather_cli_fail(error, GATHER_USAGE, "--%s %s does not fit in 64 bits", name, text);
-  if (*number < least)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s %s is less than %lld", name, text, (long long)least);
-  if (*number > most)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s %s is more than %lld", name, text, (long long)most);
+  if (*number < least) return gather_cli_fail(error, GATHER_USAGE, "--%s %s is less than %lld", name, text, (long long)least);
+  if (*number > most) return gather_cli_fail(error, GATHER_USAGE, "--%s %s is more than %lld", name, text, (long long)most);
   return GATHER_OK;
 }
 
@@ -82,8 +79,7 @@ int gather_cli_distance(const char *a, const char *b) {
   return rows[(i + 2) % 3][len];
 }
 
-const char *gather_cli_nearest(const char *name, int count, const char *(*names)(const void *context, int i),
-                               const void *context) {
+const char *gather_cli_nearest(const char *name, int count, const char *(*names)(const void *context, int i), const void *context) {
   size_t len = strlen(name);
   if (len == 0 || len > NAME_BYTES) return NULL;
   const char *nearest = NULL;

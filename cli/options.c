@@ -57,8 +57,7 @@ const char *gather_cli_value_at(const gather_cli_args *args, gather_cli_option_i
   return NULL;
 }
 
-gather_status gather_cli_pair(const char *text, gather_cli_option_id id, size_t *name_bytes, const char **value,
-                              gather_error *error) {
+gather_status gather_cli_pair(const char *text, gather_cli_option_id id, size_t *name_bytes, const char **value, gather_error *error) {
   const char *equals = gather_remote_is_url(text) ? NULL : strchr(text, '='); /* that of a query is none */
   if (!equals || equals == text)
     return gather_cli_fail(error, GATHER_USAGE, "--%s takes %s, not '%s'", OPTIONS[id].name, OPTIONS[id].value, text);

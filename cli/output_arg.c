@@ -34,8 +34,7 @@ static gather_status fail_extension(const char *argument, const char *option, ga
     if (has_word(gather_format_at(i)->abilities, "write"))
       (void)snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", gather_format_at(i)->extensions);
   }
-  return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the extension selects the format; supported are %s", option,
-                         argument, known);
+  return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the extension selects the format; supported are %s", option, argument, known);
 }
 
 gather_status gather_cli_out_read(const char *argument, const char *option, gather_cli_out *out, gather_error *error) {
@@ -48,8 +47,7 @@ gather_status gather_cli_out_read(const char *argument, const char *option, gath
   memcpy(out->path, argument, len);
   out->name = named ? named + sizeof NAMED - 1 : NULL;
   if (out->name && !*out->name)
-    return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the tensor's name is missing after the colon", option,
-                           argument);
+    return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the tensor's name is missing after the colon", option, argument);
   const char *slash = gather_cli_slash(out->path), *dot = strrchr(slash ? slash : out->path, '.');
   const gather_format_info *format;
   for (size_t i = 0; dot && !out->format && (format = gather_format_at(i)) != NULL; i++)

@@ -17,8 +17,7 @@ typedef struct gather_cli_out {
 
 /* Reads an argument of the option `option` ("-o"). Returns GATHER_USAGE for an extension without a format that can be written, and for
  * an empty NAME; GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_out_read(const char *argument, const char *option, gather_cli_out *out,
-                                                 gather_error *error);
+GATHER_CHECKED gather_status gather_cli_out_read(const char *argument, const char *option, gather_cli_out *out, gather_error *error);
 void gather_cli_out_clear(gather_cli_out *out);
 
 /* Whether two outputs are one file: one that exists, or the same name in the same folder. */

@@ -40,8 +40,7 @@ static void run_counted(void *argument, int64_t i) {
   progress->task(progress->argument, i);
   int64_t done = atomic_fetch_add(&progress->done, 1) + 1, due = atomic_load(&progress->next_tick), now;
   if (!progress->shown || (now = now_ms()) < due) return;
-  if (atomic_compare_exchange_strong(&progress->next_tick, &due, now + EVERY_MS))
-    print(progress, done, atomic_load(&progress->total));
+  if (atomic_compare_exchange_strong(&progress->next_tick, &due, now + EVERY_MS)) print(progress, done, atomic_load(&progress->total));
 }
 
 /* Plans run one loop at a time. */
@@ -59,8 +58,7 @@ static void parallel_for(void *context, int64_t count, void (*task)(void *argume
   for (int64_t i = 0; i < count; i++) run_counted(progress, i);
 }
 
-void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, double begin,
-                               bool enabled) {
+void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, double begin, bool enabled) {
   progress->inner = inner;
   progress->bytes = bytes;
   progress->shown = enabled && gather_cli_terminal_live();

@@ -23,8 +23,7 @@ typedef struct gather_cli_progress {
 } gather_cli_progress;
 
 /* inner: NULL = the calling thread; begin: when the work began, as gather_cli_now; enabled: whether to print. */
-void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, double begin,
-                               bool enabled);
+void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, double begin, bool enabled);
 /* Clears the line. */
 void gather_cli_progress_end(gather_cli_progress *progress);
 

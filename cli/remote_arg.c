@@ -17,9 +17,8 @@
 static gather_remote_options of_line = GATHER_REMOTE_OPTIONS_INIT;
 static int64_t indices_bytes;
 
-static const gather_cli_option_id OURS[] = {GATHER_CLI_CONNECTIONS, GATHER_CLI_CACHE,   GATHER_CLI_CACHE_BYTES,
-                                            GATHER_CLI_GAP,         GATHER_CLI_TIMEOUT, GATHER_CLI_WHOLE,
-                                            GATHER_CLI_ANY_ADDRESS};
+static const gather_cli_option_id OURS[] = {GATHER_CLI_CONNECTIONS, GATHER_CLI_CACHE, GATHER_CLI_CACHE_BYTES, GATHER_CLI_GAP,
+                                            GATHER_CLI_TIMEOUT,     GATHER_CLI_WHOLE, GATHER_CLI_ANY_ADDRESS};
 
 const char *gather_cli_remote_asked(const gather_cli_args *args) {
   for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
@@ -58,8 +57,7 @@ int64_t gather_cli_remote_indices_bytes(void) { return indices_bytes; }
 
 gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error *error) {
   int64_t connections;
-  GATHER_CLI_TRY(
-      gather_cli_number(args, GATHER_CLI_CONNECTIONS, 1, GATHER_CLI_MOST_CONNECTIONS, 0, &connections, error));
+  GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_CONNECTIONS, 1, GATHER_CLI_MOST_CONNECTIONS, 0, &connections, error));
   of_line.connections = (int32_t)connections;
   of_line.cache_folder = args->value[GATHER_CLI_CACHE];
   if (!of_line.cache_folder && args->value[GATHER_CLI_CACHE_BYTES])
@@ -122,13 +120,12 @@ void gather_cli_remote_note(const gather_cli_args *args, const gather_remote_sta
 
 void gather_cli_remote_text(FILE *to, const gather_remote_statistics *s) {
   char read[32], useful[32], gap[32];
-  fprintf(to, "network: %" PRId64 " %s (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s",
-          s->requests, s->requests == 1 ? "request" : "requests", s->retries, s->retries == 1 ? "retry" : "retries",
-          s->hedges, s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
-          gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections,
-          s->connections == 1 ? "connection" : "connections");
+  fprintf(to, "network: %" PRId64 " %s (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s", s->requests,
+          s->requests == 1 ? "request" : "requests", s->retries, s->retries == 1 ? "retry" : "retries", s->hedges,
+          s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
+          gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections, s->connections == 1 ? "connection" : "connections");
   if (s->cache_hits > 0) fprintf(to, ", %" PRId64 " blocks from the cache", s->cache_hits);
   if (s->cache_why[0]) fprintf(to, "\nnetwork: nothing is kept on disk: %s", s->cache_why);
-  fprintf(to, "\nnetwork: requests take %.1f ms (p50), %.1f ms (p99); %" PRId32 " in flight, gap %s\n", s->p50 * 1e3,
-          s->p99 * 1e3, s->in_flight_peak, gather_cli_size_text(gap, sizeof gap, s->gap_bytes));
+  fprintf(to, "\nnetwork: requests take %.1f ms (p50), %.1f ms (p99); %" PRId32 " in flight, gap %s\n", s->p50 * 1e3, s->p99 * 1e3,
+          s->in_flight_peak, gather_cli_size_text(gap, sizeof gap, s->gap_bytes));
 }

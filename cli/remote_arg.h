@@ -16,11 +16,10 @@ struct gather_cli_json;
 GATHER_CHECKED gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error *error);
 /* How to open an argument of the line: NULL unless it is a URL. The options last as long as the program. Returns GATHER_USAGE,
  * GATHER_IO_ERROR (credentials cannot be read). */
-GATHER_CHECKED gather_status gather_cli_remote(const char *argument, const gather_remote_options **remote,
-                                               gather_error *error);
+GATHER_CHECKED gather_status gather_cli_remote(const char *argument, const gather_remote_options **remote, gather_error *error);
 /* The same for several, which are opened together. */
-GATHER_CHECKED gather_status gather_cli_remote_all(const char *const *arguments, int32_t count,
-                                                   const gather_remote_options **remote, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_remote_all(const char *const *arguments, int32_t count, const gather_remote_options **remote,
+                                                   gather_error *error);
 /* Most bytes of indices that are downloaded from a server without ranges. */
 int64_t gather_cli_remote_indices_bytes(void);
 /* One of the options of URLs that the line has, without its dashes; NULL. */

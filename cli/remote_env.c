@@ -63,8 +63,8 @@ static gather_status read_token(gather_cli_servers *servers, const char **token,
   return GATHER_OK;
 }
 
-static gather_status read_hub(const char *const *arguments, int32_t count, gather_remote_options *options,
-                              gather_cli_servers *servers, gather_error *error) {
+static gather_status read_hub(const char *const *arguments, int32_t count, gather_remote_options *options, gather_cli_servers *servers,
+                              gather_error *error) {
   static const char *const ENDPOINT[] = {"HF_ENDPOINT", NULL};
   options->hub = variable(ENDPOINT);
   bool ours = true;
@@ -77,22 +77,20 @@ static gather_status read_hub(const char *const *arguments, int32_t count, gathe
 
 static gather_status read_profile(gather_cli_aws *aws, bool keys, gather_error *error) {
   static const char *const PROFILE[] = {"AWS_PROFILE", NULL}, *const HOME[] = {"HOME", NULL};
-  static const char *const CREDENTIALS[] = {"AWS_SHARED_CREDENTIALS_FILE", NULL}, *const CONFIG[] = {"AWS_CONFIG_FILE",
-                                                                                                     NULL};
+  static const char *const CREDENTIALS[] = {"AWS_SHARED_CREDENTIALS_FILE", NULL}, *const CONFIG[] = {"AWS_CONFIG_FILE", NULL};
   char credentials[PATH_BYTES], config[PATH_BYTES];
   const char *profile = variable(PROFILE), *named = variable(CREDENTIALS), *settings = variable(CONFIG);
   (void)join(credentials, variable(HOME), ".aws/credentials");
   (void)join(config, variable(HOME), ".aws/config");
   GATHER_CLI_TRY(gather_cli_aws_read(named ? named : credentials, settings ? settings : config, profile, aws, error));
   if (profile && !aws->found)
-    return gather_cli_fail(error, GATHER_USAGE, "there is no profile '%.100s' (AWS_PROFILE) in %.100s or %.100s",
-                           profile, named ? named : credentials, settings ? settings : config);
+    return gather_cli_fail(error, GATHER_USAGE, "there is no profile '%.100s' (AWS_PROFILE) in %.100s or %.100s", profile,
+                           named ? named : credentials, settings ? settings : config);
   if (!aws->key_id && aws->other && !keys)
-    return gather_cli_fail(
-        error, GATHER_UNSUPPORTED,
-        "the profile '%.100s' gets its credentials by %s, which is not supported: run 'aws configure "
-        "export-credentials --format env' and set what it prints",
-        profile ? profile : "default", aws->other);
+    return gather_cli_fail(error, GATHER_UNSUPPORTED,
+                           "the profile '%.100s' gets its credentials by %s, which is not supported: run 'aws configure "
+                           "export-credentials --format env' and set what it prints",
+                           profile ? profile : "default", aws->other);
   return GATHER_OK;
 }
 

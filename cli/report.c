@@ -20,8 +20,7 @@ static void put_line(const char *colour, const char *kind, const char *text) {
   char line[64 + 6 * sizeof((gather_error *)0)->message];
   const size_t room = sizeof line - 1;
   bool coloured = gather_cli_terminal_colour(STDERR_FILENO);
-  size_t used =
-      (size_t)snprintf(line, room, "gather: %s%s:%s ", coloured ? colour : "", kind, coloured ? "\033[0m" : "");
+  size_t used = (size_t)snprintf(line, room, "gather: %s%s:%s ", coloured ? colour : "", kind, coloured ? "\033[0m" : "");
   used += gather_text_visible(text, line + used, room - used);
   if (used >= room) used = room - 1;
   line[used++] = '\n';
@@ -45,8 +44,7 @@ void gather_cli_json_error(gather_cli_json *json, const gather_error *error, con
   gather_cli_json_object(json, "error");
   gather_cli_json_string(json, "status", gather_status_name(error->status));
   gather_cli_json_int(json, "code", (int64_t)error->status);
-  (void)gather_text_visible(error->message, message,
-                            sizeof message); /* one line, even if a file name has line breaks */
+  (void)gather_text_visible(error->message, message, sizeof message); /* one line, even if a file name has line breaks */
   gather_cli_json_string(json, "message", message);
   if (*node) gather_cli_json_string(json, "node", node);
   if (error->op) gather_cli_json_string(json, "op", error->op);
@@ -70,9 +68,7 @@ static void json_answer(const gather_cli_args *args, const gather_error *error, 
   gather_cli_json_finish(&json);
 }
 
-int gather_cli_report(const gather_cli_args *args, const gather_error *error) {
-  return gather_cli_report_node(args, error, "");
-}
+int gather_cli_report(const gather_cli_args *args, const gather_error *error) { return gather_cli_report_node(args, error, ""); }
 
 int gather_cli_report_node(const gather_cli_args *args, const gather_error *error, const char *node) {
   char hint[256];

@@ -75,8 +75,8 @@ static void answer_json(const gather_cli_run *run, const gather_error *mismatch)
 static void text_values(const gather_tensor *tensor) {
   const gather_type_info *type = gather_type_get(tensor->type);
   int64_t len = gather_tensor_len(tensor);
-  bool shown = tensor->type == GATHER_TYPE_FLOAT32 || tensor->type == GATHER_TYPE_FLOAT64 ||
-               tensor->type == GATHER_TYPE_INT64 || tensor->type == GATHER_TYPE_INT32;
+  bool shown = tensor->type == GATHER_TYPE_FLOAT32 || tensor->type == GATHER_TYPE_FLOAT64 || tensor->type == GATHER_TYPE_INT64 ||
+               tensor->type == GATHER_TYPE_INT32;
   if (!shown || (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED)) return;
   for (int64_t i = 0; i < len && i < SHOWN; i++) {
     union {

@@ -49,16 +49,16 @@ static void compare_elements(const gather_tensor *is, const gather_tensor *wante
   if (compared->mismatches == 0) return;
   char position[100];
   gather_cli_shape_text(position, sizeof position, compared->rank, compared->position);
-  snprintf(compared->reason, sizeof compared->reason, "%" PRId64 " of %" PRId64 " elements differ, the first at %s",
-           compared->mismatches, len, position);
+  snprintf(compared->reason, sizeof compared->reason, "%" PRId64 " of %" PRId64 " elements differ, the first at %s", compared->mismatches,
+           len, position);
 }
 
 void gather_cli_run_compare(const gather_tensor *is, const gather_tensor *wanted, gather_cli_run_compared *compared) {
   char left[80], right[80];
   compared->rank = -1;
   if (is->type != wanted->type) {
-    snprintf(compared->reason, sizeof compared->reason, "the type is %s, expected is %s",
-             gather_type_get(is->type)->name, gather_type_get(wanted->type)->name);
+    snprintf(compared->reason, sizeof compared->reason, "the type is %s, expected is %s", gather_type_get(is->type)->name,
+             gather_type_get(wanted->type)->name);
     compared->mismatches = gather_tensor_len(wanted);
   } else if (!same_shape(is, wanted)) {
     snprintf(compared->reason, sizeof compared->reason, "the shape is %s, expected is %s",

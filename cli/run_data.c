@@ -25,15 +25,13 @@ static gather_status no_memory(gather_error *error) {
   return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the test data");
 }
 
-static gather_status file_name(char path[PATH_BYTES], const char *folder, const char *kind, int64_t i,
-                               gather_error *error) {
+static gather_status file_name(char path[PATH_BYTES], const char *folder, const char *kind, int64_t i, gather_error *error) {
   if (snprintf(path, PATH_BYTES, "%s/%s_%" PRId64 ".pb", folder, kind, i) >= PATH_BYTES)
     return gather_cli_fail(error, GATHER_USAGE, "the name of the folder is too long");
   return GATHER_OK;
 }
 
-static gather_status open_tensor(const char *folder, const char *kind, int64_t i, gather_cli_input *input,
-                                 gather_error *error) {
+static gather_status open_tensor(const char *folder, const char *kind, int64_t i, gather_cli_input *input, gather_error *error) {
   char path[PATH_BYTES];
   const gather_file_tensor *tensor;
   GATHER_CLI_TRY(file_name(path, folder, kind, i, error));
@@ -51,12 +49,10 @@ static gather_status check_no_more(const char *folder, const char *kind, int64_t
   char path[PATH_BYTES];
   GATHER_CLI_TRY(file_name(path, folder, kind, count, error));
   if (access(path, F_OK) != 0) return GATHER_OK;
-  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "the model has only %" PRId64 " %ss", count,
-                              kind);
+  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "the model has only %" PRId64 " %ss", count, kind);
 }
 
-static gather_status compare_output(gather_cli_run *run, const char *folder, const char *set, int64_t i,
-                                    gather_error *error) {
+static gather_status compare_output(gather_cli_run *run, const char *folder, const char *set, int64_t i, gather_error *error) {
   gather_cli_input wanted = {0};
   const gather_model_input *is = gather_model_result_at(run->result, i);
   gather_cli_run_compared *more = realloc(run->compared, ((size_t)run->compared_count + 1) * sizeof *more);
@@ -134,8 +130,7 @@ static gather_status find_sets(const char *folder, int64_t **numbers, size_t *co
   if (!dir || !*numbers) {
     if (dir) closedir(dir);
     return dir ? no_memory(error)
-               : gather_cli_fail_errno(error, gather_cli_status_of(number), number, folder, -1,
-                                       "cannot open this folder");
+               : gather_cli_fail_errno(error, gather_cli_status_of(number), number, folder, -1, "cannot open this folder");
   }
   errno = 0; /* readdir() returns NULL at the end and on errors */
   for (struct dirent *entry; (entry = readdir(dir)) != NULL && *count < MOST_SETS;) {
@@ -147,8 +142,7 @@ static gather_status find_sets(const char *folder, int64_t **numbers, size_t *co
   }
   const int failed = errno;
   closedir(dir);
-  if (failed)
-    return gather_cli_fail_errno(error, gather_cli_status_of(failed), failed, folder, -1, "cannot read this folder");
+  if (failed) return gather_cli_fail_errno(error, gather_cli_status_of(failed), failed, folder, -1, "cannot read this folder");
   qsort(*numbers, *count, sizeof **numbers, compare_numbers);
   return GATHER_OK;
 }
@@ -161,8 +155,7 @@ static void base_name(const char *folder, char *name, size_t bytes) {
   snprintf(name, bytes, "%.*s", (int)(end - begin), folder + begin);
 }
 
-static gather_status run_sets(gather_cli_run *run, const char *folder, const int64_t *numbers, size_t count,
-                              gather_error *error) {
+static gather_status run_sets(gather_cli_run *run, const char *folder, const int64_t *numbers, size_t count, gather_error *error) {
   char path[PATH_BYTES], set[256];
   if (count == 0) {
     base_name(folder, set, sizeof set);
@@ -186,7 +179,7 @@ gather_status gather_cli_run_test_data(gather_cli_run *run, gather_error *error)
   free(numbers);
   for (int64_t i = 0; status == GATHER_OK && i < run->compared_count; i++)
     if (!run->compared[i].equal)
-      status = gather_cli_fail(error, GATHER_MISMATCH, "output '%.100s' of %.100s: %s", run->compared[i].name,
-                               run->compared[i].set, run->compared[i].reason);
+      status = gather_cli_fail(error, GATHER_MISMATCH, "output '%.100s' of %.100s: %s", run->compared[i].name, run->compared[i].set,
+                               run->compared[i].reason);
   return status;
 }

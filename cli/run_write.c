@@ -35,15 +35,12 @@ static gather_status read_output(gather_cli_run *run, int i, gather_error *error
     return gather_cli_out_read(file, "--output", &output->out, error);
   }
   if (gather_cli_out_read(text, "--output", &output->out, error) != GATHER_OK)
-    return gather_cli_fail(error, GATHER_USAGE, "--output takes NAME=FILE here, or FILE for all outputs, not '%.200s'",
-                           text);
+    return gather_cli_fail(error, GATHER_USAGE, "--output takes NAME=FILE here, or FILE for all outputs, not '%.200s'", text);
   run->all_outputs = true;
   if (i > 0 || gather_cli_value_at(run->args, GATHER_CLI_OUTPUT, 1))
-    return gather_cli_fail(error, GATHER_USAGE, "--output %.200s is for all outputs, so it must be the only --output",
-                           text);
+    return gather_cli_fail(error, GATHER_USAGE, "--output %.200s is for all outputs, so it must be the only --output", text);
   if (!output->out.name) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "--output %.200s: for which output? NAME=FILE.safetensors:TENSOR says it",
-                         text);
+  return gather_cli_fail(error, GATHER_USAGE, "--output %.200s: for which output? NAME=FILE.safetensors:TENSOR says it", text);
 }
 
 /* A file of one tensor cannot be the target of two outputs. */
@@ -51,15 +48,12 @@ static gather_status check_targets(const gather_cli_run *run, gather_error *erro
   for (int64_t i = 0; i < run->output_count; i++)
     for (int64_t k = 0; k < i; k++) {
       const gather_cli_out *one = &run->outputs[k].out, *other = &run->outputs[i].out;
-      if (strcmp(one->path, other->path) == 0 ? gather_cli_out_holds_several(one->format)
-                                              : !gather_cli_out_same(one, other))
-        continue;
+      if (strcmp(one->path, other->path) == 0 ? gather_cli_out_holds_several(one->format) : !gather_cli_out_same(one, other)) continue;
       if (strcmp(one->path, other->path) != 0)
-        return gather_cli_fail(error, GATHER_USAGE, "the outputs %.200s and %.200s are one file", one->path,
-                               other->path);
+        return gather_cli_fail(error, GATHER_USAGE, "the outputs %.200s and %.200s are one file", one->path, other->path);
       return gather_cli_fail(error, GATHER_USAGE,
-                             "two outputs go to %.200s, but a file of the format %s holds one; .safetensors holds both",
-                             one->path, one->format);
+                             "two outputs go to %.200s, but a file of the format %s holds one; .safetensors holds both", one->path,
+                             one->format);
     }
   return GATHER_OK;
 }
@@ -116,8 +110,7 @@ static gather_status find_in_result(const gather_cli_run *run, const char *name,
 
 gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *error) {
   const bool node = run->args->value[GATHER_CLI_NODE] != NULL;
-  if (run->all_outputs)
-    return expand(run, node ? gather_cli_run_results(run) : gather_model_describe(run->model)->output_count, error);
+  if (run->all_outputs) return expand(run, node ? gather_cli_run_results(run) : gather_model_describe(run->model)->output_count, error);
   for (int64_t i = 0; i < run->output_count; i++) {
     gather_cli_run_output *output = &run->outputs[i];
     GATHER_CLI_TRY(node ? find_in_result(run, output->name, &output->number, error)

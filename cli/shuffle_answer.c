@@ -48,8 +48,7 @@ static void show(gather_cli_shuffle *job, const gather_shuffle_progress *progres
   job->printed = true;
   char share[64], left[32], rows[32], speed[32];
   const char *const parts[] = {share, left, rows, speed};
-  (void)snprintf(share, sizeof share, "%s: %3.0f%%", step_name(progress->step),
-                 (double)done / (double)progress->total * 100);
+  (void)snprintf(share, sizeof share, "%s: %3.0f%%", step_name(progress->step), (double)done / (double)progress->total * 100);
   (void)snprintf(left, sizeof left, "%.0f s left", (double)(progress->total - done) / rate);
   (void)snprintf(rows, sizeof rows, "%.0f rows/s", rate);
   (void)snprintf(speed, sizeof speed, "%.2f GB/s", rate * (double)row_bytes * 1e-9);
@@ -108,8 +107,8 @@ void gather_cli_shuffle_reword(const gather_cli_shuffle *job, gather_error *erro
   const gather_shuffle_remedy remedy = gather_shuffle_describe(job->shuffle)->remedy;
   char message[sizeof error->message];
   memcpy(message, error->message, sizeof message);
-  (void)snprintf(error->message, sizeof error->message, "%s%.*s%s", dashes ? "--" : "", (int)(sizeof message - 64),
-                 message, remedy_text(remedy, error->status));
+  (void)snprintf(error->message, sizeof error->message, "%s%.*s%s", dashes ? "--" : "", (int)(sizeof message - 64), message,
+                 remedy_text(remedy, error->status));
 }
 
 /* ---- the answer */
@@ -120,12 +119,11 @@ static void put_plan(const gather_cli_shuffle *job, char *text, size_t bytes) {
   (void)gather_cli_size_text(memory, sizeof memory, info->memory_bytes);
   (void)gather_cli_size_text(needs, sizeof needs, info->temporary_bytes);
   if (info->passes == 1)
-    (void)snprintf(text, bytes, "%" PRId64 " rows x %" PRId64 " B in one pass, %" PRId64 " rows at once; memory %s",
-                   info->rows, info->row_bytes, info->part_rows, memory);
+    (void)snprintf(text, bytes, "%" PRId64 " rows x %" PRId64 " B in one pass, %" PRId64 " rows at once; memory %s", info->rows,
+                   info->row_bytes, info->part_rows, memory);
   else
     (void)snprintf(text, bytes,
-                   "%" PRId64 " rows x %" PRId64 " B in two passes, %" PRId64
-                   " buckets; memory %s, and %s of the disk besides OUT",
+                   "%" PRId64 " rows x %" PRId64 " B in two passes, %" PRId64 " buckets; memory %s, and %s of the disk besides OUT",
                    info->rows, info->row_bytes, info->buckets, memory, needs);
 }
 

@@ -28,25 +28,20 @@ static gather_status read_output(gather_cli_shuffle *job, gather_error *error) {
 
 static gather_status read_order(gather_cli_shuffle *job, gather_error *error) {
   const char *order = job->args->value[GATHER_CLI_ORDER], *data = job->args->argument[0];
-  GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
-                                        &job->order_raw, error));
-  if (gather_cli_is_stdin(data))
-    return gather_cli_fail(error, GATHER_USAGE, "DATA cannot be standard input: a shuffle needs a file");
+  GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET, &job->order_raw, error));
+  if (gather_cli_is_stdin(data)) return gather_cli_fail(error, GATHER_USAGE, "DATA cannot be standard input: a shuffle needs a file");
   if (!order && job->order_raw.raw.type) return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs --order");
   if (!order && job->order_raw.tensor) return gather_cli_fail(error, GATHER_USAGE, "--indices-tensor needs --order");
   if (!order) return GATHER_OK;
-  if (job->args->value[GATHER_CLI_SEED])
-    return gather_cli_fail(error, GATHER_USAGE, "--seed and --order cannot be combined");
-  if (gather_cli_is_stdin(order) && job->options.resume)
-    return gather_cli_fail(error, GATHER_USAGE, "--resume needs --order to be a file");
+  if (job->args->value[GATHER_CLI_SEED]) return gather_cli_fail(error, GATHER_USAGE, "--seed and --order cannot be combined");
+  if (gather_cli_is_stdin(order) && job->options.resume) return gather_cli_fail(error, GATHER_USAGE, "--resume needs --order to be a file");
   const bool sliced = gather_cli_is_slice(order);
   if (!sliced && !gather_cli_is_literal(order)) return GATHER_OK;
   if (job->order_raw.raw.type)
     return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a %s", order,
                            sliced ? "slice" : "literal");
   if (job->order_raw.tensor)
-    return gather_cli_fail(error, GATHER_USAGE, "--indices-tensor needs a file, but '%.100s' is a %s", order,
-                           sliced ? "slice" : "literal");
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-tensor needs a file, but '%.100s' is a %s", order, sliced ? "slice" : "literal");
   if (sliced) return gather_cli_slice_read(order, &job->order_slice, error);
   return gather_cli_input_literal(order, &job->order, error);
 }
@@ -60,10 +55,9 @@ static gather_status read_paths(gather_cli_shuffle *job, gather_error *error) {
     job->paths[job->path_count++] = path;
   for (int i = 0; i < job->path_count; i++)
     if (gather_remote_is_url(job->paths[i]))
-      return gather_cli_fail(
-          error, GATHER_UNSUPPORTED,
-          "gather shuffle reads every row, from local files only: download the file of the URL first; "
-          "--order may be a URL");
+      return gather_cli_fail(error, GATHER_UNSUPPORTED,
+                             "gather shuffle reads every row, from local files only: download the file of the URL first; "
+                             "--order may be a URL");
   return GATHER_OK;
 }
 
@@ -73,8 +67,7 @@ static gather_status read_table(gather_cli_shuffle *job, gather_error *error) {
   job->options.memory_bytes = table.memory_bytes;
   job->options.engine = table.engine;
   job->options.depth = table.depth;
-  GATHER_CLI_TRY(
-      gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
+  GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
   job->options.raw = job->data_raw.raw.type ? &job->data_raw.raw : NULL;
   job->options.no_links = gather_cli_no_links();
   job->options.tensor = job->data_raw.tensor;

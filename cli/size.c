@@ -30,8 +30,8 @@ static int64_t unit_bytes(const char *text) {
   return bytes;
 }
 
-gather_status gather_cli_size(const gather_cli_args *args, gather_cli_option_id id, int64_t least, int64_t otherwise,
-                              int64_t *bytes, gather_error *error) {
+gather_status gather_cli_size(const gather_cli_args *args, gather_cli_option_id id, int64_t least, int64_t otherwise, int64_t *bytes,
+                              gather_error *error) {
   const char *text = args->value[id], *name = gather_cli_option_at(id)->name, *end = text;
   bool too_big = false;
   int64_t number = 0;
@@ -39,17 +39,11 @@ gather_status gather_cli_size(const gather_cli_args *args, gather_cli_option_id 
   if (!text) return GATHER_OK;
   bool whole = *text >= '0' && *text <= '9' && gather_cli_whole(text, &end, &number, &too_big);
   int64_t unit = whole || too_big ? unit_bytes(end) : 0;
-  if (unit == 0)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s takes a size such as 2GiB, 500MB or 65536, not '%.100s'", name,
-                           text);
-  if (too_big || number > INT64_MAX / unit)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s %.100s does not fit in 64 bits", name, text);
+  if (unit == 0) return gather_cli_fail(error, GATHER_USAGE, "--%s takes a size such as 2GiB, 500MB or 65536, not '%.100s'", name, text);
+  if (too_big || number > INT64_MAX / unit) return gather_cli_fail(error, GATHER_USAGE, "--%s %.100s does not fit in 64 bits", name, text);
   *bytes = number * unit;
-  if (*bytes < least)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s %s is less than %" PRId64 " bytes", name, text, least);
+  if (*bytes < least) return gather_cli_fail(error, GATHER_USAGE, "--%s %s is less than %" PRId64 " bytes", name, text, least);
   return GATHER_OK;
 }
 
-char *gather_cli_size_text(char *text, size_t text_bytes, int64_t bytes) {
-  return gather_text_bytes(bytes, text, text_bytes);
-}
+char *gather_cli_size_text(char *text, size_t text_bytes, int64_t bytes) { return gather_text_bytes(bytes, text, text_bytes); }

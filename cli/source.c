@@ -43,8 +43,7 @@ static bool is_absent(int number) {
 }
 
 static gather_status wrong(gather_error *error, const char *path, int number) {
-  return gather_cli_fail_errno(error, gather_cli_status_of(number), number, is_dash(path) ? "standard input" : path, -1,
-                               "");
+  return gather_cli_fail_errno(error, gather_cli_status_of(number), number, is_dash(path) ? "standard input" : path, -1, "");
 }
 
 /* A name that is not a part of the argument; the program ends with it. */
@@ -72,16 +71,14 @@ static bool is_there(const char *path) {
 
 /* -:NAME is the tensor NAME of standard input. */
 static gather_status split(const char *argument, char *path, const char **name, gather_error *error) {
-  if (strncmp(argument, "-:", 2) != 0 || is_there(argument))
-    return gather_file_split(argument, true, path, name, error);
+  if (strncmp(argument, "-:", 2) != 0 || is_there(argument)) return gather_file_split(argument, true, path, name, error);
   memcpy(path, argument, strlen(argument) + 1);
   path[1] = 0;
   *name = path + 2;
   return GATHER_OK;
 }
 
-gather_status gather_cli_source_split(const char *argument, const char *tensor, char **path, const char **name,
-                                      gather_error *error) {
+gather_status gather_cli_source_split(const char *argument, const char *tensor, char **path, const char **name, gather_error *error) {
   const size_t len = strlen(argument);
   const char *found = NULL;
   *name = tensor ? tensor : "";

@@ -10,8 +10,8 @@
 
 /* Splits FILE:NAME as gather_file_split does: path gets the path (malloc'ed, the caller frees it), *name points after the colon, or to "".
  * tensor: the name, if an option has it; then nothing is split. NULL = none does. Returns its errors, GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_source_split(const char *argument, const char *tensor, char **path,
-                                                     const char **name, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_source_split(const char *argument, const char *tensor, char **path, const char **name,
+                                                     gather_error *error);
 
 /* Stores whether the line allows links, for all files that the program opens. */
 void gather_cli_links_start(const gather_cli_args *args);

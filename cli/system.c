@@ -31,8 +31,8 @@ int gather_cli_exit_code(gather_status status) {
   return 1;
 }
 
-gather_status gather_cli_fail_errno(gather_error *error, gather_status status, int number, const char *file,
-                                    int64_t offset, const char *what) {
+gather_status gather_cli_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
+                                    const char *what) {
   (void)gather_cli_fail_file(error, status, file, offset, "%s%s%s", what, *what ? ": " : "", strerror(number));
   if (error) error->system_error = (int16_t)number;
   return status;
@@ -45,19 +45,15 @@ int gather_cli_open(int folder, const char *path, int flags) {
   return fd;
 }
 
-gather_status gather_cli_read_at(int fd, const char *file, void *bytes, int64_t size, int64_t offset,
-                                 gather_error *error) {
+gather_status gather_cli_read_at(int fd, const char *file, void *bytes, int64_t size, int64_t offset, gather_error *error) {
   char *to = bytes;
   const int64_t end = offset + size;
   while (offset < end) {
     int64_t now = end - offset < READ_AT_MOST ? end - offset : READ_AT_MOST;
     ssize_t got = pread(fd, to, (size_t)now, (off_t)offset);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      return gather_cli_fail_errno(error, gather_cli_status_of(errno), errno, file, offset, "cannot read it");
-    if (got == 0)
-      return gather_cli_fail_file(error, GATHER_IO_ERROR, file, offset,
-                                  "cannot read it: it was truncated while in use");
+    if (got < 0) return gather_cli_fail_errno(error, gather_cli_status_of(errno), errno, file, offset, "cannot read it");
+    if (got == 0) return gather_cli_fail_file(error, GATHER_IO_ERROR, file, offset, "cannot read it: it was truncated while in use");
     to += got;
     offset += got;
   }

@@ -17,8 +17,7 @@
 
 enum { MOST_DEPTH = 4096 };
 
-gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_cli_table_options *options,
-                                            gather_error *error) {
+gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_cli_table_options *options, gather_error *error) {
   static const gather_cli_option_id OURS[] = {GATHER_CLI_MEMORY, GATHER_CLI_ENGINE, GATHER_CLI_DEPTH, GATHER_CLI_PART};
   const char *engine = args->value[GATHER_CLI_ENGINE];
   char hint[160];
@@ -31,8 +30,7 @@ gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_
   options->depth = (int32_t)depth;
   if (!engine) return GATHER_OK;
   if (gather_engine_parse(engine, &options->engine, NULL) == GATHER_OK) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE,
-                         "--engine takes auto, mmap, pread, uring, http or overlapped, not '%.100s'%s", engine,
+  return gather_cli_fail(error, GATHER_USAGE, "--engine takes auto, mmap, pread, uring, http or overlapped, not '%.100s'%s", engine,
                          gather_cli_choice_hint(GATHER_CLI_ENGINE, args->command, engine, hint, sizeof hint));
 }
 
@@ -41,8 +39,7 @@ const char **gather_cli_table_paths(const gather_cli_args *args, const char *fir
   if (!paths) return NULL;
   paths[0] = first;
   *count = 1;
-  for (const char *path; (path = gather_cli_value_at(args, GATHER_CLI_PART, *count - 1)); ++*count)
-    paths[*count] = path;
+  for (const char *path; (path = gather_cli_value_at(args, GATHER_CLI_PART, *count - 1)); ++*count) paths[*count] = path;
   return paths;
 }
 
@@ -60,8 +57,7 @@ void gather_cli_json_device(gather_cli_json *json, const gather_table_device *de
   gather_cli_json_object_end(json);
 }
 
-void gather_cli_json_table(gather_cli_json *json, const gather_table *table,
-                           const gather_table_statistics *statistics) {
+void gather_cli_json_table(gather_cli_json *json, const gather_table *table, const gather_table_statistics *statistics) {
   gather_cli_json_object(json, "table");
   gather_cli_json_string(json, "engine", gather_engine_name(statistics->engine));
   gather_cli_json_bool(json, "direct", statistics->direct);
@@ -85,18 +81,15 @@ void gather_cli_json_table(gather_cli_json *json, const gather_table *table,
 
 char *gather_cli_engine_text(char *text, size_t bytes, const gather_table_statistics *statistics) {
   const char *name = gather_engine_name(statistics->engine);
-  (void)snprintf(text, bytes, "%s%s, %" PRId32 " %s in flight", name ? name : "?",
-                 statistics->direct ? ", direct I/O" : "", statistics->depth,
-                 statistics->depth == 1 ? "read" : "reads");
+  (void)snprintf(text, bytes, "%s%s, %" PRId32 " %s in flight", name ? name : "?", statistics->direct ? ", direct I/O" : "",
+                 statistics->depth, statistics->depth == 1 ? "read" : "reads");
   return text;
 }
 
-void gather_cli_table_note(const gather_cli_args *args, gather_engine asked,
-                           const gather_table_statistics *statistics) {
+void gather_cli_table_note(const gather_cli_args *args, gather_engine asked, const gather_table_statistics *statistics) {
   if (asked == GATHER_ENGINE_AUTO || asked == statistics->engine) return;
   if (args->value[GATHER_CLI_QUIET] || args->value[GATHER_CLI_JSON]) return;
-  fprintf(stderr, "gather: note: using %s, not %s: ", gather_engine_name(statistics->engine),
-          gather_engine_name(asked));
+  fprintf(stderr, "gather: note: using %s, not %s: ", gather_engine_name(statistics->engine), gather_engine_name(asked));
   gather_cli_put(stderr, statistics->why);
   fputc('\n', stderr);
 }

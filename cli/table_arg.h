@@ -21,15 +21,14 @@ typedef struct gather_cli_table_options {
 } gather_cli_table_options;
 
 /* Reads them. GATHER_USAGE. */
-GATHER_CHECKED gather_status gather_cli_table_options_read(const gather_cli_args *args,
-                                                           gather_cli_table_options *options, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_cli_table_options *options,
+                                                           gather_error *error);
 
 /* The files of a table: `first`, and those of --part. count: how many. The array is freed by the caller; NULL = out of memory. */
 const char **gather_cli_table_paths(const gather_cli_args *args, const char *first, int32_t *count);
 
 /* The object "table" of an answer; table: for its devices, or NULL. */
-void gather_cli_json_table(struct gather_cli_json *json, const gather_table *table,
-                           const gather_table_statistics *statistics);
+void gather_cli_json_table(struct gather_cli_json *json, const gather_table *table, const gather_table_statistics *statistics);
 /* A member of its array "devices". */
 void gather_cli_json_device(struct gather_cli_json *json, const gather_table_device *device);
 /* "uring, direct I/O, 128 reads in flight": the engine as text. Returns text. */

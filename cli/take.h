@@ -100,8 +100,7 @@ GATHER_CHECKED gather_status gather_cli_job_table_check(const gather_cli_job *jo
 /* The text of --plan. */
 void gather_cli_job_table_plan(gather_cli_job *job);
 /* Validates every index; with a memory limit, releases their pages. executor: NULL = the calling thread. */
-GATHER_CHECKED gather_status gather_cli_job_table_indices(gather_cli_job *job, const gather_executor *executor,
-                                                          gather_error *error);
+GATHER_CHECKED gather_status gather_cli_job_table_indices(gather_cli_job *job, const gather_executor *executor, gather_error *error);
 /* Describes the output, whose elements are data's, and checks whether its format supports the type. The file name is not checked yet. */
 GATHER_CHECKED gather_status gather_cli_job_describe(gather_cli_job *job, gather_error *error);
 /* Refuses an output that is the file of an input. */
@@ -115,8 +114,7 @@ GATHER_CHECKED gather_status gather_cli_job_commit(gather_cli_job *job, gather_e
 /* Makes the writer of the output. */
 GATHER_CHECKED gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error);
 /* Gathers part by part into the writer, through the table. */
-GATHER_CHECKED gather_status gather_cli_job_table_rows(gather_cli_job *job, const gather_executor *executor,
-                                                       gather_error *error);
+GATHER_CHECKED gather_status gather_cli_job_table_rows(gather_cli_job *job, const gather_executor *executor, gather_error *error);
 /* Gathers into the output, or only validates the indices with --dry-run. */
 GATHER_CHECKED gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error);
 /* Prints the answer. */

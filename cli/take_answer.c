@@ -75,13 +75,12 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
   gather_cli_put(to, job->to_stdout ? "standard output" : job->output ? job->output : "result");
   fprintf(to, ": %s", dry ? "would be " : "");
   gather_cli_put(to, type_name(job));
-  fprintf(to, " %s, %" PRId64 " %s; ", gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape),
-          job->bytes, job->bytes == 1 ? "byte" : "bytes");
+  fprintf(to, " %s, %" PRId64 " %s; ", gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes,
+          job->bytes == 1 ? "byte" : "bytes");
   count_text(job, to);
   if (job->bad_count) fprintf(to, ", %" PRId64 " out of range and repaired", job->bad_count);
   if (job->through.padded_bytes > job->through.row_bytes)
-    fprintf(to, "; rows padded with zeros from %" PRId64 " to %" PRId64 " bytes", job->through.row_bytes,
-            job->through.padded_bytes);
+    fprintf(to, "; rows padded with zeros from %" PRId64 " to %" PRId64 " bytes", job->through.row_bytes, job->through.padded_bytes);
   fputc('\n', to);
 }
 
@@ -93,16 +92,15 @@ static void devices_text(const gather_table *table) {
     fprintf(stderr, "device %" PRId32 " (", i);
     gather_cli_put(stderr, device.path);
     if (device.files > 1) fprintf(stderr, " and %" PRId32 " more", device.files - 1);
-    fprintf(stderr, "): %" PRId64 " reads, %" PRId64 " bytes read, %" PRId32 " in flight at most, %.0f us each\n",
-            device.reads, device.bytes_read, device.most_in_flight,
-            device.reads > 0 ? device.seconds_reading * 1e6 / (double)device.reads : 0.0);
+    fprintf(stderr, "): %" PRId64 " reads, %" PRId64 " bytes read, %" PRId32 " in flight at most, %.0f us each\n", device.reads,
+            device.bytes_read, device.most_in_flight, device.reads > 0 ? device.seconds_reading * 1e6 / (double)device.reads : 0.0);
   }
 }
 
 static void table_text(const gather_table_statistics *s) {
   fprintf(stderr,
-          "table: %" PRId64 " rows resident, %" PRId64 " cached, %" PRId64 " read; %" PRId64 " reads, %" PRId64
-          " bytes read for %" PRId64 " needed\n",
+          "table: %" PRId64 " rows resident, %" PRId64 " cached, %" PRId64 " read; %" PRId64 " reads, %" PRId64 " bytes read for %" PRId64
+          " needed\n",
           s->rows_resident, s->rows_cached, s->rows_read, s->reads, s->bytes_read, s->bytes_useful);
 }
 

@@ -21,9 +21,7 @@ static const gather_cli_command *rules_command(const gather_cli_job *job) {
   return gather_cli_command_at(args->value[GATHER_CLI_DRAW_ND] ? GATHER_CLI_COMMAND_ND : GATHER_CLI_COMMAND_TAKE);
 }
 
-static const char *op_name(const gather_cli_command *command) {
-  return gather_family_get(gather_cli_command_family(command))->name;
-}
+static const char *op_name(const gather_cli_command *command) { return gather_family_get(gather_cli_command_family(command))->name; }
 
 /* Adds a word to a comma-separated list. */
 static void add_word(char *list, size_t bytes, const char *word) {
@@ -100,10 +98,8 @@ static gather_status read_on_bad(gather_cli_job *job, gather_error *error) {
       return GATHER_OK;
     }
   if (strncmp(text, "fill=", 5) != 0)
-    return gather_cli_fail(error, GATHER_USAGE,
-                           "--on-bad takes error (raise), clamp (clip), wrap, zero, fill=V or promise, not '%.100s'%s",
-                           text,
-                           gather_cli_choice_hint(GATHER_CLI_ON_BAD, job->args->command, text, hint, sizeof hint));
+    return gather_cli_fail(error, GATHER_USAGE, "--on-bad takes error (raise), clamp (clip), wrap, zero, fill=V or promise, not '%.100s'%s",
+                           text, gather_cli_choice_hint(GATHER_CLI_ON_BAD, job->args->command, text, hint, sizeof hint));
   job->options.on_bad = GATHER_ON_BAD_FILL;
   job->fill = text + 5;
   return GATHER_OK;
@@ -139,13 +135,9 @@ static gather_status read_output(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-const char *gather_cli_job_data(const gather_cli_job *job) {
-  return job->args->value[GATHER_CLI_DATA] ? NULL : job->args->argument[0];
-}
+const char *gather_cli_job_data(const gather_cli_job *job) { return job->args->value[GATHER_CLI_DATA] ? NULL : job->args->argument[0]; }
 
-const char *gather_cli_job_indices(const gather_cli_job *job) {
-  return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 0 : 1];
-}
+const char *gather_cli_job_indices(const gather_cli_job *job) { return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 0 : 1]; }
 
 /* --as and --codec. */
 static gather_status read_decoding(gather_cli_job *job, gather_error *error) {
@@ -185,22 +177,19 @@ static gather_status read_slice(gather_cli_job *job, const char *text, gather_er
   if (command->id == GATHER_CLI_COMMAND_TAKE) return GATHER_OK;
   (void)gather_cli_fail(error, GATHER_USAGE, "'%.100s' is a slice of one axis, and %s takes %s", text, command->name,
                         command->id == GATHER_CLI_COMMAND_ND ? "tuples" : "one index for each element of the result");
-  return gather_cli_hint_set(error, "gather take DATA %.100s takes these rows; write ./%.100s for a file of that name",
-                             text, text);
+  return gather_cli_hint_set(error, "gather take DATA %.100s takes these rows; write ./%.100s for a file of that name", text, text);
 }
 
 static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
-  GATHER_CLI_TRY(
-      gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
-  GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
-                                        &job->indices_raw, error));
+  GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
+  GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET, &job->indices_raw, error));
   if (!indices) return GATHER_OK; /* the MODEL of explain defines them */
   const bool sliced = gather_cli_is_slice(indices);
   job->literal = gather_cli_is_literal(indices);
   if ((job->literal || sliced) && job->indices_raw.raw.type)
-    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a %s",
-                           indices, sliced ? "slice" : "literal");
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a %s", indices,
+                           sliced ? "slice" : "literal");
   if ((job->literal || sliced) && job->indices_raw.tensor)
     return gather_cli_fail(error, GATHER_USAGE, "--indices-tensor needs a file, but '%.100s' is a %s", indices,
                            sliced ? "slice" : "literal");

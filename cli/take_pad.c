@@ -33,8 +33,7 @@ static gather_status check(const gather_cli_job *job, int32_t row_rank, gather_e
   if (!job->through.table)
     return gather_cli_fail(error, GATHER_USAGE, "--pad-rows needs rows of a table, and this take does not read any: %s",
                            job->through.why_not);
-  if (row_rank < 1)
-    return gather_cli_fail(error, GATHER_USAGE, "--pad-rows: a row is one element, and has no axis to be padded along");
+  if (row_rank < 1) return gather_cli_fail(error, GATHER_USAGE, "--pad-rows: a row is one element, and has no axis to be padded along");
   if (gather_type_get(job->writing.type)->packing != GATHER_PACKING_BYTES)
     return gather_cli_fail(error, GATHER_UNSUPPORTED, "--pad-rows: elements of less than a byte are not padded");
   return GATHER_OK;
@@ -47,24 +46,21 @@ gather_status gather_cli_job_pad(gather_cli_job *job, gather_error *error) {
   if (!job->args->value[GATHER_CLI_PAD_ROWS]) return GATHER_OK;
   GATHER_CLI_TRY(check(job, job->data.tensor.tensor.rank - gather_cli_job_selected(job), error));
   if (through->row_bytes == 0) return GATHER_OK;
-  const int64_t unit = through->row_bytes / job->shape[last],
-                to = padded_length(through->row_bytes, unit, job->target.align_bytes);
+  const int64_t unit = through->row_bytes / job->shape[last], to = padded_length(through->row_bytes, unit, job->target.align_bytes);
   if (to < 0 || to / 2 > through->row_bytes)
     return gather_cli_fail(error, GATHER_UNSUPPORTED,
                            "--pad-rows: rows of %" PRId64
                            " bytes would become more than twice as long, because they "
                            "grow by %" PRId64 " bytes; reshape them to one axis first",
                            through->row_bytes, unit);
-  for (int32_t d = last - 1; d > last - (job->data.tensor.tensor.rank - gather_cli_job_selected(job)); d--)
-    through->lines *= job->shape[d];
+  for (int32_t d = last - 1; d > last - (job->data.tensor.tensor.rank - gather_cli_job_selected(job)); d--) through->lines *= job->shape[d];
   through->padded_bytes = to;
   job->shape[last] = to / unit;
   return GATHER_OK;
 }
 
 void gather_cli_take_spread(const gather_cli_take_table *through, char *rows, int64_t count) {
-  const size_t line = (size_t)(through->row_bytes / through->lines),
-               padded = (size_t)(through->padded_bytes / through->lines);
+  const size_t line = (size_t)(through->row_bytes / through->lines), padded = (size_t)(through->padded_bytes / through->lines);
   if (padded == line) return;
   for (int64_t i = count * through->lines - 1; i >= 0; i--) { /* backwards: a line moves into the space behind it */
     memmove(rows + (size_t)i * padded, rows + (size_t)i * line, line);

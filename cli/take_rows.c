@@ -73,8 +73,7 @@ static void show(rows *r, int64_t done) {
   (void)snprintf(rate, sizeof rate, "%.0f rows/s", (double)done / seconds);
   (void)snprintf(amount, sizeof amount, "%.2f of %.2f GB", part * gigabytes, gigabytes);
   (void)snprintf(speed, sizeof speed, "%.2f GB/s", part * gigabytes / seconds);
-  (void)snprintf(reads, sizeof reads, "%.2f GB read for %.2f GB", (double)s.bytes_read * 1e-9,
-                 (double)s.bytes_useful * 1e-9);
+  (void)snprintf(reads, sizeof reads, "%.2f GB read for %.2f GB", (double)s.bytes_read * 1e-9, (double)s.bytes_useful * 1e-9);
   gather_cli_progress_show(parts, 6);
 }
 

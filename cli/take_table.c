@@ -15,9 +15,8 @@
 #include "take.h"
 
 enum {
-  PART_BYTES =
-      16 << 20, /* of the output, without a memory limit: small enough for the caches, long enough for a disk */
-  SHARE = 8,    /* with a limit, a part takes this share of it: two are in memory, one waits for the disk */
+  PART_BYTES = 16 << 20, /* of the output, without a memory limit: small enough for the caches, long enough for a disk */
+  SHARE = 8,             /* with a limit, a part takes this share of it: two are in memory, one waits for the disk */
   PARTS_IN_MEMORY = 3,
   MOST_DOUBLINGS = 40
 };
@@ -34,9 +33,7 @@ static const char *why_not_tuples(const gather_cli_job *job) {
   if (!job->op->tuples) return NULL;
   if (indices->rank == 0 || selected > data->rank) return "the tuples do not fit DATA";
   if (selected == 0) return "tuples without a number select all of DATA";
-  return selected > 1 && gather_type_get(data->type)->packing != GATHER_PACKING_BYTES
-             ? "tuples select elements of less than a byte"
-             : NULL;
+  return selected > 1 && gather_type_get(data->type)->packing != GATHER_PACKING_BYTES ? "tuples select elements of less than a byte" : NULL;
 }
 
 /* Why this job cannot use a table, or needs none; "" = it can. */
@@ -96,8 +93,8 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   options.tensor = job->data_raw.tensor;
   options.decode_as = through->decode_as;
   options.codec = job->args->value[GATHER_CLI_CODEC];
-  if (memory_bytes > 0 && (row_bytes > memory_bytes / PARTS_IN_MEMORY ||
-                           through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
+  if (memory_bytes > 0 &&
+      (row_bytes > memory_bytes / PARTS_IN_MEMORY || through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
     return gather_cli_fail(error, GATHER_USAGE, "too little memory");
   const char **paths = gather_cli_table_paths(job->args, gather_cli_job_data(job), &count);
   if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the parts");
@@ -118,10 +115,9 @@ static gather_status fail_memory(gather_cli_job *job, gather_error *error) {
     job->through.table = NULL;
     if (status != GATHER_USAGE) break;
   }
-  return gather_cli_fail(error, GATHER_USAGE,
-                         "--memory %s is too little for rows of %" PRId64 " bytes; at least %s is needed",
-                         gather_cli_size_text(asked, sizeof asked, job->through.options.memory_bytes),
-                         row_bytes_of(job), gather_cli_size_text(enough, sizeof enough, least));
+  return gather_cli_fail(error, GATHER_USAGE, "--memory %s is too little for rows of %" PRId64 " bytes; at least %s is needed",
+                         gather_cli_size_text(asked, sizeof asked, job->through.options.memory_bytes), row_bytes_of(job),
+                         gather_cli_size_text(enough, sizeof enough, least));
 }
 
 /* The job gathers from the table: with parts it has more rows than DATA alone. */
@@ -140,28 +136,23 @@ gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *err
   gather_file_tensor *data = &job->data.tensor;
   gather_file_codec *codec = &job->through.codec;
   if (!job->through.decode_as) return GATHER_OK;
-  const gather_status status =
-      gather_file_codec_find(job->data.file, data, job->args->value[GATHER_CLI_CODEC], codec, error);
+  const gather_status status = gather_file_codec_find(job->data.file, data, job->args->value[GATHER_CLI_CODEC], codec, error);
   if (status != GATHER_OK) {
     if (!error->input) error->input = "data";
     if (status != GATHER_UNSUPPORTED) return status;
-    return gather_cli_hint_set(error,
-                               job->args->value[GATHER_CLI_CODEC] || gather_file_is_quantised(job->data.file, data)
-                                   ? "without --as the rows are taken as they are in the file"
-                                   : "--codec NAME says how the rows are quantised, if they contain their scales");
+    return gather_cli_hint_set(error, job->args->value[GATHER_CLI_CODEC] || gather_file_is_quantised(job->data.file, data)
+                                          ? "without --as the rows are taken as they are in the file"
+                                          : "--codec NAME says how the rows are quantised, if they contain their scales");
   }
   const gather_tensor decoded = {.type = job->through.decode_as, .rank = codec->rank, .shape = codec->shape};
-  *data = (gather_file_tensor){.name = data->name,
-                               .tensor = decoded,
-                               .type_name = gather_type_get(decoded.type)->name,
-                               .bytes = gather_tensor_bytes(&decoded)};
+  *data = (gather_file_tensor){
+      .name = data->name, .tensor = decoded, .type_name = gather_type_get(decoded.type)->name, .bytes = gather_tensor_bytes(&decoded)};
   return GATHER_OK;
 }
 
 /* Errors that the file would give too, after as many requests. */
 static bool is_final(gather_status status) {
-  return status == GATHER_FILE_NOT_FOUND || status == GATHER_IO_ERROR || status == GATHER_FILE_MALFORMED ||
-         status == GATHER_OUT_OF_MEMORY;
+  return status == GATHER_FILE_NOT_FOUND || status == GATHER_IO_ERROR || status == GATHER_FILE_MALFORMED || status == GATHER_OUT_OF_MEMORY;
 }
 
 gather_status gather_cli_job_table_url(gather_cli_job *job, bool *done, gather_error *error) {
@@ -169,8 +160,8 @@ gather_status gather_cli_job_table_url(gather_cli_job *job, bool *done, gather_e
   const gather_cli_command_id command = job->args->command->id;
   const char *data = gather_cli_job_data(job);
   *done = false;
-  if ((command != GATHER_CLI_COMMAND_TAKE && command != GATHER_CLI_COMMAND_ND) || !data ||
-      !gather_remote_is_url(data) || job->options.axis != 0 || job->options.batch_dims != 0)
+  if ((command != GATHER_CLI_COMMAND_TAKE && command != GATHER_CLI_COMMAND_ND) || !data || !gather_remote_is_url(data) ||
+      job->options.axis != 0 || job->options.batch_dims != 0)
     return GATHER_OK;
   const gather_status status = open_with(job, through->options.memory_bytes, error);
   if (status != GATHER_OK) {
@@ -197,8 +188,7 @@ static gather_status settle_early(gather_cli_job *job, gather_error *error) {
   const int64_t share = divide_memory(through, 0, memory), before = through->part_bytes;
   use_table(job, through->table);
   (void)divide_memory(through, row_bytes_of(job), memory);
-  const bool fits =
-      memory == 0 || through->part_bytes == before || through->part_bytes * PARTS_IN_MEMORY + share <= memory;
+  const bool fits = memory == 0 || through->part_bytes == before || through->part_bytes * PARTS_IN_MEMORY + share <= memory;
   if (!through->why_not[0] && fits) {
     gather_table_statistics_get(through->table, &through->statistics);
     return GATHER_OK;
@@ -256,8 +246,8 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
 
 gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error *error) {
   if (job->through.table || !job->through.options.asked) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "--%s needs rows of a table, and this take does not read any: %s",
-                         job->through.options.asked, job->through.why_not);
+  return gather_cli_fail(error, GATHER_USAGE, "--%s needs rows of a table, and this take does not read any: %s", job->through.options.asked,
+                         job->through.why_not);
 }
 
 /* The rows of DATA, or of what a tuple selects. */

@@ -13,15 +13,13 @@
 #include "report.h"
 #include "source.h"
 
-gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank,
-                               gather_error *error) {
+gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank, gather_error *error) {
   const char *p = text;
   while (*p) {
     bool too_big;
     int64_t length;
     const char *begin = p;
-    if (*rank == GATHER_MAX_RANK)
-      return gather_cli_fail(error, GATHER_USAGE, "--%s has more than %d lengths", option, GATHER_MAX_RANK);
+    if (*rank == GATHER_MAX_RANK) return gather_cli_fail(error, GATHER_USAGE, "--%s has more than %d lengths", option, GATHER_MAX_RANK);
     bool whole = *begin >= '0' && *begin <= '9' && gather_cli_whole(p, &p, &length, &too_big);
     if (!whole || (*p != 0 && *p != 'x') || (*p == 'x' && p[1] == 0))
       return gather_cli_fail(error, GATHER_USAGE, "--%s takes lengths such as 3x4, not '%s'", option, text);
@@ -50,9 +48,7 @@ static gather_status check_type(const gather_cli_raw *raw, gather_cli_option_id 
 }
 
 /* The option "raw" that goes with a type. */
-static gather_cli_option_id as_is_of(gather_cli_option_id type) {
-  return type == GATHER_CLI_TYPE ? GATHER_CLI_RAW : GATHER_CLI_I_RAW;
-}
+static gather_cli_option_id as_is_of(gather_cli_option_id type) { return type == GATHER_CLI_TYPE ? GATHER_CLI_RAW : GATHER_CLI_I_RAW; }
 
 static gather_cli_option_id tensor_of(gather_cli_option_id type) {
   return type == GATHER_CLI_TYPE ? GATHER_CLI_TENSOR : GATHER_CLI_I_TENSOR;
@@ -103,11 +99,10 @@ gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gat
 static void use_elements(gather_cli_input *input, gather_type type) {
   gather_cli_numbers *numbers = &input->numbers;
   const gather_type_info *info = gather_type_get(type);
-  input->tensor = (gather_file_tensor){
-      .name = "",
-      .type_name = info->name,
-      .bytes = numbers->len * (info->bits / 8),
-      .tensor = {.data = numbers->at, .type = type, .rank = numbers->rank, .shape = numbers->shape}};
+  input->tensor = (gather_file_tensor){.name = "",
+                                       .type_name = info->name,
+                                       .bytes = numbers->len * (info->bits / 8),
+                                       .tensor = {.data = numbers->at, .type = type, .rank = numbers->rank, .shape = numbers->shape}};
 }
 
 static void use_numbers(gather_cli_input *input) { use_elements(input, GATHER_TYPE_INT64); }
@@ -118,23 +113,21 @@ gather_status gather_cli_input_literal(const char *text, gather_cli_input *input
   return GATHER_OK;
 }
 
-gather_status gather_cli_input_slice(const gather_cli_slice *slice, int64_t len, int64_t memory_bytes,
-                                     gather_cli_input *input, gather_error *error) {
+gather_status gather_cli_input_slice(const gather_cli_slice *slice, int64_t len, int64_t memory_bytes, gather_cli_input *input,
+                                     gather_error *error) {
   int64_t first, count = gather_cli_slice_len(slice, len, &first);
   if (memory_bytes > 0 && count > memory_bytes / (int64_t)sizeof first)
-    return gather_cli_fail(
-        error, GATHER_USAGE,
-        "the slice '%.100s' has %lld indices, which do not fit in --memory; give them in a file (.npy), "
-        "which is mapped",
-        slice->text, (long long)count);
+    return gather_cli_fail(error, GATHER_USAGE,
+                           "the slice '%.100s' has %lld indices, which do not fit in --memory; give them in a file (.npy), "
+                           "which is mapped",
+                           slice->text, (long long)count);
   GATHER_CLI_TRY(gather_cli_slice_numbers(slice, len, &input->numbers, error));
   use_numbers(input);
   return GATHER_OK;
 }
 
 /* Numbers in text. */
-static gather_status open_text(gather_file_source *source, const char *name, gather_cli_input *input,
-                               gather_error *error) {
+static gather_status open_text(gather_file_source *source, const char *name, gather_cli_input *input, gather_error *error) {
   source->text = input->text = true;
   source->text_column = name;
   GATHER_CLI_TRY(gather_file_open(source, &input->file, error));
@@ -142,23 +135,22 @@ static gather_status open_text(gather_file_source *source, const char *name, gat
   return GATHER_OK;
 }
 
-static gather_status open_stream(const char *path, const char *name, const gather_raw *raw, bool text_allowed,
-                                 gather_cli_input *input, gather_error *error) {
+static gather_status open_stream(const char *path, const char *name, const gather_raw *raw, bool text_allowed, gather_cli_input *input,
+                                 gather_error *error) {
   gather_file_source source = GATHER_FILE_SOURCE_INIT;
   GATHER_CLI_TRY(gather_cli_source_read(path, &input->memory, &input->memory_bytes, error));
   source.memory = input->memory;
   source.bytes = input->memory_bytes;
   source.name = strcmp(path, "-") == 0 ? "standard input" : path;
   source.raw = raw;
-  if (!raw && text_allowed &&
-      gather_file_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
+  if (!raw && text_allowed && gather_file_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
     return open_text(&source, name, input, error);
   return gather_file_open(&source, &input->file, error);
 }
 
 /* Files on other machines: one request also tells whether it is text. */
-static gather_status open_url(const char *url, const char *name, const gather_raw *raw, bool text_allowed,
-                              gather_cli_input *input, gather_error *error) {
+static gather_status open_url(const char *url, const char *name, const gather_raw *raw, bool text_allowed, gather_cli_input *input,
+                              gather_error *error) {
   gather_file_source source;
   GATHER_CLI_TRY(gather_cli_file_source(url, &source, error));
   gather_remote_options remote = *source.remote;
@@ -174,8 +166,8 @@ static gather_status open_url(const char *url, const char *name, const gather_ra
   return GATHER_OK;
 }
 
-static gather_status open_path(const char *path, const char *name, const gather_raw *raw, bool text_allowed,
-                               gather_cli_input *input, gather_error *error) {
+static gather_status open_path(const char *path, const char *name, const gather_raw *raw, bool text_allowed, gather_cli_input *input,
+                               gather_error *error) {
   if (gather_remote_is_url(path)) return open_url(path, name, raw, text_allowed, input, error);
   if (gather_cli_source_streams(path)) return open_stream(path, name, raw, text_allowed, input, error);
   gather_file_source source;
@@ -187,25 +179,24 @@ static gather_status open_path(const char *path, const char *name, const gather_
   return gather_file_open(&source, &input->file, error);
 }
 
-gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
-                                    const char *role, gather_cli_input *input, const char **name, gather_error *error) {
+gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed, const char *role,
+                                    gather_cli_input *input, const char **name, gather_error *error) {
   char *path = NULL;
   gather_status status = gather_cli_source_split(argument, raw->tensor, &path, name, error);
-  if (status == GATHER_OK)
-    status = open_path(path, *name, raw->raw.type ? &raw->raw : NULL, text_allowed, input, error);
+  if (status == GATHER_OK) status = open_path(path, *name, raw->raw.type ? &raw->raw : NULL, text_allowed, input, error);
   free(path);
   if (status != GATHER_OK) error->input = role;
   return status;
 }
 
-gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed,
-                                      const char *role, gather_cli_input *input, gather_error *error) {
+gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed, const char *role,
+                                      gather_cli_input *input, gather_error *error) {
   const char *name;
   const gather_file_tensor *tensor = NULL;
   GATHER_CLI_TRY(gather_cli_input_open(argument, raw, text_allowed, role, input, &name, error));
   if (input->text) return GATHER_OK;
-  gather_status status = text_allowed ? gather_file_find_whole(input->file, name, &tensor, error)
-                                      : gather_file_find(input->file, name, &tensor, error);
+  gather_status status =
+      text_allowed ? gather_file_find_whole(input->file, name, &tensor, error) : gather_file_find(input->file, name, &tensor, error);
   /* Rows of remote DATA are read by a table; if not, gather_cli_input_load downloads it. */
   if (status == GATHER_OK && !gather_file_is_remote(tensor)) status = gather_file_tensor_check(tensor, error);
   if (status == GATHER_OK)
@@ -238,8 +229,7 @@ gather_status gather_cli_input_typed(const char *argument, gather_type type, con
     status = gather_cli_input_tensor(argument, &NOT_RAW, true, role, input, error);
     if (status == GATHER_FILE_NOT_FOUND && type == GATHER_TYPE_BOOL)
       (void)gather_cli_hint_set(error, "the input is bool: true, false, a list of them, or a FILE");
-    if (status != GATHER_OK || !input->text || type == GATHER_TYPE_INT64)
-      return status; /* other files have their own type */
+    if (status != GATHER_OK || !input->text || type == GATHER_TYPE_INT64) return status; /* other files have their own type */
     const gather_tensor *text = &input->tensor.tensor;
     status = gather_cli_numbers_copy(text->data, gather_tensor_len(text), &input->numbers, error);
     input->numbers.rank = text->rank;
@@ -257,6 +247,4 @@ void gather_cli_input_close(gather_cli_input *input) {
   memset(input, 0, sizeof *input);
 }
 
-bool gather_cli_is_stdin(const char *argument) {
-  return argument[0] == '-' && (argument[1] == 0 || argument[1] == ':');
-}
+bool gather_cli_is_stdin(const char *argument) { return argument[0] == '-' && (argument[1] == 0 || argument[1] == ':'); }

@@ -20,17 +20,15 @@ typedef struct gather_cli_raw {
 
 /* Reads the raw options (type, shape and offset are their numbers). Returns GATHER_USAGE, GATHER_UNSUPPORTED (a type
  * that raw bytes cannot have). */
-GATHER_CHECKED gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type,
-                                                    gather_cli_option_id shape, gather_cli_option_id offset,
-                                                    gather_cli_raw *raw, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type, gather_cli_option_id shape,
+                                                    gather_cli_option_id offset, gather_cli_raw *raw, gather_error *error);
 
 /* If the shape begins with -1, counts the rows of the argument's file. Returns like gather_table_open, and GATHER_USAGE for
  * standard input. */
 GATHER_CHECKED gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gather_error *error);
 
 /* "3x4" as lengths, added after the first *rank ones; "" is 0-D. option: its name, for errors. Returns GATHER_USAGE. */
-GATHER_CHECKED gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank,
-                                              gather_error *error);
+GATHER_CHECKED gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank, gather_error *error);
 
 /* An opened tensor and what it depends on. Starts as all zero; gather_cli_input_close frees it. */
 typedef struct gather_cli_input {
@@ -50,19 +48,18 @@ GATHER_CHECKED gather_status gather_cli_input_slice(const gather_cli_slice *slic
                                                     gather_cli_input *input, gather_error *error);
 
 /* A tensor for a model's value: a literal or a text file of the type that the value has (GATHER_TYPE_NONE: int64), or a file. */
-GATHER_CHECKED gather_status gather_cli_input_typed(const char *argument, gather_type type, const char *role,
-                                                    gather_cli_input *input, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_input_typed(const char *argument, gather_type type, const char *role, gather_cli_input *input,
+                                                    gather_error *error);
 
 /* Opens the file of an argument, without selecting a tensor: *name is the NAME of FILE:NAME, or "". If it is text
  * (input->text, only with text_allowed) NAME was the column, and input->tensor is set. role: "data" or "indices", for errors. */
-GATHER_CHECKED gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
-                                                   const char *role, gather_cli_input *input, const char **name,
-                                                   gather_error *error);
+GATHER_CHECKED gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed, const char *role,
+                                                   gather_cli_input *input, const char **name, gather_error *error);
 
 /* gather_cli_input_open, and the tensor of that name; with text_allowed also one that is in pieces in the file, and remote ones are
  * downloaded. */
-GATHER_CHECKED gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed,
-                                                     const char *role, gather_cli_input *input, gather_error *error);
+GATHER_CHECKED gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed, const char *role,
+                                                     gather_cli_input *input, gather_error *error);
 
 /* Downloads the elements of a remote tensor; does nothing for others. Returns GATHER_UNSUPPORTED if it is too large for that. */
 GATHER_CHECKED gather_status gather_cli_input_load(gather_cli_input *input, const char *role, gather_error *error);

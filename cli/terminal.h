@@ -9,11 +9,7 @@
 #include <stddef.h>
 
 /* --color. */
-typedef enum gather_cli_colour {
-  GATHER_CLI_COLOUR_AUTO,
-  GATHER_CLI_COLOUR_ALWAYS,
-  GATHER_CLI_COLOUR_NEVER
-} gather_cli_colour;
+typedef enum gather_cli_colour { GATHER_CLI_COLOUR_AUTO, GATHER_CLI_COLOUR_ALWAYS, GATHER_CLI_COLOUR_NEVER } gather_cli_colour;
 
 /* Sets the mode for the rest of the program; auto until then. */
 void gather_cli_terminal_colour_set(gather_cli_colour mode);

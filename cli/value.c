@@ -68,8 +68,7 @@ static bool put_complex(gather_type type, const char *text, unsigned char *eleme
   if (*p) return false;
   gather_type real = type == GATHER_TYPE_COMPLEX64 ? GATHER_TYPE_FLOAT32 : GATHER_TYPE_FLOAT64;
   size_t bytes = type == GATHER_TYPE_COMPLEX64 ? 4 : 8;
-  return gather_cli_encode_float(real, part[0], false, element) &&
-         gather_cli_encode_float(real, part[1], false, element + bytes);
+  return gather_cli_encode_float(real, part[0], false, element) && gather_cli_encode_float(real, part[1], false, element + bytes);
 }
 
 static int hex_digit(char c) {

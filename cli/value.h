@@ -10,8 +10,7 @@
 /* Makes one element of `like`'s type and byte order from text. element: malloc'ed, the caller frees it (also after a
  * failure); for strings it points into `text`. Returns GATHER_USAGE if the type cannot represent the value,
  * GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_cli_value(const gather_file_tensor *like, const char *text, void **element,
-                                              gather_error *error);
+GATHER_CHECKED gather_status gather_cli_value(const gather_file_tensor *like, const char *text, void **element, gather_error *error);
 
 /* Reads true, false, 1 or 0 as an element of type bool. False for anything else. */
 bool gather_cli_bool(const char *text, unsigned char *element);

@@ -18,8 +18,7 @@ GATHER_CHECKED gather_status gather_cli_writing_spare(const char *path, const ga
                                                       gather_error *error);
 GATHER_CHECKED gather_status gather_cli_writing_spare_file(const char *path, const gather_file *file, const char *role,
                                                            gather_error *error);
-GATHER_CHECKED gather_status gather_cli_writing_spare_table(const char *path, const gather_table *table,
-                                                            gather_error *error);
+GATHER_CHECKED gather_status gather_cli_writing_spare_table(const char *path, const gather_table *table, gather_error *error);
 /* gather_writer_commit. */
 GATHER_CHECKED gather_status gather_cli_writing_end(gather_writer *writer, gather_error *error);
 

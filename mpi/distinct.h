@@ -32,8 +32,7 @@ void gather_mpi_distinct_free(gather_mpi_distinct *set);
 static inline uint64_t gather_mpi_hash(int64_t row) { return (uint64_t)row * 0x9E3779B97F4A7C15u; }
 
 /* The entry of a row; one that is not in the set is put in with this value. *found: whether it was there. */
-static inline gather_mpi_distinct_entry *gather_mpi_distinct_add(gather_mpi_distinct *set, int64_t row, int32_t value,
-                                                                 bool *found) {
+static inline gather_mpi_distinct_entry *gather_mpi_distinct_add(gather_mpi_distinct *set, int64_t row, int32_t value, bool *found) {
   for (uint64_t at = gather_mpi_hash(row) >> set->shift;; at = (at + 1) & set->mask) {
     gather_mpi_distinct_entry *entry = &set->entries[at];
     if (entry->stamp != set->stamp) {

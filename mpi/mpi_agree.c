@@ -19,15 +19,13 @@ static void pack(const gather_mpi_link *link, const gather_error *own, gather_mp
   memset(message, 0, sizeof *message);
   message->error = *own;
   /* A table that fails on many ranks says so once: the number is put in front here, and nowhere else. */
-  if (link->ranks > 1)
-    (void)snprintf(message->error.message, sizeof message->error.message, "rank %d: %.480s", link->rank, own->message);
+  if (link->ranks > 1) (void)snprintf(message->error.message, sizeof message->error.message, "rank %d: %.480s", link->rank, own->message);
   if (own->input) (void)snprintf(message->input, sizeof message->input, "%s", own->input);
   message->op = own->op != NULL;
   message->error.op = message->error.rules = message->error.input = NULL;
 }
 
-gather_status gather_mpi_share(gather_mpi_link *link, int failed, const gather_error *own, const gather_op *op,
-                               gather_error *error) {
+gather_status gather_mpi_share(gather_mpi_link *link, int failed, const gather_error *own, const gather_op *op, gather_error *error) {
   gather_mpi_message *message = &link->message;
   if (failed == link->rank) {
     pack(link, own, message);
@@ -36,8 +34,8 @@ gather_status gather_mpi_share(gather_mpi_link *link, int failed, const gather_e
   }
   if (link->ranks > 1) {
     MPI_Request request;
-    gather_status status = gather_mpi_link_check(
-        link, MPI_Ibcast(message, (int)sizeof *message, MPI_BYTE, failed, link->comm, &request), error);
+    gather_status status =
+        gather_mpi_link_check(link, MPI_Ibcast(message, (int)sizeof *message, MPI_BYTE, failed, link->comm, &request), error);
     if (status == GATHER_OK) status = gather_mpi_link_wait(link, &request, error);
     if (status != GATHER_OK) return status;
   }
@@ -50,8 +48,8 @@ gather_status gather_mpi_share(gather_mpi_link *link, int failed, const gather_e
   return message->error.status;
 }
 
-gather_status gather_mpi_agree(gather_mpi_link *link, gather_status own_status, const gather_error *own,
-                               const gather_op *op, int32_t *failed, gather_error *error) {
+gather_status gather_mpi_agree(gather_mpi_link *link, gather_status own_status, const gather_error *own, const gather_op *op,
+                               int32_t *failed, gather_error *error) {
   /* The largest of these is that of the lowest rank that failed. */
   int64_t number = own_status == GATHER_OK ? 0 : link->ranks - link->rank;
   *failed = -1;

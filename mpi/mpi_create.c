@@ -18,26 +18,23 @@ static gather_status read_options(const gather_mpi_options *given, gather_mpi_op
   bool valid = size >= sizeof(size_t) && size <= 4096 && size % sizeof(size_t) == 0;
   for (size_t i = sizeof *options; valid && i < size; i++) valid = ((const char *)given)[i] == 0;
   if (!valid)
-    return gather_error_set_input(error, GATHER_USAGE, "options",
-                                  "gather_mpi_options: a size of %zu is not known, or is not initialised", size);
+    return gather_error_set_input(error, GATHER_USAGE, "options", "gather_mpi_options: a size of %zu is not known, or is not initialised",
+                                  size);
   memcpy(options, given, size < sizeof *options ? size : sizeof *options);
   return GATHER_OK;
 }
 
 /* What can be said of the options without the others. */
-static gather_status check_options(const gather_mpi_options *options, int ranks, const gather_op *op,
-                                   gather_error *error) {
+static gather_status check_options(const gather_mpi_options *options, int ranks, const gather_op *op, gather_error *error) {
   if (options->layout < GATHER_MPI_AUTO || options->layout > GATHER_MPI_SAME)
     return gather_error_set_input(error, GATHER_USAGE, "options", "layout %d is not known", (int)options->layout);
   if (options->rounds < 0 || options->rounds > GATHER_MPI_MAX_ROUNDS)
-    return gather_error_set_input(error, GATHER_USAGE, "options", "rounds must be 0 to %d, not %d",
-                                  GATHER_MPI_MAX_ROUNDS, options->rounds);
+    return gather_error_set_input(error, GATHER_USAGE, "options", "rounds must be 0 to %d, not %d", GATHER_MPI_MAX_ROUNDS, options->rounds);
   if (options->buffer_bytes < 0 || options->hot_rows < 0 || options->hot_rows > INT32_MAX / 32)
     return gather_error_set_input(error, GATHER_USAGE, "options", "%s is out of range",
                                   options->buffer_bytes < 0 ? "buffer_bytes" : "hot_rows");
   if (op->family != GATHER_FAMILY_GATHER)
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, "options", "only versions of Gather are supported, not %s",
-                                  op->name);
+    return gather_error_set_input(error, GATHER_UNSUPPORTED, "options", "only versions of Gather are supported, not %s", op->name);
   if ((int)options->on_bad < 0 || options->on_bad > GATHER_ON_BAD_PROMISE || (int)options->negative < 0 ||
       options->negative > GATHER_NEGATIVE_OFF)
     return gather_error_set_input(error, GATHER_USAGE, "options", "%s is not known",
@@ -48,8 +45,7 @@ static gather_status check_options(const gather_mpi_options *options, int ranks,
   bool ascending = options->splits && options->splits[0] == 0;
   for (int p = 0; ascending && p < ranks; p++) ascending = options->splits[p] <= options->splits[p + 1];
   if (!ascending)
-    return gather_error_set_input(error, GATHER_USAGE, "options",
-                                  "splits must be %d ascending numbers of which the first is 0", ranks + 1);
+    return gather_error_set_input(error, GATHER_USAGE, "options", "splits must be %d ascending numbers of which the first is 0", ranks + 1);
   return GATHER_OK;
 }
 
@@ -60,15 +56,13 @@ static gather_status make_fill_row(gather_mpi_plan *plan, const gather_mpi_optio
   plan->fill_slots = 1;
   if (plan->on_bad == GATHER_ON_BAD_FILL) {
     const int64_t bits = gather_type_get(owner->mine.type)->bits;
-    const size_t bytes =
-        owner->mine.type == GATHER_TYPE_OPAQUE ? (size_t)owner->mine.item_bytes : (size_t)(bits + 7) / 8;
+    const size_t bytes = owner->mine.type == GATHER_TYPE_OPAQUE ? (size_t)owner->mine.item_bytes : (size_t)(bits + 7) / 8;
     plan->fill_element = malloc(bytes > 0 ? bytes : 1);
     if (!plan->fill_element) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the fill value");
     memcpy(plan->fill_element, options->fill, bytes);
   }
   plan->fill_row = calloc(1, owner->row_bytes > 0 ? (size_t)owner->row_bytes : 1);
-  if (!plan->fill_row || (uint64_t)owner->row_bytes > SIZE_MAX)
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for a row");
+  if (!plan->fill_row || (uint64_t)owner->row_bytes > SIZE_MAX) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for a row");
   int64_t empty[GATHER_MAX_RANK] = {0}, one[GATHER_MAX_RANK] = {1}, zero = 0;
   for (int32_t d = 1; d < owner->mine.rank; d++) empty[d] = one[d] = owner->shape[d];
   gather_tensor data = owner->mine, out = owner->mine;
@@ -97,17 +91,14 @@ static gather_status open_own(gather_mpi_plan *plan, const gather_tensor *mine, 
   if (status != GATHER_OK) return status;
   plan->on_bad = options->on_bad == GATHER_ON_BAD_DEFAULT ? plan->op->on_bad : options->on_bad;
   if (plan->on_bad == GATHER_ON_BAD_PROMISE) plan->on_bad = GATHER_ON_BAD_CLAMP;
-  plan->negative =
-      options->negative == GATHER_NEGATIVE_DEFAULT ? plan->op->negative : options->negative == GATHER_NEGATIVE_ON;
+  plan->negative = options->negative == GATHER_NEGATIVE_DEFAULT ? plan->op->negative : options->negative == GATHER_NEGATIVE_ON;
   plan->rounds = options->rounds;
   plan->buffer_bytes = options->buffer_bytes ? options->buffer_bytes : (int64_t)1 << 30;
   plan->splits = malloc(((size_t)plan->link.ranks + 1) * sizeof *plan->splits);
-  if (!plan->splits ||
-      !gather_mpi_reserve(&plan->records, 2 * (int64_t)plan->link.ranks * GATHER_MPI_TELL_LEN, sizeof(int64_t)))
+  if (!plan->splits || !gather_mpi_reserve(&plan->records, 2 * (int64_t)plan->link.ranks * GATHER_MPI_TELL_LEN, sizeof(int64_t)))
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", plan->link.ranks);
   if (!gather_mpi_hot_open(&plan->hot, options->hot_rows))
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory to count the rows of %" PRId64 " hot ones",
-                            options->hot_rows);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory to count the rows of %" PRId64 " hot ones", options->hot_rows);
   return make_fill_row(plan, options, error);
 }
 
@@ -176,8 +167,7 @@ static void describe(gather_mpi_plan *plan, int64_t most_rows) {
 }
 
 /* Why this layout, in one sentence. */
-static gather_status explain(gather_mpi_plan *plan, const gather_mpi_options *options, const int64_t *records,
-                             gather_error *error) {
+static gather_status explain(gather_mpi_plan *plan, const gather_mpi_options *options, const int64_t *records, gather_error *error) {
   const char *why = "each row is on one rank: rows are exchanged";
   bool tables = true, visible = false;
   for (int p = 0; p < plan->link.ranks; p++) tables = tables && records[p * RECORD_LEN + RECORD_TABLE];
@@ -206,22 +196,20 @@ static gather_status verify_same(gather_mpi_plan *plan, int32_t *failed, gather_
   status = gather_mpi_agree(&plan->link, status, &own, plan->op, failed, error);
   if (status != GATHER_OK) return status;
   uint64_t *samples = calloc((size_t)plan->link.ranks, sizeof *samples);
-  status =
-      samples ? GATHER_OK : gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", plan->link.ranks);
+  status = samples ? GATHER_OK : gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", plan->link.ranks);
   status = gather_mpi_agree(&plan->link, status, &own, plan->op, failed, error);
   if (status == GATHER_OK) status = gather_mpi_link_gather(&plan->link, &sample, sizeof sample, samples, error);
   for (int p = 1; status == GATHER_OK && p < plan->link.ranks; p++)
     if (samples[p] != samples[0]) {
       *failed = p;
-      status = gather_error_set_input(error, GATHER_MISMATCH, "data",
-                                      "rank %d: its table has other rows than that of rank 0", p);
+      status = gather_error_set_input(error, GATHER_MISMATCH, "data", "rank %d: its table has other rows than that of rank 0", p);
     }
   gather_mpi_link_free(&plan->link, samples);
   return status;
 }
 
-static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, const gather_mpi_options *given,
-                            int32_t *failed, gather_error *error) {
+static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, const gather_mpi_options *given, int32_t *failed,
+                            gather_error *error) {
   gather_mpi_options options;
   gather_error own;
   int64_t record[RECORD_LEN] = {0}, *records = NULL;
@@ -232,8 +220,8 @@ static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, co
     records = calloc((size_t)link->ranks, sizeof record);
     if (!records) status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", link->ranks);
   }
-  record[RECORD_BUILD] = (int64_t)sizeof(gather_error) << 32 | GATHER_VERSION_MAJOR << 16 | GATHER_VERSION_MINOR << 8 |
-                         GATHER_VERSION_PATCH;
+  record[RECORD_BUILD] =
+      (int64_t)sizeof(gather_error) << 32 | GATHER_VERSION_MAJOR << 16 | GATHER_VERSION_MINOR << 8 | GATHER_VERSION_PATCH;
   status = gather_mpi_agree(link, status, &own, plan->op, failed, error);
   if (status == GATHER_OK) status = gather_mpi_link_gather(link, record, (int)sizeof record, records, error);
   if (status == GATHER_OK) status = gather_mpi_compare(records, link->ranks, failed, error);
@@ -271,16 +259,15 @@ static gather_status tell_no_memory(MPI_Comm comm, double seconds, int32_t *fail
   return status;
 }
 
-gather_status gather_mpi_plan_create(MPI_Comm comm, const gather_tensor *mine, const gather_mpi_options *options,
-                                     gather_mpi_plan **plan, gather_error *error) {
+gather_status gather_mpi_plan_create(MPI_Comm comm, const gather_tensor *mine, const gather_mpi_options *options, gather_mpi_plan **plan,
+                                     gather_error *error) {
   int running = 0, ended = 0, between = 0;
   *plan = NULL;
   if (MPI_Initialized(&running) != MPI_SUCCESS || !running || MPI_Finalized(&ended) != MPI_SUCCESS || ended)
     return gather_error_set(error, GATHER_USAGE, "MPI is not running: call MPI_Init first");
   if (comm == MPI_COMM_NULL || MPI_Comm_test_inter(comm, &between) != MPI_SUCCESS || between)
-    return gather_error_set(
-        error, GATHER_USAGE,
-        comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "the communicator is between two groups");
+    return gather_error_set(error, GATHER_USAGE,
+                            comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "the communicator is between two groups");
   /* Options that cannot be read are an error that the others must hear of, so their time limit comes first. */
   const bool limited = options && options->size >= offsetof(gather_mpi_options, failed_rank) && options->seconds != 0;
   const double seconds = limited ? options->seconds : 600;

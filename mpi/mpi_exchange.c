@@ -33,11 +33,10 @@ static bool reserve_arriving(gather_mpi_plan *plan) {
 static gather_status prepare(gather_mpi_plan *plan, const gather_mpi_part *part, gather_error *own) {
   gather_mpi_schedule *schedule = &plan->schedule;
   if (!part->same) {
-    const int64_t row = plan->owner.row_bytes,
-                  bytes = row > 0 && part->len > INT64_MAX / row ? INT64_MAX : part->len * row;
+    const int64_t row = plan->owner.row_bytes, bytes = row > 0 && part->len > INT64_MAX / row ? INT64_MAX : part->len * row;
     const int32_t rounds = plan->rounds ? plan->rounds : gather_mpi_schedule_rounds(bytes);
-    if (!gather_mpi_schedule_build(schedule, &plan->spread, (const int64_t *)plan->rows.data + part->begin, part->len,
-                                   rounds, plan->fill_slots + plan->hot.len, plan->hot.len ? &plan->hot.slots : NULL))
+    if (!gather_mpi_schedule_build(schedule, &plan->spread, (const int64_t *)plan->rows.data + part->begin, part->len, rounds,
+                                   plan->fill_slots + plan->hot.len, plan->hot.len ? &plan->hot.slots : NULL))
       return no_memory(own);
     if (plan->narrow) {
       if (!gather_mpi_reserve(&plan->answers.asked, schedule->unique, sizeof(uint32_t))) return no_memory(own);
@@ -49,8 +48,7 @@ static gather_status prepare(gather_mpi_plan *plan, const gather_mpi_part *part,
 }
 
 /* Tells each rank what is asked of it, and learns what is asked of this one. records: 2 * ranks of TELL_LEN. */
-static gather_status tell_all(gather_mpi_plan *plan, const gather_mpi_part *part, bool failed, int64_t *records,
-                              gather_error *error) {
+static gather_status tell_all(gather_mpi_plan *plan, const gather_mpi_part *part, bool failed, int64_t *records, gather_error *error) {
   gather_mpi_link *link = &plan->link;
   int64_t *out = records + (int64_t)link->ranks * TELL_LEN;
   const gather_mpi_schedule *schedule = &plan->schedule;
@@ -72,14 +70,13 @@ static gather_status tell_all(gather_mpi_plan *plan, const gather_mpi_part *part
     return GATHER_OK;
   }
   MPI_Request request;
-  gather_status status = gather_mpi_link_check(
-      link, MPI_Ialltoall(out, TELL_LEN, MPI_INT64_T, records, TELL_LEN, MPI_INT64_T, link->comm, &request), error);
+  gather_status status =
+      gather_mpi_link_check(link, MPI_Ialltoall(out, TELL_LEN, MPI_INT64_T, records, TELL_LEN, MPI_INT64_T, link->comm, &request), error);
   return status == GATHER_OK ? gather_mpi_link_wait(link, &request, error) : status;
 }
 
 /* The answers that are asked for: counts, where their ids begin, and memory for them. Nothing for this rank itself. */
-static gather_status count_answers(gather_mpi_moving *moving, const int64_t *records, int64_t *send_most,
-                                   gather_error *own) {
+static gather_status count_answers(gather_mpi_moving *moving, const int64_t *records, int64_t *send_most, gather_error *own) {
   gather_mpi_plan *plan = moving->plan;
   const int64_t cells = (int64_t)moving->parties * moving->rounds;
   *send_most = 0;
@@ -98,14 +95,12 @@ static gather_status count_answers(gather_mpi_moving *moving, const int64_t *rec
     if (at - before > *send_most) *send_most = at - before;
   }
   const int64_t item = plan->narrow ? (int64_t)sizeof(uint32_t) : (int64_t)sizeof(int64_t);
-  return gather_mpi_reserve(&plan->answers.ids, at, item) && gather_mpi_reserve(&plan->answers.wire, at, item)
-             ? GATHER_OK
-             : no_memory(own);
+  return gather_mpi_reserve(&plan->answers.ids, at, item) && gather_mpi_reserve(&plan->answers.wire, at, item) ? GATHER_OK : no_memory(own);
 }
 
 /* How many pieces each round has, on all ranks, so that the rows that leave fit; and memory for them. */
-static gather_status size_leaving(gather_mpi_moving *moving, const int64_t *records, int64_t send_most,
-                                  gather_status own_status, int32_t *failed, gather_error *error) {
+static gather_status size_leaving(gather_mpi_moving *moving, const int64_t *records, int64_t send_most, gather_status own_status,
+                                  int32_t *failed, gather_error *error) {
   gather_mpi_plan *plan = moving->plan;
   gather_mpi_link *link = &plan->link;
   int64_t fit = moving->row_bytes > 0 ? plan->buffer_bytes / moving->row_bytes : INT64_MAX, asked_in_all = 0;
@@ -164,16 +159,14 @@ static gather_status send_ids(gather_mpi_moving *moving, gather_error *error) {
   const MPI_Datatype type = plan->narrow ? MPI_UINT32_T : MPI_INT64_T;
   MPI_Request request;
   gather_status status = gather_mpi_link_check(
-      &plan->link,
-      MPI_Ialltoallv(ids, out, out_at, type, plan->answers.wire.data, in, in_at, type, plan->link.comm, &request),
-      error);
+      &plan->link, MPI_Ialltoallv(ids, out, out_at, type, plan->answers.wire.data, in, in_at, type, plan->link.comm, &request), error);
   if (status == GATHER_OK) status = gather_mpi_link_wait(&plan->link, &request, error);
   if (status == GATHER_OK) sort_answers(moving);
   return status;
 }
 
-gather_status gather_mpi_exchange(gather_mpi_plan *plan, const gather_mpi_part *part, gather_status own_status,
-                                  gather_error *own, bool *any_more, int32_t *failed, gather_error *error) {
+gather_status gather_mpi_exchange(gather_mpi_plan *plan, const gather_mpi_part *part, gather_status own_status, gather_error *own,
+                                  bool *any_more, int32_t *failed, gather_error *error) {
   gather_mpi_link *link = &plan->link;
   gather_mpi_moving moving = {.plan = plan, .part = part, .row_bytes = plan->owner.row_bytes, .own = own};
   moving.parties = plan->spread.ranks;

@@ -36,8 +36,7 @@ void gather_mpi_hot_free(gather_mpi_hot_set *hot) {
 }
 
 static void count_row(gather_mpi_hot_set *hot, int64_t row) {
-  gather_mpi_counter *set = hot->counters + ((int64_t)(gather_mpi_hash(row) >> 32) & (hot->sets - 1)) * WAYS,
-                     *empty = NULL;
+  gather_mpi_counter *set = hot->counters + ((int64_t)(gather_mpi_hash(row) >> 32) & (hot->sets - 1)) * WAYS, *empty = NULL;
   for (int i = 0; i < WAYS; i++) {
     if (set[i].count == 0) {
       empty = &set[i];
@@ -69,8 +68,7 @@ void gather_mpi_hot_count(gather_mpi_plan *plan) {
     for (int32_t r = 0; r < schedule->rounds; r++)
       for (int64_t k = schedule->counts[(int64_t)p * schedule->rounds + r]; k > 0; k--, id++) {
         if (p == plan->link.rank) continue; /* its own rows travel nowhere */
-        count_row(hot, plan->spread.splits ? plan->spread.splits[p] + schedule->ids[id]
-                                           : schedule->ids[id] * schedule->ranks + p);
+        count_row(hot, plan->spread.splits ? plan->spread.splits[p] + schedule->ids[id] : schedule->ids[id] * schedule->ranks + p);
       }
 }
 
@@ -120,11 +118,9 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
   const int64_t len = hot->most * link->ranks;
   gather_mpi_counter *all = calloc((size_t)len, sizeof *all), *best = calloc((size_t)hot->most, sizeof *best);
   gather_status status = GATHER_OK;
-  if (!all || !best || !choose_own(hot, best))
-    status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory to choose the hot rows");
+  if (!all || !best || !choose_own(hot, best)) status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory to choose the hot rows");
   status = gather_mpi_agree(link, status, &own, plan->op, failed, error);
-  if (status == GATHER_OK)
-    status = gather_mpi_link_gather(link, best, (int)((size_t)hot->most * sizeof *best), all, error);
+  if (status == GATHER_OK) status = gather_mpi_link_gather(link, best, (int)((size_t)hot->most * sizeof *best), all, error);
   gather_mpi_link_free(link, best);
   *chosen = 0;
   if (status == GATHER_OK) {
@@ -146,8 +142,8 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
 }
 
 /* The rows themselves, by exchanges of their own. to: room for `len` rows. */
-static gather_status fetch(gather_mpi_plan *plan, int64_t len, void *to, gather_status own_status, gather_error *own,
-                           int32_t *failed, gather_error *error) {
+static gather_status fetch(gather_mpi_plan *plan, int64_t len, void *to, gather_status own_status, gather_error *own, int32_t *failed,
+                           gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
   for (int32_t d = 1; d < plan->owner.mine.rank; d++) shape[d] = plan->owner.shape[d];
   shape[0] = len;
@@ -198,8 +194,7 @@ gather_status gather_mpi_hot_renew(gather_mpi_plan *plan, int32_t *failed, gathe
   plan->hot.len = 0;
   gather_mpi_buffer rows = {0};
   gather_status own_status = GATHER_OK;
-  if (!gather_mpi_reserve(&rows, len, plan->owner.row_bytes) ||
-      !gather_mpi_reserve(&plan->rows, len, sizeof(int64_t))) {
+  if (!gather_mpi_reserve(&rows, len, plan->owner.row_bytes) || !gather_mpi_reserve(&plan->rows, len, sizeof(int64_t))) {
     own_status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for %lld hot rows", (long long)len);
   } else {
     memcpy(plan->rows.data, plan->hot.rows, (size_t)len * sizeof(int64_t));

@@ -8,8 +8,7 @@
 
 /* What arrives fits the buffer, and all that one rank may be asked for can be counted by int. */
 int64_t gather_mpi_most_ids(const gather_mpi_plan *plan) {
-  const int64_t row = plan->owner.row_bytes,
-                countable = INT32_MAX / plan->link.ranks - plan->fill_slots - plan->hot.len;
+  const int64_t row = plan->owner.row_bytes, countable = INT32_MAX / plan->link.ranks - plan->fill_slots - plan->hot.len;
   int64_t most = row > 0 ? plan->buffer_bytes / row : countable;
   if (most > countable) most = countable;
   return most < 1 ? 1 : most;
@@ -29,8 +28,7 @@ static bool row_major(const gather_tensor *tensor, int64_t item) {
 static gather_status copy_row_major(const gather_tensor *ids, void *to, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK] = {1}, strides[GATHER_MAX_RANK] = {0}, zero = 0;
   if (ids->rank + 1 > GATHER_MAX_RANK)
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, "indices", "ids of rank %d with gaps are not supported",
-                                  ids->rank);
+    return gather_error_set_input(error, GATHER_UNSUPPORTED, "indices", "ids of rank %d with gaps are not supported", ids->rank);
   const int64_t one = 1;
   for (int32_t d = 0; d < ids->rank; d++) {
     shape[d + 1] = ids->shape[d];
@@ -100,13 +98,11 @@ static gather_status unpack(const gather_tensor *ids, const gather_type_info *ty
 }
 
 /* The ids as int64, or the bits of uint64: where they are if they may stay there, else in plan->convert. */
-static gather_status convert(gather_mpi_plan *plan, const gather_tensor *ids, int64_t len, const int64_t **numbers,
-                             gather_error *error) {
+static gather_status convert(gather_mpi_plan *plan, const gather_tensor *ids, int64_t len, const int64_t **numbers, gather_error *error) {
   const gather_type_info *type = gather_type_get(ids->type);
   const bool swap = ids->flags & GATHER_TENSOR_BYTE_SWAPPED, packed = type->packing != GATHER_PACKING_BYTES;
   const bool straight = !packed && row_major(ids, type->bits / 8);
-  if (straight && type->bits == 64 && !swap && !(ids->flags & GATHER_TENSOR_SHARED) &&
-      (uintptr_t)ids->data % sizeof(int64_t) == 0) {
+  if (straight && type->bits == 64 && !swap && !(ids->flags & GATHER_TENSOR_SHARED) && (uintptr_t)ids->data % sizeof(int64_t) == 0) {
     *numbers = ids->data;
     return GATHER_OK;
   }
@@ -128,13 +124,11 @@ static gather_status convert(gather_mpi_plan *plan, const gather_tensor *ids, in
 }
 
 /* The error that gather_apply would return for these ids. numbers: a private copy. */
-static gather_status refuse(const gather_mpi_plan *plan, const gather_tensor *ids, const int64_t *numbers,
-                            gather_error *error) {
+static gather_status refuse(const gather_mpi_plan *plan, const gather_tensor *ids, const int64_t *numbers, gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   options.on_bad = GATHER_ON_BAD_ERROR;
   options.negative = plan->negative ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
-  gather_tensor private = {
-      .type = plan->raw_unsigned ? GATHER_TYPE_UINT64 : GATHER_TYPE_INT64, .rank = ids->rank, .shape = ids->shape};
+  gather_tensor private = {.type = plan->raw_unsigned ? GATHER_TYPE_UINT64 : GATHER_TYPE_INT64, .rank = ids->rank, .shape = ids->shape};
   gather_plan *check;
   gather_status status = gather_plan_create(plan->op, &plan->info.tensor, &private, NULL, &options, &check, error);
   if (status != GATHER_OK) return status;
@@ -174,8 +168,7 @@ static int64_t resolve(const gather_mpi_plan *plan, const int64_t *ids, int64_t 
 }
 
 /* Everything that gather_apply says about the tensors before it reads an index. */
-static gather_status check_tensors(const gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
-                                   gather_error *error) {
+static gather_status check_tensors(const gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows, gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   options.on_bad = GATHER_ON_BAD_CLAMP; /* needs no fill; the errors are the same */
   gather_plan *check;
@@ -184,12 +177,11 @@ static gather_status check_tensors(const gather_mpi_plan *plan, const gather_ten
   return status;
 }
 
-gather_status gather_mpi_ids_read(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
-                                  bool *same, int64_t *repaired, gather_error *error) {
+gather_status gather_mpi_ids_read(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows, bool *same, int64_t *repaired,
+                                  gather_error *error) {
   *same = false;
   *repaired = 0;
-  if (!ids || !rows)
-    return gather_error_set_input(error, GATHER_USAGE, ids ? "output" : "indices", "%s is NULL", ids ? "rows" : "ids");
+  if (!ids || !rows) return gather_error_set_input(error, GATHER_USAGE, ids ? "output" : "indices", "%s is NULL", ids ? "rows" : "ids");
   gather_status status = check_tensors(plan, ids, rows, error);
   if (status != GATHER_OK) return status;
   const int64_t len = gather_tensor_len(ids), *numbers = NULL;

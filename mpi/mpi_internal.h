@@ -44,19 +44,17 @@ gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *number, gather
 /* Frees memory that an operation may have used: not after one that may still be running. */
 void gather_mpi_link_free(const gather_mpi_link *link, void *memory);
 /* `bytes` of each rank, to all ranks. Free `all`, and `mine` if it is long, with gather_mpi_link_free. */
-gather_status gather_mpi_link_gather(gather_mpi_link *link, const void *mine, int bytes, void *all,
-                                     gather_error *error);
+gather_status gather_mpi_link_gather(gather_mpi_link *link, const void *mine, int bytes, void *all, gather_error *error);
 /* Seconds of a clock that only goes forward. */
 double gather_mpi_now(void);
 
 /* ---- mpi_agree.c: errors that all ranks return ------------------------------------------------------------------------------ */
 
 /* Gives the error of rank `failed` to all ranks. own: that rank's error; others ignore it. Returns the status. */
-gather_status gather_mpi_share(gather_mpi_link *link, int failed, const gather_error *own, const gather_op *op,
-                               gather_error *error);
+gather_status gather_mpi_share(gather_mpi_link *link, int failed, const gather_error *own, const gather_op *op, gather_error *error);
 /* GATHER_OK if `own_status` is so on every rank, else the error of the lowest rank that failed; *failed is that rank, else -1. */
-gather_status gather_mpi_agree(gather_mpi_link *link, gather_status own_status, const gather_error *own,
-                               const gather_op *op, int32_t *failed, gather_error *error);
+gather_status gather_mpi_agree(gather_mpi_link *link, gather_status own_status, const gather_error *own, const gather_op *op,
+                               int32_t *failed, gather_error *error);
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------ */
 
@@ -83,11 +81,11 @@ typedef struct gather_mpi_owner {
 } gather_mpi_owner;
 
 /* Describes the rows of this rank. Returns the errors that gather_mpi_plan_create names. */
-gather_status gather_mpi_owner_open(gather_mpi_owner *owner, const gather_tensor *mine,
-                                    const gather_mpi_options *options, gather_error *error);
+gather_status gather_mpi_owner_open(gather_mpi_owner *owner, const gather_tensor *mine, const gather_mpi_options *options,
+                                    gather_error *error);
 /* rows[i] = row ids[i] of this rank, row-major. ids: `len` numbers in range: uint32 if `narrow`, else int64. */
-gather_status gather_mpi_owner_take(const gather_mpi_owner *owner, const void *ids, bool narrow, int64_t len,
-                                    void *rows, gather_error *error);
+gather_status gather_mpi_owner_take(const gather_mpi_owner *owner, const void *ids, bool narrow, int64_t len, void *rows,
+                                    gather_error *error);
 /* Whether a take may fail although the ids are in range. */
 bool gather_mpi_owner_fallible(const gather_mpi_owner *owner);
 
@@ -104,10 +102,9 @@ gather_status gather_mpi_visible(gather_mpi_link *link, gather_table *table, boo
 
 /* What other ranks ask of this rank, and what this rank asked. */
 typedef struct gather_mpi_answers {
-  int32_t rounds; /* of all ranks */
-  int32_t pieces; /* of a round: so that what leaves fits buffer_bytes */
-  gather_mpi_buffer
-      cells; /* int64: counts[p * rounds + r], rows that rank p asks for in round r; then where these begin in ids */
+  int32_t rounds;          /* of all ranks */
+  int32_t pieces;          /* of a round: so that what leaves fits buffer_bytes */
+  gather_mpi_buffer cells; /* int64: counts[p * rounds + r], rows that rank p asks for in round r; then where these begin in ids */
   gather_mpi_buffer ids;   /* by round, then by rank: numbers of rows of this rank, uint32 or int64 */
   gather_mpi_buffer asked; /* the ids of the schedule as they are sent */
   gather_mpi_buffer wire;  /* the same from other ranks: by rank, then by round */
@@ -180,8 +177,8 @@ enum {
 /* Whether they agree in what must be equal: the same result, and the same error, on every rank, since all have all records. */
 gather_status gather_mpi_compare(const int64_t *records, int ranks, int32_t *failed, gather_error *error);
 /* Decides which rank has which rows: plan->info.layout, info.rows, splits and spread. Likewise the same on every rank. */
-gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, const gather_mpi_options *options,
-                                 int32_t *failed, gather_error *error);
+gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, const gather_mpi_options *options, int32_t *failed,
+                                 gather_error *error);
 
 /* ---- takes --------------------------------------------------------------------------------------------------------------------- */
 
@@ -189,8 +186,8 @@ gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, 
 int64_t gather_mpi_most_ids(const gather_mpi_plan *plan);
 /* mpi_ids.c: reads ids into plan->raw and plan->rows. *same: they are those of the last take: rows are unchanged. *repaired: how many
  * were out of range. */
-gather_status gather_mpi_ids_read(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
-                                  bool *same, int64_t *repaired, gather_error *error);
+gather_status gather_mpi_ids_read(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows, bool *same, int64_t *repaired,
+                                  gather_error *error);
 
 /* A part of a take: the ids begin .. begin + len of plan->rows. */
 typedef struct gather_mpi_part {
@@ -206,8 +203,8 @@ enum { GATHER_MPI_TELL_LEN = 5 + GATHER_MPI_MAX_ROUNDS };
 /* mpi_exchange.c: fetches and writes the rows of a part. own_status, own: the error of this rank so far, which all ranks then return.
  * *any_more: some rank has ids after these. *failed: the rank whose error is returned, else -1. */
 
-gather_status gather_mpi_exchange(gather_mpi_plan *plan, const gather_mpi_part *part, gather_status own_status,
-                                  gather_error *own, bool *any_more, int32_t *failed, gather_error *error);
+gather_status gather_mpi_exchange(gather_mpi_plan *plan, const gather_mpi_part *part, gather_status own_status, gather_error *own,
+                                  bool *any_more, int32_t *failed, gather_error *error);
 
 /* An exchange while it runs: mpi_exchange.c begins it. */
 typedef struct gather_mpi_moving {

@@ -33,8 +33,7 @@ gather_status gather_mpi_compare(const int64_t *records, int ranks, int32_t *fai
 }
 
 /* The rows of each rank as split points; all tables of one size where each rank has the whole. */
-static gather_status add_up(gather_mpi_plan *plan, const int64_t *records, gather_mpi_layout layout, int32_t *failed,
-                            gather_error *error) {
+static gather_status add_up(gather_mpi_plan *plan, const int64_t *records, gather_mpi_layout layout, int32_t *failed, gather_error *error) {
   const int ranks = plan->link.ranks;
   plan->splits[0] = 0;
   for (int p = 0; p < ranks; p++) {
@@ -43,8 +42,7 @@ static gather_status add_up(gather_mpi_plan *plan, const int64_t *records, gathe
     if (layout == GATHER_MPI_SAME) {
       if (rows != records[RECORD_ROWS])
         return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "data",
-                                      "rank %d: its table has %" PRId64 " rows, that of rank 0 %" PRId64, p, rows,
-                                      records[RECORD_ROWS]);
+                                      "rank %d: its table has %" PRId64 " rows, that of rank 0 %" PRId64, p, rows, records[RECORD_ROWS]);
       plan->splits[p + 1] = rows;
       continue;
     }
@@ -57,26 +55,25 @@ static gather_status add_up(gather_mpi_plan *plan, const int64_t *records, gathe
 }
 
 /* Whether each rank has as many rows as the layout says. */
-static gather_status check_counts(const gather_mpi_plan *plan, const int64_t *records, const gather_mpi_spread *wanted,
-                                  int32_t *failed, gather_error *error) {
+static gather_status check_counts(const gather_mpi_plan *plan, const int64_t *records, const gather_mpi_spread *wanted, int32_t *failed,
+                                  gather_error *error) {
   for (int p = 0; p < plan->link.ranks; p++) {
     const int64_t rows = records[p * RECORD_LEN + RECORD_ROWS], should = gather_mpi_spread_count(wanted, p);
     if (rows == should) continue;
     *failed = p;
-    return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "data",
-                                  "rank %d: it has %" PRId64 " rows; by the layout it has %" PRId64, p, rows, should);
+    return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "data", "rank %d: it has %" PRId64 " rows; by the layout it has %" PRId64,
+                                  p, rows, should);
   }
   return GATHER_OK;
 }
 
-gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, const gather_mpi_options *options,
-                                 int32_t *failed, gather_error *error) {
+gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, const gather_mpi_options *options, int32_t *failed,
+                                 gather_error *error) {
   const int ranks = plan->link.ranks;
   gather_mpi_layout layout = options->layout;
   bool same = true;
   for (int p = 0; p < ranks; p++)
-    same = same && records[p * RECORD_LEN + RECORD_TABLE] &&
-           records[p * RECORD_LEN + RECORD_IDENTITY] == records[RECORD_IDENTITY];
+    same = same && records[p * RECORD_LEN + RECORD_TABLE] && records[p * RECORD_LEN + RECORD_IDENTITY] == records[RECORD_IDENTITY];
   if (layout == GATHER_MPI_AUTO) layout = same && ranks > 1 ? GATHER_MPI_SAME : GATHER_MPI_BLOCKS;
   plan->info.layout = layout;
   gather_status status = add_up(plan, records, layout, failed, error);
@@ -93,8 +90,7 @@ gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, 
     gather_mpi_spread_splits(&wanted, ranks, options->splits);
     status = check_counts(plan, records, &wanted, failed, error);
   }
-  if (layout == GATHER_MPI_BLOCKS || layout == GATHER_MPI_SPLITS)
-    gather_mpi_spread_splits(&plan->spread, ranks, plan->splits);
+  if (layout == GATHER_MPI_BLOCKS || layout == GATHER_MPI_SPLITS) gather_mpi_spread_splits(&plan->spread, ranks, plan->splits);
   plan->info.rows = total;
   return status;
 }

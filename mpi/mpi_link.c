@@ -31,8 +31,7 @@ gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_er
   for (int i = 0; i < length; i++)
     if (text[i] == '\n') text[i] = ' ';
   link->broken = true;
-  return gather_error_set(error, GATHER_IO_ERROR, "rank %d: MPI reports an error: %s", link->rank,
-                          length ? text : "no text");
+  return gather_error_set(error, GATHER_IO_ERROR, "rank %d: MPI reports an error: %s", link->rank, length ? text : "no text");
 }
 
 /* How long to look without a pause that costs more than a fraction of a microsecond. Behind it this rank sleeps between two looks: where
@@ -51,10 +50,9 @@ gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, 
     if (start < 0) start = now;
     if (link->seconds >= 0 && now - start > link->seconds) {
       link->broken = true;
-      return gather_error_set(
-          error, GATHER_IO_ERROR,
-          "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
-          link->seconds);
+      return gather_error_set(error, GATHER_IO_ERROR,
+                              "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
+                              link->seconds);
     }
     if (link->crowded || now - start > (link->bulk ? patience_for_rows : patience)) {
       nanosleep(&moment, NULL);
@@ -102,8 +100,8 @@ gather_status gather_mpi_link_open(gather_mpi_link *link, MPI_Comm comm, gather_
 gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *number, gather_error *error) {
   MPI_Request request;
   link->number = *number;
-  gather_status status = gather_mpi_link_check(
-      link, MPI_Iallreduce(MPI_IN_PLACE, &link->number, 1, MPI_INT64_T, MPI_MAX, link->comm, &request), error);
+  gather_status status =
+      gather_mpi_link_check(link, MPI_Iallreduce(MPI_IN_PLACE, &link->number, 1, MPI_INT64_T, MPI_MAX, link->comm, &request), error);
   if (status == GATHER_OK) status = gather_mpi_link_wait(link, &request, error);
   if (status == GATHER_OK) *number = link->number;
   return status;
@@ -113,12 +111,11 @@ void gather_mpi_link_free(const gather_mpi_link *link, void *memory) {
   if (!link->broken) free(memory);
 }
 
-gather_status gather_mpi_link_gather(gather_mpi_link *link, const void *mine, int bytes, void *all,
-                                     gather_error *error) {
+gather_status gather_mpi_link_gather(gather_mpi_link *link, const void *mine, int bytes, void *all, gather_error *error) {
   MPI_Request request;
   if ((size_t)bytes <= sizeof link->mine) mine = memcpy(link->mine, mine, (size_t)bytes);
-  gather_status status = gather_mpi_link_check(
-      link, MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, link->comm, &request), error);
+  gather_status status =
+      gather_mpi_link_check(link, MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, link->comm, &request), error);
   return status == GATHER_OK ? gather_mpi_link_wait(link, &request, error) : status;
 }
 

@@ -26,8 +26,7 @@ static void read_rows(gather_mpi_moving *moving, const void *ids, int64_t first,
   const gather_mpi_plan *plan = moving->plan;
   const size_t item = plan->narrow ? sizeof(uint32_t) : sizeof(int64_t);
   if (moving->own_status == GATHER_OK)
-    moving->own_status = gather_mpi_owner_take(&plan->owner, (const char *)ids + (size_t)first * item, plan->narrow,
-                                               len, to, moving->own);
+    moving->own_status = gather_mpi_owner_take(&plan->owner, (const char *)ids + (size_t)first * item, plan->narrow, len, to, moving->own);
   if (moving->own_status != GATHER_OK) memset(to, 0, (size_t)(len * moving->row_bytes));
 }
 
@@ -53,19 +52,16 @@ static void gather_step(gather_mpi_moving *moving, int32_t round, int32_t piece,
 }
 
 /* Starts the exchange of a step. */
-static gather_status start_step(gather_mpi_moving *moving, int32_t round, int32_t piece, int half, const void *from,
-                                gather_error *error) {
+static gather_status start_step(gather_mpi_moving *moving, int32_t round, int32_t piece, int half, const void *from, gather_error *error) {
   gather_mpi_plan *plan = moving->plan;
   const int32_t parties = moving->parties;
-  int *out = (int *)plan->ints.data + (int64_t)half * 4 * parties, *out_at = out + parties, *in = out_at + parties,
-      *in_at = in + parties;
+  int *out = (int *)plan->ints.data + (int64_t)half * 4 * parties, *out_at = out + parties, *in = out_at + parties, *in_at = in + parties;
   int64_t sent = 0, slot = round < plan->schedule.rounds ? plan->schedule.round_first[round] : plan->schedule.unique;
   for (int32_t p = 0; p < parties; p++) {
     const int64_t leaves = moving->counts[(int64_t)p * moving->rounds + round], arrives = asked(moving, p, round);
     out[p] = (int)(piece_begin(moving, leaves, piece + 1) - piece_begin(moving, leaves, piece));
     out_at[p] = (int)sent;
-    in[p] =
-        p == moving->self ? 0 : (int)(piece_begin(moving, arrives, piece + 1) - piece_begin(moving, arrives, piece));
+    in[p] = p == moving->self ? 0 : (int)(piece_begin(moving, arrives, piece + 1) - piece_begin(moving, arrives, piece));
     in_at[p] = (int)(slot + piece_begin(moving, arrives, piece));
     sent += out[p];
     slot += arrives;
@@ -74,9 +70,7 @@ static gather_status start_step(gather_mpi_moving *moving, int32_t round, int32_
   }
   char *to = (char *)plan->arriving.data + plan->schedule.reserved * moving->row_bytes;
   return gather_mpi_link_check(
-      &plan->link,
-      MPI_Ialltoallv(from, out, out_at, plan->row, to, in, in_at, plan->row, plan->link.comm, &moving->requests[half]),
-      error);
+      &plan->link, MPI_Ialltoallv(from, out, out_at, plan->row, to, in, in_at, plan->row, plan->link.comm, &moving->requests[half]), error);
 }
 
 /* The rows of a round that this rank has itself. */

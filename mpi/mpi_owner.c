@@ -23,15 +23,15 @@ static gather_status measure_row(gather_mpi_owner *owner, gather_error *error) {
   }
   if (empty) len = 0;
   if (len % type->group_len != 0)
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, "data",
-                                  "rows of %s that do not end on a whole byte are not supported", type->name);
+    return gather_error_set_input(error, GATHER_UNSUPPORTED, "data", "rows of %s that do not end on a whole byte are not supported",
+                                  type->name);
   if (gather_type_bytes(mine->type, mine->item_bytes, len, &owner->row_bytes) != GATHER_OK)
     return gather_error_set_input(error, GATHER_OVERFLOW, "data", "the bytes of a row do not fit 63 bits");
   return GATHER_OK;
 }
 
-gather_status gather_mpi_owner_open(gather_mpi_owner *owner, const gather_tensor *mine,
-                                    const gather_mpi_options *options, gather_error *error) {
+gather_status gather_mpi_owner_open(gather_mpi_owner *owner, const gather_tensor *mine, const gather_mpi_options *options,
+                                    gather_error *error) {
   memset(owner, 0, sizeof *owner);
   if (!mine == !options->table)
     return gather_error_set_input(error, GATHER_USAGE, "data",
@@ -43,8 +43,7 @@ gather_status gather_mpi_owner_open(gather_mpi_owner *owner, const gather_tensor
   const gather_status status = gather_tensor_check(&owner->mine, error);
   if (status != GATHER_OK) return status;
   if (owner->mine.rank < 1)
-    return gather_error_set_input(error, GATHER_RANK_MISMATCH, "data",
-                                  "the rows of a rank need at least one dimension");
+    return gather_error_set_input(error, GATHER_RANK_MISMATCH, "data", "the rows of a rank need at least one dimension");
   for (int32_t d = 0; d < owner->mine.rank; d++) {
     owner->shape[d] = owner->mine.shape[d];
     if (owner->mine.strides) owner->strides[d] = owner->mine.strides[d];
@@ -60,16 +59,14 @@ gather_status gather_mpi_owner_open(gather_mpi_owner *owner, const gather_tensor
 
 bool gather_mpi_owner_fallible(const gather_mpi_owner *owner) { return owner->table || owner->read; }
 
-gather_status gather_mpi_owner_take(const gather_mpi_owner *owner, const void *ids, bool narrow, int64_t len,
-                                    void *rows, gather_error *error) {
+gather_status gather_mpi_owner_take(const gather_mpi_owner *owner, const void *ids, bool narrow, int64_t len, void *rows,
+                                    gather_error *error) {
   if (len == 0) return GATHER_OK;
   int64_t shape[GATHER_MAX_RANK];
   shape[0] = len;
   for (int32_t d = 1; d < owner->mine.rank; d++) shape[d] = owner->shape[d];
-  const gather_tensor indices = {.data = (void *)(uintptr_t)ids,
-                                 .type = narrow ? GATHER_TYPE_UINT32 : GATHER_TYPE_INT64,
-                                 .rank = 1,
-                                 .shape = shape};
+  const gather_tensor indices = {
+      .data = (void *)(uintptr_t)ids, .type = narrow ? GATHER_TYPE_UINT32 : GATHER_TYPE_INT64, .rank = 1, .shape = shape};
   const gather_tensor out = {.data = rows,
                              .type = owner->mine.type,
                              .rank = owner->mine.rank,

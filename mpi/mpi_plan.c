@@ -7,10 +7,9 @@
 #include "mpi_internal.h"
 
 static void free_buffers(gather_mpi_plan *plan) {
-  gather_mpi_buffer *const buffers[] = {&plan->raw,           &plan->rows,         &plan->convert,
-                                        &plan->answers.ids,   &plan->answers.wire, &plan->answers.asked,
-                                        &plan->answers.cells, &plan->arriving,     &plan->leaving[0],
-                                        &plan->leaving[1],    &plan->ints,         &plan->records};
+  gather_mpi_buffer *const buffers[] = {&plan->raw,          &plan->rows,          &plan->convert,       &plan->answers.ids,
+                                        &plan->answers.wire, &plan->answers.asked, &plan->answers.cells, &plan->arriving,
+                                        &plan->leaving[0],   &plan->leaving[1],    &plan->ints,          &plan->records};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]->data);
 }
 
@@ -33,10 +32,9 @@ const gather_mpi_info *gather_mpi_plan_describe(const gather_mpi_plan *plan) { r
 
 void gather_mpi_plan_statistics(const gather_mpi_plan *plan, gather_mpi_statistics *statistics) {
   *statistics = plan->statistics;
-  const gather_mpi_buffer *const buffers[] = {&plan->raw,           &plan->rows,         &plan->convert,
-                                              &plan->answers.ids,   &plan->answers.wire, &plan->answers.asked,
-                                              &plan->answers.cells, &plan->arriving,     &plan->leaving[0],
-                                              &plan->leaving[1],    &plan->ints,         &plan->records};
+  const gather_mpi_buffer *const buffers[] = {&plan->raw,          &plan->rows,          &plan->convert,       &plan->answers.ids,
+                                              &plan->answers.wire, &plan->answers.asked, &plan->answers.cells, &plan->arriving,
+                                              &plan->leaving[0],   &plan->leaving[1],    &plan->ints,          &plan->records};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) statistics->memory_bytes += (int64_t)buffers[i]->bytes;
   statistics->hot_rows = plan->hot.len;
 }

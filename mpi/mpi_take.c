@@ -21,13 +21,11 @@ static bool is_flat(const gather_tensor *rows) {
 }
 
 /* This rank has all rows, in memory or in a table: no row is copied twice. */
-static gather_status take_alone(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
-                                gather_error *error) {
+static gather_status take_alone(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows, gather_error *error) {
   const gather_mpi_owner *owner = &plan->owner;
   const double start = gather_mpi_now();
   /* Ids were validated; they are those that were validated, even if the caller's change. */
-  const gather_tensor numbers = {
-      .data = plan->rows.data, .type = GATHER_TYPE_INT64, .rank = ids->rank, .shape = ids->shape};
+  const gather_tensor numbers = {.data = plan->rows.data, .type = GATHER_TYPE_INT64, .rank = ids->rank, .shape = ids->shape};
   const gather_op *op = gather_op_find("Gather", "onnx-13");
   gather_on_bad on_bad = GATHER_ON_BAD_ERROR;
   if (plan->fill_slots > 0) on_bad = plan->fill_element ? GATHER_ON_BAD_FILL : GATHER_ON_BAD_ZERO; /* of rows -1 */
@@ -56,21 +54,20 @@ static gather_status take_alone(gather_mpi_plan *plan, const gather_tensor *ids,
 }
 
 /* Everything about the arguments of this rank. */
-static gather_status check_own(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows, bool *same,
-                               int64_t *repaired, gather_error *own) {
+static gather_status check_own(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows, bool *same, int64_t *repaired,
+                               gather_error *own) {
   const double start = gather_mpi_now();
   gather_status status = gather_mpi_ids_read(plan, ids, rows, same, repaired, own);
   if (status == GATHER_OK && !is_flat(rows))
-    status = gather_error_set_input(own, GATHER_UNSUPPORTED, "output",
-                                    "rows that are not row-major without gaps are not supported");
+    status = gather_error_set_input(own, GATHER_UNSUPPORTED, "output", "rows that are not row-major without gaps are not supported");
   if (status == GATHER_OK && rows->flags & GATHER_TENSOR_READ_ONLY)
     status = gather_error_set_input(own, GATHER_USAGE, "output", "rows are read-only");
   plan->statistics.seconds_plan += gather_mpi_now() - start;
   return status;
 }
 
-static gather_status exchange_all(gather_mpi_plan *plan, const gather_tensor *rows, gather_status own_status, bool same,
-                                  gather_error *own, int32_t *failed, gather_error *error) {
+static gather_status exchange_all(gather_mpi_plan *plan, const gather_tensor *rows, gather_status own_status, bool same, gather_error *own,
+                                  int32_t *failed, gather_error *error) {
   const int64_t most = gather_mpi_most_ids(plan), len = own_status == GATHER_OK ? plan->raw_len : 0;
   gather_mpi_part part = {.rows = rows};
   bool any_more = true;
@@ -90,8 +87,7 @@ static gather_status exchange_all(gather_mpi_plan *plan, const gather_tensor *ro
   return status;
 }
 
-gather_status gather_mpi_take(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
-                              gather_error *error) {
+gather_status gather_mpi_take(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows, gather_error *error) {
   gather_error own;
   bool same = false;
   int32_t failed = -1;

@@ -32,8 +32,8 @@ static bool make_room(gather_mpi_schedule *schedule, int64_t len, int64_t cells)
 
 /* One round's part of the list: numbers its new rows, finds their owners, and counts. slots[j] becomes the number of the row, or
  * ~slot where the slot is known. */
-static void number_rows(gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows,
-                        int32_t round, const gather_mpi_distinct *hot) {
+static void number_rows(gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows, int32_t round,
+                        const gather_mpi_distinct *hot) {
   const int64_t end = gather_mpi_round_begin(schedule->len, schedule->rounds, round + 1);
   for (int64_t j = gather_mpi_round_begin(schedule->len, schedule->rounds, round); j < end; j++) {
     const int64_t row = rows[j];
@@ -82,8 +82,8 @@ static void place_rows(gather_mpi_schedule *schedule) {
     }
 }
 
-bool gather_mpi_schedule_build(gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows,
-                               int64_t len, int32_t rounds, int64_t reserved, const gather_mpi_distinct *hot) {
+bool gather_mpi_schedule_build(gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows, int64_t len,
+                               int32_t rounds, int64_t reserved, const gather_mpi_distinct *hot) {
   const int64_t cells = (int64_t)spread->ranks * rounds;
   schedule->ranks = spread->ranks;
   schedule->rounds = rounds;

@@ -23,13 +23,13 @@ enum { GATHER_MPI_MAX_ROUNDS = 8 };
 /* The exchange of one rank, as it asks for it. All zero is empty. The memory is kept between builds. */
 typedef struct gather_mpi_schedule {
   int32_t ranks, rounds;
-  int64_t len;      /* ids */
-  int64_t unique;   /* rows that are asked for */
-  int64_t hot;      /* distinct rows that are replicated, and so not asked for */
-  int64_t reserved; /* slots before them */
-  int32_t *slots;   /* [len] */
-  int64_t *ids;     /* [unique] by owner, then by round: the number of the row at its owner */
-  int64_t *counts;  /* [ranks * rounds] counts[p * rounds + r]: rows asked of rank p in round r */
+  int64_t len;                                    /* ids */
+  int64_t unique;                                 /* rows that are asked for */
+  int64_t hot;                                    /* distinct rows that are replicated, and so not asked for */
+  int64_t reserved;                               /* slots before them */
+  int32_t *slots;                                 /* [len] */
+  int64_t *ids;                                   /* [unique] by owner, then by round: the number of the row at its owner */
+  int64_t *counts;                                /* [ranks * rounds] counts[p * rounds + r]: rows asked of rank p in round r */
   int64_t round_first[GATHER_MPI_MAX_ROUNDS + 1]; /* the first row of each round, counted from slot `reserved` */
   /* Scratch. */
   gather_mpi_distinct distinct;
@@ -47,8 +47,8 @@ static inline int64_t gather_mpi_round_begin(int64_t len, int32_t rounds, int32_
  * rows: `len` row numbers, each below spread->rows; below 0 = the fill row, which is slot 0; len + reserved < 2^31; rounds: 1 to
  * GATHER_MPI_MAX_ROUNDS; hot: rows that are in the reserved slots, with the slot as value, or NULL.
  * Returns false if there is no memory: then the schedule is empty. */
-bool gather_mpi_schedule_build(gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows,
-                               int64_t len, int32_t rounds, int64_t reserved, const gather_mpi_distinct *hot);
+bool gather_mpi_schedule_build(gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows, int64_t len,
+                               int32_t rounds, int64_t reserved, const gather_mpi_distinct *hot);
 void gather_mpi_schedule_free(gather_mpi_schedule *schedule);
 
 /* How many rounds an exchange of `bytes` of rows by one rank is best divided into: 0 in the options of a plan. */

@@ -11,11 +11,10 @@
 /* Which rank has which row. Does not own `splits`. */
 typedef struct gather_mpi_spread {
   int32_t ranks;
-  int64_t rows; /* of the whole table */
-  const int64_t *
-      splits; /* ranks + 1 ascending numbers from 0 to rows: rank p has rows [splits[p], splits[p + 1]); NULL = stripes */
-  int64_t block;  /* > 0: splits[p] is p * block, except where the rows end before */
-  double inverse; /* 1 / block, or 1 / ranks of stripes: a quotient costs a product and a correction, not a division */
+  int64_t rows;          /* of the whole table */
+  const int64_t *splits; /* ranks + 1 ascending numbers from 0 to rows: rank p has rows [splits[p], splits[p + 1]); NULL = stripes */
+  int64_t block;         /* > 0: splits[p] is p * block, except where the rows end before */
+  double inverse;        /* 1 / block, or 1 / ranks of stripes: a quotient costs a product and a correction, not a division */
 } gather_mpi_spread;
 
 /* Row i is row i / ranks of rank i % ranks. */

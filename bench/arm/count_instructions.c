@@ -24,8 +24,8 @@ static void mark(void) { (void)syscall(MARK); }
 /* What a kernel is called with. */
 typedef void (*call_fn)(const void *kernel, const void *what);
 
-static void count(const char *isa, const char *name, call_fn call, const void *portable, const void *kernel,
-                  const void *what, int64_t units) {
+static void count(const char *isa, const char *name, call_fn call, const void *portable, const void *kernel, const void *what,
+                  int64_t units) {
   call(portable, what), call(kernel, what); /* symbols are bound */
   mark(), mark();
   call(portable, what), mark();
@@ -86,20 +86,18 @@ static void count_rows(const gather_isa *isa) {
     const gather_span longs = span_of(WIDTHS[w], LONG_ROW, TABLE / LONG_ROW, ROWS, false);
     snprintf(name, sizeof name, "interleaved rows of %d B, indices of %d B", LONG_ROW, WIDTHS[w]);
     if (isa->interleaved[w])
-      count(isa->name, name, call_rows, &gather_isa_portable.rows[w][GATHER_ROW_CLASSES - 1], &isa->interleaved[w],
-            &longs, ROWS);
+      count(isa->name, name, call_rows, &gather_isa_portable.rows[w][GATHER_ROW_CLASSES - 1], &isa->interleaved[w], &longs, ROWS);
     const gather_span runs = span_of(WIDTHS[w], 64, TABLE / 64, ROWS, true);
     snprintf(name, sizeof name, "runs of 16 rows of 64 B, indices of %d B", WIDTHS[w]);
     if (isa->runs[w]) count(isa->name, name, call_rows, &gather_isa_portable.runs[w], &isa->runs[w], &runs, ROWS);
     snprintf(name, sizeof name, "non-temporal runs of 16 rows of 64 B, indices of %d B", WIDTHS[w]);
-    if (isa->nontemporal_runs[w])
-      count(isa->name, name, call_rows, &gather_isa_portable.runs[w], &isa->nontemporal_runs[w], &runs, ROWS);
+    if (isa->nontemporal_runs[w]) count(isa->name, name, call_rows, &gather_isa_portable.runs[w], &isa->nontemporal_runs[w], &runs, ROWS);
     for (int size = 0; size < 2; size++) {
       if (!isa->gather_instruction[w][size]) continue;
       const gather_span s = span_of(WIDTHS[w], 4 << size, 1024, ROWS, false);
       snprintf(name, sizeof name, "gather instruction, elements of %d B, indices of %d B", 4 << size, WIDTHS[w]);
-      count(isa->name, name, call_rows, &gather_isa_portable.rows[w][gather_row_class(4 << size)],
-            &isa->gather_instruction[w][size], &s, ROWS);
+      count(isa->name, name, call_rows, &gather_isa_portable.rows[w][gather_row_class(4 << size)], &isa->gather_instruction[w][size], &s,
+            ROWS);
     }
   }
 }
@@ -111,8 +109,7 @@ static void count_tables(const gather_isa *isa) {
       for (int64_t bytes = 16; isa->table[w][size] && bytes <= isa->table_bytes[size]; bytes *= 2) {
         const int rows_width = TABLE_WIDTHS[w] == 4 ? GATHER_WIDTH_4 : GATHER_WIDTH_8;
         const gather_span s = span_of(TABLE_WIDTHS[w], 1 << size, bytes >> size, ROWS, false);
-        snprintf(name, sizeof name, "table of %d B, elements of %d B, indices of %d B", (int)bytes, 1 << size,
-                 TABLE_WIDTHS[w]);
+        snprintf(name, sizeof name, "table of %d B, elements of %d B, indices of %d B", (int)bytes, 1 << size, TABLE_WIDTHS[w]);
         /* Only the portable kernel needs wider indices. */
         mark(), mark();
         call_widened(&gather_isa_portable.rows[rows_width][size], &s), mark();
@@ -175,12 +172,10 @@ static void count_decoding(const gather_isa *isa) {
                                   .bias = numbers,
                                   .out = out};
       snprintf(name, sizeof name, "codes %s to %s", kinds[k], types[t]);
-      if (d->codes[k][t] && base->codes[k][t])
-        count(isa->name, name, call_codes, &base->codes[k][t], &d->codes[k][t], &codes, CODES);
+      if (d->codes[k][t] && base->codes[k][t]) count(isa->name, name, call_codes, &base->codes[k][t], &d->codes[k][t], &codes, CODES);
     }
     snprintf(name, sizeof name, "float32 to %s", types[t]);
-    if (d->narrow[t] && base->narrow[t])
-      count(isa->name, name, call_narrow, &base->narrow[t], &d->narrow[t], NULL, ROWS);
+    if (d->narrow[t] && base->narrow[t]) count(isa->name, name, call_narrow, &base->narrow[t], &d->narrow[t], NULL, ROWS);
   }
 }
 

@@ -12,13 +12,12 @@
 typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 typedef void (*translated_fn)(plugin_id id, struct qemu_plugin_tb *block);
-typedef void (*called_fn)(plugin_id id, unsigned cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                          uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+typedef void (*called_fn)(plugin_id id, unsigned cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5,
+                          uint64_t a6, uint64_t a7, uint64_t a8);
 enum operation { ADD_U64 = 0 };
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id, translated_fn translated);
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, enum operation operation, void *number,
-                                              uint64_t added);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, enum operation operation, void *number, uint64_t added);
 void qemu_plugin_register_vcpu_syscall_cb(plugin_id id, called_fn called);
 
 enum { MARK = 4000 }; /* no system call; also in count_instructions.c */
@@ -30,8 +29,8 @@ static void translated(plugin_id id, struct qemu_plugin_tb *block) {
   qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_U64, &count, qemu_plugin_tb_n_insns(block));
 }
 
-static void called(plugin_id id, unsigned cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-                   uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
+static void called(plugin_id id, unsigned cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
+                   uint64_t a7, uint64_t a8) {
   (void)id, (void)cpu, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
   if (number != MARK) return;
   fprintf(stderr, "%" PRIu64 "\n", count);

@@ -19,9 +19,8 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   PyObject *tuples[TENSORS];
   int threads;
   (void)keywords;
-  if (!PyArg_ParseTuple(args, "O!O!O!O!O!i", &PyTuple_Type, &tuples[STEPS], &PyTuple_Type, &tuples[PARENTS],
-                        &PyTuple_Type, &tuples[LENGTHS], &PyTuple_Type, &tuples[END], &PyTuple_Type, &tuples[OUT],
-                        &threads))
+  if (!PyArg_ParseTuple(args, "O!O!O!O!O!i", &PyTuple_Type, &tuples[STEPS], &PyTuple_Type, &tuples[PARENTS], &PyTuple_Type,
+                        &tuples[LENGTHS], &PyTuple_Type, &tuples[END], &PyTuple_Type, &tuples[OUT], &threads))
     return NULL;
   tree *self = (tree *)type->tp_alloc(type, 0);
   if (!self) return NULL;
@@ -39,16 +38,15 @@ static PyObject *tree_run(PyObject *self, PyObject *none) {
   const tree *t = (tree *)self;
   gather_error error;
   (void)none;
-  if (gather_tree(&t->tensors[STEPS], &t->tensors[PARENTS], &t->tensors[LENGTHS], &t->tensors[END], &t->tensors[OUT],
-                  &t->options, &error) != GATHER_OK)
+  if (gather_tree(&t->tensors[STEPS], &t->tensors[PARENTS], &t->tensors[LENGTHS], &t->tensors[END], &t->tensors[OUT], &t->options,
+                  &error) != GATHER_OK)
     return bench_complain(&error);
   Py_RETURN_NONE;
 }
 
 static void tree_free(PyObject *object) { Py_TYPE(object)->tp_free(object); }
 
-static PyMethodDef tree_methods[] = {{"run", tree_run, METH_NOARGS, "run(): the sequences of all beams"},
-                                     {NULL, NULL, 0, NULL}};
+static PyMethodDef tree_methods[] = {{"run", tree_run, METH_NOARGS, "run(): the sequences of all beams"}, {NULL, NULL, 0, NULL}};
 
 PyTypeObject bench_tree_type = {
     .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Tree",

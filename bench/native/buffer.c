@@ -42,8 +42,7 @@ static PyObject *buffer_address(PyObject *object, void *closure) {
   return PyLong_FromVoidPtr(((buffer *)object)->memory);
 }
 
-static PyGetSetDef buffer_fields[] = {{"address", buffer_address, NULL, "where it begins", NULL},
-                                      {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef buffer_fields[] = {{"address", buffer_address, NULL, "where it begins", NULL}, {NULL, NULL, NULL, NULL, NULL}};
 static PyBufferProcs buffer_procs = {buffer_get, NULL};
 
 PyTypeObject bench_buffer_type = {

@@ -70,6 +70,5 @@ PyMethodDef bench_disk_functions[] = {
     {"words_check", words_check, METH_VARARGS, "words_check(rows, ids, count, row_bytes): the first wrong row, or -1"},
     {"resident", resident, METH_VARARGS, "resident(fd, bytes): how many of them are in the page cache"},
     {"uring", uring, METH_VARARGS, "uring(fd, offsets, count, block_bytes, depth): reads blocks; nanoseconds"},
-    {"pread", pread_rows, METH_VARARGS,
-     "pread(fd, offset, row_bytes, ids, count, out, threads, align): reads rows; nanoseconds"},
+    {"pread", pread_rows, METH_VARARGS, "pread(fd, offset, row_bytes, ids, count, out, threads, align): reads rows; nanoseconds"},
     {NULL, NULL, 0, NULL}};

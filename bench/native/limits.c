@@ -115,9 +115,7 @@ static void write_best(char *to, int64_t bytes, bool past) {
 }
 
 /* The part of `bytes` from which part number `part` starts, on a line. */
-static int64_t border(int64_t bytes, int64_t part, int64_t parts) {
-  return part == parts ? bytes : bytes / parts * part / LINE * LINE;
-}
+static int64_t border(int64_t bytes, int64_t part, int64_t parts) { return part == parts ? bytes : bytes / parts * part / LINE * LINE; }
 
 void bench_copy(const job *j, int64_t part, int64_t parts) {
   int64_t from = border(j->in_bytes, part, parts), to = border(j->in_bytes, part + 1, parts);
@@ -186,8 +184,7 @@ void bench_stream(const job *j, int64_t part, int64_t parts) {
   for (int64_t at = from; at < to; at += BLOCK) {
     int64_t end = at + BLOCK < to ? at + BLOCK : to;
     int64_t in = (int64_t)((double)at * share) / 8 * 8, in_end = (int64_t)((double)end * share) / 8 * 8;
-    int64_t table = (int64_t)((double)at * table_share) / 8 * 8,
-            table_end = (int64_t)((double)end * table_share) / 8 * 8;
+    int64_t table = (int64_t)((double)at * table_share) / 8 * 8, table_end = (int64_t)((double)end * table_share) / 8 * 8;
     sum += read_best(j->indices + in, in_end - in, j->past_caches);
     if (table_end > table) sum += read_best(j->table + table, table_end - table, j->lines > 0);
     write_best(j->out + at, end - at, j->past_caches);

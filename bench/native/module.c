@@ -39,10 +39,8 @@ static PyObject *shift(PyObject *self, PyObject *args) {
 static const struct {
   const char *name;
   work_fn work;
-} works[] = {{"naive", bench_naive},        {"naive_int4", bench_naive_int4},
-             {"copy", bench_copy},          {"stream", bench_stream},
-             {"touch", bench_touch},        {"touch_by_vector", bench_touch_by_vector},
-             {"copy_rows", bench_copy_rows}};
+} works[] = {{"naive", bench_naive}, {"naive_int4", bench_naive_int4},           {"copy", bench_copy},          {"stream", bench_stream},
+             {"touch", bench_touch}, {"touch_by_vector", bench_touch_by_vector}, {"copy_rows", bench_copy_rows}};
 
 /* timed(name, threads, rounds, job): a job is a tuple of its fields in the order of native.h. Returns nanoseconds. */
 static PyObject *timed(PyObject *self, PyObject *args) {
@@ -53,9 +51,9 @@ static PyObject *timed(PyObject *self, PyObject *args) {
   long long outer, count, inner, outer_step, axis_step, inner_step, index_outer, row, in_bytes, out_bytes, table_bytes;
   int index_bytes, ahead, lines, past;
   (void)self;
-  if (!PyArg_ParseTuple(args, "siL(KKKLLLLLLLLiiiiLLL)", &name, &threads, &rounds, &table, &indices, &out, &outer,
-                        &count, &inner, &outer_step, &axis_step, &inner_step, &index_outer, &row, &index_bytes, &ahead,
-                        &lines, &past, &in_bytes, &out_bytes, &table_bytes))
+  if (!PyArg_ParseTuple(args, "siL(KKKLLLLLLLLiiiiLLL)", &name, &threads, &rounds, &table, &indices, &out, &outer, &count, &inner,
+                        &outer_step, &axis_step, &inner_step, &index_outer, &row, &index_bytes, &ahead, &lines, &past, &in_bytes,
+                        &out_bytes, &table_bytes))
     return NULL;
   job j = {pointer(table), pointer(indices), pointer(out), outer,      count,       inner, outer_step,
            axis_step,      inner_step,       index_outer,  row,        index_bytes, ahead, lines,
@@ -78,8 +76,8 @@ static PyObject *library(PyObject *self, PyObject *args) {
   (void)self, (void)args;
   gather_machine machine = GATHER_MACHINE_INIT;
   gather_machine_describe(&machine);
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "version", gather_version(), "isa", machine.isa, "features",
-                       machine.cpu_features, "pool", machine.pool, "cpus", (int)machine.cpus);
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "version", gather_version(), "isa", machine.isa, "features", machine.cpu_features, "pool",
+                       machine.pool, "cpus", (int)machine.cpus);
 }
 
 static PyObject *tune(PyObject *self, PyObject *args) {
@@ -102,15 +100,8 @@ static PyMethodDef functions[] = {
     {"tune", tune, METH_VARARGS, "tune(name, value): sets a tuning number of libgather"},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                                        "gather_bench_native",
-                                        "What script/bench cannot do in Python",
-                                        -1,
-                                        functions,
-                                        NULL,
-                                        NULL,
-                                        NULL,
-                                        NULL};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "gather_bench_native", "What script/bench cannot do in Python", -1, functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_gather_bench_native(void);
 PyMODINIT_FUNC PyInit_gather_bench_native(void) {
@@ -118,11 +109,9 @@ PyMODINIT_FUNC PyInit_gather_bench_native(void) {
   if (!module) return NULL;
   if (PyType_Ready(&bench_buffer_type) < 0 || PyType_Ready(&bench_plan_type) < 0 ||
       PyModule_AddObjectRef(module, "Buffer", (PyObject *)&bench_buffer_type) < 0 ||
-      PyModule_AddObjectRef(module, "Plan", (PyObject *)&bench_plan_type) < 0 ||
-      PyType_Ready(&bench_quantised_type) < 0 || PyType_Ready(&bench_tree_type) < 0 ||
-      PyModule_AddObjectRef(module, "Tree", (PyObject *)&bench_tree_type) < 0 ||
-      PyModule_AddObjectRef(module, "Quantised", (PyObject *)&bench_quantised_type) < 0 ||
-      PyType_Ready(&bench_table_type) < 0 ||
+      PyModule_AddObjectRef(module, "Plan", (PyObject *)&bench_plan_type) < 0 || PyType_Ready(&bench_quantised_type) < 0 ||
+      PyType_Ready(&bench_tree_type) < 0 || PyModule_AddObjectRef(module, "Tree", (PyObject *)&bench_tree_type) < 0 ||
+      PyModule_AddObjectRef(module, "Quantised", (PyObject *)&bench_quantised_type) < 0 || PyType_Ready(&bench_table_type) < 0 ||
       PyModule_AddObjectRef(module, "Table", (PyObject *)&bench_table_type) < 0 ||
       PyModule_AddFunctions(module, bench_disk_functions) < 0) {
     Py_DECREF(module);

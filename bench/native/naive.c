@@ -8,13 +8,12 @@
 #include "native.h"
 
 /* Take: one row per index. */
-#define TAKE(index_type, bytes)                                                                  \
-  for (int64_t o = from_outer; o < to_outer; o++) {                                              \
-    const index_type *index = (const index_type *)(const void *)j->indices + o * j->index_outer; \
-    const char *table = j->table + o * j->outer_step;                                            \
-    char *out = j->out + o * j->count * (int64_t)(bytes);                                        \
-    for (int64_t i = from; i < to; i++)                                                          \
-      memcpy(out + i * (int64_t)(bytes), table + (int64_t)index[i] * step, (size_t)(bytes));     \
+#define TAKE(index_type, bytes)                                                                                                \
+  for (int64_t o = from_outer; o < to_outer; o++) {                                                                            \
+    const index_type *index = (const index_type *)(const void *)j->indices + o * j->index_outer;                               \
+    const char *table = j->table + o * j->outer_step;                                                                          \
+    char *out = j->out + o * j->count * (int64_t)(bytes);                                                                      \
+    for (int64_t i = from; i < to; i++) memcpy(out + i * (int64_t)(bytes), table + (int64_t)index[i] * step, (size_t)(bytes)); \
   }
 
 /* GatherElements: one element per index, and another place in the table for each. */
@@ -71,8 +70,7 @@ void bench_naive(const job *j, int64_t part, int64_t parts) {
   int64_t step = j->axis_step;
   /* Shared out over the outer loop where there is one, else over the indices. */
   bool by_outer = j->outer > 1;
-  int64_t from_outer = by_outer ? j->outer * part / parts : 0,
-          to_outer = by_outer ? j->outer * (part + 1) / parts : j->outer;
+  int64_t from_outer = by_outer ? j->outer * part / parts : 0, to_outer = by_outer ? j->outer * (part + 1) / parts : j->outer;
   int64_t from = by_outer ? 0 : j->count * part / parts, to = by_outer ? j->count : j->count * (part + 1) / parts;
   if (j->inner > 1) {
     BY_WIDTH(ELEMENTS)
@@ -84,11 +82,9 @@ void bench_naive(const job *j, int64_t part, int64_t parts) {
 /* Elements of four bits, the first in the low half of its byte: row_bytes counts elements, and so do the steps. */
 void bench_naive_int4(const job *j, int64_t part, int64_t parts) {
   const unsigned char *table = (const unsigned char *)j->table;
-  int64_t from = j->count * part / parts / 2 * 2,
-          to = part + 1 == parts ? j->count : j->count * (part + 1) / parts / 2 * 2;
+  int64_t from = j->count * part / parts / 2 * 2, to = part + 1 == parts ? j->count : j->count * (part + 1) / parts / 2 * 2;
   for (int64_t i = from; i < to; i++) {
-    int64_t index = j->index_bytes == 8 ? ((const int64_t *)(const void *)j->indices)[i]
-                                        : ((const int32_t *)(const void *)j->indices)[i];
+    int64_t index = j->index_bytes == 8 ? ((const int64_t *)(const void *)j->indices)[i] : ((const int32_t *)(const void *)j->indices)[i];
     for (int64_t k = 0; k < j->row_bytes; k++) {
       int64_t in = index * j->row_bytes + k, at = i * j->row_bytes + k;
       unsigned value = (table[in >> 1] >> ((in & 1) * 4)) & 15u;

@@ -20,8 +20,7 @@ typedef struct {
   int64_t row_bytes;
   int32_t index_bytes; /* 1, 4 or 8; unsigned */
   int32_t ahead;       /* limit_touch: rows fetched ahead, 0 = none */
-  int32_t
-      lines; /* limit_touch: how many lines of a row are fetched ahead; limit_stream: whether the table's are; copy_rows: vectors */
+  int32_t lines; /* limit_touch: how many lines of a row are fetched ahead; limit_stream: whether the table's are; copy_rows: vectors */
   int32_t past_caches; /* limit_copy, limit_stream: stores that go past the caches */
   int64_t in_bytes;    /* limit_stream: bytes of `indices` that are read; limit_copy: bytes */
   int64_t out_bytes;   /* limit_stream: bytes of `out` that are written */

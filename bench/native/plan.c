@@ -46,8 +46,7 @@ int bench_read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
 }
 
 PyObject *bench_complain(const gather_error *error) {
-  return PyErr_Format(error->status == GATHER_INDEX_OUT_OF_RANGE ? PyExc_IndexError : PyExc_ValueError, "%s",
-                      error->message);
+  return PyErr_Format(error->status == GATHER_INDEX_OUT_OF_RANGE ? PyExc_IndexError : PyExc_ValueError, "%s", error->message);
 }
 
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
@@ -57,8 +56,8 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   int threads, fresh;
   gather_error error;
   (void)keywords;
-  if (!PyArg_ParseTuple(args, "ssO!O!O!LLip", &op, &rules, &PyTuple_Type, &tuples[0], &PyTuple_Type, &tuples[1],
-                        &PyTuple_Type, &tuples[2], &axis, &batch_dims, &threads, &fresh))
+  if (!PyArg_ParseTuple(args, "ssO!O!O!LLip", &op, &rules, &PyTuple_Type, &tuples[0], &PyTuple_Type, &tuples[1], &PyTuple_Type, &tuples[2],
+                        &axis, &batch_dims, &threads, &fresh))
     return NULL;
   plan *self = (plan *)type->tp_alloc(type, 0);
   if (!self) return NULL;
@@ -77,8 +76,8 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   self->run.out = self->tensors[2].data;
   self->run.executor = self->options.executor;
   self->run.fresh_output = fresh;
-  if (gather_plan_create(self->op, &self->tensors[0], &self->tensors[1], &self->tensors[2], &self->options, &self->plan,
-                         &error) == GATHER_OK)
+  if (gather_plan_create(self->op, &self->tensors[0], &self->tensors[1], &self->tensors[2], &self->options, &self->plan, &error) ==
+      GATHER_OK)
     return (PyObject *)self;
   bench_complain(&error);
 failed:
@@ -143,8 +142,7 @@ PyTypeObject bench_plan_type = {
     .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Plan",
     .tp_basicsize = sizeof(plan),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc =
-        "Plan(op, rules, data, indices, out, axis, batch_dims, threads, fresh); a tensor is (address, type, shape)",
+    .tp_doc = "Plan(op, rules, data, indices, out, axis, batch_dims, threads, fresh); a tensor is (address, type, shape)",
     .tp_new = plan_new,
     .tp_dealloc = plan_free,
     .tp_str = plan_text,

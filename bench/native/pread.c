@@ -63,8 +63,7 @@ static void *reader(void *argument) {
   pool *p = argument;
   int64_t align = p->rows->align;
   /* A row that begins within a unit ends within another. */
-  char *bounce =
-      align ? aligned_alloc((size_t)align, (size_t)((p->rows->row_bytes + align - 1) / align * align + align)) : NULL;
+  char *bounce = align ? aligned_alloc((size_t)align, (size_t)((p->rows->row_bytes + align - 1) / align * align + align)) : NULL;
   if (align && !bounce) atomic_store(&p->error, ENOMEM);
   atomic_fetch_add(&p->ready, 1);
   while (!atomic_load_explicit(&p->go, memory_order_acquire)) sched_yield();

@@ -22,8 +22,8 @@ static PyObject *quantised_new(PyTypeObject *type, PyObject *args, PyObject *key
   long long group_len;
   int high_first, offset, threads;
   (void)keywords;
-  if (!PyArg_ParseTuple(args, "sO!OLpiO!O!i", &codec, &PyTuple_Type, &tuples[DATA], &tuples[SCALE], &group_len,
-                        &high_first, &offset, &PyTuple_Type, &tuples[INDICES], &PyTuple_Type, &tuples[OUT], &threads))
+  if (!PyArg_ParseTuple(args, "sO!OLpiO!O!i", &codec, &PyTuple_Type, &tuples[DATA], &tuples[SCALE], &group_len, &high_first, &offset,
+                        &PyTuple_Type, &tuples[INDICES], &PyTuple_Type, &tuples[OUT], &threads))
     return NULL;
   quantised *self = (quantised *)type->tp_alloc(type, 0);
   if (!self) return NULL;
@@ -61,8 +61,7 @@ static PyObject *quantised_run(PyObject *self, PyObject *none) {
 
 static void quantised_free(PyObject *object) { Py_TYPE(object)->tp_free(object); }
 
-static PyMethodDef quantised_methods[] = {{"run", quantised_run, METH_NOARGS, "run(): gathers and decodes"},
-                                          {NULL, NULL, 0, NULL}};
+static PyMethodDef quantised_methods[] = {{"run", quantised_run, METH_NOARGS, "run(): gathers and decodes"}, {NULL, NULL, 0, NULL}};
 
 PyTypeObject bench_quantised_type = {
     .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Quantised",

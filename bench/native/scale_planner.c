@@ -36,8 +36,8 @@ bool scale_hot(scale_planner *planner, const int64_t *rows, int64_t len) {
 
 /* Plans one rank's take. splits: as gather_mpi_spread_splits, NULL = stripes; counts: [ranks * rounds], rows asked of each rank in each
  * round; totals: [2] distinct rows asked for, distinct hot rows. Returns false without memory, or if the slots do not fit the counts. */
-bool scale_plan(scale_planner *planner, int32_t ranks, int64_t rows, const int64_t *splits, const int64_t *ids,
-                int64_t len, int32_t rounds, int64_t *counts, int64_t *totals) {
+bool scale_plan(scale_planner *planner, int32_t ranks, int64_t rows, const int64_t *splits, const int64_t *ids, int64_t len, int32_t rounds,
+                int64_t *counts, int64_t *totals) {
   gather_mpi_spread spread;
   if (splits) {
     gather_mpi_spread_splits(&spread, ranks, splits);
@@ -45,8 +45,7 @@ bool scale_plan(scale_planner *planner, int32_t ranks, int64_t rows, const int64
     gather_mpi_spread_stripes(&spread, ranks, rows);
   }
   gather_mpi_schedule *schedule = &planner->schedule;
-  if (!gather_mpi_schedule_build(schedule, &spread, ids, len, rounds, planner->hot_len,
-                                 planner->hot_len ? &planner->hot : NULL))
+  if (!gather_mpi_schedule_build(schedule, &spread, ids, len, rounds, planner->hot_len, planner->hot_len ? &planner->hot : NULL))
     return false;
   int64_t sum = 0;
   for (int64_t cell = 0; cell < (int64_t)ranks * rounds; cell++) sum += schedule->counts[cell];

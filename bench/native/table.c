@@ -67,19 +67,17 @@ static PyObject *table_statistics(PyObject *object, PyObject *args) {
   gather_table_statistics s;
   (void)args;
   gather_table_statistics_get(((table *)object)->table, &s);
-  return Py_BuildValue("{s:s,s:N,s:i,s:s,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:d,s:d}", "engine",
-                       gather_engine_name(s.engine), "direct", PyBool_FromLong(s.direct), "depth", (int)s.depth, "why",
-                       s.why, "rows", (long long)s.rows, "rows_resident", (long long)s.rows_resident, "rows_cached",
-                       (long long)s.rows_cached, "rows_read", (long long)s.rows_read, "reads", (long long)s.reads,
-                       "bytes_useful", (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "memory_bytes",
-                       (long long)s.memory_bytes, "memory_peak", (long long)s.memory_peak, "memory_ceiling",
-                       (long long)s.memory_ceiling, "seconds", s.seconds, "seconds_waiting", s.seconds_waiting);
+  return Py_BuildValue("{s:s,s:N,s:i,s:s,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:d,s:d}", "engine", gather_engine_name(s.engine),
+                       "direct", PyBool_FromLong(s.direct), "depth", (int)s.depth, "why", s.why, "rows", (long long)s.rows, "rows_resident",
+                       (long long)s.rows_resident, "rows_cached", (long long)s.rows_cached, "rows_read", (long long)s.rows_read, "reads",
+                       (long long)s.reads, "bytes_useful", (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "memory_bytes",
+                       (long long)s.memory_bytes, "memory_peak", (long long)s.memory_peak, "memory_ceiling", (long long)s.memory_ceiling,
+                       "seconds", s.seconds, "seconds_waiting", s.seconds_waiting);
 }
 
-static PyMethodDef table_methods[] = {
-    {"take", table_take, METH_VARARGS, "take(ids, count, out): nanoseconds"},
-    {"statistics", table_statistics, METH_NOARGS, "statistics(): what has been done since it was opened"},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef table_methods[] = {{"take", table_take, METH_VARARGS, "take(ids, count, out): nanoseconds"},
+                                      {"statistics", table_statistics, METH_NOARGS, "statistics(): what has been done since it was opened"},
+                                      {NULL, NULL, 0, NULL}};
 
 PyTypeObject bench_table_type = {
     .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Table",

@@ -67,8 +67,8 @@ static uint64_t by_vector_512(const job *j, int64_t from, int64_t to) {
   for (; p + 8 <= to; p += 8) {
     const char *at = j->indices + p * j->index_bytes;
     _mm_prefetch(at + FAR, _MM_HINT_T1);
-    __m512i index = j->index_bytes == 8 ? _mm512_loadu_si512(at)
-                                        : _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)at));
+    __m512i index =
+        j->index_bytes == 8 ? _mm512_loadu_si512(at) : _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)at));
     __m512i word = _mm512_i64gather_epi64(_mm512_mul_epu32(index, step), j->table, 1);
     sum = _mm512_add_epi64(sum, _mm512_and_si512(word, byte)); /* the same sum as that of single bytes */
   }
@@ -78,8 +78,7 @@ static uint64_t by_vector_512(const job *j, int64_t from, int64_t to) {
 
 static uint64_t by_vector(const job *j, int64_t from, int64_t to) {
 #if BENCH_X86
-  if (__builtin_cpu_supports("avx512f") && j->index_bytes >= 4 && j->row_bytes <= LINE)
-    return by_vector_512(j, from, to);
+  if (__builtin_cpu_supports("avx512f") && j->index_bytes >= 4 && j->row_bytes <= LINE) return by_vector_512(j, from, to);
 #endif
   return flat(j, from, to);
 }

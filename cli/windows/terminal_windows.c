@@ -34,7 +34,6 @@ int gather_cli_terminal_width(int fd) {
   char *end;
   long width = columns ? strtol(columns, &end, 10) : 0;
   if (columns && (*end || width > MOST_WIDTH)) width = 0;
-  if (width <= 0 && GetConsoleScreenBufferInfo(handle_of(fd), &about))
-    width = about.srWindow.Right - about.srWindow.Left + 1;
+  if (width <= 0 && GetConsoleScreenBufferInfo(handle_of(fd), &about)) width = about.srWindow.Right - about.srWindow.Left + 1;
   return width > 0 ? (int)width : DEFAULT_WIDTH;
 }

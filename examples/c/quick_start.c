@@ -24,7 +24,7 @@ int main(void) {
 
   ids[1] = 4; /* there is no row 4: nothing is written, and the error says what is wrong */
   if (gather_take(&data, &indices, 0, &out, &error) == GATHER_INDEX_OUT_OF_RANGE)
-    printf("index %" PRId64 " at position %" PRId64 " is outside [%" PRId64 ", %" PRId64 "]\n", error.value,
-           error.position[0], error.low, error.high);
+    printf("index %" PRId64 " at position %" PRId64 " is outside [%" PRId64 ", %" PRId64 "]\n", error.value, error.position[0], error.low,
+           error.high);
   return 0;
 }

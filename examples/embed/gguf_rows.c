@@ -32,8 +32,7 @@ static int64_t read_value(FILE *file, int64_t type) { /* of the metadata; return
 }
 
 /* Where a tensor is, and of how many bytes a row. Its shape in values: */
-static bool find(FILE *file, const char *name, int64_t values[2], int64_t shape[2], gather_raw *raw,
-                 const char **codec) {
+static bool find(FILE *file, const char *name, int64_t values[2], int64_t shape[2], gather_raw *raw, const char **codec) {
   char text[64];
   int64_t type = -1, at = 0, align = 32;
   if (number(file, 4) != 0x46554747 || number(file, 4) < 2) return false; /* "GGUF", the version */
@@ -49,8 +48,7 @@ static bool find(FILE *file, const char *name, int64_t values[2], int64_t shape[
     const int64_t rank = number(file, 4);
     for (int64_t d = 0; d < rank; d++) length[d & 3] = number(file, 8);
     const int64_t its_type = number(file, 4), its_at = number(file, 8);
-    if (rank == 2 && strcmp(text, name) == 0)
-      type = its_type, at = its_at, values[0] = length[1], values[1] = length[0];
+    if (rank == 2 && strcmp(text, name) == 0) type = its_type, at = its_at, values[0] = length[1], values[1] = length[0];
   }
   *codec = type == 0 ? "float" : type == 8 ? "Q8_0" : "Q4_K";
   shape[0] = values[0], shape[1] = type == 0 ? values[1] : type == 8 ? values[1] / 32 * 34 : values[1] / 256 * 144;
@@ -70,16 +68,14 @@ int main(int argc, char **argv) {
 
   gather_table *table; /* a runtime keeps it */
   gather_error error;
-  if (gather_table_open(argv[1], &options, &table, &error) != GATHER_OK)
-    return fprintf(stderr, "%s\n", error.message), 1;
+  if (gather_table_open(argv[1], &options, &table, &error) != GATHER_OK) return fprintf(stderr, "%s\n", error.message), 1;
   const int64_t count = argc - 3, ids_shape[] = {count}, rows_shape[] = {count, values[1]};
   int64_t *ids = malloc((size_t)count * sizeof *ids);
   float *rows = malloc((size_t)(count * values[1]) * sizeof *rows);
   for (int64_t i = 0; ids && i < count; i++) ids[i] = strtoll(argv[i + 3], NULL, 10);
   const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
   const gather_tensor out = {.data = rows, .type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = rows_shape};
-  const gather_status status =
-      ids && rows ? gather_table_take(table, &indices, &out, NULL, &error) : GATHER_OUT_OF_MEMORY;
+  const gather_status status = ids && rows ? gather_table_take(table, &indices, &out, NULL, &error) : GATHER_OUT_OF_MEMORY;
   for (int64_t i = 0; status == GATHER_OK && i < count; i++)
     printf("%.9g %.9g\n", (double)rows[i * values[1]], (double)rows[i * values[1] + 1]);
   if (status != GATHER_OK) fprintf(stderr, "%s\n", status == GATHER_OUT_OF_MEMORY ? "no memory" : error.message);

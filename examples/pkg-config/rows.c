@@ -16,8 +16,7 @@ static gather_status print_rows(const gather_tensor *table, int64_t *ids, int64_
   const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
   const gather_tensor out = {.data = rows, .type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = rows_shape};
   gather_status status = gather_take(table, &indices, 0, &out, error);
-  for (int64_t i = 0; status == GATHER_OK && i < count; i++)
-    printf("%g %g\n", (double)rows[i * columns], (double)rows[i * columns + 1]);
+  for (int64_t i = 0; status == GATHER_OK && i < count; i++) printf("%g %g\n", (double)rows[i * columns], (double)rows[i * columns + 1]);
   free(rows);
   return status;
 }

@@ -9,7 +9,8 @@
  *
  * Errors, threads, memory, structs and sizes: as at the beginning of gather.h.
  *
- * Values: a codec says how a value is computed, in float32 with every operation rounded to nearest even, and none fused unless it says fma. So results
+ * Values: a codec says how a value is computed, in float32 with every operation rounded to nearest even, and none fused unless it says
+ * fma. So results
  * are the same, bit for bit, on every machine, and those of the codec's reference decoder. float16 and bfloat16 outputs are that
  * float32 rounded once more. What is not a number has any payload.
  */
@@ -72,7 +73,7 @@ GATHER_API gather_codec gather_codec_parse(const char *name);
 /* How codes of less than a byte are ordered in whole bytes. Tensors of a packed type (uint4) have their own order, low first. */
 typedef enum gather_code_order {
   GATHER_CODE_ORDER_LOW_FIRST = 0, /* the first code in the lowest bits */
-  GATHER_CODE_ORDER_HIGH_FIRST /* the first code of a byte in its highest bits (bitsandbytes, ExecuTorch); bits 1, 2 and 4 */
+  GATHER_CODE_ORDER_HIGH_FIRST     /* the first code of a byte in its highest bits (bitsandbytes, ExecuTorch); bits 1, 2 and 4 */
 } gather_code_order;
 
 /* Describes a quantised tensor; owns nothing. Initialise with GATHER_QUANTIZED_INIT.
@@ -95,9 +96,8 @@ typedef enum gather_code_order {
 typedef struct gather_quantized {
   size_t size; /* sizeof(gather_quantized) */
   gather_codec codec;
-  gather_type code_type; /* CODES: what a code is; NONE = the type of data */
-  int32_t
-      code_bits; /* CODES in a container: bits of one, 1 to 8 and at most those of code_type; 0 = those of code_type */
+  gather_type code_type;     /* CODES: what a code is; NONE = the type of data */
+  int32_t code_bits;         /* CODES in a container: bits of one, 1 to 8 and at most those of code_type; 0 = those of code_type */
   gather_code_order order;   /* CODES and PACKED in containers */
   const gather_tensor *data; /* the codes or blocks */
   /* The shape of the values if data is flat (bitsandbytes) or its rows are padded to whole bytes. rank 0: it follows from data.
@@ -116,16 +116,13 @@ typedef struct gather_quantized {
   const gather_tensor *scale;      /* absent: 1 */
   const gather_tensor *zero_point; /* absent: 0 */
   const gather_tensor *bias;
-  const gather_tensor *table; /* 2^bits numbers */
-  const gather_tensor
-      *scale2; /* multiplies the scale before use: (scale * scale2); broadcasts to the groups as the scale does */
-  bool scale2_divides;    /* (scale / scale2) instead (compressed-tensors) */
-  gather_type scale_type; /* what an element of scale is; NONE = its own type. E.g. FLOAT8_E8M0FNU in a uint8 tensor */
-  gather_type
-      zero_point_type; /* likewise. A type of 2 or 4 bits in a uint8 tensor: packed along the last axis, low first, each
+  const gather_tensor *table;  /* 2^bits numbers */
+  const gather_tensor *scale2; /* multiplies the scale before use: (scale * scale2); broadcasts to the groups as the scale does */
+  bool scale2_divides;         /* (scale / scale2) instead (compressed-tensors) */
+  gather_type scale_type;      /* what an element of scale is; NONE = its own type. E.g. FLOAT8_E8M0FNU in a uint8 tensor */
+  gather_type zero_point_type; /* likewise. A type of 2 or 4 bits in a uint8 tensor: packed along the last axis, low first, each
                                   row padded to whole bytes (ONNX Runtime) */
-  int32_t
-      code_offset; /* subtracted from each code first: the zero point where there is no tensor (ONNX Runtime: 2^(bits-1) for uint8;
+  int32_t code_offset; /* subtracted from each code first: the zero point where there is no tensor (ONNX Runtime: 2^(bits-1) for uint8;
                           ExecuTorch: 8) */
   /* Scales that are themselves quantised (bitsandbytes' nested absmax): number i of scale, counted in row-major order, is
    * (scale_table[scale[i]] * scale_scale[i / scale_group_len]) + scale_offset. scale is uint8 without gaps. NULL = they are not. */
@@ -135,11 +132,10 @@ typedef struct gather_quantized {
   float scale_offset;
 } gather_quantized;
 
-#define GATHER_QUANTIZED_INIT                                                                                          \
-  {                                                                                                                    \
-    sizeof(gather_quantized), GATHER_CODEC_NONE, GATHER_TYPE_NONE, 0, GATHER_CODE_ORDER_LOW_FIRST, NULL, 0, NULL,      \
-        NULL, -1, 0, false, NULL, NULL, NULL, NULL, NULL, false, GATHER_TYPE_NONE, GATHER_TYPE_NONE, 0, NULL, NULL, 0, \
-        0.0f                                                                                                           \
+#define GATHER_QUANTIZED_INIT                                                                                                         \
+  {                                                                                                                                   \
+    sizeof(gather_quantized), GATHER_CODEC_NONE, GATHER_TYPE_NONE, 0, GATHER_CODE_ORDER_LOW_FIRST, NULL, 0, NULL, NULL, -1, 0, false, \
+        NULL, NULL, NULL, NULL, NULL, false, GATHER_TYPE_NONE, GATHER_TYPE_NONE, 0, NULL, NULL, 0, 0.0f                               \
   }
 
 /* ---- 3 shapes -------------------------------------------------------------------------------------------------------- */
@@ -150,8 +146,8 @@ typedef struct gather_quantized {
  * refused, with the reason), GATHER_TYPE_UNSUPPORTED, GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE,
  * GATHER_OVERFLOW. error->input names the tensor: "data", "scale", "zero_point", "bias", "table", "scale2", "scale_table",
  * "scale_scale". */
-GATHER_API GATHER_CHECKED gather_status gather_quantized_shape(const gather_quantized *quantized, int64_t *shape,
-                                                               int32_t *rank, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_quantized_shape(const gather_quantized *quantized, int64_t *shape, int32_t *rank,
+                                                               gather_error *error);
 
 /* ---- 4 gathering and decoding ---------------------------------------------------------------------------------------- */
 
@@ -191,13 +187,12 @@ GATHER_API GATHER_CHECKED gather_status gather_decoder_create(const gather_quant
 /* Frees a decoder; NULL does nothing. */
 GATHER_API void gather_decoder_destroy(gather_decoder *decoder);
 /* The rows, the bytes of a packed row, and the elements of a decoded one. Each pointer may be NULL. */
-GATHER_API void gather_decoder_sizes(const gather_decoder *decoder, int64_t *rows, int64_t *row_bytes,
-                                     int64_t *row_len);
+GATHER_API void gather_decoder_sizes(const gather_decoder *decoder, int64_t *rows, int64_t *row_bytes, int64_t *row_len);
 /* Decodes `count` rows. packed: row j is row_bytes bytes at packed + j * packed_step, of any alignment; nothing else is read.
  * rows: their numbers, each in [0, rows); they select the groups. Only codecs without side tensors may have NULL here.
  * out: row j goes to out + j * out_step, in this machine's byte order, of any alignment. Nothing can fail. */
-GATHER_API void gather_decoder_rows(const gather_decoder *decoder, const void *packed, int64_t packed_step,
-                                    const int64_t *rows, int64_t count, void *out, int64_t out_step);
+GATHER_API void gather_decoder_rows(const gather_decoder *decoder, const void *packed, int64_t packed_step, const int64_t *rows,
+                                    int64_t count, void *out, int64_t out_step);
 
 /* ---- 6 operators of models ------------------------------------------------------------------------------------------- */
 
@@ -231,9 +226,10 @@ typedef struct gather_block_quantized {
  * zero_points), GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE, GATHER_OVERFLOW. error->input is "data",
  * "scales", "zero_points" or "axis". Reads no element. Memory: none. Threads: any.
  * Source: the schema of ONNX Runtime 1.32; where it is silent, docs/readings.md. */
-GATHER_API GATHER_CHECKED gather_status gather_block_quantized_describe(
-    const gather_tensor *data, const gather_tensor *scales, const gather_tensor *zero_points,
-    const gather_block_quantized *attributes, gather_quantized *quantized, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_block_quantized_describe(const gather_tensor *data, const gather_tensor *scales,
+                                                                        const gather_tensor *zero_points,
+                                                                        const gather_block_quantized *attributes,
+                                                                        gather_quantized *quantized, gather_error *error);
 
 #ifdef __cplusplus
 }

@@ -59,13 +59,12 @@ typedef struct gather_dl_versioned {
 /* Describes a DLTensor as a gather_tensor. Types of several lanes and unknown types become opaque elements.
  * strides: room for GATHER_MAX_RANK steps, which `tensor` then points to; shape is shared with `source`. Both must outlive it.
  * Returns GATHER_UNSUPPORTED (not CPU memory), GATHER_RANK_MISMATCH (rank above GATHER_MAX_RANK), GATHER_OVERFLOW. */
-GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack(const gather_dl_tensor *source, int64_t *strides,
-                                                                  gather_tensor *tensor, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack(const gather_dl_tensor *source, int64_t *strides, gather_tensor *tensor,
+                                                                  gather_error *error);
 /* The same for the versioned struct: refuses a major version other than 1 (GATHER_UNSUPPORTED), keeps its read-only flag, and
  * treats sub-byte types that are padded to bytes as opaque elements of one byte. The caller keeps the ownership and calls the deleter. */
-GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source,
-                                                                            int64_t *strides, gather_tensor *tensor,
-                                                                            gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source, int64_t *strides,
+                                                                            gather_tensor *tensor, gather_error *error);
 /* Describes a gather_tensor as a DLTensor. strides: room for GATHER_MAX_RANK steps, which `target` then points to; shape is
  * shared. Returns GATHER_UNSUPPORTED for types without a DLPack code (strings, opaque, u1 ...), byte strides that are not a
  * multiple of the element size, swapped bytes, and packed views that begin within a byte.
@@ -74,8 +73,8 @@ GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack_versioned(cons
  *     gather_dl_versioned versioned = {.version = {1, 1}, .flags = read_only ? GATHER_DL_READ_ONLY : 0};
  *     gather_status status = gather_tensor_to_dlpack(&tensor, strides, &versioned.tensor, &error);
  */
-GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *strides,
-                                                                gather_dl_tensor *target, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *strides, gather_dl_tensor *target,
+                                                                gather_error *error);
 
 #ifdef __cplusplus
 }

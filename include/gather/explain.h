@@ -50,10 +50,8 @@ typedef struct gather_explain_options {
  * output (up to 2^16) and for each row of the axis (up to 2^20), and 32 bytes for each index (up to 2^20). Shapes and strides are
  * copied. The elements of data and indices must be valid and unchanged as long as the gather_explain.
  * Returns as gather_plan_create, GATHER_USAGE (invalid options), GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_explain_create(const gather_op *op, const gather_tensor *data,
-                                                              const gather_tensor *indices,
-                                                              const gather_options *gather,
-                                                              const gather_explain_options *options,
+GATHER_API GATHER_CHECKED gather_status gather_explain_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                                              const gather_options *gather, const gather_explain_options *options,
                                                               gather_explain **explain, gather_error *error);
 /* The same for a gather node of a model: rules, axis, batch_dims, data and indices are the node's; of `gather` only on_bad, negative and
  * fill are used. If the elements of data are not known or cannot be read, their values are made up.
@@ -61,10 +59,9 @@ GATHER_API GATHER_CHECKED gather_status gather_explain_create(const gather_op *o
  * Also returns GATHER_UNSUPPORTED (unknown version of the node), GATHER_USAGE if indices, axis or the shape of data are not known,
  * with what to give; GATHER_FILE_NOT_FOUND and similar if a file of the model cannot be read; and the error of a check of the node,
  * except for an index out of range. */
-GATHER_API GATHER_CHECKED gather_status gather_explain_create_node(const gather_model_operands *operands,
-                                                                   const gather_options *gather,
-                                                                   const gather_explain_options *options,
-                                                                   gather_explain **explain, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_explain_create_node(const gather_model_operands *operands, const gather_options *gather,
+                                                                   const gather_explain_options *options, gather_explain **explain,
+                                                                   gather_error *error);
 /* Frees it; NULL does nothing. */
 GATHER_API void gather_explain_destroy(gather_explain *explain);
 
@@ -88,13 +85,11 @@ typedef struct gather_explain_text_options {
  * layout may change; programs use the facts (section 3).
  * text: receives the text, zero-terminated; bytes: its length without the zero, or NULL.
  * Returns GATHER_USAGE (invalid options, a width below 1), GATHER_OUT_OF_MEMORY. Threads: any. Memory: freed by gather_text_free. */
-GATHER_API GATHER_CHECKED gather_status gather_explain_text(const gather_explain *explain,
-                                                            const gather_explain_text_options *options, char **text,
-                                                            size_t *bytes, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_explain_text(const gather_explain *explain, const gather_explain_text_options *options,
+                                                            char **text, size_t *bytes, gather_error *error);
 /* Draws it as an SVG picture: UTF-8, self-contained (no scripts, fonts or links), for light and dark pages, with a description for screen
  * readers. Otherwise as gather_explain_text. */
-GATHER_API GATHER_CHECKED gather_status gather_explain_svg(const gather_explain *explain, char **text, size_t *bytes,
-                                                           gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_explain_svg(const gather_explain *explain, char **text, size_t *bytes, gather_error *error);
 
 /* ---- 3 as facts ------------------------------------------------------------------------------------------------------- */
 
@@ -103,11 +98,10 @@ typedef struct gather_explain_facts {
   const gather_op *op;
   const gather_model_node *node; /* of a model; else NULL */
   bool made_up;                  /* the values of data are not known */
-  int32_t axis,
-      batch_dims;       /* counted from 0; of GatherND the axis is batch_dims, the first one that tuples select on */
-  gather_on_bad on_bad; /* the policy in effect; never GATHER_ON_BAD_DEFAULT */
-  bool negative;        /* negative indices count from the end */
-  const char *formula;  /* "out[i, j] = data[idx[i], j]" */
+  int32_t axis, batch_dims;      /* counted from 0; of GatherND the axis is batch_dims, the first one that tuples select on */
+  gather_on_bad on_bad;          /* the policy in effect; never GATHER_ON_BAD_DEFAULT */
+  bool negative;                 /* negative indices count from the end */
+  const char *formula;           /* "out[i, j] = data[idx[i], j]" */
   int32_t data_rank, indices_rank, output_rank;
   const int64_t *data_shape, *indices_shape, *output_shape;
   const gather_error *error; /* if an index is out of range and this is an error: what the gather returns; else NULL */
@@ -119,15 +113,14 @@ typedef struct gather_explain_facts {
 
 /* One cell of the output. Coordinates have the ranks of the facts. */
 typedef struct gather_explain_cell {
-  int64_t out[GATHER_MAX_RANK]; /* its coordinates */
-  int64_t value;          /* the index as given; of a tuple the first number out of range, else the first number */
-  bool value_is_unsigned; /* read `value` as uint64_t */
-  bool bad;               /* the index is out of range */
-  bool has_source;        /* false: the cell is filled or has no value, and row is -1 */
-  int64_t row;            /* on the axis of data, counted from 0; of a tuple on its first axis */
-  int64_t data[GATHER_MAX_RANK]; /* with a source: its coordinates in data */
-  int64_t
-      values[GATHER_MAX_RANK]; /* the numbers of the index as given: `selected` of the facts; unsigned as `value` is */
+  int64_t out[GATHER_MAX_RANK];    /* its coordinates */
+  int64_t value;                   /* the index as given; of a tuple the first number out of range, else the first number */
+  bool value_is_unsigned;          /* read `value` as uint64_t */
+  bool bad;                        /* the index is out of range */
+  bool has_source;                 /* false: the cell is filled or has no value, and row is -1 */
+  int64_t row;                     /* on the axis of data, counted from 0; of a tuple on its first axis */
+  int64_t data[GATHER_MAX_RANK];   /* with a source: its coordinates in data */
+  int64_t values[GATHER_MAX_RANK]; /* the numbers of the index as given: `selected` of the facts; unsigned as `value` is */
 } gather_explain_cell;
 
 /* The facts, valid as long as the gather_explain. */

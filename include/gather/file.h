@@ -84,13 +84,13 @@ typedef struct gather_file_source {
    * is recognised as another format (one that this library reads, or that it knows by at least 4 bytes), unless raw->as_is. */
   const gather_raw *raw;
   bool text; /* the file is text of whole numbers, as below, whatever its content looks like */
-  /* Of a file that is text, the column to read. Not NULL: a file that looks like text (gather_file_is_text) is text, without `text`, too. */
+  /* Of a file that is text, the column to read. Not NULL: a file that looks like text (gather_file_is_text) is text, without `text`, too.
+   * */
   const char *text_column;
   bool no_links; /* do not open external data through symbolic links; remote files have none */
   /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. */
   const struct gather_remote_options *remote;
-  int64_t
-      download_bytes; /* at most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; 0 = 1 GiB */
+  int64_t download_bytes; /* at most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; 0 = 1 GiB */
 } gather_file_source;
 
 #define GATHER_FILE_SOURCE_INIT \
@@ -118,18 +118,17 @@ typedef struct gather_file_source {
  * (else GATHER_UNSUPPORTED). Text also returns GATHER_FILE_MALFORMED with the line, the column and the byte (anything but a whole number
  * that fits int64, such as an empty field), GATHER_NAME_NOT_FOUND (no such column, or several; lists the columns), GATHER_UNSUPPORTED
  * (UTF-16, UTF-32). */
-GATHER_API GATHER_CHECKED gather_status gather_file_open(const gather_file_source *source, gather_file **file,
-                                                         gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_file_open(const gather_file_source *source, gather_file **file, gather_error *error);
 
-/* Splits FILE:TENSOR as tables and the command do. A local file of the whole name takes precedence; else FILE ends at the first colon behind
+/* Splits FILE:TENSOR as tables and the command do. A local file of the whole name takes precedence; else FILE ends at the first colon
+ * behind
  * an existing file. Of a URL (with `urls`, else every path is local) no server is asked: FILE ends at the first colon directly behind an
  * extension such as .npy or .onnx; without one, at the first colon behind the last slash, unless the URL itself ends in such an extension.
  * The query of http and https URLs is never split: it follows TENSOR, and belongs to FILE; s3:// and hf:// have none.
  * file: room for strlen(path) + 1 bytes; receives FILE, a zero byte and TENSOR. *name points at TENSOR there; NULL = there is no colon to
  * split at, and FILE is the whole path. Returns GATHER_IO_ERROR and the like if the system cannot tell whether a file exists. Threads: any.
  * Since 0.3. */
-GATHER_API GATHER_CHECKED gather_status gather_file_split(const char *path, bool urls, char *file, const char **name,
-                                                          gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_file_split(const char *path, bool urls, char *file, const char **name, gather_error *error);
 
 /* Whether the start of a file is probably text for gather_file_open. head: its first bytes, a few thousand if the file has
  * them. */
@@ -145,13 +144,13 @@ GATHER_API int64_t gather_file_len(const gather_file *file);
 GATHER_API const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i);
 /* The tensor of a name, matched exactly. NULL or "" is the only tensor of a file with one. Returns GATHER_NAME_NOT_FOUND
  * with the nearest names, or with the number of tensors. */
-GATHER_API GATHER_CHECKED gather_status gather_file_find(const gather_file *file, const char *name,
-                                                         const gather_file_tensor **tensor, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
+                                                         gather_error *error);
 /* The same. If the tensor has several parts (a column in several record batches of an Arrow file), it is a copy of all parts, in
  * memory that the file owns. Also returns GATHER_OUT_OF_MEMORY, GATHER_OVERFLOW, and the errors of gather_file_tensor_check for a
  * part. Not thread-safe: it changes the file. */
-GATHER_API GATHER_CHECKED gather_status gather_file_find_whole(gather_file *file, const char *name,
-                                                               const gather_file_tensor **tensor, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_file_find_whole(gather_file *file, const char *name, const gather_file_tensor **tensor,
+                                                               gather_error *error);
 /* Checks that the elements of a tensor can be read. Else returns the reason: GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR or
  * GATHER_OVERFLOW (the external data cannot be mapped), GATHER_FILE_MALFORMED (it is too short), GATHER_UNSUPPORTED (external data of
  * a file from memory). */
@@ -252,8 +251,7 @@ typedef struct gather_file_target {
  * folder), GATHER_UNSUPPORTED (the format cannot store the type, the size or so many tensors; the message lists formats that can),
  * GATHER_USAGE (an invalid target, a name given twice, an unknown extension; lists the known ones),
  * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort; the target is copied. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_file_target *target, gather_writer **writer,
-                                                             gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_file_target *target, gather_writer **writer, gather_error *error);
 /* Checks whether gather_writer_create would accept the target and the types; creates nothing. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_file_target *target, gather_error *error);
 /* Where the elements of tensor number i go: gather_type_bytes() bytes, row-major, all zero; of a file of plain bytes these, i = 0. NULL if
@@ -262,8 +260,7 @@ GATHER_API void *gather_writer_data_at(gather_writer *writer, int64_t i);
 /* Writes the next `bytes` bytes of the elements, whole elements each time. It may swap their bytes in place. If elements are missing,
  * gather_writer_commit returns GATHER_USAGE. Returns GATHER_USAGE (a writer without `parts`, too many elements, a part of an element),
  * GATHER_IO_ERROR; after an I/O error the writer can only be aborted. */
-GATHER_API GATHER_CHECKED gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes,
-                                                             gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes, gather_error *error);
 /* The name of the temporary file, for a program that removes it in a signal handler; "" if it has no name. */
 GATHER_API const char *gather_writer_temporary(const gather_writer *writer);
 /* Gives the file its name and frees the writer. The bytes are synced, then the file gets its name, then its directory is synced. Frees

@@ -54,8 +54,7 @@ extern "C" {
 #define GATHER_VERSION_PATCH 0
 
 /* An exported function. Programs that link the static library need no macro; the library itself sets GATHER_BUILDING. */
-#if defined( \
-    __MINGW32__) /* the DLL's list of exports says what is exported; `printf` of gcc means Windows' of long ago */
+#if defined(__MINGW32__) /* the DLL's list of exports says what is exported; `printf` of gcc means Windows' of long ago */
 #define GATHER_API
 #define GATHER_CHECKED __attribute__((warn_unused_result))
 #if defined(__clang__)
@@ -104,16 +103,15 @@ GATHER_API const char *gather_status_name(gather_status status);
  * Fields that do not apply are NULL, "", 0 or -1, as given below. Strings are static, except the arrays. */
 typedef struct gather_error {
   gather_status status;
-  char message[512]; /* one sentence without a line break, always terminated */
-  const char *op;    /* "Gather"; NULL if no operator is involved */
-  const char *rules; /* "onnx-13"; or NULL */
-  const char *input; /* which argument: "data", "indices", "axis", "output" (of gather_tree: "parent_ids" ...); NULL */
-  char file[256];    /* the file's name (the end of a longer one; a URL without user, password and query); "" */
+  char message[512];   /* one sentence without a line break, always terminated */
+  const char *op;      /* "Gather"; NULL if no operator is involved */
+  const char *rules;   /* "onnx-13"; or NULL */
+  const char *input;   /* which argument: "data", "indices", "axis", "output" (of gather_tree: "parent_ids" ...); NULL */
+  char file[256];      /* the file's name (the end of a longer one; a URL without user, password and query); "" */
   int64_t file_offset; /* byte of the error in that file; -1 */
   int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
   /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE. */
-  int32_t
-      axis; /* the indexed axis, counted from 0; of GatherND batch_dims plus the component; of StableHLO start_index_map[component]; -1 */
+  int32_t axis; /* the indexed one, from 0; of GatherND batch_dims plus the component; of StableHLO start_index_map[component]; -1 */
   int32_t position_rank; /* rank of the indices; -1 */
   /* Coordinates of the first index out of range, in row-major order; of a policy that repairs, of the first one that it cannot repair,
    * on an axis of length 0. Of GatherND the last one is the component: which number of the tuple. */
@@ -131,16 +129,14 @@ typedef struct gather_error {
  * fields that apply afterwards.
  * error: NULL does nothing. The format's arguments must not point into *error.
  * Returns `status`, for `return gather_error_set(error, GATHER_USAGE, "...")`. Threads: any. Memory: none. */
-GATHER_API GATHER_PRINTF_LIKE(3, 4) gather_status
-    gather_error_set(gather_error *error, gather_status status, const char *format, ...);
+GATHER_API GATHER_PRINTF_LIKE(3, 4) gather_status gather_error_set(gather_error *error, gather_status status, const char *format, ...);
 /* The same, and sets `input`: the invalid argument, a string in static memory ("data", "indices", "axis", "output"), or NULL. */
 GATHER_API GATHER_PRINTF_LIKE(4, 5) gather_status
     gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format, ...);
 /* The same for a file: sets `file` (the end of a longer name; a URL without user, password and query) and file_offset. The message is
  * "FILE: SENTENCE", followed by " (at byte N)" if offset is at least 0; a sentence that is too long is truncated. */
 GATHER_API GATHER_PRINTF_LIKE(5, 6) gather_status
-    gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                          const char *format, ...);
+    gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format, ...);
 
 /* Frees a text that the library returned (explain.h, model.h). NULL does nothing. */
 GATHER_API void gather_text_free(char *text);
@@ -169,9 +165,9 @@ typedef enum gather_packing {
   GATHER_PACKING_BYTES = 1,  /* an element is one or more whole bytes */
   GATHER_PACKING_LOW_FIRST,  /* several per byte, the first in the lowest bits */
   GATHER_PACKING_HIGH_FIRST, /* several per byte, the first in the highest bits */
-  GATHER_PACKING_SPLIT_3, /* eight in three bytes: two planes of low bit pairs, one of high bits, first value in the highest bits */
-  GATHER_PACKING_SPLIT_6, /* four in three bytes: two bytes of low nibbles, one of high bit pairs, first value in the highest bits */
-  GATHER_PACKING_STREAM /* four in three bytes, one little-endian number of 24 bits: the first in its lowest bits */
+  GATHER_PACKING_SPLIT_3,    /* eight in three bytes: two planes of low bit pairs, one of high bits, first value in the highest bits */
+  GATHER_PACKING_SPLIT_6,    /* four in three bytes: two bytes of low nibbles, one of high bit pairs, first value in the highest bits */
+  GATHER_PACKING_STREAM      /* four in three bytes, one little-endian number of 24 bits: the first in its lowest bits */
 } gather_packing;
 
 /* The properties of an element type. Static memory, one per type. */
@@ -181,10 +177,10 @@ typedef struct gather_type_info {
   gather_kind kind;
   int32_t bits; /* of one element; 0 for opaque types; of a gather_string for strings */
   gather_packing packing;
-  int32_t group_len, group_bytes; /* packed types: group_len elements share group_bytes bytes; else 1 and the size */
-  int32_t onnx;                   /* TensorProto.DataType; 0 if ONNX has no such type */
-  const char *onnx_name;          /* "FLOAT"; NULL */
-  int32_t onnxruntime;            /* ONNXTensorElementDataType; 0 */
+  int32_t group_len, group_bytes;                 /* packed types: group_len elements share group_bytes bytes; else 1 and the size */
+  int32_t onnx;                                   /* TensorProto.DataType; 0 if ONNX has no such type */
+  const char *onnx_name;                          /* "FLOAT"; NULL */
+  int32_t onnxruntime;                            /* ONNXTensorElementDataType; 0 */
   const char *openvino_name, *openvino_precision; /* "f32", "FP32"; NULL */
   const char *npy;                                /* "f4", without byte order; NULL if .npy cannot store it */
   int32_t dlpack;                                 /* DLDataTypeCode; -1 */
@@ -203,8 +199,7 @@ GATHER_API bool gather_float_read(gather_type type, const void *element, double 
 /* The bytes of `len` elements in row-major order without gaps. Packed types are rounded up to whole groups.
  * type: any; item_bytes: bytes of one opaque element (ignored for other types); len: at least 0; bytes: the result.
  * Returns GATHER_OVERFLOW if that does not fit 63 bits, GATHER_TYPE_UNSUPPORTED for an unknown type. */
-GATHER_API GATHER_CHECKED gather_status gather_type_bytes(gather_type type, int64_t item_bytes, int64_t len,
-                                                          int64_t *bytes);
+GATHER_API GATHER_CHECKED gather_status gather_type_bytes(gather_type type, int64_t item_bytes, int64_t len, int64_t *bytes);
 
 /* An element of a GATHER_TYPE_STRING tensor: a view of text without a terminator. All bits zero is the empty
  * string. Gathering copies these views, never the text: its owner must keep it as long as the output is used. */
@@ -219,8 +214,7 @@ enum {
   GATHER_TENSOR_READ_ONLY = 1, /* must not be written: not accepted as an output */
   GATHER_TENSOR_BYTE_SWAPPED =
       2, /* elements are not in the byte order of this machine. Indices are swapped when they are read; data is moved unchanged */
-  GATHER_TENSOR_SHARED =
-      4 /* others may write the elements during a call: a mapped file, memory shared by processes. See below */
+  GATHER_TENSOR_SHARED = 4 /* others may write the elements during a call: a mapped file, memory shared by processes. See below */
 };
 
 /* Memory that others write while the library reads it:
@@ -240,15 +234,14 @@ enum {
 /* Describes a tensor; does not own it. It may be unaligned, strided (strides may be 0 or negative) and read-only.
  * An all-zero gather_tensor with a type and a data pointer is a valid 0-D tensor. */
 typedef struct gather_tensor {
-  void *data; /* the element with all coordinates 0; inputs are never written; may be NULL if there are no elements */
+  void *data;             /* the element with all coordinates 0; inputs are never written; may be NULL if there are no elements */
   gather_type type;       /* GATHER_TYPE_... */
   int32_t rank;           /* 0 to GATHER_MAX_RANK */
   int64_t item_bytes;     /* opaque types: bytes of one element, at least 0; others: ignored */
   const int64_t *shape;   /* `rank` lengths, each at least 0; may be NULL at rank 0 */
   const int64_t *strides; /* `rank` steps, NULL = row-major; in bytes, for packed types (under 8 bits) in elements */
-  int64_t
-      packed_offset; /* packed types: number of the first element, counted from `data`: a view may begin within a byte */
-  uint32_t flags;    /* GATHER_TENSOR_... */
+  int64_t packed_offset;  /* packed types: number of the first element, counted from `data`: a view may begin within a byte */
+  uint32_t flags;         /* GATHER_TENSOR_... */
 } gather_tensor;
 
 /* Checks the description of a tensor: type, rank, lengths, and that all sizes and offsets fit 63 bits. Reads no element. */
@@ -276,8 +269,7 @@ typedef enum gather_family {
 typedef struct gather_family_info {
   gather_family family;
   const char *name; /* "Gather", "GatherElements" or "GatherND" */
-  bool
-      whole_rows; /* each index is one number that selects a whole row of data; false: a single element, or an index is a tuple */
+  bool whole_rows;  /* each index is one number that selects a whole row of data; false: a single element, or an index is a tuple */
   /* The function that applies these operators ("gather_tree"): gather_apply, plans and the functions for shapes below refuse them
    * with GATHER_UNSUPPORTED. NULL: these functions accept them. */
   const char *function;
@@ -342,8 +334,7 @@ typedef struct gather_op {
   uint64_t index_types; /* the same for indices; every integer type works */
   const char *document; /* "ONNX Gather-13" */
   gather_tuples tuples; /* of the indices */
-  bool
-      fused_batch; /* the batch dimensions are one dimension of the output, of the product of their lengths (GatherND-5) */
+  bool fused_batch;     /* the batch dimensions are one dimension of the output, of the product of their lengths (GatherND-5) */
 } gather_op;
 
 /* Operator version number i; NULL after the last. */
@@ -368,8 +359,7 @@ typedef struct gather_dimension_numbers {
   size_t size;                /* sizeof(gather_dimension_numbers) */
   const int64_t *offset_dims; /* dimensions of the output along the window, ascending; the others follow the indices */
   int64_t offset_dims_count;
-  const int64_t
-      *collapsed_slice_dims; /* dimensions of data that the output lacks, ascending: the window has one element there */
+  const int64_t *collapsed_slice_dims; /* dimensions of data that the output lacks, ascending: the window has one element there */
   int64_t collapsed_slice_dims_count;
   const int64_t *operand_batching_dims; /* dimensions of data, ascending, each paired with one of indices */
   int64_t operand_batching_dims_count;
@@ -377,8 +367,7 @@ typedef struct gather_dimension_numbers {
   int64_t start_indices_batching_dims_count;
   const int64_t *start_index_map; /* the dimension of data that each number of a tuple selects on */
   int64_t start_index_map_count;
-  int64_t
-      index_vector_dim; /* the dimension of indices with the numbers of the tuples; their rank: each number is a tuple */
+  int64_t index_vector_dim;   /* the dimension of indices with the numbers of the tuples; their rank: each number is a tuple */
   const int64_t *slice_sizes; /* the lengths of the window, one per dimension of data */
   int64_t slice_sizes_count;
 } gather_dimension_numbers;
@@ -414,8 +403,7 @@ typedef struct gather_options {
 /* Reads the axis, the third input of OpenVINO's Gather: a tensor of any integer type with exactly one element (0-D or any
  * shape of ones). Returns GATHER_TYPE_UNSUPPORTED, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE (does not fit int64). Source:
  * OpenVINO Gather-7, input 3. */
-GATHER_API GATHER_CHECKED gather_status gather_axis_read(const gather_tensor *axis, int64_t *value,
-                                                         gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_axis_read(const gather_tensor *axis, int64_t *value, gather_error *error);
 
 /* ---- 7 threads ------------------------------------------------------------------------------------------------------- */
 
@@ -465,9 +453,9 @@ typedef struct gather_shape {
  * GATHER_AXIS_OUT_OF_RANGE, GATHER_BATCH_DIMS_OUT_OF_RANGE, GATHER_SHAPE_MISMATCH, GATHER_UNSUPPORTED (the output's
  * rank is above GATHER_MAX_RANK; for tuples of two or more numbers: the rank of data plus that of indices is above
  * GATHER_MAX_RANK + 1 + batch_dims), GATHER_OVERFLOW. Source: the shape rule of each document. */
-GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op, const gather_tensor *data,
-                                                            const gather_tensor *indices, const gather_options *options,
-                                                            int64_t *shape, int32_t *rank, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                                            const gather_options *options, int64_t *shape, int32_t *rank,
+                                                            gather_error *error);
 
 /* The shape of the output if something is unknown: ranks may be -1, lengths intervals, options->axis GATHER_AXIS_UNKNOWN.
  * out: a shape that contains every valid output. If the axis is unknown, only the rank and the batch dimensions are inferred.
@@ -475,9 +463,8 @@ GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op,
  * Returns as gather_output_shape: an error means that no input of these shapes is valid. Batch dimensions of data and indices are
  * intersected. Source: shape inference of ONNX (onnx/defs/tensor/defs.cc) and of OpenVINO (gather_base.hpp, gather_elements,
  * gather_nd). */
-GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, const gather_shape *data,
-                                                           const gather_shape *indices, const gather_options *options,
-                                                           gather_shape *out, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, const gather_shape *indices,
+                                                           const gather_options *options, gather_shape *out, gather_error *error);
 
 /* The source of a dimension of the output: the dimension of data and the dimension of indices that it follows; -1 = none. Batch
  * dimensions, and the dimensions of GatherElements off the axis, follow both. */
@@ -494,9 +481,8 @@ typedef struct gather_dim_source {
  * data_rank, indices_rank: 0 to GATHER_MAX_RANK; tuple_len: the last length of indices of an operator with tuples (GatherND), else
  * ignored; options: NULL = defaults; sources: room for GATHER_MAX_RANK; rank: how many were written, the rank of the output.
  * Memory: none. Returns as gather_output_shape for tensors of these ranks; GATHER_USAGE for a rank out of range. */
-GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *op, int32_t data_rank,
-                                                              int32_t indices_rank, int64_t tuple_len,
-                                                              const gather_options *options, gather_dim_source *sources,
+GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                                              int64_t tuple_len, const gather_options *options, gather_dim_source *sources,
                                                               int32_t *rank, gather_error *error);
 
 /* The value of a gather from a computed shape (Shape, then Gather): each element of data is an interval or a symbol, the
@@ -504,9 +490,8 @@ GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *o
  * out: likewise, of the output's shape. Supports every axis, keeps the rank of the indices, and follows the operator's index
  * rule: an index out of range is an error, or the length 0 under rules that fill with zeros. Returns as gather_apply.
  * Source: data propagation of ONNX (onnx/defs/data_propagators.h), bounds propagation of OpenVINO. */
-GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, const gather_tensor *data,
-                                                           const gather_tensor *indices, const gather_tensor *out,
-                                                           const gather_options *options, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                                           const gather_tensor *out, const gather_options *options, gather_error *error);
 
 /* ---- 9 one call ------------------------------------------------------------------------------------------------------ */
 
@@ -531,20 +516,19 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, 
  * all. And rows of at most a quarter of their indices' bytes, which are more than a core's private cache holds, may be gathered into
  * memory as large as the output, at most staged_bytes, before the output is written. If there is no memory, or these numbers are 0,
  * the call takes longer; the result is the same. */
-GATHER_API GATHER_CHECKED gather_status gather_apply(const gather_op *op, const gather_tensor *data,
-                                                     const gather_tensor *indices, const gather_tensor *out,
-                                                     const gather_options *options, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                                     const gather_tensor *out, const gather_options *options, gather_error *error);
 
 /* gather_apply with the rules of ONNX Gather-13 (negative indices count from the end, an index out of range is an error). */
-GATHER_API GATHER_CHECKED gather_status gather_take(const gather_tensor *data, const gather_tensor *indices,
-                                                    int64_t axis, const gather_tensor *out, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_take(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
+                                                    const gather_tensor *out, gather_error *error);
 /* gather_apply with the rules of ONNX GatherElements-13. */
-GATHER_API GATHER_CHECKED gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices,
-                                                        int64_t axis, const gather_tensor *out, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
+                                                        const gather_tensor *out, gather_error *error);
 /* gather_apply with the rules of ONNX GatherND-13: out[t, ...] = data[indices[t, 0], indices[t, 1], ..., ...]. batch_dims: leading
  * dimensions that data and indices share, at least 0. */
-GATHER_API GATHER_CHECKED gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices,
-                                                  int64_t batch_dims, const gather_tensor *out, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices, int64_t batch_dims,
+                                                  const gather_tensor *out, gather_error *error);
 
 /* ---- 10 plans -------------------------------------------------------------------------------------------------------- */
 
@@ -554,9 +538,8 @@ typedef struct gather_plan gather_plan;
 /* Creates a plan. op, options and the types, shapes, strides and flags of the tensors are as for gather_apply and are copied;
  * `data` pointers are ignored. out may be NULL: row-major, of the shape that the rules give.
  * Memory: one heap object; gather_plan_destroy frees it. Returns as gather_apply, and GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_plan_create(const gather_op *op, const gather_tensor *data,
-                                                           const gather_tensor *indices, const gather_tensor *out,
-                                                           const gather_options *options, gather_plan **plan,
+GATHER_API GATHER_CHECKED gather_status gather_plan_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                                           const gather_tensor *out, const gather_options *options, gather_plan **plan,
                                                            gather_error *error);
 /* Frees a plan; NULL does nothing. */
 GATHER_API void gather_plan_destroy(gather_plan *plan);
@@ -580,11 +563,9 @@ typedef struct gather_run {
   { sizeof(gather_run), NULL, NULL, NULL, NULL, NULL, false }
 
 /* Runs a plan, as gather_apply. Memory: as gather_apply. */
-GATHER_API GATHER_CHECKED gather_status gather_plan_run(const gather_plan *plan, const gather_run *run,
-                                                        gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_plan_run(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Validates the indices as gather_plan_run does, and writes nothing. `data` and `out` of `run` are ignored. */
-GATHER_API GATHER_CHECKED gather_status gather_plan_check(const gather_plan *plan, const gather_run *run,
-                                                          gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Writes the plan as one line, as snprintf does: at most `bytes` with the terminator; returns the length without truncation.
  * The wording may change. After a run with a calibration run (large gathers), the line ends with the variant that was fastest, for each
  * order of indices that was seen, and how much faster it was than the next. */
@@ -596,10 +577,9 @@ GATHER_API int32_t gather_plan_shape(const gather_plan *plan, int64_t *shape);
 
 /* What the library finds here. Texts are in static memory. */
 typedef struct gather_machine {
-  size_t size;  /* sizeof(gather_machine) */
-  int32_t cpus; /* that this process may use (its affinity mask), at least 1 */
-  int64_t
-      usable_memory; /* bytes that this process may use: those of the machine, or the least limit of its control groups */
+  size_t size;              /* sizeof(gather_machine) */
+  int32_t cpus;             /* that this process may use (its affinity mask), at least 1 */
+  int64_t usable_memory;    /* bytes that this process may use: those of the machine, or the least limit of its control groups */
   const char *cpu_features; /* the detected ones, separated by spaces ("sse4.2 avx2 avx512") */
   const char *isa;          /* the name of the strongest instruction set in use ("portable") */
   const char *pool;         /* the thread library of the built-in pool: "pthreads"; "none" if this build has none */

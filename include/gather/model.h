@@ -26,11 +26,9 @@ typedef struct gather_model gather_model;
 
 /* Opens a model file. Memory: freed by gather_model_close. Returns as gather_file_open, and GATHER_UNSUPPORTED for a file that is
  * not a model. */
-GATHER_API GATHER_CHECKED gather_status gather_model_open(const gather_file_source *source, gather_model **model,
-                                                          gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_model_open(const gather_file_source *source, gather_model **model, gather_error *error);
 /* The same for an open file, which must outlive the model. */
-GATHER_API GATHER_CHECKED gather_status gather_model_from_file(const gather_file *file, gather_model **model,
-                                                               gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_model_from_file(const gather_file *file, gather_model **model, gather_error *error);
 /* Closes a model, and its file if gather_model_open opened it. NULL does nothing. */
 GATHER_API void gather_model_close(gather_model *model);
 /* An operator that takes indices and is not checked (ScatterND, EmbeddingBagPackedSum, ...): an index out of range in its nodes can make
@@ -44,8 +42,7 @@ typedef struct gather_model_not_checked {
 typedef struct gather_model_info {
   const gather_file *file; /* with its tensors */
   const char *dialect;     /* "onnx" or "openvino" */
-  int64_t
-      node_count; /* gather nodes: in the main graph, in subgraphs, and in functions (each counted once; a check has them once for each call) */
+  int64_t node_count;      /* gather nodes: in the main graph, subgraphs, and functions (each once; a check has them once for each call) */
   const char *const *inputs; /* names of the inputs of the main graph, without those that have an initializer */
   int64_t input_count;
   const char *const *outputs; /* names of its outputs */
@@ -135,13 +132,12 @@ typedef struct gather_model_component {
 
 /* One gather node. All pointers are valid as long as the check and the model. */
 typedef struct gather_model_node {
-  const char *name;   /* "" if it has none */
-  const char *op;     /* "Gather", "GatherElements", "GatherND" or "GatherTree" */
-  const char *domain; /* ONNX: "" or "com.microsoft"; IR: "opset8" */
-  int64_t opset;      /* 0 = not known */
-  const char
-      *graph;     /* "main", "main/if_3/then_branch", "main/CALL/function:NAME", "function:NAME" (nothing calls it) */
-  int64_t number; /* of the node in its graph, in the file's order */
+  const char *name;       /* "" if it has none */
+  const char *op;         /* "Gather", "GatherElements", "GatherND" or "GatherTree" */
+  const char *domain;     /* ONNX: "" or "com.microsoft"; IR: "opset8" */
+  int64_t opset;          /* 0 = not known */
+  const char *graph;      /* "main", "main/if_3/then_branch", "main/CALL/function:NAME", "function:NAME" (nothing calls it) */
+  int64_t number;         /* of the node in its graph, in the file's order */
   const gather_op *rules; /* NULL: an unknown version */
   bool axis_known;
   /* Counted from 0 if the rank of data is known and the axis fits it; else as in the file. Of GatherND batch_dims: the first axis that
@@ -163,16 +159,16 @@ typedef struct gather_model_node {
   /* The node is in a graph that does not run: a branch that a known condition does not take, a loop without a round, a function that
    * nothing calls. It has no verdict, see `reason`. */
   bool not_executed;
-  const char *reason;        /* one sentence; "" if the verdict needs none */
-  const char *cause;         /* the likely cause of indices out of range, one sentence; "" */
-  const gather_error *error; /* GATHER_VERDICT_BAD; else NULL */
-  const gather_model_component
-      *components;         /* component_count of them: one; of GatherND one for each number of a tuple */
-  int32_t component_count; /* -1: the axis, the rank of data or the length of the tuples is not known or does not fit */
+  const char *reason;                       /* one sentence; "" if the verdict needs none */
+  const char *cause;                        /* the likely cause of indices out of range, one sentence; "" */
+  const gather_error *error;                /* GATHER_VERDICT_BAD; else NULL */
+  const gather_model_component *components; /* component_count of them: one; of GatherND one for each number of a tuple */
+  int32_t component_count;                  /* -1: the axis, the rank of data or the length of the tuples is not known or does not fit */
 } gather_model_node;
 
 /* Writes the path of a node, as snprintf does: "main/embed"; for a node without a name its operator and number ("main/Gather_5"). A name
- * that begins with slashes loses them: "main/words/Gather". Every `node` argument of this header accepts it. Returns the length without truncation. */
+ * that begins with slashes loses them: "main/words/Gather". Every `node` argument of this header accepts it. Returns the length without
+ * truncation. */
 GATHER_API size_t gather_model_node_path(const gather_model_node *node, char *text, size_t bytes);
 
 /* What a check found. */
@@ -184,9 +180,8 @@ typedef struct gather_check gather_check;
  * GATHER_SHAPE_MISMATCH (a given input does not fit its declaration; its type must be the declared one), GATHER_USAGE (an input is given
  * twice, without a name or without its elements), GATHER_OUT_OF_MEMORY.
  * Memory: freed by gather_check_destroy. The model must outlive the check. */
-GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *model,
-                                                           const gather_check_options *options, gather_check **check,
-                                                           gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *model, const gather_check_options *options,
+                                                           gather_check **check, gather_error *error);
 /* Frees a check; NULL does nothing. */
 GATHER_API void gather_check_destroy(gather_check *check);
 /* Gather node number i; NULL for any other i. The nodes of a graph are in the order in which they run
@@ -207,8 +202,8 @@ typedef struct gather_check_info {
 GATHER_API const gather_check_info *gather_check_describe(const gather_check *check);
 /* The gather node of a name, with or without the path of its graph. Returns GATHER_NAME_NOT_FOUND with the nearest names, GATHER_USAGE if
  * several have it. NULL is the only gather node of a model with one; of others it is GATHER_NAME_NOT_FOUND. */
-GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name,
-                                                          const gather_model_node **node, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name, const gather_model_node **node,
+                                                          gather_error *error);
 
 /* ---- 4 one gather node ------------------------------------------------------------------------------------------------ */
 
@@ -225,8 +220,7 @@ typedef struct gather_model_operands gather_model_operands;
  * options->memory_bytes are no failure: they are not known.
  * Memory: freed by gather_model_operands_destroy. The model and the inputs' memory must be valid as long. */
 GATHER_API GATHER_CHECKED gather_status gather_model_operands_find(const gather_model *model, const char *node,
-                                                                   const gather_check_options *options,
-                                                                   gather_model_operands **operands,
+                                                                   const gather_check_options *options, gather_model_operands **operands,
                                                                    gather_error *error);
 /* What is known of the node. All pointers are valid as long as the operands. */
 typedef struct gather_model_operands_info {
@@ -260,9 +254,9 @@ typedef struct gather_model_run_options {
    * and attributes of that call; after "function:NAME" those of none. NULL = the whole main graph. */
   const char *node;
   const gather_executor *executor; /* NULL = the calling thread */
-  const char *
-      *failed_node; /* receives the name of the node that failed, in the model's memory; "" = none; may be NULL */
-  /* Most bytes of the values that nodes compute for other nodes. 0 = an eighth of gather_machine.usable_memory, at most 512 MiB. Outputs do not
+  const char **failed_node;        /* receives the name of the node that failed, in the model's memory; "" = none; may be NULL */
+  /* Most bytes of the values that nodes compute for other nodes. 0 = an eighth of gather_machine.usable_memory, at most 512 MiB. Outputs
+   * do not
    * count: they, and these values, may take all of gather_machine.usable_memory, or of memory_bytes if that is more. */
   int64_t memory_bytes;
 } gather_model_run_options;
@@ -289,13 +283,13 @@ typedef struct gather_model_result gather_model_result;
  * Threads: options->executor, else the calling thread; several threads may run one model at once.
  * Memory: freed by gather_model_result_destroy. The model and the inputs' memory must be valid as long: outputs may be
  * views of them. */
-GATHER_API GATHER_CHECKED gather_status gather_model_run(const gather_model *model, const gather_model_input *inputs,
-                                                         int64_t input_count, const gather_model_run_options *options,
-                                                         gather_model_result **result, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_model_run(const gather_model *model, const gather_model_input *inputs, int64_t input_count,
+                                                         const gather_model_run_options *options, gather_model_result **result,
+                                                         gather_error *error);
 /* The number of the main graph's output of a name; in OpenVINO IR also by its layer or Result. Returns
  * GATHER_NAME_NOT_FOUND with the names of the outputs. */
-GATHER_API GATHER_CHECKED gather_status gather_model_output_find(const gather_model *model, const char *name,
-                                                                 int64_t *i, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_model_output_find(const gather_model *model, const char *name, int64_t *i,
+                                                                 gather_error *error);
 /* Frees a result and the tensors that are not views of the model or the inputs; NULL does nothing. */
 GATHER_API void gather_model_result_destroy(gather_model_result *result);
 /* Output number i with its name, in the order of the graph (or the node); NULL for any other i. It is read-only and row-major without
@@ -308,7 +302,7 @@ typedef enum gather_advice_kind {
   GATHER_ADVICE_NONE = 0,
   GATHER_ADVICE_INPUTS, /* a tensor for each name: inputs of the model */
   GATHER_ADVICE_DIMS,   /* a length for each name: dimensions of the model */
-  GATHER_ADVICE_NODE /* a tensor for each name: values of the node's graph. Not for a check; for gather_model_operands_find and a
+  GATHER_ADVICE_NODE    /* a tensor for each name: values of the node's graph. Not for a check; for gather_model_operands_find and a
                       * run of the node */
 } gather_advice_kind;
 
@@ -330,8 +324,7 @@ typedef struct gather_check_advice gather_check_advice;
 /* Finds what to give. It checks the model again for each of the first 64 unknown nodes, in models of up to 2000 gather nodes; other
  * nodes get no advice. Names that the check was given are not advised.
  * Memory: freed by gather_check_advice_destroy; the check and the model must outlive it. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_check_advise(const gather_check *check, gather_check_advice **advice,
-                                                            gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_check_advise(const gather_check *check, gather_check_advice **advice, gather_error *error);
 /* The advice for node number i of the check. Its kind is GATHER_ADVICE_NONE, without names, if nothing helps; NULL for any other i.
  * Valid as long as the advice. */
 GATHER_API const gather_advice *gather_check_advice_at(const gather_check_advice *advice, int64_t i);
@@ -351,9 +344,9 @@ typedef struct gather_check_text_options {
   const gather_check_advice *advice; /* of this check; NULL = no advice is shown */
   gather_advice_writer writer;       /* words the advice; NULL = neutral words */
   void *context;                     /* for writer */
-  int64_t node;  /* a node number: only this node, without the first lines; or one of GATHER_CHECK_TEXT_... */
-  bool only_bad; /* only nodes with indices out of range or invalid operands; empty if no node is bad */
-  bool compact;  /* without the empty line before the nodes */
+  int64_t node;                      /* a node number: only this node, without the first lines; or one of GATHER_CHECK_TEXT_... */
+  bool only_bad;                     /* only nodes with indices out of range or invalid operands; empty if no node is bad */
+  bool compact;                      /* without the empty line before the nodes */
   /* If more than four files cannot be read: where to see them all; ends the line with the number of further files. NULL = nothing. */
   const char *unreadable_all;
 } gather_check_text_options;
@@ -367,13 +360,12 @@ typedef struct gather_check_text_options {
  * change; programs use gather_check_at.
  * text: receives the text, zero-terminated; bytes: its length without the zero, or NULL.
  * Returns GATHER_OUT_OF_MEMORY, GATHER_USAGE (invalid options, no such node). Threads: any. Memory: freed by gather_text_free. */
-GATHER_API GATHER_CHECKED gather_status gather_check_text(const gather_check *check,
-                                                          const gather_check_text_options *options, char **text,
+GATHER_API GATHER_CHECKED gather_status gather_check_text(const gather_check *check, const gather_check_text_options *options, char **text,
                                                           size_t *bytes, gather_error *error);
 /* A part of this text, of any file, allocated and freed in the same way: a line for each file that is missing or too short, with the number
  * of tensors that need it; all: as unreadable_all. */
-GATHER_API GATHER_CHECKED gather_status gather_file_unreadable_text(const gather_file *file, const char *all,
-                                                                    char **text, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_file_unreadable_text(const gather_file *file, const char *all, char **text,
+                                                                    gather_error *error);
 
 #ifdef __cplusplus
 }

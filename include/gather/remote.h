@@ -44,21 +44,19 @@ typedef struct gather_remote_options {
   double try_seconds;  /* a request without progress for so long is tried again; 0 = 20 */
   double take_seconds; /* a take without progress for so long fails; 0 = 60 */
   int32_t retries;     /* of one request; -1 = 8 */
-  int64_t
-      gap_bytes; /* ranges with at most this gap between them are one request; -1 = from the measured latency and bandwidth */
+  int64_t gap_bytes;   /* ranges with at most this gap between them are one request; -1 = from the measured latency and bandwidth */
   /* Blocks on local disk: a folder that is made if it is missing, at most cache_bytes of blocks in it (0 = 1 GiB). The key is the URL
    * without its query, the ETag, and the offset. Several processes may share it. Files without a strong ETag are not cached. */
   const char *cache_folder;
   int64_t cache_bytes;
-  const char
-      *bearer; /* a token for "Authorization: Bearer", for the host of https:// and hf:// URLs as they were given */
+  const char *bearer; /* a token for "Authorization: Bearer", for the host of https:// and hf:// URLs as they were given */
   /* S3 */
   const char *endpoint;                        /* "https://s3.example.org:9000"; default: Amazon's for the region */
   const char *region;                          /* default "us-east-1" */
   const char *key_id, *secret, *session_token; /* default: requests are not signed, as for public buckets */
   bool virtual_host;                           /* https://bucket.endpoint/key; default: https://endpoint/bucket/key */
   const char *hub;                             /* for hf://; default "https://huggingface.co" */
-  const char *authorities; /* a file of certificates (PEM) to verify servers with; default: the system's */
+  const char *authorities;                     /* a file of certificates (PEM) to verify servers with; default: the system's */
   /* Since 0.3. A file of a server that answers no ranges is downloaded once, into memory that it keeps while it is open, if it has at most
    * so many bytes; 0 = 16 MiB, -1 = none */
   int64_t whole_bytes;
@@ -67,11 +65,8 @@ typedef struct gather_remote_options {
   bool any_address;
 } gather_remote_options;
 
-#define GATHER_REMOTE_OPTIONS_INIT                                                                                  \
-  {                                                                                                                 \
-    sizeof(gather_remote_options), NULL, 0, 0, 0, -1, -1, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, \
-        NULL, 0, false                                                                                              \
-  }
+#define GATHER_REMOTE_OPTIONS_INIT \
+  { sizeof(gather_remote_options), NULL, 0, 0, 0, -1, -1, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, NULL, 0, false }
 
 /* Whether a name begins with a scheme of this page ("https://", "s3://" ...), whether the build has it or not. Threads: any. */
 GATHER_API bool gather_remote_is_url(const char *name);
@@ -120,8 +115,7 @@ GATHER_API bool gather_remote_is_folder(const char *url);
 /* Lists at most `most` files and folders at a URL, in the server's order, one request for each 1000. Folders are not entered. Returns
  * the errors of opening a URL, GATHER_USAGE (not such a URL; most below 1), GATHER_FILE_MALFORMED (the server's answer). After an error
  * the listing is empty. Threads: any. */
-GATHER_API GATHER_CHECKED gather_status gather_remote_listing_read(const char *url,
-                                                                   const gather_remote_options *options, int64_t most,
+GATHER_API GATHER_CHECKED gather_status gather_remote_listing_read(const char *url, const gather_remote_options *options, int64_t most,
                                                                    gather_remote_listing *listing, gather_error *error);
 /* Frees the entries. NULL does nothing. */
 GATHER_API void gather_remote_listing_clear(gather_remote_listing *listing);

@@ -53,9 +53,8 @@ typedef enum gather_shuffle_step {
 /* The progress of a run. */
 typedef struct gather_shuffle_progress {
   gather_shuffle_step step;
-  int64_t done,
-      total; /* rows of this step; in a resumed run the first call of a step includes the rows of the earlier run */
-  const char *folder; /* the folder to resume from; NULL = nothing to resume. Valid until the shuffle is closed */
+  int64_t done, total; /* rows of this step; in a resumed run the first call of a step includes the rows of the earlier run */
+  const char *folder;  /* the folder to resume from; NULL = nothing to resume. Valid until the shuffle is closed */
 } gather_shuffle_progress;
 
 /* ---- options --------------------------------------------------------------------------------------------------------- */
@@ -91,10 +90,10 @@ typedef struct gather_shuffle_options {
   const char *tensor; /* as gather_table_options.tensor. Since 0.3 */
 } gather_shuffle_options;
 
-#define GATHER_SHUFFLE_OPTIONS_INIT                                                                               \
-  {                                                                                                               \
-    sizeof(gather_shuffle_options), NULL, NULL, false, false, -1, 0, 0, GATHER_ENGINE_AUTO, 0, NULL, false, NULL, \
-        NULL, NULL, NULL, 0, false, NULL                                                                          \
+#define GATHER_SHUFFLE_OPTIONS_INIT                                                                                                    \
+  {                                                                                                                                    \
+    sizeof(gather_shuffle_options), NULL, NULL, false, false, -1, 0, 0, GATHER_ENGINE_AUTO, 0, NULL, false, NULL, NULL, NULL, NULL, 0, \
+        false, NULL                                                                                                                    \
   }
 
 /* ---- shuffling ------------------------------------------------------------------------------------------------------- */
@@ -103,9 +102,9 @@ typedef struct gather_shuffle_options {
  * NULL for a shuffle that is only planned. If it is a symbolic link, `replace` replaces the link's target. All arguments are copied,
  * except what progress_context and stop_context point to. Memory: freed by gather_shuffle_close. Returns
  * GATHER_USAGE (an option out of range, a name too long), GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
-GATHER_API GATHER_CHECKED gather_status gather_shuffle_create(const char *const *paths, int32_t count,
-                                                              const char *output, const gather_shuffle_options *options,
-                                                              gather_shuffle **shuffle, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_shuffle_create(const char *const *paths, int32_t count, const char *output,
+                                                              const gather_shuffle_options *options, gather_shuffle **shuffle,
+                                                              gather_error *error);
 
 /* Finds the work of an earlier run, if it is to be resumed, and opens the table. Optional: gather_shuffle_plan calls it. Call it first if
  * errors of the table must be reported before those of opening an order. Returns the errors of gather_table_open_parts;
@@ -133,8 +132,7 @@ GATHER_API GATHER_CHECKED gather_status gather_shuffle_plan(gather_shuffle *shuf
  * Returns GATHER_USAGE (not planned, no output, or the earlier work is of another shuffle), GATHER_FILE_EXISTS (the output, or the
  * folder of an earlier run), GATHER_FILE_MALFORMED (the earlier work is damaged), GATHER_IO_ERROR (also if the table has changed),
  * GATHER_OUT_OF_MEMORY, GATHER_CANCELLED. */
-GATHER_API GATHER_CHECKED gather_status gather_shuffle_run(gather_shuffle *shuffle, const gather_executor *executor,
-                                                           gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_shuffle_run(gather_shuffle *shuffle, const gather_executor *executor, gather_error *error);
 
 /* Closes a shuffle. The work of an unfinished run remains for a later one. NULL does nothing. */
 GATHER_API void gather_shuffle_close(gather_shuffle *shuffle);
@@ -176,11 +174,11 @@ GATHER_API const gather_shuffle_info *gather_shuffle_describe(const gather_shuff
 
 /* The order itself, without files: to[i] = the row of the table at place first + i of the shuffled `rows` rows, for 0 <= i < len. Other
  * places cost no time. Returns GATHER_USAGE (a seed below 0, places out of range). Threads: any. Memory: none. */
-GATHER_API GATHER_CHECKED gather_status gather_shuffle_rows(int64_t seed, int64_t rows, int64_t first, int64_t len,
-                                                            int64_t *to, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_shuffle_rows(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to,
+                                                            gather_error *error);
 /* The inverse: to[i] = the place of row first + i. */
-GATHER_API GATHER_CHECKED gather_status gather_shuffle_places(int64_t seed, int64_t rows, int64_t first, int64_t len,
-                                                              int64_t *to, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_shuffle_places(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to,
+                                                              gather_error *error);
 
 #ifdef __cplusplus
 }

@@ -41,19 +41,18 @@ typedef struct gather_table gather_table;
 
 /* How misses (rows neither resident nor cached) are read. */
 typedef enum gather_engine {
-  GATHER_ENGINE_AUTO = 0, /* copies resident rows, and reads the rest with the fastest engine of this system */
-  GATHER_ENGINE_MMAP,     /* only the mapped file; the system is advised of each batch before its use */
-  GATHER_ENGINE_PREAD,    /* threads that read */
-  GATHER_ENGINE_URING,    /* io_uring of Linux, with O_DIRECT if the file system supports it */
-  GATHER_ENGINE_HTTP, /* ranges of files on other machines: the engine of every table of URLs, and of no other. Since 0.2 */
+  GATHER_ENGINE_AUTO = 0,  /* copies resident rows, and reads the rest with the fastest engine of this system */
+  GATHER_ENGINE_MMAP,      /* only the mapped file; the system is advised of each batch before its use */
+  GATHER_ENGINE_PREAD,     /* threads that read */
+  GATHER_ENGINE_URING,     /* io_uring of Linux, with O_DIRECT if the file system supports it */
+  GATHER_ENGINE_HTTP,      /* ranges of files on other machines: the engine of every table of URLs, and of no other. Since 0.2 */
   GATHER_ENGINE_OVERLAPPED /* overlapped reads of Windows, unbuffered if the file system supports it. Since 0.2 */
 } gather_engine;
 
 /* "auto", "mmap", "pread", "uring", "http"; NULL for any other number. */
 GATHER_API const char *gather_engine_name(gather_engine engine);
 /* The engine of a name. Returns GATHER_USAGE for any other name; the message lists the names. */
-GATHER_API GATHER_CHECKED gather_status gather_engine_parse(const char *name, gather_engine *engine,
-                                                            gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_engine_parse(const char *name, gather_engine *engine, gather_error *error);
 
 /* How to open a table. Initialise with GATHER_TABLE_OPTIONS_INIT; NULL in a call means the defaults. */
 typedef struct gather_table_options {
@@ -63,13 +62,12 @@ typedef struct gather_table_options {
    * indices and output. At least GATHER_TABLE_LEAST_MEMORY; long rows need more. 0 = no limit: then the system manages the mapped
    * pages, and buffers, scratch and cache stay below 2 GiB and below an eighth of the memory that this process may use. */
   int64_t memory_bytes;
-  int64_t cache_bytes; /* at most this much of it for the row cache; -1 = automatic, 0 = no cache */
-  int32_t depth;       /* queue depth: reads in flight on each device, 1 to 4096; 0 = automatic */
-  bool buffered;       /* read through the page cache, never with O_DIRECT */
-  bool keep_signals;   /* do not read through mappings: then no SIGBUS handler is installed */
-  const gather_raw *
-      raw; /* the files hold raw bytes of this type; shape[0] may be -1: all rows of the file. NULL = detect the format */
-  bool no_links; /* as gather_file_source.no_links: for models and index files of safetensors */
+  int64_t cache_bytes;   /* at most this much of it for the row cache; -1 = automatic, 0 = no cache */
+  int32_t depth;         /* queue depth: reads in flight on each device, 1 to 4096; 0 = automatic */
+  bool buffered;         /* read through the page cache, never with O_DIRECT */
+  bool keep_signals;     /* do not read through mappings: then no SIGBUS handler is installed */
+  const gather_raw *raw; /* the files hold raw bytes of this type; shape[0] may be -1: all rows of the file. NULL = detect the format */
+  bool no_links;         /* as gather_file_source.no_links: for models and index files of safetensors */
   /* The rows are quantised and are to be decoded: GATHER_TYPE_FLOAT32, _FLOAT16 or _BFLOAT16; see "decoded rows" below.
    * GATHER_TYPE_NONE: rows as they are. */
   gather_type decode_as;
@@ -88,25 +86,23 @@ typedef struct gather_table_options {
   int32_t raw_count;
 } gather_table_options;
 
-#define GATHER_TABLE_OPTIONS_INIT                                                                                  \
-  {                                                                                                                \
-    sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL, \
-        NULL, NULL, 0                                                                                              \
-  }
+#define GATHER_TABLE_OPTIONS_INIT \
+  { sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL, NULL, NULL, 0 }
 
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };
 
-/* Opens a table. path: FILE or FILE:TENSOR (gather_file_split), or only FILE if options->tensor is not NULL. Memory: freed by gather_table_close.
+/* Opens a table. path: FILE or FILE:TENSOR (gather_file_split), or only FILE if options->tensor is not NULL. Memory: freed by
+ * gather_table_close.
  * Returns the errors of gather_file_open and gather_file_find; GATHER_RANK_MISMATCH (rank 0), GATHER_UNSUPPORTED (strings;
  * elements not in row-major order; packed rows that do not end on a whole byte), GATHER_USAGE (memory_bytes too low; the message has
  * the minimum). */
-GATHER_API GATHER_CHECKED gather_status gather_table_open(const char *path, const gather_table_options *options,
-                                                          gather_table **table, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_table_open(const char *path, const gather_table_options *options, gather_table **table,
+                                                          gather_error *error);
 /* The same for a table of `count` parts, concatenated along axis 0: paths as above, equal types and row shapes
  * (GATHER_TYPE_MISMATCH, GATHER_SHAPE_MISMATCH). */
 GATHER_API GATHER_CHECKED gather_status gather_table_open_parts(const char *const *paths, int32_t count,
-                                                                const gather_table_options *options,
-                                                                gather_table **table, gather_error *error);
+                                                                const gather_table_options *options, gather_table **table,
+                                                                gather_error *error);
 /* Closes a table. First it waits for all jobs and frees them. NULL does nothing. */
 GATHER_API void gather_table_close(gather_table *table);
 
@@ -173,8 +169,7 @@ typedef struct gather_file_codec {
 GATHER_API bool gather_file_is_quantised(const gather_file *file, const gather_file_tensor *tensor);
 /* Finds out how, as gather_table_open with decode_as and this codec does. Returns its errors, GATHER_OK only if rows can be decoded.
  * Threads: any. */
-GATHER_API GATHER_CHECKED gather_status gather_file_codec_find(const gather_file *file,
-                                                               const gather_file_tensor *tensor, const char *codec,
+GATHER_API GATHER_CHECKED gather_status gather_file_codec_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec,
                                                                gather_file_codec *found, gather_error *error);
 
 /* ---- taking rows ----------------------------------------------------------------------------------------------------- */
@@ -182,8 +177,7 @@ GATHER_API GATHER_CHECKED gather_status gather_file_codec_find(const gather_file
 /* Options of one take. Initialise with GATHER_TABLE_TAKE_INIT; NULL in a call means the defaults. */
 typedef struct gather_table_take_options {
   size_t size;
-  const gather_op
-      *op; /* a version of Gather, for its index rule, or of GatherND, for rows by tuples. NULL = ONNX Gather-13 */
+  const gather_op *op;             /* a version of Gather, for its index rule, or of GatherND, for rows by tuples. NULL = ONNX Gather-13 */
   gather_on_bad on_bad;            /* as gather_options.on_bad; default: the operator's */
   gather_negative negative;        /* likewise */
   const void *fill;                /* likewise */
@@ -197,11 +191,8 @@ typedef struct gather_table_take_options {
   void *stop_context;
 } gather_table_take_options;
 
-#define GATHER_TABLE_TAKE_INIT                                                                                       \
-  {                                                                                                                  \
-    sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, NULL, \
-        NULL                                                                                                         \
-  }
+#define GATHER_TABLE_TAKE_INIT \
+  { sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, NULL, NULL }
 
 /* out[i...] = table[indices[i...]], in any order and with repetitions. With a version of GatherND:
  * out[i...] = table[indices[i..., 0], indices[i..., 1], ..]: the last dimension of indices has the numbers of a tuple, which select on
@@ -212,10 +203,8 @@ typedef struct gather_table_take_options {
  * that of a row, row-major without gaps (else GATHER_UNSUPPORTED); it must not overlap the indices.
  * Returns the errors of gather_apply, before anything is read; GATHER_IO_ERROR; GATHER_OUT_OF_MEMORY; GATHER_CANCELLED. Threads:
  * any. Memory: within the memory limit of the table. */
-GATHER_API GATHER_CHECKED gather_status gather_table_take(gather_table *table, const gather_tensor *indices,
-                                                          const gather_tensor *out,
-                                                          const gather_table_take_options *options,
-                                                          gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_table_take(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
+                                                          const gather_table_take_options *options, gather_error *error);
 
 /* A take in the background. */
 typedef struct gather_table_job gather_table_job;
@@ -223,11 +212,11 @@ typedef struct gather_table_job gather_table_job;
 /* Starts a job. Shapes and indices are checked before it returns. The memory of the indices, out, bad_count and fill must remain
  * valid and unchanged until gather_table_wait; the descriptions are copied. Several jobs may run at once; those that do not fit the
  * memory limit wait. Returns as gather_table_take. */
-GATHER_API GATHER_CHECKED gather_status gather_table_submit(gather_table *table, const gather_tensor *indices,
-                                                            const gather_tensor *out,
-                                                            const gather_table_take_options *options,
-                                                            gather_table_job **job, gather_error *error);
-/* Waits at most `seconds` for the end of a job; 0 only asks. Frees nothing. Returns whether it has ended, with or without an error. Threads: any, until one calls
+GATHER_API GATHER_CHECKED gather_status gather_table_submit(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
+                                                            const gather_table_take_options *options, gather_table_job **job,
+                                                            gather_error *error);
+/* Waits at most `seconds` for the end of a job; 0 only asks. Frees nothing. Returns whether it has ended, with or without an error.
+ * Threads: any, until one calls
  * gather_table_wait. */
 GATHER_API bool gather_table_job_await(gather_table_job *job, double seconds);
 /* Cancels a job; returns at once. The caller must still call gather_table_wait, which returns GATHER_CANCELLED, or the result of a job
@@ -278,8 +267,7 @@ typedef struct gather_table_device {
   int32_t most_in_flight; /* the most reads that one take had in flight here */
   int64_t reads;          /* as in gather_table_statistics; the sum over all devices is that of the table */
   int64_t bytes_read;
-  double
-      seconds_reading; /* of all reads, each from its begin to its end: divided by reads, the mean latency; divided by the seconds of
+  double seconds_reading; /* of all reads, each from its begin to its end: divided by reads, the mean latency; divided by the seconds of
                              the takes, the mean number of reads in flight */
 } gather_table_device;
 
@@ -311,9 +299,8 @@ typedef gather_status (*gather_mapped_body)(void *argument, const gather_executo
  * mapped: `count` ranges, 1 to GATHER_MAPPED_MOST. executor: NULL = none. Installs the handler that tables have, if it is not there (see
  * "Signals" above). Other errors: GATHER_USAGE (count), GATHER_OUT_OF_MEMORY, GATHER_IO_ERROR (no handler can be installed): body was not
  * called then. Threads: any. Memory: none. Since 0.3 */
-GATHER_API GATHER_CHECKED gather_status gather_mapped_call(const gather_mapped *mapped, int32_t count,
-                                                           const gather_executor *executor, gather_mapped_body body,
-                                                           void *argument, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_mapped_call(const gather_mapped *mapped, int32_t count, const gather_executor *executor,
+                                                           gather_mapped_body body, void *argument, gather_error *error);
 enum { GATHER_MAPPED_MOST = 8 };
 
 /* ---- engines --------------------------------------------------------------------------------------------------------- */

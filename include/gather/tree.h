@@ -44,25 +44,20 @@ extern "C" {
  * Source: OpenVINO GatherTree-1; docs/readings.md. */
 GATHER_API GATHER_CHECKED gather_status gather_tree(const gather_tensor *step_ids, const gather_tensor *parent_ids,
                                                     const gather_tensor *max_seq_len, const gather_tensor *end_token,
-                                                    const gather_tensor *out, const gather_options *options,
-                                                    gather_error *error);
+                                                    const gather_tensor *out, const gather_options *options, gather_error *error);
 
 /* Checks the inputs as gather_tree does, and writes nothing. The elements of step_ids and end_token are not read; their `data` may be
  * NULL. options->bad_count receives what gather_tree would repair. */
-GATHER_API GATHER_CHECKED gather_status gather_tree_check(const gather_tensor *step_ids,
-                                                          const gather_tensor *parent_ids,
-                                                          const gather_tensor *max_seq_len,
-                                                          const gather_tensor *end_token, const gather_options *options,
-                                                          gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_tree_check(const gather_tensor *step_ids, const gather_tensor *parent_ids,
+                                                          const gather_tensor *max_seq_len, const gather_tensor *end_token,
+                                                          const gather_options *options, gather_error *error);
 
 /* The shape of the output where lengths or ranks may be unknown: what all four shapes say together.
  * out: may be one of the inputs. Returns GATHER_RANK_MISMATCH or GATHER_SHAPE_MISMATCH if no inputs of these shapes are valid.
  * Source: OpenVINO GatherTree-1 and its shape inference. */
-GATHER_API GATHER_CHECKED gather_status gather_tree_infer_shape(const gather_shape *step_ids,
-                                                                const gather_shape *parent_ids,
-                                                                const gather_shape *max_seq_len,
-                                                                const gather_shape *end_token, gather_shape *out,
-                                                                gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_tree_infer_shape(const gather_shape *step_ids, const gather_shape *parent_ids,
+                                                                const gather_shape *max_seq_len, const gather_shape *end_token,
+                                                                gather_shape *out, gather_error *error);
 
 #ifdef __cplusplus
 }

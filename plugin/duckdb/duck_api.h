@@ -65,9 +65,7 @@ const char *gather_duck_load(const void *slots);
 const char *gather_duck_text(const duck_string *string);
 
 /* Whether row `row` of a vector's validity mask is NULL; a mask of NULL has no NULLs. */
-static inline bool duck_is_null(const uint64_t *validity, uint64_t row) {
-  return validity && !(validity[row / 64] >> (row % 64) & 1);
-}
+static inline bool duck_is_null(const uint64_t *validity, uint64_t row) { return validity && !(validity[row / 64] >> (row % 64) & 1); }
 
 /* Makes a row of a vector NULL. */
 void gather_duck_set_null(duck_vector vector, uint64_t row);

@@ -35,8 +35,7 @@ bool gather_init_c_api(void *info, duck_access *access) {
   const char *problem = gather_duck_load(slots);
   duck_database *database = problem ? NULL : access->get_database(info);
   duck_connection connection = NULL;
-  if (!problem && (!database || gather_duck.connect(*database, &connection) != 0))
-    problem = "gather: DuckDB gave no connection";
+  if (!problem && (!database || gather_duck.connect(*database, &connection) != 0)) problem = "gather: DuckDB gave no connection";
   if (!problem && !register_all(connection))
     problem = "gather: DuckDB did not accept the functions; another extension may have functions of these names";
   if (connection) gather_duck.disconnect(&connection);

@@ -41,13 +41,12 @@ typedef struct duck_picked {
 } duck_picked;
 
 /* Into a vector of lists. used: how many elements its child already has. VARCHAR too. */
-gather_status gather_duck_put_lists(const duck_open *open, const duck_picked *picked, duck_target target,
-                                    duck_vector vector, uint64_t *used, gather_error *error);
+gather_status gather_duck_put_lists(const duck_open *open, const duck_picked *picked, duck_target target, duck_vector vector,
+                                    uint64_t *used, gather_error *error);
 /* Into a vector of BLOBs: the bytes of the file. */
-gather_status gather_duck_put_blobs(const duck_open *open, const duck_picked *picked, duck_vector vector,
-                                    gather_error *error);
+gather_status gather_duck_put_blobs(const duck_open *open, const duck_picked *picked, duck_vector vector, gather_error *error);
 /* Into the elements of a vector, from element `first`: rows one after the other; `at` is ignored. */
-gather_status gather_duck_put_elements(const duck_open *open, const duck_picked *picked, duck_target target,
-                                       duck_vector vector, uint64_t first, gather_error *error);
+gather_status gather_duck_put_elements(const duck_open *open, const duck_picked *picked, duck_target target, duck_vector vector,
+                                       uint64_t first, gather_error *error);
 
 #endif

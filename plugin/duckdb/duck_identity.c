@@ -29,8 +29,8 @@ bool gather_duck_identity_holds(const duck_identity *identity) {
   for (int32_t i = 0; i < identity->len; i++) {
     const duck_file *was = &identity->files[i];
     duck_file is = *was;
-    if (!look(&is) || is.device != was->device || is.number != was->number || is.bytes != was->bytes ||
-        is.seconds != was->seconds || is.nanoseconds != was->nanoseconds)
+    if (!look(&is) || is.device != was->device || is.number != was->number || is.bytes != was->bytes || is.seconds != was->seconds ||
+        is.nanoseconds != was->nanoseconds)
       return false;
   }
   return true;
@@ -51,8 +51,7 @@ static bool add_file(duck_identity *identity, const char *path) {
   return look(file);
 }
 
-static gather_status remember(const char *file, const gather_table *table, duck_identity *identity,
-                              gather_error *error) {
+static gather_status remember(const char *file, const gather_table *table, duck_identity *identity, gather_error *error) {
   int32_t parts = gather_table_describe(table)->parts;
   identity->files = calloc((size_t)parts + 1, sizeof *identity->files);
   bool done = identity->files && add_file(identity, file);
@@ -94,10 +93,9 @@ static bool decodable(const char *path, const char *tensor, const gather_table_o
 }
 
 /* Opens `path` once more, decoded, if the table that is open is quantised. */
-static gather_status open_decoded(const char *path, const char *file, const duck_options *options,
-                                  const gather_table_options *how, gather_table **table, gather_error *error) {
-  if (!options->decode || how->raw || how->codec || !decodable(file, gather_table_describe(*table)->name, how))
-    return GATHER_OK;
+static gather_status open_decoded(const char *path, const char *file, const duck_options *options, const gather_table_options *how,
+                                  gather_table **table, gather_error *error) {
+  if (!options->decode || how->raw || how->codec || !decodable(file, gather_table_describe(*table)->name, how)) return GATHER_OK;
   gather_table_options decoded = *how;
   decoded.decode_as = GATHER_TYPE_FLOAT32;
   gather_table_close(*table);
@@ -105,9 +103,8 @@ static gather_status open_decoded(const char *path, const char *file, const duck
   return gather_table_open(path, &decoded, table, error);
 }
 
-static gather_status open_path(const char *path, const char *tensor, const duck_options *options,
-                               const gather_remote_options *remote, gather_table **table, duck_identity *identity,
-                               gather_error *error) {
+static gather_status open_path(const char *path, const char *tensor, const duck_options *options, const gather_remote_options *remote,
+                               gather_table **table, duck_identity *identity, gather_error *error) {
   gather_table_options how = options->table;
   how.remote = remote;
   how.tensor = *tensor ? tensor : NULL; /* then nothing of the path is split */
@@ -135,16 +132,15 @@ static gather_status open_url(const char *path, const char *tensor, const duck_o
   return status;
 }
 
-gather_status gather_duck_open_table(const char *file, const char *tensor, const duck_options *options,
-                                     gather_table **table, duck_identity *identity, gather_error *error) {
+gather_status gather_duck_open_table(const char *file, const char *tensor, const duck_options *options, gather_table **table,
+                                     duck_identity *identity, gather_error *error) {
   gather_status status = GATHER_OK;
   if (gather_remote_is_url(file))
     status = open_url(file, tensor, options, table, identity, error);
   else if (options->for_urls)
-    status =
-        gather_error_set_file(error, GATHER_USAGE, file, -1,
-                              "connections, timeout, gap, whole, disk_cache, disk_cache_bytes, endpoint and region are "
-                              "options of URLs; this is a local file");
+    status = gather_error_set_file(error, GATHER_USAGE, file, -1,
+                                   "connections, timeout, gap, whole, disk_cache, disk_cache_bytes, endpoint and region are "
+                                   "options of URLs; this is a local file");
   else
     status = open_path(file, tensor, options, NULL, table, identity, error);
   return status;

@@ -27,8 +27,8 @@ void gather_duck_identity_free(duck_identity *identity);
 
 /* Opens a tensor of a file ("": the only one, or FILE:TENSOR), decoded if options->decode and it is quantised. On failure the caller
  * frees the identity and closes the table, if there is one. */
-gather_status gather_duck_open_table(const char *file, const char *tensor, const duck_options *options,
-                                     gather_table **table, duck_identity *identity, gather_error *error);
+gather_status gather_duck_open_table(const char *file, const char *tensor, const duck_options *options, gather_table **table,
+                                     duck_identity *identity, gather_error *error);
 
 /* Opens a file, or a URL with what the environment says about its server. */
 gather_status gather_duck_open_file(const char *file, gather_file **opened, gather_error *error);

@@ -13,12 +13,10 @@ static const struct {
   int type;
   int64_t bytes;
 } elements[] = {
-    [DUCK_ELEMENT_BOOL] = {DUCK_BOOLEAN, 1},     [DUCK_ELEMENT_INT8] = {DUCK_TINYINT, 1},
-    [DUCK_ELEMENT_INT16] = {DUCK_SMALLINT, 2},   [DUCK_ELEMENT_INT32] = {DUCK_INTEGER, 4},
-    [DUCK_ELEMENT_INT64] = {DUCK_BIGINT, 8},     [DUCK_ELEMENT_UINT8] = {DUCK_UTINYINT, 1},
-    [DUCK_ELEMENT_UINT16] = {DUCK_USMALLINT, 2}, [DUCK_ELEMENT_UINT32] = {DUCK_UINTEGER, 4},
-    [DUCK_ELEMENT_UINT64] = {DUCK_UBIGINT, 8},   [DUCK_ELEMENT_FLOAT] = {DUCK_FLOAT, 4},
-    [DUCK_ELEMENT_DOUBLE] = {DUCK_DOUBLE, 8},    [DUCK_ELEMENT_UTF32] = {DUCK_VARCHAR, 0},
+    [DUCK_ELEMENT_BOOL] = {DUCK_BOOLEAN, 1},     [DUCK_ELEMENT_INT8] = {DUCK_TINYINT, 1},    [DUCK_ELEMENT_INT16] = {DUCK_SMALLINT, 2},
+    [DUCK_ELEMENT_INT32] = {DUCK_INTEGER, 4},    [DUCK_ELEMENT_INT64] = {DUCK_BIGINT, 8},    [DUCK_ELEMENT_UINT8] = {DUCK_UTINYINT, 1},
+    [DUCK_ELEMENT_UINT16] = {DUCK_USMALLINT, 2}, [DUCK_ELEMENT_UINT32] = {DUCK_UINTEGER, 4}, [DUCK_ELEMENT_UINT64] = {DUCK_UBIGINT, 8},
+    [DUCK_ELEMENT_FLOAT] = {DUCK_FLOAT, 4},      [DUCK_ELEMENT_DOUBLE] = {DUCK_DOUBLE, 8},   [DUCK_ELEMENT_UTF32] = {DUCK_VARCHAR, 0},
     [DUCK_ELEMENT_TEXT] = {DUCK_BLOB, 0},        [DUCK_ELEMENT_BYTES] = {DUCK_BLOB, 0},
 };
 
@@ -31,8 +29,7 @@ int64_t gather_duck_element_bytes(duck_element element) { return elements[elemen
 #define BIT(element) (1u << DUCK_ELEMENT_##element)
 static const unsigned to_float = BIT(BOOL) | BIT(INT8) | BIT(INT16) | BIT(UINT8) | BIT(UINT16) | BIT(FLOAT);
 static const unsigned to_double = BIT(INT32) | BIT(UINT32) | BIT(DOUBLE);
-static const unsigned to_bigint =
-    BIT(BOOL) | BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32);
+static const unsigned to_bigint = BIT(BOOL) | BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32);
 static const unsigned to_ubigint = BIT(BOOL) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64);
 
 bool gather_duck_target_holds(duck_target target, duck_element element) {
@@ -56,8 +53,7 @@ bool gather_duck_target_holds(duck_target target, duck_element element) {
 }
 
 duck_target gather_duck_target_of(duck_element element) {
-  static const duck_target order[] = {DUCK_TARGET_FLOAT, DUCK_TARGET_BIGINT, DUCK_TARGET_DOUBLE, DUCK_TARGET_UBIGINT,
-                                      DUCK_TARGET_VARCHAR};
+  static const duck_target order[] = {DUCK_TARGET_FLOAT, DUCK_TARGET_BIGINT, DUCK_TARGET_DOUBLE, DUCK_TARGET_UBIGINT, DUCK_TARGET_VARCHAR};
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     if (gather_duck_target_holds(order[i], element)) return order[i];
   return DUCK_TARGET_BLOB;
@@ -109,8 +105,7 @@ static duck_element element_of(gather_type type, const gather_type_info *info, c
 }
 
 /* The lengths of a row: those of the tensor without the first. */
-static gather_status set_shape(duck_layout *layout, int32_t rank, const int64_t *shape, bool is_complex,
-                               gather_error *error) {
+static gather_status set_shape(duck_layout *layout, int32_t rank, const int64_t *shape, bool is_complex, gather_error *error) {
   layout->rows = shape[0];
   layout->rank = rank - 1;
   if (rank > 1) memcpy(layout->shape, shape + 1, (size_t)(rank - 1) * sizeof *shape);
@@ -125,8 +120,8 @@ static gather_status set_shape(duck_layout *layout, int32_t rank, const int64_t 
   return GATHER_OK;
 }
 
-gather_status gather_duck_layout(const gather_tensor *tensor, const char *descr, const char *type_name,
-                                 const gather_file_codec *decoded, duck_layout *layout, gather_error *error) {
+gather_status gather_duck_layout(const gather_tensor *tensor, const char *descr, const char *type_name, const gather_file_codec *decoded,
+                                 duck_layout *layout, gather_error *error) {
   gather_type type = decoded ? GATHER_TYPE_FLOAT32 : tensor->type;
   const gather_type_info *info = gather_type_get(type);
   int32_t rank = decoded ? decoded->rank : tensor->rank;

@@ -48,8 +48,7 @@ static bool read_bytes(const char *text, int64_t *bytes) {
 
 static gather_status to_bytes(const char *key, const char *value, int64_t *bytes, gather_error *error) {
   if (read_bytes(value, bytes)) return GATHER_OK;
-  return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not an amount such as 64MiB, 500MB or 65536", key,
-                          value);
+  return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not an amount such as 64MiB, 500MB or 65536", key, value);
 }
 
 static gather_status to_bool(const char *key, const char *value, bool *yes, gather_error *error) {
@@ -66,12 +65,10 @@ static gather_status to_word(const char *key, const char *value, char *to, size_
   return GATHER_OK;
 }
 
-static gather_status to_int(const char *key, const char *value, int64_t least, int64_t most, int64_t *number,
-                            gather_error *error) {
+static gather_status to_int(const char *key, const char *value, int64_t least, int64_t most, int64_t *number, gather_error *error) {
   const char *end = value;
   if (read_number(value, &end, number) && !*end && *number >= least && *number <= most) return GATHER_OK;
-  return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not a number from %" PRId64 " to %" PRId64, key,
-                          value, least, most);
+  return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not a number from %" PRId64 " to %" PRId64, key, value, least, most);
 }
 
 /* ---- keys */
@@ -238,12 +235,11 @@ static gather_status parse_pair(const char *key, const char *value, duck_options
       options->for_urls = true;
       return url_keys[i].parse(value, options, error);
     }
-  return gather_error_set(
-      error, GATHER_USAGE,
-      "no option '%.100s'; there are memory, cache, engine, depth, buffered, no_links, decode, codec, "
-      "negative, out_of_range, for raw files type, row, offset, raw, and for URLs connections, timeout, "
-      "gap, whole, disk_cache, disk_cache_bytes, endpoint, region, remote",
-      key);
+  return gather_error_set(error, GATHER_USAGE,
+                          "no option '%.100s'; there are memory, cache, engine, depth, buffered, no_links, decode, codec, "
+                          "negative, out_of_range, for raw files type, row, offset, raw, and for URLs connections, timeout, "
+                          "gap, whole, disk_cache, disk_cache_bytes, endpoint, region, remote",
+                          key);
 }
 
 /* Parses one KEY=VALUE of `bytes` bytes. */
@@ -273,8 +269,7 @@ gather_status gather_duck_options_parse(const char *text, size_t bytes, duck_opt
     bytes -= comma ? item + 1 : item;
   }
   if (status != GATHER_OK) return status;
-  if ((options->raw.rank == 0) != (options->raw.type == NULL) ||
-      ((options->raw.offset || options->raw.as_is) && !options->raw.type))
+  if ((options->raw.rank == 0) != (options->raw.type == NULL) || ((options->raw.offset || options->raw.as_is) && !options->raw.type))
     return gather_error_set(error, GATHER_USAGE, "raw files need the options type and row, e.g. type=float32, row=128");
   options->raw.shape = options->shape;
   if (options->raw.type) options->table.raw = &options->raw;

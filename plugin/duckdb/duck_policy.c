@@ -24,11 +24,10 @@ bool gather_duck_is_url(const char *file, size_t bytes) {
   return gather_remote_is_url(start);
 }
 
-gather_status gather_duck_allowed(const duck_policy *policy, const char *file, size_t bytes, const char *options,
-                                  size_t options_bytes, gather_error *error) {
+gather_status gather_duck_allowed(const duck_policy *policy, const char *file, size_t bytes, const char *options, size_t options_bytes,
+                                  gather_error *error) {
   if (policy->nothing)
-    return gather_error_set(error, GATHER_UNSUPPORTED,
-                            "this function reads files, which enable_external_access = false forbids");
+    return gather_error_set(error, GATHER_UNSUPPORTED, "this function reads files, which enable_external_access = false forbids");
   if (policy->named || !gather_duck_is_url(file, bytes)) return GATHER_OK;
   duck_options parsed;
   gather_status status = gather_duck_options_parse(options, options_bytes, &parsed, error);

@@ -20,7 +20,7 @@ duck_policy gather_duck_policy(duck_context context);
 bool gather_duck_is_url(const char *file, size_t bytes);
 
 /* Whether a file may be read. Returns GATHER_USAGE, GATHER_UNSUPPORTED with the setting or the option that forbids it. */
-gather_status gather_duck_allowed(const duck_policy *policy, const char *file, size_t bytes, const char *options,
-                                  size_t options_bytes, gather_error *error);
+gather_status gather_duck_allowed(const duck_policy *policy, const char *file, size_t bytes, const char *options, size_t options_bytes,
+                                  gather_error *error);
 
 #endif

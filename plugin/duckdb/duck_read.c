@@ -21,15 +21,13 @@ gather_status gather_duck_row(const duck_open *open, int64_t id, bool is_unsigne
   else
     snprintf(number, sizeof number, "%" PRId64, id);
   if (rows == 0)
-    return gather_error_set(error, GATHER_INDEX_OUT_OF_RANGE, "id %s is out of range: %s%s%s has no rows", number,
-                            open->file, *open->tensor ? ":" : "", open->tensor);
-  return gather_error_set(error, GATHER_INDEX_OUT_OF_RANGE,
-                          "id %s is out of range [%" PRId64 ", %" PRId64 "] of the rows of %s%s%s", number, least,
-                          rows - 1, open->file, *open->tensor ? ":" : "", open->tensor);
+    return gather_error_set(error, GATHER_INDEX_OUT_OF_RANGE, "id %s is out of range: %s%s%s has no rows", number, open->file,
+                            *open->tensor ? ":" : "", open->tensor);
+  return gather_error_set(error, GATHER_INDEX_OUT_OF_RANGE, "id %s is out of range [%" PRId64 ", %" PRId64 "] of the rows of %s%s%s",
+                          number, least, rows - 1, open->file, *open->tensor ? ":" : "", open->tensor);
 }
 
-gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, void *to,
-                                     gather_error *error) {
+gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, void *to, gather_error *error) {
   const gather_tensor *table = &gather_table_describe(open->table)->tensor;
   int64_t shape[GATHER_MAX_RANK];
   for (int32_t d = 0; d < table->rank; d++) shape[d] = d ? table->shape[d] : count;
@@ -48,12 +46,10 @@ gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64
   const duck_layout *layout = &open->layout;
   bool plain = gather_duck_is_plain(layout, target);
   if (count == 0 || layout->len == 0) return GATHER_OK;
-  if (layout->row_bytes > INT64_MAX / count)
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "the rows of one vector are too large");
+  if (layout->row_bytes > INT64_MAX / count) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "the rows of one vector are too large");
   void *raw = plain ? to : malloc((size_t)(count * layout->row_bytes));
   if (!raw)
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " rows of %" PRId64 " bytes", count,
-                            layout->row_bytes);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " rows of %" PRId64 " bytes", count, layout->row_bytes);
   gather_status status = gather_duck_read_bytes(open, rows, count, raw, error);
   if (status == GATHER_OK) gather_duck_convert(layout, target, raw, count * layout->len, to);
   if (!plain) free(raw);

@@ -41,8 +41,8 @@ typedef struct duck_layout {
 
 /* The layout of the rows of a tensor as the file or an open table describes it. decoded: rank and shape of the values that it has, as
  * float32; NULL = the rows as they are. Returns GATHER_UNSUPPORTED for tensors of rank 0 and for strings of any length. */
-gather_status gather_duck_layout(const gather_tensor *tensor, const char *descr, const char *type_name,
-                                 const gather_file_codec *decoded, duck_layout *layout, gather_error *error);
+gather_status gather_duck_layout(const gather_tensor *tensor, const char *descr, const char *type_name, const gather_file_codec *decoded,
+                                 duck_layout *layout, gather_error *error);
 
 /* DuckDB's type of an element, and its bytes in a vector (0 for VARCHAR and BLOB). */
 int gather_duck_element_type(duck_element element);

@@ -87,8 +87,7 @@ static gather_status read_ids(duck_value list, call_data *call, gather_error *er
   uint64_t count = gather_duck.get_list_size(list);
   call->ids = malloc((count + 1) * sizeof *call->ids);
   call->null = malloc((count + 1) * sizeof *call->null);
-  if (!call->ids || !call->null)
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRIu64 " ids", count);
+  if (!call->ids || !call->null) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRIu64 " ids", count);
   for (uint64_t i = 0; i < count; i++) {
     duck_value id = gather_duck.get_list_child(list, i);
     call->null[i] = !id || gather_duck.is_null_value(id);
@@ -148,8 +147,7 @@ static void bind(duck_bind bound) {
 /* ---- init: a statement may be prepared once and run often; the file may have changed in between */
 
 static bool same_layout(const duck_layout *a, const duck_layout *b) {
-  return a->element == b->element && a->rank == b->rank &&
-         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+  return a->element == b->element && a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
 static void init(duck_init started) {
@@ -168,8 +166,7 @@ static void init(duck_init started) {
   run->columns = columns < COLUMNS ? columns : COLUMNS;
   for (uint64_t i = 0; i < run->columns; i++) run->column[i] = gather_duck.init_get_column_index(started, i);
   gather_status status = open_call(call, &run->open, &error);
-  if (status == GATHER_OK &&
-      (!same_layout(&call->layout, &run->open->layout) || (call->all && call->count != run->open->layout.rows)))
+  if (status == GATHER_OK && (!same_layout(&call->layout, &run->open->layout) || (call->all && call->count != run->open->layout.rows)))
     status = gather_error_set(&error, GATHER_USAGE, "%s has changed: prepare the statement again", run->open->file);
   if (status == GATHER_OK) return;
   snprintf(message, sizeof message, "rows: %s", error.message);
@@ -193,8 +190,8 @@ static void put_ids(const call_data *call, int64_t first, int64_t count, duck_ve
 }
 
 /* The rows of the ids; those that become NULL get the number of another, so that arrays have something in their place. */
-static gather_status pick(const call_data *call, const duck_open *open, int64_t first, int64_t count,
-                          duck_picked *picked, bool *missing, gather_error *error) {
+static gather_status pick(const call_data *call, const duck_open *open, int64_t first, int64_t count, duck_picked *picked, bool *missing,
+                          gather_error *error) {
   int64_t some = 0;
   picked->count = 0;
   for (int64_t i = 0; i < count; i++) {
@@ -218,8 +215,7 @@ static void put_nothing(const duck_layout *layout, int64_t count, duck_vector ve
   int64_t bytes = is_array(layout) ? gather_duck_element_bytes(layout->element) : (int64_t)sizeof(duck_list_entry);
   int64_t len = is_array(layout) ? layout->len : 1;
   for (int32_t d = 0; is_array(layout) && d < layout->rank; d++) vector = gather_duck.array_vector_get_child(vector);
-  memset(gather_duck.vector_get_data(vector), 0,
-         (size_t)(count * len * (bytes ? bytes : (int64_t)sizeof(duck_string))));
+  memset(gather_duck.vector_get_data(vector), 0, (size_t)(count * len * (bytes ? bytes : (int64_t)sizeof(duck_string))));
 }
 
 static gather_status put_rows(const duck_open *open, duck_picked *picked, duck_vector vector, gather_error *error) {
@@ -229,13 +225,11 @@ static gather_status put_rows(const duck_open *open, duck_picked *picked, duck_v
   return gather_duck_put_elements(open, picked, DUCK_TARGET_EXACT, vector, 0, error);
 }
 
-static gather_status put_chunk(const call_data *call, const run_data *run, int64_t count, duck_vector vector,
-                               gather_error *error) {
+static gather_status put_chunk(const call_data *call, const run_data *run, int64_t count, duck_vector vector, gather_error *error) {
   duck_picked picked = {malloc((size_t)count * sizeof(int64_t)), malloc((size_t)count * sizeof(uint64_t)), 0};
   bool *missing = malloc((size_t)count * sizeof *missing);
-  gather_status status = picked.rows && picked.at && missing
-                             ? pick(call, run->open, run->next, count, &picked, missing, error)
-                             : gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
+  gather_status status = picked.rows && picked.at && missing ? pick(call, run->open, run->next, count, &picked, missing, error)
+                                                             : gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
   if (status == GATHER_OK && picked.count == 0) put_nothing(&call->layout, count, vector);
   if (status == GATHER_OK && picked.count) status = put_rows(run->open, &picked, vector, error);
   for (int64_t i = 0; i < count && status == GATHER_OK; i++)

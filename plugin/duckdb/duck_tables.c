@@ -46,9 +46,7 @@ struct duck_tables {
 
 /* ---- keys */
 
-static bool same_name(duck_name a, duck_name b) {
-  return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.text, b.text, a.bytes) == 0);
-}
+static bool same_name(duck_name a, duck_name b) { return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.text, b.text, a.bytes) == 0); }
 
 bool gather_duck_same_key(const duck_key *a, const duck_key *b) {
   return same_name(a->file, b->file) && same_name(a->tensor, b->tensor) && same_name(a->options, b->options);
@@ -111,8 +109,7 @@ static gather_status open_entry(entry *made, gather_error *error) {
   duck_open *open = &made->open;
   const duck_key *key = &made->key;
   gather_status status = gather_duck_options_parse(key->options.text, key->options.bytes, &open->options, error);
-  if (status == GATHER_OK &&
-      (memchr(key->file.text, 0, key->file.bytes) || memchr(key->tensor.text, 0, key->tensor.bytes)))
+  if (status == GATHER_OK && (memchr(key->file.text, 0, key->file.bytes) || memchr(key->tensor.text, 0, key->tensor.bytes)))
     status = gather_error_set(error, GATHER_USAGE, "a name contains a zero byte");
   if (status == GATHER_OK)
     status = gather_duck_open_table(key->file.text, open->tensor, &open->options, &open->table, &made->identity, error);

@@ -17,8 +17,7 @@ typedef struct duck_open {
   gather_table *table;
   duck_layout layout;
   duck_options options;
-  const char *file,
-      *tensor; /* for messages, as SQL gave them, but URLs without user and query; tensor: "" in the form with one name */
+  const char *file, *tensor; /* for messages, as SQL gave them, but URLs without user and query; tensor: "" in the form with one name */
 } duck_open;
 
 /* A text of SQL: not terminated. */
@@ -54,8 +53,7 @@ void gather_duck_put_back(duck_tables *tables, duck_open *open, gather_status st
 gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64_t count, duck_target target, void *to,
                                gather_error *error);
 /* The same, as bytes of the file. */
-gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, void *to,
-                                     gather_error *error);
+gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, void *to, gather_error *error);
 
 /* The row of an id, which may count from the end; -1: there is none, and ids out of range are to give NULL. is_unsigned: of UBIGINT.
  * Returns GATHER_INDEX_OUT_OF_RANGE with the id, the range and the table. */

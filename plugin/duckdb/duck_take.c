@@ -13,9 +13,8 @@ static const struct {
   const char *name;
   duck_target target;
 } functions[] = {
-    {"take_row", DUCK_TARGET_FLOAT},           {"take_row_double", DUCK_TARGET_DOUBLE},
-    {"take_row_bigint", DUCK_TARGET_BIGINT},   {"take_row_ubigint", DUCK_TARGET_UBIGINT},
-    {"take_row_varchar", DUCK_TARGET_VARCHAR}, {"take_row_blob", DUCK_TARGET_BLOB},
+    {"take_row", DUCK_TARGET_FLOAT},           {"take_row_double", DUCK_TARGET_DOUBLE},   {"take_row_bigint", DUCK_TARGET_BIGINT},
+    {"take_row_ubigint", DUCK_TARGET_UBIGINT}, {"take_row_varchar", DUCK_TARGET_VARCHAR}, {"take_row_blob", DUCK_TARGET_BLOB},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -76,8 +75,7 @@ static duck_name name_at(const column *from, uint64_t row) {
 
 /* Whether any argument of a row but the id is NULL. */
 static bool key_is_null(const arguments *from, uint64_t row) {
-  return duck_is_null(from->file.validity, row) || duck_is_null(from->tensor.validity, row) ||
-         duck_is_null(from->options.validity, row);
+  return duck_is_null(from->file.validity, row) || duck_is_null(from->tensor.validity, row) || duck_is_null(from->options.validity, row);
 }
 
 static duck_key key_at(const arguments *from, uint64_t row) {
@@ -98,21 +96,19 @@ static uint64_t end_of_run(const arguments *from, uint64_t first, const duck_key
 
 static gather_status check_type(const duck_open *open, duck_target target, gather_error *error) {
   if (gather_duck_target_holds(target, open->layout.element)) return GATHER_OK;
-  return gather_error_set(error, GATHER_TYPE_UNSUPPORTED,
-                          "the elements of %s%s%s are %s, which this function's type does not hold exactly; use %s",
-                          open->file, *open->tensor ? ":" : "", open->tensor, open->layout.type_name,
-                          gather_duck_take_name(gather_duck_target_of(open->layout.element)));
+  return gather_error_set(
+      error, GATHER_TYPE_UNSUPPORTED, "the elements of %s%s%s are %s, which this function's type does not hold exactly; use %s", open->file,
+      *open->tensor ? ":" : "", open->tensor, open->layout.type_name, gather_duck_take_name(gather_duck_target_of(open->layout.element)));
 }
 
 static void set_null(duck_vector result, uint64_t row, duck_target target) {
   gather_duck_set_null(result, row);
-  if (target != DUCK_TARGET_BLOB)
-    ((duck_list_entry *)gather_duck.vector_get_data(result))[row] = (duck_list_entry){0, 0};
+  if (target != DUCK_TARGET_BLOB) ((duck_list_entry *)gather_duck.vector_get_data(result))[row] = (duck_list_entry){0, 0};
 }
 
 /* Picks the rows of the ids from `first` to `end`; the others become NULL. */
-static gather_status pick(const arguments *from, const duck_open *open, uint64_t first, uint64_t end,
-                          duck_picked *picked, duck_vector result, gather_error *error) {
+static gather_status pick(const arguments *from, const duck_open *open, uint64_t first, uint64_t end, duck_picked *picked,
+                          duck_vector result, gather_error *error) {
   picked->count = 0;
   for (uint64_t row = first; row < end; row++) {
     int64_t taken = -1;
@@ -131,13 +127,12 @@ static gather_status pick(const arguments *from, const duck_open *open, uint64_t
   return GATHER_OK;
 }
 
-static gather_status take_run(const arguments *from, const duck_key *key, uint64_t first, uint64_t end,
-                              duck_picked *picked, duck_vector result, uint64_t *used, gather_error *error) {
+static gather_status take_run(const arguments *from, const duck_key *key, uint64_t first, uint64_t end, duck_picked *picked,
+                              duck_vector result, uint64_t *used, gather_error *error) {
   duck_open *open;
   duck_tables *tables = from->function->tables;
   duck_target target = from->function->target;
-  gather_status status =
-      gather_duck_allowed(from->policy, key->file.text, key->file.bytes, key->options.text, key->options.bytes, error);
+  gather_status status = gather_duck_allowed(from->policy, key->file.text, key->file.bytes, key->options.text, key->options.bytes, error);
   if (status == GATHER_OK) status = gather_duck_open(tables, key, &open, error);
   if (status != GATHER_OK) return status;
   status = check_type(open, target, error);
@@ -170,13 +165,12 @@ static gather_status take_all(const arguments *from, duck_picked *picked, duck_v
 static void take(duck_call call, duck_chunk input, duck_vector result) {
   const overload *function = gather_duck.scalar_function_get_extra_info(call);
   static const duck_policy unknown = {.named = false}; /* of a host that has no call for it */
-  const duck_policy *policy =
-      gather_duck.scalar_function_get_bind_data ? gather_duck.scalar_function_get_bind_data(call) : NULL;
+  const duck_policy *policy = gather_duck.scalar_function_get_bind_data ? gather_duck.scalar_function_get_bind_data(call) : NULL;
   arguments from = arguments_of(function, policy ? policy : &unknown, input);
   gather_error error;
   duck_picked picked = {malloc((from.rows + 1) * sizeof(int64_t)), malloc((from.rows + 1) * sizeof(uint64_t)), 0};
-  gather_status status = picked.rows && picked.at ? take_all(&from, &picked, result, &error)
-                                                  : gather_error_set(&error, GATHER_OUT_OF_MEMORY, "out of memory");
+  gather_status status =
+      picked.rows && picked.at ? take_all(&from, &picked, result, &error) : gather_error_set(&error, GATHER_OUT_OF_MEMORY, "out of memory");
   free(picked.rows);
   free(picked.at);
   if (status == GATHER_OK) return;
@@ -199,8 +193,7 @@ static bool is_named(duck_bind bound) {
     gather_duck.destroy_expression(&file);
   else /* DuckDB cannot copy it, and has failed the query with words of its own */
     gather_duck.scalar_function_bind_set_error(
-        bound,
-        "take_row: the file cannot be a subquery: SET VARIABLE file = (SELECT ...) and getvariable('file'), or a join");
+        bound, "take_row: the file cannot be a subquery: SET VARIABLE file = (SELECT ...) and getvariable('file'), or a join");
   return named;
 }
 
@@ -234,8 +227,7 @@ static void describe(duck_scalar function, const char *name, const overload *sha
   add_parameter(function, shape->is_unsigned ? DUCK_UBIGINT : DUCK_BIGINT);
   if (shape->has_options) add_parameter(function, DUCK_VARCHAR);
   int type = gather_duck_target_type(shape->target, DUCK_ELEMENT_FLOAT);
-  duck_logical result =
-      shape->target == DUCK_TARGET_BLOB ? gather_duck.create_logical_type(type) : gather_duck_list_of(type);
+  duck_logical result = shape->target == DUCK_TARGET_BLOB ? gather_duck.create_logical_type(type) : gather_duck_list_of(type);
   gather_duck.scalar_function_set_return_type(function, result);
   gather_duck.destroy_logical_type(&result);
   gather_duck.scalar_function_set_special_handling(function); /* a NULL option or id is ours to handle */

@@ -68,9 +68,8 @@ static void bind(duck_bind bound) {
     return;
   }
   for (int i = 0; i < COLUMNS; i++)
-    gather_duck_add_column(
-        bound, columns[i].name,
-        columns[i].type ? gather_duck.create_logical_type(columns[i].type) : gather_duck_list_of(DUCK_BIGINT));
+    gather_duck_add_column(bound, columns[i].name,
+                           columns[i].type ? gather_duck.create_logical_type(columns[i].type) : gather_duck_list_of(DUCK_BIGINT));
   gather_duck.bind_set_cardinality(bound, (uint64_t)gather_file_len(call->file), true);
 }
 
@@ -100,8 +99,7 @@ static facts facts_of(const call_data *call, int64_t number) {
     made.codec.codec = NULL;
   made.taken =
       (gather_file_is_remote(made.tensor) || gather_file_tensor_check(made.tensor, &made.error) == GATHER_OK) &&
-      gather_duck_layout(&made.tensor->tensor, made.tensor->descr, made.tensor->type_name, decoded, &made.layout,
-                         &made.error) == GATHER_OK;
+      gather_duck_layout(&made.tensor->tensor, made.tensor->descr, made.tensor->type_name, decoded, &made.layout, &made.error) == GATHER_OK;
   return made;
 }
 
@@ -152,8 +150,7 @@ static void put_take(const facts *about, duck_vector vector, uint64_t row) {
   if (*name) end = quote(end + sprintf(end, ", "), name);
   end += sprintf(end, ", id)");
   if (type && layout->rank == 0) end += sprintf(end, "[1]");
-  if (type && layout->rank && layout->len && layout->len <= 100000)
-    end += sprintf(end, "::%s[%" PRId64 "]", type, layout->len);
+  if (type && layout->rank && layout->len && layout->len <= 100000) end += sprintf(end, "::%s[%" PRId64 "]", type, layout->len);
   *end = '\0';
   put_text(vector, row, text);
   free(text);
@@ -166,8 +163,7 @@ static void put_number(duck_vector vector, uint64_t row, int64_t number, bool kn
   ((int64_t *)gather_duck.vector_get_data(vector))[row] = known ? number : 0;
 }
 
-static void put_shape(duck_vector vector, uint64_t row, int32_t rank, const int64_t *shape, bool known,
-                      uint64_t *used) {
+static void put_shape(duck_vector vector, uint64_t row, int32_t rank, const int64_t *shape, bool known, uint64_t *used) {
   gather_duck_put_numbers(vector, row, shape, known ? rank : 0, used);
   if (!known) gather_duck_set_null(vector, row);
 }
@@ -221,8 +217,7 @@ static void deliver(duck_call called, duck_chunk output) {
   for (; row < most && run->next < gather_file_len(call->file); row++, run->next++) {
     facts about = facts_of(call, run->next);
     for (uint64_t i = 0; i < run->columns; i++)
-      if (run->column[i] < COLUMNS)
-        put_cell(&about, run->column[i], gather_duck.data_chunk_get_vector(output, i), row, &used[i]);
+      if (run->column[i] < COLUMNS) put_cell(&about, run->column[i], gather_duck.data_chunk_get_vector(output, i), row, &used[i]);
   }
   gather_duck.data_chunk_set_size(output, row);
 }

@@ -17,15 +17,14 @@ static gather_status read_bytes(const duck_open *open, const duck_picked *picked
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "the rows of one vector are too large");
   *bytes = malloc((size_t)(picked->count * row_bytes) + 1);
   if (!*bytes)
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " rows of %" PRId64 " bytes",
-                            picked->count, row_bytes);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " rows of %" PRId64 " bytes", picked->count, row_bytes);
   if (picked->count == 0) return GATHER_OK;
   return gather_duck_read_bytes(open, picked->rows, picked->count, *bytes, error);
 }
 
 /* Elements of text or bytes, as strings of the vector from `first` on. */
-static gather_status assign_items(const duck_open *open, const duck_picked *picked, bool as_text, const char *bytes,
-                                  duck_vector vector, uint64_t first, gather_error *error) {
+static gather_status assign_items(const duck_open *open, const duck_picked *picked, bool as_text, const char *bytes, duck_vector vector,
+                                  uint64_t first, gather_error *error) {
   const duck_layout *layout = &open->layout;
   char *text = malloc((size_t)layout->item_bytes + 1);
   if (!text) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
@@ -36,18 +35,16 @@ static gather_status assign_items(const duck_open *open, const duck_picked *pick
     if (item_bytes < 0)
       problem = i / len;
     else
-      gather_duck.vector_assign_string_element_len(vector, first + (uint64_t)i, as_text ? text : item,
-                                                   (uint64_t)item_bytes);
+      gather_duck.vector_assign_string_element_len(vector, first + (uint64_t)i, as_text ? text : item, (uint64_t)item_bytes);
   }
   free(text);
   if (problem < 0) return GATHER_OK;
-  return gather_error_set(error, GATHER_FILE_MALFORMED,
-                          "row %" PRId64 " of %s is not text; take_row_blob delivers its bytes", picked->rows[problem],
-                          open->file);
+  return gather_error_set(error, GATHER_FILE_MALFORMED, "row %" PRId64 " of %s is not text; take_row_blob delivers its bytes",
+                          picked->rows[problem], open->file);
 }
 
-static gather_status put_items(const duck_open *open, const duck_picked *picked, bool as_text, duck_vector vector,
-                               uint64_t first, gather_error *error) {
+static gather_status put_items(const duck_open *open, const duck_picked *picked, bool as_text, duck_vector vector, uint64_t first,
+                               gather_error *error) {
   char *bytes;
   gather_status status = read_bytes(open, picked, &bytes, error);
   if (status == GATHER_OK) status = assign_items(open, picked, as_text, bytes, vector, first, error);
@@ -55,30 +52,27 @@ static gather_status put_items(const duck_open *open, const duck_picked *picked,
   return status;
 }
 
-gather_status gather_duck_put_elements(const duck_open *open, const duck_picked *picked, duck_target target,
-                                       duck_vector vector, uint64_t first, gather_error *error) {
+gather_status gather_duck_put_elements(const duck_open *open, const duck_picked *picked, duck_target target, duck_vector vector,
+                                       uint64_t first, gather_error *error) {
   duck_element element = open->layout.element;
   int64_t bytes = gather_duck_target_bytes(target, element);
-  if (bytes == 0)
-    return put_items(open, picked, gather_duck_target_type(target, element) == DUCK_VARCHAR, vector, first, error);
+  if (bytes == 0) return put_items(open, picked, gather_duck_target_type(target, element) == DUCK_VARCHAR, vector, first, error);
   char *data = gather_duck.vector_get_data(vector);
   return gather_duck_read(open, picked->rows, picked->count, target, data + first * (uint64_t)bytes, error);
 }
 
-gather_status gather_duck_put_lists(const duck_open *open, const duck_picked *picked, duck_target target,
-                                    duck_vector vector, uint64_t *used, gather_error *error) {
+gather_status gather_duck_put_lists(const duck_open *open, const duck_picked *picked, duck_target target, duck_vector vector,
+                                    uint64_t *used, gather_error *error) {
   uint64_t len = (uint64_t)open->layout.len, first = *used, all = first + (uint64_t)picked->count * len;
   duck_list_entry *entries = gather_duck.vector_get_data(vector);
-  for (int64_t i = 0; i < picked->count; i++)
-    entries[picked->at[i]] = (duck_list_entry){first + (uint64_t)i * len, len};
+  for (int64_t i = 0; i < picked->count; i++) entries[picked->at[i]] = (duck_list_entry){first + (uint64_t)i * len, len};
   gather_duck.list_vector_reserve(vector, all);
   gather_duck.list_vector_set_size(vector, all);
   *used = all;
   return gather_duck_put_elements(open, picked, target, gather_duck.list_vector_get_child(vector), first, error);
 }
 
-gather_status gather_duck_put_blobs(const duck_open *open, const duck_picked *picked, duck_vector vector,
-                                    gather_error *error) {
+gather_status gather_duck_put_blobs(const duck_open *open, const duck_picked *picked, duck_vector vector, gather_error *error) {
   char *bytes;
   gather_status status = read_bytes(open, picked, &bytes, error);
   uint64_t row_bytes = (uint64_t)open->layout.row_bytes;

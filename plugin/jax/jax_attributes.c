@@ -38,11 +38,10 @@ static const void *find(jax_reader *reader, const char *name, int kind) {
 }
 
 static gather_status missing(const char *name, gather_error *error) {
-  return gather_error_set(
-      error, GATHER_USAGE,
-      "the custom call has no attribute '%s' as this version of libgather (%s) writes it: export the "
-      "program again with this version",
-      name, gather_version());
+  return gather_error_set(error, GATHER_USAGE,
+                          "the custom call has no attribute '%s' as this version of libgather (%s) writes it: export the "
+                          "program again with this version",
+                          name, gather_version());
 }
 
 static gather_status read_number(jax_reader *reader, const char *name, int64_t *value, gather_error *error) {
@@ -52,8 +51,7 @@ static gather_status read_number(jax_reader *reader, const char *name, int64_t *
   return GATHER_OK;
 }
 
-static gather_status read_numbers(jax_reader *reader, const char *name, const int64_t **items, int64_t *len,
-                                  gather_error *error) {
+static gather_status read_numbers(jax_reader *reader, const char *name, const int64_t **items, int64_t *len, gather_error *error) {
   const xla_array *array = find(reader, name, XLA_ATTRIBUTE_ARRAY);
   if (array == NULL || array->type != XLA_S64 || array->len > GATHER_MAX_RANK) return missing(name, error);
   *items = array->items;
@@ -72,8 +70,7 @@ static gather_status set_family(int64_t family, jax_request *request, gather_err
   if (info->family == GATHER_FAMILY_ND) op->axis_source = GATHER_AXIS_SOURCE_NONE;
   if (info->family == GATHER_FAMILY_STABLEHLO) op->axis_source = GATHER_AXIS_SOURCE_NONE;
   if (op->axis_source == GATHER_AXIS_SOURCE_NONE) op->tuples = GATHER_TUPLES_ANY;
-  if (info->family == GATHER_FAMILY_ELEMENTS)
-    op->off_axis = request->broadcast ? GATHER_OFF_AXIS_EQUAL : GATHER_OFF_AXIS_AT_MOST;
+  if (info->family == GATHER_FAMILY_ELEMENTS) op->off_axis = request->broadcast ? GATHER_OFF_AXIS_EQUAL : GATHER_OFF_AXIS_AT_MOST;
   return GATHER_OK;
 }
 

@@ -27,16 +27,13 @@ static gather_status set_type(int number, const char *what, gather_tensor *tenso
     XLA_TYPES(XLA_TYPE)
 #undef XLA_TYPE
     case 0:
-      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what,
-                                    "this version of XLA hands over %s without its type", what);
+      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what, "this version of XLA hands over %s without its type", what);
     default:
-      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what, "XLA's type number %d of %s is not supported",
-                                    number, what);
+      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what, "XLA's type number %d of %s is not supported", number, what);
   }
 }
 
-gather_status jax_read_buffer(const xla_buffers *buffers, int64_t i, const char *what, gather_tensor *tensor,
-                              gather_error *error) {
+gather_status jax_read_buffer(const xla_buffers *buffers, int64_t i, const char *what, gather_tensor *tensor, gather_error *error) {
   if (i >= buffers->count || buffers->kinds[i] != XLA_BUFFER)
     return gather_error_set_input(error, GATHER_USAGE, what, "the custom call has no buffer for %s", what);
   const xla_buffer *buffer = buffers->items[i];
@@ -85,8 +82,8 @@ gather_status jax_broadcast(jax_call *call, gather_error *error) {
     if (d == axis || *data == *indices) continue;
     if (*data != 1 && *indices != 1)
       return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "indices",
-                                    "dimension %d of x has length %lld and of indices %lld: they do not broadcast",
-                                    (int)d, (long long)*data, (long long)*indices);
+                                    "dimension %d of x has length %lld and of indices %lld: they do not broadcast", (int)d,
+                                    (long long)*data, (long long)*indices);
     int64_t length = *data == 1 ? *indices : *data;
     (*data == 1 ? call->data_strides : call->indices_strides)[d] = 0;
     *data = *indices = length;
@@ -118,8 +115,7 @@ static void name_position(const jax_call *call, gather_error *error) {
   if (error->position_rank < 1 || rest == NULL) return;
   for (int32_t d = 0; d < error->position_rank && d < call->indices.rank && used < sizeof text; d++) {
     error->position[d] += call->shard[d] * call->indices.shape[d];
-    used +=
-        (size_t)snprintf(text + used, sizeof text - used, "%s%lld", d > 0 ? ", " : "", (long long)error->position[d]);
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", d > 0 ? ", " : "", (long long)error->position[d]);
   }
   if (used < sizeof text) snprintf(text + used, sizeof text - used, "%s, in this shard", rest);
   memcpy(error->message, text, sizeof text);

@@ -23,8 +23,7 @@ EXPORTED xla_error *libgather_jax_check(xla_frame *frame);
 static void answer(const xla_api *api, xla_metadata *metadata) {
   int minor = XLA_MINOR_FIRST;
   if (api != NULL && api->size >= offsetof(xla_api, internal)) {
-    minor =
-        api->version.major == XLA_MAJOR && api->version.minor < XLA_MINOR_LAST ? api->version.minor : XLA_MINOR_LAST;
+    minor = api->version.major == XLA_MAJOR && api->version.minor < XLA_MINOR_LAST ? api->version.minor : XLA_MINOR_LAST;
     if (minor < XLA_MINOR_FIRST) minor = XLA_MINOR_FIRST;
   }
   metadata->version.major = XLA_MAJOR;
@@ -93,10 +92,8 @@ static gather_status check(jax_call *call, gather_error *error) {
   gather_tensor given = call->indices;
   status = jax_broadcast(call, error);
   if (status == GATHER_OK)
-    status = gather_output_shape(&request->op, &call->data, &call->indices, &request->options, shape, &call->out.rank,
-                                 error);
-  if (status == GATHER_OK)
-    status = gather_apply(&request->op, &call->data, &call->indices, &call->out, &request->options, error);
+    status = gather_output_shape(&request->op, &call->data, &call->indices, &request->options, shape, &call->out.rank, error);
+  if (status == GATHER_OK) status = gather_apply(&request->op, &call->data, &call->indices, &call->out, &request->options, error);
   if (status != GATHER_OK) return status;
   int64_t bytes = gather_tensor_bytes(&given);
   if (copy.type != given.type || gather_tensor_bytes(&copy) != bytes)

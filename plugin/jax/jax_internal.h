@@ -36,8 +36,7 @@ void (*jax_function(const xla_api *api, int slot))(void);
 gather_status jax_read_request(const xla_attributes *attributes, jax_request *request, gather_error *error);
 
 /* Argument number i as a tensor; GATHER_USAGE where the frame has no such buffer, GATHER_TYPE_UNSUPPORTED for its type. */
-gather_status jax_read_buffer(const xla_buffers *buffers, int64_t i, const char *what, gather_tensor *tensor,
-                              gather_error *error);
+gather_status jax_read_buffer(const xla_buffers *buffers, int64_t i, const char *what, gather_tensor *tensor, gather_error *error);
 /* The shards of the optional argument i. */
 gather_status jax_read_shard(jax_call *call, int64_t i, gather_error *error);
 /* Repeats dimensions of length 1 off the axis by strides of 0. */

@@ -48,8 +48,7 @@ static int last_opset(const OrtCustomOp *op) { return of(op)->last_opset; }
 
 /* ---- kernels */
 
-static OrtStatus *create_node(const ort_description *d, const OrtKernelInfo *info, ort_ep_options *options,
-                              ort_node **node) {
+static OrtStatus *create_node(const ort_description *d, const OrtKernelInfo *info, ort_ep_options *options, ort_node **node) {
   const ort_registration *in = d->in;
   OrtStatus *status = gather_ort_custom_late_options(&in->host, info, options);
   if (status) return status;

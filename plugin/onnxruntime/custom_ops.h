@@ -48,7 +48,6 @@ bool gather_ort_custom_options_equal(const ort_ep_options *a, const ort_ep_optio
 
 /* Has a node take its rows from a table if its data is a large constant that the host has only mapped from a file. Returns NULL, or a
  * status: the table cannot be opened although it should be. */
-OrtStatus *gather_ort_custom_table(const ort_host *host, const ort_ep_options *options, const OrtKernelInfo *info,
-                                   ort_node *node);
+OrtStatus *gather_ort_custom_table(const ort_host *host, const ort_ep_options *options, const OrtKernelInfo *info, ort_node *node);
 
 #endif

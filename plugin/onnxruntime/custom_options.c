@@ -23,8 +23,7 @@ static OrtStatus *set(const ort_host *host, ort_ep_options *options, const char 
 }
 
 /* One entry of the session, if it has it. */
-static OrtStatus *read_entry(const ort_host *host, const OrtSessionOptions *session, const char *name,
-                             ort_ep_options *options) {
+static OrtStatus *read_entry(const ort_host *host, const OrtSessionOptions *session, const char *name, ort_ep_options *options) {
   char key[64], value[ORT_PATH_BYTES];
   int has = 0;
   size_t bytes = sizeof value;
@@ -38,11 +37,9 @@ static OrtStatus *read_entry(const ort_host *host, const OrtSessionOptions *sess
 OrtStatus *gather_ort_custom_options(const ort_host *host, const OrtSessionOptions *session, ort_ep_options *options) {
   gather_error error;
   const char *name;
-  if (gather_ort_ep_options_init(options, &error) != GATHER_OK)
-    return ORT(host, CreateStatus)(ORT_INVALID_ARGUMENT, error.message);
+  if (gather_ort_ep_options_init(options, &error) != GATHER_OK) return ORT(host, CreateStatus)(ORT_INVALID_ARGUMENT, error.message);
   OrtStatus *status = NULL;
-  for (int i = 0; !status && (name = gather_ort_ep_options_name(i)) != NULL; i++)
-    status = read_entry(host, session, name, options);
+  for (int i = 0; !status && (name = gather_ort_ep_options_name(i)) != NULL; i++) status = read_entry(host, session, name, options);
   return status;
 }
 
@@ -62,17 +59,16 @@ OrtStatus *gather_ort_custom_late_options(const ort_host *host, const OrtKernelI
 }
 
 static bool nodes_equal(const ort_options *a, const ort_options *b) {
-  return a->threads == b->threads && a->plans == b->plans && a->report == b->report &&
-         !strcmp(a->operators, b->operators);
+  return a->threads == b->threads && a->plans == b->plans && a->report == b->report && !strcmp(a->operators, b->operators);
 }
 
 static bool tables_equal(const gather_table_options *a, const gather_table_options *b) {
-  return a->engine == b->engine && a->memory_bytes == b->memory_bytes && a->cache_bytes == b->cache_bytes &&
-         a->depth == b->depth && a->buffered == b->buffered && a->keep_signals == b->keep_signals;
+  return a->engine == b->engine && a->memory_bytes == b->memory_bytes && a->cache_bytes == b->cache_bytes && a->depth == b->depth &&
+         a->buffered == b->buffered && a->keep_signals == b->keep_signals;
 }
 
 /* Those that this door has a use for. */
 bool gather_ort_custom_options_equal(const ort_ep_options *a, const ort_ep_options *b) {
-  return nodes_equal(&a->node, &b->node) && tables_equal(&a->open, &b->open) && a->table == b->table &&
-         a->table_min == b->table_min && a->all_types == b->all_types;
+  return nodes_equal(&a->node, &b->node) && tables_equal(&a->open, &b->open) && a->table == b->table && a->table_min == b->table_min &&
+         a->all_types == b->all_types;
 }

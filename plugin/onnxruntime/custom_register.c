@@ -43,14 +43,10 @@ static OrtStatus *describe(ort_registration *set, const ort_description *descrip
  * com.microsoft a version 0 would be below ONNX Runtime's own schema, and have no effect. */
 static int first_version(const ort_operator *op) { return op->domain[0] ? 1 : 0; }
 
-static OrtStatus *describe_type(ort_registration *set, const ort_operator *op, OrtElementType index,
-                                OrtElementType output, OrtCustomOpDomain *domain) {
-  const ort_description description = {.op = op,
-                                       .index = index,
-                                       .output = output,
-                                       .own_schema = true,
-                                       .first = first_version(op),
-                                       .last_opset = INT32_MAX};
+static OrtStatus *describe_type(ort_registration *set, const ort_operator *op, OrtElementType index, OrtElementType output,
+                                OrtCustomOpDomain *domain) {
+  const ort_description description = {
+      .op = op, .index = index, .output = output, .own_schema = true, .first = first_version(op), .last_opset = INT32_MAX};
   return describe(set, &description, domain);
 }
 
@@ -101,8 +97,7 @@ static bool wanted(const ort_registration *set, const char *domain) {
   if (!*domain) return true;
   if (!*set->options.node.operators) return false;
   for (int i = 0; (op = gather_ort_operator_at(i)) != NULL; i++)
-    if (!strcmp(op->domain, domain) && !gather_ort_operator_find("", op->name) &&
-        gather_ort_options_take(&set->options.node, op->name))
+    if (!strcmp(op->domain, domain) && !gather_ort_operator_find("", op->name) && gather_ort_options_take(&set->options.node, op->name))
       return true;
   return false;
 }
@@ -112,8 +107,7 @@ static OrtStatus *make_domain(ort_registration *set, const char *name, OrtCustom
   const ort_operator *op;
   OrtStatus *status = ORT(&set->host, CreateCustomOpDomain)(name, domain);
   for (int i = 0; !status && (op = gather_ort_operator_at(i)) != NULL; i++)
-    if (!strcmp(op->domain, name) && gather_ort_options_take(&set->options.node, op->name))
-      status = describe_operator(set, op, *domain);
+    if (!strcmp(op->domain, name) && gather_ort_options_take(&set->options.node, op->name)) status = describe_operator(set, op, *domain);
   return status;
 }
 
@@ -163,8 +157,8 @@ OrtStatus *RegisterCustomOps(OrtSessionOptions *session, const OrtApiBase *base)
   ort_ep_options options;
   char text[160];
   if (!gather_ort_host_open(base, ORT_OLDEST, &host)) {
-    snprintf(text, sizeof text, "the plug-in of libgather %s needs ONNX Runtime 1.%d or later; this is %s",
-             gather_version(), ORT_OLDEST, host.name);
+    snprintf(text, sizeof text, "the plug-in of libgather %s needs ONNX Runtime 1.%d or later; this is %s", gather_version(), ORT_OLDEST,
+             host.name);
     return ORT_HAS(&host, CreateStatus) ? ORT(&host, CreateStatus)(ORT_NOT_IMPLEMENTED, text) : NULL;
   }
   OrtStatus *status = gather_ort_custom_options(&host, session, &options);

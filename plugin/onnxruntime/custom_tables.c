@@ -9,8 +9,7 @@
 #include "node_internal.h"
 
 /* The constant data of a node; false if it is computed, of strings, or too small for a table. */
-static bool constant_data(const ort_host *host, const ort_ep_options *options, const OrtKernelInfo *info,
-                          ort_tensor *data) {
+static bool constant_data(const ort_host *host, const ort_ep_options *options, const OrtKernelInfo *info, ort_tensor *data) {
   if (!gather_ort_constant(host, info, 0, data) || !data->tensor.data) return false;
   if (gather_tensor_check(&data->tensor, NULL) != GATHER_OK) return false;
   const int64_t bytes = gather_tensor_bytes(&data->tensor);
@@ -23,14 +22,12 @@ static bool whole_mapping(const gather_tensor *data, ort_mapping *mapping) {
   ort_mapping last = none;
   const int64_t bytes = gather_tensor_bytes(data);
   const char *first = data->data;
-  return gather_ort_mapping_at(first, mapping) && gather_ort_mapping_at(first + bytes - 1, &last) &&
-         mapping->inode == last.inode && mapping->device_major == last.device_major &&
-         mapping->device_minor == last.device_minor && last.offset == mapping->offset + bytes - 1 &&
-         gather_ort_mapping_is(mapping, mapping->path, mapping->offset);
+  return gather_ort_mapping_at(first, mapping) && gather_ort_mapping_at(first + bytes - 1, &last) && mapping->inode == last.inode &&
+         mapping->device_major == last.device_major && mapping->device_minor == last.device_minor &&
+         last.offset == mapping->offset + bytes - 1 && gather_ort_mapping_is(mapping, mapping->path, mapping->offset);
 }
 
-OrtStatus *gather_ort_custom_table(const ort_host *host, const ort_ep_options *options, const OrtKernelInfo *info,
-                                   ort_node *node) {
+OrtStatus *gather_ort_custom_table(const ort_host *host, const ort_ep_options *options, const OrtKernelInfo *info, ort_node *node) {
   ort_tensor data;
   ort_mapping mapping;
   ort_table *table = NULL;

@@ -19,8 +19,7 @@ static OrtStatus *explain(ort_taken *taken, const char *why) {
 /* The external initializer of this name that is mapped at this address; NULL if there is none. */
 static const ort_external *find(const ort_session *session, const char *name, const ort_mapping *mapping) {
   for (const ort_external *external = session->externals; external; external = external->next)
-    if (strcmp(external->name, name) == 0 && gather_ort_mapping_is(mapping, external->path, external->offset))
-      return external;
+    if (strcmp(external->name, name) == 0 && gather_ort_mapping_is(mapping, external->path, external->offset)) return external;
   return NULL;
 }
 
@@ -65,8 +64,7 @@ static bool same_size(const ort_table_source *source, uint64_t bytes) {
 }
 
 /* Opens a table of the node; *table is NULL if the table engine cannot have it, for the reason in `taken`. */
-static OrtStatus *open_table(const ort_session *session, const ort_table_source *source, ort_taken *taken,
-                             ort_table **table) {
+static OrtStatus *open_table(const ort_session *session, const ort_table_source *source, ort_taken *taken, ort_table **table) {
   gather_error error;
   char prefix[700];
   gather_status status = gather_ort_table_acquire(source, table, &error);
@@ -77,8 +75,7 @@ static OrtStatus *open_table(const ort_session *session, const ort_table_source 
 }
 
 /* Finds the file that an input is mapped from. Returns false, and the reason in `taken`, if the rows cannot come from it. */
-static bool locate(const ort_session *session, const char *name, const void *data, ort_table_source *source,
-                   const char **why) {
+static bool locate(const ort_session *session, const char *name, const void *data, ort_table_source *source, const char **why) {
   ort_mapping mapping;
   const ort_external *external = NULL;
   if (!gather_ort_mapping_at(data, &mapping))
@@ -111,8 +108,7 @@ static OrtStatus *attach_data(const ort_registered *state, const OrtValue *value
 }
 
 /* The scales or zero points of quantised data that is in a table. They are left where they are if they cannot be a table. */
-static OrtStatus *attach_side(const ort_registered *state, const OrtKernelInfo *info, size_t input, ort_node *node,
-                              ort_taken *taken) {
+static OrtStatus *attach_side(const ort_registered *state, const OrtKernelInfo *info, size_t input, ort_node *node, ort_taken *taken) {
   const ort_session *session = state->session;
   ort_table_source source = {.options = &session->options.open};
   ort_table **table = &taken->sides[input - 2];
@@ -134,12 +130,10 @@ static OrtStatus *attach_side(const ort_registered *state, const OrtKernelInfo *
   return NULL;
 }
 
-static OrtStatus *attach_sides(const ort_registered *state, const OrtKernelInfo *info, ort_node *node,
-                               ort_taken *taken) {
+static OrtStatus *attach_sides(const ort_registered *state, const OrtKernelInfo *info, ort_node *node, ort_taken *taken) {
   size_t count = 0;
   OrtStatus *status = ORT(&state->session->host, KernelInfo_GetInputCount)(info, &count);
-  for (size_t input = 2; input < count && input < 4 && !status; input++)
-    status = attach_side(state, info, input, node, taken);
+  for (size_t input = 2; input < count && input < 4 && !status; input++) status = attach_side(state, info, input, node, taken);
   return status;
 }
 

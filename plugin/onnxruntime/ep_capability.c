@@ -19,15 +19,13 @@ bool gather_ort_wants_table(const ort_ep_options *options, const ort_external *e
 
 static bool known(const ort_session *session, const ort_external *external) {
   for (const ort_external *other = session->externals; other; other = other->next)
-    if (strcmp(other->name, external->name) == 0 && strcmp(other->path, external->path) == 0 &&
-        other->offset == external->offset)
+    if (strcmp(other->name, external->name) == 0 && strcmp(other->path, external->path) == 0 && other->offset == external->offset)
       return true;
   return false;
 }
 
 /* Notes the external initializer that a value is. *wanted: a table is to be made of it. large: only then. */
-static OrtStatus *note_value(ort_session *session, const OrtGraph *graph, const OrtValueInfo *value, bool large,
-                             bool *wanted) {
+static OrtStatus *note_value(ort_session *session, const OrtGraph *graph, const OrtValueInfo *value, bool large, bool *wanted) {
   ort_external *external = NULL;
   OrtStatus *status = gather_ort_external_read(&session->host, graph, value, &external);
   if (status || !external) return status;
@@ -57,8 +55,7 @@ static OrtStatus *note_external(ort_session *session, const OrtGraph *graph, con
   return status;
 }
 
-static OrtStatus *offer(ort_session *session, const OrtGraph *graph, const OrtNode *node,
-                        OrtEpGraphSupportInfo *support) {
+static OrtStatus *offer(ort_session *session, const OrtGraph *graph, const OrtNode *node, OrtEpGraphSupportInfo *support) {
   const ort_host *host = &session->host;
   const OrtKernelDef *definition = NULL;
   const char *name = "", *domain = "";

@@ -30,8 +30,7 @@ void gather_ort_external_free(ort_external *external) {
   free(external);
 }
 
-static ort_external *make(const ort_host *host, const OrtExternalInitializerInfo *info, const char *name,
-                          const char *model) {
+static ort_external *make(const ort_host *host, const OrtExternalInitializerInfo *info, const char *name, const char *model) {
   const char *file = ORT(host, ExternalInitializerInfo_GetFilePath)(info);
   ort_external *external = calloc(1, sizeof *external);
   if (!external) return NULL;
@@ -44,8 +43,7 @@ static ort_external *make(const ort_host *host, const OrtExternalInitializerInfo
   return NULL;
 }
 
-OrtStatus *gather_ort_external_read(const ort_host *host, const OrtGraph *graph, const OrtValueInfo *value,
-                                    ort_external **external) {
+OrtStatus *gather_ort_external_read(const ort_host *host, const OrtGraph *graph, const OrtValueInfo *value, ort_external **external) {
   const char *name = "", *model = "";
   bool constant = false;
   OrtExternalInitializerInfo *info = NULL;

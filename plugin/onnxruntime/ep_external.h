@@ -17,8 +17,7 @@ typedef struct ort_external {
 
 /* The external initializer that a value is; *external is NULL if it is none: computed, within the model, or replaceable by an input.
  * Its path is in the folder of the model, which the host makes up for models from memory. Returns NULL, or a status. */
-OrtStatus *gather_ort_external_read(const ort_host *host, const OrtGraph *graph, const OrtValueInfo *value,
-                                    ort_external **external);
+OrtStatus *gather_ort_external_read(const ort_host *host, const OrtGraph *graph, const OrtValueInfo *value, ort_external **external);
 void gather_ort_external_free(ort_external *external);
 
 /* Which file this process has mapped at an address, and where. */

@@ -118,8 +118,8 @@ static const char *version(const OrtEpFactory *base) {
 }
 
 /* The first CPU. No allocator is offered, so that tensors stay where the CPU provider has them, and nothing is copied. */
-static OrtStatus *devices(OrtEpFactory *base, const OrtHardwareDevice *const *hardware, size_t count,
-                          OrtEpDevice **found, size_t most, size_t *found_count) {
+static OrtStatus *devices(OrtEpFactory *base, const OrtHardwareDevice *const *hardware, size_t count, OrtEpDevice **found, size_t most,
+                          size_t *found_count) {
   const ort_host *host = host_of(base);
   *found_count = 0;
   for (size_t i = 0; i < count && most > 0; i++) {
@@ -131,9 +131,8 @@ static OrtStatus *devices(OrtEpFactory *base, const OrtHardwareDevice *const *ha
   return NULL;
 }
 
-static OrtStatus *create_ep(OrtEpFactory *base, const OrtHardwareDevice *const *hardware,
-                            const OrtKeyValuePairs *const *metadata, size_t count, const OrtSessionOptions *options,
-                            const OrtLogger *logger, OrtEp **ep) {
+static OrtStatus *create_ep(OrtEpFactory *base, const OrtHardwareDevice *const *hardware, const OrtKeyValuePairs *const *metadata,
+                            size_t count, const OrtSessionOptions *options, const OrtLogger *logger, OrtEp **ep) {
   ort_session *session = NULL;
   (void)hardware, (void)metadata, (void)count, (void)logger;
   OrtStatus *status = create_session(host_of(base), options, &session);
@@ -152,8 +151,7 @@ static OrtStatus *validate(OrtEpFactory *base, const OrtHardwareDevice *const *h
   *compatibility = 0; /* does not apply: nothing is compiled */
   return NULL;
 }
-static OrtStatus *create_allocator(OrtEpFactory *base, const void *memory, const OrtKeyValuePairs *options,
-                                   void **allocator) {
+static OrtStatus *create_allocator(OrtEpFactory *base, const void *memory, const OrtKeyValuePairs *options, void **allocator) {
   (void)base, (void)memory, (void)options;
   *allocator = NULL; /* the CPU's */
   return NULL;
@@ -168,8 +166,7 @@ static bool stream_aware(const OrtEpFactory *base) {
   (void)base;
   return false;
 }
-static OrtStatus *create_stream(OrtEpFactory *base, const void *device, const OrtKeyValuePairs *options,
-                                void **stream) {
+static OrtStatus *create_stream(OrtEpFactory *base, const void *device, const OrtKeyValuePairs *options, void **stream) {
   (void)base, (void)device, (void)options;
   *stream = NULL;
   return NULL;
@@ -192,19 +189,17 @@ static const OrtEpFactory functions = {.ort_version_supported = ORT_OLDEST_EP,
 
 /* ONNX Runtime before 1.23 calls CreateEpFactories without the logger, so that the arguments after `base` are others. There only the
  * first two are read. */
-__attribute__((visibility("default"))) OrtStatus *CreateEpFactories(const char *registered, const OrtApiBase *base,
-                                                                    const OrtLogger *logger, OrtEpFactory **factories,
-                                                                    size_t most, size_t *count);
+__attribute__((visibility("default"))) OrtStatus *CreateEpFactories(const char *registered, const OrtApiBase *base, const OrtLogger *logger,
+                                                                    OrtEpFactory **factories, size_t most, size_t *count);
 __attribute__((visibility("default"))) OrtStatus *ReleaseEpFactory(OrtEpFactory *made);
 
-OrtStatus *CreateEpFactories(const char *registered, const OrtApiBase *base, const OrtLogger *logger,
-                             OrtEpFactory **factories, size_t most, size_t *count) {
+OrtStatus *CreateEpFactories(const char *registered, const OrtApiBase *base, const OrtLogger *logger, OrtEpFactory **factories, size_t most,
+                             size_t *count) {
   ort_host host;
   char text[200];
   (void)registered, (void)logger;
   if (!gather_ort_host_open(base, ORT_OLDEST_EP, &host)) {
-    (void)snprintf(text, sizeof text,
-                   ORT_EP_NAME " needs ONNX Runtime 1.%d or later, and this is %.31s; use libgather's custom operators",
+    (void)snprintf(text, sizeof text, ORT_EP_NAME " needs ONNX Runtime 1.%d or later, and this is %.31s; use libgather's custom operators",
                    ORT_OLDEST_EP, host.name);
     return host.api ? ORT(&host, CreateStatus)(ORT_NOT_IMPLEMENTED, text) : NULL;
   }

@@ -62,8 +62,7 @@ static OrtStatus *create(const ort_registered *state, const OrtKernelInfo *info,
   self->taken = describe(state, info);
   if (!self->taken) return ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
   gather_ort_session_add(state->session, self->taken);
-  OrtStatus *status =
-      gather_ort_node_create(host, state->op, state->version, info, &state->session->options.node, &self->node);
+  OrtStatus *status = gather_ort_node_create(host, state->op, state->version, info, &state->session->options.node, &self->node);
   if (status) return status;
   if (!state->session->options.open.keep_signals) gather_ort_node_guard(self->node, info);
   return gather_ort_attach(state, info, self->node, self->taken);

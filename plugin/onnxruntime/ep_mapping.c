@@ -19,8 +19,8 @@
 static bool read_line(const char *line, uintptr_t address, ort_mapping *mapping) {
   uint64_t start, end, offset;
   int name = 0;
-  if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %" SCNx64 ":%" SCNx64 " %" SCNu64 " %n", &start, &end,
-             &offset, &mapping->device_major, &mapping->device_minor, &mapping->inode, &name) < 6)
+  if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %" SCNx64 ":%" SCNx64 " %" SCNu64 " %n", &start, &end, &offset,
+             &mapping->device_major, &mapping->device_minor, &mapping->inode, &name) < 6)
     return false;
   if (address < start || address >= end || mapping->inode == 0) return false;
   mapping->offset = (int64_t)(offset + (address - start));
@@ -44,8 +44,7 @@ bool gather_ort_mapping_is(const ort_mapping *mapping, const char *path, int64_t
   struct stat file;
   if (mapping->offset != offset || stat(path, &file) != 0) return false;
 #if defined(__linux__)
-  if (major(file.st_dev) == mapping->device_major && minor(file.st_dev) == mapping->device_minor &&
-      (uint64_t)file.st_ino == mapping->inode)
+  if (major(file.st_dev) == mapping->device_major && minor(file.st_dev) == mapping->device_minor && (uint64_t)file.st_ino == mapping->inode)
     return true;
 #endif
   char *real = realpath(path, NULL);

@@ -103,20 +103,14 @@ static bool read_depth(ort_ep_options *options, const char *value) {
   options->open.depth = (int32_t)depth;
   return true;
 }
-static bool read_buffered(ort_ep_options *options, const char *value) {
-  return yes_or_no(value, &options->open.buffered);
-}
-static bool read_keep_signals(ort_ep_options *options, const char *value) {
-  return yes_or_no(value, &options->open.keep_signals);
-}
+static bool read_buffered(ort_ep_options *options, const char *value) { return yes_or_no(value, &options->open.buffered); }
+static bool read_keep_signals(ort_ep_options *options, const char *value) { return yes_or_no(value, &options->open.keep_signals); }
 static bool read_types(ort_ep_options *options, const char *value) {
   options->all_types = strcmp(value, "all") == 0;
   return options->all_types || strcmp(value, "onnx") == 0;
 }
 static bool read_verbose(ort_ep_options *options, const char *value) { return yes_or_no(value, &options->verbose); }
-static bool read_label(ort_ep_options *options, const char *value) {
-  return copy(value, options->label, sizeof options->label);
-}
+static bool read_label(ort_ep_options *options, const char *value) { return copy(value, options->label, sizeof options->label); }
 static bool read_report_file(ort_ep_options *options, const char *value) {
   return copy(value, options->report_file, sizeof options->report_file);
 }
@@ -139,35 +133,29 @@ static const option_row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-static gather_status set_row(const option_row *row, ort_ep_options *options, const char *value, const char *shown,
-                             gather_error *error) {
+static gather_status set_row(const option_row *row, ort_ep_options *options, const char *value, const char *shown, gather_error *error) {
   if (row->read(options, value)) return GATHER_OK;
-  return gather_error_set(error, GATHER_USAGE, "%.40s: invalid value '%.80s'; it must be %s", shown, value,
-                          row->values);
+  return gather_error_set(error, GATHER_USAGE, "%.40s: invalid value '%.80s'; it must be %s", shown, value, row->values);
 }
 
 static gather_status unknown(const char *name, gather_error *error) {
   char names[400] = "";
   size_t end = 0;
   const char *next;
-  for (size_t i = 0; i < ROWS && end < sizeof names; i++)
-    end += (size_t)snprintf(names + end, sizeof names - end, "%s, ", rows[i].name);
+  for (size_t i = 0; i < ROWS && end < sizeof names; i++) end += (size_t)snprintf(names + end, sizeof names - end, "%s, ", rows[i].name);
   for (int i = 0; (next = gather_ort_options_name(i)) && end < sizeof names; i++)
     end += (size_t)snprintf(names + end, sizeof names - end, "%s%s", i ? ", " : "", next);
   return gather_error_set(error, GATHER_NAME_NOT_FOUND, "unknown option '%.80s'; the options are: %s", name, names);
 }
 
-gather_status gather_ort_ep_options_set(ort_ep_options *options, const char *name, const char *value,
-                                        gather_error *error) {
+gather_status gather_ort_ep_options_set(ort_ep_options *options, const char *name, const char *value, gather_error *error) {
   for (size_t i = 0; i < ROWS; i++)
     if (strcmp(name, rows[i].name) == 0) return set_row(&rows[i], options, value, name, error);
   gather_status status = gather_ort_options_set(&options->node, name, value, error);
   return status == GATHER_NAME_NOT_FOUND ? unknown(name, error) : status;
 }
 
-const char *gather_ort_ep_options_name(int i) {
-  return i >= 0 && i < ROWS ? rows[i].name : gather_ort_options_name(i - ROWS);
-}
+const char *gather_ort_ep_options_name(int i) { return i >= 0 && i < ROWS ? rows[i].name : gather_ort_options_name(i - ROWS); }
 
 gather_status gather_ort_ep_options_init(ort_ep_options *options, gather_error *error) {
   memset(options, 0, sizeof *options);

@@ -32,12 +32,10 @@ static OrtStatus *constrain(const ort_host *host, OrtKernelDefBuilder *builder, 
   return ORT_EP(host, KernelDefBuilder_AddTypeConstraint)(builder, name, types, types_of(host, set, types));
 }
 
-static OrtStatus *describe(const ort_host *host, OrtKernelDefBuilder *builder, const ort_operator *node,
-                           const gather_op *op) {
+static OrtStatus *describe(const ort_host *host, OrtKernelDefBuilder *builder, const ort_operator *node, const gather_op *op) {
   OrtStatus *status = ORT_EP(host, KernelDefBuilder_SetOperatorType)(builder, node->name);
   if (!status) status = ORT_EP(host, KernelDefBuilder_SetDomain)(builder, node->domain);
-  if (!status)
-    status = ORT_EP(host, KernelDefBuilder_SetSinceVersion)(builder, op->version, gather_ort_operator_last_opset(op));
+  if (!status) status = ORT_EP(host, KernelDefBuilder_SetSinceVersion)(builder, op->version, gather_ort_operator_last_opset(op));
   if (!status) status = ORT_EP(host, KernelDefBuilder_SetExecutionProvider)(builder, ORT_EP_NAME);
   if (!status) status = constrain(host, builder, node->data_type, op->types);
   if (!status) status = constrain(host, builder, node->index_type, op->index_types);
@@ -54,8 +52,7 @@ static OrtStatus *add(ort_session *session, const ort_operator *node, const gath
   if (status) return status;
   status = describe(host, builder, node, op);
   if (!status) status = ORT_EP(host, KernelDefBuilder_Build)(builder, &definition);
-  if (!status)
-    status = ORT_EP(host, KernelRegistry_AddKernel)(session->registry, definition, gather_ort_kernel_create, state);
+  if (!status) status = ORT_EP(host, KernelRegistry_AddKernel)(session->registry, definition, gather_ort_kernel_create, state);
   if (definition) ORT_EP(host, ReleaseKernelDef)(definition);
   ORT_EP(host, ReleaseKernelDefBuilder)(builder);
   return status;

@@ -20,9 +20,7 @@ static void add_name(ort_text *text, const char *name, const char *value) {
   gather_ort_text_add(text, ",");
 }
 
-static void add_number(ort_text *text, const char *name, int64_t value) {
-  gather_ort_text_add(text, "\"%s\":%" PRId64 ",", name, value);
-}
+static void add_number(ort_text *text, const char *name, int64_t value) { gather_ort_text_add(text, "\"%s\":%" PRId64 ",", name, value); }
 
 void gather_ort_report_table(ort_text *text, const ort_table *open, const char *data, int32_t users) {
   gather_table_statistics counts;
@@ -137,13 +135,11 @@ static void summary_of_table(const ort_table *table, const char *data) {
   char read[32], useful[32], peak[32];
   gather_table_statistics_get(gather_ort_table_get(table), &counts);
   (void)fprintf(stderr,
-                "  table '%s' (%s at byte %" PRId64 "), %s: %" PRId64 " rows, %" PRId64 " resident, %" PRId64
-                " cached, %" PRId64 " read; %s useful, %s read; at most %s of memory\n",
-                data, gather_ort_table_path(table), gather_ort_table_offset(table), gather_engine_name(counts.engine),
-                counts.rows, counts.rows_resident, counts.rows_cached, counts.rows_read,
-                gather_text_bytes(counts.bytes_useful, useful, sizeof useful),
-                gather_text_bytes(counts.bytes_read, read, sizeof read),
-                gather_text_bytes(counts.memory_peak, peak, sizeof peak));
+                "  table '%s' (%s at byte %" PRId64 "), %s: %" PRId64 " rows, %" PRId64 " resident, %" PRId64 " cached, %" PRId64
+                " read; %s useful, %s read; at most %s of memory\n",
+                data, gather_ort_table_path(table), gather_ort_table_offset(table), gather_engine_name(counts.engine), counts.rows,
+                counts.rows_resident, counts.rows_cached, counts.rows_read, gather_text_bytes(counts.bytes_useful, useful, sizeof useful),
+                gather_text_bytes(counts.bytes_read, read, sizeof read), gather_text_bytes(counts.memory_peak, peak, sizeof peak));
 }
 
 static void summary(const ort_session *session) {
@@ -153,8 +149,8 @@ static void summary(const ort_session *session) {
     runs += atomic_load_explicit(&taken->runs, memory_order_relaxed);
   }
   (void)fprintf(stderr, "%s%s%s: %s: %" PRId64 " nodes taken over, run %" PRId64 " times\n", ORT_EP_NAME,
-                session->options.label[0] ? " " : "", session->options.label,
-                session->model[0] ? session->model : "a model from memory", nodes, runs);
+                session->options.label[0] ? " " : "", session->options.label, session->model[0] ? session->model : "a model from memory",
+                nodes, runs);
   for (const ort_taken *taken = session->taken; taken; taken = taken->next)
     for (int i = 0; i < TABLES; i++)
       if (table_of(taken, i) && !shown(session, taken, i)) summary_of_table(table_of(taken, i), data_of(taken, i));

@@ -41,19 +41,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ort_table *tables;
 
 static bool identity_equal(const file_rows *a, const file_rows *b) {
-  return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
-         a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec && a->offset == b->offset &&
-         a->type == b->type && a->rank == b->rank &&
-         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof a->shape[0]) == 0 && a->engine == b->engine &&
-         a->memory == b->memory && a->cache == b->cache && a->depth == b->depth && a->buffered == b->buffered &&
-         a->keep_signals == b->keep_signals;
+  return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes && a->changed.tv_sec == b->changed.tv_sec &&
+         a->changed.tv_nsec == b->changed.tv_nsec && a->offset == b->offset && a->type == b->type && a->rank == b->rank &&
+         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof a->shape[0]) == 0 && a->engine == b->engine && a->memory == b->memory &&
+         a->cache == b->cache && a->depth == b->depth && a->buffered == b->buffered && a->keep_signals == b->keep_signals;
 }
 
 static gather_status identify(const ort_table_source *source, file_rows *identity, gather_error *error) {
   struct stat file;
   const gather_table_options *options = source->options;
-  if (stat(source->path, &file) != 0)
-    return gather_error_set_file(error, GATHER_FILE_NOT_FOUND, source->path, -1, "no such file");
+  if (stat(source->path, &file) != 0) return gather_error_set_file(error, GATHER_FILE_NOT_FOUND, source->path, -1, "no such file");
   memset(identity, 0, sizeof *identity);
   identity->device = file.st_dev;
   identity->inode = file.st_ino;
@@ -93,8 +90,7 @@ static ort_table *find(const file_rows *identity) {
 }
 
 /* With the lock held: two sessions that start at once open a table once. */
-static gather_status find_or_open(const ort_table_source *source, const file_rows *identity, ort_table **table,
-                                  gather_error *error) {
+static gather_status find_or_open(const ort_table_source *source, const file_rows *identity, ort_table **table, gather_error *error) {
   *table = find(identity);
   if (*table) {
     (*table)->users++;

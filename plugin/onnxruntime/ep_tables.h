@@ -23,8 +23,7 @@ typedef struct ort_table_source {
 
 /* Opens it, or shares one that is open. Released by gather_ort_table_release. Returns the errors of gather_table_open, and
  * GATHER_UNSUPPORTED for a type that has another byte order in files than in this machine. Threads: any. */
-GATHER_CHECKED gather_status gather_ort_table_acquire(const ort_table_source *source, ort_table **table,
-                                                      gather_error *error);
+GATHER_CHECKED gather_status gather_ort_table_acquire(const ort_table_source *source, ort_table **table, gather_error *error);
 /* Releases it; the last one closes it and ends its threads. NULL does nothing. */
 void gather_ort_table_release(ort_table *table);
 /* One more user. Returns table. */

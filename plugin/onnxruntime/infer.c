@@ -16,8 +16,7 @@ static bool done(const ort_host *host, OrtStatus *status) {
   return status == NULL;
 }
 
-static int64_t attribute(const ort_host *host, const OrtShapeInferContext *context, const char *name,
-                         int64_t otherwise) {
+static int64_t attribute(const ort_host *host, const OrtShapeInferContext *context, const char *name, int64_t otherwise) {
   const OrtOpAttr *attr = NULL;
   int64_t value;
   size_t bytes;
@@ -57,8 +56,7 @@ static const char *fresh_name(char *text, size_t bytes) {
   return text;
 }
 
-static void write_shape(const ort_host *host, OrtShapeInferContext *context, OrtElementType element,
-                        const gather_shape *shape) {
+static void write_shape(const ort_host *host, OrtShapeInferContext *context, OrtElementType element, const gather_shape *shape) {
   OrtTensorTypeAndShapeInfo *info = NULL;
   int64_t lengths[GATHER_MAX_RANK + 1];
   const char *names[GATHER_MAX_RANK + 1];
@@ -71,8 +69,7 @@ static void write_shape(const ort_host *host, OrtShapeInferContext *context, Ort
     names[d] = known ? "" : dim->symbol ? dim->symbol : fresh_name(fresh[d], sizeof fresh[d]);
   }
   if (!done(host, ORT(host, CreateTensorTypeAndShapeInfo)(&info))) return;
-  if (done(host, ORT(host, SetTensorElementType)(info, element)) &&
-      done(host, ORT(host, SetDimensions)(info, lengths, rank)) &&
+  if (done(host, ORT(host, SetTensorElementType)(info, element)) && done(host, ORT(host, SetDimensions)(info, lengths, rank)) &&
       done(host, ORT(host, SetSymbolicDimensions)(info, names, rank)))
     (void)done(host, ORT(host, ShapeInferContext_SetOutputTypeShape)(context, 0, info));
   ORT(host, ReleaseTensorTypeAndShapeInfo)(info);
@@ -90,8 +87,7 @@ static void unpack_last(gather_shape *data, OrtElementType element, int64_t bits
     *last = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
 }
 
-static void read_options(const ort_host *host, const ort_operator *op, const OrtShapeInferContext *context,
-                         gather_options *options) {
+static void read_options(const ort_host *host, const ort_operator *op, const OrtShapeInferContext *context, gather_options *options) {
   for (const char *const *name = op->attributes; *name; name++) {
     if (!strcmp(*name, "axis") || !strcmp(*name, "gather_axis")) options->axis = attribute(host, context, *name, 0);
     if (!strcmp(*name, "batch_dims")) options->batch_dims = attribute(host, context, *name, 0);

@@ -29,8 +29,7 @@ static OrtStatus *run_plan(ort_node *node, OrtKernelContext *context, const ort_
   OrtValue *value;
   gather_error error;
   ort_threads threads;
-  ORT_TRY(gather_ort_output(&node->host, context, data->tensor.type, gather_ort_plan_shape(kept), kept->out_rank, &out,
-                            &value));
+  ORT_TRY(gather_ort_output(&node->host, context, data->tensor.type, gather_ort_plan_shape(kept), kept->out_rank, &out, &value));
   plan_call call = {kept->plan, GATHER_RUN_INIT};
   call.run.data = data->tensor.data, call.run.indices = indices->tensor.data, call.run.out = out.data;
   const gather_executor *executor = gather_ort_threads(node, context, kept->bytes, &threads);
@@ -45,17 +44,14 @@ static OrtStatus *apply(ort_node *node, OrtKernelContext *context, const ort_ten
   ort_threads threads;
   int64_t lengths[GATHER_MAX_RANK];
   int32_t rank;
-  gather_status status =
-      gather_output_shape(node->rules, &data->tensor, &indices->tensor, &node->gather, lengths, &rank, &error);
+  gather_status status = gather_output_shape(node->rules, &data->tensor, &indices->tensor, &node->gather, lengths, &rank, &error);
   if (status != GATHER_OK) return gather_ort_status(&node->host, status, &error);
   ORT_TRY(gather_ort_output(&node->host, context, data->tensor.type, lengths, rank, &out, &value));
   gather_options options = node->gather;
   options.executor = gather_ort_threads(node, context, gather_tensor_bytes(&out), &threads);
   status = GATHER_UNSUPPORTED;
-  if (node->rows.take)
-    status = node->rows.take(node->rows.context, node->rules, &indices->tensor, &out, &options, &error);
-  if (status == GATHER_UNSUPPORTED)
-    status = gather_ort_apply(node, node->rules, &data->tensor, &indices->tensor, &out, &options, &error);
+  if (node->rows.take) status = node->rows.take(node->rows.context, node->rules, &indices->tensor, &out, &options, &error);
+  if (status == GATHER_UNSUPPORTED) status = gather_ort_apply(node, node->rules, &data->tensor, &indices->tensor, &out, &options, &error);
   return gather_ort_status(&node->host, status, &error);
 }
 
@@ -107,8 +103,7 @@ static int64_t *attribute_of(ort_node *node, const char *name) {
 }
 
 static OrtStatus *read_attributes(ort_node *node, const OrtKernelInfo *info) {
-  for (const char *const *name = node->op->attributes; *name; name++)
-    ORT_TRY(read_attribute(node, info, *name, attribute_of(node, *name)));
+  for (const char *const *name = node->op->attributes; *name; name++) ORT_TRY(read_attribute(node, info, *name, attribute_of(node, *name)));
   return NULL;
 }
 
@@ -151,9 +146,7 @@ void gather_ort_node_destroy(ort_node *node) {
 
 void gather_ort_node_use_rows(ort_node *node, const ort_rows *rows) { node->rows = *rows; }
 
-void gather_ort_node_use_side_rows(ort_node *node, int input, const ort_rows *rows) {
-  node->side_rows[input - 2] = *rows;
-}
+void gather_ort_node_use_side_rows(ort_node *node, int input, const ort_rows *rows) { node->side_rows[input - 2] = *rows; }
 
 bool gather_ort_node_can_use_rows(const ort_node *node, int32_t rank) {
   if (rank < 1) return false;

@@ -40,11 +40,10 @@ bool gather_ort_constant(const ort_host *host, const OrtKernelInfo *info, size_t
 /* Describes input number `input` of a running node. */
 OrtStatus *gather_ort_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor);
 /* Whether this optional input is there; then describes it. */
-OrtStatus *gather_ort_optional_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor,
-                                     bool *there);
+OrtStatus *gather_ort_optional_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor, bool *there);
 /* Allocates output 0 of this shape. Its type is `type`; the description refers to `lengths`. */
-OrtStatus *gather_ort_output(const ort_host *host, OrtKernelContext *context, gather_type type, const int64_t *lengths,
-                             int32_t rank, gather_tensor *out, OrtValue **value);
+OrtStatus *gather_ort_output(const ort_host *host, OrtKernelContext *context, gather_type type, const int64_t *lengths, int32_t rank,
+                             gather_tensor *out, OrtValue **value);
 /* The library's type for a number of the host; GATHER_TYPE_NONE for one that it does not know. */
 gather_type gather_ort_type(OrtElementType element);
 
@@ -74,34 +73,29 @@ typedef struct ort_threads {
 } ort_threads;
 
 /* Returns the executor, or NULL if moving `bytes` is not worth more than one thread, or the session seems to have only one. */
-const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes,
-                                          ort_threads *threads);
+const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes, ort_threads *threads);
 
 /* ---- inputs in mapped files (node_mapped.c) ---- */
 
 /* Calls body(argument, executor, error): where inputs of the node are mapped files, as gather_mapped_call does. */
-gather_status gather_ort_guarded(const ort_node *node, const gather_executor *executor, gather_mapped_body body,
-                                 void *argument, gather_error *error);
+gather_status gather_ort_guarded(const ort_node *node, const gather_executor *executor, gather_mapped_body body, void *argument,
+                                 gather_error *error);
 /* gather_apply, guarded. */
-gather_status gather_ort_apply(const ort_node *node, const gather_op *op, const gather_tensor *data,
-                               const gather_tensor *indices, const gather_tensor *out, const gather_options *options,
-                               gather_error *error);
+gather_status gather_ort_apply(const ort_node *node, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                               const gather_tensor *out, const gather_options *options, gather_error *error);
 void gather_ort_mapped_free(struct ort_mapped *mapped);
 
 /* ---- kernels of certain types (node_strings.c, node_quantised.c) ---- */
 
-OrtStatus *gather_ort_compute_strings(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
-                                      const ort_tensor *indices);
+OrtStatus *gather_ort_compute_strings(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices);
 /* Takes the rows of a GatherBlockQuantized from the node's tables, and decodes them. zero_points: NULL = absent. indices: row-major.
  * Returns GATHER_UNSUPPORTED, having written nothing, where that cannot be done; the error is not set then. */
-gather_status gather_ort_take_quantised_rows(const ort_node *node, const gather_tensor *data,
-                                             const gather_tensor *scales, const gather_tensor *zero_points,
-                                             const gather_tensor *indices, const gather_tensor *out,
+gather_status gather_ort_take_quantised_rows(const ort_node *node, const gather_tensor *data, const gather_tensor *scales,
+                                             const gather_tensor *zero_points, const gather_tensor *indices, const gather_tensor *out,
                                              const gather_options *options, gather_error *error);
 /* Prepares what can be known of a GatherBlockQuantized node before it runs; freed by gather_ort_quantised_free. */
 void gather_ort_quantised_prepare(ort_node *node, const OrtKernelInfo *info);
 void gather_ort_quantised_free(struct ort_decoder *decoder);
-OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
-                                        const ort_tensor *indices);
+OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices);
 
 #endif

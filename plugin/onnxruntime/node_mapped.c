@@ -54,8 +54,8 @@ void gather_ort_mapped_free(struct ort_mapped *mapped) {
   free(mapped);
 }
 
-gather_status gather_ort_guarded(const ort_node *node, const gather_executor *executor, gather_mapped_body body,
-                                 void *argument, gather_error *error) {
+gather_status gather_ort_guarded(const ort_node *node, const gather_executor *executor, gather_mapped_body body, void *argument,
+                                 gather_error *error) {
   if (!node->mapped) return body(argument, executor, error);
   return gather_mapped_call(node->mapped->ranges, node->mapped->count, executor, body, argument, error);
 }
@@ -72,9 +72,8 @@ static gather_status apply_body(void *argument, const gather_executor *executor,
   return gather_apply(call->op, call->data, call->indices, call->out, &call->options, error);
 }
 
-gather_status gather_ort_apply(const ort_node *node, const gather_op *op, const gather_tensor *data,
-                               const gather_tensor *indices, const gather_tensor *out, const gather_options *options,
-                               gather_error *error) {
+gather_status gather_ort_apply(const ort_node *node, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                               const gather_tensor *out, const gather_options *options, gather_error *error) {
   apply_call call = {op, data, indices, out, *options};
   return gather_ort_guarded(node, options->executor, apply_body, &call, error);
 }

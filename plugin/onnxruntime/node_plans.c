@@ -29,11 +29,9 @@ static bool make_key(const gather_tensor *data, const gather_tensor *indices, or
   if (data->rank > ORT_PLAN_LENGTHS || indices->rank > ORT_PLAN_LENGTHS) return false;
   key->data_type = (uint8_t)data->type, key->index_type = (uint8_t)indices->type;
   key->data_rank = (uint8_t)data->rank, key->index_rank = (uint8_t)indices->rank;
-  uint64_t hash = (uint64_t)key->data_type << 24 | (uint64_t)key->index_type << 16 | (uint64_t)key->data_rank << 8 |
-                  key->index_rank;
+  uint64_t hash = (uint64_t)key->data_type << 24 | (uint64_t)key->index_type << 16 | (uint64_t)key->data_rank << 8 | key->index_rank;
   for (int32_t d = 0; d < data->rank; d++) hash = add(hash, (uint64_t)data->shape[d], (uint64_t)d + 1);
-  for (int32_t d = 0; d < indices->rank; d++)
-    hash = add(hash, (uint64_t)indices->shape[d], (uint64_t)d + 1 + ORT_PLAN_LENGTHS);
+  for (int32_t d = 0; d < indices->rank; d++) hash = add(hash, (uint64_t)indices->shape[d], (uint64_t)d + 1 + ORT_PLAN_LENGTHS);
   hash ^= hash >> 32;
   key->hash = hash ? hash : 1;
   return true;
@@ -45,8 +43,7 @@ static bool lengths_equal(const int64_t *a, const int64_t *b, int32_t rank) {
   return true;
 }
 
-static bool is_of(const ort_plan *place, const ort_plan_key *key, const gather_tensor *data,
-                  const gather_tensor *indices) {
+static bool is_of(const ort_plan *place, const ort_plan_key *key, const gather_tensor *data, const gather_tensor *indices) {
   const ort_plan_key *own = &place->key;
   return own->data_type == key->data_type && own->index_type == key->index_type && own->data_rank == key->data_rank &&
          own->index_rank == key->index_rank && lengths_equal(place->lengths, data->shape, data->rank) &&
@@ -72,8 +69,7 @@ static bool use(ort_plan *place, const ort_plan_key *key, const gather_tensor *d
 /* Becomes the only owner of a place without users. */
 static bool own(ort_plan *place) {
   unsigned none = 0;
-  return atomic_compare_exchange_strong_explicit(&place->users, &none, OWNED, memory_order_acquire,
-                                                 memory_order_relaxed);
+  return atomic_compare_exchange_strong_explicit(&place->users, &none, OWNED, memory_order_acquire, memory_order_relaxed);
 }
 
 /* From owner to user. Others may have counted themselves meanwhile, and will leave again. */
@@ -116,8 +112,7 @@ static bool came_before(ort_plans *plans, uint64_t hash) {
 /* The next place that may be given to another key; its owner's bit is set. NULL: all are in use. */
 static ort_plan *take_place(ort_plans *plans) {
   for (int32_t i = 0; i < plans->count; i++)
-    if (plans->places[i].fixed && !atomic_load_explicit(&plans->places[i].hash, memory_order_relaxed) &&
-        own(&plans->places[i]))
+    if (plans->places[i].fixed && !atomic_load_explicit(&plans->places[i].hash, memory_order_relaxed) && own(&plans->places[i]))
       return &plans->places[i]; /* its owner's bit stays: nobody else will have it */
   for (int32_t i = 0; i < plans->count; i++) {
     const unsigned turn = atomic_fetch_add_explicit(&plans->next, 1, memory_order_relaxed);
@@ -127,8 +122,8 @@ static ort_plan *take_place(ort_plans *plans) {
   return NULL;
 }
 
-ort_plan *gather_ort_plans_get(ort_plans *plans, const gather_op *op, const gather_options *options,
-                               const gather_tensor *data, const gather_tensor *indices) {
+ort_plan *gather_ort_plans_get(ort_plans *plans, const gather_op *op, const gather_options *options, const gather_tensor *data,
+                               const gather_tensor *indices) {
   ort_plan_key key;
   if (!make_key(data, indices, &key)) return NULL;
   for (int32_t i = 0; i < plans->count; i++)

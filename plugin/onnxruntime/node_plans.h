@@ -49,8 +49,8 @@ void gather_ort_plans_init(ort_plans *plans, int32_t count);
 void gather_ort_plans_free(ort_plans *plans);
 
 /* The plan for these tensors, made now if they came before; NULL if there is none. It stays until gather_ort_plans_release. */
-ort_plan *gather_ort_plans_get(ort_plans *plans, const gather_op *op, const gather_options *options,
-                               const gather_tensor *data, const gather_tensor *indices);
+ort_plan *gather_ort_plans_get(ort_plans *plans, const gather_op *op, const gather_options *options, const gather_tensor *data,
+                               const gather_tensor *indices);
 void gather_ort_plans_release(ort_plan *plan);
 /* The lengths of its output. */
 static inline const int64_t *gather_ort_plan_shape(const ort_plan *plan) {

@@ -35,15 +35,13 @@ static bool zero_points_are_known(const ort_host *host, const OrtKernelInfo *inf
   return !status && inputs <= 3;
 }
 
-static bool make_decoder(const ort_node *node, const ort_tensor *data, const ort_tensor *scales,
-                         const ort_tensor *zero_points, ort_decoder *made) {
+static bool make_decoder(const ort_node *node, const ort_tensor *data, const ort_tensor *scales, const ort_tensor *zero_points,
+                         ort_decoder *made) {
   gather_quantized quantized;
   const gather_tensor *zeros = zero_points->value ? &zero_points->tensor : NULL;
   made->type = scales->tensor.type;
   made->data = data->tensor.data, made->scales = scales->tensor.data, made->zero_points = zeros ? zeros->data : NULL;
-  if (gather_block_quantized_describe(&data->tensor, &scales->tensor, zeros, &node->quantised, &quantized, NULL) !=
-      GATHER_OK)
-    return false;
+  if (gather_block_quantized_describe(&data->tensor, &scales->tensor, zeros, &node->quantised, &quantized, NULL) != GATHER_OK) return false;
   if (gather_quantized_shape(&quantized, made->shape, &made->rank, NULL) != GATHER_OK) return false;
   const int64_t axis = node->quantised.gather_axis;
   if (axis != 0 && axis != -made->rank) return false;
@@ -75,8 +73,7 @@ enum { FEW = 16 /* rows; from there on the general way is as fast */ };
 /* The rows of a few indices, all in range. */
 static bool few_rows(const ort_decoder *d, const gather_tensor *indices, int64_t count, int64_t *rows) {
   for (int64_t i = 0; i < count; i++) {
-    rows[i] =
-        indices->type == GATHER_TYPE_INT64 ? ((const int64_t *)indices->data)[i] : ((const int32_t *)indices->data)[i];
+    rows[i] = indices->type == GATHER_TYPE_INT64 ? ((const int64_t *)indices->data)[i] : ((const int32_t *)indices->data)[i];
     if (rows[i] < 0) rows[i] += d->rows;
     if (rows[i] < 0 || rows[i] >= d->rows) return false;
   }
@@ -115,8 +112,7 @@ static gather_status decode_body(void *argument, const gather_executor *executor
   return GATHER_OK;
 }
 
-static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
-                              const ort_tensor *indices, bool *done) {
+static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices, bool *done) {
   const ort_decoder *d = node->decoder;
   int64_t lengths[GATHER_MAX_RANK], rows[FEW];
   gather_tensor out;
@@ -124,8 +120,8 @@ static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const o
   const gather_tensor *ids = &indices->tensor;
   const int32_t rank = ids->rank + d->rank - 1;
   const int64_t count = gather_tensor_len(ids);
-  *done = count > 0 && count <= FEW && rank <= GATHER_MAX_RANK &&
-          (ids->type == GATHER_TYPE_INT64 || ids->type == GATHER_TYPE_INT32) && few_rows(d, ids, count, rows);
+  *done = count > 0 && count <= FEW && rank <= GATHER_MAX_RANK && (ids->type == GATHER_TYPE_INT64 || ids->type == GATHER_TYPE_INT32) &&
+          few_rows(d, ids, count, rows);
   if (*done) ORT_TRY(same_constants(node, context, data, done));
   if (!*done) return NULL;
   for (int32_t i = 0; i < ids->rank; i++) lengths[i] = ids->shape[i];
@@ -151,14 +147,13 @@ static gather_status quantised_body(void *argument, const gather_executor *execu
   return gather_take_quantized(call->node->rules, call->quantized, call->indices, call->out, &call->options, error);
 }
 
-static gather_status take(const ort_node *node, const gather_quantized *quantized, const gather_tensor *indices,
-                          const gather_tensor *out, const gather_options *options, gather_error *error) {
+static gather_status take(const ort_node *node, const gather_quantized *quantized, const gather_tensor *indices, const gather_tensor *out,
+                          const gather_options *options, gather_error *error) {
   quantised_call call = {node, quantized, indices, out, *options};
   return gather_ort_guarded(node, options->executor, quantised_body, &call, error);
 }
 
-static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
-                              const ort_tensor *indices) {
+static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices) {
   const ort_host *host = &node->host;
   ort_tensor scales, zero_points;
   bool has_zero_points;
@@ -166,9 +161,8 @@ static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const o
   ORT_TRY(gather_ort_input(host, context, 2, &scales));
   ORT_TRY(gather_ort_optional_input(host, context, 3, &zero_points, &has_zero_points));
   gather_quantized quantized;
-  gather_status status =
-      gather_block_quantized_describe(&data->tensor, &scales.tensor, has_zero_points ? &zero_points.tensor : NULL,
-                                      &node->quantised, &quantized, &error);
+  gather_status status = gather_block_quantized_describe(&data->tensor, &scales.tensor, has_zero_points ? &zero_points.tensor : NULL,
+                                                         &node->quantised, &quantized, &error);
   if (status != GATHER_OK) return gather_ort_status(host, status, &error);
 
   int64_t values[GATHER_MAX_RANK], lengths[GATHER_MAX_RANK];
@@ -178,23 +172,20 @@ static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const o
   gather_options options = node->gather;
   options.axis = node->quantised.gather_axis, options.on_bad = policy(host);
   status = gather_quantized_shape(&quantized, values, &shaped.rank, &error);
-  if (status == GATHER_OK)
-    status = gather_output_shape(node->rules, &shaped, &indices->tensor, &options, lengths, &rank, &error);
+  if (status == GATHER_OK) status = gather_output_shape(node->rules, &shaped, &indices->tensor, &options, lengths, &rank, &error);
   if (status != GATHER_OK) return gather_ort_status(host, status, &error);
   ORT_TRY(gather_ort_output(host, context, scales.tensor.type, lengths, rank, &out, &value));
   ort_threads threads;
   options.executor = gather_ort_threads(node, context, gather_tensor_bytes(&out), &threads);
   status = GATHER_UNSUPPORTED;
   if (node->rows.take)
-    status = gather_ort_take_quantised_rows(node, &data->tensor, &scales.tensor,
-                                            has_zero_points ? &zero_points.tensor : NULL, &indices->tensor, &out,
-                                            &options, &error);
+    status = gather_ort_take_quantised_rows(node, &data->tensor, &scales.tensor, has_zero_points ? &zero_points.tensor : NULL,
+                                            &indices->tensor, &out, &options, &error);
   if (status == GATHER_UNSUPPORTED) status = take(node, &quantized, &indices->tensor, &out, &options, &error);
   return gather_ort_status(host, status, &error);
 }
 
-OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
-                                        const ort_tensor *indices) {
+OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices) {
   bool done = false;
   if (node->decoder && !node->rows.take) ORT_TRY(compute_few(node, context, data, indices, &done));
   return done ? NULL : compute_any(node, context, data, indices);

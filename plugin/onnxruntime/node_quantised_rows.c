@@ -21,10 +21,9 @@ typedef struct source {
 typedef struct block_work {
   const ort_node *node;
   source sources[SOURCES];
-  int count;          /* of the sources */
-  int64_t rows, most; /* of the tensor; of a block */
-  int64_t *ids,
-      *place; /* of the rows to be taken; where each index finds its row among these, behind them if it is out of range */
+  int count;            /* of the sources */
+  int64_t rows, most;   /* of the tensor; of a block */
+  int64_t *ids, *place; /* of the rows to be taken; where each index finds its row among these, behind them if it is out of range */
 } block_work;
 
 /* Rows begin on whole bytes, and every source has the rows of data. */
@@ -59,32 +58,29 @@ static int64_t list_rows(const block_work *work, const gather_tensor *indices, i
   return listed;
 }
 
-static gather_status take_rows(const ort_node *node, source *from, const gather_tensor *ids,
-                               const gather_options *options, gather_error *error) {
+static gather_status take_rows(const ort_node *node, source *from, const gather_tensor *ids, const gather_options *options,
+                               gather_error *error) {
   const gather_op *op = gather_op_find("Gather", "onnx-13");
   gather_options plain = GATHER_OPTIONS_INIT;
   gather_status status = GATHER_UNSUPPORTED;
   plain.executor = options->executor;
   from->shape[0] = ids->shape[0];
   if (from->rows->take) status = from->rows->take(from->rows->context, op, ids, &from->block, &plain, error);
-  return status == GATHER_UNSUPPORTED ? gather_ort_apply(node, op, from->whole, ids, &from->block, &plain, error)
-                                      : status;
+  return status == GATHER_UNSUPPORTED ? gather_ort_apply(node, op, from->whole, ids, &from->block, &plain, error) : status;
 }
 
-static gather_status decode(block_work *work, int64_t count, const gather_tensor *out, const gather_options *options,
-                            gather_error *error) {
+static gather_status decode(block_work *work, int64_t count, const gather_tensor *out, const gather_options *options, gather_error *error) {
   gather_quantized quantized;
   const gather_tensor places = {.data = work->place, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &count};
-  gather_status status = gather_block_quantized_describe(&work->sources[0].block, &work->sources[1].block,
-                                                         work->count > 2 ? &work->sources[2].block : NULL,
-                                                         &work->node->quantised, &quantized, error);
-  return status == GATHER_OK ? gather_take_quantized(work->node->rules, &quantized, &places, out, options, error)
-                             : status;
+  gather_status status =
+      gather_block_quantized_describe(&work->sources[0].block, &work->sources[1].block, work->count > 2 ? &work->sources[2].block : NULL,
+                                      &work->node->quantised, &quantized, error);
+  return status == GATHER_OK ? gather_take_quantized(work->node->rules, &quantized, &places, out, options, error) : status;
 }
 
 /* count indices from number `first` on; the decoded rows go to out. */
-static gather_status take_block(block_work *work, const gather_tensor *indices, int64_t first, int64_t count,
-                                const gather_tensor *out, const gather_options *options, gather_error *error) {
+static gather_status take_block(block_work *work, const gather_tensor *indices, int64_t first, int64_t count, const gather_tensor *out,
+                                const gather_options *options, gather_error *error) {
   const int64_t listed = list_rows(work, indices, first, count);
   const gather_tensor ids = {.data = work->ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &listed};
   for (int i = 0; i < work->count; i++) {
@@ -95,8 +91,8 @@ static gather_status take_block(block_work *work, const gather_tensor *indices, 
 }
 
 /* The blocks of the indices. out: row-major; its shape is that of the indices and of a row. */
-static gather_status take_blocks(block_work *work, const gather_tensor *indices, int64_t count,
-                                 const gather_tensor *out, const gather_options *options, gather_error *error) {
+static gather_status take_blocks(block_work *work, const gather_tensor *indices, int64_t count, const gather_tensor *out,
+                                 const gather_options *options, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
   const int32_t row_rank = work->sources[0].whole->rank - 1;
   gather_tensor part = {.type = out->type, .rank = row_rank + 1, .shape = shape};
@@ -130,8 +126,7 @@ static char *allocate(block_work *work, int64_t count) {
 }
 
 /* Whether the table's rows can be used: gathered along the first axis, with scales of their own. */
-static bool prepare(block_work *work, const gather_tensor *data, const gather_tensor *scales,
-                    const gather_tensor *zero_points) {
+static bool prepare(block_work *work, const gather_tensor *data, const gather_tensor *scales, const gather_tensor *zero_points) {
   const gather_block_quantized *attributes = &work->node->quantised;
   const int64_t axis = attributes->gather_axis, groups = attributes->quantize_axis;
   if (data->rank < 2 || (axis != 0 && axis != -data->rank) || groups == 0 || groups == -data->rank) return false;
@@ -147,16 +142,14 @@ static bool all_good(const block_work *work, const gather_tensor *indices, int64
   return true;
 }
 
-gather_status gather_ort_take_quantised_rows(const ort_node *node, const gather_tensor *data,
-                                             const gather_tensor *scales, const gather_tensor *zero_points,
-                                             const gather_tensor *indices, const gather_tensor *out,
+gather_status gather_ort_take_quantised_rows(const ort_node *node, const gather_tensor *data, const gather_tensor *scales,
+                                             const gather_tensor *zero_points, const gather_tensor *indices, const gather_tensor *out,
                                              const gather_options *options, gather_error *error) {
   block_work work = {.node = node};
   const int64_t count = gather_tensor_len(indices);
   gather_options decoding = *options;
   decoding.axis = 0;
-  if (count == 0 || gather_tensor_bytes(out) == 0 || !prepare(&work, data, scales, zero_points))
-    return GATHER_UNSUPPORTED;
+  if (count == 0 || gather_tensor_bytes(out) == 0 || !prepare(&work, data, scales, zero_points)) return GATHER_UNSUPPORTED;
   if (options->on_bad == GATHER_ON_BAD_ERROR && !all_good(&work, indices, count)) return GATHER_UNSUPPORTED;
   char *memory = allocate(&work, count);
   if (!memory) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for rows of a quantised table");

@@ -19,7 +19,7 @@ void gather_ort_node_report(const ort_node *node, const OrtKernelInfo *info, con
   if (!done(host, ORT(host, KernelInfo_GetNodeName)(info, name, &bytes))) (void)snprintf(name, sizeof name, "?");
   if (!done(host, ORT(host, KernelInfo_GetLogger)(info, &logger)) || !logger) return;
   (void)snprintf(text, sizeof text, "libgather %s takes %s of %s node '%s' (%s)%s%.500s", gather_version(),
-                 path ? "the rows" : "over the kernel", node->op->name, name, node->rules->document,
-                 path ? " from the file " : "", path ? path : "");
+                 path ? "the rows" : "over the kernel", node->op->name, name, node->rules->document, path ? " from the file " : "",
+                 path ? path : "");
   (void)done(host, ORT(host, Logger_LogMessage)(logger, ORT_LOG_WARNING, text, __FILE__, __LINE__, __func__));
 }

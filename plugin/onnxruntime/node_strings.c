@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * node_strings.c: gathers strings. They are objects of the host, which are moved one by one through its interface: the library validates the
+ * node_strings.c: gathers strings. They are objects of the host, which are moved one by one through its interface: the library validates
+ * the
  * indices, and the position of each element in data is computed here.
  */
 #include "node_internal.h"
@@ -25,9 +26,7 @@ static void row_major(const gather_tensor *tensor, int64_t *steps) {
   }
 }
 
-static int64_t number_at(const walk *w, int64_t i) {
-  return w->wide ? ((const int64_t *)w->numbers)[i] : ((const int32_t *)w->numbers)[i];
-}
+static int64_t number_at(const walk *w, int64_t i) { return w->wide ? ((const int64_t *)w->numbers)[i] : ((const int32_t *)w->numbers)[i]; }
 
 /* The position in data of the current element. The indices are valid. */
 static int64_t position(const walk *w) {
@@ -55,16 +54,16 @@ static int32_t first_axis(const ort_node *node, const gather_tensor *data) {
   return (int32_t)(axis < 0 ? axis + data->rank : axis);
 }
 
-static gather_status start(walk *w, const ort_node *node, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_tensor *out, gather_error *error) {
+static gather_status start(walk *w, const ort_node *node, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                           gather_error *error) {
   gather_dim_source sources[GATHER_MAX_RANK];
   int64_t data_steps[GATHER_MAX_RANK], index_steps[GATHER_MAX_RANK];
   const bool tuples = node->rules->tuples != GATHER_TUPLES_NONE;
   *w = (walk){.components = tuples ? (int32_t)indices->shape[indices->rank - 1] : 1,
               .numbers = indices->data,
               .wide = indices->type == GATHER_TYPE_INT64};
-  const gather_status status = gather_output_sources(node->rules, data->rank, indices->rank, w->components,
-                                                     &node->gather, sources, &w->rank, error);
+  const gather_status status =
+      gather_output_sources(node->rules, data->rank, indices->rank, w->components, &node->gather, sources, &w->rank, error);
   if (status != GATHER_OK) return status;
   row_major(data, data_steps), row_major(indices, index_steps);
   for (int32_t d = 0; d < w->rank; d++) {
@@ -87,11 +86,10 @@ static OrtStatus *move_one(const ort_host *host, const OrtValue *from, int64_t s
   return bytes ? ORT(host, GetStringTensorElement)(from, bytes, (size_t)source, text) : NULL;
 }
 
-static gather_status validate(const ort_node *node, const ort_tensor *data, const ort_tensor *indices, int64_t *lengths,
-                              int32_t *rank, gather_error *error) {
+static gather_status validate(const ort_node *node, const ort_tensor *data, const ort_tensor *indices, int64_t *lengths, int32_t *rank,
+                              gather_error *error) {
   gather_plan *plan;
-  const gather_status status =
-      gather_plan_create(node->rules, &data->tensor, &indices->tensor, NULL, &node->gather, &plan, error);
+  const gather_status status = gather_plan_create(node->rules, &data->tensor, &indices->tensor, NULL, &node->gather, &plan, error);
   if (status != GATHER_OK) return status;
   gather_run run = GATHER_RUN_INIT;
   run.indices = indices->tensor.data;
@@ -101,8 +99,7 @@ static gather_status validate(const ort_node *node, const ort_tensor *data, cons
   return checked;
 }
 
-OrtStatus *gather_ort_compute_strings(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
-                                      const ort_tensor *indices) {
+OrtStatus *gather_ort_compute_strings(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices) {
   const ort_host *host = &node->host;
   int64_t lengths[GATHER_MAX_RANK];
   int32_t rank;

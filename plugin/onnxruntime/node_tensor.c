@@ -39,15 +39,12 @@ OrtStatus *gather_ort_value(const ort_host *host, const OrtValue *value, ort_ten
     ORT_TRY(read_copy(host, value, t, &rank));
   t->tensor.type = gather_ort_type(t->element);
   if (t->tensor.type == GATHER_TYPE_NONE)
-    return gather_ort_status(host,
-                             gather_error_set(&error, GATHER_TYPE_UNSUPPORTED,
-                                              "libgather does not know element type %d of ONNX Runtime", t->element),
-                             &error);
+    return gather_ort_status(
+        host, gather_error_set(&error, GATHER_TYPE_UNSUPPORTED, "libgather does not know element type %d of ONNX Runtime", t->element),
+        &error);
   if (rank > GATHER_MAX_RANK)
     return gather_ort_status(
-        host,
-        gather_error_set(&error, GATHER_UNSUPPORTED, "a tensor of rank %zu; the limit is %d", rank, GATHER_MAX_RANK),
-        &error);
+        host, gather_error_set(&error, GATHER_UNSUPPORTED, "a tensor of rank %zu; the limit is %d", rank, GATHER_MAX_RANK), &error);
   t->tensor.rank = (int32_t)rank;
   if (t->element == ORT_ELEMENT_STRING) return NULL;
   /* The host's pointer is not const; nothing is written through it. */
@@ -65,8 +62,7 @@ bool gather_ort_constant(const ort_host *host, const OrtKernelInfo *info, size_t
   return false;
 }
 
-OrtStatus *gather_ort_optional_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor,
-                                     bool *there) {
+OrtStatus *gather_ort_optional_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor, bool *there) {
   const OrtValue *value = NULL;
   size_t count;
   *there = false;
@@ -84,8 +80,8 @@ OrtStatus *gather_ort_input(const ort_host *host, OrtKernelContext *context, siz
   return gather_ort_value(host, value, tensor);
 }
 
-OrtStatus *gather_ort_output(const ort_host *host, OrtKernelContext *context, gather_type type, const int64_t *lengths,
-                             int32_t rank, gather_tensor *out, OrtValue **value) {
+OrtStatus *gather_ort_output(const ort_host *host, OrtKernelContext *context, gather_type type, const int64_t *lengths, int32_t rank,
+                             gather_tensor *out, OrtValue **value) {
   static const int64_t none = 0;
   *out = (gather_tensor){.type = type, .rank = rank, .shape = lengths};
   ORT_TRY(ORT(host, KernelContext_GetOutput)(context, 0, rank > 0 ? lengths : &none, (size_t)rank, value));

@@ -52,8 +52,7 @@ static void parallel_for(void *context, int64_t count, void (*task)(void *argume
   for (int64_t i = 0; i < count; i++) task(argument, i);
 }
 
-const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes,
-                                          ort_threads *threads) {
+const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes, ort_threads *threads) {
   enum {
     WORTH_IT = 2 * 1024 * 1024 /* less is moved before another thread has woken up, and the caller has to wait for it */
   };

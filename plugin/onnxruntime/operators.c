@@ -9,9 +9,7 @@
 enum { MOST_ATTRIBUTES = 4 };
 
 #define ORT_OPERATOR(domain, name, dialect, inputs, required, data, index, quantised, ...) \
-  {domain, name,      dialect,                                                             \
-   inputs, required,  data,                                                                \
-   index,  quantised, (const char *const[MOST_ATTRIBUTES + 1]){__VA_ARGS__, NULL}},
+  {domain, name, dialect, inputs, required, data, index, quantised, (const char *const[MOST_ATTRIBUTES + 1]){__VA_ARGS__, NULL}},
 static const ort_operator operators[] = {
 #include "operators.def"
 };
@@ -38,8 +36,8 @@ int gather_ort_operator_last_opset(const gather_op *op) {
   int last = INT32_MAX;
   const gather_op *other;
   for (size_t i = 0; (other = gather_op_at(i)); i++)
-    if (strcmp(other->dialect, op->dialect) == 0 && strcmp(other->name, op->name) == 0 &&
-        other->version > op->version && other->version - 1 < last)
+    if (strcmp(other->dialect, op->dialect) == 0 && strcmp(other->name, op->name) == 0 && other->version > op->version &&
+        other->version - 1 < last)
       last = other->version - 1;
   return last == INT32_MAX ? op->version : last;
 }

@@ -11,20 +11,16 @@
 #include "node.h"
 
 static const char *const names[] = {"threads", "plans", "report", "operators"};
-static const char *const variables[] = {"GATHER_ORT_THREADS", "GATHER_ORT_PLANS", "GATHER_ORT_REPORT",
-                                        "GATHER_ORT_OPERATORS"};
+static const char *const variables[] = {"GATHER_ORT_THREADS", "GATHER_ORT_PLANS", "GATHER_ORT_REPORT", "GATHER_ORT_OPERATORS"};
 
-const char *gather_ort_options_name(int i) {
-  return i >= 0 && (size_t)i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+const char *gather_ort_options_name(int i) { return i >= 0 && (size_t)i < sizeof names / sizeof *names ? names[i] : NULL; }
 
 /* The whole text must be a number from 0 to most. */
 static gather_status set_number(const char *name, const char *value, long most, int32_t *number, gather_error *error) {
   char *end;
   const long read = strtol(value, &end, 10);
   if (end == value || *end || read < 0 || read > most)
-    return gather_error_set(error, GATHER_USAGE, "the option %s of the plug-in is a number from 0 to %ld, not '%s'",
-                            name, most, value);
+    return gather_error_set(error, GATHER_USAGE, "the option %s of the plug-in is a number from 0 to %ld, not '%s'", name, most, value);
   *number = (int32_t)read;
   return GATHER_OK;
 }
@@ -56,8 +52,8 @@ static gather_status set_operators(ort_options *options, const char *value, gath
                             (int)sizeof options->operators - 1);
   for (const char *name = *value ? value : NULL; name; name = next_name(name))
     if (!is_operator(name))
-      return gather_error_set(error, GATHER_USAGE, "the option operators of the plug-in has no operator '%.*s'",
-                              (int)strcspn(name, ","), name);
+      return gather_error_set(error, GATHER_USAGE, "the option operators of the plug-in has no operator '%.*s'", (int)strcspn(name, ","),
+                              name);
   snprintf(options->operators, sizeof options->operators, "%s", value);
   return GATHER_OK;
 }
@@ -67,8 +63,7 @@ gather_status gather_ort_options_set(ort_options *options, const char *name, con
   if (!strcmp(name, "plans")) return set_number(name, value, ORT_MOST_PLANS, &options->plans, error);
   if (!strcmp(name, "report")) return set_switch(name, value, &options->report, error);
   if (!strcmp(name, "operators")) return set_operators(options, value, error);
-  return gather_error_set(error, GATHER_NAME_NOT_FOUND,
-                          "the plug-in has no option '%s'; it has: threads, plans, report, operators", name);
+  return gather_error_set(error, GATHER_NAME_NOT_FOUND, "the plug-in has no option '%s'; it has: threads, plans, report, operators", name);
 }
 
 gather_status gather_ort_options_from_environment(ort_options *options, gather_error *error) {

@@ -28,14 +28,7 @@ enum {
 /* ---- numbers --------------------------------------------------------------------------------------------------------- */
 
 typedef int OrtErrorCode;
-enum {
-  ORT_OK = 0,
-  ORT_FAIL = 1,
-  ORT_INVALID_ARGUMENT = 2,
-  ORT_RUNTIME_EXCEPTION = 6,
-  ORT_NOT_IMPLEMENTED = 9,
-  ORT_INVALID_GRAPH = 10
-};
+enum { ORT_OK = 0, ORT_FAIL = 1, ORT_INVALID_ARGUMENT = 2, ORT_RUNTIME_EXCEPTION = 6, ORT_NOT_IMPLEMENTED = 9, ORT_INVALID_GRAPH = 10 };
 
 /* The element type of a tensor: gather_type_info.onnxruntime. */
 typedef int OrtElementType;

@@ -9,8 +9,7 @@
 /* A handle that PyTorch put into a cell. */
 static void *handle(uint64_t cell) { return (void *)(uintptr_t)cell; }
 
-static gather_status read_list(gather_torch_call *call, void *list, gather_torch_argument *argument,
-                               gather_error *error) {
+static gather_status read_list(gather_torch_call *call, void *list, gather_torch_argument *argument, gather_error *error) {
   size_t count = 0;
   const size_t room = sizeof call->numbers / sizeof *call->numbers - (size_t)call->used;
   if (torch_list_size(list, &count) || count > room)
@@ -18,8 +17,7 @@ static gather_status read_list(gather_torch_call *call, void *list, gather_torch
   int64_t *items = call->numbers + call->used;
   for (size_t i = 0; i < count; i++) {
     uint64_t cell = 0;
-    if (torch_list_get_item(list, i, &cell))
-      return gather_error_set(error, GATHER_USAGE, "PyTorch gave no item %zu of a list", i);
+    if (torch_list_get_item(list, i, &cell)) return gather_error_set(error, GATHER_USAGE, "PyTorch gave no item %zu of a list", i);
     items[i] = (int64_t)cell;
   }
   argument->list.items = items;
@@ -28,8 +26,7 @@ static gather_status read_list(gather_torch_call *call, void *list, gather_torch
   return GATHER_OK;
 }
 
-static gather_status read_one(gather_torch_call *call, char letter, uint64_t cell, gather_torch_argument *argument,
-                              gather_error *error) {
+static gather_status read_one(gather_torch_call *call, char letter, uint64_t cell, gather_torch_argument *argument, gather_error *error) {
   switch (letter) {
     case 't':
       argument->tensor = handle(cell);
@@ -47,8 +44,7 @@ static gather_status read_one(gather_torch_call *call, char letter, uint64_t cel
       argument->truth = (cell & 0xff) != 0;
       return GATHER_OK;
     case 's':
-      if (torch_string_c_str(handle(cell), &argument->text))
-        return gather_error_set(error, GATHER_USAGE, "PyTorch gave no text");
+      if (torch_string_c_str(handle(cell), &argument->text)) return gather_error_set(error, GATHER_USAGE, "PyTorch gave no text");
       return GATHER_OK;
     default:
       return read_list(call, handle(cell), argument, error);
@@ -61,8 +57,7 @@ gather_status gather_torch_read(gather_torch_call *call, const char *signature, 
   call->signature = "";
   call->used = 0;
   if (inputs != count)
-    return gather_error_set(error, GATHER_USAGE, "PyTorch passed %llu arguments, not %zu", (unsigned long long)inputs,
-                            count);
+    return gather_error_set(error, GATHER_USAGE, "PyTorch passed %llu arguments, not %zu", (unsigned long long)inputs, count);
   memcpy(call->owned, stack, count * sizeof *stack);
   call->signature = signature;
   for (size_t i = 0; i < count; i++) {

@@ -20,9 +20,8 @@ _Noreturn void gather_torch_throw(const gather_error *error) {
 bool gather_torch_last_error(int64_t *numbers, int64_t *position, const char **texts) {
   if (!any) return false;
   any = false;
-  const int64_t fields[] = {
-      last.status, last.file_offset,       last.row,      last.axis, last.position_rank, last.value, last.low,
-      last.high,   last.value_is_unsigned, last.bad_count};
+  const int64_t fields[] = {last.status, last.file_offset,       last.row,      last.axis, last.position_rank, last.value, last.low,
+                            last.high,   last.value_is_unsigned, last.bad_count};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) numbers[i] = fields[i];
   for (int32_t i = 0; i < last.position_rank; i++) position[i] = last.position[i];
   texts[0] = last.message;

@@ -60,8 +60,8 @@ gather_status gather_torch_describe(void *handle, const char *name, gather_torch
 /* The same for a tensor that is written. */
 gather_status gather_torch_describe_output(void *handle, gather_torch_view *view, gather_error *error);
 /* A new tensor in row-major order. Returns GATHER_OUT_OF_MEMORY. */
-gather_status gather_torch_create(int32_t dtype, const int64_t *shape, int32_t rank, void **handle,
-                                  gather_torch_view *view, gather_error *error);
+gather_status gather_torch_create(int32_t dtype, const int64_t *shape, int32_t rank, void **handle, gather_torch_view *view,
+                                  gather_error *error);
 /* PyTorch's number of a type; -1 = it has none. */
 int32_t gather_torch_dtype(gather_type type);
 
@@ -70,8 +70,8 @@ int32_t gather_torch_dtype(gather_type type);
 /* Reads mode, negative and fill_value (NULL = None) into the options. fill: a view that `options` refers to from then on.
  * data: the tensor whose elements fill_value replaces. Returns GATHER_USAGE, and for fill_value GATHER_TYPE_MISMATCH and
  * GATHER_SHAPE_MISMATCH. */
-gather_status gather_torch_policy(const char *mode, bool negative, void *fill_value, const gather_torch_view *data,
-                                  gather_torch_view *fill, gather_options *options, gather_error *error);
+gather_status gather_torch_policy(const char *mode, bool negative, void *fill_value, const gather_torch_view *data, gather_torch_view *fill,
+                                  gather_options *options, gather_error *error);
 
 /* ---- plans (torch_plans.c) ---- */
 
@@ -79,8 +79,8 @@ gather_status gather_torch_policy(const char *mode, bool negative, void *fill_va
 void gather_torch_prepare_plans(void);
 /* The plan of a gather into a new tensor in row-major order: one that the thread has kept, or a new one that it keeps. *plan: valid until
  * the thread's next call; NULL: such gathers are not kept. Returns as gather_plan_create. */
-gather_status gather_torch_plan(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                const gather_options *options, const gather_plan **plan, gather_error *error);
+gather_status gather_torch_plan(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                                const gather_plan **plan, gather_error *error);
 
 /* ---- threads (torch_threads.c) ---- */
 
@@ -110,8 +110,7 @@ typedef gather_status gather_torch_work(const gather_torch_call *call, void **ou
 gather_torch_work gather_torch_take, gather_torch_elements, gather_torch_nd; /* torch_take.c */
 gather_torch_work gather_torch_take_out, gather_torch_elements_out, gather_torch_nd_out;
 gather_torch_work gather_torch_take_plain, gather_torch_elements_plain, gather_torch_nd_plain;
-gather_torch_work gather_torch_tree; /* torch_tree.c */
-gather_torch_work gather_torch_take_quantized, gather_torch_dequantize,
-    gather_torch_quantized_shape; /* torch_quantized.c */
+gather_torch_work gather_torch_tree;                                                                  /* torch_tree.c */
+gather_torch_work gather_torch_take_quantized, gather_torch_dequantize, gather_torch_quantized_shape; /* torch_quantized.c */
 
 #endif

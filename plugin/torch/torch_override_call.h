@@ -23,13 +23,12 @@ using torch_own::Owned;
 
 /* Which element types an operator of PyTorch's takes on the CPU: what it refuses must be refused as before. */
 constexpr uint64_t bit(gather_type type) { return UINT64_C(1) << type; }
-constexpr uint64_t PLAIN = bit(GATHER_TYPE_BOOL) | bit(GATHER_TYPE_UINT8) | bit(GATHER_TYPE_INT8) |
-                           bit(GATHER_TYPE_INT16) | bit(GATHER_TYPE_INT32) | bit(GATHER_TYPE_INT64) |
-                           bit(GATHER_TYPE_FLOAT16) | bit(GATHER_TYPE_BFLOAT16) | bit(GATHER_TYPE_FLOAT32) |
-                           bit(GATHER_TYPE_FLOAT64) | bit(GATHER_TYPE_COMPLEX64) | bit(GATHER_TYPE_COMPLEX128);
+constexpr uint64_t PLAIN = bit(GATHER_TYPE_BOOL) | bit(GATHER_TYPE_UINT8) | bit(GATHER_TYPE_INT8) | bit(GATHER_TYPE_INT16) |
+                           bit(GATHER_TYPE_INT32) | bit(GATHER_TYPE_INT64) | bit(GATHER_TYPE_FLOAT16) | bit(GATHER_TYPE_BFLOAT16) |
+                           bit(GATHER_TYPE_FLOAT32) | bit(GATHER_TYPE_FLOAT64) | bit(GATHER_TYPE_COMPLEX64) | bit(GATHER_TYPE_COMPLEX128);
 constexpr uint64_t UNSIGNED = bit(GATHER_TYPE_UINT16) | bit(GATHER_TYPE_UINT32) | bit(GATHER_TYPE_UINT64);
-constexpr uint64_t FLOAT8 = bit(GATHER_TYPE_FLOAT8_E4M3FN) | bit(GATHER_TYPE_FLOAT8_E5M2) |
-                            bit(GATHER_TYPE_FLOAT8_E4M3FNUZ) | bit(GATHER_TYPE_FLOAT8_E5M2FNUZ);
+constexpr uint64_t FLOAT8 =
+    bit(GATHER_TYPE_FLOAT8_E4M3FN) | bit(GATHER_TYPE_FLOAT8_E5M2) | bit(GATHER_TYPE_FLOAT8_E4M3FNUZ) | bit(GATHER_TYPE_FLOAT8_E5M2FNUZ);
 constexpr uint64_t ROWS = PLAIN | UNSIGNED | FLOAT8;
 
 /* A tensor as the library sees it. It points into itself. */
@@ -47,16 +46,13 @@ struct View {
   /* Describes a tensor whose type is among `types`. False: PyTorch's kernel is to answer. */
   bool read(void *handle, uint64_t types) {
     gather_error error;
-    if (gather_torch_describe(handle, "data", &view, &error) != GATHER_OK || (bit(view.tensor.type) & types) == 0)
-      return false;
+    if (gather_torch_describe(handle, "data", &view, &error) != GATHER_OK || (bit(view.tensor.type) & types) == 0) return false;
     if (aoti_torch_is_contiguous(handle, &contiguous) != 0) return false;
     len = 1;
     for (int32_t d = 0; d < view.tensor.rank; d++) len *= view.tensor.shape[d];
     return true;
   }
-  bool read_indices(void *handle, bool narrow) {
-    return read(handle, bit(GATHER_TYPE_INT64) | (narrow ? bit(GATHER_TYPE_INT32) : 0));
-  }
+  bool read_indices(void *handle, bool narrow) { return read(handle, bit(GATHER_TYPE_INT64) | (narrow ? bit(GATHER_TYPE_INT32) : 0)); }
   /* The flat list of the same elements; only of a contiguous one. */
   void flatten() {
     view.tensor.rank = 1;
@@ -92,8 +88,7 @@ class Call {
   const gather_error &error() const { return error_; }
 
  private:
-  gather_status gather_new(const View &data, const View &indices, const gather_options &options,
-                           const gather_tensor &made);
+  gather_status gather_new(const View &data, const View &indices, const gather_options &options, const gather_tensor &made);
 
   Operator op_;
   gather_status status_ = GATHER_OK;

@@ -25,21 +25,19 @@ struct Returned {
 };
 
 /* X(member, result, arguments, name) */
-#define GATHER_TORCH_OWN(X)                                                                                            \
-  X(embedding, Returned, (void *, void *, int64_t, bool, bool),                                                        \
-    "_ZN2at25compositeexplicitautograd9embeddingERKNS_6TensorES3_lbb")                                                 \
-  X(index_select, Returned, (void *, int64_t, void *), "_ZN2at3cpu12index_selectERKNS_6TensorElS3_")                   \
-  X(index_select_out, void *, (void *, void *, int64_t, void *), "_ZN2at3cpu16index_select_outERNS_6TensorERKS1_lS4_") \
-  X(gather, Returned, (void *, int64_t, void *, bool), "_ZN2at3cpu6gatherERKNS_6TensorElS3_b")                         \
-  X(gather_out, void *, (void *, void *, int64_t, void *, bool), "_ZN2at3cpu10gather_outERNS_6TensorERKS1_lS4_b")      \
-  X(take, Returned, (void *, void *), "_ZN2at3cpu4takeERKNS_6TensorES3_")                                              \
+#define GATHER_TORCH_OWN(X)                                                                                                        \
+  X(embedding, Returned, (void *, void *, int64_t, bool, bool), "_ZN2at25compositeexplicitautograd9embeddingERKNS_6TensorES3_lbb") \
+  X(index_select, Returned, (void *, int64_t, void *), "_ZN2at3cpu12index_selectERKNS_6TensorElS3_")                               \
+  X(index_select_out, void *, (void *, void *, int64_t, void *), "_ZN2at3cpu16index_select_outERNS_6TensorERKS1_lS4_")             \
+  X(gather, Returned, (void *, int64_t, void *, bool), "_ZN2at3cpu6gatherERKNS_6TensorElS3_b")                                     \
+  X(gather_out, void *, (void *, void *, int64_t, void *, bool), "_ZN2at3cpu10gather_outERNS_6TensorERKS1_lS4_b")                  \
+  X(take, Returned, (void *, void *), "_ZN2at3cpu4takeERKNS_6TensorES3_")                                                          \
   X(take_out, void *, (void *, void *, void *), "_ZN2at3cpu8take_outERNS_6TensorERKS1_S4_")
 
 /* What may be missing: then messages say less, and PyTorch's warning about a kernel that is replaced is printed. */
-#define GATHER_TORCH_OPTIONAL(X)                                                       \
-  X(add_context, void, (void *, void *),                                               \
-    "_ZN3c105Error11add_contextENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE") \
-  X(warning_handler, void *, (void), "_ZN3c1012WarningUtils19get_warning_handlerEv")   \
+#define GATHER_TORCH_OPTIONAL(X)                                                                                            \
+  X(add_context, void, (void *, void *), "_ZN3c105Error11add_contextENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE") \
+  X(warning_handler, void *, (void), "_ZN3c1012WarningUtils19get_warning_handlerEv")                                        \
   X(set_warning_handler, void, (void *), "_ZN3c1012WarningUtils19set_warning_handlerEPNS_14WarningHandlerE")
 
 struct Functions {

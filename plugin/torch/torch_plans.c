@@ -61,8 +61,8 @@ static int64_t *add(int64_t *to, const gather_tensor *tensor) {
 }
 
 /* The bytes of the key that are used; 0 = this gather is not kept. */
-static size_t describe(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                       const gather_options *options, key *made) {
+static size_t describe(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                       key *made) {
   if (data->rank + indices->rank > 2 * KEY_DIMS || options->on_bad == GATHER_ON_BAD_FILL) return 0;
   made->op = op;
   made->axis = options->axis;
@@ -88,8 +88,8 @@ static size_t place(const key *made, size_t bytes) {
   return (size_t)(hash % KEPT);
 }
 
-gather_status gather_torch_plan(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                const gather_options *options, const gather_plan **plan, gather_error *error) {
+gather_status gather_torch_plan(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                                const gather_plan **plan, gather_error *error) {
   _Static_assert(sizeof(key) % sizeof(uint64_t) == 0, "keys are words");
   key made;
   *plan = NULL;

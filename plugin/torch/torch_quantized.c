@@ -22,8 +22,7 @@ static const gather_op ROWS = {.dialect = "torch",
 
 /* The tensors of a description, in the order of the schema; `data` first. */
 enum { DATA, SCALE, ZERO_POINT, BIAS, TABLE, SCALE2, SCALE_TABLE, SCALE_SCALE, TENSORS };
-static const char *const names[TENSORS] = {"data",  "scale",  "zero_point",  "bias",
-                                           "table", "scale2", "scale_table", "scale_scale"};
+static const char *const names[TENSORS] = {"data", "scale", "zero_point", "bias", "table", "scale2", "scale_table", "scale_scale"};
 
 typedef struct description {
   gather_quantized quantized;
@@ -39,8 +38,7 @@ static gather_status read_type(const char *text, const char *name, gather_type *
 }
 
 static gather_status read_tensors(description *d, void *data, const gather_torch_argument *a, gather_error *error) {
-  void *const handles[TENSORS] = {data,        a[0].tensor, a[1].tensor,  a[2].tensor,
-                                  a[3].tensor, a[4].tensor, a[16].tensor, a[17].tensor};
+  void *const handles[TENSORS] = {data, a[0].tensor, a[1].tensor, a[2].tensor, a[3].tensor, a[4].tensor, a[16].tensor, a[17].tensor};
   for (int i = 0; i < TENSORS; i++) {
     if (!handles[i]) continue;
     const gather_status status = gather_torch_describe(handles[i], names[i], &d->views[i], error);
@@ -70,8 +68,7 @@ static gather_status read_order(const char *text, gather_code_order *order, gath
 
 /* int32 of the description from the int64 of the schema. */
 static gather_status read_small(int64_t value, const char *name, int32_t *number, gather_error *error) {
-  if (value < INT32_MIN || value > INT32_MAX)
-    return gather_error_set(error, GATHER_USAGE, "%s is %lld: too large", name, (long long)value);
+  if (value < INT32_MIN || value > INT32_MAX) return gather_error_set(error, GATHER_USAGE, "%s is %lld: too large", name, (long long)value);
   *number = (int32_t)value;
   return GATHER_OK;
 }
@@ -102,20 +99,18 @@ static gather_status read_numbers(gather_quantized *q, const gather_torch_argume
 static gather_status check_groups(const gather_quantized *q, int64_t count, gather_error *error) {
   const int64_t rank = q->rank ? q->rank : q->data->rank;
   if (count == rank) return GATHER_OK;
-  return gather_error_set(error, GATHER_USAGE, "groups has %lld lengths for values of rank %lld", (long long)count,
-                          (long long)rank);
+  return gather_error_set(error, GATHER_USAGE, "groups has %lld lengths for values of rank %lld", (long long)count, (long long)rank);
 }
 
 /* The description of a quantised tensor, and the shape of its values.
  * a: the arguments from `scale` on: scale, zero_point, bias, table, scale2, scale2_divides, code_type, code_bits, order, shape, groups,
  * group_axis, group_len, flat_groups, scale_type, zero_point_type, scale_table, scale_scale, scale_group_len, code_offset,
  * scale_offset. */
-static gather_status read_layout(description *d, void *data, const char *codec, const gather_torch_argument *a,
-                                 int64_t *shape, int32_t *rank, gather_error *error) {
+static gather_status read_layout(description *d, void *data, const char *codec, const gather_torch_argument *a, int64_t *shape,
+                                 int32_t *rank, gather_error *error) {
   d->quantized = (gather_quantized)GATHER_QUANTIZED_INIT;
   d->quantized.codec = gather_codec_parse(codec);
-  if (d->quantized.codec == GATHER_CODEC_NONE)
-    return gather_error_set(error, GATHER_USAGE, "unknown codec '%.60s'", codec);
+  if (d->quantized.codec == GATHER_CODEC_NONE) return gather_error_set(error, GATHER_USAGE, "unknown codec '%.60s'", codec);
   gather_status status = read_tensors(d, data, a, error);
   if (status == GATHER_OK) status = read_numbers(&d->quantized, a, error);
   if (status == GATHER_OK && a[10].list.count) status = check_groups(&d->quantized, a[10].list.count, error);
@@ -126,8 +121,7 @@ static gather_status read_layout(description *d, void *data, const char *codec, 
 static gather_status result_type(const char *text, int32_t *dtype, gather_error *error) {
   const gather_type type = gather_type_parse(text);
   if (type != GATHER_TYPE_FLOAT32 && type != GATHER_TYPE_FLOAT16 && type != GATHER_TYPE_BFLOAT16)
-    return gather_error_set(error, GATHER_TYPE_UNSUPPORTED,
-                            "dtype must be 'float32', 'float16' or 'bfloat16', not '%.60s'", text);
+    return gather_error_set(error, GATHER_TYPE_UNSUPPORTED, "dtype must be 'float32', 'float16' or 'bfloat16', not '%.60s'", text);
   *dtype = gather_torch_dtype(type);
   return GATHER_OK;
 }
@@ -146,8 +140,7 @@ gather_status gather_torch_take_quantized(const gather_torch_call *call, void **
   if (status == GATHER_OK) status = result_type(a[3].text, &dtype, error);
   if (status == GATHER_OK && strcmp(a[6].text, "fill") == 0)
     status = gather_error_set(error, GATHER_USAGE, "mode='fill' is not for quantised rows");
-  if (status == GATHER_OK)
-    status = gather_torch_policy(a[6].text, a[7].truth, NULL, &d.views[DATA], NULL, &options, error);
+  if (status == GATHER_OK) status = gather_torch_policy(a[6].text, a[7].truth, NULL, &d.views[DATA], NULL, &options, error);
   if (status != GATHER_OK) return status;
   options.axis = a[4].number;
   options.batch_dims = a[5].number;
@@ -184,8 +177,7 @@ gather_status gather_torch_quantized_shape(const gather_torch_call *call, void *
   int32_t rank = 0;
   gather_status status = read_layout(&d, a[0].tensor, a[1].text, a + 2, shape, &rank, error);
   const int64_t length = rank;
-  if (status == GATHER_OK)
-    status = gather_torch_create(gather_torch_dtype(GATHER_TYPE_INT64), &length, 1, out, &output, error);
+  if (status == GATHER_OK) status = gather_torch_create(gather_torch_dtype(GATHER_TYPE_INT64), &length, 1, out, &output, error);
   if (status != GATHER_OK) return status;
   if (rank) memcpy(output.tensor.data, shape, (size_t)rank * sizeof *shape);
   return GATHER_OK;

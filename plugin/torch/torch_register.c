@@ -21,35 +21,27 @@
 #define LAYOUT_LETTERS "ooooobsislliibssooiif"
 
 /* Each operator: its name, its schema, its arguments as gather_torch_call has them, and its work. Each has one result. */
-#define OPERATORS(OPERATOR)                                                                                          \
-  OPERATOR(take, "take", "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL ") -> Tensor",   \
-           "ttiisbo")                                                                                                \
-  OPERATOR(elements, "gather_elements", "(Tensor data, Tensor indices, int axis=0, " POLICY FILL ") -> Tensor",      \
-           "ttisbo")                                                                                                 \
-  OPERATOR(nd, "gather_nd", "(Tensor data, Tensor indices, int batch_dims=0, " POLICY FILL ") -> Tensor", "ttisbo")  \
-  OPERATOR(tree, "gather_tree",                                                                                      \
-           "(Tensor step_ids, Tensor parent_ids, Tensor max_seq_len, Tensor end_token, str mode=\"raise\", "         \
-           "bool negative=False" FILL ") -> Tensor",                                                                 \
-           "ttttsbo")                                                                                                \
-  OPERATOR(                                                                                                          \
-      take_quantized, "take_quantized",                                                                              \
-      "(Tensor data, Tensor indices, str codec, str dtype=\"float32\", int axis=0, int batch_dims=0, " POLICY LAYOUT \
-      ") -> Tensor",                                                                                                 \
-      "ttssiisb" LAYOUT_LETTERS)                                                                                     \
-  OPERATOR(dequantize, "dequantize", "(Tensor data, str codec, str dtype=\"float32\"" LAYOUT ") -> Tensor",          \
-           "tss" LAYOUT_LETTERS)                                                                                     \
-  OPERATOR(quantized_shape, "quantized_shape", "(Tensor data, str codec" LAYOUT ") -> Tensor", "ts" LAYOUT_LETTERS)  \
-  OPERATOR(take_plain, "take.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")                   \
-  OPERATOR(elements_plain, "gather_elements.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")    \
-  OPERATOR(nd_plain, "gather_nd.no_grad", "(Tensor data, Tensor indices) -> Tensor", "tt")                           \
-  OPERATOR(take_out, "take.out",                                                                                     \
-           "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL                                \
-           ", *, Tensor(a!) out) -> Tensor(a!)",                                                                     \
-           "ttiisbot")                                                                                               \
-  OPERATOR(elements_out, "gather_elements.out",                                                                      \
-           "(Tensor data, Tensor indices, int axis=0, " POLICY FILL ", *, Tensor(a!) out) -> Tensor(a!)", "ttisbot") \
-  OPERATOR(nd_out, "gather_nd.out",                                                                                  \
-           "(Tensor data, Tensor indices, int batch_dims=0, " POLICY FILL ", *, Tensor(a!) out) -> Tensor(a!)",      \
+#define OPERATORS(OPERATOR)                                                                                                              \
+  OPERATOR(take, "take", "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL ") -> Tensor", "ttiisbo")            \
+  OPERATOR(elements, "gather_elements", "(Tensor data, Tensor indices, int axis=0, " POLICY FILL ") -> Tensor", "ttisbo")                \
+  OPERATOR(nd, "gather_nd", "(Tensor data, Tensor indices, int batch_dims=0, " POLICY FILL ") -> Tensor", "ttisbo")                      \
+  OPERATOR(tree, "gather_tree",                                                                                                          \
+           "(Tensor step_ids, Tensor parent_ids, Tensor max_seq_len, Tensor end_token, str mode=\"raise\", "                             \
+           "bool negative=False" FILL ") -> Tensor",                                                                                     \
+           "ttttsbo")                                                                                                                    \
+  OPERATOR(take_quantized, "take_quantized",                                                                                             \
+           "(Tensor data, Tensor indices, str codec, str dtype=\"float32\", int axis=0, int batch_dims=0, " POLICY LAYOUT ") -> Tensor", \
+           "ttssiisb" LAYOUT_LETTERS)                                                                                                    \
+  OPERATOR(dequantize, "dequantize", "(Tensor data, str codec, str dtype=\"float32\"" LAYOUT ") -> Tensor", "tss" LAYOUT_LETTERS)        \
+  OPERATOR(quantized_shape, "quantized_shape", "(Tensor data, str codec" LAYOUT ") -> Tensor", "ts" LAYOUT_LETTERS)                      \
+  OPERATOR(take_plain, "take.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")                                       \
+  OPERATOR(elements_plain, "gather_elements.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")                        \
+  OPERATOR(nd_plain, "gather_nd.no_grad", "(Tensor data, Tensor indices) -> Tensor", "tt")                                               \
+  OPERATOR(take_out, "take.out",                                                                                                         \
+           "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL ", *, Tensor(a!) out) -> Tensor(a!)", "ttiisbot")  \
+  OPERATOR(elements_out, "gather_elements.out",                                                                                          \
+           "(Tensor data, Tensor indices, int axis=0, " POLICY FILL ", *, Tensor(a!) out) -> Tensor(a!)", "ttisbot")                     \
+  OPERATOR(nd_out, "gather_nd.out", "(Tensor data, Tensor indices, int batch_dims=0, " POLICY FILL ", *, Tensor(a!) out) -> Tensor(a!)", \
            "ttisbot")
 
 /* Runs an operator's work on the arguments of a call. Whatever happens, they are given back; an error leaves by an exception. */
@@ -115,8 +107,7 @@ __attribute__((constructor)) static void register_all(void) {
   gather_torch_prepare_plans();
   (void)atexit(unregister);
   failed = NULL;
-  if (!define(&libraries[0]))
-    failed = "PyTorch refused the schemas of the operators (loaded twice, from different files?)";
+  if (!define(&libraries[0])) failed = "PyTorch refused the schemas of the operators (loaded twice, from different files?)";
   for (size_t i = 0; i < sizeof keys / sizeof *keys && !failed; i++)
     if (!implement(keys[i], &libraries[i + 1])) failed = "PyTorch refused the kernels of the operators";
 }

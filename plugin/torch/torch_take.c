@@ -62,27 +62,23 @@ static const struct {
              {"zero", GATHER_ON_BAD_ZERO},
              {"fill", GATHER_ON_BAD_FILL}};
 
-gather_status gather_torch_policy(const char *mode, bool negative, void *fill_value, const gather_torch_view *data,
-                                  gather_torch_view *fill, gather_options *options, gather_error *error) {
+gather_status gather_torch_policy(const char *mode, bool negative, void *fill_value, const gather_torch_view *data, gather_torch_view *fill,
+                                  gather_options *options, gather_error *error) {
   options->negative = negative ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
   options->on_bad = GATHER_ON_BAD_DEFAULT;
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
     if (strcmp(mode, modes[i].name) == 0) options->on_bad = modes[i].on_bad;
   if (options->on_bad == GATHER_ON_BAD_DEFAULT)
-    return gather_error_set(error, GATHER_USAGE, "mode must be 'raise', 'clip', 'wrap', 'zero' or 'fill', not '%.60s'",
-                            mode);
+    return gather_error_set(error, GATHER_USAGE, "mode must be 'raise', 'clip', 'wrap', 'zero' or 'fill', not '%.60s'", mode);
   if ((options->on_bad == GATHER_ON_BAD_FILL) != (fill_value != NULL))
-    return gather_error_set(error, GATHER_USAGE,
-                            fill_value ? "fill_value is for mode='fill' only" : "mode='fill' needs a fill_value");
+    return gather_error_set(error, GATHER_USAGE, fill_value ? "fill_value is for mode='fill' only" : "mode='fill' needs a fill_value");
   if (!fill_value) return GATHER_OK;
   const gather_status status = gather_torch_describe(fill_value, "fill_value", fill, error);
   if (status != GATHER_OK) return status;
   if (fill->dtype != data->dtype)
-    return gather_error_set_input(error, GATHER_TYPE_MISMATCH, "fill_value",
-                                  "fill_value and data have different dtypes");
+    return gather_error_set_input(error, GATHER_TYPE_MISMATCH, "fill_value", "fill_value and data have different dtypes");
   if (gather_tensor_len(&fill->tensor) != 1)
-    return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "fill_value",
-                                  "fill_value must have one element, not %lld",
+    return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "fill_value", "fill_value must have one element, not %lld",
                                   (long long)gather_tensor_len(&fill->tensor));
   options->fill = fill->tensor.data;
   return GATHER_OK;
@@ -147,8 +143,7 @@ static gather_status run(const gather_args *args, void **out, gather_error *erro
 /* take(data, indices, axis, batch_dims, mode, negative, fill_value[, out]) */
 static gather_args take_args(const gather_torch_call *call) {
   const gather_torch_argument *a = call->arguments;
-  return (gather_args){&TAKE,       a[0].tensor, a[1].tensor, a[6].tensor, a[2].number,
-                       a[3].number, a[4].text,   a[5].truth,  NULL};
+  return (gather_args){&TAKE, a[0].tensor, a[1].tensor, a[6].tensor, a[2].number, a[3].number, a[4].text, a[5].truth, NULL};
 }
 
 /* gather_elements(data, indices, axis, mode, negative, fill_value[, out]) */

@@ -69,18 +69,18 @@ static const char *device_name(int32_t type) {
 static gather_status refuse_device(int32_t type, const char *name, gather_error *error) {
   const char *device = device_name(type);
   if (device)
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, name,
-                                  "%s is on the device %s, and libgather's operators run on the CPU", name, device);
-  return gather_error_set_input(error, GATHER_UNSUPPORTED, name,
-                                "%s is on a device of type %d, and libgather's operators run on the CPU", name, type);
+    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is on the device %s, and libgather's operators run on the CPU", name,
+                                  device);
+  return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is on a device of type %d, and libgather's operators run on the CPU",
+                                name, type);
 }
 
 static gather_status describe_type(gather_torch_view *view, const char *name, gather_error *error) {
   const char *quantised = quantised_name(view->dtype);
   if (quantised)
-    return gather_error_set_input(
-        error, GATHER_TYPE_UNSUPPORTED, name,
-        "%s is a quantised tensor of PyTorch's (torch.%s): gather its int_repr(), or dequantize() it", name, quantised);
+    return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, name,
+                                  "%s is a quantised tensor of PyTorch's (torch.%s): gather its int_repr(), or dequantize() it", name,
+                                  quantised);
   view->tensor.type = view->dtype >= 0 && view->dtype < DTYPES ? type_of[view->dtype] : GATHER_TYPE_NONE;
   if (view->tensor.type == GATHER_TYPE_NONE) {
     view->tensor.type = GATHER_TYPE_OPAQUE;
@@ -96,16 +96,15 @@ static gather_status describe(void *handle, const char *name, gather_torch_view 
   int32_t device = cpu, layout = strided;
   int64_t rank = 0, *sizes = NULL, *strides = NULL;
   view->tensor = (gather_tensor){0};
-  if (aoti_torch_get_device_type(handle, &device) || aoti_torch_get_layout(handle, &layout) ||
-      aoti_torch_get_dtype(handle, &view->dtype) || aoti_torch_get_dim(handle, &rank))
+  if (aoti_torch_get_device_type(handle, &device) || aoti_torch_get_layout(handle, &layout) || aoti_torch_get_dtype(handle, &view->dtype) ||
+      aoti_torch_get_dim(handle, &rank))
     return gather_error_set_input(error, GATHER_USAGE, name, "PyTorch does not describe %s", name);
   if (device != cpu) return refuse_device(device, name, error);
   if (layout != strided)
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is sparse, or of another layout than strided",
-                                  name);
+    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is sparse, or of another layout than strided", name);
   if (rank > GATHER_MAX_RANK)
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s has %lld dimensions, more than %d", name,
-                                  (long long)rank, GATHER_MAX_RANK);
+    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s has %lld dimensions, more than %d", name, (long long)rank,
+                                  GATHER_MAX_RANK);
   if (aoti_torch_get_sizes(handle, &sizes) || aoti_torch_get_strides(handle, &strides))
     return gather_error_set_input(error, GATHER_USAGE, name, "PyTorch does not describe %s", name);
   const gather_status status = describe_type(view, name, error);
@@ -121,8 +120,7 @@ gather_status gather_torch_describe(void *handle, const char *name, gather_torch
   const gather_status status = describe(handle, name, view, error);
   if (status != GATHER_OK) return status;
   const void *data = NULL;
-  if (torch_get_const_data_ptr(handle, &data))
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s has no memory", name);
+  if (torch_get_const_data_ptr(handle, &data)) return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s has no memory", name);
   view->tensor.data = (void *)(uintptr_t)data;
   return GATHER_OK;
 }
@@ -135,8 +133,8 @@ gather_status gather_torch_describe_output(void *handle, gather_torch_view *view
   return GATHER_OK;
 }
 
-gather_status gather_torch_create(int32_t dtype, const int64_t *shape, int32_t rank, void **handle,
-                                  gather_torch_view *view, gather_error *error) {
+gather_status gather_torch_create(int32_t dtype, const int64_t *shape, int32_t rank, void **handle, gather_torch_view *view,
+                                  gather_error *error) {
   int64_t steps[GATHER_MAX_RANK];
   int64_t step = 1; /* PyTorch's strides of row-major order: a length of 0 counts as 1 */
   for (int32_t d = rank - 1; d >= 0; d--) {

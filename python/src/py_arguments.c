@@ -14,8 +14,8 @@ static int find_keyword(PyObject *name, unsigned allowed) {
   return -1;
 }
 
-int gather_py_arguments(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names,
-                        PyObject **positional, PyObject **keyword) {
+int gather_py_arguments(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **positional,
+                        PyObject **keyword) {
   if (count != 2) {
     PyErr_Format(PyExc_TypeError, "%s() takes 2 positional arguments (x, indices), not %zd", function->name, count);
     return -1;

@@ -9,8 +9,7 @@
 
 enum { VARIABLE_STRING = 2056 }; /* NPY_VSTRING, NumPy 2.0 */
 
-static gather_type sized(npy_intp bytes, gather_type first, gather_type second, gather_type third, gather_type fourth,
-                         npy_intp smallest) {
+static gather_type sized(npy_intp bytes, gather_type first, gather_type second, gather_type third, gather_type fourth, npy_intp smallest) {
   const gather_type types[] = {first, second, third, fourth};
   for (int i = 0; i < 4; i++)
     if (bytes == smallest << i) return types[i];
@@ -67,8 +66,8 @@ int gather_py_view_array(PyArrayObject *array, gather_py_view *view) {
   tensor->item_bytes = PyDataType_ELSIZE(descr);
   tensor->shape = view->shape;
   tensor->strides = PyArray_IS_C_CONTIGUOUS(array) ? NULL : view->strides;
-  tensor->flags = (PyArray_ISWRITEABLE(array) ? 0 : GATHER_TENSOR_READ_ONLY) |
-                  (PyArray_ISNBO(descr->byteorder) ? 0 : GATHER_TENSOR_BYTE_SWAPPED);
+  tensor->flags =
+      (PyArray_ISWRITEABLE(array) ? 0 : GATHER_TENSOR_READ_ONLY) | (PyArray_ISNBO(descr->byteorder) ? 0 : GATHER_TENSOR_BYTE_SWAPPED);
   for (int d = 0; d < rank; d++) {
     view->shape[d] = PyArray_DIM(array, d);
     view->strides[d] = PyArray_STRIDE(array, d);
@@ -90,9 +89,7 @@ static int refuse_masked(const gather_py_view *view, const char *what, const cha
   return masked ? -1 : 0;
 }
 
-static int is_number_or_list(PyObject *object) {
-  return PyLong_Check(object) || PyList_Check(object) || PyTuple_Check(object);
-}
+static int is_number_or_list(PyObject *object) { return PyLong_Check(object) || PyList_Check(object) || PyTuple_Check(object); }
 
 /* The libraries in the order in which they are cheapest to read. Returns 1 if the object is left to NumPy. */
 static int read_tensor(PyObject *object, const char *what, gather_py_view *view) {
@@ -204,8 +201,7 @@ static int widen(PyObject *object, gather_py_view *view) {
   int result = 0;
   if (!text) {
     result = -1;
-  } else if (descr->type_num >= NPY_USERDEF && info &&
-             (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT)) {
+  } else if (descr->type_num >= NPY_USERDEF && info && (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT)) {
     PyObject *wide = PyArray_FromAny(view->array, PyArray_DescrFromType(NPY_INT64), 0, 0, NPY_ARRAY_FORCECAST, NULL);
     gather_py_view_clear(view);
     result = wide ? gather_py_view_array((PyArrayObject *)wide, view) : -1;
@@ -247,8 +243,7 @@ gather_py_dtype gather_py_dtype_of(const gather_py_view *view) {
 int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b) {
   if (a->descr && b->descr) return PyArray_EquivTypes((PyArray_Descr *)a->descr, (PyArray_Descr *)b->descr);
   if (!a->descr && !b->descr)
-    return a->dl_type.code == b->dl_type.code && a->dl_type.bits == b->dl_type.bits &&
-           a->dl_type.lanes == b->dl_type.lanes;
+    return a->dl_type.code == b->dl_type.code && a->dl_type.bits == b->dl_type.bits && a->dl_type.lanes == b->dl_type.lanes;
   return a->type == b->type && a->type != GATHER_TYPE_OPAQUE;
 }
 
@@ -285,8 +280,7 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
   if (refuse_masked(view, "output", "out has a mask, but data has none") < 0) return -1;
   gather_py_dtype have = gather_py_dtype_of(view), want = gather_py_dtype_of(data);
   if (gather_py_same_dtype(&have, &want)) return 0;
-  gather_py_fail(GATHER_TYPE_MISMATCH, "output",
-                 "out has a different dtype than the data: elements are never converted");
+  gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has a different dtype than the data: elements are never converted");
   return -1;
 }
 

@@ -71,11 +71,9 @@ static const gather_op ND = {NULL,
                              GATHER_TUPLES_ANY,
                              false};
 
-const gather_py_function gather_py_take = {"take", "Gather", &TAKE,
-                                           false,  0,        POLICY | BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES)};
+const gather_py_function gather_py_take = {"take", "Gather", &TAKE, false, 0, POLICY | BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES)};
 const gather_py_function gather_py_along = {"take_along_axis", NULL, &ALONG, true, -1, POLICY | BIT(AXIS)};
-const gather_py_function gather_py_elements = {
-    "gather_elements", "GatherElements", &ELEMENTS, false, 0, POLICY | BIT(AXIS) | BIT(RULES)};
+const gather_py_function gather_py_elements = {"gather_elements", "GatherElements", &ELEMENTS, false, 0, POLICY | BIT(AXIS) | BIT(RULES)};
 const gather_py_function gather_py_nd = {"gather_nd", "GatherND", &ND, false, 0, POLICY | BIT(BATCH_DIMS) | BIT(RULES)};
 
 /* One dimension to the length of the other: a length of 1 is repeated by a stride of 0. */
@@ -89,18 +87,15 @@ static int stretch(gather_py_view *view, int32_t d, int64_t length) {
 }
 
 /* Lengths are checked last: types, ranks and the axis come first, and the engine checks them. */
-static int fail_broadcast(const gather_py_call *call, int32_t d, const gather_py_view *data,
-                          const gather_py_view *indices) {
+static int fail_broadcast(const gather_py_call *call, int32_t d, const gather_py_view *data, const gather_py_view *indices) {
   gather_error error;
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank;
-  gather_status status =
-      gather_output_shape(call->op, &data->tensor, &indices->tensor, &call->options, shape, &rank, &error);
+  gather_status status = gather_output_shape(call->op, &data->tensor, &indices->tensor, &call->options, shape, &rank, &error);
   if (status != GATHER_OK && status != GATHER_SHAPE_MISMATCH)
     gather_py_raise(&error);
   else
-    gather_py_fail(GATHER_SHAPE_MISMATCH, "indices",
-                   "dimension %d of x has length %lld and of indices %lld: they do not broadcast", (int)d,
+    gather_py_fail(GATHER_SHAPE_MISMATCH, "indices", "dimension %d of x has length %lld and of indices %lld: they do not broadcast", (int)d,
                    (long long)data->shape[d], (long long)indices->shape[d]);
   return -1;
 }
@@ -116,8 +111,7 @@ static int check_axis(const gather_py_call *call, const gather_py_view *data, co
   like.rank = data->tensor.rank;
   like.shape = data->tensor.shape;
   like.strides = NULL;
-  if (gather_output_shape(call->op, &data->tensor, &like, &call->options, shape, &out_rank, &error) == GATHER_OK)
-    return 0;
+  if (gather_output_shape(call->op, &data->tensor, &like, &call->options, shape, &out_rank, &error) == GATHER_OK) return 0;
   gather_py_raise(&error);
   return -1;
 }
@@ -186,24 +180,19 @@ void gather_py_tensors_clear(gather_py_tensors *t) {
 /* The shape of a new output. */
 static int find_shape(gather_py_call *call, gather_py_tensors *t) {
   gather_error error;
-  gather_status status =
-      gather_output_shape(call->op, &t->data.tensor, &t->indices.tensor, &call->options, t->shape, &t->rank, &error);
+  gather_status status = gather_output_shape(call->op, &t->data.tensor, &t->indices.tensor, &call->options, t->shape, &t->rank, &error);
   if (status == GATHER_OK) return 0;
   gather_py_raise(&error);
   return -1;
 }
 
 /* What the call moves, roughly. */
-static int64_t work_of(const gather_py_tensors *t) {
-  return gather_tensor_bytes(&t->out.tensor) + gather_tensor_bytes(&t->indices.tensor);
-}
+static int64_t work_of(const gather_py_tensors *t) { return gather_tensor_bytes(&t->out.tensor) + gather_tensor_bytes(&t->indices.tensor); }
 
-static gather_status move(const gather_plan *plan, const gather_py_call *call, const gather_py_tensors *t,
-                          gather_error *error) {
+static gather_status move(const gather_plan *plan, const gather_py_call *call, const gather_py_tensors *t, gather_error *error) {
   if (!plan) return gather_apply(call->op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &call->options, error);
-  gather_run run = {
-      sizeof run, t->data.tensor.data,       t->indices.tensor.data, t->out.tensor.data, call->options.executor,
-      NULL,       call->options.fresh_output};
+  gather_run run = {sizeof run, t->data.tensor.data,       t->indices.tensor.data, t->out.tensor.data, call->options.executor,
+                    NULL,       call->options.fresh_output};
   return gather_plan_run(plan, &run, error);
 }
 
@@ -229,8 +218,7 @@ PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather
 static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
   gather_py_recalled *left = gather_py_consider(call, t);
   PyObject *result = NULL;
-  if (fit_tensors(call, t) == 0 &&
-      (call->out || (find_shape(call, t) == 0 && gather_py_output(&t->data, t->rank, t->shape, &t->out) == 0)))
+  if (fit_tensors(call, t) == 0 && (call->out || (find_shape(call, t) == 0 && gather_py_output(&t->data, t->rank, t->shape, &t->out) == 0)))
     result = gather_py_gather(NULL, call, t, work_of(t));
   if (left && result)
     gather_py_decide(left, call, t);
@@ -248,8 +236,7 @@ static PyObject *apply_or_recall(gather_py_call *call, gather_py_tensors *t) {
   if (!left) return apply(call, t);
   const gather_plan *plan = gather_py_recalled_plan(left, &t->rank, &shape);
   bool fits = !call->out || gather_py_is_planned(t->rank, shape, &t->out);
-  if (fits && (call->out || gather_py_output(&t->data, t->rank, shape, &t->out) == 0))
-    result = gather_py_gather(plan, call, t, work_of(t));
+  if (fits && (call->out || gather_py_output(&t->data, t->rank, shape, &t->out) == 0)) result = gather_py_gather(plan, call, t, work_of(t));
   gather_py_leave(left);
   return fits ? result : apply(call, t);
 }

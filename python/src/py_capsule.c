@@ -44,8 +44,7 @@ PyObject *gather_py_capsule(PyObject *self, PyObject *args) {
   PyObject *array, *shape;
   int code, bits, lanes;
   (void)self;
-  if (!PyArg_ParseTuple(args, "O!O!iii", &PyArray_Type, &array, &PyTuple_Type, &shape, &code, &bits, &lanes))
-    return NULL;
+  if (!PyArg_ParseTuple(args, "O!O!iii", &PyArray_Type, &array, &PyTuple_Type, &shape, &code, &bits, &lanes)) return NULL;
   exported *made = (exported *)calloc(1, sizeof *made);
   if (!made) return PyErr_NoMemory();
   if (read_shape(shape, made) < 0) {

@@ -27,9 +27,7 @@ int gather_py_is_masked(PyObject *object) {
 }
 
 /* Exceptions that only mean that there is no such memory, or no length. */
-static int is_absence(void) {
-  return PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError);
-}
+static int is_absence(void) { return PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError); }
 
 static int probe_buffer(PyObject *object) {
   PyObject *memory = PyMemoryView_FromObject(object);

@@ -36,8 +36,8 @@ enum { GATHER_PY_MODES = 6 };
 typedef struct gather_py_names {
   PyObject *keyword[GATHER_PY_KEYWORDS];
   PyObject *mode[GATHER_PY_MODES]; /* in the order of gather_on_bad, from GATHER_ON_BAD_ERROR */
-  PyObject *exchange, *dlpack, *array, *array_interface, *array_struct, *dtype, *numpy_ma, *masked_array, *max_version,
-      *requires_grad, *is_conj, *is_neg;
+  PyObject *exchange, *dlpack, *array, *array_interface, *array_struct, *dtype, *numpy_ma, *masked_array, *max_version, *requires_grad,
+      *is_conj, *is_neg;
   PyObject *errors; /* the module libgather.errors */
 } gather_py_names;
 
@@ -67,13 +67,13 @@ int gather_py_read_int(PyObject *object, const char *what, int64_t *value);
 /* A tensor of the caller's. The object is borrowed: our caller holds it. Shape and strides are copied, so that another
  * thread that changes the object's shape meanwhile cannot free them. */
 typedef struct gather_py_view {
-  gather_tensor tensor;               /* its strides are NULL if row-major: less work for the engine */
-  PyObject *array;                    /* the NumPy array that owns the memory; a reference; NULL for others */
-  const gather_py_exchange *exchange; /* of the object's library; or NULL */
-  gather_dl_type dl_type;             /* if array is NULL */
-  gather_dl_versioned *managed;       /* freed by gather_py_view_clear */
-  gather_dl_managed *managed_old;     /* the same, before DLPack 1.0 */
-  int64_t number;                     /* the element, if the object is an int */
+  gather_tensor tensor;                                     /* its strides are NULL if row-major: less work for the engine */
+  PyObject *array;                                          /* the NumPy array that owns the memory; a reference; NULL for others */
+  const gather_py_exchange *exchange;                       /* of the object's library; or NULL */
+  gather_dl_type dl_type;                                   /* if array is NULL */
+  gather_dl_versioned *managed;                             /* freed by gather_py_view_clear */
+  gather_dl_managed *managed_old;                           /* the same, before DLPack 1.0 */
+  int64_t number;                                           /* the element, if the object is an int */
   int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK]; /* always filled in */
 } gather_py_view;
 
@@ -108,8 +108,7 @@ PyObject *gather_py_probe_object(PyObject *self, PyObject *object);
 /* Whether an array has a mask: 1, 0, or -1. */
 int gather_py_is_masked(PyObject *array);
 /* py_exchange.c: an object that has DLPack's C interface, or __dlpack__. `what` names it in errors. */
-int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange, const char *what,
-                            gather_py_view *view);
+int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange, const char *what, gather_py_view *view);
 int gather_py_read_dlpack(PyObject *object, const char *what, gather_py_view *view);
 /* DLPack's C interface of the object's type; NULL if it has none. */
 int gather_py_exchange_of(PyObject *object, const gather_py_exchange **exchange);
@@ -155,18 +154,16 @@ typedef struct gather_py_call {
 } gather_py_call;
 
 /* Sorts arguments into slots: two positional ones and keywords. */
-int gather_py_arguments(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names,
-                        PyObject **positional, PyObject **keyword);
+int gather_py_arguments(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **positional,
+                        PyObject **keyword);
 /* Reads them. */
-int gather_py_read_call(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names,
-                        gather_py_call *call);
+int gather_py_read_call(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names, gather_py_call *call);
 /* mode= as a policy. */
 int gather_py_read_mode(PyObject *mode, gather_options *options);
 /* The operator version that rules= names. */
 const gather_op *gather_py_find_rules(const char *op, PyObject *rules);
 /* fill_value as one element of data. *owner keeps its memory. */
-int gather_py_fill(PyObject *x, const gather_py_view *data, gather_py_call *call, PyObject **owner,
-                   gather_py_view *fill);
+int gather_py_fill(PyObject *x, const gather_py_view *data, gather_py_call *call, PyObject **owner, gather_py_view *fill);
 
 /* A call with its tensors: data and indices read, broadcast, the axis chosen. */
 typedef struct gather_py_tensors {

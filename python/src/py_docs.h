@@ -123,8 +123,7 @@ static const char gather_py_doc_index[] =
     "    Arrays broadcast; a mask stands for the positions of its true elements. The dimensions that the arrays "
     "broadcast to\n"
     "    are in their place, or first if a slice, None or ... is between them; integers then count as "
-    "arrays.\n" GATHER_PY_DOC_POLICY
-    "    A policy is for the integers of the key too, not for slices and masks.\n" GATHER_PY_DOC_THREADS
+    "arrays.\n" GATHER_PY_DOC_POLICY "    A policy is for the integers of the key too, not for slices and masks.\n" GATHER_PY_DOC_THREADS
     "\nReturns\n-------\narray\n"
     "    Of x's library and dtype, row-major, of NumPy's shape; a NumPy scalar where NumPy gives one.\n"
     "\nRaises\n------\n"

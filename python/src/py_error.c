@@ -16,8 +16,8 @@ static PyObject *text_or_none(const char *text) {
 
 static PyObject *index_fields(const gather_error *error) {
   PyObject *position = gather_py_tuple(error->position_rank, error->position);
-  PyObject *value = error->value_is_unsigned ? PyLong_FromUnsignedLongLong((unsigned long long)error->value)
-                                             : PyLong_FromLongLong(error->value);
+  PyObject *value =
+      error->value_is_unsigned ? PyLong_FromUnsignedLongLong((unsigned long long)error->value) : PyLong_FromLongLong(error->value);
   if (!position || !value) {
     Py_XDECREF(position);
     Py_XDECREF(value);
@@ -37,10 +37,10 @@ PyObject *gather_py_exception(const gather_error *error) {
     Py_INCREF(Py_None);
     index = Py_None;
   }
-  return PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLLi", gather_status_name(error->status),
-                             (int)error->status, gather_py_visible_text(error->message), text_or_none(error->op),
-                             text_or_none(error->rules), text_or_none(error->input), index, text_or_none(error->file),
-                             (long long)error->file_offset, (long long)error->row, (int)error->system_error);
+  return PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLLi", gather_status_name(error->status), (int)error->status,
+                             gather_py_visible_text(error->message), text_or_none(error->op), text_or_none(error->rules),
+                             text_or_none(error->input), index, text_or_none(error->file), (long long)error->file_offset,
+                             (long long)error->row, (int)error->system_error);
 }
 
 PyObject *gather_py_raise(const gather_error *error) {
@@ -68,7 +68,6 @@ PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args) {
   (void)self;
   if (!PyArg_ParseTuple(args, "szs", &name, &input, &message)) return NULL;
   for (int status = 0; strcmp(gather_status_name((gather_status)status), "unknown") != 0; status++)
-    if (strcmp(gather_status_name((gather_status)status), name) == 0)
-      return gather_py_fail((gather_status)status, input, "%s", message);
+    if (strcmp(gather_status_name((gather_status)status), name) == 0) return gather_py_fail((gather_status)status, input, "%s", message);
   return PyErr_Format(PyExc_ValueError, "no such status: %s", name);
 }

@@ -96,22 +96,20 @@ static int check_lazy(PyObject *object, const char *what, const gather_py_view *
   if (negative < 0) return -1;
   if (grad)
     gather_py_fail(GATHER_UNSUPPORTED, what,
-                   "%s requires a gradient, which is not supported here: pass its detach(), or call within no_grad()",
-                   what);
+                   "%s requires a gradient, which is not supported here: pass its detach(), or call within no_grad()", what);
   else if (conjugate || negative)
-    gather_py_fail(GATHER_UNSUPPORTED, what, "%s is a lazy %s: pass its resolve_%s()", what,
-                   conjugate ? "conjugate" : "negative", conjugate ? "conj" : "neg");
+    gather_py_fail(GATHER_UNSUPPORTED, what, "%s is a lazy %s: pass its resolve_%s()", what, conjugate ? "conjugate" : "negative",
+                   conjugate ? "conj" : "neg");
   return grad || conjugate || negative ? -1 : 0;
 }
 
 /* What libraries raise if a tensor cannot be exported. Everything else (KeyboardInterrupt, MemoryError, an error in a library's own
  * code) is passed on. */
 static int is_refusal(void) {
-  return !PyErr_Occurred() ||
-         (!PyErr_ExceptionMatches(PyExc_RecursionError) &&
-          (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError) ||
-           PyErr_ExceptionMatches(PyExc_RuntimeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
-           PyErr_ExceptionMatches(PyExc_AttributeError)));
+  return !PyErr_Occurred() || (!PyErr_ExceptionMatches(PyExc_RecursionError) &&
+                               (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError) ||
+                                PyErr_ExceptionMatches(PyExc_RuntimeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+                                PyErr_ExceptionMatches(PyExc_AttributeError)));
 }
 
 /* The other library's error becomes the cause of ours, which quotes its first line: PyTorch's next lines are addresses. */
@@ -123,8 +121,8 @@ static int refuse(const char *what) {
   PyObject *text = value ? PyObject_Str(value) : NULL;
   const char *said = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
   PyErr_Clear();
-  gather_py_fail(GATHER_UNSUPPORTED, what, "%s cannot be read through DLPack: %.*s", what,
-                 said ? (int)strcspn(said, "\n") : 1, said ? said : "?");
+  gather_py_fail(GATHER_UNSUPPORTED, what, "%s cannot be read through DLPack: %.*s", what, said ? (int)strcspn(said, "\n") : 1,
+                 said ? said : "?");
   PyObject *our_type, *ours, *our_trace;
   PyErr_Fetch(&our_type, &ours, &our_trace);
   PyErr_NormalizeException(&our_type, &ours, &our_trace);
@@ -154,8 +152,7 @@ static int describe(const gather_dl_tensor *tensor, uint64_t flags, gather_py_vi
   return 0;
 }
 
-int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange, const char *what,
-                            gather_py_view *view) {
+int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange, const char *what, gather_py_view *view) {
   gather_dl_tensor tensor;
   int result;
   view->exchange = exchange;
@@ -210,8 +207,8 @@ static int take_over(PyObject *capsule, const char *what, gather_py_view *view) 
     if (PyCapsule_SetName(capsule, VERSIONED_USED) != 0) return -1;
     view->managed = managed;
     if (managed->version.major == 1) return describe(&managed->tensor, managed->flags, view);
-    gather_py_fail(GATHER_UNSUPPORTED, what, "%s is DLPack %u.%u; only 1.x is supported", what,
-                   (unsigned)managed->version.major, (unsigned)managed->version.minor);
+    gather_py_fail(GATHER_UNSUPPORTED, what, "%s is DLPack %u.%u; only 1.x is supported", what, (unsigned)managed->version.major,
+                   (unsigned)managed->version.minor);
     return -1;
   }
   if (PyCapsule_IsValid(capsule, CAPSULE)) {

@@ -12,16 +12,14 @@ static PyObject *call_fallback(const char *name, PyObject *first, PyObject *seco
   return result;
 }
 
-int gather_py_fill(PyObject *x, const gather_py_view *data, gather_py_call *call, PyObject **owner,
-                   gather_py_view *fill) {
+int gather_py_fill(PyObject *x, const gather_py_view *data, gather_py_call *call, PyObject **owner, gather_py_view *fill) {
   if (call->options.on_bad != GATHER_ON_BAD_FILL) return 0;
   if (data->array)
     *owner = call_fallback("fill_array", (PyObject *)PyArray_DESCR((PyArrayObject *)data->array), call->fill);
   else
     *owner = call_fallback("fill_tensor", x, call->fill);
   if (!*owner) return -1;
-  int result =
-      PyArray_Check(*owner) ? gather_py_view_array((PyArrayObject *)*owner, fill) : gather_py_read_data(*owner, fill);
+  int result = PyArray_Check(*owner) ? gather_py_view_array((PyArrayObject *)*owner, fill) : gather_py_read_data(*owner, fill);
   if (result != 0) return -1;
   call->options.fill = fill->tensor.data;
   return 0;

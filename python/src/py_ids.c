@@ -27,19 +27,17 @@ static PyObject *copy_of(const gather_file_tensor *found) {
     Py_XDECREF(shape);
     return NULL;
   }
-  return Py_BuildValue("(sNNNN)", type->name, PyBool_FromLong((tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0), shape,
-                       strides, bytes);
+  return Py_BuildValue("(sNNNN)", type->name, PyBool_FromLong((tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0), shape, strides, bytes);
 }
 
 enum { DOWNLOADED = 1 << 30 }; /* the library's own limit for elements */
 
 /* A URL: one request also tells whether it is text. */
-static gather_status find_remote(const char *url, const char *name, const gather_remote_options *remote,
-                                 gather_file **file, const gather_file_tensor **tensor, gather_error *error) {
+static gather_status find_remote(const char *url, const char *name, const gather_remote_options *remote, gather_file **file,
+                                 const gather_file_tensor **tensor, gather_error *error) {
   gather_file_source source = GATHER_FILE_SOURCE_INIT;
   gather_remote_options whole = *remote;
-  if (whole.whole_bytes < DOWNLOADED)
-    whole.whole_bytes = DOWNLOADED; /* all of it is needed, whether there are ranges or not */
+  if (whole.whole_bytes < DOWNLOADED) whole.whole_bytes = DOWNLOADED; /* all of it is needed, whether there are ranges or not */
   source.path = url;
   source.remote = &whole;
   source.text_column = name;
@@ -52,8 +50,8 @@ static gather_status find_remote(const char *url, const char *name, const gather
 }
 
 /* Opens text or any other file, and finds the tensor, in one piece or several. */
-static gather_status find(const char *path, const char *name, bool text, gather_file **file,
-                          const gather_file_tensor **tensor, gather_error *error) {
+static gather_status find(const char *path, const char *name, bool text, gather_file **file, const gather_file_tensor **tensor,
+                          gather_error *error) {
   gather_file_source source = GATHER_FILE_SOURCE_INIT;
   source.path = path;
   source.text = text;

@@ -36,8 +36,8 @@ static const gather_op BY_TUPLES = {.dialect = "python",
                                     .index_types = UINT64_MAX,
                                     .document = "libgather's index",
                                     .tuples = GATHER_TUPLES_NONEMPTY};
-static const gather_py_function INDEX = {
-    "index", NULL, &ALONG_ONE, false, 0, BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
+static const gather_py_function INDEX = {"index", NULL, &ALONG_ONE,
+                                         false,   0,    BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 
 /* A call. */
 typedef struct indexing_call {
@@ -57,8 +57,8 @@ static void start_data(gather_py_made *made, const gather_py_indexing *ix) {
 }
 
 /* The strides of the caller's output, whose dimensions are the result's. */
-static void push_kept(const gather_py_indexing *ix, int32_t first, int32_t last, const int64_t *out_strides,
-                      gather_py_made *data, gather_py_made *out) {
+static void push_kept(const gather_py_indexing *ix, int32_t first, int32_t last, const int64_t *out_strides, gather_py_made *data,
+                      gather_py_made *out) {
   for (int32_t k = first; k < last; k++) {
     if (ix->kept[k].len == 1) continue;
     gather_py_made_push(data, ix->kept[k].len, ix->kept[k].step);
@@ -171,8 +171,7 @@ static int make_out(indexing_call *c) {
 static PyObject *gather(indexing_call *c) {
   gather_error error;
   gather_status status;
-  const int64_t bytes =
-      gather_tensor_bytes(&c->t.out.tensor) + c->indexing.len * c->indexing.column_count * (int64_t)sizeof(int64_t);
+  const int64_t bytes = gather_tensor_bytes(&c->t.out.tensor) + c->indexing.len * c->indexing.column_count * (int64_t)sizeof(int64_t);
   c->call.options.fresh_output = !c->call.out;
   if (bytes < GATHER_PY_RELEASE_BYTES) {
     status = move(c, &error);
@@ -197,8 +196,7 @@ static PyObject *index_data(indexing_call *c) {
   gather_py_tensors *t = &c->t;
   ix->x = &t->data;
   ix->options = &c->call.options;
-  if (gather_py_key_read(c->call.indices, t->data.tensor.rank, &ix->key) < 0 || gather_py_indexing_read(ix) < 0)
-    return NULL;
+  if (gather_py_key_read(c->call.indices, t->data.tensor.rank, &ix->key) < 0 || gather_py_indexing_read(ix) < 0) return NULL;
   if (c->call.fill && gather_py_fill(c->call.x, &t->data, &c->call, &t->fill_owner, &t->fill) < 0) return NULL;
   return make_out(c) < 0 ? NULL : gather(c);
 }

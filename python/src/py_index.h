@@ -64,8 +64,7 @@ typedef struct gather_py_indexing {
   int64_t shape[GATHER_MAX_RANK], len;
   int64_t **positions; /* of masks, by item; NULL = none; the last dimension of the mask is the fastest */
   int64_t *mask_counts;
-  int64_t
-      *tuples; /* the numbers of all columns, one after the other, if they are not evenly spaced in memory already */
+  int64_t *tuples; /* the numbers of all columns, one after the other, if they are not evenly spaced in memory already */
   int64_t filling; /* the number that the columns of integers out of range point to */
 } gather_py_indexing;
 

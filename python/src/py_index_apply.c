@@ -40,8 +40,8 @@ static int broadcast(gather_py_indexing *ix, int32_t number) {
     if (*have == shape[d] || shape[d] == 1) continue;
     if (*have != 1)
       return gather_py_key_fail(GATHER_SHAPE_MISMATCH,
-                                "item %d of the key has length %" PRId64
-                                " in dimension %d, where others have length %" PRId64 ": they do not broadcast",
+                                "item %d of the key has length %" PRId64 " in dimension %d, where others have length %" PRId64
+                                ": they do not broadcast",
                                 (int)number, shape[d], (int)d, *have);
     *have = shape[d];
   }
@@ -54,8 +54,7 @@ static int broadcast_all(gather_py_indexing *ix) {
   ix->len = 1;
   for (int32_t d = 0; d < ix->rank; d++) {
     if (ix->shape[d] > 0 && ix->len > INT64_MAX / (int64_t)sizeof(int64_t) / GATHER_MAX_RANK / ix->shape[d])
-      return gather_py_key_fail(GATHER_OVERFLOW,
-                                "the arrays of the key broadcast to more elements than fit in 63 bits");
+      return gather_py_key_fail(GATHER_OVERFLOW, "the arrays of the key broadcast to more elements than fit in 63 bits");
     ix->len *= ix->shape[d];
   }
   return 0;

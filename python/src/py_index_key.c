@@ -18,8 +18,7 @@ int gather_py_key_fail(gather_status status, const char *format, ...) {
   va_start(arguments, format);
   (void)vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  PyObject *made =
-      PyObject_CallMethod(gather_py.errors, "make_key", "sis", gather_status_name(status), (int)status, message);
+  PyObject *made = PyObject_CallMethod(gather_py.errors, "make_key", "sis", gather_status_name(status), (int)status, message);
   if (made) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
   Py_XDECREF(made);
   return -1;
@@ -27,10 +26,9 @@ int gather_py_key_fail(gather_status status, const char *format, ...) {
 
 /* An object that is not an index at all. why: "" = that says it all. */
 static int fail_kind(int32_t number, const char *why) {
-  return gather_py_key_fail(
-      GATHER_TYPE_UNSUPPORTED,
-      "item %d of the key is none of: an integer, a slice, ..., None, an array of integers or bools%s%.200s",
-      (int)number, *why ? ": " : "", why);
+  return gather_py_key_fail(GATHER_TYPE_UNSUPPORTED,
+                            "item %d of the key is none of: an integer, a slice, ..., None, an array of integers or bools%s%.200s",
+                            (int)number, *why ? ": " : "", why);
 }
 
 static int read_integer(PyObject *object, int32_t number, gather_py_item *item) {
@@ -71,8 +69,7 @@ static int read_array(PyObject *object, int32_t number, gather_py_item *item) {
   if (gather_py_read_indices(object, view) < 0) return fail_array(number);
   const gather_type_info *type = gather_type_get(view->tensor.type);
   const bool truths = type->kind == GATHER_KIND_BOOL;
-  if (type->packing != GATHER_PACKING_BYTES ||
-      (!truths && type->kind != GATHER_KIND_INT && type->kind != GATHER_KIND_UINT)) {
+  if (type->packing != GATHER_PACKING_BYTES || (!truths && type->kind != GATHER_KIND_INT && type->kind != GATHER_KIND_UINT)) {
     char why[80];
     (void)snprintf(why, sizeof why, "indices must be integers, not %s", type->name);
     return fail_kind(number, why);
@@ -83,16 +80,14 @@ static int read_array(PyObject *object, int32_t number, gather_py_item *item) {
   }
   const bool swapped = (view->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   item->kind = truths ? GATHER_PY_ITEM_BOOL : GATHER_PY_ITEM_INTEGER;
-  item->value = truths ? *(const char *)view->tensor.data != 0
-                       : gather_py_number_at(view->tensor.data, view->tensor.type, swapped);
+  item->value = truths ? *(const char *)view->tensor.data != 0 : gather_py_number_at(view->tensor.data, view->tensor.type, swapped);
   return 0;
 }
 
 /* Whether only __index__ says what the object is: it has no elements. */
 static int is_only_index(PyObject *object) {
   PyObject *kind = (PyObject *)Py_TYPE(object);
-  PyObject *const arrays[] = {gather_py.exchange, gather_py.dlpack, gather_py.array, gather_py.array_interface,
-                              gather_py.array_struct};
+  PyObject *const arrays[] = {gather_py.exchange, gather_py.dlpack, gather_py.array, gather_py.array_interface, gather_py.array_struct};
   if (!PyIndex_Check(object) || PyObject_CheckBuffer(object)) return 0;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     int has = gather_py_has(kind, arrays[i]);
@@ -149,8 +144,7 @@ static int check_items(gather_py_key *key, int32_t rank) {
   }
   if (ellipses > 1) return gather_py_key_fail(GATHER_USAGE, "the key has more than one ellipsis (...)");
   if (used > rank)
-    return gather_py_key_fail(GATHER_RANK_MISMATCH,
-                              "too many indices for array: array is %d-dimensional, but %lld were indexed", (int)rank,
+    return gather_py_key_fail(GATHER_RANK_MISMATCH, "too many indices for array: array is %d-dimensional, but %lld were indexed", (int)rank,
                               (long long)used);
   key->ellipsis = ellipses > 0;
   return 0;
@@ -160,8 +154,7 @@ int gather_py_key_read(PyObject *object, int32_t rank, gather_py_key *key) {
   const bool many = PyTuple_Check(object);
   const Py_ssize_t count = many ? PyTuple_Size(object) : 1;
   if (count > MOST_ITEMS)
-    return gather_py_key_fail(GATHER_RANK_MISMATCH,
-                              "too many indices for array: array is %d-dimensional, but the key has %lld items",
+    return gather_py_key_fail(GATHER_RANK_MISMATCH, "too many indices for array: array is %d-dimensional, but the key has %lld items",
                               (int)rank, (long long)count);
   key->items = malloc((size_t)(count + 1) * sizeof *key->items);
   if (!key->items) {

@@ -41,8 +41,7 @@ static bool is_apart(const gather_py_made *indices, const gather_py_view *out) {
 
 enum { HUGE_BYTES = 4 << 20 };
 
-gather_status gather_py_tuples_make(gather_py_indexing *ix, const gather_py_view *out, gather_py_made *indices,
-                                    gather_error *error) {
+gather_status gather_py_tuples_make(gather_py_indexing *ix, const gather_py_view *out, gather_py_made *indices, gather_error *error) {
   int64_t step;
   gather_py_made_indices(indices, ix->columns);
   if (gather_py_columns_are_even(ix, &step)) {

@@ -35,10 +35,8 @@ static inline void gather_py_made_indices(gather_py_made *made, const gather_py_
 }
 
 /* The tuples of the columns: in memory as they are, unless the output lies between them; or copied, column after column. */
-gather_status gather_py_tuples_make(gather_py_indexing *indexing, const gather_py_view *out, gather_py_made *indices,
-                                    gather_error *error);
+gather_status gather_py_tuples_make(gather_py_indexing *indexing, const gather_py_view *out, gather_py_made *indices, gather_error *error);
 /* The number at the error's position: tuples were widened to int64. */
-void gather_py_tuples_read_again(const gather_py_indexing *indexing, const gather_py_column *column,
-                                 gather_error *error);
+void gather_py_tuples_read_again(const gather_py_indexing *indexing, const gather_py_column *column, gather_error *error);
 
 #endif

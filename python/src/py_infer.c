@@ -29,8 +29,7 @@ static int read_dim(PyObject *object, gather_dim *dim) {
     dim->max = dim->min;
   }
   if (result == 0 && (dim->min < 0 || dim->max < dim->min)) {
-    gather_py_fail(GATHER_USAGE, NULL, "invalid interval [%lld, %lld]: it contains no length", (long long)dim->min,
-                   (long long)dim->max);
+    gather_py_fail(GATHER_USAGE, NULL, "invalid interval [%lld, %lld]: it contains no length", (long long)dim->min, (long long)dim->max);
     return -1;
   }
   return result;
@@ -72,8 +71,7 @@ static PyObject *write_shape(const gather_shape *shape) {
 }
 
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
-static const gather_py_function INFER = {"infer_shape", NULL, NULL,
-                                         false,         0,    BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES) | BIT(OP)};
+static const gather_py_function INFER = {"infer_shape", NULL, NULL, false, 0, BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES) | BIT(OP)};
 
 static const gather_py_function *find_function(PyObject *op) {
   if (!op || op == Py_None || PyUnicode_CompareWithASCIIString(op, gather_py_take.name) == 0) return &gather_py_take;
@@ -111,8 +109,7 @@ static PyObject *infer(PyObject *const *positional, PyObject *const *keyword, Py
   const gather_py_function *function = find_function(op);
   if (!function || read_options(function, keyword, &options) < 0) return NULL;
   const gather_op *row = rules && rules != Py_None ? gather_py_find_rules(function->op, rules) : function->own;
-  if (!row || read_shape(positional[0], &data, &owners[0]) < 0 || read_shape(positional[1], &indices, &owners[1]) < 0)
-    return NULL;
+  if (!row || read_shape(positional[0], &data, &owners[0]) < 0 || read_shape(positional[1], &indices, &owners[1]) < 0) return NULL;
   gather_status status = gather_infer_shape(row, &data, &indices, &options, &out, &error);
   return status == GATHER_OK ? write_shape(&out) : gather_py_raise(&error);
 }

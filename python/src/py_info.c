@@ -25,18 +25,16 @@ static int append(PyObject *list, PyObject *item) {
 static PyObject *types_of(uint64_t bits) {
   PyObject *names = PyList_New(0);
   for (int t = 1; names && gather_type_get((gather_type)t); t++)
-    if ((bits >> t & 1) && append(names, PyUnicode_FromString(gather_type_get((gather_type)t)->name)) < 0)
-      Py_CLEAR(names);
+    if ((bits >> t & 1) && append(names, PyUnicode_FromString(gather_type_get((gather_type)t)->name)) < 0) Py_CLEAR(names);
   return names;
 }
 
 static PyObject *row(const gather_op *op) {
-  return Py_BuildValue("{s:s,s:s,s:s,s:i,s:N,s:s,s:N,s:s,s:N,s:N,s:N,s:s}", "rules", op->rules, "name", op->name,
-                       "dialect", op->dialect, "version", (int)op->version, "negative", PyBool_FromLong(op->negative),
-                       "mode", on_bad_name(op->on_bad), "batch_dims", PyBool_FromLong(op->batch_dims), "off_axis",
-                       off_axis_name(op->off_axis), "axis_is_input",
-                       PyBool_FromLong(op->axis_source == GATHER_AXIS_SOURCE_INPUT), "types", types_of(op->types),
-                       "index_types", types_of(op->index_types), "document", op->document);
+  return Py_BuildValue("{s:s,s:s,s:s,s:i,s:N,s:s,s:N,s:s,s:N,s:N,s:N,s:s}", "rules", op->rules, "name", op->name, "dialect", op->dialect,
+                       "version", (int)op->version, "negative", PyBool_FromLong(op->negative), "mode", on_bad_name(op->on_bad),
+                       "batch_dims", PyBool_FromLong(op->batch_dims), "off_axis", off_axis_name(op->off_axis), "axis_is_input",
+                       PyBool_FromLong(op->axis_source == GATHER_AXIS_SOURCE_INPUT), "types", types_of(op->types), "index_types",
+                       types_of(op->index_types), "document", op->document);
 }
 
 PyObject *gather_py_ops(PyObject *self, PyObject *none) {
@@ -93,10 +91,9 @@ PyObject *gather_py_info(PyObject *self, PyObject *none) {
 #endif
   gather_machine machine = GATHER_MACHINE_INIT;
   gather_machine_describe(&machine);
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:N,s:N,s:N,s:N}", "version", gather_version(), "isa", machine.isa,
-                       "features", machine.cpu_features, "pool", machine.pool, "cpus", (int)machine.cpus, "formats",
-                       formats(), "engines", engines(), "limited_api", PyBool_FromLong(limited), "free_threaded",
-                       PyBool_FromLong(free_threaded));
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:N,s:N,s:N,s:N}", "version", gather_version(), "isa", machine.isa, "features",
+                       machine.cpu_features, "pool", machine.pool, "cpus", (int)machine.cpus, "formats", formats(), "engines", engines(),
+                       "limited_api", PyBool_FromLong(limited), "free_threaded", PyBool_FromLong(free_threaded));
 }
 
 PyObject *gather_py_split_path(PyObject *self, PyObject *path) {

@@ -30,6 +30,5 @@ int gather_py_is_like(const gather_py_layout *layout, const gather_py_view *view
 }
 
 int gather_py_is_planned(int32_t rank, const int64_t *shape, const gather_py_view *out) {
-  return out->tensor.rank == rank && memcmp(out->shape, shape, (size_t)rank * sizeof *shape) == 0 &&
-         gather_py_is_row_major(out);
+  return out->tensor.rank == rank && memcmp(out->shape, shape, (size_t)rank * sizeof *shape) == 0 && gather_py_is_row_major(out);
 }

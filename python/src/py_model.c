@@ -150,8 +150,7 @@ static PyObject *get_not_checked(PyObject *self, void *closure) {
   PyObject *pairs = PyTuple_New((Py_ssize_t)count);
   (void)closure;
   for (int64_t i = 0; pairs && i < count; i++) {
-    PyObject *pair =
-        Py_BuildValue("(NL)", gather_py_text(info->not_checked[i].op), (long long)info->not_checked[i].nodes);
+    PyObject *pair = Py_BuildValue("(NL)", gather_py_text(info->not_checked[i].op), (long long)info->not_checked[i].nodes);
     if (!pair || PyTuple_SetItem(pairs, (Py_ssize_t)i, pair) < 0) Py_CLEAR(pairs);
   }
   return pairs;
@@ -200,11 +199,10 @@ static PyMethodDef methods[] = {{"value_type", value_type, METH_VARARGS, NULL},
                                 {"reads", reads, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef getters[] = {
-    {"dialect", get_dialect, NULL, NULL, NULL},       {"format", get_format, NULL, NULL, NULL},
-    {"node_count", get_node_count, NULL, NULL, NULL}, {"inputs", get_inputs, NULL, NULL, NULL},
-    {"outputs", get_outputs, NULL, NULL, NULL},       {"not_checked", get_not_checked, NULL, NULL, NULL},
-    {"unreadable", get_unreadable, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef getters[] = {{"dialect", get_dialect, NULL, NULL, NULL},       {"format", get_format, NULL, NULL, NULL},
+                                {"node_count", get_node_count, NULL, NULL, NULL}, {"inputs", get_inputs, NULL, NULL, NULL},
+                                {"outputs", get_outputs, NULL, NULL, NULL},       {"not_checked", get_not_checked, NULL, NULL, NULL},
+                                {"unreadable", get_unreadable, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
 
 static char doc[] = "An open model; the base of libgather.Model.";
 
@@ -215,8 +213,7 @@ static PyType_Slot slots[] = {{Py_tp_new, GATHER_PY_SLOT(model_new)},
                               {Py_tp_doc, doc},
                               {0, NULL}};
 
-static PyType_Spec spec = {"libgather._core.Model", sizeof(gather_py_model), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+static PyType_Spec spec = {"libgather._core.Model", sizeof(gather_py_model), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
 /* A type whose objects the extension makes itself. The module may be imported again. name: in the module; NULL = not in it. */
 static int make_type(PyObject *module, PyType_Spec *of, const char *name, PyTypeObject **type) {

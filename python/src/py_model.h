@@ -27,8 +27,7 @@ typedef struct gather_py_given {
   gather_model_input *inputs;
   gather_py_view *views;
   gather_string **strings;
-  bool
-      drawn; /* set before reading: for a drawing, so elements may be opaque, and value None gives only type and shape */
+  bool drawn; /* set before reading: for a drawing, so elements may be opaque, and value None gives only type and shape */
 } gather_py_given;
 
 /* Starts as all zero but for `drawn`; clear it in every case. */

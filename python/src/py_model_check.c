@@ -14,8 +14,7 @@ static int put(PyObject *dict, const char *key, PyObject *value) {
 }
 
 static int put_int(PyObject *dict, const char *key, int64_t value, bool is_unsigned) {
-  return put(dict, key,
-             is_unsigned ? PyLong_FromUnsignedLongLong((uint64_t)value) : PyLong_FromLongLong((long long)value));
+  return put(dict, key, is_unsigned ? PyLong_FromUnsignedLongLong((uint64_t)value) : PyLong_FromLongLong((long long)value));
 }
 
 static PyObject *none(void) { Py_RETURN_NONE; }
@@ -38,8 +37,8 @@ static PyObject *shape_of(const gather_operand *operand) {
 static PyObject *operand_of(const gather_operand *operand) {
   PyObject *dict = PyDict_New();
   const gather_type_info *type = gather_type_get(operand->type);
-  if (!dict || put(dict, "name", gather_py_text(operand->name)) < 0 ||
-      put(dict, "type", gather_py_text(type ? type->name : NULL)) < 0 || put(dict, "shape", shape_of(operand)) < 0)
+  if (!dict || put(dict, "name", gather_py_text(operand->name)) < 0 || put(dict, "type", gather_py_text(type ? type->name : NULL)) < 0 ||
+      put(dict, "shape", shape_of(operand)) < 0)
     Py_CLEAR(dict);
   gather_error why;
   if (dict && operand->unreadable && gather_file_tensor_check(operand->unreadable, &why) != GATHER_OK &&
@@ -110,8 +109,7 @@ static int put_all(PyObject *dict, const gather_model_node *node) {
       put(dict, "graph", gather_py_text(node->graph)) < 0 || put_int(dict, "number", node->number, false) < 0 ||
       put(dict, "axis", axis) < 0 || put_int(dict, "batch_dims", node->batch_dims, false) < 0 ||
       put(dict, "data", sourced(&node->data)) < 0 || put(dict, "indices", indices_of(node)) < 0 ||
-      put(dict, "output", operand_of(&node->output)) < 0 ||
-      put(dict, "type_listed", PyBool_FromLong(node->type_listed)) < 0 ||
+      put(dict, "output", operand_of(&node->output)) < 0 || put(dict, "type_listed", PyBool_FromLong(node->type_listed)) < 0 ||
       put(dict, "verdict", gather_py_text(gather_verdict_name(node->verdict))) < 0 ||
       put(dict, "reason", gather_py_text(node->reason)) < 0 || put(dict, "cause", gather_py_text(node->cause)) < 0)
     return -1;
@@ -253,19 +251,16 @@ static PyMethodDef methods[] = {
 
 static char doc[] = "A check of a model; the base of libgather.Check.";
 
-static PyType_Slot slots[] = {
-    {Py_tp_dealloc, GATHER_PY_SLOT(handle_free)}, {Py_tp_methods, methods}, {Py_tp_doc, doc}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(handle_free)}, {Py_tp_methods, methods}, {Py_tp_doc, doc}, {0, NULL}};
 
 PyType_Spec gather_py_check_spec = {"libgather._core.Check", sizeof(handle), 0,
-                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                    slots};
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
 static int run_check(handle *self, gather_check_options *options, int32_t threads) {
   gather_error error;
   PyThreadState *state = PyEval_SaveThread();
   options->executor = gather_py_executor(threads, INT64_MAX);
-  gather_status status =
-      gather_model_check(((const gather_py_model *)self->model)->model, options, &self->check, &error);
+  gather_status status = gather_model_check(((const gather_py_model *)self->model)->model, options, &self->check, &error);
   PyEval_RestoreThread(state);
   if (status == GATHER_OK) return 0;
   gather_py_raise(&error);

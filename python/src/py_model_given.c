@@ -64,8 +64,7 @@ static int read_packed(PyObject *value, gather_py_view *view) {
   gather_py_view bytes;
   gather_py_view_init(&bytes);
   int result = gather_py_read_data(value, &bytes);
-  if (result == 0 && (!bytes.array || bytes.tensor.type != GATHER_TYPE_UINT8 ||
-                      !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)bytes.array))) {
+  if (result == 0 && (!bytes.array || bytes.tensor.type != GATHER_TYPE_UINT8 || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)bytes.array))) {
     PyErr_SetString(PyExc_TypeError, "elements must be a contiguous array of uint8");
     result = -1;
   }
@@ -87,15 +86,13 @@ static int read_any(const gather_py_given *given, const char *input, PyObject *v
     return -1;
   }
   if (result == 1 || (result == 0 && view->tensor.type == GATHER_TYPE_OPAQUE && !given->drawn)) {
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "input '%.200s': models have no values of this object or dtype",
-                   input);
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "input '%.200s': models have no values of this object or dtype", input);
     return -1;
   }
   return result;
 }
 
-static int read_value(const gather_py_given *given, PyObject *item, const char *input, gather_py_view *view,
-                      gather_string **strings) {
+static int read_value(const gather_py_given *given, PyObject *item, const char *input, gather_py_view *view, gather_string **strings) {
   PyObject *value = PyTuple_GetItem(item, 1), *type = PyTuple_GetItem(item, 2);
   if (type == Py_None) return read_any(given, input, value, view);
   const char *name = gather_py_name(type);
@@ -134,9 +131,7 @@ int gather_py_given_read(PyObject *list, gather_py_given *given) {
       return -1;
     }
     given->inputs[i].name = gather_py_name(PyTuple_GetItem(item, 0));
-    if (!given->inputs[i].name ||
-        read_value(given, item, given->inputs[i].name, &given->views[i], &given->strings[i]) < 0)
-      return -1;
+    if (!given->inputs[i].name || read_value(given, item, given->inputs[i].name, &given->views[i], &given->strings[i]) < 0) return -1;
     given->inputs[i].tensor = given->views[i].tensor;
   }
   return 0;

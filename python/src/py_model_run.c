@@ -24,8 +24,7 @@ static void result_free(PyObject *object) {
 static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(result_free)}, {0, NULL}};
 
 PyType_Spec gather_py_result_spec = {"libgather._core._Result", sizeof(result_object), 0,
-                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-                                     slots};
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
 /* The address range of the elements of an input. */
 static void extent(const gather_tensor *tensor, uintptr_t *begin, uintptr_t *end) {
@@ -81,8 +80,7 @@ static PyObject *strings_of(const gather_tensor *tensor) {
 static PyObject *bytes_of(result_object *self, const gather_tensor *tensor) {
   npy_intp bytes = (npy_intp)gather_tensor_bytes(tensor);
   if (bytes == 0) return PyArray_New(&PyArray_Type, 1, &bytes, NPY_UINT8, NULL, NULL, 0, 0, NULL);
-  PyObject *array =
-      PyArray_New(&PyArray_Type, 1, &bytes, NPY_UINT8, NULL, tensor->data, 0, NPY_ARRAY_C_CONTIGUOUS, NULL);
+  PyObject *array = PyArray_New(&PyArray_Type, 1, &bytes, NPY_UINT8, NULL, tensor->data, 0, NPY_ARRAY_C_CONTIGUOUS, NULL);
   if (!array) return NULL;
   if (is_callers(&self->given, tensor->data)) {
     PyObject *copy = PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER);
@@ -104,8 +102,8 @@ static PyObject *output_of(result_object *self, const gather_model_input *output
     Py_XDECREF(shape);
     return NULL;
   }
-  return Py_BuildValue("(NsNNN)", name, gather_type_get(tensor->type)->name,
-                       PyBool_FromLong(tensor->flags & GATHER_TENSOR_BYTE_SWAPPED), shape, elements);
+  return Py_BuildValue("(NsNNN)", name, gather_type_get(tensor->type)->name, PyBool_FromLong(tensor->flags & GATHER_TENSOR_BYTE_SWAPPED),
+                       shape, elements);
 }
 
 static PyObject *outputs_of(result_object *self) {
@@ -146,8 +144,7 @@ static PyObject *run_model(result_object *self, const char *node, int32_t thread
   options.memory_bytes = memory;
   PyThreadState *state = PyEval_SaveThread();
   options.executor = gather_py_executor(threads, INT64_MAX);
-  gather_status status =
-      gather_model_run(model, self->given.inputs, self->given.count, &options, &self->result, &error);
+  gather_status status = gather_model_run(model, self->given.inputs, self->given.count, &options, &self->result, &error);
   PyEval_RestoreThread(state);
   return status == GATHER_OK ? outputs_of(self) : raise_at(&error, failed);
 }

@@ -32,21 +32,17 @@ static PyMethodDef functions[] = {
     {"_take_quantized", FUNCTION(gather_py_take_quantized), FAST,
      "_take_quantized(spec, like, indices, /, *, axis=0, out=None, mode=None, fill_value=None, negative=None, "
      "threads=None)\n--\n\nDecoded rows."},
-    {"_dequantize", gather_py_dequantize, METH_VARARGS,
-     "_dequantize(spec, like, out, threads, /)\n--\n\nAll decoded values."},
-    {"_read_ids", gather_py_read_ids, METH_VARARGS,
-     "_read_ids(path, name, head, remote, /)\n--\n\nIntegers of a file."},
+    {"_dequantize", gather_py_dequantize, METH_VARARGS, "_dequantize(spec, like, out, threads, /)\n--\n\nAll decoded values."},
+    {"_read_ids", gather_py_read_ids, METH_VARARGS, "_read_ids(path, name, head, remote, /)\n--\n\nIntegers of a file."},
     {"_shuffle", gather_py_shuffle, METH_VARARGS,
      "_shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, "
      "raw_type, raw_shape, raw_offset, raw_as_is, links, progress, align, in_place, tensor, /)\n--\n\nShuffles a table "
      "in "
      "files."},
-    {"_capsule", gather_py_capsule, METH_VARARGS,
-     "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
+    {"_capsule", gather_py_capsule, METH_VARARGS, "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
     {"_probe", gather_py_probe_object, METH_O, "_probe(object, /)\n--\n\nRaises what its buffer or length raises."},
     {"_visible", gather_py_visible, METH_O, "_visible(text, /)\n--\n\nThe text without control characters."},
-    {"_write", gather_py_write, METH_VARARGS,
-     "_write(path, content, replace, sync, /)\n--\n\nWrites a file atomically."},
+    {"_write", gather_py_write, METH_VARARGS, "_write(path, content, replace, sync, /)\n--\n\nWrites a file atomically."},
     {"_explain", gather_py_explain, METH_VARARGS,
      "_explain(items, op, rules, axis, batch_dims, mode, negative, data_type, fill_text, width, /)\n--\n\nDraws a "
      "gather."},

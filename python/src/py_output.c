@@ -97,8 +97,7 @@ static PyObject *hand_over(PyObject *x, const gather_py_view *data, gather_py_vi
   PyObject *shape = gather_py_tuple(view->tensor.rank, view->tensor.shape), *result = NULL;
   PyObject *function = shape ? gather_py_fallback("hand_over") : NULL;
   if (function)
-    result = PyObject_CallFunction(function, "OOOiii", x, view->array, shape, data->dl_type.code, data->dl_type.bits,
-                                   data->dl_type.lanes);
+    result = PyObject_CallFunction(function, "OOOiii", x, view->array, shape, data->dl_type.code, data->dl_type.bits, data->dl_type.lanes);
   Py_XDECREF(function);
   Py_XDECREF(shape);
   return result;
@@ -125,10 +124,9 @@ static PyObject *as_subclass(PyObject *plain, PyObject *x) {
   PyArrayObject *array = (PyArrayObject *)plain;
   PyArray_Descr *descr = PyArray_DESCR(array);
   Py_INCREF((PyObject *)descr); /* the call takes the reference */
-  PyObject *made = PyArray_NewFromDescr(Py_TYPE(x), descr, PyArray_NDIM(array), PyArray_DIMS(array), NULL,
-                                        PyArray_DATA(array), NPY_ARRAY_CARRAY, x);
-  if (made && PyArray_SetBaseObject((PyArrayObject *)made, plain) == 0)
-    return made; /* which takes ownership of `plain` */
+  PyObject *made =
+      PyArray_NewFromDescr(Py_TYPE(x), descr, PyArray_NDIM(array), PyArray_DIMS(array), NULL, PyArray_DATA(array), NPY_ARRAY_CARRAY, x);
+  if (made && PyArray_SetBaseObject((PyArrayObject *)made, plain) == 0) return made; /* which takes ownership of `plain` */
   if (!made) Py_DECREF(plain);
   Py_XDECREF(made);
   return NULL;

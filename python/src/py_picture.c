@@ -96,8 +96,8 @@ static PyObject *row_of(const gather_explain_facts *facts, const gather_explain_
 static PyObject *cell_of(const gather_explain_facts *facts, const gather_explain_cell *cell) {
   PyObject *row = row_of(facts, cell);
   PyObject *data = cell->has_source ? list_of(facts->data_rank, cell->data) : none();
-  return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N}", "out", list_of(facts->output_rank, cell->out), "index",
-                       index_of(facts, cell), "bad", PyBool_FromLong(cell->bad), "row", row, "data", data);
+  return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N}", "out", list_of(facts->output_rank, cell->out), "index", index_of(facts, cell), "bad",
+                       PyBool_FromLong(cell->bad), "row", row, "data", data);
 }
 
 static PyObject *cells_of(const gather_explain *explain, const gather_explain_facts *facts) {
@@ -120,9 +120,8 @@ static PyObject *answer(const drawn *d) {
     Py_XDECREF(error);
     return NULL;
   }
-  return Py_BuildValue("(NNNNNNN)", gather_py_text(d->text), gather_py_text(d->svg), cells,
-                       PyBool_FromLong(facts->complete), gather_py_text(facts->formula), error,
-                       gather_py_text(facts->node ? facts->node->name : ""));
+  return Py_BuildValue("(NNNNNNN)", gather_py_text(d->text), gather_py_text(d->svg), cells, PyBool_FromLong(facts->complete),
+                       gather_py_text(facts->formula), error, gather_py_text(facts->node ? facts->node->name : ""));
 }
 
 static gather_status draw(drawn *d, int32_t width, gather_error *error) {
@@ -149,8 +148,8 @@ static PyObject *explain_tensors(const gather_py_given *given, asked *a) {
   if (given->count < 2) return PyErr_Format(PyExc_TypeError, "data and indices are missing");
   if (given->count > 2) a->options.fill = given->inputs[2].tensor.data;
   PyThreadState *state = PyEval_SaveThread();
-  gather_status status = gather_explain_create(a->op, &given->inputs[0].tensor, &given->inputs[1].tensor, &a->options,
-                                               &a->told, &d.explain, &error);
+  gather_status status =
+      gather_explain_create(a->op, &given->inputs[0].tensor, &given->inputs[1].tensor, &a->options, &a->told, &d.explain, &error);
   if (status == GATHER_OK) status = draw(&d, a->width, &error);
   PyEval_RestoreThread(state);
   PyObject *made = status == GATHER_OK ? answer(&d) : gather_py_raise(&error);
@@ -175,24 +174,22 @@ PyObject *gather_py_explain(PyObject *self, PyObject *args) {
   PyObject *items, *mode, *negative, *made = NULL;
   long long axis, batch;
   (void)self;
-  if (!PyArg_ParseTuple(args, "OssLLOOzzi", &items, &op, &rules, &axis, &batch, &mode, &negative, &a.told.data_type,
-                        &a.told.fill_text, &a.width))
+  if (!PyArg_ParseTuple(args, "OssLLOOzzi", &items, &op, &rules, &axis, &batch, &mode, &negative, &a.told.data_type, &a.told.fill_text,
+                        &a.width))
     return NULL;
   a.op = gather_op_find(op, rules);
   if (!a.op) return gather_py_fail(GATHER_USAGE, NULL, "%s has no rules '%.100s'", op, rules);
   a.options.axis = axis;
   a.options.batch_dims = batch;
-  if (read_policy(mode, negative, &a.options) == 0 && gather_py_given_read(items, &given) == 0)
-    made = explain_tensors(&given, &a);
+  if (read_policy(mode, negative, &a.options) == 0 && gather_py_given_read(items, &given) == 0) made = explain_tensors(&given, &a);
   gather_py_given_clear(&given);
   return made;
 }
 
 /* ---- a node of a model ---- */
 
-static gather_status draw_node(const gather_model *model, const char *node, const gather_check_options *options,
-                               const char *name, int32_t width, drawn *d, gather_model_operands **operands,
-                               gather_error *error) {
+static gather_status draw_node(const gather_model *model, const char *node, const gather_check_options *options, const char *name,
+                               int32_t width, drawn *d, gather_model_operands **operands, gather_error *error) {
   gather_explain_options told = GATHER_EXPLAIN_OPTIONS_INIT;
   told.model_name = name;
   told.writer = gather_py_advice;
@@ -201,8 +198,8 @@ static gather_status draw_node(const gather_model *model, const char *node, cons
   return status == GATHER_OK ? draw(d, width, error) : status;
 }
 
-static PyObject *explain_node(const gather_model *model, const char *node, const gather_check_options *options,
-                              const char *name, int32_t width) {
+static PyObject *explain_node(const gather_model *model, const char *node, const gather_check_options *options, const char *name,
+                              int32_t width) {
   drawn d = {NULL, NULL, NULL};
   gather_model_operands *operands = NULL;
   gather_error error;
@@ -224,8 +221,7 @@ PyObject *gather_py_model_explain(PyObject *self, PyObject *args) {
   int width;
   if (!PyArg_ParseTuple(args, "OOOO!i", &node, &inputs, &dims, &PyBytes_Type, &name, &width)) return NULL;
   const char *which = node == Py_None ? NULL : gather_py_name(node);
-  if (!PyErr_Occurred() && gather_py_given_read(inputs, &given) == 0 &&
-      gather_py_read_dims(dims, &options, &lengths) == 0) {
+  if (!PyErr_Occurred() && gather_py_given_read(inputs, &given) == 0 && gather_py_read_dims(dims, &options, &lengths) == 0) {
     options.inputs = given.inputs;
     options.input_count = given.count;
     made = explain_node(((const gather_py_model *)self)->model, which, &options, PyBytes_AsString(name), width);

@@ -36,16 +36,14 @@ static int check_layout(const gather_py_layout *layout, const gather_py_view *vi
 static int decide(plan_object *self, gather_py_tensors *t) {
   gather_error error;
   gather_py_call *call = &self->call;
-  gather_status status =
-      gather_plan_create(call->op, &t->data.tensor, &t->indices.tensor, NULL, &call->options, &self->plan, &error);
+  gather_status status = gather_plan_create(call->op, &t->data.tensor, &t->indices.tensor, NULL, &call->options, &self->plan, &error);
   if (status != GATHER_OK) {
     gather_py_raise(&error);
     return -1;
   }
   self->rank = gather_plan_shape(self->plan, self->shape);
   self->bytes = gather_tensor_bytes(&t->indices.tensor);
-  gather_tensor out = {
-      .type = t->data.tensor.type, .item_bytes = t->data.tensor.item_bytes, .rank = self->rank, .shape = self->shape};
+  gather_tensor out = {.type = t->data.tensor.type, .item_bytes = t->data.tensor.item_bytes, .rank = self->rank, .shape = self->shape};
   self->bytes += gather_tensor_bytes(&out);
   return 0;
 }
@@ -84,8 +82,7 @@ static int read_layouts(plan_object *self, gather_py_tensors *t) {
   return result < 0 ? -1 : gather_py_tensors_read(&self->call, t);
 }
 
-static PyObject *create(PyObject *type, const gather_py_function *like, PyObject *const *args, Py_ssize_t count,
-                        PyObject *names) {
+static PyObject *create(PyObject *type, const gather_py_function *like, PyObject *const *args, Py_ssize_t count, PyObject *names) {
   gather_py_tensors tensors;
   gather_py_function function = *like;
   gather_py_call call;
@@ -139,8 +136,7 @@ static PyObject *execute(const plan_object *self, gather_py_tensors *t, PyObject
   gather_py_call call = self->call;
   call.x = x;
   call.out = out;
-  if (!out || gather_py_is_planned(self->rank, self->shape, &t->out))
-    return gather_py_gather(self->plan, &call, t, self->bytes);
+  if (!out || gather_py_is_planned(self->rank, self->shape, &t->out)) return gather_py_gather(self->plan, &call, t, self->bytes);
   if (gather_py_broadcast(&call, &t->data, &t->indices) < 0) return NULL;
   return gather_py_gather(NULL, &call, t, self->bytes);
 }
@@ -152,11 +148,8 @@ static PyObject *run_views(plan_object *self, gather_py_tensors *t, PyObject *x,
     gather_py_fail(GATHER_TYPE_MISMATCH, "data", "the plan was made for data of a different dtype");
     return NULL;
   }
-  if (check_layout(&self->data, &t->data, "data") < 0 || check_layout(&self->indices, &t->indices, "indices") < 0)
-    return NULL;
-  if (out ? gather_py_read_out(out, &t->data, &t->out) < 0
-          : gather_py_output(&t->data, self->rank, self->shape, &t->out) < 0)
-    return NULL;
+  if (check_layout(&self->data, &t->data, "data") < 0 || check_layout(&self->indices, &t->indices, "indices") < 0) return NULL;
+  if (out ? gather_py_read_out(out, &t->data, &t->out) < 0 : gather_py_output(&t->data, self->rank, self->shape, &t->out) < 0) return NULL;
   return execute(self, t, x, out);
 }
 
@@ -172,8 +165,7 @@ static PyObject *plan_call(PyObject *object, PyObject *args, PyObject *keywords)
   PyObject *out = NULL;
   Py_ssize_t given = keywords ? PyDict_Size(keywords) : 0;
   if (PyTuple_Size(args) != 2)
-    return PyErr_Format(PyExc_TypeError, "a plan takes 2 positional arguments (x, indices), not %zd",
-                        PyTuple_Size(args));
+    return PyErr_Format(PyExc_TypeError, "a plan takes 2 positional arguments (x, indices), not %zd", PyTuple_Size(args));
   if (given) out = PyDict_GetItemWithError(keywords, gather_py.keyword[GATHER_PY_OUT]);
   if (PyErr_Occurred()) return NULL;
   if (given > (out ? 1 : 0)) return PyErr_Format(PyExc_TypeError, "a plan takes no keyword argument but out");
@@ -252,13 +244,12 @@ static PyMethodDef methods[] = {
      "Raises\n------\nGatherIndexError\n    The first index that is out of range, and how many there are."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef getters[] = {
-    {"shape", plan_shape, NULL, "The shape of the result: a tuple of int.", NULL},
-    {"text", plan_text, NULL, "The plan in one line for people; its words may change.", NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef getters[] = {{"shape", plan_shape, NULL, "The shape of the result: a tuple of int.", NULL},
+                                {"text", plan_text, NULL, "The plan in one line for people; its words may change.", NULL},
+                                {NULL, NULL, NULL, NULL, NULL}};
 
-static PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(plan_object, call_by_vector), READONLY, NULL}, {NULL, 0, 0, 0, NULL}};
+static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(plan_object, call_by_vector), READONLY, NULL},
+                                {NULL, 0, 0, 0, NULL}};
 
 static char doc[] =
     "A gather with every decision made, for any tensors of the same layouts.\n\n"
@@ -278,6 +269,6 @@ static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(plan_free)},
                               {Py_tp_doc, doc},
                               {0, NULL}};
 
-PyType_Spec gather_py_plan_spec = {
-    "libgather.Plan", sizeof(plan_object), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE | HAVE_VECTORCALL, slots};
+PyType_Spec gather_py_plan_spec = {"libgather.Plan", sizeof(plan_object), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE | HAVE_VECTORCALL,
+                                   slots};

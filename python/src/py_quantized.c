@@ -20,8 +20,8 @@ static const gather_op ROWS = {.dialect = "python",
                                .index_types = UINT64_MAX,
                                .document = "libgather's take",
                                .tuples = GATHER_TUPLES_NONE};
-static const gather_py_function TAKE = {
-    "take", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
+static const gather_py_function TAKE = {"take", NULL, &ROWS,
+                                        false,  0,    BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 
 /* ---- the description ---- */
 
@@ -59,17 +59,15 @@ static int read_tensor(PyObject *object, gather_py_view *view, const gather_tens
   *tensor = NULL;
   if (object == Py_None) return 0;
   const int result = gather_py_read_data(object, view);
-  if (result == 1)
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "quantised arrays consist of numbers, not of %s objects", "Python");
+  if (result == 1) gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "quantised arrays consist of numbers, not of %s objects", "Python");
   if (result != 0) return -1;
   *tensor = &view->tensor;
   return 0;
 }
 
 static int read_tensors(PyObject *const *objects, quantized *q) {
-  const gather_tensor **fields[TENSORS] = {&q->about.data,        &q->about.scale,      &q->about.zero_point,
-                                           &q->about.bias,        &q->about.table,      &q->about.scale2,
-                                           &q->about.scale_table, &q->about.scale_scale};
+  const gather_tensor **fields[TENSORS] = {&q->about.data,  &q->about.scale,  &q->about.zero_point,  &q->about.bias,
+                                           &q->about.table, &q->about.scale2, &q->about.scale_table, &q->about.scale_scale};
   for (int i = 0; i < TENSORS; i++)
     if (read_tensor(objects[i], &q->view[i], fields[i]) < 0) return -1;
   return 0;
@@ -90,13 +88,13 @@ static int read_fields(PyObject *spec, quantized *q) {
   const char *codec, *code_type, *scale_type, *zero_point_type;
   int code_bits, high_first, flat, divides, offset, rank, group_rank;
   long long axis, group_len, scale_group_len;
-  if (!PyArg_ParseTuple(spec, "szipOOLLppzziLfOOOOOOOO", &codec, &code_type, &code_bits, &high_first, &shape, &groups,
-                        &axis, &group_len, &flat, &divides, &scale_type, &zero_point_type, &offset, &scale_group_len,
-                        &about->scale_offset, &tensors[DATA], &tensors[SCALE], &tensors[ZERO_POINT], &tensors[BIAS],
-                        &tensors[TABLE], &tensors[SCALE2], &tensors[SCALE_TABLE], &tensors[SCALE_SCALE]))
+  if (!PyArg_ParseTuple(spec, "szipOOLLppzziLfOOOOOOOO", &codec, &code_type, &code_bits, &high_first, &shape, &groups, &axis, &group_len,
+                        &flat, &divides, &scale_type, &zero_point_type, &offset, &scale_group_len, &about->scale_offset, &tensors[DATA],
+                        &tensors[SCALE], &tensors[ZERO_POINT], &tensors[BIAS], &tensors[TABLE], &tensors[SCALE2], &tensors[SCALE_TABLE],
+                        &tensors[SCALE_SCALE]))
     return -1;
-  if (read_codec(codec, about) < 0 || read_lengths(shape, q->shape, &rank) < 0 ||
-      read_lengths(groups, q->groups, &group_rank) < 0 || read_tensors(tensors, q) < 0)
+  if (read_codec(codec, about) < 0 || read_lengths(shape, q->shape, &rank) < 0 || read_lengths(groups, q->groups, &group_rank) < 0 ||
+      read_tensors(tensors, q) < 0)
     return -1;
   about->code_type = gather_type_parse(code_type), about->code_bits = code_bits;
   about->order = high_first ? GATHER_CODE_ORDER_HIGH_FIRST : GATHER_CODE_ORDER_LOW_FIRST;
@@ -122,8 +120,7 @@ static int read_spec(PyObject *spec, quantized *q) {
     return -1;
   }
   if (group_rank == 0 || group_rank == q->rank) return 0;
-  gather_py_fail(GATHER_RANK_MISMATCH, "scale", "groups has %d lengths, but the values have %d dimensions", group_rank,
-                 (int)q->rank);
+  gather_py_fail(GATHER_RANK_MISMATCH, "scale", "groups has %d lengths, but the values have %d dimensions", group_rank, (int)q->rank);
   return -1;
 }
 
@@ -176,13 +173,11 @@ static int read_taking(PyObject *spec, PyObject *like, taking *t) {
     return -1;
   }
   if (call->fill && gather_py_fill(NULL, &t->like, call, &t->fill_owner, &t->fill) < 0) return -1;
-  if (gather_output_shape(call->op, &t->like.tensor, &t->indices.tensor, &call->options, t->shape, &t->rank, &error) !=
-      GATHER_OK) {
+  if (gather_output_shape(call->op, &t->like.tensor, &t->indices.tensor, &call->options, t->shape, &t->rank, &error) != GATHER_OK) {
     gather_py_raise(&error);
     return -1;
   }
-  return call->out ? gather_py_read_out(call->out, &t->like, &t->out)
-                   : gather_py_output(&t->like, t->rank, t->shape, &t->out);
+  return call->out ? gather_py_read_out(call->out, &t->like, &t->out) : gather_py_output(&t->like, t->rank, t->shape, &t->out);
 }
 
 static PyObject *take(taking *t) {
@@ -192,8 +187,7 @@ static PyObject *take(taking *t) {
   options->fresh_output = !t->call.out;
   PyThreadState *state = PyEval_SaveThread();
   options->executor = gather_py_executor(t->call.threads, bytes);
-  const gather_status status =
-      gather_take_quantized(t->call.op, &t->q.about, &t->indices.tensor, &t->out.tensor, options, &error);
+  const gather_status status = gather_take_quantized(t->call.op, &t->q.about, &t->indices.tensor, &t->out.tensor, options, &error);
   PyEval_RestoreThread(state);
   return status == GATHER_OK ? result_of(t->call.out, &t->out) : gather_py_raise(&error);
 }
@@ -270,9 +264,9 @@ PyObject *gather_py_codecs(PyObject *self, PyObject *none) {
   PyObject *rows = PyList_New(0);
   (void)self, (void)none;
   for (int i = 1; rows && (info = gather_codec_get((gather_codec)i)) != NULL; i++) {
-    PyObject *row = Py_BuildValue("{s:s,s:s,s:i,s:i,s:i,s:s,s:s}", "name", info->name, "kind", kind_name(info->kind),
-                                  "block_len", (int)info->block_len, "block_bytes", (int)info->block_bytes, "bits",
-                                  (int)info->bits, "value", info->value, "source", info->source);
+    PyObject *row =
+        Py_BuildValue("{s:s,s:s,s:i,s:i,s:i,s:s,s:s}", "name", info->name, "kind", kind_name(info->kind), "block_len", (int)info->block_len,
+                      "block_bytes", (int)info->block_bytes, "bits", (int)info->bits, "value", info->value, "source", info->source);
     if (!row || PyList_Append(rows, row) < 0) Py_CLEAR(rows);
     Py_XDECREF(row);
   }

@@ -29,8 +29,7 @@ static uint64_t mix(uint64_t sum, uint64_t with) { return (sum ^ with) * 0x9E377
 
 static uint64_t mix_view(uint64_t sum, const gather_py_view *view) {
   sum = mix(sum, (uint64_t)view->tensor.type << 32 | (uint32_t)view->tensor.rank);
-  for (int32_t d = 0; d < view->tensor.rank; d++)
-    sum = mix(mix(sum, (uint64_t)view->shape[d]), (uint64_t)view->strides[d]);
+  for (int32_t d = 0; d < view->tensor.rank; d++) sum = mix(mix(sum, (uint64_t)view->shape[d]), (uint64_t)view->strides[d]);
   return sum;
 }
 
@@ -49,9 +48,8 @@ static bool is_recallable(const gather_py_call *call, const gather_py_tensors *t
 static bool is_same(const gather_py_recalled *plan, const gather_py_call *call, const gather_py_tensors *t) {
   const gather_options *options = &call->options;
   return plan->op == call->op && plan->axis == options->axis && plan->batch_dims == options->batch_dims &&
-         plan->on_bad == options->on_bad && plan->negative == options->negative &&
-         plan->axis_given == call->axis_given && gather_py_is_like(&plan->data, &t->data) &&
-         gather_py_is_like(&plan->indices, &t->indices);
+         plan->on_bad == options->on_bad && plan->negative == options->negative && plan->axis_given == call->axis_given &&
+         gather_py_is_like(&plan->data, &t->data) && gather_py_is_like(&plan->indices, &t->indices);
 }
 
 gather_py_recalled *gather_py_recall(const gather_py_call *call, const gather_py_tensors *t) {
@@ -95,8 +93,7 @@ void gather_py_decide(gather_py_recalled *plan, const gather_py_call *call, cons
   plan->on_bad = options->on_bad;
   plan->negative = options->negative;
   plan->axis_given = call->axis_given;
-  if (gather_plan_create(call->op, &t->data.tensor, &t->indices.tensor, NULL, options, &plan->plan, NULL) !=
-      GATHER_OK) {
+  if (gather_plan_create(call->op, &t->data.tensor, &t->indices.tensor, NULL, options, &plan->plan, NULL) != GATHER_OK) {
     plan->plan = NULL;
     gather_py_forget(plan);
     return;

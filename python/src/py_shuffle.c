@@ -41,10 +41,9 @@ static int read_call(PyObject *args, shuffle_call *given) {
   long long seed, memory, offset, align;
   int passes, depth, replace, resume, threads, dry_run, as_is, links, in_place;
   *options = (gather_shuffle_options)GATHER_SHUFFLE_OPTIONS_INIT;
-  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppOLpz", &PyTuple_Type, &given->paths, &output, &given->name,
-                        &given->order, &seed, &memory, &passes, &given->engine, &depth, &replace, &resume, &threads,
-                        &dry_run, &given->type, &PyTuple_Type, &given->shape, &offset, &as_is, &links, &given->progress,
-                        &align, &in_place, &options->tensor))
+  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppOLpz", &PyTuple_Type, &given->paths, &output, &given->name, &given->order, &seed,
+                        &memory, &passes, &given->engine, &depth, &replace, &resume, &threads, &dry_run, &given->type, &PyTuple_Type,
+                        &given->shape, &offset, &as_is, &links, &given->progress, &align, &in_place, &options->tensor))
     return -1;
   if (output != Py_None && PyBytes_AsStringAndSize(output, &given->output, NULL) < 0) return -1;
   options->name = given->name;
@@ -69,11 +68,10 @@ static int read_call(PyObject *args, shuffle_call *given) {
 
 /* What progress() raises is kept in the thread, and ends the work at the next call of stop. */
 static void tell_progress(shuffle_call *given, const gather_shuffle_progress *progress) {
-  static const char *const STEPS[GATHER_SHUFFLE_STEPS] = {"prepare",     "sort order", "first pass",
-                                                          "second pass", "only pass",  "publish"};
+  static const char *const STEPS[GATHER_SHUFFLE_STEPS] = {"prepare", "sort order", "first pass", "second pass", "only pass", "publish"};
   PyEval_RestoreThread(given->interruption.state);
-  PyObject *result = PyObject_CallFunction(given->progress, "sLL", STEPS[progress->step], (long long)progress->done,
-                                           (long long)progress->total);
+  PyObject *result =
+      PyObject_CallFunction(given->progress, "sLL", STEPS[progress->step], (long long)progress->done, (long long)progress->total);
   given->raised = !result;
   Py_XDECREF(result);
   given->interruption.state = PyEval_SaveThread();
@@ -107,8 +105,8 @@ static gather_status run(shuffle_call *given, gather_error *error) {
 }
 
 static gather_status create_and_run(shuffle_call *given, const char *const *paths, gather_error *error) {
-  gather_status status = gather_shuffle_create(paths, (int32_t)PyTuple_Size(given->paths), given->output,
-                                               &given->options, &given->shuffle, error);
+  gather_status status =
+      gather_shuffle_create(paths, (int32_t)PyTuple_Size(given->paths), given->output, &given->options, &given->shuffle, error);
   return status == GATHER_OK ? run(given, error) : status;
 }
 
@@ -134,9 +132,9 @@ static PyObject *facts(const gather_shuffle_info *info) {
   else
     seed = PyLong_FromLongLong(info->seed);
   return Py_BuildValue("(LLNNNiLLLN)", (long long)info->rows, (long long)info->row_bytes,
-                       gather_py_table_text(gather_table_describe(info->table)->type_name), shape, seed,
-                       (int)info->passes, (long long)info->buckets, (long long)info->memory_bytes,
-                       (long long)info->temporary_bytes, PyBool_FromLong(info->resumed));
+                       gather_py_table_text(gather_table_describe(info->table)->type_name), shape, seed, (int)info->passes,
+                       (long long)info->buckets, (long long)info->memory_bytes, (long long)info->temporary_bytes,
+                       PyBool_FromLong(info->resumed));
 }
 
 static void close_shuffle(gather_shuffle *shuffle) {

@@ -28,8 +28,7 @@ bool gather_py_interruption_begin(gather_py_interruption *self, gather_py_handle
   return true;
 }
 
-void gather_py_interruption_init(gather_py_interruption *self, gather_py_handle *handle,
-                                 gather_table_take_options *options) {
+void gather_py_interruption_init(gather_py_interruption *self, gather_py_handle *handle, gather_table_take_options *options) {
   if (!gather_py_interruption_begin(self, handle)) return;
   options->stop = gather_py_is_interrupted;
   options->stop_context = self;

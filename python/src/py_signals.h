@@ -22,8 +22,7 @@ typedef struct gather_py_interruption {
 
 /* Call it before the GIL is released; *options then refer to the interruption, whose state must be set. In threads other than the main one,
  * where Python runs no handlers, it does nothing. */
-void gather_py_interruption_init(gather_py_interruption *interruption, gather_py_handle *handle,
-                                 gather_table_take_options *options);
+void gather_py_interruption_init(gather_py_interruption *interruption, gather_py_handle *handle, gather_table_take_options *options);
 /* The same for other work: returns whether gather_py_is_interrupted must be its `stop`, with the interruption as context. */
 bool gather_py_interruption_begin(gather_py_interruption *interruption, gather_py_handle *handle);
 bool gather_py_is_interrupted(void *interruption);

@@ -5,9 +5,8 @@
 #include "py_call.h"
 
 enum { LISTS = 6 };
-static const char *const NAMES[LISTS] = {"offset_dims",           "collapsed_slice_dims",
-                                         "operand_batching_dims", "start_indices_batching_dims",
-                                         "start_index_map",       "slice_sizes"};
+static const char *const NAMES[LISTS] = {"offset_dims",     "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims",
+                                         "start_index_map", "slice_sizes"};
 
 static const gather_py_function FUNCTION = {"stablehlo_gather", NULL, NULL, false, 0, 0};
 
@@ -33,9 +32,8 @@ static int read_list(PyObject *list, const char *name, int64_t *dims, const int6
 
 static int read_numbers(hlo *h) {
   gather_dimension_numbers *n = &h->numbers;
-  const int64_t **at[LISTS] = {&n->offset_dims,           &n->collapsed_slice_dims,
-                               &n->operand_batching_dims, &n->start_indices_batching_dims,
-                               &n->start_index_map,       &n->slice_sizes};
+  const int64_t **at[LISTS] = {&n->offset_dims,     &n->collapsed_slice_dims, &n->operand_batching_dims, &n->start_indices_batching_dims,
+                               &n->start_index_map, &n->slice_sizes};
   int64_t *counts[LISTS] = {&n->offset_dims_count,           &n->collapsed_slice_dims_count,
                             &n->operand_batching_dims_count, &n->start_indices_batching_dims_count,
                             &n->start_index_map_count,       &n->slice_sizes_count};
@@ -71,8 +69,7 @@ static int read_options(hlo *h) {
 static int read_tensors(hlo *h) {
   gather_py_tensors *t = &h->tensors;
   int result = gather_py_read_data(h->call.x, &t->data);
-  if (result > 0)
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "operand must be an array of plain elements, without a mask");
+  if (result > 0) gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "operand must be an array of plain elements, without a mask");
   if (result != 0 || gather_py_read_indices(h->call.indices, &t->indices) < 0) return -1;
   return gather_py_fill(h->call.x, &t->data, &h->call, &t->fill_owner, &t->fill);
 }
@@ -81,8 +78,7 @@ static int make_output(hlo *h) {
   gather_py_tensors *t = &h->tensors;
   gather_error error;
   if (h->call.out) return gather_py_read_out(h->call.out, &t->data, &t->out);
-  gather_status status = gather_output_shape(h->call.op, &t->data.tensor, &t->indices.tensor, &h->call.options,
-                                             t->shape, &t->rank, &error);
+  gather_status status = gather_output_shape(h->call.op, &t->data.tensor, &t->indices.tensor, &h->call.options, t->shape, &t->rank, &error);
   if (status == GATHER_OK) return gather_py_output(&t->data, t->rank, t->shape, &t->out);
   gather_py_raise(&error);
   return -1;
@@ -93,14 +89,12 @@ PyObject *gather_py_stablehlo(PyObject *self, PyObject *args) {
   PyObject *result = NULL;
   (void)self;
   gather_py_tensors_init(&h.tensors);
-  if (PyArg_ParseTuple(args, "OOO!O!O!O!O!O!OOOOOO", &h.call.x, &h.call.indices, &PyTuple_Type, &h.list[0],
-                       &PyTuple_Type, &h.list[1], &PyTuple_Type, &h.list[2], &PyTuple_Type, &h.list[3], &PyTuple_Type,
-                       &h.list[4], &PyTuple_Type, &h.list[5], &h.index_vector_dim, &h.out, &h.mode, &h.fill,
-                       &h.negative, &h.threads) &&
+  if (PyArg_ParseTuple(args, "OOO!O!O!O!O!O!OOOOOO", &h.call.x, &h.call.indices, &PyTuple_Type, &h.list[0], &PyTuple_Type, &h.list[1],
+                       &PyTuple_Type, &h.list[2], &PyTuple_Type, &h.list[3], &PyTuple_Type, &h.list[4], &PyTuple_Type, &h.list[5],
+                       &h.index_vector_dim, &h.out, &h.mode, &h.fill, &h.negative, &h.threads) &&
       read_numbers(&h) == 0 && read_options(&h) == 0 && read_tensors(&h) == 0 && make_output(&h) == 0)
-    result =
-        gather_py_gather(NULL, &h.call, &h.tensors,
-                         gather_tensor_bytes(&h.tensors.out.tensor) + gather_tensor_bytes(&h.tensors.indices.tensor));
+    result = gather_py_gather(NULL, &h.call, &h.tensors,
+                              gather_tensor_bytes(&h.tensors.out.tensor) + gather_tensor_bytes(&h.tensors.indices.tensor));
   gather_py_tensors_clear(&h.tensors);
   return result;
 }

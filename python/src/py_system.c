@@ -24,9 +24,7 @@ void gather_py_condition_init(gather_py_condition *condition) { (void)pthread_co
 void gather_py_condition_free(gather_py_condition *condition) { (void)pthread_cond_destroy(condition); }
 void gather_py_condition_tell(gather_py_condition *condition) { (void)pthread_cond_broadcast(condition); }
 
-void gather_py_condition_wait(gather_py_condition *condition, gather_py_lock *lock) {
-  (void)pthread_cond_wait(condition, lock);
-}
+void gather_py_condition_wait(gather_py_condition *condition, gather_py_lock *lock) { (void)pthread_cond_wait(condition, lock); }
 
 void gather_py_condition_wait_for(gather_py_condition *condition, gather_py_lock *lock, double seconds) {
   struct timespec end = {0};

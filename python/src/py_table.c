@@ -112,8 +112,7 @@ static Py_ssize_t length(PyObject *self) { return (Py_ssize_t)((gather_py_table 
 static PyObject *part_of(const gather_table *table, int32_t i) {
   gather_table_part part;
   if (!gather_table_part_at(table, i, &part)) return NULL;
-  return Py_BuildValue("(NLLL)", PyUnicode_DecodeFSDefault(part.path), (long long)part.offset, (long long)part.first,
-                       (long long)part.rows);
+  return Py_BuildValue("(NLLL)", PyUnicode_DecodeFSDefault(part.path), (long long)part.offset, (long long)part.first, (long long)part.rows);
 }
 
 static PyObject *table_parts(PyObject *object, PyObject *none) {
@@ -145,20 +144,19 @@ static PyObject *table_stats(PyObject *object, PyObject *none) {
   }
   PyEval_RestoreThread(state);
   if (!table) return gather_py_table_closed();
-  return Py_BuildValue("{s:s,s:N,s:i,s:N,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:d,s:d}", "engine",
-                       gather_engine_name(s.engine), "direct", PyBool_FromLong(s.direct), "depth", (int)s.depth, "why",
-                       gather_py_table_text(s.why), "takes", (long long)s.takes, "rows", (long long)s.rows,
-                       "rows_resident", (long long)s.rows_resident, "rows_cached", (long long)s.rows_cached,
-                       "rows_read", (long long)s.rows_read, "reads", (long long)s.reads, "bytes_useful",
-                       (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "memory_bytes",
-                       (long long)s.memory_bytes, "memory_peak", (long long)s.memory_peak, "memory_ceiling",
-                       (long long)s.memory_ceiling, "seconds", s.seconds, "seconds_waiting", s.seconds_waiting);
+  return Py_BuildValue("{s:s,s:N,s:i,s:N,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:d,s:d}", "engine", gather_engine_name(s.engine),
+                       "direct", PyBool_FromLong(s.direct), "depth", (int)s.depth, "why", gather_py_table_text(s.why), "takes",
+                       (long long)s.takes, "rows", (long long)s.rows, "rows_resident", (long long)s.rows_resident, "rows_cached",
+                       (long long)s.rows_cached, "rows_read", (long long)s.rows_read, "reads", (long long)s.reads, "bytes_useful",
+                       (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "memory_bytes", (long long)s.memory_bytes,
+                       "memory_peak", (long long)s.memory_peak, "memory_ceiling", (long long)s.memory_ceiling, "seconds", s.seconds,
+                       "seconds_waiting", s.seconds_waiting);
 }
 
 static PyObject *device_of(const gather_table_device *d) {
-  return Py_BuildValue("(NNiNiiLLd)", PyLong_FromUnsignedLongLong((unsigned long long)d->number),
-                       PyUnicode_DecodeFSDefault(d->path), (int)d->files, PyBool_FromLong(d->direct), (int)d->depth,
-                       (int)d->most_in_flight, (long long)d->reads, (long long)d->bytes_read, d->seconds_reading);
+  return Py_BuildValue("(NNiNiiLLd)", PyLong_FromUnsignedLongLong((unsigned long long)d->number), PyUnicode_DecodeFSDefault(d->path),
+                       (int)d->files, PyBool_FromLong(d->direct), (int)d->depth, (int)d->most_in_flight, (long long)d->reads,
+                       (long long)d->bytes_read, d->seconds_reading);
 }
 
 static PyObject *table_devices(PyObject *object, PyObject *none) {
@@ -192,13 +190,12 @@ static PyObject *table_remote_stats(PyObject *object, PyObject *none) {
   PyEval_RestoreThread(state);
   if (!table) return gather_py_table_closed();
   if (!remote) Py_RETURN_NONE;
-  return Py_BuildValue(
-      "{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:s,s:L,s:i,s:i,s:L,s:d,s:d,s:d,s:d}", "requests", (long long)s.requests,
-      "retries", (long long)s.retries, "hedges", (long long)s.hedges, "bytes_useful", (long long)s.bytes_useful,
-      "bytes_read", (long long)s.bytes_read, "cache_hits", (long long)s.cache_hits, "cache_stored",
-      (long long)s.cache_stored, "cache_failures", (long long)s.cache_failures, "cache_why", s.cache_why, "connections",
-      (long long)s.connections, "in_flight_peak", (int)s.in_flight_peak, "depth", (int)s.depth, "gap_bytes",
-      (long long)s.gap_bytes, "latency", s.latency, "bandwidth", s.bandwidth, "p50", s.p50, "p99", s.p99);
+  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:s,s:L,s:i,s:i,s:L,s:d,s:d,s:d,s:d}", "requests", (long long)s.requests,
+                       "retries", (long long)s.retries, "hedges", (long long)s.hedges, "bytes_useful", (long long)s.bytes_useful,
+                       "bytes_read", (long long)s.bytes_read, "cache_hits", (long long)s.cache_hits, "cache_stored",
+                       (long long)s.cache_stored, "cache_failures", (long long)s.cache_failures, "cache_why", s.cache_why, "connections",
+                       (long long)s.connections, "in_flight_peak", (int)s.in_flight_peak, "depth", (int)s.depth, "gap_bytes",
+                       (long long)s.gap_bytes, "latency", s.latency, "bandwidth", s.bandwidth, "p50", s.p50, "p99", s.p99);
 }
 
 static PyObject *table_reset_stats(PyObject *object, PyObject *none) {
@@ -250,8 +247,7 @@ static PyGetSetDef getters[] = {
     {"row_bytes", get_row_bytes, NULL, "The bytes of one row.", NULL},
     {"nbytes", get_nbytes, NULL, "The bytes of all rows in the file.", NULL},
     {"format", get_text, NULL, "The format of the (first) file.", OFFSET(format)},
-    {"codec", get_text, NULL, "The codec of decoded rows (see codecs()); None for rows as they are in the file.",
-     OFFSET(codec)},
+    {"codec", get_text, NULL, "The codec of decoded rows (see codecs()); None for rows as they are in the file.", OFFSET(codec)},
     {"name", get_text, NULL, "The name of the tensor in its file; '' if it has none.", OFFSET(name)},
     {NULL, NULL, NULL, NULL, NULL}};
 

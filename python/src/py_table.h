@@ -129,8 +129,8 @@ typedef struct gather_py_rows {
 } gather_py_rows;
 
 /* Reads arguments and tensors, and makes the output if none is given. Clear it in every case. */
-int gather_py_rows_read(const gather_py_function *function, gather_py_table *table, PyObject *const *args,
-                        Py_ssize_t count, PyObject *names, gather_py_rows *rows);
+int gather_py_rows_read(const gather_py_function *function, gather_py_table *table, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names, gather_py_rows *rows);
 void gather_py_rows_clear(gather_py_rows *rows);
 /* The caller's object after a successful take. */
 PyObject *gather_py_rows_result(const gather_py_table *table, gather_py_rows *rows);

@@ -158,8 +158,7 @@ static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(job_free)},
                               {0, NULL}};
 
 PyType_Spec gather_py_job_spec = {"libgather.TableJob", sizeof(job_object), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-                                  slots};
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
 /* ---- submitting ---- */
 
@@ -167,8 +166,7 @@ static gather_status submit(gather_py_table *self, job_object *job, gather_table
   gather_table_job *submitted;
   *table = gather_py_handle_enter(&self->handle);
   if (!*table) return GATHER_USAGE;
-  gather_status status =
-      gather_table_submit(*table, &job->rows.indices.tensor, &job->rows.target, &job->rows.options, &submitted, error);
+  gather_status status = gather_table_submit(*table, &job->rows.indices.tensor, &job->rows.target, &job->rows.options, &submitted, error);
   if (status == GATHER_OK) gather_py_job_begin(&self->handle, &job->job, submitted);
   gather_py_handle_leave(&self->handle);
   return status;
@@ -236,8 +234,7 @@ PyObject *gather_py_table_submit(PyObject *object, PyObject *const *args, Py_ssi
   PyObject *result = NULL;
   job_object *job = (job_object *)gather_py_allocate(gather_py_job_type);
   if (!job) return NULL;
-  if (gather_py_rows_read(&gather_py_table_submits, self, args, count, names, &job->rows) == 0 &&
-      copy_indices(job) == 0) {
+  if (gather_py_rows_read(&gather_py_table_submits, self, args, count, names, &job->rows) == 0 && copy_indices(job) == 0) {
     keep(self, job);
     result = begin(self, job);
   }

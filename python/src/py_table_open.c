@@ -44,10 +44,9 @@ int gather_py_read_remote(PyObject *values, gather_remote_options *to) {
     PyErr_SetString(PyExc_TypeError, "the options of URLs must be a tuple");
     return -1;
   }
-  if (!PyArg_ParseTuple(values, "iddiLOLpzzzzzzzzzLp", &to->connections, &to->try_seconds, &to->take_seconds,
-                        &to->retries, &gap, &folder, &cache, &virtual_host, &to->schemes, &to->bearer, &to->endpoint,
-                        &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub, &to->authorities, &whole,
-                        &any_address))
+  if (!PyArg_ParseTuple(values, "iddiLOLpzzzzzzzzzLp", &to->connections, &to->try_seconds, &to->take_seconds, &to->retries, &gap, &folder,
+                        &cache, &virtual_host, &to->schemes, &to->bearer, &to->endpoint, &to->region, &to->key_id, &to->secret,
+                        &to->session_token, &to->hub, &to->authorities, &whole, &any_address))
     return -1;
   if (folder != Py_None && PyBytes_AsStringAndSize(folder, &name, NULL) < 0) return -1; /* it has no null character */
   to->cache_folder = name;
@@ -65,9 +64,9 @@ static int read_opening(PyObject *args, opening *given) {
   int depth, buffered, keep_signals, as_is, links;
   const char *codec, *tensor;
   PyObject *remote;
-  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzzOz", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache,
-                        &depth, &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset,
-                        &given->dtype, &as_is, &links, &given->decode_as, &codec, &remote, &tensor))
+  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzzOz", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache, &depth, &buffered,
+                        &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset, &given->dtype, &as_is, &links,
+                        &given->decode_as, &codec, &remote, &tensor))
     return -1;
   given->options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
   given->options.decode_as = gather_type_parse(given->decode_as);
@@ -99,8 +98,7 @@ const char **gather_py_read_paths(PyObject *paths) {
   }
   for (Py_ssize_t i = 0; i < count; i++) {
     char *text;
-    if (PyBytes_AsStringAndSize(PyTuple_GetItem(paths, i), &text, NULL) <
-        0) { /* it must not contain a null character */
+    if (PyBytes_AsStringAndSize(PyTuple_GetItem(paths, i), &text, NULL) < 0) { /* it must not contain a null character */
       PyMem_Free((void *)texts);
       return NULL;
     }
@@ -113,8 +111,7 @@ static void open_now(gather_py_waiting *waiting) {
   opening *given = (opening *)waiting;
   waiting->status = given->count == 1
                         ? gather_table_open(given->path[0], &given->options, &given->table, &waiting->error)
-                        : gather_table_open_parts(given->path, (int32_t)given->count, &given->options, &given->table,
-                                                  &waiting->error);
+                        : gather_table_open_parts(given->path, (int32_t)given->count, &given->options, &given->table, &waiting->error);
 }
 
 static void discard(gather_py_waiting *waiting) { gather_table_close(((opening *)waiting)->table); }
@@ -204,9 +201,7 @@ static int describe(gather_py_table *self, const gather_table_info *info, PyObje
   self->codec = info->codec ? gather_py_table_text(info->codec) : Py_NewRef(Py_None);
   self->like = make_like(info, dtype);
   self->bytes_like = self->packed ? array_like(PyArray_DescrFromType(NPY_UINT8)) : NULL;
-  return self->format && self->name && self->type && self->codec && self->like && (self->bytes_like || !self->packed)
-             ? 0
-             : -1;
+  return self->format && self->name && self->type && self->codec && self->like && (self->bytes_like || !self->packed) ? 0 : -1;
 }
 
 PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {

@@ -25,27 +25,27 @@ static const gather_op ROWS = {NULL,
                                false};
 
 /* Rows by tuples of numbers. */
-#define BY_TUPLES(name)                                                                                     \
-  {                                                                                                         \
-    NULL, "python", name, 0, GATHER_FAMILY_ND, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE,      \
-        GATHER_AXIS_SOURCE_NONE, UINT64_MAX, UINT64_MAX, "libgather's " name, GATHER_TUPLES_NONEMPTY, false \
+#define BY_TUPLES(name)                                                                                                         \
+  {                                                                                                                             \
+    NULL, "python", name, 0, GATHER_FAMILY_ND, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, \
+        UINT64_MAX, UINT64_MAX, "libgather's " name, GATHER_TUPLES_NONEMPTY, false                                              \
   }
 static const gather_op TAKE_BY_TUPLES = BY_TUPLES("take"), ND = BY_TUPLES("gather_nd");
 
-static const gather_py_function TAKE = {
-    "take", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
-const gather_py_function gather_py_table_submits = {
-    "submit", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE)};
+static const gather_py_function TAKE = {"take", NULL, &ROWS,
+                                        false,  0,    BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
+const gather_py_function gather_py_table_submits = {"submit", NULL, &ROWS,
+                                                    false,    0,    BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE)};
 static const gather_py_function SUBSCRIPT = {"take", NULL, &ROWS, false, 0, 0};
 
-static const gather_py_function GATHER_ND = {
-    "gather_nd", NULL, &ND, false, 0, BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
+static const gather_py_function GATHER_ND = {"gather_nd", NULL, &ND,
+                                             false,       0,    BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 
 /* ---- arguments ---- */
 
 /* One positional argument, after the table. */
-static int read_arguments(const gather_py_function *function, PyObject *table, PyObject *const *args, Py_ssize_t count,
-                          PyObject *names, gather_py_call *call) {
+static int read_arguments(const gather_py_function *function, PyObject *table, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                          gather_py_call *call) {
   PyObject *all[2 + GATHER_PY_KEYWORDS] = {table};
   Py_ssize_t keywords = names ? PyTuple_Size(names) : 0;
   if (count != 1) {
@@ -66,11 +66,9 @@ static int check_axis(const gather_py_call *call, const gather_py_table *table) 
   if (call->axis_none && rank > 1) {
     gather_py_fail(GATHER_USAGE, "axis", "axis=None would flatten the table: rows are along axis 0");
   } else if (axis < -rank || axis >= rank) {
-    gather_py_fail(GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %lld is outside [%d, %d]", (long long)axis, -(int)rank,
-                   (int)rank - 1);
+    gather_py_fail(GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %lld is outside [%d, %d]", (long long)axis, -(int)rank, (int)rank - 1);
   } else if (axis != 0 && axis != -rank) {
-    gather_py_fail(GATHER_UNSUPPORTED, "axis", "axis %lld of a table in a file: rows are along axis 0 only",
-                   (long long)axis);
+    gather_py_fail(GATHER_UNSUPPORTED, "axis", "axis %lld of a table in a file: rows are along axis 0 only", (long long)axis);
   } else {
     return 0;
   }
@@ -116,8 +114,7 @@ static int check_tuples(const gather_py_table *table, gather_py_rows *rows) {
   gather_error error;
   int32_t rank;
   if (rows->call.op->tuples == GATHER_TUPLES_NONE) return 0;
-  gather_status status =
-      gather_output_shape(rows->call.op, &table->tensor, &rows->indices.tensor, &plain, rows->shape, &rank, &error);
+  gather_status status = gather_output_shape(rows->call.op, &table->tensor, &rows->indices.tensor, &plain, rows->shape, &rank, &error);
   if (status != GATHER_OK) {
     gather_py_raise(&error);
     return -1;
@@ -150,8 +147,8 @@ static int64_t selected_bytes(const gather_py_table *table, const gather_py_rows
 static int check_rank(const gather_py_table *table, const gather_py_rows *rows) {
   int32_t most = rows->lead + table->tensor.rank - rows->selected + 1;
   if (most <= GATHER_MAX_RANK) return 0;
-  gather_py_fail(GATHER_RANK_MISMATCH, "indices", "the result would have %d dimensions; the maximum is %d",
-                 (int)most - 1, GATHER_MAX_RANK - 1);
+  gather_py_fail(GATHER_RANK_MISMATCH, "indices", "the result would have %d dimensions; the maximum is %d", (int)most - 1,
+                 GATHER_MAX_RANK - 1);
   return -1;
 }
 
@@ -206,8 +203,8 @@ static int read_fill(const gather_py_table *table, gather_py_rows *rows) {
   return rows->call.fill ? gather_py_fill(NULL, &data, &rows->call, &rows->fill_owner, &rows->fill) : 0;
 }
 
-int gather_py_rows_read(const gather_py_function *function, gather_py_table *table, PyObject *const *args,
-                        Py_ssize_t count, PyObject *names, gather_py_rows *rows) {
+int gather_py_rows_read(const gather_py_function *function, gather_py_table *table, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names, gather_py_rows *rows) {
   gather_py_call *call = &rows->call;
   if (read_arguments(function, (PyObject *)table, args, count, names, call) < 0) return -1;
   if (check_axis(call, table) < 0) return -1;
@@ -274,8 +271,8 @@ static PyObject *run(gather_py_table *self, gather_py_rows *rows) {
   return status == GATHER_OK ? gather_py_rows_result(self, rows) : gather_py_raise(&error);
 }
 
-static PyObject *read_and_run(const gather_py_function *function, PyObject *object, PyObject *const *args,
-                              Py_ssize_t count, PyObject *names) {
+static PyObject *read_and_run(const gather_py_function *function, PyObject *object, PyObject *const *args, Py_ssize_t count,
+                              PyObject *names) {
   gather_py_table *self = (gather_py_table *)object;
   gather_py_rows rows;
   PyObject *result = NULL;

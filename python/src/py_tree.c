@@ -57,8 +57,8 @@ static int make_output(tree_call *t) {
 }
 
 static gather_status apply(tree_call *t, gather_error *error) {
-  return gather_tree(&t->view[0].tensor, &t->view[1].tensor, &t->view[2].tensor, &t->view[3].tensor, &t->to.tensor,
-                     &t->call.options, error);
+  return gather_tree(&t->view[0].tensor, &t->view[1].tensor, &t->view[2].tensor, &t->view[3].tensor, &t->to.tensor, &t->call.options,
+                     error);
 }
 
 static PyObject *run(tree_call *t) {
@@ -87,8 +87,8 @@ PyObject *gather_py_tree(PyObject *self, PyObject *args) {
   gather_py_view_init(&t.to);
   gather_py_view_init(&t.filler);
   PyObject *result = NULL;
-  if (PyArg_ParseTuple(args, "OOOOOOOOO", &t.input[0], &t.input[1], &t.input[2], &t.input[3], &t.out, &t.mode, &t.fill,
-                       &t.negative, &t.threads))
+  if (PyArg_ParseTuple(args, "OOOOOOOOO", &t.input[0], &t.input[1], &t.input[2], &t.input[3], &t.out, &t.mode, &t.fill, &t.negative,
+                       &t.threads))
     result = run(&t);
   for (int i = 0; i < INPUTS; i++) gather_py_view_clear(&t.view[i]);
   gather_py_view_clear(&t.to);

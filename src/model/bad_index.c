@@ -18,14 +18,11 @@ enum { CAUSE_BYTES = 400 };
 /* The node whose table these indices would fit, if both nodes read inputs of the model that may be swapped; otherwise
  * NULL. A single index is no evidence. */
 static const gather_model_node *find_swapped(const gather_check *check, const gather_model_node *node) {
-  if (node->bad < node->index_count || node->min == node->max || node->indices.source != GATHER_SOURCE_INPUT)
-    return NULL;
+  if (node->bad < node->index_count || node->min == node->max || node->indices.source != GATHER_SOURCE_INPUT) return NULL;
   for (int64_t i = 0; i < check->count; i++) {
     const gather_model_node *other = &check->nodes[i];
     if (other->indices.source != GATHER_SOURCE_INPUT || strcmp(other->indices.name, node->indices.name) == 0) continue;
-    if (!other->rules || !other->axis_known || other->data.rank < 1 || other->axis < 0 ||
-        other->axis >= other->data.rank)
-      continue;
+    if (!other->rules || !other->axis_known || other->data.rank < 1 || other->axis < 0 || other->axis >= other->data.rank) continue;
     bool takes_these = other->data.dims[other->axis].min > node->max;
     bool fits_here = !other->indices_known || other->index_count == 0 || other->max <= node->error->high;
     if (takes_these && fits_here) return other;
@@ -43,16 +40,15 @@ static const gather_model_component *find_exchanged(const gather_model_node *nod
 }
 
 /* No index is too low, and some are too large. */
-static void too_large(const gather_check *check, const gather_model_node *node, const gather_model_component *bad,
-                      char *text) {
+static void too_large(const gather_check *check, const gather_model_node *node, const gather_model_component *bad, char *text) {
   int64_t len = bad->len;
   const gather_model_node *other = node->component_count == 1 ? find_swapped(check, node) : NULL;
   const gather_model_component *exchanged = bad->min >= 0 ? find_exchanged(node, bad) : NULL;
   bool table = gather_family_get(node->rules->family)->whole_rows && node->axis == 0 && node->data.rank == 2;
   if (exchanged)
     (void)snprintf(text, CAUSE_BYTES,
-                   "the numbers of the tuples may be in the wrong order: those for axis %" PRId64
-                   " are in range on axis %" PRId64 ", and the other way round",
+                   "the numbers of the tuples may be in the wrong order: those for axis %" PRId64 " are in range on axis %" PRId64
+                   ", and the other way round",
                    bad->axis, exchanged->axis);
   else if (other)
     (void)snprintf(text, CAUSE_BYTES,
@@ -65,13 +61,10 @@ static void too_large(const gather_check *check, const gather_model_node *node, 
                    node->index_count == node->component_count ? "index" : "largest index");
   else if (table)
     (void)snprintf(text, CAUSE_BYTES,
-                   "the table has %" PRId64 " rows and the largest id is %" PRId64
-                   ": it may belong to another vocabulary",
-                   len, bad->max);
+                   "the table has %" PRId64 " rows and the largest id is %" PRId64 ": it may belong to another vocabulary", len, bad->max);
   else
     (void)snprintf(text, CAUSE_BYTES,
-                   "the largest index is %" PRId64 " and the axis has length %" PRId64
-                   ": the indices may belong to a longer axis",
+                   "the largest index is %" PRId64 " and the axis has length %" PRId64 ": the indices may belong to a longer axis",
                    bad->max, len);
 }
 
@@ -201,7 +194,7 @@ static bool is_short(const gather_model_node *node) {
 /* The node's indices were validated: the length of every component's axis is known. */
 static kind kind_of(const gather_model_node *node) {
   const bool huge = node->value_is_unsigned && node->max < 0; /* above every int64_t */
-  bool counts_back = !node->rules->negative; /* every one would be in range if it counted from the end */
+  bool counts_back = !node->rules->negative;                  /* every one would be in range if it counted from the end */
   if (huge || node->max > INT32_MAX || node->min < INT32_MIN) return KIND_WIDE;
   for (int32_t c = 0; c < node->component_count; c++) {
     const gather_model_component *component = &node->components[c];
@@ -214,20 +207,16 @@ static kind kind_of(const gather_model_node *node) {
 
 static const char *find(size_t runtime, const gather_op *rules, kind wanted) {
   for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++)
-    if (ROWS[r].runtime == runtime && gather_op_at(ROWS[r].op) == rules && ROWS[r].kind == wanted)
-      return SENTENCES[ROWS[r].does];
+    if (ROWS[r].runtime == runtime && gather_op_at(ROWS[r].op) == rules && ROWS[r].kind == wanted) return SENTENCES[ROWS[r].does];
   return NULL;
 }
 
-static bool is_repaired(const gather_model_node *node) {
-  return node->verdict == GATHER_VERDICT_OK && node->bad_known && node->bad > 0;
-}
+static bool is_repaired(const gather_model_node *node) { return node->verdict == GATHER_VERDICT_OK && node->bad_known && node->bad > 0; }
 
 const char *gather_runtime_behaviour(size_t i, const gather_model_node *node) {
   if (i >= RUNTIME_COUNT || !node || !node->rules || !(node->error || is_repaired(node))) return "";
   if (!RUNTIMES[i].reads_ir && strcmp(node->rules->dialect, "openvino") == 0) return "does not read OpenVINO IR";
-  if (node->error && node->error->status != GATHER_INDEX_OUT_OF_RANGE)
-    return "rejects the model, or fails when the node runs";
+  if (node->error && node->error->status != GATHER_INDEX_OUT_OF_RANGE) return "rejects the model, or fails when the node runs";
   kind is = kind_of(node);
   const char *sentence = find(i, node->rules, is);
   if (!sentence) sentence = find(i, node->rules, is == KIND_SHORT_NEGATIVE ? KIND_NEGATIVE : KIND_RANGE);

@@ -33,8 +33,8 @@ static bool is_input(const gather_model *model, const char *name) {
 /* Whether lengths for these names make those of the node's axes known. Not where no input leads to a length and the file only declares its
  * name, nor for a name that is only in a subgraph, which a check rejects. 1 is what a dimension may have to be, the other one what others
  * divide. */
-static gather_status try_dims(gather_check_advice *advice, int64_t number, const char *const *names, int64_t count,
-                              bool *known, gather_error *error) {
+static gather_status try_dims(gather_check_advice *advice, int64_t number, const char *const *names, int64_t count, bool *known,
+                              gather_error *error) {
   static const int64_t LENGTHS[] = {1, 840};
   gather_check_options options = advice->check->options;
   const int64_t given = options.dim_count;
@@ -52,8 +52,8 @@ static gather_status try_dims(gather_check_advice *advice, int64_t number, const
 }
 
 /* Keeps `count` names. */
-static gather_status set_names(gather_check_advice *advice, gather_advice_kind kind, const char *const *names,
-                               int64_t count, gather_advice *out, gather_error *error) {
+static gather_status set_names(gather_check_advice *advice, gather_advice_kind kind, const char *const *names, int64_t count,
+                               gather_advice *out, gather_error *error) {
   const char **kept = gather_arena_take(&advice->arena, count, sizeof *kept);
   if (!kept) return no_memory(error);
   for (int64_t i = 0; i < count; i++)
@@ -65,8 +65,8 @@ static gather_status set_names(gather_check_advice *advice, gather_advice_kind k
 }
 
 /* The values that the indices are computed from: inputs of the model, or intermediate values. */
-static gather_status take_missing(gather_check_advice *advice, const gather_model_operands *operands,
-                                  gather_advice *out, gather_error *error) {
+static gather_status take_missing(gather_check_advice *advice, const gather_model_operands *operands, gather_advice *out,
+                                  gather_error *error) {
   enum { MOST_NAMES = 64 };
   const gather_model_operands_info *info = gather_model_operands_describe(operands);
   const char *names[MOST_NAMES];
@@ -99,21 +99,19 @@ static bool has(const char *const *names, int64_t count, const char *name) {
 }
 
 /* Inputs of the model that make the lengths known, or whether the node is executed: conditions, shapes, trip counts. */
-static gather_status advise_inputs(gather_check_advice *advice, const gather_model_node *node, gather_goal goal,
-                                   gather_advice *out, gather_error *error) {
+static gather_status advise_inputs(gather_check_advice *advice, const gather_model_node *node, gather_goal goal, gather_advice *out,
+                                   gather_error *error) {
   const char *names[GATHER_MOST_LEADING];
   int64_t count = 0;
   gather_arena arena = {NULL};
-  gather_status status =
-      gather_operands_reach(advice->check, node - advice->check->nodes, goal, &arena, names, &count, error);
+  gather_status status = gather_operands_reach(advice->check, node - advice->check->nodes, goal, &arena, names, &count, error);
   if (status == GATHER_OK && count > 0) status = set_names(advice, GATHER_ADVICE_INPUTS, names, count, out, error);
   gather_arena_clear(&arena);
   return status;
 }
 
 /* The names of all lengths that are not known, or the data whole. */
-static gather_status advise_length(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
-                                   gather_error *error) {
+static gather_status advise_length(gather_check_advice *advice, const gather_model_node *node, gather_advice *out, gather_error *error) {
   const gather_operand *data = &node->data;
   const char *symbols[GATHER_MAX_RANK];
   int64_t count = 0;
@@ -131,8 +129,7 @@ static gather_status advise_length(gather_check_advice *advice, const gather_mod
   return advise_inputs(advice, node, GATHER_GOAL_LENGTHS, out, error);
 }
 
-static gather_status set_path(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
-                              gather_error *error) {
+static gather_status set_path(gather_check_advice *advice, const gather_model_node *node, gather_advice *out, gather_error *error) {
   size_t bytes = gather_model_node_path(node, NULL, 0) + 1;
   char *path = gather_arena_take(&advice->arena, (int64_t)bytes, 1);
   if (!path) return no_memory(error);
@@ -147,8 +144,7 @@ static bool lengths_known(const gather_model_node *node) {
   return node->component_count >= 0;
 }
 
-static gather_status advise(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
-                            gather_error *error) {
+static gather_status advise(gather_check_advice *advice, const gather_model_node *node, gather_advice *out, gather_error *error) {
   GATHER_TRY(set_path(advice, node, out, error));
   if (node->verdict != GATHER_VERDICT_UNKNOWN || node->not_executed || !node->rules) return GATHER_OK;
   if (advice->asked >= MOST_ASKED || advice->check->count > MOST_NODES) return GATHER_OK;

@@ -45,14 +45,11 @@ static void file_unreadable_lines(const gather_file *file, const char *all, gath
     more += !add(causes, &count, &why);
   }
   for (int i = 0; i < count; i++) {
-    gather_growing_print(to, "%" PRId64 " %s cannot be read: ", causes[i].count,
-                         causes[i].count == 1 ? "tensor" : "tensors");
+    gather_growing_print(to, "%" PRId64 " %s cannot be read: ", causes[i].count, causes[i].count == 1 ? "tensor" : "tensors");
     gather_text_put(to, causes[i].first.message);
     gather_growing_char(to, '\n');
   }
-  if (more > 0)
-    gather_growing_print(to, "%" PRId64 " more in other files cannot be read%s%s\n", more, all ? "; " : "",
-                         all ? all : "");
+  if (more > 0) gather_growing_print(to, "%" PRId64 " more in other files cannot be read%s%s\n", more, all ? "; " : "", all ? all : "");
 }
 
 gather_status gather_file_unreadable_text(const gather_file *file, const char *all, char **text, gather_error *error) {
@@ -68,8 +65,7 @@ static int64_t not_checked_words(const gather_model *model, gather_growing *to) 
   for (int64_t i = 0; i < count; i++) {
     const int64_t here = model->info.not_checked[i].nodes;
     const char *between = i == 0 ? "" : i == count - 1 ? " and " : ", ";
-    gather_growing_print(to, "%s%" PRId64 " %s %s", between, here, model->info.not_checked[i].op,
-                         here == 1 ? "node" : "nodes");
+    gather_growing_print(to, "%s%" PRId64 " %s %s", between, here, model->info.not_checked[i].op, here == 1 ? "node" : "nodes");
     nodes += here;
   }
   return nodes;
@@ -103,9 +99,8 @@ static void add_shape(char *text, size_t bytes, const gather_operand *operand) {
   for (int32_t d = 0; d < operand->rank && at + 60 < bytes; d++) {
     const gather_dim *dim = &operand->dims[d];
     const char *before = d ? ", " : "[";
-    int len = dim->min == dim->max
-                  ? snprintf(text + at, bytes - at, "%s%" PRId64, before, dim->min)
-                  : snprintf(text + at, bytes - at, "%s%.30s", before, dim->symbol ? dim->symbol : "?");
+    int len = dim->min == dim->max ? snprintf(text + at, bytes - at, "%s%" PRId64, before, dim->min)
+                                   : snprintf(text + at, bytes - at, "%s%.30s", before, dim->symbol ? dim->symbol : "?");
     at += (size_t)len;
   }
   (void)snprintf(text + at, bytes - at, operand->rank ? "]" : "[]");
@@ -160,8 +155,7 @@ static void put_operand(gather_growing *to, const char *role, const gather_opera
   char text[700], shape[SHAPES_BYTES] = "";
   const gather_type_info *type = gather_type_get(operand->type);
   add_shape(shape, sizeof shape, operand);
-  (void)snprintf(text, sizeof text, "%.200s %s %s%s", operand->name, type ? type->name : "of unknown type", shape,
-                 more);
+  (void)snprintf(text, sizeof text, "%.200s %s %s%s", operand->name, type ? type->name : "of unknown type", shape, more);
   put_word(to, role, text);
 }
 
@@ -201,8 +195,7 @@ static void put_said(gather_growing *to, int indent, const char *who, const char
 
 void gather_model_bad_text(const gather_model_node *node, int indent, gather_growing *to) {
   if (*node->cause) put_said(to, indent, "likely", node->cause);
-  for (size_t i = 0; gather_runtime_name(i); i++)
-    put_said(to, indent, gather_runtime_name(i), gather_runtime_behaviour(i, node));
+  for (size_t i = 0; gather_runtime_name(i); i++) put_said(to, indent, gather_runtime_name(i), gather_runtime_behaviour(i, node));
 }
 
 /* The path, of any length. */
@@ -241,8 +234,8 @@ static bool has_bad(const gather_model_node *node) {
   return node->verdict == GATHER_VERDICT_BAD || node->bad > 0; /* also bad ones that the rules repair */
 }
 
-static void put_node(gather_growing *to, const gather_check_text_options *options, const gather_model_node *node,
-                     int64_t i, const widths *w) {
+static void put_node(gather_growing *to, const gather_check_text_options *options, const gather_model_node *node, int64_t i,
+                     const widths *w) {
   line l = line_of(node);
   gather_growing_print(to, "%-8s ", gather_verdict_name(node->verdict));
   put_wide(to, l.op, w->op);
@@ -253,8 +246,7 @@ static void put_node(gather_growing *to, const gather_check_text_options *option
   if (has_bad(node)) put_operands(to, node);
   put_word(to, node->verdict == GATHER_VERDICT_OK ? "note" : "why", node->reason);
   put_advice(to, options, i);
-  if (!node->type_listed)
-    gather_growing_print(to, "         note     %s does not list these types\n", node->rules->rules);
+  if (!node->type_listed) gather_growing_print(to, "         note     %s does not list these types\n", node->rules->rules);
   if (has_bad(node)) gather_model_bad_text(node, 9, to);
 }
 
@@ -278,8 +270,8 @@ static void put_counts(gather_growing *to, const gather_check *check, const gath
     gather_growing_text(to, "no gather nodes");
   else
     gather_growing_print(to, "%" PRId64 " gather %s: %" PRId64 " ok, %" PRId64 " unknown%s, %" PRId64 " bad", count,
-                         count == 1 ? "node" : "nodes", check->info.ok, check->info.unknown,
-                         not_executed(check, skipped, sizeof skipped), check->info.bad);
+                         count == 1 ? "node" : "nodes", check->info.ok, check->info.unknown, not_executed(check, skipped, sizeof skipped),
+                         check->info.bad);
   if (check->model->info.not_checked_count > 0) {
     gather_growing_text(to, "; ");
     int64_t nodes = not_checked_words(check->model, to);
@@ -315,16 +307,14 @@ static void put_nodes(gather_growing *to, const gather_check *check, const gathe
     }
 }
 
-gather_status gather_check_text(const gather_check *check, const gather_check_text_options *options, char **text,
-                                size_t *bytes, gather_error *error) {
+gather_status gather_check_text(const gather_check *check, const gather_check_text_options *options, char **text, size_t *bytes,
+                                gather_error *error) {
   gather_check_text_options full = GATHER_CHECK_TEXT_OPTIONS_INIT;
   gather_growing to = {0};
   if (!check || !text) return gather_fail(error, GATHER_USAGE, "the check or the place for its text is NULL");
-  GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_check_text_options",
-                                "GATHER_CHECK_TEXT_OPTIONS_INIT", error));
+  GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_check_text_options", "GATHER_CHECK_TEXT_OPTIONS_INIT", error));
   if (full.node >= check->count || full.node < GATHER_CHECK_TEXT_HEAD)
-    return gather_fail(error, GATHER_USAGE, "no such node %" PRId64 "; the check has %" PRId64 " nodes", full.node,
-                       check->count);
+    return gather_fail(error, GATHER_USAGE, "no such node %" PRId64 "; the check has %" PRId64 " nodes", full.node, check->count);
   bool nothing = full.only_bad && check->info.bad == 0;
   if (!nothing && full.node < 0) {
     put_counts(&to, check, &full);

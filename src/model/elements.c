@@ -46,8 +46,7 @@ static bool reads_truly(const gather_step *step, const gather_view *view, gather
 
 /* Before opset 8 some inputs were broadcast differently: only equal shapes are followed. */
 static bool stretches(const gather_step *step, gather_view *view, const gather_view *to) {
-  return (step->openvino || step->node->opset >= 8 || view->rank == to->rank) &&
-         gather_view_stretch(view, to->rank, to->lengths);
+  return (step->openvino || step->node->opset >= 8 || view->rank == to->rank) && gather_view_stretch(view, to->rank, to->lengths);
 }
 
 /* Computes the output from the views; types: the declared type of each. */
@@ -67,8 +66,7 @@ static void follow_clip(gather_step *step) {
   bool clamp = step->openvino;
   if (!is_open(step) || !gather_step_input_view(step, 0, &views[0])) return;
   if (!clamp && step->node->opset < 11) return;
-  if (clamp && (!gather_step_integer(step, "min", INT64_MIN, &bounds[0]) ||
-                !gather_step_integer(step, "max", INT64_MAX, &bounds[1])))
+  if (clamp && (!gather_step_integer(step, "min", INT64_MIN, &bounds[0]) || !gather_step_integer(step, "max", INT64_MAX, &bounds[1])))
     return;
   for (int32_t i = 1; i < 3; i++) {
     views[i] = (gather_view){.data = (const char *)&bounds[i - 1], .type = GATHER_TYPE_INT64};
@@ -260,9 +258,7 @@ static bool convert(const gather_step *step, const int64_t *in, int32_t count, i
 
 static gather_dim decide(bool yes, bool no) { return (gather_dim){yes, !no, NULL}; }
 
-static bool is_same(const gather_dim *a, const gather_dim *b) {
-  return gather_is_exact(a) && gather_is_exact(b) && a->min == b->min;
-}
+static bool is_same(const gather_dim *a, const gather_dim *b) { return gather_is_exact(a) && gather_is_exact(b) && a->min == b->min; }
 
 static bool is_apart(const gather_dim *a, const gather_dim *b) { return a->max < b->min || a->min > b->max; }
 

@@ -44,8 +44,8 @@ static int branch_taken(gather_step *step) {
 /* How many inputs of a Scan are carried from round to round; -1: not known, or another node. */
 static int64_t scan_carried(const gather_step *step) {
   int64_t scanned;
-  if (!is_a(step, &gather_rules_flow.scan) || step->node->opset < 9 ||
-      !gather_step_integer(step, "num_scan_inputs", 0, &scanned) || scanned < 1 || scanned > step->node->input_count)
+  if (!is_a(step, &gather_rules_flow.scan) || step->node->opset < 9 || !gather_step_integer(step, "num_scan_inputs", 0, &scanned) ||
+      scanned < 1 || scanned > step->node->input_count)
     return -1;
   return step->node->input_count - scanned;
 }
@@ -165,8 +165,7 @@ gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t b
   if (is_a(step, &gather_rules_flow.branch)) {
     if (taken == which || step->node->input_count < 1) return GATHER_RUNS_SURELY;
     if (taken >= 0)
-      (void)snprintf(text, bytes, "not executed: the condition '%.100s' of %s is %s", inputs[0], name,
-                     taken == 0 ? "true" : "false");
+      (void)snprintf(text, bytes, "not executed: the condition '%.100s' of %s is %s", inputs[0], name, taken == 0 ? "true" : "false");
     else
       (void)snprintf(text, bytes, "the condition '%.100s' of %s", inputs[0], name);
     return taken >= 0 ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
@@ -182,8 +181,7 @@ gather_runs gather_check_runs(gather_step *step, int which, char *text, size_t b
   if (is_a(step, &gather_rules_flow.loop))
     loop_words(step, never, by, sizeof by);
   else
-    (void)snprintf(by, sizeof by,
-                   never ? "the input '%.100s' has the length 0 in" : "the length of the input '%.100s' of",
+    (void)snprintf(by, sizeof by, never ? "the input '%.100s' has the length 0 in" : "the length of the input '%.100s' of",
                    inputs[step->node->input_count - 1]);
   (void)snprintf(text, bytes, "%s%s %s", never ? "not executed: " : "", by, name);
   return never ? GATHER_RUNS_NEVER : GATHER_RUNS_PERHAPS;
@@ -239,15 +237,14 @@ static bool keeps_input(const gather_step *step, const gather_graph *graph, int6
 }
 
 /* The number of the round and the condition: each one element, of the rank 1 where the body declares that. */
-static void set_single(gather_step *step, const gather_graph *graph, const gather_value *value, gather_type type,
-                       gather_known *known) {
+static void set_single(gather_step *step, const gather_graph *graph, const gather_value *value, gather_type type, gather_known *known) {
   static const gather_dim ONE[1] = {{1, 1, NULL}};
   known->type = type;
   known->rank = value->rank == 1;
   known->dims = ONE;
   /* A round runs only while the condition is true. Without one, runtimes differ in whether they regard what the body returns. */
-  const bool is_true = type == GATHER_TYPE_BOOL && graph->output_count > 0 &&
-                       (gather_step_has(step, 1) || gather_graph_passes_on(graph, 0, 1));
+  const bool is_true =
+      type == GATHER_TYPE_BOOL && graph->output_count > 0 && (gather_step_has(step, 1) || gather_graph_passes_on(graph, 0, 1));
   if (type == GATHER_TYPE_BOOL && !is_true) return;
   gather_dim *part = gather_step_new_elements(step, 1);
   const gather_dim rounds = rounds_of(step);
@@ -297,8 +294,7 @@ static bool carries_input(const gather_step *step, const gather_graph *graph, in
 bool gather_body_changes(gather_step *step, const gather_graph *graph, const gather_known *inputs) {
   bool changes = false;
   if (step->openvino || !step->row || rounds_of(step).max <= 1) return false;
-  for (int64_t i = 0; i < graph->input_count; i++)
-    changes = changes || (inputs[i].rank >= 0 && carries_input(step, graph, i));
+  for (int64_t i = 0; i < graph->input_count; i++) changes = changes || (inputs[i].rank >= 0 && carries_input(step, graph, i));
   return changes;
 }
 
@@ -308,8 +304,7 @@ static bool contains(const gather_dim *a, const gather_dim *b) {
   return a->min <= b->min && b->max <= a->max;
 }
 
-bool gather_body_widen(gather_step *step, const gather_graph *graph, const gather_known *results, bool last,
-                       gather_known *inputs) {
+bool gather_body_widen(gather_step *step, const gather_graph *graph, const gather_known *results, bool last, gather_known *inputs) {
   bool changed = false;
   if (rounds_of(step).max <= 1) return false;
   for (int64_t i = 0; i < graph->input_count; i++) {
@@ -377,8 +372,7 @@ static void infer_if(gather_step *step) {
 }
 
 /* A carried value after all rounds: the initial one if there may be none, else one that the body returns. */
-static void set_carried(gather_step *step, int32_t input, const gather_known *value, const gather_dim *rounds,
-                        bool kept) {
+static void set_carried(gather_step *step, int32_t input, const gather_known *value, const gather_dim *rounds, bool kept) {
   const gather_known *initial = gather_step_in(step, input);
   if (rounds->max == 0 || kept)
     step->out = gather_body_output(step, initial);
@@ -399,8 +393,8 @@ static gather_dim stacked_rounds(const gather_bodies *bodies, gather_dim rounds)
   int64_t value = 0;
   const bool stored = bodies->counts[0] > 0 && goes_on->tensor && gather_tensor_len(goes_on->tensor) == 1 &&
                       gather_tensor_integer(goes_on->tensor, 0, &value) && value != 0;
-  const bool always = stored || (bodies->counts[0] > 0 && goes_on->part_count == 1 && goes_on->parts &&
-                                 gather_is_exact(goes_on->parts) && goes_on->parts->min == 1);
+  const bool always = stored || (bodies->counts[0] > 0 && goes_on->part_count == 1 && goes_on->parts && gather_is_exact(goes_on->parts) &&
+                                 goes_on->parts->min == 1);
   if (!always && rounds.min > 1) rounds.min = 1;
   return rounds;
 }

@@ -23,8 +23,7 @@ const gather_model_input *gather_check_input(const gather_check *check, const ch
 
 gather_dim gather_check_dim(const gather_check *check, const gather_dim *dim) {
   for (int64_t i = 0; dim->symbol && i < check->dim_count; i++)
-    if (strcmp(check->dims[i].name, dim->symbol) == 0)
-      return (gather_dim){check->dims[i].len, check->dims[i].len, dim->symbol};
+    if (strcmp(check->dims[i].name, dim->symbol) == 0) return (gather_dim){check->dims[i].len, check->dims[i].len, dim->symbol};
   return *dim;
 }
 
@@ -68,10 +67,9 @@ static gather_status no_input(const gather_check *check, const char *name, gathe
 static gather_status check_dim(const gather_check *check, const gather_model_dim *dim, gather_error *error) {
   const gather_graph *graph = check->model->graph_file->graph;
   if (dim->len < 0)
-    return gather_fail(error, GATHER_SHAPE_MISMATCH, "the dimension '%.80s' cannot have the length %" PRId64, dim->name,
-                       dim->len);
-  if (!has_dim(graph->inputs, graph->input_count, dim->name) &&
-      !has_dim(graph->outputs, graph->output_count, dim->name) && !has_dim(graph->infos, graph->info_count, dim->name))
+    return gather_fail(error, GATHER_SHAPE_MISMATCH, "the dimension '%.80s' cannot have the length %" PRId64, dim->name, dim->len);
+  if (!has_dim(graph->inputs, graph->input_count, dim->name) && !has_dim(graph->outputs, graph->output_count, dim->name) &&
+      !has_dim(graph->infos, graph->info_count, dim->name))
     return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no dimension '%.80s'", dim->name);
   return GATHER_OK;
 }
@@ -81,9 +79,8 @@ static gather_status bind(gather_check *check, const char *name, int64_t len, co
   for (int64_t i = 0; i < check->dim_count; i++) {
     if (strcmp(check->dims[i].name, name) != 0) continue;
     if (check->dims[i].len == len) return GATHER_OK;
-    return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                       "the dimension '%.80s' is %" PRId64 " in %.80s, and %" PRId64 " elsewhere", name, len, where,
-                       check->dims[i].len);
+    return gather_fail(error, GATHER_SHAPE_MISMATCH, "the dimension '%.80s' is %" PRId64 " in %.80s, and %" PRId64 " elsewhere", name, len,
+                       where, check->dims[i].len);
   }
   check->dims[check->dim_count++] = (gather_model_dim){name, len};
   return GATHER_OK;
@@ -95,34 +92,28 @@ static gather_status bind_input(gather_check *check, const gather_model_input *i
   if (!value) return no_input(check, input->name, error);
   GATHER_TRY(gather_model_input_check(input, error));
   for (const gather_model_input *other = check->options.inputs; other != input; other++)
-    if (strcmp(other->name, input->name) == 0)
-      return gather_fail(error, GATHER_USAGE, "the input '%.80s' is given twice", input->name);
+    if (strcmp(other->name, input->name) == 0) return gather_fail(error, GATHER_USAGE, "the input '%.80s' is given twice", input->name);
   if (value->type != GATHER_TYPE_NONE && value->type != tensor->type)
-    return gather_fail(error, GATHER_TYPE_MISMATCH, "the input '%.80s' is declared as %s, but %s was given",
-                       input->name, gather_type_get(value->type)->name, gather_type_get(tensor->type)->name);
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "the input '%.80s' is declared as %s, but %s was given", input->name,
+                       gather_type_get(value->type)->name, gather_type_get(tensor->type)->name);
   if (value->rank >= 0 && value->rank != tensor->rank)
-    return gather_fail(error, GATHER_RANK_MISMATCH,
-                       "the input '%.80s' has rank %" PRId32 ", but rank %" PRId32 " was given", input->name,
+    return gather_fail(error, GATHER_RANK_MISMATCH, "the input '%.80s' has rank %" PRId32 ", but rank %" PRId32 " was given", input->name,
                        value->rank, tensor->rank);
   for (int32_t d = 0; d < value->rank; d++) {
     const gather_dim *dim = &value->dims[d];
     if (tensor->shape[d] < dim->min || tensor->shape[d] > dim->max)
       return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "the input '%.80s' has the length %" PRId64 " in dimension %" PRId32 ", and %" PRId64
-                         " was given",
-                         input->name, dim->min, d, tensor->shape[d]);
+                         "the input '%.80s' has the length %" PRId64 " in dimension %" PRId32 ", and %" PRId64 " was given", input->name,
+                         dim->min, d, tensor->shape[d]);
     if (dim->symbol) GATHER_TRY(bind(check, dim->symbol, tensor->shape[d], input->name, error));
   }
   return GATHER_OK;
 }
 
-gather_status gather_check_read_options(const gather_check_options *options, gather_check_options *full,
-                                        gather_error *error) {
+gather_status gather_check_read_options(const gather_check_options *options, gather_check_options *full, gather_error *error) {
   *full = (gather_check_options)GATHER_CHECK_OPTIONS_INIT;
-  GATHER_TRY(
-      gather_struct_read(full, sizeof *full, options, "gather_check_options", "GATHER_CHECK_OPTIONS_INIT", error));
-  if (full->input_count < 0 || full->dim_count < 0 || (full->input_count > 0 && !full->inputs) ||
-      (full->dim_count > 0 && !full->dims))
+  GATHER_TRY(gather_struct_read(full, sizeof *full, options, "gather_check_options", "GATHER_CHECK_OPTIONS_INIT", error));
+  if (full->input_count < 0 || full->dim_count < 0 || (full->input_count > 0 && !full->inputs) || (full->dim_count > 0 && !full->dims))
     return gather_fail(error, GATHER_USAGE, "inputs or dims is NULL, but its count is above 0, or a count is below 0");
   for (int64_t i = 0; i < full->input_count; i++)
     if (!full->inputs[i].name) return gather_fail(error, GATHER_USAGE, "an input has no name");
@@ -152,8 +143,7 @@ gather_status gather_check_given(gather_check *check, const gather_check_options
     GATHER_TRY(check_dim(check, dim, error));
     GATHER_TRY(bind(check, dim->name, dim->len, "what was given", error));
   }
-  for (int64_t i = 0; i < check->options.input_count; i++)
-    GATHER_TRY(bind_input(check, &check->options.inputs[i], error));
+  for (int64_t i = 0; i < check->options.input_count; i++) GATHER_TRY(bind_input(check, &check->options.inputs[i], error));
   return GATHER_OK;
 }
 
@@ -178,50 +168,43 @@ typedef struct symbols {
   int64_t count;
 } symbols;
 
-static gather_status check_symbol(symbols *known, const char *name, const char *input, int64_t len,
-                                  gather_error *error) {
+static gather_status check_symbol(symbols *known, const char *name, const char *input, int64_t len, gather_error *error) {
   for (int64_t i = 0; i < known->count; i++) {
     if (strcmp(known->at[i].name, name) != 0) continue;
     if (known->at[i].len == len) return GATHER_OK;
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "input '%.100s': the dimension %.60s is %" PRId64 " here and %" PRId64
-                             " in the input '%.100s'",
-                             input, name, len, known->at[i].len, known->at[i].input);
+                             "input '%.100s': the dimension %.60s is %" PRId64 " here and %" PRId64 " in the input '%.100s'", input, name,
+                             len, known->at[i].len, known->at[i].input);
   }
   known->at[known->count++] = (symbol){name, input, len};
   return GATHER_OK;
 }
 
-static gather_status check_shape(const gather_value *value, const gather_tensor *tensor, symbols *known,
-                                 gather_error *error) {
+static gather_status check_shape(const gather_value *value, const gather_tensor *tensor, symbols *known, gather_error *error) {
   char shape[160];
   if (value->rank < 0) return GATHER_OK;
   gather_shape_text(shape, sizeof shape, tensor->rank, tensor->shape);
   if (value->rank != tensor->rank)
-    return gather_fail(error, GATHER_RANK_MISMATCH, "input '%.100s': the model declares rank %" PRId32 ", got %s",
-                       value->name, value->rank, shape);
+    return gather_fail(error, GATHER_RANK_MISMATCH, "input '%.100s': the model declares rank %" PRId32 ", got %s", value->name, value->rank,
+                       shape);
   for (int32_t d = 0; d < value->rank; d++) {
     const gather_dim *dim = &value->dims[d];
     if (tensor->shape[d] < dim->min || tensor->shape[d] > dim->max)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "input '%.100s': the model declares %" PRId64 "%s for dimension %" PRId32 ", got %s",
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "input '%.100s': the model declares %" PRId64 "%s for dimension %" PRId32 ", got %s",
                          value->name, tensor->shape[d] < dim->min ? dim->min : dim->max,
                          dim->min == dim->max          ? ""
                          : tensor->shape[d] < dim->min ? " or more"
                                                        : " or less",
                          d, shape);
-    if (dim->symbol && dim->symbol[0])
-      GATHER_TRY(check_symbol(known, dim->symbol, value->name, tensor->shape[d], error));
+    if (dim->symbol && dim->symbol[0]) GATHER_TRY(check_symbol(known, dim->symbol, value->name, tensor->shape[d], error));
   }
   return GATHER_OK;
 }
 
-static gather_status check_declared(const gather_value *value, const gather_tensor *tensor, symbols *known,
-                                    gather_error *error) {
+static gather_status check_declared(const gather_value *value, const gather_tensor *tensor, symbols *known, gather_error *error) {
   const gather_type_info *wanted = gather_type_get(value->type), *is = gather_type_get(tensor->type);
   if (wanted && wanted != is)
-    return gather_fail(error, GATHER_TYPE_MISMATCH, "input '%.100s': the model declares %s, got %s", value->name,
-                       wanted->name, is->name);
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "input '%.100s': the model declares %s, got %s", value->name, wanted->name, is->name);
   return check_shape(value, tensor, known, error);
 }
 
@@ -235,8 +218,7 @@ static gather_status unknown_name(const gather_running *run, const char *name, g
   return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no input '%.100s'%s", name, known);
 }
 
-static gather_status take_input(gather_running *run, const gather_model_input *input, symbols *known,
-                                gather_error *error) {
+static gather_status take_input(gather_running *run, const gather_model_input *input, symbols *known, gather_error *error) {
   gather_running *owner = run;
   gather_run_value *value = gather_run_named(run, input->name, &owner);
   const gather_value *declared = value ? declaration(owner->graph, value->name, run->one_node) : NULL;
@@ -249,8 +231,7 @@ static gather_status take_input(gather_running *run, const gather_model_input *i
   return GATHER_OK;
 }
 
-gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
-                                gather_error *error) {
+gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count, gather_error *error) {
   int64_t ranks = 0;
   for (int64_t i = 0; i < count; i++) {
     if (!inputs[i].name) return gather_fail(error, GATHER_USAGE, "an input has no name");

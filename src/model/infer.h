@@ -26,10 +26,10 @@ typedef struct gather_known {
   const gather_tensor *tensor; /* all its elements; integers may be stored in another integer type than `type` */
   const gather_dim *parts;     /* of small integer tensors: each element as an interval or a name; may be below 0 */
   int64_t part_count;
-  const gather_dim *bounds; /* of an integer tensor that is not known: the interval of all its elements; NULL */
-  const gather_node *maker; /* the node it comes from; NULL */
-  bool declared_input;      /* of the graph */
-  const char *origin;       /* a body's input: the input of the model that it is; NULL */
+  const gather_dim *bounds;             /* of an integer tensor that is not known: the interval of all its elements; NULL */
+  const gather_node *maker;             /* the node it comes from; NULL */
+  bool declared_input;                  /* of the graph */
+  const char *origin;                   /* a body's input: the input of the model that it is; NULL */
   const gather_file_tensor *unreadable; /* it has the elements of this one, which cannot be read; tensor is NULL */
   const gather_value *declared;         /* what the file says of its shape, which no runtime enforces: no fact; NULL */
   int64_t producer;                     /* the number of the node in its graph that produces it, plus 1; 0 */
@@ -48,9 +48,8 @@ typedef struct gather_scope {
 } gather_scope;
 
 /* Allocates a slot for every name of the graph. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_scope_open(gather_arena *arena, const gather_graph *graph,
-                                               const gather_scope *parent, const char *path, gather_scope *scope,
-                                               gather_error *error);
+GATHER_CHECKED gather_status gather_scope_open(gather_arena *arena, const gather_graph *graph, const gather_scope *parent, const char *path,
+                                               gather_scope *scope, gather_error *error);
 /* The value of that name in this graph, added if missing. NULL for "". */
 gather_known *gather_scope_make(gather_scope *scope, const char *name);
 /* The value of that name, in this graph or an enclosing one; NULL. */
@@ -64,8 +63,7 @@ GATHER_CHECKED gather_status gather_model_check_names(const gather_model *model,
 bool gather_graph_passes_on(const gather_graph *graph, int64_t output, int64_t i);
 
 /* The order in which the nodes of a graph run; NULL: that of the file. Records the producer of each value. */
-GATHER_CHECKED gather_status gather_scope_order(gather_arena *arena, gather_scope *scope, const int64_t **order,
-                                                gather_error *error);
+GATHER_CHECKED gather_status gather_scope_order(gather_arena *arena, gather_scope *scope, const int64_t **order, gather_error *error);
 
 /* ---- one node */
 
@@ -194,8 +192,7 @@ bool gather_step_integer(const gather_step *step, const char *name, int64_t fall
 /* The same for a boolean attribute: 1, true, True. */
 bool gather_step_flag(const gather_step *step, const char *name, bool fallback, bool *value);
 /* Whether a text attribute is absent or one of the words, without case; `word` says which, 0 for absent. */
-bool gather_step_word(const gather_step *step, const char *name, const char *const *words, int32_t count,
-                      int32_t *word);
+bool gather_step_word(const gather_step *step, const char *name, const char *const *words, int32_t count, int32_t *word);
 /* The axes of an operator: input i where it is given, else the attribute. NULL where they are not known; given: whether the
  * node has them at all. */
 const int64_t *gather_step_axes(gather_step *step, const char *name, int32_t i, int64_t *count, bool *given);
@@ -254,8 +251,7 @@ void gather_step_copy_view(gather_step *step, const gather_view *from);
 
 /* Computes each element of `to` from those of count views of the same shape; false if one is uncertain, or does not fit
  * the type of the output. function NULL: copies. */
-bool gather_step_each(const gather_step *step, const gather_view *from, int32_t count, gather_element_fn function,
-                      const gather_view *to);
+bool gather_step_each(const gather_step *step, const gather_view *from, int32_t count, gather_element_fn function, const gather_view *to);
 
 /* Writes element i of a new view of rank 1. */
 void gather_view_put(const gather_view *view, int64_t i, int64_t value);
@@ -266,42 +262,33 @@ bool gather_view_stretch(gather_view *view, int32_t rank, const int64_t *lengths
 /* ---- the rules that infer.def names: one table for each file, whose rules are static */
 
 extern const struct gather_rules_of_values {
-  gather_infer_fn compare, binary, variadic, where, expand, broadcast, constant, constant_of_shape, tile, shape_of,
-      size, cast, range;
+  gather_infer_fn compare, binary, variadic, where, expand, broadcast, constant, constant_of_shape, tile, shape_of, size, cast, range;
 } gather_rules_values; /* infer_values.c */
 extern const struct gather_rules_of_shape {
-  gather_infer_fn like, same, like_bool, like_second, identity, unsqueeze, squeeze, reshape, flatten, transpose, concat,
-      pad, resize, depth_to_space, space_to_depth;
-} gather_rules_shape; /* infer_shape.c */
-extern const struct gather_rules_of_slice {
-  gather_infer_fn slice, strided_slice, split;
-} gather_rules_slice; /* infer_slice.c */
+  gather_infer_fn like, same, like_bool, like_second, identity, unsqueeze, squeeze, reshape, flatten, transpose, concat, pad, resize,
+      depth_to_space, space_to_depth;
+} gather_rules_shape;                                                                                          /* infer_shape.c */
+extern const struct gather_rules_of_slice { gather_infer_fn slice, strided_slice, split; } gather_rules_slice; /* infer_slice.c */
 extern const struct gather_rules_of_reduce {
   gather_infer_fn reduce, arg, top, non_zero, one_hot;
 } gather_rules_reduce; /* infer_reduce.c */
 extern const struct gather_rules_of_layers {
-  gather_infer_fn matmul, gemm, einsum, attention, rnn, sequence, conv, group_conv, pool, max_pool, global_pool,
-      conv_transpose;
+  gather_infer_fn matmul, gemm, einsum, attention, rnn, sequence, conv, group_conv, pool, max_pool, global_pool, conv_transpose;
 } gather_rules_layers; /* infer_layers.c */
 extern const struct gather_rules_of_gather {
   gather_infer_fn gather, gather_tree, block_quantized, dequantize_linear;
-} gather_rules_gather; /* infer_gather.c */
-extern const struct gather_rules_of_flow {
-  gather_infer_fn branch, loop, scan; /* branch: If */
-} gather_rules_flow;                  /* flow.c */
+} gather_rules_gather;                                                                                               /* infer_gather.c */
+extern const struct gather_rules_of_flow { gather_infer_fn branch, loop, scan; /* branch: If */ } gather_rules_flow; /* flow.c */
 extern const struct gather_exact_of_elements {
   gather_exact none, shape; /* no such rule; the shape rule sets the elements, too */
-  gather_exact add, total, fold_add, subtract, multiply, fold_multiply, divide, floor_modulo, modulo, least, fold_least,
-      most, fold_most, clip, negate, absolute, convert, equal, not_equal, less, less_equal, greater, greater_equal,
-      both, either, one_of_two, is_not, choose;
-} gather_exact_elements; /* elements.c */
-extern const struct gather_exact_of_reduce {
-  gather_exact arg_max, arg_min, top, non_zero;
-} gather_exact_reduce; /* infer_reduce.c */
+  gather_exact add, total, fold_add, subtract, multiply, fold_multiply, divide, floor_modulo, modulo, least, fold_least, most, fold_most,
+      clip, negate, absolute, convert, equal, not_equal, less, less_equal, greater, greater_equal, both, either, one_of_two, is_not, choose;
+} gather_exact_elements;                                                                                          /* elements.c */
+extern const struct gather_exact_of_reduce { gather_exact arg_max, arg_min, top, non_zero; } gather_exact_reduce; /* infer_reduce.c */
 extern const struct gather_interval_of_elements {
   gather_interval none, shape;
-  gather_interval exact_only, add, subtract, multiply, divide, absolute, equal, not_equal, less, less_equal, greater,
-      greater_equal, both, either, one_of_two, is_not, choose;
+  gather_interval exact_only, add, subtract, multiply, divide, absolute, equal, not_equal, less, less_equal, greater, greater_equal, both,
+      either, one_of_two, is_not, choose;
 } gather_interval_elements; /* elements.c */
 
 /* infer.def has these two without the name of a file. */
@@ -316,19 +303,17 @@ extern const struct gather_interval_of_elements {
  * with scope NULL, one that is an input. The axis of an operator without one is 0. Returns GATHER_FILE_MALFORMED for an attribute that is
  * not an integer, or is given twice; GATHER_UNSUPPORTED for one that only the caller of a function knows. The attribute at fault is then
  * unknown in the options. */
-GATHER_CHECKED gather_status gather_node_options(const gather_model *model, const gather_scope *scope,
-                                                 const gather_node *node, gather_options *options, gather_error *error);
+GATHER_CHECKED gather_status gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node,
+                                                 gather_options *options, gather_error *error);
 
 /* The inputs of GatherBlockQuantized. */
 enum { GATHER_QUANTIZED_DATA = 0, GATHER_QUANTIZED_INDICES, GATHER_QUANTIZED_SCALES, GATHER_QUANTIZED_ZERO_POINTS };
 
 /* Describes the rows of a node of GatherBlockQuantized with these inputs. What is wrong with its attributes is GATHER_FILE_MALFORMED. */
-GATHER_CHECKED gather_status gather_node_describe(const gather_node *node, const gather_tensor *data,
-                                                  const gather_tensor *scales, const gather_tensor *zero_points,
-                                                  gather_quantized *quantized, gather_error *error);
+GATHER_CHECKED gather_status gather_node_describe(const gather_node *node, const gather_tensor *data, const gather_tensor *scales,
+                                                  const gather_tensor *zero_points, gather_quantized *quantized, gather_error *error);
 
 /* What is wrong with such a node apart from its indices, as far as types and shapes of its inputs are known; else GATHER_OK. */
-GATHER_CHECKED gather_status gather_quantized_fault(const gather_scope *scope, const gather_node *node,
-                                                    gather_error *error);
+GATHER_CHECKED gather_status gather_quantized_fault(const gather_scope *scope, const gather_node *node, gather_error *error);
 
 #endif

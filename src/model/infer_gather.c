@@ -15,8 +15,8 @@
 /* ---- the attributes of gather nodes, and Gather, GatherElements, GatherND */
 
 /* An optional integer attribute; if it is absent, *value is unchanged. */
-static gather_status read_attribute(const gather_scope *scope, const gather_node *node, const char *name,
-                                    int64_t *value, gather_error *error) {
+static gather_status read_attribute(const gather_scope *scope, const gather_node *node, const char *name, int64_t *value,
+                                    gather_error *error) {
   const gather_attribute *attribute = gather_scope_attribute(scope, node, name);
   if (!attribute || gather_attribute_integer(attribute, value)) return GATHER_OK;
   return gather_attribute_wrong(attribute, name, "INT", "a 64-bit integer", error);
@@ -38,25 +38,23 @@ static bool has_attribute(const gather_op *op, const char *name) {
 }
 
 /* Runtimes refuse a node with an attribute, an input or an output that its version of the operator lacks. */
-static gather_status check_parts(const gather_model *model, const gather_op *op, const gather_node *node,
-                                 gather_error *error) {
+static gather_status check_parts(const gather_model *model, const gather_op *op, const gather_node *node, gather_error *error) {
   if (!op || gather_model_is_openvino(model) || gather_op_is_quantized(op)) return GATHER_OK;
   for (int32_t i = 0; i < node->attribute_count; i++)
     if (!has_attribute(op, node->attributes[i].name))
-      return gather_fail(error, GATHER_FILE_MALFORMED,
-                         "the node has the attribute '%.60s', but %s%s%s has none of that name",
+      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has the attribute '%.60s', but %s%s%s has none of that name",
                          node->attributes[i].name, op->name, GATHER_RULES_TEXT(op));
   for (int32_t i = 2; i < node->input_count; i++)
     if (*node->inputs[i])
-      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " inputs, but %s%s%s has 2",
-                         node->input_count, op->name, GATHER_RULES_TEXT(op));
+      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " inputs, but %s%s%s has 2", node->input_count, op->name,
+                         GATHER_RULES_TEXT(op));
   if (node->output_count <= 1) return GATHER_OK;
-  return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " outputs, but %s%s%s has 1",
-                     node->output_count, op->name, GATHER_RULES_TEXT(op));
+  return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " outputs, but %s%s%s has 1", node->output_count, op->name,
+                     GATHER_RULES_TEXT(op));
 }
 
-gather_status gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node,
-                                  gather_options *options, gather_error *error) {
+gather_status gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node, gather_options *options,
+                                  gather_error *error) {
   static const gather_options INIT = GATHER_OPTIONS_INIT;
   const gather_op *op = gather_model_rules(model, node);
   gather_status status = GATHER_OK;
@@ -65,8 +63,7 @@ gather_status gather_node_options(const gather_model *model, const gather_scope 
   if (op && op->batch_dims) status = read_attribute(scope, node, "batch_dims", &options->batch_dims, error);
   const gather_axis_source source = op ? op->axis_source : GATHER_AXIS_SOURCE_ATTRIBUTE;
   int64_t axis = source == GATHER_AXIS_SOURCE_INPUT ? axis_input(scope, node) : 0;
-  if (status == GATHER_OK && source == GATHER_AXIS_SOURCE_ATTRIBUTE)
-    status = read_attribute(scope, node, axis_name(op), &axis, error);
+  if (status == GATHER_OK && source == GATHER_AXIS_SOURCE_ATTRIBUTE) status = read_attribute(scope, node, axis_name(op), &axis, error);
   if (status == GATHER_OK) options->axis = axis;
   return status == GATHER_OK ? check_parts(model, op, node, error) : status;
 }
@@ -77,23 +74,18 @@ static void gather_parts(gather_step *step, const gather_op *op, const gather_kn
   int64_t count, data_shape[GATHER_MAX_RANK], out_shape[GATHER_MAX_RANK], out_len;
   const gather_dim *parts = gather_step_elements(step, data, &count);
   if (!parts || !indices->tensor || options->axis == GATHER_AXIS_UNKNOWN || !gather_known_lengths(data, data_shape) ||
-      !gather_known_lengths(&step->out, out_shape) || !gather_shape_len(step->out.rank, out_shape, &out_len) ||
-      out_len > GATHER_MAX_PARTS)
+      !gather_known_lengths(&step->out, out_shape) || !gather_shape_len(step->out.rank, out_shape, &out_len) || out_len > GATHER_MAX_PARTS)
     return;
   gather_dim *copy = gather_step_new_elements(step, count), *picked = gather_step_new_elements(step, out_len);
   if (!copy || !picked) return;
   if (count > 0) memcpy(copy, parts, (size_t)count * sizeof *copy);
-  gather_tensor from = {.data = copy,
-                        .type = GATHER_TYPE_OPAQUE,
-                        .rank = data->rank,
-                        .item_bytes = (int64_t)sizeof(gather_dim),
-                        .shape = data_shape};
+  gather_tensor from = {
+      .data = copy, .type = GATHER_TYPE_OPAQUE, .rank = data->rank, .item_bytes = (int64_t)sizeof(gather_dim), .shape = data_shape};
   gather_tensor to = from;
   to.data = picked;
   to.rank = step->out.rank;
   to.shape = out_shape;
-  if (gather_infer_value(op, &from, indices->tensor, &to, options, NULL) == GATHER_OK)
-    gather_step_set_elements(step, picked, out_len);
+  if (gather_infer_value(op, &from, indices->tensor, &to, options, NULL) == GATHER_OK) gather_step_set_elements(step, picked, out_len);
 }
 
 static void follow_gather(gather_step *step, const gather_op *op, const gather_options *options) {
@@ -107,11 +99,8 @@ static void follow_gather(gather_step *step, const gather_op *op, const gather_o
   if (gather_type_get(from.type)->bits > gather_type_get(to.type)->bits) return;
   void *memory;
   memcpy(&memory, &to.data, sizeof memory);
-  const gather_tensor out = {.data = memory,
-                             .type = data->type,
-                             .rank = to.rank,
-                             .shape = to.lengths,
-                             .flags = data->flags & GATHER_TENSOR_BYTE_SWAPPED};
+  const gather_tensor out = {
+      .data = memory, .type = data->type, .rank = to.rank, .shape = to.lengths, .flags = data->flags & GATHER_TENSOR_BYTE_SWAPPED};
   strict.on_bad = GATHER_ON_BAD_ERROR;
   if (gather_apply(op, data, indices, &out, &strict, NULL) != GATHER_OK) return;
   to.type = from.type;
@@ -127,8 +116,7 @@ static void shape_of(const gather_known *known, gather_shape *shape) {
 
 static void infer_gather(gather_step *step) {
   const gather_known *data = gather_step_in(step, 0), *indices = gather_step_in(step, 1);
-  const gather_op *op =
-      gather_model_is_gather(step->model, step->node) ? gather_model_rules(step->model, step->node) : NULL;
+  const gather_op *op = gather_model_is_gather(step->model, step->node) ? gather_model_rules(step->model, step->node) : NULL;
   step->out.type = data->type;
   if (!op) return;
   gather_options options;
@@ -137,8 +125,7 @@ static void infer_gather(gather_step *step) {
   gather_shape shapes[3];
   shape_of(data, &shapes[0]);
   shape_of(indices, &shapes[1]);
-  if (gather_infer_shape(op, &shapes[0], &shapes[1], &options, &shapes[2], NULL) != GATHER_OK || shapes[2].rank < 0)
-    return;
+  if (gather_infer_shape(op, &shapes[0], &shapes[1], &options, &shapes[2], NULL) != GATHER_OK || shapes[2].rank < 0) return;
   gather_step_shape(step, shapes[2].rank, shapes[2].dims);
   gather_parts(step, op, data, indices, &options);
   follow_gather(step, op, &options);
@@ -147,8 +134,8 @@ static void infer_gather(gather_step *step) {
 /* ---- GatherBlockQuantized */
 
 /* Its attributes. scope: NULL = none. Returns as gather_node_options. */
-static gather_status read_block_quantized(const gather_scope *scope, const gather_node *node,
-                                          gather_block_quantized *attributes, gather_error *error) {
+static gather_status read_block_quantized(const gather_scope *scope, const gather_node *node, gather_block_quantized *attributes,
+                                          gather_error *error) {
   static const gather_block_quantized INIT = GATHER_BLOCK_QUANTIZED_INIT;
   *attributes = INIT;
   const struct {
@@ -167,9 +154,8 @@ static gather_status read_block_quantized(const gather_scope *scope, const gathe
 }
 
 /* gather_block_quantized_describe for tensors of a file: what is wrong with the attributes is GATHER_FILE_MALFORMED. */
-static gather_status describe_tensors(const gather_tensor *data, const gather_tensor *scales,
-                                      const gather_tensor *zero_points, const gather_block_quantized *attributes,
-                                      gather_quantized *quantized, gather_error *error) {
+static gather_status describe_tensors(const gather_tensor *data, const gather_tensor *scales, const gather_tensor *zero_points,
+                                      const gather_block_quantized *attributes, gather_quantized *quantized, gather_error *error) {
   gather_status status = gather_block_quantized_describe(data, scales, zero_points, attributes, quantized, error);
   if (status != GATHER_USAGE) return status;
   if (error) error->status = GATHER_FILE_MALFORMED;

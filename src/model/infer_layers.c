@@ -38,8 +38,7 @@ static bool read_padding(gather_step *step, window *w) {
   w->valid = word == 2;
   w->same = word > 2;
   if (step->openvino)
-    return read_list(step, "pads_begin", w->axes, -SMALL, &w->begins) &&
-           read_list(step, "pads_end", w->axes, -SMALL, &w->ends);
+    return read_list(step, "pads_begin", w->axes, -SMALL, &w->begins) && read_list(step, "pads_end", w->axes, -SMALL, &w->ends);
   if (!read_list(step, "pads", 2 * (int64_t)w->axes, -SMALL, &pads)) return false;
   w->begins = pads;
   w->ends = pads ? pads + w->axes : NULL;
@@ -56,8 +55,7 @@ static bool read_window(gather_step *step, int32_t axes, window *w) {
   else if (!gather_step_flag(step, "ceil_mode", false, &w->ceil))
     return false;
   return read_list(step, step->openvino ? "kernel" : "kernel_shape", axes, 1, &w->kernel) &&
-         read_list(step, "strides", axes, 1, &w->strides) && read_list(step, "dilations", axes, 1, &w->dilations) &&
-         read_padding(step, w);
+         read_list(step, "strides", axes, 1, &w->strides) && read_list(step, "dilations", axes, 1, &w->dilations) && read_padding(step, w);
 }
 
 /* How many positions a window of `kernel` elements has along one axis. */
@@ -150,8 +148,8 @@ static void infer_global_pool(gather_step *step) {
 static gather_dim spread(const window *w, int32_t i, const gather_dim *dim, const gather_dim *kernel, int64_t extra) {
   int64_t by = w->strides ? w->strides[i] : 1, apart = w->dilations ? w->dilations[i] : 1;
   int64_t begin = w->begins && !w->valid ? w->begins[i] : 0, end = w->ends && !w->valid ? w->ends[i] : 0;
-  if (w->same || !gather_is_exact(dim) || !gather_is_exact(kernel) || dim->min < 1 || dim->min > SMALL ||
-      kernel->min < 1 || kernel->min > SMALL)
+  if (w->same || !gather_is_exact(dim) || !gather_is_exact(kernel) || dim->min < 1 || dim->min > SMALL || kernel->min < 1 ||
+      kernel->min > SMALL)
     return gather_any_dim;
   int64_t len = by * (dim->min - 1) + extra + (kernel->min - 1) * apart + 1 - begin - end;
   return len < 0 ? gather_any_dim : gather_exact_dim(len);
@@ -209,8 +207,7 @@ static void infer_gemm(gather_step *step) {
   bool turn_a, turn_b;
   step->out.type = a->type;
   if (!gather_step_flag(step, "transA", false, &turn_a) || !gather_step_flag(step, "transB", false, &turn_b)) return;
-  const gather_dim dims[2] = {a->rank == 2 ? a->dims[turn_a] : gather_any_dim,
-                              b->rank == 2 ? b->dims[!turn_b] : gather_any_dim};
+  const gather_dim dims[2] = {a->rank == 2 ? a->dims[turn_a] : gather_any_dim, b->rank == 2 ? b->dims[!turn_b] : gather_any_dim};
   gather_step_shape(step, 2, dims);
 }
 
@@ -231,8 +228,7 @@ static const char *read_term(const gather_known *in, const char *text, letters *
     if (!is_letter(*text) || d >= in->rank) return NULL;
     gather_dim *len = &all->lens[(unsigned char)*text];
     bool *seen = &all->seen[(unsigned char)*text];
-    if (!*seen || (!gather_is_exact(len) && gather_is_exact(&in->dims[d])) || (len->min == 1 && len->max == 1))
-      *len = in->dims[d];
+    if (!*seen || (!gather_is_exact(len) && gather_is_exact(&in->dims[d])) || (len->min == 1 && len->max == 1)) *len = in->dims[d];
     *seen = true;
     d++;
   }

@@ -81,9 +81,7 @@ static void follow_intervals(gather_step *step) {
 
 /* ---- one interval of all elements: after a Mod, a Min and a Max, an ArgMax, a Range up to a length */
 
-static bool is_within(const gather_dim *part, const gather_dim *room) {
-  return part->min >= room->min && part->max <= room->max;
-}
+static bool is_within(const gather_dim *part, const gather_dim *room) { return part->min >= room->min && part->max <= room->max; }
 
 static gather_dim bounds_in(const gather_step *step, int32_t i) { return gather_bounds_of(gather_step_in(step, i)); }
 
@@ -94,14 +92,12 @@ static gather_dim sum(gather_dim a, gather_dim b) {
   return gather_add(a.min, b.min, &made.min) && gather_add(a.max, b.max, &made.max) ? made : gather_any_number;
 }
 
-static gather_dim opposite(gather_dim a) {
-  return a.min == INT64_MIN ? gather_any_number : (gather_dim){-a.max, -a.min, NULL};
-}
+static gather_dim opposite(gather_dim a) { return a.min == INT64_MIN ? gather_any_number : (gather_dim){-a.max, -a.min, NULL}; }
 
 static gather_dim product(gather_dim a, gather_dim b) {
   int64_t ends[4];
-  if (!gather_mul(a.min, b.min, &ends[0]) || !gather_mul(a.min, b.max, &ends[1]) ||
-      !gather_mul(a.max, b.min, &ends[2]) || !gather_mul(a.max, b.max, &ends[3]))
+  if (!gather_mul(a.min, b.min, &ends[0]) || !gather_mul(a.min, b.max, &ends[1]) || !gather_mul(a.max, b.min, &ends[2]) ||
+      !gather_mul(a.max, b.max, &ends[3]))
     return gather_any_number;
   gather_dim made = gather_exact_dim(ends[0]);
   for (int i = 1; i < 4; i++) made = gather_hull(made, gather_exact_dim(ends[i]));
@@ -184,8 +180,7 @@ static gather_dim places_along(const gather_step *step, int64_t fallback) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t number;
   int32_t axis;
-  const bool known =
-      in->rank > 0 && gather_step_integer(step, "axis", fallback, &number) && gather_wrap_axis(number, in->rank, &axis);
+  const bool known = in->rank > 0 && gather_step_integer(step, "axis", fallback, &number) && gather_wrap_axis(number, in->rank, &axis);
   return places(known ? in->dims[axis] : gather_any_dim);
 }
 
@@ -209,12 +204,10 @@ static const struct {
   const gather_infer_fn *shape;
   int32_t first;
   bool all;
-} MOVES[] = {{&gather_rules_shape.reshape, 0, false},   {&gather_rules_shape.identity, 0, false},
-             {&gather_rules_shape.flatten, 0, false},   {&gather_rules_shape.squeeze, 0, false},
-             {&gather_rules_shape.unsqueeze, 0, false}, {&gather_rules_shape.transpose, 0, false},
-             {&gather_rules_slice.slice, 0, false},     {&gather_rules_slice.split, 0, false},
-             {&gather_rules_values.expand, 0, false},   {&gather_rules_values.tile, 0, false},
-             {&gather_rules_gather.gather, 0, false},   {&gather_rules_shape.concat, 0, true},
+} MOVES[] = {{&gather_rules_shape.reshape, 0, false}, {&gather_rules_shape.identity, 0, false},  {&gather_rules_shape.flatten, 0, false},
+             {&gather_rules_shape.squeeze, 0, false}, {&gather_rules_shape.unsqueeze, 0, false}, {&gather_rules_shape.transpose, 0, false},
+             {&gather_rules_slice.slice, 0, false},   {&gather_rules_slice.split, 0, false},     {&gather_rules_values.expand, 0, false},
+             {&gather_rules_values.tile, 0, false},   {&gather_rules_gather.gather, 0, false},   {&gather_rules_shape.concat, 0, true},
              {&gather_rules_reduce.one_hot, 2, false}};
 
 /* By what the shape rule says of the operator. */
@@ -251,8 +244,7 @@ static void infer_bounds(gather_step *step) {
   gather_dim made, *kept;
   const gather_known unknown = {.type = step->out.type};
   const gather_dim room = gather_bounds_of(&unknown); /* what the type can hold */
-  if (step->openvino || !step->row || gather_integer_bits(step->out.type) < 8 || step->out.tensor || step->out.parts)
-    return;
+  if (step->openvino || !step->row || gather_integer_bits(step->out.type) < 8 || step->out.tensor || step->out.parts) return;
   if (!by_element(step, &made) && !by_shape(step, &made)) return;
   if (!is_within(&made, &room) || (made.min == INT64_MIN && made.max == INT64_MAX)) return;
   kept = gather_step_take(step, 1, sizeof *kept);
@@ -322,8 +314,7 @@ static gather_known nothing(const gather_step *step) {
 static void pass_unreadable(gather_step *step) {
   const gather_file_tensor *unreadable = NULL;
   const gather_operator *row = step->row;
-  if (row && (row->shape == &gather_rules_values.shape_of || row->shape == &gather_rules_values.size))
-    return; /* needs no element */
+  if (row && (row->shape == &gather_rules_values.shape_of || row->shape == &gather_rules_values.size)) return; /* needs no element */
   for (int32_t i = 0; i < step->node->input_count; i++) {
     if (!gather_step_has(step, i)) continue;
     const gather_known *in = gather_step_in(step, i);

@@ -64,8 +64,8 @@ static void infer_arg(gather_step *step) {
   int32_t axis;
   bool keep, gone[GATHER_MAX_RANK] = {false};
   step->out.type = GATHER_TYPE_INT64;
-  if (in->rank < 1 || !gather_step_integer(step, "axis", 0, &number) ||
-      !gather_step_flag(step, "keepdims", true, &keep) || !gather_wrap_axis(number, in->rank, &axis))
+  if (in->rank < 1 || !gather_step_integer(step, "axis", 0, &number) || !gather_step_flag(step, "keepdims", true, &keep) ||
+      !gather_wrap_axis(number, in->rank, &axis))
     return;
   gone[axis] = true;
   reduce_marked(step, gone, keep);
@@ -87,8 +87,7 @@ static void infer_top(gather_step *step) {
   gather_dim dims[GATHER_MAX_RANK];
   int64_t number;
   int32_t axis;
-  if (in->rank < 1 || !gather_step_integer(step, "axis", -1, &number) || !gather_wrap_axis(number, in->rank, &axis))
-    return;
+  if (in->rank < 1 || !gather_step_integer(step, "axis", -1, &number) || !gather_wrap_axis(number, in->rank, &axis)) return;
   memcpy(dims, in->dims, (size_t)in->rank * sizeof *dims);
   dims[axis] = top_count(step);
   if (dims[axis].min > in->dims[axis].max) dims[axis] = gather_any_dim; /* refused, or cut: runtimes differ */
@@ -211,17 +210,15 @@ static bool is_before(const lines *along, const int64_t *line, int64_t a, int64_
 static int64_t next_in_order(const lines *along, const int64_t *line, int64_t last, int sign) {
   int64_t best = -1;
   for (int64_t j = 0; j < along->len; j++)
-    if (j != last && (last < 0 || is_before(along, line, last, j, sign)) &&
-        (best < 0 || is_before(along, line, j, best, sign)))
-      best = j;
+    if (j != last && (last < 0 || is_before(along, line, last, j, sign)) && (best < 0 || is_before(along, line, j, best, sign))) best = j;
   return best;
 }
 
 /* The output's elements are written in row-major order: a view of one axis over them. */
 static bool new_flat(gather_step *step, gather_view *whole, gather_view *flat, int64_t *count) {
   int64_t lengths[GATHER_MAX_RANK];
-  if (step->out.tensor || !gather_known_lengths(&step->out, lengths) ||
-      !gather_shape_len(step->out.rank, lengths, count) || !gather_step_new_view(step, whole))
+  if (step->out.tensor || !gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, count) ||
+      !gather_step_new_view(step, whole))
     return false;
   *flat = *whole;
   flat->rank = 1;
@@ -235,8 +232,8 @@ static void follow_arg(gather_step *step, int sign) {
   bool last;
   lines along;
   gather_view whole, flat;
-  if (!axis_of(step, 0, &axis) || !gather_step_flag(step, "select_last_index", false, &last) || last ||
-      !lines_along(step, axis, &along) || !new_flat(step, &whole, &flat, &count) || count != along.count)
+  if (!axis_of(step, 0, &axis) || !gather_step_flag(step, "select_last_index", false, &last) || last || !lines_along(step, axis, &along) ||
+      !new_flat(step, &whole, &flat, &count) || count != along.count)
     return;
   for (int64_t i = 0; i < count; i++) gather_view_put(&flat, i, next_in_order(&along, line_at(&along, i), -1, sign));
   (void)gather_step_set_view(step, &whole);
@@ -253,9 +250,8 @@ static void follow_top(gather_step *step) {
   bool largest, sorted;
   lines along;
   gather_view whole, flat;
-  if (step->openvino || step->at != 1 || !axis_of(step, -1, &axis) ||
-      !gather_step_flag(step, "largest", true, &largest) || !gather_step_flag(step, "sorted", true, &sorted) ||
-      !sorted || step->out.rank < 1)
+  if (step->openvino || step->at != 1 || !axis_of(step, -1, &axis) || !gather_step_flag(step, "largest", true, &largest) ||
+      !gather_step_flag(step, "sorted", true, &sorted) || !sorted || step->out.rank < 1)
     return;
   const gather_dim *k = &step->out.dims[axis];
   if (!gather_is_exact(k) || !lines_along(step, axis, &along) || k->min > along.len) return;

@@ -71,8 +71,7 @@ static void alias(gather_step *step, const gather_known *from) {
 static void follow_transpose(gather_step *step, const int32_t *axes) {
   int64_t lengths[GATHER_MAX_RANK];
   gather_view view, turned;
-  if (!gather_step_is_open(step, lengths) || !gather_step_input_view(step, 0, &view) || view.rank != step->out.rank)
-    return;
+  if (!gather_step_is_open(step, lengths) || !gather_step_input_view(step, 0, &view) || view.rank != step->out.rank) return;
   turned = view;
   for (int32_t d = 0; d < view.rank; d++) {
     turned.lengths[d] = view.lengths[axes[d]];
@@ -196,8 +195,7 @@ static void add_factor(factors *all, const gather_dim *dim) {
 /* Removes one factor that is the same length: the same axis, or an axis of the same name. */
 static bool take_factor(factors *all, const gather_dim *dim) {
   for (int32_t i = 0; i < all->count; i++)
-    if (all->others[i] == dim ||
-        (dim->symbol && all->others[i]->symbol && strcmp(all->others[i]->symbol, dim->symbol) == 0)) {
+    if (all->others[i] == dim || (dim->symbol && all->others[i]->symbol && strcmp(all->others[i]->symbol, dim->symbol) == 0)) {
       all->others[i] = all->others[--all->count];
       return true;
     }
@@ -247,9 +245,7 @@ static void infer_reshape(gather_step *step) {
   for (int64_t d = 0; d < count; d++) {
     bool is_zero = target && target[d].min == 0 && target[d].max == 0 && copies;
     bool is_rest = target && target[d].min == -1 && target[d].max == -1;
-    from[d] = is_zero && d < in->rank                   ? &in->dims[d]
-              : is_zero || !target || target[d].min < 0 ? &gather_any_dim
-                                                        : &target[d];
+    from[d] = is_zero && d < in->rank ? &in->dims[d] : is_zero || !target || target[d].min < 0 ? &gather_any_dim : &target[d];
     dims[d] = *from[d];
     if (is_rest) rest = d;
     if (target && target[d].max < 0 && !is_rest) return;
@@ -407,8 +403,7 @@ static void infer_pad(gather_step *step) {
 /* A length times a float32 scale, where that is whole: else the runtimes may round differently. */
 static gather_dim scale_dim(const gather_dim *dim, const gather_tensor *scales, int64_t i) {
   float scale;
-  if (scales->type != GATHER_TYPE_FLOAT32 || scales->strides || (scales->flags & GATHER_TENSOR_BYTE_SWAPPED))
-    return gather_any_dim;
+  if (scales->type != GATHER_TYPE_FLOAT32 || scales->strides || (scales->flags & GATHER_TENSOR_BYTE_SWAPPED)) return gather_any_dim;
   memcpy(&scale, (const char *)scales->data + i * (int64_t)sizeof scale, sizeof scale);
   if (scale >= 1.0f && scale <= 1.0f) return *dim;
   if (!gather_is_exact(dim) || dim->min > 1 << 20 || !(scale > 0.0f && scale < 1048576.0f)) return gather_any_dim;
@@ -418,8 +413,7 @@ static gather_dim scale_dim(const gather_dim *dim, const gather_tensor *scales, 
 }
 
 /* Sets the axes that are named (all where none is) to the sizes, or to the lengths that the scales give. */
-static bool resize_axes(gather_step *step, gather_dim *dims, const gather_dim *sizes, const gather_tensor *scales,
-                        int64_t count) {
+static bool resize_axes(gather_step *step, gather_dim *dims, const gather_dim *sizes, const gather_tensor *scales, int64_t count) {
   const gather_known *in = gather_step_in(step, 0);
   bool given = gather_step_find(step, "axes") != NULL;
   int64_t axes_count = in->rank;
@@ -480,13 +474,9 @@ static void move_blocks(gather_step *step, const char *name, bool to_space) {
   gather_step_shape(step, in->rank, dims);
 }
 
-static void infer_depth_to_space(gather_step *step) {
-  move_blocks(step, step->openvino ? "block_size" : "blocksize", true);
-}
+static void infer_depth_to_space(gather_step *step) { move_blocks(step, step->openvino ? "block_size" : "blocksize", true); }
 
-static void infer_space_to_depth(gather_step *step) {
-  move_blocks(step, step->openvino ? "block_size" : "blocksize", false);
-}
+static void infer_space_to_depth(gather_step *step) { move_blocks(step, step->openvino ? "block_size" : "blocksize", false); }
 
 /* ---- the table */
 

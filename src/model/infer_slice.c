@@ -56,8 +56,7 @@ typedef struct {
 } slice;
 
 static bool is_readable(const slice *s, int32_t rank) {
-  return s->starts && s->ends && s->starts_count == s->ends_count &&
-         (!s->has_axes || (s->axes && s->axes_count == s->starts_count)) &&
+  return s->starts && s->ends && s->starts_count == s->ends_count && (!s->has_axes || (s->axes && s->axes_count == s->starts_count)) &&
          (!s->has_steps || (s->steps && s->steps_count == s->starts_count)) && (s->has_axes || s->starts_count <= rank);
 }
 
@@ -147,8 +146,7 @@ static bool read_strided(gather_step *step, strided *s) {
   s->new_axis = read_mask(step, "new_axis_mask");
   s->shrink = read_mask(step, "shrink_axis_mask");
   s->ellipsis = read_mask(step, "ellipsis_mask");
-  return s->begin && s->end && s->count == s->end_count &&
-         (!gather_step_has(step, 3) || (s->by && s->by_count == s->count));
+  return s->begin && s->end && s->count == s->end_count && (!gather_step_has(step, 3) || (s->by && s->by_count == s->count));
 }
 
 /* How many axes of the data an ellipsis stands for. */
@@ -229,8 +227,7 @@ static bool strided_view(const strided *s, gather_view view, gather_view *to) {
 
 static void follow_strided(gather_step *step, const strided *s) {
   gather_view view, to;
-  if (!step->out.tensor && gather_step_input_view(step, 0, &view) && strided_view(s, view, &to))
-    (void)gather_step_set_view(step, &to);
+  if (!step->out.tensor && gather_step_input_view(step, 0, &view) && strided_view(s, view, &to)) (void)gather_step_set_view(step, &to);
 }
 
 static void infer_strided_slice(gather_step *step) {
@@ -245,9 +242,7 @@ static void infer_strided_slice(gather_step *step) {
   gather_step_shape(step, rank, dims);
   follow_strided(step, &s);
   if (step->out.tensor) return;
-  if (in->rank != 1 || s.count != 1 || is_set(&s.ellipsis, 0) || is_set(&s.new_axis, 0) ||
-      !gather_is_exact(&in->dims[0]))
-    return;
+  if (in->rank != 1 || s.count != 1 || is_set(&s.ellipsis, 0) || is_set(&s.new_axis, 0) || !gather_is_exact(&in->dims[0])) return;
   if (!is_set(&s.shrink, 0)) {
     slice_values(step, in, &only, dims[0].min);
     return;
@@ -296,8 +291,7 @@ static bool equal_lens(const gather_step *step, const gather_dim *dim, gather_di
 }
 
 /* Lengths that are given; in OpenVINO one may be -1, which means the rest. */
-static bool given_lens(const gather_step *step, const gather_dim *dim, const gather_dim *parts, int64_t count,
-                       gather_dim *lens) {
+static bool given_lens(const gather_step *step, const gather_dim *dim, const gather_dim *parts, int64_t count, gather_dim *lens) {
   int64_t sum = 0, rest = -1;
   if (count != step->node->output_count) return false;
   for (int64_t i = 0; i < count; i++) {
@@ -307,8 +301,7 @@ static bool given_lens(const gather_step *step, const gather_dim *dim, const gat
     else if (!gather_is_exact(&parts[i]) || parts[i].min < 0 || !gather_add(sum, parts[i].min, &sum))
       rest = count;
   }
-  if (rest >= 0 && rest < count && gather_is_exact(dim) && sum <= dim->min)
-    lens[rest] = gather_exact_dim(dim->min - sum);
+  if (rest >= 0 && rest < count && gather_is_exact(dim) && sum <= dim->min) lens[rest] = gather_exact_dim(dim->min - sum);
   return true;
 }
 

@@ -219,9 +219,7 @@ static void infer_constant_of_shape(gather_step *step) {
   if (tensor) step->out.type = tensor->type;
   gather_step_shape(step, wanted_shape(step, gather_step_in(step, 0), dims), dims);
   if (held && held->unreadable) step->out.unreadable = held;
-  if (!tensor || held->unreadable || tensor->rank != 1 || tensor->shape[0] != 1 ||
-      !gather_tensor_integer(tensor, 0, &part.min))
-    return;
+  if (!tensor || held->unreadable || tensor->rank != 1 || tensor->shape[0] != 1 || !gather_tensor_integer(tensor, 0, &part.min)) return;
   part.max = part.min;
   if (step->out.rank < 0) return;
   gather_step_fill(step, part);
@@ -232,8 +230,7 @@ static gather_dim times(const gather_dim *dim, const gather_dim *repeats) {
   int64_t len;
   if (repeats->min == 1 && repeats->max == 1) return *dim;
   if (dim->min == 1 && dim->max == 1 && repeats->min >= 0) return *repeats;
-  if (!gather_is_exact(dim) || !gather_is_exact(repeats) || !gather_mul(dim->min, repeats->min, &len) || len < 0)
-    return gather_any_dim;
+  if (!gather_is_exact(dim) || !gather_is_exact(repeats) || !gather_mul(dim->min, repeats->min, &len) || len < 0) return gather_any_dim;
   return gather_exact_dim(len);
 }
 
@@ -288,8 +285,7 @@ static void infer_shape_of(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t start, end;
   step->out.type = gather_step_named_type(step, "output_type", GATHER_TYPE_INT64);
-  if (in->rank < 0 || !gather_step_integer(step, "start", 0, &start) ||
-      !gather_step_integer(step, "end", in->rank, &end)) {
+  if (in->rank < 0 || !gather_step_integer(step, "start", 0, &start) || !gather_step_integer(step, "end", in->rank, &end)) {
     gather_step_shape(step, 1, &gather_any_dim);
     return;
   }

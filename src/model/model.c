@@ -43,8 +43,7 @@ static const char *dialect_of(const gather_model *model, const gather_node *node
 static bool is_function(const gather_model *model, const gather_node *node) {
   const gather_graph_file *file = model->graph_file;
   for (int64_t i = 0; *node->domain && i < file->function_count; i++)
-    if (strcmp(file->functions[i].name, node->op) == 0 && strcmp(file->functions[i].domain, node->domain) == 0)
-      return true;
+    if (strcmp(file->functions[i].name, node->op) == 0 && strcmp(file->functions[i].domain, node->domain) == 0) return true;
   return false;
 }
 
@@ -91,20 +90,16 @@ void gather_model_version_text(const gather_model *model, const gather_node *nod
   if (!name)
     (void)snprintf(text, bytes, "the version of the operator is unknown");
   else if (gather_model_is_openvino(model))
-    (void)snprintf(text, bytes, "the layer has the version '%.40s'; %s is known from opset%" PRId64 " to opset%d",
-                   node->domain, name, first, LATEST_OPENVINO);
+    (void)snprintf(text, bytes, "the layer has the version '%.40s'; %s is known from opset%" PRId64 " to opset%d", node->domain, name,
+                   first, LATEST_OPENVINO);
   else if (node->opset == 0)
-    (void)snprintf(text, bytes, "no version of the operator set %s is imported; %s exists since version %" PRId64,
-                   domain, name, first);
+    (void)snprintf(text, bytes, "no version of the operator set %s is imported; %s exists since version %" PRId64, domain, name, first);
   else if (node->opset > latest_of(dialect))
-    (void)snprintf(text, bytes,
-                   "version %" PRId64 " of the operator set %s is imported; %s is known from version %" PRId64
-                   " to %" PRId64,
+    (void)snprintf(text, bytes, "version %" PRId64 " of the operator set %s is imported; %s is known from version %" PRId64 " to %" PRId64,
                    node->opset, domain, name, first, latest_of(dialect));
   else
-    (void)snprintf(text, bytes,
-                   "version %" PRId64 " of the operator set %s is imported; %s exists since version %" PRId64,
-                   node->opset, domain, name, first);
+    (void)snprintf(text, bytes, "version %" PRId64 " of the operator set %s is imported; %s exists since version %" PRId64, node->opset,
+                   domain, name, first);
 }
 
 /* ---- nodes that take indices and are not checked: the rows of siblings.def */
@@ -169,8 +164,7 @@ static gather_status siblings_end(gather_model *model, gather_error *error) {
   if (!rows) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the operators of a model");
   for (int i = 0; i < ROW_COUNT; i++)
     if (model->siblings[i].count > 0)
-      rows[model->info.not_checked_count++] =
-          (gather_model_not_checked){.op = ROWS[i].op, .nodes = model->siblings[i].count};
+      rows[model->info.not_checked_count++] = (gather_model_not_checked){.op = ROWS[i].op, .nodes = model->siblings[i].count};
   model->info.not_checked = rows;
   return GATHER_OK;
 }
@@ -210,8 +204,7 @@ static gather_status list_inputs(gather_model *model, gather_error *error) {
   gather_status status = gather_scope_open(&names, graph, NULL, "", &scope, error);
   const char **inputs = gather_arena_take(&model->arena, graph->input_count, sizeof *inputs);
   model->info.inputs = inputs;
-  if (status == GATHER_OK && !inputs)
-    status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a model's inputs");
+  if (status == GATHER_OK && !inputs) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a model's inputs");
   for (int64_t i = 0; status == GATHER_OK && i < graph->constant_count; i++)
     (void)gather_scope_make(&scope, graph->constants[i].tensor.name);
   for (int64_t i = 0; status == GATHER_OK && i < graph->input_count; i++)
@@ -223,12 +216,10 @@ static gather_status list_inputs(gather_model *model, gather_error *error) {
 static gather_status fill(gather_model *model, gather_error *error) {
   const gather_graph_file *graph_file = model->graph_file;
   if (!graph_file || !graph_file->graph)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, model->file ? model->file->name : "", -1,
-                            "it contains tensors, not a model");
+    return gather_fail_file(error, GATHER_UNSUPPORTED, model->file ? model->file->name : "", -1, "it contains tensors, not a model");
   GATHER_TRY(siblings_begin(model, error));
   GATHER_TRY(count_nodes(model, graph_file->graph, 0, error));
-  for (int64_t i = 0; i < graph_file->function_count; i++)
-    GATHER_TRY(count_nodes(model, graph_file->functions[i].graph, 0, error));
+  for (int64_t i = 0; i < graph_file->function_count; i++) GATHER_TRY(count_nodes(model, graph_file->functions[i].graph, 0, error));
   GATHER_TRY(siblings_end(model, error));
   GATHER_TRY(list_inputs(model, error));
   model->info.file = model->file;
@@ -236,8 +227,7 @@ static gather_status fill(gather_model *model, gather_error *error) {
   return list_outputs(model, error);
 }
 
-static gather_status create(const gather_file *file, const gather_graph_file *graph_file, gather_model **model,
-                            gather_error *error) {
+static gather_status create(const gather_file *file, const gather_graph_file *graph_file, gather_model **model, gather_error *error) {
   gather_model *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a model");
   made->file = file;

@@ -19,9 +19,8 @@ const char *gather_verdict_name(gather_verdict verdict) {
 
 static void summarise(gather_check *check) {
   gather_check_info *info = &check->info;
-  *info = (gather_check_info){.count = check->count,
-                              .contradictions = check->contradictions,
-                              .contradiction_count = check->contradiction_count};
+  *info = (gather_check_info){
+      .count = check->count, .contradictions = check->contradictions, .contradiction_count = check->contradiction_count};
   for (int64_t i = 0; i < check->count; i++) {
     const gather_verdict verdict = check->nodes[i].verdict;
     info->ok += verdict == GATHER_VERDICT_OK;
@@ -43,9 +42,8 @@ gather_status gather_model_check(const gather_model *model, const gather_check_o
   return gather_check_create(model, options, NULL, 0, check, error);
 }
 
-gather_status gather_check_create(const gather_model *model, const gather_check_options *options,
-                                  const gather_override *overrides, int64_t override_count, gather_check **check,
-                                  gather_error *error) {
+gather_status gather_check_create(const gather_model *model, const gather_check_options *options, const gather_override *overrides,
+                                  int64_t override_count, gather_check **check, gather_error *error) {
   if (!model || !check) return gather_fail(error, GATHER_USAGE, "the model or the place for the check is NULL");
   *check = NULL;
   GATHER_TRY(gather_model_check_names(model, error));
@@ -74,8 +72,8 @@ static bool reaches(const gather_check *check, int64_t number, gather_goal goal)
   return goal < GATHER_GOAL_RUNS || !check->places[number].perhaps;
 }
 
-gather_status gather_check_probe(const gather_model *model, const gather_check_options *options, int64_t number,
-                                 gather_goal goal, bool *known, gather_error *error) {
+gather_status gather_check_probe(const gather_model *model, const gather_check_options *options, int64_t number, gather_goal goal,
+                                 bool *known, gather_error *error) {
   gather_check *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a check");
   made->model = model;
@@ -98,8 +96,7 @@ const gather_model_node *gather_check_at(const gather_check *check, int64_t i) {
   return i >= 0 && i < check->count ? &check->nodes[i] : NULL;
 }
 
-gather_status gather_check_find(const gather_check *check, const char *name, const gather_model_node **node,
-                                gather_error *error) {
+gather_status gather_check_find(const gather_check *check, const char *name, const gather_model_node **node, gather_error *error) {
   int64_t number;
   *node = NULL;
   gather_status status = gather_check_choose(check, name, &number, error);

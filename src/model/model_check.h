@@ -65,18 +65,17 @@ struct gather_check {
 
 /* gather_model_check with known intermediate values. */
 GATHER_CHECKED gather_status gather_check_create(const gather_model *model, const gather_check_options *options,
-                                                 const gather_override *overrides, int64_t override_count,
-                                                 gather_check **check, gather_error *error);
+                                                 const gather_override *overrides, int64_t override_count, gather_check **check,
+                                                 gather_error *error);
 /* Whether node `number` would be known to a check with these options; false also where it cannot be made. Returns
  * GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_check_probe(const gather_model *model, const gather_check_options *options,
-                                                int64_t number, gather_goal goal, bool *known, gather_error *error);
+GATHER_CHECKED gather_status gather_check_probe(const gather_model *model, const gather_check_options *options, int64_t number,
+                                                gather_goal goal, bool *known, gather_error *error);
 /* Copies options (NULL: the defaults) into `full`, and checks that what they point to is there. */
 GATHER_CHECKED gather_status gather_check_read_options(const gather_check_options *options, gather_check_options *full,
                                                        gather_error *error);
 /* options with every field set; checks that each name exists and each input fits, and collects the dimensions. */
-GATHER_CHECKED gather_status gather_check_given(gather_check *check, const gather_check_options *options,
-                                                gather_error *error);
+GATHER_CHECKED gather_status gather_check_given(gather_check *check, const gather_check_options *options, gather_error *error);
 /* The given input of that name; NULL. */
 const gather_model_input *gather_check_input(const gather_check *check, const char *name);
 /* A declared length, with the recorded length of its name. */
@@ -111,8 +110,7 @@ void gather_body_inputs(gather_step *step, const gather_graph *graph, gather_kno
 /* Whether the shape of an input of a body may change from round to round. */
 bool gather_body_changes(gather_step *step, const gather_graph *graph, const gather_known *inputs);
 /* Makes carried inputs more general where the results of a round do not fit them; false: all fit. last: so much that the next do. */
-bool gather_body_widen(gather_step *step, const gather_graph *graph, const gather_known *results, bool last,
-                       gather_known *inputs);
+bool gather_body_widen(gather_step *step, const gather_graph *graph, const gather_known *results, bool last, gather_known *inputs);
 
 /* Fills in operands, indices and verdict of one gather node; op, names and graph are set. */
 GATHER_CHECKED gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
@@ -123,17 +121,15 @@ bool gather_check_causes(gather_check *check);
 
 /* The number, in the check, of the gather node that a name means; NULL means the only one. Returns GATHER_NAME_NOT_FOUND or
  * GATHER_USAGE with a list of the nodes. */
-GATHER_CHECKED gather_status gather_check_choose(const gather_check *check, const char *name, int64_t *number,
-                                                 gather_error *error);
+GATHER_CHECKED gather_status gather_check_choose(const gather_check *check, const char *name, int64_t *number, gather_error *error);
 
 /* At most so many names come from it. */
 enum { GATHER_MOST_LEADING = 8 };
 
 /* The further inputs of the model that make node `number` known to that extent; none if inputs are not enough. The check's own inputs
  * and dimensions stay given. */
-GATHER_CHECKED gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal,
-                                                   gather_arena *arena, const char **names, int64_t *count,
-                                                   gather_error *error);
+GATHER_CHECKED gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal, gather_arena *arena,
+                                                   const char **names, int64_t *count, gather_error *error);
 
 /* Adds the likely cause of a bad index, and a line for each runtime with what it does. indent: blanks before each line. */
 void gather_model_bad_text(const gather_model_node *node, int indent, gather_growing *to);

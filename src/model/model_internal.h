@@ -32,12 +32,9 @@ struct gather_model {
 };
 
 /* A model of a graph without a file, which must outlive it. For the tests. */
-GATHER_CHECKED gather_status gather_model_from_graph(const gather_graph_file *graph_file, gather_model **model,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_model_from_graph(const gather_graph_file *graph_file, gather_model **model, gather_error *error);
 
-GATHER_INLINE bool gather_model_is_openvino(const gather_model *model) {
-  return strcmp(model->graph_file->dialect, "openvino") == 0;
-}
+GATHER_INLINE bool gather_model_is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
 
 /* Checks a tensor that the caller gives: it is valid, and has its elements. */
 GATHER_CHECKED gather_status gather_model_input_check(const gather_model_input *input, gather_error *error);
@@ -51,9 +48,7 @@ const gather_op *gather_model_rules(const gather_model *model, const gather_node
 void gather_model_version_text(const gather_model *model, const gather_node *node, char *text, size_t bytes);
 
 /* Whether these are the rules of an operator that gathers quantised data; NULL is not. */
-GATHER_INLINE bool gather_op_is_quantized(const gather_op *op) {
-  return op && strcmp(op->name, "GatherBlockQuantized") == 0;
-}
+GATHER_INLINE bool gather_op_is_quantized(const gather_op *op) { return op && strcmp(op->name, "GatherBlockQuantized") == 0; }
 /* Whether they are those of an operator that has a function of its own in the library; NULL is not. */
 GATHER_INLINE bool gather_op_has_function(const gather_op *op) { return op && gather_family_get(op->family)->function; }
 /* Whether that is GatherTree. */
@@ -70,8 +65,7 @@ GATHER_INLINE const char *gather_path_name(const char *name) {
   return *rest ? rest : name;
 }
 /* PATH/NODE/TAIL: the path of a graph in a node; NULL if out of memory. */
-const char *gather_path_inner(gather_arena *arena, const char *path, const gather_node *node, int64_t number,
-                              const char *tail);
+const char *gather_path_inner(gather_arena *arena, const char *path, const gather_node *node, int64_t number, const char *tail);
 
 /* "function:NAME", with its domain and overload if asked for, as snprintf prints. */
 int gather_path_function(char *text, size_t bytes, const gather_function *function, bool domain, bool overload);

@@ -43,8 +43,8 @@ static gather_status dequantize(gather_running *run, const gather_node *node, ga
   return gather_run_dequantize(run, node, GATHER_TYPE_NONE, error);
 }
 
-static gather_status read_gather_options(gather_running *run, const gather_node *node, const gather_op *op,
-                                         gather_options *options, gather_error *error) {
+static gather_status read_gather_options(gather_running *run, const gather_node *node, const gather_op *op, gather_options *options,
+                                         gather_error *error) {
   GATHER_TRY(gather_node_options(run->model, NULL, node, options, error));
   options->executor = run->executor;
   if (op->axis_source != GATHER_AXIS_SOURCE_INPUT) return GATHER_OK;
@@ -100,8 +100,8 @@ static bool is_dequantization(const gather_run_operation *found) { return found-
 
 /* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
 static const gather_run_operation *find_gather(const gather_model *model, const gather_node *node) {
-  static const gather_run_operation GATHERS[] = {{"", 2, 2, gather_it, 1}, {"", 2, 3, gather_it, 1}},
-                                    QUANTIZED = {"", 3, 4, gather_it, 0}, TREE = {"", 4, 4, tree_it, 0};
+  static const gather_run_operation GATHERS[] = {{"", 2, 2, gather_it, 1}, {"", 2, 3, gather_it, 1}}, QUANTIZED = {"", 3, 4, gather_it, 0},
+                                    TREE = {"", 4, 4, tree_it, 0};
   const gather_run_operation *found = NULL;
   if (!gather_model_is_gather(model, node)) return NULL;
   const gather_op *rules = gather_model_rules(model, node);
@@ -117,8 +117,7 @@ static const gather_run_operation *find_gather(const gather_model *model, const 
 
 /* ONNX Runtime's DequantizeLinear differs from ONNX's in its types only. */
 static bool is_microsoft_linear(const gather_model *model, const gather_node *node) {
-  return !gather_model_is_openvino(model) && strcmp(node->domain, "com.microsoft") == 0 &&
-         strcmp(node->op, "DequantizeLinear") == 0;
+  return !gather_model_is_openvino(model) && strcmp(node->domain, "com.microsoft") == 0 && strcmp(node->op, "DequantizeLinear") == 0;
 }
 
 static const gather_run_operation *find_operation(const gather_model *model, const gather_node *node) {
@@ -181,16 +180,14 @@ static gather_status compute(gather_running *run, const gather_node *node, gathe
   if (node->input_count < found->least || node->input_count > found->most)
     return gather_fail(error, GATHER_FILE_MALFORMED, "%s has %d inputs", node->op, (int)node->input_count);
   for (int32_t i = 0; i < found->least; i++)
-    if (!gather_run_operand(run, node, i))
-      return gather_fail(error, GATHER_FILE_MALFORMED, "%s lacks its input %d", node->op, (int)i);
+    if (!gather_run_operand(run, node, i)) return gather_fail(error, GATHER_FILE_MALFORMED, "%s lacks its input %d", node->op, (int)i);
   GATHER_TRY(check_readable(run, node, error));
   for (int32_t i = found->dequantized; i < node->input_count; i++)
     if (*node->inputs[i]) GATHER_TRY(gather_run_decode(run, gather_run_find(run, node->inputs[i]), error));
   if (found->compute) return found->compute(run, node, error);
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_run_value *value = gather_run_find(run, node->outputs[i]);
-    if (value && !value->ready)
-      return gather_fail(error, GATHER_UNSUPPORTED, "this form of %s is not supported", node->op);
+    if (value && !value->ready) return gather_fail(error, GATHER_UNSUPPORTED, "this form of %s is not supported", node->op);
   }
   return GATHER_OK;
 }
@@ -257,8 +254,8 @@ static void look(roots *r, gather_run_value *value) {
   }
 }
 
-gather_status gather_run_roots(gather_running *run, const char *const *names, int32_t count,
-                               void (*add)(void *context, const char *name), void *context, gather_error *error) {
+gather_status gather_run_roots(gather_running *run, const char *const *names, int32_t count, void (*add)(void *context, const char *name),
+                               void *context, gather_error *error) {
   roots r = {.run = run, .add = add, .context = context};
   for (; r.run && count > 0; r.run = r.run->outer) {
     gather_node first = {.op = "", .domain = "", .inputs = names, .input_count = count};
@@ -278,12 +275,10 @@ gather_status gather_run_roots(gather_running *run, const char *const *names, in
 
 /* ---- options and results */
 
-static gather_status read_options(const gather_model_run_options *options, gather_model_run_options *full,
-                                  gather_error *error) {
+static gather_status read_options(const gather_model_run_options *options, gather_model_run_options *full, gather_error *error) {
   static const gather_model_run_options INIT = GATHER_MODEL_RUN_OPTIONS_INIT;
   *full = INIT;
-  return gather_struct_read(full, sizeof *full, options, "gather_model_run_options", "GATHER_MODEL_RUN_OPTIONS_INIT",
-                            error);
+  return gather_struct_read(full, sizeof *full, options, "gather_model_run_options", "GATHER_MODEL_RUN_OPTIONS_INIT", error);
 }
 
 void gather_model_result_destroy(gather_model_result *result) {
@@ -315,8 +310,7 @@ static gather_status next_needed(gather_running *run, const gather_node *node, i
     gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
     if (value && value->source && !value->missing) GATHER_TRY(inherit(run, value, error));
     if (!value || value->ready || value->missing) continue;
-    if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_WAITING &&
-        supports(run, &run->graph->nodes[value->producer])) {
+    if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_WAITING && supports(run, &run->graph->nodes[value->producer])) {
       *needed = value->producer;
       return GATHER_OK;
     }
@@ -324,8 +318,7 @@ static gather_status next_needed(gather_running *run, const gather_node *node, i
     if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_OPEN)
       return gather_fail(error, GATHER_FILE_MALFORMED, "the nodes around '%.100s' form a cycle", value->name);
     value->missing = true;
-    if (!run->one_node)
-      return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the value '%.100s'", value->name);
+    if (!run->one_node) return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the value '%.100s'", value->name);
   }
   return GATHER_OK;
 }
@@ -383,8 +376,7 @@ static gather_status fail_version(gather_running *run, const gather_node *node, 
   char text[400];
   gather_model_version_text(run->model, node, text, sizeof text);
   run->common->at = node;
-  return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which cannot be run: %s",
-                     gather_run_name(node), node->op, text);
+  return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which cannot be run: %s", gather_run_name(node), node->op, text);
 }
 
 static bool lacks_version(const gather_running *run, const gather_node *node) {
@@ -398,11 +390,10 @@ static gather_status check_operators(gather_running *run, gather_error *error) {
     if (supports(run, node)) continue;
     if (lacks_version(run, node)) return fail_version(run, node, error);
     run->common->at = node;
-    return gather_fail(
-        error, GATHER_UNSUPPORTED,
-        "node '%.100s' is %.60s%s%.60s, which cannot be run: only gather nodes and some operators around them can; "
-        "a single gather node can be run on its own",
-        gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "node '%.100s' is %.60s%s%.60s, which cannot be run: only gather nodes and some operators around them can; "
+                       "a single gather node can be run on its own",
+                       gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
   }
   return GATHER_OK;
 }
@@ -411,8 +402,7 @@ static gather_status check_operators(gather_running *run, gather_error *error) {
 static gather_status check_tensors(const gather_value *values, int64_t count, const char *what, gather_error *error) {
   for (int64_t i = 0; i < count; i++)
     if (values[i].no_tensor)
-      return gather_fail(error, GATHER_UNSUPPORTED, "the %s '%.100s' of the model is not a tensor", what,
-                         values[i].name);
+      return gather_fail(error, GATHER_UNSUPPORTED, "the %s '%.100s' of the model is not a tensor", what, values[i].name);
   return GATHER_OK;
 }
 
@@ -426,18 +416,15 @@ static gather_status add_name(char *list, size_t bytes, const char *name) {
 static gather_status check_inputs(const gather_running *run, gather_error *error) {
   char missing[300] = "";
   for (int64_t i = 0; i < run->graph->input_count; i++)
-    if (!gather_run_find(run, run->graph->inputs[i].name)->ready)
-      (void)add_name(missing, sizeof missing, run->graph->inputs[i].name);
+    if (!gather_run_find(run, run->graph->inputs[i].name)->ready) (void)add_name(missing, sizeof missing, run->graph->inputs[i].name);
   if (!*missing) return GATHER_OK;
   return gather_fail(error, GATHER_USAGE, "missing inputs of the model: %s", missing);
 }
 
-static gather_status collect(gather_running *run, gather_model_result *result, int64_t i, const char *name,
-                             gather_error *error) {
+static gather_status collect(gather_running *run, gather_model_result *result, int64_t i, const char *name, gather_error *error) {
   gather_run_value *value = gather_run_find(run, name);
   run->for_output = true;
-  if (!value || !value->ready)
-    return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the output '%.100s'", name);
+  if (!value || !value->ready) return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the output '%.100s'", name);
   GATHER_TRY(check_elements(value, error));
   GATHER_TRY(gather_run_decode(run, value, error));
   result->outputs[i].name = name;
@@ -446,8 +433,7 @@ static gather_status collect(gather_running *run, gather_model_result *result, i
   return GATHER_OK;
 }
 
-static gather_status take_room(gather_running *run, gather_model_result *result, int64_t outputs, int64_t **stack,
-                               gather_error *error) {
+static gather_status take_room(gather_running *run, gather_model_result *result, int64_t outputs, int64_t **stack, gather_error *error) {
   result->output_count = outputs;
   result->outputs = gather_arena_take(run->arena, outputs, (int64_t)sizeof *result->outputs);
   *stack = gather_arena_take(run->arena, run->graph->node_count + 1, (int64_t)sizeof **stack);
@@ -489,13 +475,12 @@ static void say_omitted(const gather_running *run, char *text, size_t bytes) {
     for (int64_t i = 0; run->call && i < run->graph->input_count && !*text; i++) {
       const gather_run_value *value = gather_run_find(run, run->graph->inputs[i].name);
       if (!value || !value->asked || value->ready || value->source || value->producer >= 0) continue;
-      (void)snprintf(text, bytes, "; '%.60s' is an input of the function '%.60s' that the call '%.60s' omits",
-                     value->name, run->function->name, gather_run_name(run->call));
+      (void)snprintf(text, bytes, "; '%.60s' is an input of the function '%.60s' that the call '%.60s' omits", value->name,
+                     run->function->name, gather_run_name(run->call));
     }
 }
 
-static gather_status run_one(gather_running *run, const gather_node *node, gather_model_result *result,
-                             gather_error *error) {
+static gather_status run_one(gather_running *run, const gather_node *node, gather_model_result *result, gather_error *error) {
   char missing[MISSING_BYTES] = "";
   int64_t *stack;
   for (int32_t i = 0; i < node->output_count; i++) want(run, node->outputs[i]);
@@ -507,8 +492,7 @@ static gather_status run_one(gather_running *run, const gather_node *node, gathe
   if (*missing) {
     char omitted[260];
     say_omitted(run, omitted, sizeof omitted);
-    return gather_fail(error, GATHER_USAGE, "node '%.100s': missing inputs: %s%s", gather_run_name(node), missing,
-                       omitted);
+    return gather_fail(error, GATHER_USAGE, "node '%.100s': missing inputs: %s%s", gather_run_name(node), missing, omitted);
   }
   for (int32_t i = 0; i < node->output_count; i++) GATHER_TRY(collect(run, result, i, node->outputs[i], error));
   return GATHER_OK;
@@ -518,8 +502,7 @@ static gather_status check_node(gather_running *run, const gather_node *node, ga
   if (supports(run, node)) return GATHER_OK;
   if (lacks_version(run, node)) return fail_version(run, node, error);
   run->common->at = node;
-  return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not supported", gather_run_name(node),
-                     node->op);
+  return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not supported", gather_run_name(node), node->op);
 }
 
 static gather_status run_what(gather_running *run, const char *name, const gather_model_input *inputs, int64_t count,
@@ -546,8 +529,7 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
 }
 
 gather_status gather_model_run(const gather_model *model, const gather_model_input *inputs, int64_t input_count,
-                               const gather_model_run_options *options, gather_model_result **result,
-                               gather_error *error) {
+                               const gather_model_run_options *options, gather_model_result **result, gather_error *error) {
   gather_model_run_options full;
   *result = NULL;
   if (!model || input_count < 0 || (input_count > 0 && !inputs))

@@ -21,13 +21,13 @@ typedef struct gather_run_value {
   struct gather_run_value *next; /* of the same hash */
   const char *name;
   gather_tensor tensor;
-  bool ready;         /* the tensor is set */
-  bool given;         /* by the caller: no node computes it */
-  bool missing;       /* neither given nor computed */
-  bool wanted;        /* an output of the run */
-  int64_t producer;   /* number of the node; -1 = none */
-  const char *source; /* its name in the graph around this one, or what the call of this function passes; NULL */
-  bool asked;         /* gather_run_roots has looked at it */
+  bool ready;                           /* the tensor is set */
+  bool given;                           /* by the caller: no node computes it */
+  bool missing;                         /* neither given nor computed */
+  bool wanted;                          /* an output of the run */
+  int64_t producer;                     /* number of the node; -1 = none */
+  const char *source;                   /* its name in the graph around this one, or what the call of this function passes; NULL */
+  bool asked;                           /* gather_run_roots has looked at it */
   const gather_file_tensor *unreadable; /* the file's tensor, whose elements cannot be read: ready, without data */
   gather_dequantized *dequantized;      /* ready, but without data: see gather_run_decode; NULL */
 } gather_run_value;
@@ -87,8 +87,7 @@ GATHER_CHECKED gather_status gather_run_compute(gather_running *run, gather_run_
 
 /* Calls `add` for each value that must be given so that these values become usable: those that nothing here computes. */
 GATHER_CHECKED gather_status gather_run_roots(gather_running *run, const char *const *names, int32_t count,
-                                              void (*add)(void *context, const char *name), void *context,
-                                              gather_error *error);
+                                              void (*add)(void *context, const char *name), void *context, gather_error *error);
 
 /* ---- run_values.c */
 
@@ -126,15 +125,14 @@ void gather_run_inherit(gather_run_value *value, const gather_run_value *outer);
 /* ---- given.c */
 
 /* Sets the caller's tensors as values. Names, types and shapes are checked against the graph's declarations. */
-GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
-                                               gather_error *error);
+GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count, gather_error *error);
 
 /* ---- node_names.c */
 
 /* The node of that name, with or without the path of its graph. by_call: one of a function is refused without its call, and the message
  * names the calls, unless nothing calls the function. */
-GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name, bool by_call,
-                                                  gather_run_way *way, gather_error *error);
+GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name, bool by_call, gather_run_way *way,
+                                                  gather_error *error);
 
 /* A node's name, or its first output's if it has none. */
 GATHER_INLINE const char *gather_run_name(const gather_node *node) {
@@ -160,15 +158,14 @@ extern const gather_run_operation gather_run_operators[];
 
 GATHER_CHECKED gather_status gather_run_no_memory(gather_error *error);
 /* A copy of a shape in the result's memory. */
-GATHER_CHECKED gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths,
-                                              const int64_t **shape, gather_error *error);
+GATHER_CHECKED gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths, const int64_t **shape,
+                                              gather_error *error);
 /* Sets how much memory values may take: memory_bytes of gather_model_run_options. */
 GATHER_CHECKED gather_status gather_run_limit(gather_running *run, int64_t memory_bytes, gather_error *error);
 /* Row-major memory for a tensor of that type and shape; fails with is_over above the limit. */
 GATHER_CHECKED gather_status gather_run_allocate(gather_running *run, gather_tensor *tensor, gather_error *error);
 /* A row-major view of the same elements: the tensor itself, or a copy. */
-GATHER_CHECKED gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
-                                              gather_error *error);
+GATHER_CHECKED gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense, gather_error *error);
 /* Copies the elements into a tensor of the same type and shape, which may have strides. */
 GATHER_CHECKED gather_status gather_run_copy(gather_running *run, const gather_tensor *tensor, const gather_tensor *out,
                                              gather_error *error);
@@ -179,8 +176,7 @@ GATHER_CHECKED gather_status gather_run_copy(gather_running *run, const gather_t
 bool gather_run_dequantizes(const gather_running *run, const gather_node *node);
 
 /* Describes the output of a node that dequantises: Convert (to that type), Subtract, Multiply, DequantizeLinear. */
-GATHER_CHECKED gather_status gather_run_dequantize(gather_running *run, const gather_node *node, gather_type type,
-                                                   gather_error *error);
+GATHER_CHECKED gather_status gather_run_dequantize(gather_running *run, const gather_node *node, gather_type type, gather_error *error);
 
 /* Where input number 0 is a dequantised value: sets the value of output number 0 to the same in the shape of that tensor, without computing
  * it. False where it is another one. */
@@ -189,8 +185,7 @@ bool gather_run_keep_dequantized(gather_running *run, const gather_node *node, c
 GATHER_CHECKED gather_status gather_run_decode(gather_running *run, gather_run_value *value, gather_error *error);
 /* Gathers rows of quantised data, or of a dequantised value of which nothing before the rows was reshaped, and decodes them. *done: false
  * where the node is another gather. */
-GATHER_CHECKED gather_status gather_run_gather_decoded(gather_running *run, const gather_node *node,
-                                                       const gather_op *op, const gather_options *options, bool *done,
-                                                       gather_error *error);
+GATHER_CHECKED gather_status gather_run_gather_decoded(gather_running *run, const gather_node *node, const gather_op *op,
+                                                       const gather_options *options, bool *done, gather_error *error);
 
 #endif

@@ -16,23 +16,21 @@
  * index has one number, or is a tuple of them (GatherND) */
 
 /* The smallest and the largest of one row of indices. */
-#define GATHER_SCAN(ctype, suffix, ENUM, is_signed)                                                       \
-  static void scan_##suffix(const char *at, int64_t step, int64_t count, bool swapped, bool first,        \
-                            gather_model_component *to) {                                                 \
-    ctype low = first ? load_##suffix(at, swapped) : (ctype)to->min, high = first ? low : (ctype)to->max; \
-    for (int64_t i = 0; i < count; i++) {                                                                 \
-      ctype value = load_##suffix(at + i * step, swapped);                                                \
-      low = value < low ? value : low;                                                                    \
-      high = value > high ? value : high;                                                                 \
-    }                                                                                                     \
-    to->min = (int64_t)low;                                                                               \
-    to->max = (int64_t)high;                                                                              \
+#define GATHER_SCAN(ctype, suffix, ENUM, is_signed)                                                                              \
+  static void scan_##suffix(const char *at, int64_t step, int64_t count, bool swapped, bool first, gather_model_component *to) { \
+    ctype low = first ? load_##suffix(at, swapped) : (ctype)to->min, high = first ? low : (ctype)to->max;                        \
+    for (int64_t i = 0; i < count; i++) {                                                                                        \
+      ctype value = load_##suffix(at + i * step, swapped);                                                                       \
+      low = value < low ? value : low;                                                                                           \
+      high = value > high ? value : high;                                                                                        \
+    }                                                                                                                            \
+    to->min = (int64_t)low;                                                                                                      \
+    to->max = (int64_t)high;                                                                                                     \
   }
 
 GATHER_INDEX_TYPES_LIST(GATHER_SCAN)
 
-static void scan_row(const gather_tensor *tensor, const char *at, int64_t step, int64_t count, bool first,
-                     gather_model_component *to) {
+static void scan_row(const gather_tensor *tensor, const char *at, int64_t step, int64_t count, bool first, gather_model_component *to) {
   bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   switch (tensor->type) {
 #define GATHER_SCAN_CASE(ctype, suffix, ENUM, is_signed) \
@@ -153,8 +151,8 @@ static bool lengths_fit(const gather_model_node *out) {
 /* Whether indices that are not known are in range all the same: each is within the bounds. */
 static bool stays_in_range(const gather_scope *scope, const gather_model_node *out, gather_dim *bounds) {
   const gather_known *known = gather_scope_find(scope, out->indices.name);
-  if (!known || known->unreadable || !gather_type_is_index(known->type) || !out->axis_known ||
-      out->component_count < 1 || out->rules->on_bad != GATHER_ON_BAD_ERROR || !lengths_fit(out))
+  if (!known || known->unreadable || !gather_type_is_index(known->type) || !out->axis_known || out->component_count < 1 ||
+      out->rules->on_bad != GATHER_ON_BAD_ERROR || !lengths_fit(out))
     return false;
   *bounds = gather_bounds_of(known);
   for (int32_t c = 0; c < out->component_count; c++) {
@@ -166,9 +164,7 @@ static bool stays_in_range(const gather_scope *scope, const gather_model_node *o
 
 /* ---- operands, and what is said of a node */
 
-static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
-}
+static gather_status no_memory(gather_error *error) { return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model"); }
 
 static gather_operand operand_of(const gather_scope *scope, const gather_node *node, int32_t i) {
   gather_operand operand = {.name = i < node->input_count ? node->inputs[i] : "", .rank = -1};
@@ -202,11 +198,10 @@ static gather_status say(gather_check *check, gather_model_node *out, gather_err
 }
 
 /* What is wrong with a node of which it is not known whether it is executed. */
-static gather_status perhaps_bad(gather_check *check, gather_model_node *out, const gather_error *why,
-                                 gather_error *error) {
+static gather_status perhaps_bad(gather_check *check, gather_model_node *out, const gather_error *why, gather_error *error) {
   char text[sizeof why->message + 640];
-  (void)snprintf(text, sizeof text, "%s decides whether the node is executed, and is not known; if it is: %s",
-                 check->perhaps, why->message);
+  (void)snprintf(text, sizeof text, "%s decides whether the node is executed, and is not known; if it is: %s", check->perhaps,
+                 why->message);
   out->bad_known = false;
   out->bad = 0;
   out->verdict = GATHER_VERDICT_UNKNOWN;
@@ -232,8 +227,8 @@ static void operand_shape(const gather_operand *operand, gather_shape *shape) {
 }
 
 /* A constant whose external data cannot be read. */
-static gather_status unreadable(gather_check *check, const char *what, const char *name,
-                                const gather_file_tensor *tensor, gather_model_node *out, gather_error *error) {
+static gather_status unreadable(gather_check *check, const char *what, const char *name, const gather_file_tensor *tensor,
+                                gather_model_node *out, gather_error *error) {
   char text[sizeof((gather_error *)0)->message + 160];
   gather_error why;
   if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return GATHER_OK;
@@ -242,27 +237,23 @@ static gather_status unreadable(gather_check *check, const char *what, const cha
 }
 
 /* Says where indices come from that are unknown before the model runs. */
-static gather_status unknown_indices(gather_check *check, const gather_scope *scope, gather_model_node *out,
-                                     gather_error *error) {
+static gather_status unknown_indices(gather_check *check, const gather_scope *scope, gather_model_node *out, gather_error *error) {
   char text[512];
   const gather_known *known = gather_scope_find(scope, out->indices.name);
-  if (out->indices.unreadable)
-    return unreadable(check, "indices", out->indices.name, out->indices.unreadable, out, error);
+  if (out->indices.unreadable) return unreadable(check, "indices", out->indices.name, out->indices.unreadable, out, error);
   if (known && known->tensor && gather_type_is_index(known->tensor->type))
-    (void)snprintf(text, sizeof text, "the indices '%.100s' are %" PRId64 " repeated elements, too many to check",
-                   out->indices.name, gather_tensor_len(known->tensor));
+    (void)snprintf(text, sizeof text, "the indices '%.100s' are %" PRId64 " repeated elements, too many to check", out->indices.name,
+                   gather_tensor_len(known->tensor));
   else if (out->indices.source == GATHER_SOURCE_INPUT)
-    (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given",
-                   out->indices.name);
+    (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given", out->indices.name);
   else if (known && known->origin)
-    (void)snprintf(text, sizeof text, "the indices '%.100s' come from the input '%.100s', which was not given",
-                   out->indices.name, known->origin);
+    (void)snprintf(text, sizeof text, "the indices '%.100s' come from the input '%.100s', which was not given", out->indices.name,
+                   known->origin);
   else if (known && known->maker)
-    (void)snprintf(text, sizeof text, "the indices '%.100s' are computed by %.60s '%.100s' when the model runs",
-                   out->indices.name, known->maker->op, known->maker->name);
+    (void)snprintf(text, sizeof text, "the indices '%.100s' are computed by %.60s '%.100s' when the model runs", out->indices.name,
+                   known->maker->op, known->maker->name);
   else if (known && known->declared_input)
-    (void)snprintf(text, sizeof text, "the indices come from '%.100s', an input of %.200s", out->indices.name,
-                   out->graph);
+    (void)snprintf(text, sizeof text, "the indices come from '%.100s', an input of %.200s", out->indices.name, out->graph);
   else if (known && known->producer > 0)
     (void)snprintf(text, sizeof text, "the indices '%.100s' come from nodes that form a cycle", out->indices.name);
   else
@@ -271,8 +262,7 @@ static gather_status unknown_indices(gather_check *check, const gather_scope *sc
 }
 
 static bool is_listed(const gather_op *op, gather_type data, gather_type indices) {
-  return (data == GATHER_TYPE_NONE || (op->types >> data & 1)) &&
-         (indices == GATHER_TYPE_NONE || (op->index_types >> indices & 1));
+  return (data == GATHER_TYPE_NONE || (op->types >> data & 1)) && (indices == GATHER_TYPE_NONE || (op->index_types >> indices & 1));
 }
 
 enum { MOST_STEPS = 8 };
@@ -315,8 +305,8 @@ static bool may_look(gather_check *check, const gather_tensor *indices) {
   return true;
 }
 
-static gather_status describe(gather_check *check, const gather_scope *scope, const gather_node *node,
-                              const gather_options *options, gather_model_node *out, gather_error *error) {
+static gather_status describe(gather_check *check, const gather_scope *scope, const gather_node *node, const gather_options *options,
+                              gather_model_node *out, gather_error *error) {
   const bool has_axis = !out->rules || out->rules->axis_source != GATHER_AXIS_SOURCE_NONE;
   int32_t axis;
   out->name = node->name;
@@ -328,11 +318,9 @@ static gather_status describe(gather_check *check, const gather_scope *scope, co
   out->output = output_of(scope, node);
   out->axis_known = options->axis != GATHER_AXIS_UNKNOWN;
   out->axis = !out->axis_known ? 0 : has_axis ? options->axis : options->batch_dims;
-  if (out->axis_known && has_axis && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis))
-    out->axis = axis;
+  if (out->axis_known && has_axis && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis)) out->axis = axis;
   out->batch_dims = options->batch_dims;
-  out->axis_name =
-      out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > 2 ? node->inputs[2] : "";
+  out->axis_name = out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > 2 ? node->inputs[2] : "";
   const gather_known *input = *out->axis_name ? gather_scope_find(scope, out->axis_name) : NULL;
   if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
   out->data_dequantized = is_dequantized(check->model, scope, gather_scope_find(scope, out->data.name));
@@ -354,8 +342,8 @@ static gather_status not_judged(gather_check *check, gather_model_node *out, gat
 }
 
 /* Rules and operands of a node without attributes. *done: the node is not checked, for a reason that is given. */
-static gather_status begin(gather_check *check, const gather_scope *scope, const gather_node *node,
-                           gather_model_node *out, bool *done, gather_error *error) {
+static gather_status begin(gather_check *check, const gather_scope *scope, const gather_node *node, gather_model_node *out, bool *done,
+                           gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   out->rules = gather_model_rules(check->model, node);
   GATHER_TRY(describe(check, scope, node, &options, out, error));
@@ -379,8 +367,8 @@ static gather_status check_types(const gather_operand operands[TREE_OPERANDS], g
     if (operands[i].type == GATHER_TYPE_NONE) continue;
     if (*type == GATHER_TYPE_NONE) *type = operands[i].type;
     if (operands[i].type != *type)
-      return gather_fail_input(why, GATHER_TYPE_MISMATCH, TREE_NAMES[i], "%s is %s, the inputs before it are %s",
-                               TREE_NAMES[i], gather_type_get(operands[i].type)->name, gather_type_get(*type)->name);
+      return gather_fail_input(why, GATHER_TYPE_MISMATCH, TREE_NAMES[i], "%s is %s, the inputs before it are %s", TREE_NAMES[i],
+                               gather_type_get(operands[i].type)->name, gather_type_get(*type)->name);
   }
   return GATHER_OK;
 }
@@ -399,16 +387,14 @@ static gather_status find_tree_fault(const gather_operand operands[TREE_OPERANDS
 static gather_status unknown_sequence_lengths(gather_check *check, const gather_operand *lens, gather_model_node *out,
                                               gather_error *error) {
   char text[400];
-  (void)snprintf(
-      text, sizeof text,
-      "the parents are known, but which of them count is not: max_seq_len '%.100s' is known when the model runs",
-      lens->name);
+  (void)snprintf(text, sizeof text,
+                 "the parents are known, but which of them count is not: max_seq_len '%.100s' is known when the model runs", lens->name);
   return say(check, out, error, text);
 }
 
 /* step_ids and end_token are not read: their types and shapes are those of the parents. */
-static gather_status compare_tree(gather_check *check, const gather_operand operands[TREE_OPERANDS],
-                                  gather_model_node *out, gather_error *error) {
+static gather_status compare_tree(gather_check *check, const gather_operand operands[TREE_OPERANDS], gather_model_node *out,
+                                  gather_error *error) {
   const gather_tensor *parents = operands[1].value, *lens = operands[2].value;
   const gather_tensor steps = {.type = parents->type, .rank = parents->rank, .shape = parents->shape};
   const gather_tensor end = {.type = parents->type};
@@ -424,8 +410,8 @@ static gather_status compare_tree(gather_check *check, const gather_operand oper
   return status == GATHER_OK ? GATHER_OK : bad(check, out, &why, error);
 }
 
-static gather_status verify_tree(gather_check *check, const gather_scope *scope, const gather_node *node,
-                                 gather_model_node *out, gather_error *error) {
+static gather_status verify_tree(gather_check *check, const gather_scope *scope, const gather_node *node, gather_model_node *out,
+                                 gather_error *error) {
   gather_operand operands[TREE_OPERANDS];
   gather_error why;
   bool done = false;
@@ -473,8 +459,7 @@ static const gather_dim *declared_dim(const gather_known *known, int64_t axis) {
   return declared && axis >= 0 && axis < declared->rank ? &declared->dims[axis] : NULL;
 }
 
-static gather_status unknown_length(gather_check *check, const gather_scope *scope, gather_model_node *out,
-                                    gather_error *error) {
+static gather_status unknown_length(gather_check *check, const gather_scope *scope, gather_model_node *out, gather_error *error) {
   char text[512];
   const gather_operand *data = &out->data;
   const gather_model_component *component = endless(out);
@@ -487,26 +472,22 @@ static gather_status unknown_length(gather_check *check, const gather_scope *sco
     (void)snprintf(text, sizeof text, "the axis is not known before the model runs");
   else if (declared && gather_is_exact(&dim))
     (void)snprintf(text, sizeof text,
-                   "the length %" PRId64 " of the data '%.100s' along axis %" PRId64
-                   " is only declared: runtimes do not enforce it",
+                   "the length %" PRId64 " of the data '%.100s' along axis %" PRId64 " is only declared: runtimes do not enforce it",
                    dim.min, data->name, axis);
   else if (!component && !declared)
     (void)snprintf(text, sizeof text, "the shape of the data '%.100s' is not known", data->name);
   else if (symbol)
-    (void)snprintf(text, sizeof text,
-                   "the data '%.100s' has the length '%.100s' along axis %" PRId64 ", a dimension that was not given",
+    (void)snprintf(text, sizeof text, "the data '%.100s' has the length '%.100s' along axis %" PRId64 ", a dimension that was not given",
                    data->name, symbol, axis);
   else
-    (void)snprintf(text, sizeof text, "the length of the data '%.100s' along axis %" PRId64 " is not known", data->name,
-                   axis);
+    (void)snprintf(text, sizeof text, "the length of the data '%.100s' along axis %" PRId64 " is not known", data->name, axis);
   return say(check, out, error, text);
 }
 
 /* The indices are not known, but what computes them keeps them in range. */
 static gather_status in_bounds(gather_check *check, gather_model_node *out, gather_dim bounds, gather_error *error) {
   char text[320];
-  (void)snprintf(text, sizeof text,
-                 "the indices '%.100s' are computed when the model runs, and always in [%" PRId64 ", %" PRId64 "]",
+  (void)snprintf(text, sizeof text, "the indices '%.100s' are computed when the model runs, and always in [%" PRId64 ", %" PRId64 "]",
                  out->indices.name, bounds.min, bounds.max);
   out->verdict = GATHER_VERDICT_OK;
   return say(check, out, error, text);
@@ -514,16 +495,14 @@ static gather_status in_bounds(gather_check *check, gather_model_node *out, gath
 
 static gather_status unknown_fit(gather_check *check, gather_model_node *out, gather_error *error) {
   char text[320];
-  (void)snprintf(text, sizeof text,
-                 "whether the lengths of the indices '%.100s' fit those of the data '%.100s' is not known",
+  (void)snprintf(text, sizeof text, "whether the lengths of the indices '%.100s' fit those of the data '%.100s' is not known",
                  out->indices.name, out->data.name);
   return say(check, out, error, text);
 }
 
 /* The shape of a tensor of bytes with the lengths of the indexed axes, otherwise as small as the rules allow: only the
  * indices are checked. */
-static gather_status stand_in(const gather_model_node *out, const gather_options *options, int64_t *shape,
-                              gather_error *why) {
+static gather_status stand_in(const gather_model_node *out, const gather_options *options, int64_t *shape, gather_error *why) {
   const gather_tensor *indices = out->indices.value;
   gather_dim_source sources[GATHER_MAX_RANK];
   const int64_t tuple_len = indices->rank > 0 ? indices->shape[indices->rank - 1] : 0;
@@ -547,8 +526,7 @@ static gather_status compare(gather_check *check, gather_model_node *out, gather
   run.indices = out->indices.value->data;
   run.executor = check->options.executor;
   gather_status status = stand_in(out, &options, shape, &why);
-  if (status == GATHER_OK)
-    status = gather_plan_create(out->rules, &data, out->indices.value, NULL, &options, &plan, &why);
+  if (status == GATHER_OK) status = gather_plan_create(out->rules, &data, out->indices.value, NULL, &options, &plan, &why);
   if (status == GATHER_OK) status = gather_plan_check(plan, &run, &why);
   gather_plan_destroy(plan);
   if (status == GATHER_OUT_OF_MEMORY) return no_memory(error);
@@ -556,23 +534,21 @@ static gather_status compare(gather_check *check, gather_model_node *out, gather
   out->bad = status == GATHER_INDEX_OUT_OF_RANGE ? why.bad_count : 0;
   out->verdict = GATHER_VERDICT_OK;
   if (status == GATHER_OK) return GATHER_OK;
-  if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR)
-    return bad(check, out, &why, error);
+  if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR) return bad(check, out, &why, error);
   char text[160];
-  (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros under the rules %s",
-                 out->bad, out->index_count, out->bad == 1 ? "is" : "are", out->rules->rules);
+  (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros under the rules %s", out->bad,
+                 out->index_count, out->bad == 1 ? "is" : "are", out->rules->rules);
   return say(check, out, error, text);
 }
 
-static gather_status unknown_version(gather_check *check, const gather_node *node, gather_model_node *out,
-                                     gather_error *error) {
+static gather_status unknown_version(gather_check *check, const gather_node *node, gather_model_node *out, gather_error *error) {
   char text[400];
   gather_model_version_text(check->model, node, text, sizeof text);
   return say(check, out, error, text);
 }
 
-static gather_status verify(gather_check *check, const gather_scope *scope, const gather_node *node,
-                            gather_model_node *out, gather_error *error) {
+static gather_status verify(gather_check *check, const gather_scope *scope, const gather_node *node, gather_model_node *out,
+                            gather_error *error) {
   gather_options options;
   gather_error why;
   gather_dim bounds;
@@ -596,15 +572,15 @@ static gather_status verify(gather_check *check, const gather_scope *scope, cons
 }
 
 /* A node of another operator with a function of its own. */
-static gather_status verify_own(gather_check *check, const gather_scope *scope, const gather_node *node,
-                                gather_model_node *out, gather_error *error) {
+static gather_status verify_own(gather_check *check, const gather_scope *scope, const gather_node *node, gather_model_node *out,
+                                gather_error *error) {
   bool done;
   GATHER_TRY(begin(check, scope, node, out, &done, error));
   return done ? GATHER_OK : say(check, out, error, "indices of this operator are not checked");
 }
 
-gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
-                                gather_model_node *out, gather_error *error) {
+gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node, gather_model_node *out,
+                                gather_error *error) {
   const gather_op *rules = gather_model_rules(check->model, node);
   if (gather_op_is_tree(rules)) return verify_tree(check, scope, node, out, error);
   return (gather_op_has_function(rules) ? verify_own : verify)(check, scope, node, out, error);

@@ -16,14 +16,12 @@
 /* ---- paths */
 
 /* PATH/NODE/TAIL: the path of a graph in a node, as snprintf prints. */
-static int path_print(char *text, size_t bytes, const char *path, const gather_node *node, int64_t number,
-                      const char *tail) {
+static int path_print(char *text, size_t bytes, const char *path, const gather_node *node, int64_t number, const char *tail) {
   return *node->name ? snprintf(text, bytes, "%s/%s/%s", path, gather_path_name(node->name), tail)
                      : snprintf(text, bytes, "%s/%s_%" PRId64 "/%s", path, node->op, number, tail);
 }
 
-const char *gather_path_inner(gather_arena *arena, const char *path, const gather_node *node, int64_t number,
-                              const char *tail) {
+const char *gather_path_inner(gather_arena *arena, const char *path, const gather_node *node, int64_t number, const char *tail) {
   const size_t room = strlen(path) + strlen(node->name) + strlen(node->op) + strlen(tail) + 32;
   char *text = gather_arena_take(arena, (int64_t)room, 1);
   if (text) (void)path_print(text, room, path, node, number, tail);
@@ -31,9 +29,8 @@ const char *gather_path_inner(gather_arena *arena, const char *path, const gathe
 }
 
 int gather_path_function(char *text, size_t bytes, const gather_function *function, bool domain, bool overload) {
-  return snprintf(text, bytes, "function:%s%s%s%s%s", domain ? function->domain : "",
-                  domain && *function->domain ? "." : "", function->name, overload && *function->overload ? ":" : "",
-                  overload ? function->overload : "");
+  return snprintf(text, bytes, "function:%s%s%s%s%s", domain ? function->domain : "", domain && *function->domain ? "." : "",
+                  function->name, overload && *function->overload ? ":" : "", overload ? function->overload : "");
 }
 
 /* What a name has after the path of a graph and a slash; NULL if it begins with another path. */
@@ -62,8 +59,7 @@ typedef enum fit { FIT_NONE = 0, FIT_OUTPUT, FIT_NUMBER, FIT_NAME, FIT_PATH } fi
 /* The part of the name after the path of the graph. "function:NAME/g" is g in any call of that function. */
 static const char *behind(const char *wanted, const char *path) {
   const char *rest = path_behind(wanted, path);
-  for (const char *at = path; !rest && (at = strstr(at, "/function:")) != NULL; at++)
-    rest = path_behind(wanted, at + 1);
+  for (const char *at = path; !rest && (at = strstr(at, "/function:")) != NULL; at++) rest = path_behind(wanted, at + 1);
   return rest;
 }
 
@@ -87,9 +83,8 @@ static void list(const gather_check *check, const char *wanted, fit best, char *
     const gather_model_node *node = &check->nodes[i];
     const char *name = *node->name ? node->name : node->output.name;
     if (best != FIT_NONE && fit_of(node, wanted) != best) continue;
-    int len = *name && best != FIT_PATH
-                  ? snprintf(one, sizeof one, "%s/%s", node->graph, gather_path_name(name))
-                  : snprintf(one, sizeof one, "%s/%s_%" PRId64, node->graph, node->op, node->number);
+    int len = *name && best != FIT_PATH ? snprintf(one, sizeof one, "%s/%s", node->graph, gather_path_name(name))
+                                        : snprintf(one, sizeof one, "%s/%s_%" PRId64, node->graph, node->op, node->number);
     if (len < 0 || (size_t)len >= sizeof one || at + (size_t)len + 32 > bytes)
       left++;
     else
@@ -113,13 +108,9 @@ gather_status gather_check_choose(const gather_check *check, const char *name, i
   if (count == 1) return GATHER_OK;
   if (check->count == 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no gather node");
   list(check, name ? name : "", best, names, sizeof names);
-  if (name && count == 0)
-    return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no gather node '%.80s'; it has %s", name, names);
-  if (!name)
-    return gather_fail(error, GATHER_USAGE, "the model has %" PRId64 " gather nodes; name one of them: %s", count,
-                       names);
-  return gather_fail(error, GATHER_USAGE, "'%.80s' is ambiguous: it matches %" PRId64 " gather nodes: %s", name, count,
-                     names);
+  if (name && count == 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no gather node '%.80s'; it has %s", name, names);
+  if (!name) return gather_fail(error, GATHER_USAGE, "the model has %" PRId64 " gather nodes; name one of them: %s", count, names);
+  return gather_fail(error, GATHER_USAGE, "'%.80s' is ambiguous: it matches %" PRId64 " gather nodes: %s", name, count, names);
 }
 
 /* ---- the node of a model that a name means, in the main graph, in subgraphs and in functions */
@@ -150,8 +141,7 @@ static bool is_path(const char *wanted, const char *path, const char *name) {
 static void note(search *s, const gather_node *node) {
   size_t at = strlen(s->nearest);
   if (!*gather_run_name(node) || at + 70 > sizeof s->nearest || !gather_model_is_gather(s->model, node)) return;
-  (void)snprintf(s->nearest + at, sizeof s->nearest - at, "%s'%.60s'", at ? ", " : "; its gather nodes are ",
-                 gather_run_name(node));
+  (void)snprintf(s->nearest + at, sizeof s->nearest - at, "%s'%.60s'", at ? ", " : "; its gather nodes are ", gather_run_name(node));
 }
 
 /* A node without a name is found by its output's name, and by operator and number as a check prints it:
@@ -167,9 +157,7 @@ static match_kind match_of(const char *wanted, const gather_node *node, const ch
 }
 
 /* The node at the end of a way; NULL before any is found. */
-static const gather_node *end_of(const gather_run_way *way) {
-  return way->count > 0 ? way->places[way->count - 1].node : NULL;
-}
+static const gather_node *end_of(const gather_run_way *way) { return way->count > 0 ? way->places[way->count - 1].node : NULL; }
 
 static void match(search *s, int64_t number, const char *path) {
   const gather_node *node = end_of(&s->at);
@@ -188,8 +176,7 @@ static void walk(search *s, const gather_graph *graph, const gather_function *fu
 
 static bool calls(const gather_node *node, const gather_function *function) {
   const char *overload = node->overload ? node->overload : "";
-  return strcmp(function->name, node->op) == 0 && strcmp(function->domain, node->domain) == 0 &&
-         strcmp(function->overload, overload) == 0;
+  return strcmp(function->name, node->op) == 0 && strcmp(function->domain, node->domain) == 0 && strcmp(function->overload, overload) == 0;
 }
 
 /* What follows function:NAME, DOMAIN.NAME or NAME:OVERLOAD, from its slash on; NULL: the text names another function. */
@@ -292,16 +279,13 @@ static void list_calls(call_list *list, const gather_graph *graph, const char *p
       const gather_function *function = &list->file->functions[i];
       if (!calls(node, function) || list->left <= 0) continue;
       list->left--;
-      if (function_name(list->file, function, name, sizeof name) >= PATH_BYTES ||
-          !inner_path(inner, path, node, n, name))
-        continue;
+      if (function_name(list->file, function, name, sizeof name) >= PATH_BYTES || !inner_path(inner, path, node, n, name)) continue;
       if (function == list->function) add_call(list, inner);
       list_calls(list, function->graph, inner, depth + 1);
     }
     for (int32_t k = 0; k < node->attribute_count; k++) {
       const gather_attribute *attribute = &node->attributes[k];
-      if (attribute->kind == GATHER_ATTRIBUTE_GRAPH && attribute->graph &&
-          inner_path(inner, path, node, n, attribute->name))
+      if (attribute->kind == GATHER_ATTRIBUTE_GRAPH && attribute->graph && inner_path(inner, path, node, n, attribute->name))
         list_calls(list, attribute->graph, inner, depth + 1);
     }
   }
@@ -320,12 +304,11 @@ static gather_status want_call(const search *s, gather_error *error) {
   list.tail = length > 0 && (size_t)length < sizeof tail ? tail : "";
   list_calls(&list, s->model->graph_file->graph, "main", 0);
   if (list.count == 0) return GATHER_OK;
-  return gather_fail(error, GATHER_USAGE, "the node '%.100s' is in the function '%.60s': name a call of it: %s%s",
-                     s->wanted, first->function->name, list.text, list.count > MOST_SHOWN ? ", ..." : "");
+  return gather_fail(error, GATHER_USAGE, "the node '%.100s' is in the function '%.60s': name a call of it: %s%s", s->wanted,
+                     first->function->name, list.text, list.count > MOST_SHOWN ? ", ..." : "");
 }
 
-gather_status gather_run_find_node(const gather_model *model, const char *name, bool by_call, gather_run_way *way,
-                                   gather_error *error) {
+gather_status gather_run_find_node(const gather_model *model, const char *name, bool by_call, gather_run_way *way, gather_error *error) {
   search s = {.wanted = name, .model = model, .calls = 1024};
   char path[PATH_BYTES];
   walk(&s, model->graph_file->graph, NULL, "main", 0);
@@ -334,11 +317,9 @@ gather_status gather_run_find_node(const gather_model *model, const char *name, 
     (void)snprintf(path, sizeof path, "function:%s", function->name);
     walk(&s, function->graph, function, path, 0);
   }
-  if (s.count == 0)
-    return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no node '%.100s'%s", name, s.nearest);
+  if (s.count == 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no node '%.100s'%s", name, s.nearest);
   if (s.count > 1)
-    return gather_fail(error, GATHER_USAGE, "%d nodes are named '%.100s': write the path of the graph before the name",
-                       (int)s.count, name);
+    return gather_fail(error, GATHER_USAGE, "%d nodes are named '%.100s': write the path of the graph before the name", (int)s.count, name);
   if (by_call) GATHER_TRY(want_call(&s, error));
   *way = s.found;
   return GATHER_OK;
@@ -349,8 +330,7 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name) 
   if (other) return other;
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
-    if (strcmp(node->op, "Parameter") == 0 && strcmp(node->name, name) == 0 && node->output_count == 1)
-      return node->outputs[0];
+    if (strcmp(node->op, "Parameter") == 0 && strcmp(node->name, name) == 0 && node->output_count == 1) return node->outputs[0];
   }
   return NULL;
 }
@@ -382,7 +362,6 @@ gather_status gather_model_output_find(const gather_model *model, const char *na
         return GATHER_OK;
       }
   for (int64_t k = 0; k < graph->output_count && strlen(known) + 70 < sizeof known; k++)
-    (void)snprintf(known + strlen(known), sizeof known - strlen(known), "%s'%.60s'", k ? ", " : "; it has ",
-                   graph->outputs[k].name);
+    (void)snprintf(known + strlen(known), sizeof known - strlen(known), "%s'%.60s'", k ? ", " : "; it has ", graph->outputs[k].name);
   return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no output '%.100s'%s", name, known);
 }

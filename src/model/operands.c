@@ -83,17 +83,15 @@ static bool zeros(const gather_check *check, const gather_value *input, gather_a
 }
 
 /* Whether zeros for the used ones make the indices known. */
-static gather_status try_used(const gather_check *check, const gather_check_options *given, int64_t number,
-                              gather_goal goal, const leading *found, gather_arena *arena, bool *known,
-                              gather_error *error) {
+static gather_status try_used(const gather_check *check, const gather_check_options *given, int64_t number, gather_goal goal,
+                              const leading *found, gather_arena *arena, bool *known, gather_error *error) {
   gather_check_options options = *given;
   gather_model_input *inputs = gather_arena_take(arena, given->input_count + found->count, sizeof *inputs);
   *known = false;
   if (!inputs) return no_memory(error);
   for (int64_t i = 0; i < given->input_count; i++) inputs[i] = given->inputs[i];
   for (int32_t k = 0; k < found->count; k++)
-    if (found->used[k] && !zeros(check, found->inputs[k], arena, &inputs[options.input_count++]))
-      return no_memory(error);
+    if (found->used[k] && !zeros(check, found->inputs[k], arena, &inputs[options.input_count++])) return no_memory(error);
   options.inputs = inputs;
   return gather_check_probe(check->model, &options, number, goal, known, error);
 }
@@ -102,19 +100,17 @@ static gather_status try_used(const gather_check *check, const gather_check_opti
 static void add_all(const gather_check *check, leading *found) {
   const gather_model *model = check->model;
   for (int64_t i = 0; i < model->info.input_count && !found->too_many; i++)
-    if (!gather_check_input(check, model->info.inputs[i]))
-      add_input(model->graph_file->graph, model->info.inputs[i], found);
+    if (!gather_check_input(check, model->info.inputs[i])) add_input(model->graph_file->graph, model->info.inputs[i], found);
 }
 
 /* Chooses those of the found inputs that are needed to make the indices known. */
-static gather_status choose(const gather_check *check, const gather_check_options *given, int64_t number,
-                            gather_goal goal, leading *found, gather_arena *arena, bool *known, gather_error *error) {
+static gather_status choose(const gather_check *check, const gather_check_options *given, int64_t number, gather_goal goal, leading *found,
+                            gather_arena *arena, bool *known, gather_error *error) {
   bool still;
   *known = false;
   if (found->too_many || found->count == 0) return GATHER_OK;
   for (int round = 0; !*known && round < 2; round++) { /* integers only, then any type */
-    for (int32_t k = 0; k < found->count; k++)
-      found->used[k] = round == 1 || gather_type_is_index(found->inputs[k]->type);
+    for (int32_t k = 0; k < found->count; k++) found->used[k] = round == 1 || gather_type_is_index(found->inputs[k]->type);
     GATHER_TRY(try_used(check, given, number, goal, found, arena, known, error));
   }
   for (int32_t k = 0; *known && k < found->count; k++) {
@@ -128,8 +124,8 @@ static gather_status choose(const gather_check *check, const gather_check_option
 
 /* The further inputs of the model that a check needs to know the node's indices: at most 8, in names. None if inputs
  * are not enough, or if the node is in an inner graph. */
-static gather_status inputs_for_indices(const gather_check *check, const gather_check_options *given, int64_t number,
-                                        gather_running *run, const char **names, int64_t *count, gather_error *error) {
+static gather_status inputs_for_indices(const gather_check *check, const gather_check_options *given, int64_t number, gather_running *run,
+                                        const char **names, int64_t *count, gather_error *error) {
   bool known = false, is_main = run->graph == check->model->graph_file->graph;
   leading found = {.count = 0};
   *count = 0;
@@ -147,8 +143,8 @@ static gather_status inputs_for_indices(const gather_check *check, const gather_
   return GATHER_OK;
 }
 
-gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal, gather_arena *arena,
-                                    const char **names, int64_t *count, gather_error *error) {
+gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal, gather_arena *arena, const char **names,
+                                    int64_t *count, gather_error *error) {
   leading found = {.count = 0};
   bool known;
   *count = 0;
@@ -245,8 +241,7 @@ static gather_type declared_type(const gather_graph *graph, const char *name) {
 
 /* A type that the model declares must be that one. Where it only follows from other values, any integer type will do: a literal
  * has no type of its own then. */
-static gather_status check_fit(const finding *f, const gather_operand *operand, const gather_tensor *tensor,
-                               gather_error *error) {
+static gather_status check_fit(const finding *f, const gather_operand *operand, const gather_tensor *tensor, gather_error *error) {
   gather_type declared = declared_type(f->graph, operand->name);
   gather_type wanted = declared != GATHER_TYPE_NONE ? declared : operand->type;
   bool integers = declared == GATHER_TYPE_NONE && gather_type_is_index(wanted) && gather_type_is_index(tensor->type);
@@ -254,29 +249,22 @@ static gather_status check_fit(const finding *f, const gather_operand *operand, 
     return gather_fail(error, GATHER_TYPE_MISMATCH, "the value '%.80s' has type %s, but %s was given", operand->name,
                        gather_type_get(wanted)->name, gather_type_get(tensor->type)->name);
   if (operand->rank >= 0 && operand->rank != tensor->rank)
-    return gather_fail(error, GATHER_RANK_MISMATCH,
-                       "the value '%.80s' has rank %" PRId32 ", but rank %" PRId32 " was given", operand->name,
+    return gather_fail(error, GATHER_RANK_MISMATCH, "the value '%.80s' has rank %" PRId32 ", but rank %" PRId32 " was given", operand->name,
                        operand->rank, tensor->rank);
   for (int32_t d = 0; d < operand->rank; d++)
     if (tensor->shape[d] < operand->dims[d].min || tensor->shape[d] > operand->dims[d].max)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "the value '%.80s' does not have the length %" PRId64 " in dimension %" PRId32, operand->name,
-                         tensor->shape[d], d);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "the value '%.80s' does not have the length %" PRId64 " in dimension %" PRId32,
+                         operand->name, tensor->shape[d], d);
   return GATHER_OK;
 }
 
 static const gather_operand *operand_named(const gather_model_node *node, const char *name) {
-  return strcmp(node->indices.name, name) == 0 ? &node->indices
-         : strcmp(node->data.name, name) == 0  ? &node->data
-                                               : NULL;
+  return strcmp(node->indices.name, name) == 0 ? &node->indices : strcmp(node->data.name, name) == 0 ? &node->data : NULL;
 }
 
-static void add_override(finding *f, const gather_graph *owner, const char *root, const char *name,
-                         const gather_tensor *tensor) {
+static void add_override(finding *f, const gather_graph *owner, const char *root, const char *name, const gather_tensor *tensor) {
   const gather_operand *operand = operand_named(f->made->node, name);
-  if (owner)
-    f->overrides[f->override_count++] =
-        (gather_override){owner, root, name, operand ? operand->type : GATHER_TYPE_NONE, *tensor};
+  if (owner) f->overrides[f->override_count++] = (gather_override){owner, root, name, operand ? operand->type : GATHER_TYPE_NONE, *tensor};
 }
 
 /* Of the node's own graph, or one around it in the file. */
@@ -301,8 +289,7 @@ static gather_status give_inner(finding *f, gather_error *error) {
     const gather_operand *operand = near ? operand_named(f->made->node, input->name) : NULL;
     const gather_graph *graph = value ? owner_of(owner->as_stored, value->name) : NULL;
     if (!graph)
-      return gather_fail(error, GATHER_NAME_NOT_FOUND,
-                         "the model has no input '%.80s', nor a value of that name in %.80s", input->name,
+      return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no input '%.80s', nor a value of that name in %.80s", input->name,
                          f->made->node->graph);
     if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.80s' is given twice", input->name);
     GATHER_TRY(gather_model_input_check(input, error));
@@ -334,8 +321,7 @@ static gather_status compute(finding *f, const char *name, gather_error *error) 
   if (!value || value->given || f->common.is_over) return GATHER_OK;
   gather_status status = gather_run_compute(&f->run, value, error);
   if (f->common.is_over) return GATHER_OK; /* too large: not known */
-  if (status == GATHER_OK && value->ready && !value->unreadable && !value->dequantized)
-    add_own(f, value->name, &value->tensor);
+  if (status == GATHER_OK && value->ready && !value->unreadable && !value->dequantized) add_own(f, value->name, &value->tensor);
   return status;
 }
 
@@ -360,8 +346,7 @@ static gather_status prefer_inputs(finding *f, gather_error *error) {
   const char *names[MOST_MISSING];
   int64_t count;
   bool inner = made->missing_count > 1;
-  for (int64_t i = 0; i < made->missing_count; i++)
-    inner = inner || !gather_graph_input(f->model->graph_file->graph, made->missing[i]);
+  for (int64_t i = 0; i < made->missing_count; i++) inner = inner || !gather_graph_input(f->model->graph_file->graph, made->missing[i]);
   if (!inner || f->inner_count > 0) return GATHER_OK;
   GATHER_TRY(inputs_for_indices(made->check, &f->options, f->number, &f->run, names, &count, error));
   if (count == 0) return GATHER_OK;
@@ -430,9 +415,8 @@ static gather_status find_all(finding *f, const char *name, const gather_check_o
   return prefer_inputs(f, error);
 }
 
-gather_status gather_model_operands_find(const gather_model *model, const char *node,
-                                         const gather_check_options *options, gather_model_operands **operands,
-                                         gather_error *error) {
+gather_status gather_model_operands_find(const gather_model *model, const char *node, const gather_check_options *options,
+                                         gather_model_operands **operands, gather_error *error) {
   if (!model || !operands) return gather_fail(error, GATHER_USAGE, "the model or the place for the operands is NULL");
   *operands = NULL;
   gather_model_operands *made = gather_alloc((int64_t)sizeof *made);
@@ -477,9 +461,7 @@ gather_type gather_model_value_type(const gather_model *model, const char *node,
   return type != GATHER_TYPE_NONE ? type : declared_type(whole, name);
 }
 
-const gather_model_operands_info *gather_model_operands_describe(const gather_model_operands *operands) {
-  return &operands->info;
-}
+const gather_model_operands_info *gather_model_operands_describe(const gather_model_operands *operands) { return &operands->info; }
 
 void gather_model_operands_destroy(gather_model_operands *operands) {
   if (!operands) return;

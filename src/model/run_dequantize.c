@@ -74,8 +74,7 @@ static value_form linear_form(const gather_running *run, const gather_node *node
 }
 
 static value_form node_form(const gather_running *run, const gather_node *node, int depth) {
-  if (gather_model_is_openvino(run->model))
-    return gather_run_is_own(run->model, node) ? layer_form(run, node, depth) : FORM_OTHER;
+  if (gather_model_is_openvino(run->model)) return gather_run_is_own(run->model, node) ? layer_form(run, node, depth) : FORM_OTHER;
   return strcmp(node->op, "DequantizeLinear") == 0 ? linear_form(run, node, depth) : FORM_OTHER;
 }
 
@@ -97,9 +96,7 @@ static value_form form_of(const gather_running *run, const char *name, int depth
   return node_form(run, &run->graph->nodes[value->producer], depth + 1);
 }
 
-bool gather_run_dequantizes(const gather_running *run, const gather_node *node) {
-  return node_form(run, node, 0) != FORM_OTHER;
-}
+bool gather_run_dequantizes(const gather_running *run, const gather_node *node) { return node_form(run, node, 0) != FORM_OTHER; }
 
 /* ---- descriptions */
 
@@ -111,8 +108,7 @@ static gather_dequantized *dequantized_in(const gather_running *run, const gathe
 }
 
 /* Sets the value of output number 0, which has that type and shape, without computing it. */
-static void give_dequantized(gather_running *run, const gather_node *node, const gather_tensor *tensor,
-                             gather_dequantized *dequantized) {
+static void give_dequantized(gather_running *run, const gather_node *node, const gather_tensor *tensor, gather_dequantized *dequantized) {
   gather_tensor described = *tensor;
   if (node->output_count < 1 || !*node->outputs[0]) return;
   gather_run_value *value = gather_run_find(run, node->outputs[0]);
@@ -172,8 +168,7 @@ static gather_status find_codec(gather_type type, gather_codec *codec, gather_er
   const gather_type_info *info = gather_type_get(type);
   bool integer = info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT;
   if (!integer && info->kind != GATHER_KIND_FLOAT)
-    return gather_fail(error, GATHER_UNSUPPORTED, "it dequantises constants of type %s, which is not supported",
-                       info->name);
+    return gather_fail(error, GATHER_UNSUPPORTED, "it dequantises constants of type %s, which is not supported", info->name);
   *codec = info->bits > 8            ? GATHER_CODEC_NONE
            : integer                 ? GATHER_CODEC_AFFINE
            : type == GATHER_TYPE_NF4 ? GATHER_CODEC_TABLE
@@ -204,8 +199,7 @@ static bool is_result(gather_type type) {
 static gather_status check_result(gather_type type, gather_error *error) {
   if (is_result(type)) return GATHER_OK;
   const gather_type_info *info = gather_type_get(type);
-  return gather_fail(error, GATHER_UNSUPPORTED,
-                     "it dequantises constants to %s; only float32, float16 and bfloat16 are supported",
+  return gather_fail(error, GATHER_UNSUPPORTED, "it dequantises constants to %s; only float32, float16 and bfloat16 are supported",
                      info ? info->name : "an unknown type");
 }
 
@@ -231,15 +225,15 @@ static const gather_tensor *constant_of(const gather_running *run, const gather_
 }
 
 /* A side tensor with as many dimensions as data, aligned at the end as NumPy broadcasts it. The data itself is not broadcast. */
-static gather_status align(gather_running *run, const gather_tensor *side, const gather_tensor *data,
-                           gather_tensor *made, gather_error *error) {
+static gather_status align(gather_running *run, const gather_tensor *side, const gather_tensor *data, gather_tensor *made,
+                           gather_error *error) {
   int64_t lengths[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
   int32_t added = data->rank - side->rank;
   *made = *side;
   if (added < 0)
     return gather_fail(error, GATHER_UNSUPPORTED,
-                       "its constants have the ranks %" PRId32 " and %" PRId32 ": only the second may be broadcast",
-                       data->rank, side->rank);
+                       "its constants have the ranks %" PRId32 " and %" PRId32 ": only the second may be broadcast", data->rank,
+                       side->rank);
   gather_tensor_strides(side, strides + added);
   for (int32_t d = 0; d < data->rank; d++) {
     lengths[d] = d < added ? 1 : side->shape[d - added];
@@ -256,8 +250,7 @@ static gather_status align(gather_running *run, const gather_tensor *side, const
 }
 
 /* The description of operand number i, to which something is added; the value keeps its type. */
-static gather_status begin(gather_running *run, const gather_node *node, int32_t i, gather_dequantized **made,
-                           gather_error *error) {
+static gather_status begin(gather_running *run, const gather_node *node, int32_t i, gather_dequantized **made, gather_error *error) {
   const gather_dequantized *from = dequantized_in(run, node, i);
   if (!from || from->as.scale || from->as.codec == GATHER_CODEC_NONE)
     return gather_fail(error, GATHER_UNSUPPORTED, "it computes something other than the dequantisation of constants");
@@ -265,8 +258,7 @@ static gather_status begin(gather_running *run, const gather_node *node, int32_t
   return *made ? GATHER_OK : gather_run_no_memory(error);
 }
 
-static gather_status finish(gather_running *run, const gather_node *node, int32_t i, gather_dequantized *made,
-                            gather_error *error) {
+static gather_status finish(gather_running *run, const gather_node *node, int32_t i, gather_dequantized *made, gather_error *error) {
   gather_tensor out = *gather_run_operand(run, node, i);
   GATHER_TRY(gather_quantized_shape(&made->as, NULL, NULL, error));
   give_dequantized(run, node, &out, made);
@@ -315,8 +307,8 @@ static gather_status read_integer(const gather_node *node, const char *name, int
   return gather_attribute_wrong(attribute, name, "INT", "a 64-bit integer", error);
 }
 
-static gather_status read_linear(const gather_node *node, const gather_tensor *data, const gather_tensor *scale,
-                                 linear *found, gather_error *error) {
+static gather_status read_linear(const gather_node *node, const gather_tensor *data, const gather_tensor *scale, linear *found,
+                                 gather_error *error) {
   int64_t number = 0;
   *found = (linear){1, 0, scale->type};
   GATHER_TRY(read_integer(node, "axis", &found->axis, error));
@@ -326,12 +318,10 @@ static gather_status read_linear(const gather_node *node, const gather_tensor *d
     if (gather_type_get((gather_type)t)->onnx == number) found->type = (gather_type)t;
   if (scale->rank == 0) return GATHER_OK;
   if (found->axis < -data->rank || found->axis >= data->rank)
-    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
-                             "axis %" PRId64 " is not in [%" PRId32 ", %" PRId32 "]", found->axis, -data->rank,
-                             data->rank - 1);
+    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %" PRId64 " is not in [%" PRId32 ", %" PRId32 "]", found->axis,
+                             -data->rank, data->rank - 1);
   if (found->axis < 0) found->axis += data->rank;
-  if (found->block_size < 0)
-    return gather_fail(error, GATHER_FILE_MALFORMED, "block_size is %" PRId64, found->block_size);
+  if (found->block_size < 0) return gather_fail(error, GATHER_FILE_MALFORMED, "block_size is %" PRId64, found->block_size);
   return GATHER_OK;
 }
 
@@ -342,8 +332,7 @@ static gather_status place_side(gather_running *run, const char *name, const gat
   *made = *side;
   if (side->rank == 0 || at->block_size > 0 || (side->rank == 1 && side->shape[0] == 1)) return GATHER_OK;
   if (side->rank != 1 || side->shape[0] != data->shape[at->axis])
-    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, name,
-                             "%s of rank %" PRId32 " for an axis of length %" PRId64, name, side->rank,
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, name, "%s of rank %" PRId32 " for an axis of length %" PRId64, name, side->rank,
                              data->shape[at->axis]);
   gather_tensor_strides(side, own);
   for (int32_t d = 0; d < data->rank; d++) {
@@ -365,8 +354,8 @@ static gather_status check_zero(gather_running *run, const gather_tensor *point,
   return GATHER_OK;
 }
 
-static gather_status add_zero_point(gather_running *run, const gather_node *node, const linear *at,
-                                    gather_dequantized *made, gather_error *error) {
+static gather_status add_zero_point(gather_running *run, const gather_node *node, const linear *at, gather_dequantized *made,
+                                    gather_error *error) {
   const gather_tensor *point = gather_run_operand(run, node, 2);
   if (!point) return GATHER_OK;
   if (point->type != made->data.type)
@@ -400,8 +389,7 @@ static gather_status dequantize_linear(gather_running *run, const gather_node *n
   return GATHER_OK;
 }
 
-gather_status gather_run_dequantize(gather_running *run, const gather_node *node, gather_type type,
-                                    gather_error *error) {
+gather_status gather_run_dequantize(gather_running *run, const gather_node *node, gather_type type, gather_error *error) {
   if (strcmp(node->op, "Convert") == 0) return convert(run, node, type, error);
   if (strcmp(node->op, "Subtract") == 0) return subtract(run, node, error);
   return strcmp(node->op, "Multiply") == 0 ? multiply(run, node, error) : dequantize_linear(run, node, error);
@@ -419,8 +407,7 @@ static float read_number(const gather_type_info *type, const char *element) {
 }
 
 /* Numbers in row-major order as another type: each is rounded to float32, then to that type. */
-static gather_status convert_numbers(gather_running *run, const gather_tensor *from, gather_tensor *out,
-                                     gather_error *error) {
+static gather_status convert_numbers(gather_running *run, const gather_tensor *from, gather_tensor *out, gather_error *error) {
   const gather_type_info *type = gather_type_get(from->type);
   const int64_t bytes = type->bits / 8;
   const bool swapped = (from->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
@@ -436,8 +423,7 @@ static gather_status convert_numbers(gather_running *run, const gather_tensor *f
 
 /* ---- decoding */
 
-static gather_status decode_all(gather_running *run, const gather_dequantized *from, gather_tensor *out,
-                                gather_error *error) {
+static gather_status decode_all(gather_running *run, const gather_dequantized *from, gather_tensor *out, gather_error *error) {
   gather_tensor dense;
   if (from->as.codec != GATHER_CODEC_NONE) {
     GATHER_TRY(gather_run_allocate(run, out, error));
@@ -449,8 +435,7 @@ static gather_status decode_all(gather_running *run, const gather_dequantized *f
 
 gather_status gather_run_decode(gather_running *run, gather_run_value *value, gather_error *error) {
   if (!value->ready || !value->dequantized) return GATHER_OK;
-  gather_tensor out = {
-      .type = value->tensor.type, .rank = value->dequantized->data.rank, .shape = value->dequantized->data.shape};
+  gather_tensor out = {.type = value->tensor.type, .rank = value->dequantized->data.rank, .shape = value->dequantized->data.shape};
   GATHER_TRY(decode_all(run, value->dequantized, &out, error));
   out.rank = value->tensor.rank;
   out.shape = value->tensor.shape;
@@ -462,9 +447,8 @@ gather_status gather_run_decode(gather_running *run, gather_run_value *value, ga
 /* ---- gathering */
 
 /* The output of a gather from data of that type and shape. */
-static gather_status make_output(gather_running *run, const gather_op *op, const gather_tensor *data,
-                                 const gather_tensor *indices, const gather_options *options, gather_tensor *out,
-                                 gather_error *error) {
+static gather_status make_output(gather_running *run, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                 const gather_options *options, gather_tensor *out, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
   *out = (gather_tensor){.type = data->type};
   GATHER_TRY(gather_output_shape(op, data, indices, options, shape, &out->rank, error));
@@ -472,9 +456,8 @@ static gather_status make_output(gather_running *run, const gather_op *op, const
 }
 
 /* type: of the output, which is allocated. */
-static gather_status take_rows(gather_running *run, const gather_op *op, const gather_quantized *quantized,
-                               gather_type type, const gather_tensor *indices, const gather_options *options,
-                               gather_tensor *out, gather_error *error) {
+static gather_status take_rows(gather_running *run, const gather_op *op, const gather_quantized *quantized, gather_type type,
+                               const gather_tensor *indices, const gather_options *options, gather_tensor *out, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
   gather_options all = *options;
   /* Only the shape of data counts here: it needs an address, which nothing reads. */
@@ -486,15 +469,14 @@ static gather_status take_rows(gather_running *run, const gather_op *op, const g
   return gather_take_quantized(op, quantized, indices, out, &all, error);
 }
 
-static gather_status take_block_quantized(gather_running *run, const gather_node *node, const gather_op *op,
-                                          const gather_options *options, gather_error *error) {
+static gather_status take_block_quantized(gather_running *run, const gather_node *node, const gather_op *op, const gather_options *options,
+                                          gather_error *error) {
   const gather_tensor *scales = gather_run_operand(run, node, GATHER_QUANTIZED_SCALES);
   gather_quantized quantized;
   gather_tensor out;
   GATHER_TRY(gather_node_describe(node, gather_run_operand(run, node, GATHER_QUANTIZED_DATA), scales,
                                   gather_run_operand(run, node, GATHER_QUANTIZED_ZERO_POINTS), &quantized, error));
-  GATHER_TRY(take_rows(run, op, &quantized, scales->type, gather_run_operand(run, node, GATHER_QUANTIZED_INDICES),
-                       options, &out, error));
+  GATHER_TRY(take_rows(run, op, &quantized, scales->type, gather_run_operand(run, node, GATHER_QUANTIZED_INDICES), options, &out, error));
   gather_run_give(run, node, &out);
   return GATHER_OK;
 }
@@ -509,8 +491,7 @@ static bool reshapes_rows(const gather_tensor *outer, const gather_tensor *inner
 }
 
 static gather_status take_numbers(gather_running *run, const gather_op *op, const gather_tensor *data, gather_type type,
-                                  const gather_tensor *indices, const gather_options *options, gather_tensor *out,
-                                  gather_error *error) {
+                                  const gather_tensor *indices, const gather_options *options, gather_tensor *out, gather_error *error) {
   gather_tensor rows;
   gather_options all = *options;
   GATHER_TRY(make_output(run, op, data, indices, options, &rows, error));
@@ -525,8 +506,8 @@ static gather_status take_numbers(gather_running *run, const gather_op *op, cons
 }
 
 /* Gathers rows of input number 0, a dequantised value, and decodes them. */
-static gather_status take_dequantized(gather_running *run, const gather_node *node, const gather_op *op,
-                                      const gather_options *options, gather_error *error) {
+static gather_status take_dequantized(gather_running *run, const gather_node *node, const gather_op *op, const gather_options *options,
+                                      gather_error *error) {
   const gather_tensor *outer = gather_run_operand(run, node, 0), *indices = gather_run_operand(run, node, 1);
   const gather_dequantized *from = dequantized_in(run, node, 0);
   gather_tensor shaped = *outer, whole, out;
@@ -545,15 +526,13 @@ static gather_status take_dequantized(gather_running *run, const gather_node *no
 }
 
 /* Whether that is possible: such a value, of which nothing before the rows was reshaped. */
-static bool decodes_rows(const gather_running *run, const gather_node *node, const gather_op *op,
-                         const gather_options *options) {
+static bool decodes_rows(const gather_running *run, const gather_node *node, const gather_op *op, const gather_options *options) {
   const gather_dequantized *from = dequantized_in(run, node, 0);
-  return from && gather_family_get(op->family)->whole_rows &&
-         reshapes_rows(gather_run_operand(run, node, 0), &from->data, options->axis);
+  return from && gather_family_get(op->family)->whole_rows && reshapes_rows(gather_run_operand(run, node, 0), &from->data, options->axis);
 }
 
-gather_status gather_run_gather_decoded(gather_running *run, const gather_node *node, const gather_op *op,
-                                        const gather_options *options, bool *done, gather_error *error) {
+gather_status gather_run_gather_decoded(gather_running *run, const gather_node *node, const gather_op *op, const gather_options *options,
+                                        bool *done, gather_error *error) {
   *done = true;
   if (gather_op_is_quantized(op)) return take_block_quantized(run, node, op, options, error);
   if (decodes_rows(run, node, op, options)) return take_dequantized(run, node, op, options, error);

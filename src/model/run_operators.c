@@ -44,8 +44,8 @@ static void store_integer(const gather_tensor *dense, int64_t i, int64_t number)
 }
 
 /* An integer tensor as another integer type; values are cut to its bits. */
-static gather_status cast_integers(gather_running *run, const gather_tensor *tensor, gather_type type,
-                                   gather_tensor *cast, gather_error *error) {
+static gather_status cast_integers(gather_running *run, const gather_tensor *tensor, gather_type type, gather_tensor *cast,
+                                   gather_error *error) {
   gather_tensor dense;
   *cast = *tensor;
   if (type == tensor->type) return GATHER_OK;
@@ -59,16 +59,13 @@ static gather_status cast_integers(gather_running *run, const gather_tensor *ten
 }
 
 /* The values of an integer tensor with at most GATHER_MAX_RANK elements. */
-static gather_status read_integers(const gather_tensor *tensor, const char *what, int64_t values[GATHER_MAX_RANK],
-                                   int32_t *count, gather_error *error) {
+static gather_status read_integers(const gather_tensor *tensor, const char *what, int64_t values[GATHER_MAX_RANK], int32_t *count,
+                                   gather_error *error) {
   if (!gather_type_is_index(tensor->type))
-    return gather_fail(error, GATHER_TYPE_UNSUPPORTED, "%s: the numbers are %s, not integers", what,
-                       gather_type_get(tensor->type)->name);
-  if (tensor->rank > 1)
-    return gather_fail(error, GATHER_RANK_MISMATCH, "%s: expected a list, got rank %" PRId32, what, tensor->rank);
+    return gather_fail(error, GATHER_TYPE_UNSUPPORTED, "%s: the numbers are %s, not integers", what, gather_type_get(tensor->type)->name);
+  if (tensor->rank > 1) return gather_fail(error, GATHER_RANK_MISMATCH, "%s: expected a list, got rank %" PRId32, what, tensor->rank);
   int64_t len = gather_tensor_len(tensor);
-  if (len > GATHER_MAX_RANK)
-    return gather_fail(error, GATHER_UNSUPPORTED, "%s: more than %d numbers", what, GATHER_MAX_RANK);
+  if (len > GATHER_MAX_RANK) return gather_fail(error, GATHER_UNSUPPORTED, "%s: more than %d numbers", what, GATHER_MAX_RANK);
   int64_t strides[GATHER_MAX_RANK] = {0};
   gather_tensor_strides(tensor, strides);
   for (int64_t i = 0; i < len; i++) {
@@ -85,15 +82,14 @@ static gather_status read_integers(const gather_tensor *tensor, const char *what
 static bool is_onnx(const gather_running *run) { return strcmp(run->model->graph_file->dialect, "onnx") == 0; }
 
 /* A list of integers: input number 1, or (older ONNX versions) an attribute. *count -1: there is neither. */
-static gather_status read_list(const gather_running *run, const gather_node *node, const char *name,
-                               int64_t values[GATHER_MAX_RANK], int32_t *count, gather_error *error) {
+static gather_status read_list(const gather_running *run, const gather_node *node, const char *name, int64_t values[GATHER_MAX_RANK],
+                               int32_t *count, gather_error *error) {
   const gather_tensor *tensor = gather_run_operand(run, node, 1);
   if (tensor) return read_integers(tensor, name, values, count, error);
   const gather_attribute *attribute = gather_node_attribute(node, name);
   *count = -1;
   if (!attribute) return GATHER_OK;
-  if (attribute->kind != GATHER_ATTRIBUTE_INTS)
-    return gather_attribute_wrong(attribute, name, "INTS", "a list of integers", error);
+  if (attribute->kind != GATHER_ATTRIBUTE_INTS) return gather_attribute_wrong(attribute, name, "INTS", "a list of integers", error);
   if (attribute->count > GATHER_MAX_RANK)
     return gather_fail(error, GATHER_UNSUPPORTED, "attribute '%s' has more than %d integers", name, GATHER_MAX_RANK);
   for (int64_t i = 0; i < attribute->count; i++) values[i] = attribute->integers[i];
@@ -102,8 +98,7 @@ static gather_status read_list(const gather_running *run, const gather_node *nod
 }
 
 /* Gives the node's input number 0 another shape of as many elements. */
-static gather_status rename_shape(gather_running *run, const gather_node *node, int32_t rank, const int64_t *lengths,
-                                  gather_error *error) {
+static gather_status rename_shape(gather_running *run, const gather_node *node, int32_t rank, const int64_t *lengths, gather_error *error) {
   gather_tensor shaped = *gather_run_operand(run, node, 0), dense;
   shaped.rank = rank;
   GATHER_TRY(gather_run_shape(run, rank, lengths, &shaped.shape, error));
@@ -116,26 +111,23 @@ static gather_status rename_shape(gather_running *run, const gather_node *node, 
 }
 
 /* Whether a 0 in the target copies the current length. */
-static gather_status zero_copies(const gather_running *run, const gather_node *node, bool *copies,
-                                 gather_error *error) {
+static gather_status zero_copies(const gather_running *run, const gather_node *node, bool *copies, gather_error *error) {
   const char *name = is_onnx(run) ? "allowzero" : "special_zero";
   const gather_attribute *attribute = gather_node_attribute(node, name);
   bool flag = false;
-  if (attribute && !gather_attribute_flag(attribute, &flag))
-    return gather_attribute_wrong(attribute, name, "INT", "true or false", error);
+  if (attribute && !gather_attribute_flag(attribute, &flag)) return gather_attribute_wrong(attribute, name, "INT", "true or false", error);
   *copies = flag != is_onnx(run);
   return GATHER_OK;
 }
 
 /* Resolves 0 and -1. */
-static gather_status resolve_target(const gather_tensor *data, bool copies, int32_t rank, int64_t *target,
-                                    gather_error *error) {
+static gather_status resolve_target(const gather_tensor *data, bool copies, int32_t rank, int64_t *target, gather_error *error) {
   int64_t len = gather_tensor_len(data), known = 1;
   int32_t open = -1;
   for (int32_t d = 0; d < rank; d++) {
     if (target[d] == 0 && copies && d >= data->rank)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "the target shape copies dimension %" PRId32 ", but the rank is %" PRId32, d, data->rank);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "the target shape copies dimension %" PRId32 ", but the rank is %" PRId32, d,
+                         data->rank);
     if (target[d] == 0 && copies) target[d] = data->shape[d];
     if (target[d] < -1 || (target[d] == -1 && open >= 0))
       return gather_fail(error, GATHER_SHAPE_MISMATCH, "the target shape has a length below -1, or -1 twice");
@@ -167,8 +159,8 @@ static gather_status mark_axes(const int64_t *axes, int32_t count, int32_t rank,
   for (int32_t i = 0; i < count; i++) {
     int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
     if (axis < 0 || axis >= rank)
-      return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
-                               "axis %" PRId64 " is not in [%" PRId32 ", %" PRId32 "]", axes[i], -rank, rank - 1);
+      return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %" PRId64 " is not in [%" PRId32 ", %" PRId32 "]", axes[i],
+                               -rank, rank - 1);
     marked[axis] = true;
   }
   return GATHER_OK;
@@ -184,8 +176,7 @@ static gather_status squeeze(gather_running *run, const gather_node *node, gathe
   for (int32_t d = 0; d < data->rank; d++) {
     bool away = count < 0 ? data->shape[d] == 1 : marked[d];
     if (away && data->shape[d] != 1 && is_onnx(run))
-      return gather_fail(error, GATHER_SHAPE_MISMATCH, "dimension %" PRId32 " has the length %" PRId64 ", not 1", d,
-                         data->shape[d]);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "dimension %" PRId32 " has the length %" PRId64 ", not 1", d, data->shape[d]);
     if (!away || data->shape[d] != 1) lengths[rank++] = data->shape[d];
   }
   return rename_shape(run, node, rank, lengths, error);
@@ -198,8 +189,7 @@ static gather_status unsqueeze(gather_running *run, const gather_node *node, gat
   const gather_tensor *data = gather_run_operand(run, node, 0);
   GATHER_TRY(read_list(run, node, "axes", axes, &count, error));
   if (count < 0) return gather_fail(error, GATHER_FILE_MALFORMED, "it has no axes");
-  if (data->rank > GATHER_MAX_RANK - count)
-    return gather_fail(error, GATHER_UNSUPPORTED, "the rank would be above %d", GATHER_MAX_RANK);
+  if (data->rank > GATHER_MAX_RANK - count) return gather_fail(error, GATHER_UNSUPPORTED, "the rank would be above %d", GATHER_MAX_RANK);
   int32_t rank = data->rank + count;
   GATHER_TRY(mark_axes(axes, count, rank, marked, error));
   for (int32_t d = 0; d < rank; d++) {
@@ -214,21 +204,17 @@ static gather_status cut_to(const gather_node *node, const char *name, int32_t r
   int64_t value;
   const gather_attribute *attribute = gather_node_attribute(node, name);
   if (!attribute) return GATHER_OK;
-  if (!gather_attribute_integer(attribute, &value))
-    return gather_attribute_wrong(attribute, name, "INT", "a 64-bit integer", error);
+  if (!gather_attribute_integer(attribute, &value)) return gather_attribute_wrong(attribute, name, "INT", "a 64-bit integer", error);
   if (value < 0) value = value < -rank ? 0 : value + rank;
   *at = value > rank ? rank : (int32_t)value;
   return GATHER_OK;
 }
 
 /* OpenVINO's type of the shape. */
-static gather_status shape_type(const gather_running *run, const gather_node *node, gather_type *type,
-                                gather_error *error) {
+static gather_status shape_type(const gather_running *run, const gather_node *node, gather_type *type, gather_error *error) {
   const gather_attribute *attribute = is_onnx(run) ? NULL : gather_node_attribute(node, "output_type");
   *type = attribute ? gather_type_parse(attribute->text.text) : GATHER_TYPE_INT64;
-  return gather_type_is_index(*type)
-             ? GATHER_OK
-             : gather_attribute_wrong(attribute, "output_type", "INT", "an integer type", error);
+  return gather_type_is_index(*type) ? GATHER_OK : gather_attribute_wrong(attribute, "output_type", "INT", "an integer type", error);
 }
 
 static gather_status shape_of(gather_running *run, const gather_node *node, gather_error *error) {
@@ -251,8 +237,8 @@ static gather_status shape_of(gather_running *run, const gather_node *node, gath
 /* ---- Transpose, which exporters put before and after a GatherND, as they do Concat */
 
 /* The axes in their new order: ONNX's attribute perm, an IR layer's second input; without any, reversed. */
-static gather_status read_order(const gather_running *run, const gather_node *node, int64_t order[GATHER_MAX_RANK],
-                                int32_t *count, gather_error *error) {
+static gather_status read_order(const gather_running *run, const gather_node *node, int64_t order[GATHER_MAX_RANK], int32_t *count,
+                                gather_error *error) {
   const gather_tensor *input = gather_run_operand(run, node, 1);
   const gather_attribute *perm = gather_node_attribute(node, "perm");
   *count = 0;
@@ -260,8 +246,7 @@ static gather_status read_order(const gather_running *run, const gather_node *no
     return input ? read_integers(input, "order", order, count, error)
                  : gather_fail(error, GATHER_FILE_MALFORMED, "it has no order of axes");
   if (!perm) return GATHER_OK;
-  if (perm->kind != GATHER_ATTRIBUTE_INTS)
-    return gather_attribute_wrong(perm, "perm", "INTS", "a list of integers", error);
+  if (perm->kind != GATHER_ATTRIBUTE_INTS) return gather_attribute_wrong(perm, "perm", "INTS", "a list of integers", error);
   if (perm->count > GATHER_MAX_RANK)
     return gather_fail(error, GATHER_UNSUPPORTED, "attribute 'perm' has more than %d integers", GATHER_MAX_RANK);
   for (int64_t i = 0; i < perm->count; i++) order[i] = perm->integers[i];
@@ -312,28 +297,25 @@ static gather_status concat_axis(const gather_node *node, bool onnx, int32_t ran
   if (attribute && !gather_attribute_integer(attribute, &number))
     return gather_attribute_wrong(attribute, "axis", "INT", "a 64-bit integer", error);
   if (gather_wrap_axis(number, rank, axis)) return GATHER_OK;
-  return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "axis %" PRId64 " is outside [-%" PRId32 ", %" PRId32 "]", number,
-                     rank, rank - 1);
+  return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "axis %" PRId64 " is outside [-%" PRId32 ", %" PRId32 "]", number, rank, rank - 1);
 }
 
 /* Checks that a part fits the first one, and adds its length. */
-static gather_status add_part(const gather_tensor *first, const gather_tensor *part, int32_t axis, int64_t *len,
-                              gather_error *error) {
+static gather_status add_part(const gather_tensor *first, const gather_tensor *part, int32_t axis, int64_t *len, gather_error *error) {
   const bool same_bytes = first->type != GATHER_TYPE_OPAQUE || part->item_bytes == first->item_bytes;
   if (part->type != first->type || !same_bytes || ((part->flags ^ first->flags) & GATHER_TENSOR_BYTE_SWAPPED))
     return gather_fail(error, GATHER_TYPE_MISMATCH, "its inputs differ in type or byte order");
   bool fits = part->rank == first->rank;
   for (int32_t d = 0; fits && d < part->rank; d++) fits = d == axis || part->shape[d] == first->shape[d];
-  if (!fits)
-    return gather_fail(error, GATHER_SHAPE_MISMATCH, "its inputs differ in rank, or in length off axis %" PRId32, axis);
+  if (!fits) return gather_fail(error, GATHER_SHAPE_MISMATCH, "its inputs differ in rank, or in length off axis %" PRId32, axis);
   return gather_add(*len, part->shape[axis], len)
              ? GATHER_OK
              : gather_fail(error, GATHER_OVERFLOW, "the lengths of its inputs do not fit 63 bits together");
 }
 
 /* Copies a part to its place in the output: `begin` elements along the axis. */
-static gather_status copy_part(gather_running *run, const gather_tensor *out, const gather_tensor *part, int32_t axis,
-                               int64_t begin, gather_error *error) {
+static gather_status copy_part(gather_running *run, const gather_tensor *out, const gather_tensor *part, int32_t axis, int64_t begin,
+                               gather_error *error) {
   int64_t strides[GATHER_MAX_RANK];
   gather_tensor to = *out;
   if (gather_tensor_len(part) == 0) return GATHER_OK;
@@ -353,8 +335,7 @@ static gather_status concat(gather_running *run, const gather_node *node, gather
   int32_t axis = 0;
   GATHER_TRY(concat_axis(node, !gather_model_is_openvino(run->model), first->rank, &axis, error));
   for (int32_t i = 0; i < node->input_count; i++) {
-    if (!(part = gather_run_operand(run, node, i)))
-      return gather_fail(error, GATHER_FILE_MALFORMED, "Concat lacks its input %" PRId32, i);
+    if (!(part = gather_run_operand(run, node, i))) return gather_fail(error, GATHER_FILE_MALFORMED, "Concat lacks its input %" PRId32, i);
     GATHER_TRY(add_part(first, part, axis, &len, error));
   }
   gather_tensor out = {.type = first->type, .rank = first->rank, .item_bytes = first->item_bytes};
@@ -374,19 +355,15 @@ static gather_status concat(gather_running *run, const gather_node *node, gather
 /* ---- Mod of integers, by which PyTorch's exporter makes the indices of take_along_dim count from the start */
 
 /* The length of dimension d, counted from the last one; 1 where the tensor has none. */
-static int64_t len_from_last(const gather_tensor *tensor, int32_t d) {
-  return d < tensor->rank ? tensor->shape[tensor->rank - 1 - d] : 1;
-}
+static int64_t len_from_last(const gather_tensor *tensor, int32_t d) { return d < tensor->rank ? tensor->shape[tensor->rank - 1 - d] : 1; }
 
 /* The shape of both together; a length of 1 is repeated. One of the two has it already: so a small model cannot make a large tensor. */
-static gather_status broadcast_shape(const gather_tensor *a, const gather_tensor *b, int32_t rank, int64_t *shape,
-                                     gather_error *error) {
+static gather_status broadcast_shape(const gather_tensor *a, const gather_tensor *b, int32_t rank, int64_t *shape, gather_error *error) {
   bool repeats_a = false, repeats_b = false;
   for (int32_t d = 0; d < rank; d++) {
     const int64_t in_a = len_from_last(a, d), in_b = len_from_last(b, d);
     if (in_a != in_b && in_a != 1 && in_b != 1)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH, "lengths %" PRId64 " and %" PRId64 " of its inputs differ", in_a,
-                         in_b);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "lengths %" PRId64 " and %" PRId64 " of its inputs differ", in_a, in_b);
     shape[rank - 1 - d] = in_a == 1 ? in_b : in_a;
     repeats_a = repeats_a || in_a != shape[rank - 1 - d];
     repeats_b = repeats_b || in_b != shape[rank - 1 - d];
@@ -396,13 +373,12 @@ static gather_status broadcast_shape(const gather_tensor *a, const gather_tensor
 }
 
 /* A dense copy with that shape: dimensions that are repeated have a step of 0. */
-static gather_status spread(gather_running *run, const gather_tensor *tensor, int32_t rank, const int64_t *shape,
-                            gather_tensor *dense, gather_error *error) {
+static gather_status spread(gather_running *run, const gather_tensor *tensor, int32_t rank, const int64_t *shape, gather_tensor *dense,
+                            gather_error *error) {
   int64_t own[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
   gather_tensor view = *tensor;
   gather_tensor_strides(tensor, own);
-  for (int32_t d = 0; d < rank; d++)
-    strides[rank - 1 - d] = len_from_last(tensor, d) == 1 ? 0 : own[tensor->rank - 1 - d];
+  for (int32_t d = 0; d < rank; d++) strides[rank - 1 - d] = len_from_last(tensor, d) == 1 ? 0 : own[tensor->rank - 1 - d];
   view.rank = rank, view.shape = shape, view.strides = strides;
   return gather_run_dense(run, &view, dense, error);
 }
@@ -413,8 +389,7 @@ static int64_t remainder_of(int64_t a, int64_t b, bool is_signed, bool floors) {
 }
 
 /* ONNX without fmod: the sign of the divisor. With it, and OpenVINO: that of the dividend. */
-static gather_status read_floors(const gather_running *run, const gather_node *node, bool *floors,
-                                 gather_error *error) {
+static gather_status read_floors(const gather_running *run, const gather_node *node, bool *floors, gather_error *error) {
   const gather_attribute *fmod = gather_node_attribute(node, "fmod");
   *floors = !gather_model_is_openvino(run->model);
   if (!*floors || !fmod) return GATHER_OK;
@@ -428,8 +403,7 @@ static gather_status check_types(const gather_tensor *a, const gather_tensor *b,
     return gather_fail(error, GATHER_TYPE_MISMATCH, "its inputs are %s and %s", gather_type_get(a->type)->name,
                        gather_type_get(b->type)->name);
   if (gather_type_is_index(a->type)) return GATHER_OK;
-  return gather_fail(error, GATHER_UNSUPPORTED, "Mod of %s is not supported; only of integers",
-                     gather_type_get(a->type)->name);
+  return gather_fail(error, GATHER_UNSUPPORTED, "Mod of %s is not supported; only of integers", gather_type_get(a->type)->name);
 }
 
 static gather_status modulo(gather_running *run, const gather_node *node, gather_error *error) {
@@ -481,13 +455,11 @@ static gather_status cast(gather_running *run, const gather_node *node, gather_e
   const bool openvino = gather_model_is_openvino(run->model);
   GATHER_TRY(cast_target(node, !openvino, &type, error));
   const gather_type_info *target = gather_type_get(type);
-  if (openvino && target && target->kind == GATHER_KIND_FLOAT && type != data->type &&
-      gather_run_dequantizes(run, node))
+  if (openvino && target && target->kind == GATHER_KIND_FLOAT && type != data->type && gather_run_dequantizes(run, node))
     return gather_run_dequantize(run, node, type, error);
   if (type != data->type && (!gather_type_is_index(type) || !gather_type_is_index(data->type)))
     return gather_fail(error, GATHER_UNSUPPORTED, "it casts %s to %s; only casts between integer types are supported",
-                       gather_type_get(data->type)->name,
-                       gather_type_get(type) ? gather_type_get(type)->name : "an unknown type");
+                       gather_type_get(data->type)->name, gather_type_get(type) ? gather_type_get(type)->name : "an unknown type");
   GATHER_TRY(cast_integers(run, data, type, &made, error));
   gather_run_give(run, node, &made);
   return GATHER_OK;

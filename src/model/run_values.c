@@ -18,8 +18,7 @@ gather_status gather_run_no_memory(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to run the model");
 }
 
-gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths, const int64_t **shape,
-                               gather_error *error) {
+gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths, const int64_t **shape, gather_error *error) {
   int64_t *copy = gather_arena_take(run->arena, rank, (int64_t)sizeof *copy);
   if (!copy) return gather_run_no_memory(error);
   if (rank > 0) memcpy(copy, lengths, (size_t)rank * sizeof *copy);
@@ -40,8 +39,7 @@ static gather_status spend(gather_running *run, int64_t bytes, gather_error *err
   enum { FEW = 4096 };
   char needed[32], left[32];
   const bool is_output = run->for_output;
-  const int64_t most =
-      is_output || run->common->all_left < run->common->inner_left ? run->common->all_left : run->common->inner_left;
+  const int64_t most = is_output || run->common->all_left < run->common->inner_left ? run->common->all_left : run->common->inner_left;
   if (bytes <= FEW) return GATHER_OK;
   if (bytes > most) {
     run->common->is_over = true;
@@ -58,12 +56,9 @@ gather_status gather_run_allocate(gather_running *run, gather_tensor *tensor, ga
   tensor->strides = NULL;
   tensor->packed_offset = 0;
   tensor->data = NULL;
-  GATHER_TRY(gather_tensor_check(&(gather_tensor){.data = run,
-                                                  .type = tensor->type,
-                                                  .rank = tensor->rank,
-                                                  .shape = tensor->shape,
-                                                  .item_bytes = tensor->item_bytes},
-                                 error));
+  GATHER_TRY(gather_tensor_check(
+      &(gather_tensor){.data = run, .type = tensor->type, .rank = tensor->rank, .shape = tensor->shape, .item_bytes = tensor->item_bytes},
+      error));
   GATHER_TRY(spend(run, gather_tensor_bytes(tensor), error));
   tensor->data = gather_arena_take(run->arena, 1, gather_tensor_bytes(tensor));
   return tensor->data ? GATHER_OK : gather_run_no_memory(error);
@@ -83,8 +78,7 @@ static bool is_dense(const gather_tensor *tensor) {
 }
 
 /* A gather by a tuple without numbers takes all of data: a copy, whatever the type and strides. A scalar becomes a row first. */
-gather_status gather_run_copy(gather_running *run, const gather_tensor *tensor, const gather_tensor *out,
-                              gather_error *error) {
+gather_status gather_run_copy(gather_running *run, const gather_tensor *tensor, const gather_tensor *out, gather_error *error) {
   static const int64_t ONE[1] = {1};
   gather_tensor from = *tensor, to = *out;
   if (from.rank == 0) from.rank = to.rank = 1, from.shape = to.shape = ONE, from.strides = NULL;
@@ -110,8 +104,7 @@ static bool ends_clean(const gather_tensor *tensor) {
   return gather_take(&from, &all, 0, &to, NULL) == GATHER_OK && memcmp(clean, last, (size_t)type->group_bytes) == 0;
 }
 
-gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
-                               gather_error *error) {
+gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense, gather_error *error) {
   *dense = *tensor;
   dense->strides = NULL;
   if (gather_tensor_len(tensor) == 0 || (is_dense(tensor) && ends_clean(tensor))) return GATHER_OK;
@@ -183,8 +176,8 @@ static gather_status add_outputs(gather_running *run, int64_t number, gather_err
     gather_run_value *value = ensure(run, node->outputs[k]);
     if (!value) return gather_run_no_memory(error);
     if (value->producer >= 0)
-      return gather_fail_file(error, GATHER_FILE_MALFORMED, "the model", node->file_offset,
-                              "two nodes produce the value '%.100s'", node->outputs[k]);
+      return gather_fail_file(error, GATHER_FILE_MALFORMED, "the model", node->file_offset, "two nodes produce the value '%.100s'",
+                              node->outputs[k]);
     if (strcmp(node->op, "Parameter") != 0) value->producer = number; /* the caller gives the value of a Parameter */
   }
   return GATHER_OK;
@@ -199,8 +192,7 @@ static gather_status add_inputs(gather_running *run, const gather_node *node, ga
 
 static int64_t count_names(const gather_graph *graph) {
   int64_t count = graph->input_count + graph->constant_count;
-  for (int64_t i = 0; i < graph->node_count; i++)
-    count += (int64_t)graph->nodes[i].output_count + graph->nodes[i].input_count;
+  for (int64_t i = 0; i < graph->node_count; i++) count += (int64_t)graph->nodes[i].output_count + graph->nodes[i].input_count;
   return count;
 }
 
@@ -235,8 +227,7 @@ static const gather_attribute *stands_for(const gather_running *run, const gathe
 
 static bool has_references(const gather_node *node) {
   bool has = false;
-  for (int32_t k = 0; k < node->attribute_count && !has; k++)
-    has = node->attributes[k].kind == GATHER_ATTRIBUTE_REFERENCE;
+  for (int32_t k = 0; k < node->attribute_count && !has; k++) has = node->attributes[k].kind == GATHER_ATTRIBUTE_REFERENCE;
   return has;
 }
 

@@ -16,8 +16,8 @@ static uint64_t hash(const char *name) {
   return h ^ h >> 32;
 }
 
-gather_status gather_scope_open(gather_arena *arena, const gather_graph *graph, const gather_scope *parent,
-                                const char *path, gather_scope *scope, gather_error *error) {
+gather_status gather_scope_open(gather_arena *arena, const gather_graph *graph, const gather_scope *parent, const char *path,
+                                gather_scope *scope, gather_error *error) {
   int64_t names = graph->input_count + graph->output_count + graph->info_count + graph->constant_count, slots = 16;
   for (int64_t i = 0; i < graph->node_count; i++) names += graph->nodes[i].output_count;
   while (slots < names * 2) slots *= 2;
@@ -115,8 +115,7 @@ static gather_status check_names(naming *n, const gather_graph *graph, const gat
   for (int64_t i = 0; i < graph->node_count; i++)
     for (int32_t k = 0; k < graph->nodes[i].attribute_count; k++) {
       const gather_attribute *attribute = &graph->nodes[i].attributes[k];
-      if (attribute->kind == GATHER_ATTRIBUTE_GRAPH && attribute->graph)
-        GATHER_TRY(check_names(n, attribute->graph, &scope));
+      if (attribute->kind == GATHER_ATTRIBUTE_GRAPH && attribute->graph) GATHER_TRY(check_names(n, attribute->graph, &scope));
     }
   return GATHER_OK;
 }
@@ -126,8 +125,7 @@ gather_status gather_model_check_names(const gather_model *model, gather_error *
   const gather_graph_file *file = model->graph_file;
   if (gather_model_is_openvino(model)) return GATHER_OK; /* its values are ports, whose names the reader makes */
   gather_status status = check_names(&n, file->graph, NULL);
-  for (int64_t i = 0; i < file->function_count && status == GATHER_OK; i++)
-    status = check_names(&n, file->functions[i].graph, NULL);
+  for (int64_t i = 0; i < file->function_count && status == GATHER_OK; i++) status = check_names(&n, file->functions[i].graph, NULL);
   gather_arena_clear(&n.arena);
   return status;
 }

@@ -15,14 +15,12 @@ const gather_dim gather_any_number = {INT64_MIN, GATHER_DIM_UNBOUNDED, NULL};
 
 gather_dim gather_join_dims(const gather_dim *a, const gather_dim *b) {
   bool same_name = a->symbol && b->symbol && strcmp(a->symbol, b->symbol) == 0;
-  return (gather_dim){a->min < b->min ? a->min : b->min, a->max > b->max ? a->max : b->max,
-                      same_name ? a->symbol : NULL};
+  return (gather_dim){a->min < b->min ? a->min : b->min, a->max > b->max ? a->max : b->max, same_name ? a->symbol : NULL};
 }
 
 const gather_known *gather_step_in(const gather_step *step, int32_t i) {
   static const gather_known NOTHING = {.name = "", .rank = -1};
-  const gather_known *known =
-      i < step->node->input_count ? gather_scope_find(step->scope, step->node->inputs[i]) : NULL;
+  const gather_known *known = i < step->node->input_count ? gather_scope_find(step->scope, step->node->inputs[i]) : NULL;
   return known ? known : &NOTHING;
 }
 
@@ -89,8 +87,7 @@ bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *valu
     offset += i % tensor->shape[d] * strides[d];
     i /= tensor->shape[d];
   }
-  return gather_integer_load((const char *)tensor->data + offset, tensor->type,
-                             (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, value);
+  return gather_integer_load((const char *)tensor->data + offset, tensor->type, (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, value);
 }
 
 static bool spend(gather_step *step, int64_t count) {
@@ -155,8 +152,7 @@ static void make_tensor(gather_step *step, const gather_dim *parts, int64_t coun
 
 void gather_step_set_elements(gather_step *step, const gather_dim *parts, int64_t count) {
   int64_t lengths[GATHER_MAX_RANK], len;
-  if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len) || len != count)
-    return;
+  if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len) || len != count) return;
   if (!spend(step, count)) return;
   step->out.parts = parts;
   step->out.part_count = count;
@@ -212,8 +208,7 @@ static bool same_word(const char *a, const char *b) {
   return *a == *b;
 }
 
-bool gather_step_word(const gather_step *step, const char *name, const char *const *words, int32_t count,
-                      int32_t *word) {
+bool gather_step_word(const gather_step *step, const char *name, const char *const *words, int32_t count, int32_t *word) {
   const gather_attribute *attribute = gather_step_find(step, name);
   *word = 0;
   if (!attribute) return true;
@@ -264,8 +259,7 @@ static gather_dim room_of(gather_type type) {
   if (bits == 1) return (gather_dim){0, 1, NULL};
   if (bits == 0 || bits == 64) return gather_any_number;
   const int64_t half = (int64_t)1 << (bits - 1);
-  return gather_type_get(type)->kind == GATHER_KIND_INT ? (gather_dim){-half, half - 1, NULL}
-                                                        : (gather_dim){0, 2 * half - 1, NULL};
+  return gather_type_get(type)->kind == GATHER_KIND_INT ? (gather_dim){-half, half - 1, NULL} : (gather_dim){0, 2 * half - 1, NULL};
 }
 
 /* Of the elements of a known tensor; they may be many. */

@@ -66,8 +66,7 @@ static bool spend(const gather_step *step, int64_t count) {
 bool gather_step_new_view(gather_step *step, gather_view *view) {
   int64_t len;
   if (!out_lengths(step, view->lengths, &len) || !spend(step, len)) return false;
-  view->type =
-      step->out.type == GATHER_TYPE_BOOL || step->out.type == GATHER_TYPE_INT32 ? step->out.type : GATHER_TYPE_INT64;
+  view->type = step->out.type == GATHER_TYPE_BOOL || step->out.type == GATHER_TYPE_INT32 ? step->out.type : GATHER_TYPE_INT64;
   int64_t bytes = gather_type_get(view->type)->bits / 8;
   view->rank = step->out.rank;
   view->swapped = false;
@@ -117,8 +116,8 @@ void gather_view_put(const gather_view *view, int64_t i, int64_t value) {
 enum { MOST_INPUTS = 8 };
 
 /* The element at the current position of all views. */
-static bool one(const gather_step *step, const gather_view *from, const char *const *at, int32_t count,
-                gather_element_fn function, char *to, gather_type type) {
+static bool one(const gather_step *step, const gather_view *from, const char *const *at, int32_t count, gather_element_fn function,
+                char *to, gather_type type) {
   int64_t in[MOST_INPUTS], value;
   for (int32_t i = 0; i < count; i++)
     if (!load(at[i], from[i].type, from[i].swapped, &in[i])) return false;
@@ -131,8 +130,7 @@ static bool one(const gather_step *step, const gather_view *from, const char *co
   return true;
 }
 
-bool gather_step_each(const gather_step *step, const gather_view *from, int32_t count, gather_element_fn function,
-                      const gather_view *to) {
+bool gather_step_each(const gather_step *step, const gather_view *from, int32_t count, gather_element_fn function, const gather_view *to) {
   int64_t place[GATHER_MAX_RANK] = {0};
   const char *at[MOST_INPUTS];
   if (count > MOST_INPUTS) return false;

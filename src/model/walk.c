@@ -46,18 +46,15 @@ typedef struct walking {
 
 enum { MOST_CONTRADICTIONS = 64 };
 
-static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
-}
+static gather_status no_memory(gather_error *error) { return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model"); }
 
 /* "[3, n, ?]" */
 static void shape_text(int32_t rank, const gather_dim *dims, char *text, size_t bytes) {
   size_t at = (size_t)snprintf(text, bytes, "[");
   for (int32_t d = 0; d < rank && at + 48 < bytes; d++) {
     const char *comma = d > 0 ? ", " : "";
-    at += (size_t)(gather_is_exact(&dims[d])
-                       ? snprintf(text + at, bytes - at, "%s%" PRId64, comma, dims[d].min)
-                       : snprintf(text + at, bytes - at, "%s%.30s", comma, dims[d].symbol ? dims[d].symbol : "?"));
+    at += (size_t)(gather_is_exact(&dims[d]) ? snprintf(text + at, bytes - at, "%s%" PRId64, comma, dims[d].min)
+                                             : snprintf(text + at, bytes - at, "%s%.30s", comma, dims[d].symbol ? dims[d].symbol : "?"));
   }
   (void)snprintf(text + at, bytes - at, "]");
 }
@@ -74,20 +71,16 @@ static bool contradicts(const gather_check *check, const gather_known *known) {
 }
 
 /* Records that a value contradicts its declaration. */
-static gather_status note_contradiction(gather_check *check, const gather_scope *scope, const gather_known *known,
-                                        gather_error *error) {
+static gather_status note_contradiction(gather_check *check, const gather_scope *scope, const gather_known *known, gather_error *error) {
   char text[700], declared[160], found[160];
   gather_dim dims[GATHER_MAX_RANK];
-  if (check->quiet || check->probe || check->contradiction_count >= MOST_CONTRADICTIONS || !contradicts(check, known))
-    return GATHER_OK;
-  if (!check->contradictions)
-    check->contradictions = gather_arena_take(&check->arena, MOST_CONTRADICTIONS, sizeof *check->contradictions);
+  if (check->quiet || check->probe || check->contradiction_count >= MOST_CONTRADICTIONS || !contradicts(check, known)) return GATHER_OK;
+  if (!check->contradictions) check->contradictions = gather_arena_take(&check->arena, MOST_CONTRADICTIONS, sizeof *check->contradictions);
   if (!check->contradictions) return no_memory(error);
   for (int32_t d = 0; d < known->declared->rank; d++) dims[d] = gather_check_dim(check, &known->declared->dims[d]);
   shape_text(known->declared->rank, dims, declared, sizeof declared);
   shape_text(known->rank, known->dims, found, sizeof found);
-  (void)snprintf(text, sizeof text, "the value '%.100s' of %.200s is declared %s, but is %s", known->name, scope->path,
-                 declared, found);
+  (void)snprintf(text, sizeof text, "the value '%.100s' of %.200s is declared %s, but is %s", known->name, scope->path, declared, found);
   const char *kept = gather_arena_text(&check->arena, text, strlen(text));
   if (!kept) return no_memory(error);
   check->contradictions[check->contradiction_count++] = kept;
@@ -95,8 +88,7 @@ static gather_status note_contradiction(gather_check *check, const gather_scope 
 }
 
 /* The operand with what the file declares where nothing else is known, for people to see. Allocates in the check. */
-static gather_status show_declared(gather_check *check, const gather_scope *scope, gather_operand *operand,
-                                   gather_error *error) {
+static gather_status show_declared(gather_check *check, const gather_scope *scope, gather_operand *operand, gather_error *error) {
   const gather_known *known = gather_scope_find(scope, operand->name);
   const gather_value *declared = known && !operand->value ? known->declared : NULL;
   if (!declared || (operand->rank >= 0 && operand->rank != declared->rank)) return GATHER_OK;
@@ -105,8 +97,7 @@ static gather_status show_declared(gather_check *check, const gather_scope *scop
   for (int32_t d = 0; d < declared->rank; d++) {
     const gather_dim dim = gather_check_dim(check, &declared->dims[d]);
     dims[d] = operand->rank < 0 ? dim : operand->dims[d];
-    if (!gather_is_exact(&dims[d]) && gather_is_exact(&dim) && dims[d].min <= dim.min && dim.max <= dims[d].max)
-      dims[d] = dim;
+    if (!gather_is_exact(&dims[d]) && gather_is_exact(&dim) && dims[d].min <= dim.min && dim.max <= dims[d].max) dims[d] = dim;
     if (!dims[d].symbol) dims[d].symbol = dim.symbol;
   }
   operand->rank = declared->rank;
@@ -140,8 +131,7 @@ static gather_callee *find_slot(const gather_check *check, const char *domain, c
 }
 
 static int compare_callees(const void *a, const void *b) {
-  const gather_function *const x = (*(gather_callee *const *)a)->function, *const y =
-                                                                               (*(gather_callee *const *)b)->function;
+  const gather_function *const x = (*(gather_callee *const *)a)->function, *const y = (*(gather_callee *const *)b)->function;
   const int names = strcmp(x->name, y->name), domains = strcmp(x->domain, y->domain);
   return names ? names : domains ? domains : strcmp(x->overload, y->overload);
 }
@@ -183,8 +173,8 @@ static gather_status list_functions(gather_check *check, gather_error *error) {
 }
 
 /* PATH/CALL/function:NAME, or without a call function:NAME; with domain and overload if others have the name. */
-static const char *function_path(gather_check *check, const gather_scope *scope, const gather_node *node,
-                                 int64_t number, const gather_callee *callee) {
+static const char *function_path(gather_check *check, const gather_scope *scope, const gather_node *node, int64_t number,
+                                 const gather_callee *callee) {
   const gather_function *function = callee->function;
   char *name = NULL;
   const size_t room = strlen(function->domain) + strlen(function->name) + strlen(function->overload) + 16;
@@ -193,36 +183,30 @@ static const char *function_path(gather_check *check, const gather_scope *scope,
   return node ? gather_path_inner(&check->arena, scope->path, node, number, name) : name;
 }
 
-static gather_status walk_graph(gather_check *check, const gather_graph *graph, const walking *walk,
-                                gather_error *error);
+static gather_status walk_graph(gather_check *check, const gather_graph *graph, const walking *walk, gather_error *error);
 
-static gather_status call(gather_check *check, const gather_scope *scope, gather_callee *callee, gather_step *step,
-                          int64_t number, int depth, gather_error *error) {
+static gather_status call(gather_check *check, const gather_scope *scope, gather_callee *callee, gather_step *step, int64_t number,
+                          int depth, gather_error *error) {
   const gather_graph *body = callee->function->graph;
   gather_known *results = gather_arena_take(&check->arena, body->output_count, sizeof *results);
   const char *path = check->quiet ? scope->path : function_path(check, scope, step->node, number, callee);
   if (!results || !path) return no_memory_for_functions(error);
-  const walking walk = {.path = path,
-                        .depth = depth + 1,
-                        .call = step->node,
-                        .function = callee->function,
-                        .caller = scope,
-                        .results = results};
+  const walking walk = {
+      .path = path, .depth = depth + 1, .call = step->node, .function = callee->function, .caller = scope, .results = results};
   for (int64_t i = 0; i < body->output_count; i++) results[i].rank = -1;
   if (!check->quiet) {
     callee->reached = true;
     check->call_room -= (int64_t)strlen(path) + 16 * body->node_count;
   }
   GATHER_TRY(walk_graph(check, body, &walk, error));
-  for (int32_t i = 0; i < step->node->output_count && i < body->output_count; i++)
-    step->outs[i] = gather_body_output(step, &results[i]);
+  for (int32_t i = 0; i < step->node->output_count && i < body->output_count; i++) step->outs[i] = gather_body_output(step, &results[i]);
   return GATHER_OK;
 }
 
 /* Walks the function of the model that a node calls, and infers the node's outputs; does not change other nodes. number: of the node in
  * its graph. */
-static gather_status walk_call(gather_check *check, const gather_scope *scope, gather_step *step, int64_t number,
-                               int depth, gather_error *error) {
+static gather_status walk_call(gather_check *check, const gather_scope *scope, gather_step *step, int64_t number, int depth,
+                               gather_error *error) {
   const gather_node *node = step->node;
   if (step->openvino) return GATHER_OK;
   gather_callee *callee = find_slot(check, node->domain, node->op, node->overload ? node->overload : "");
@@ -242,11 +226,9 @@ static gather_status walk_call(gather_check *check, const gather_scope *scope, g
 static gather_status walk_uncalled(gather_check *check, gather_error *error) {
   const gather_graph_file *file = check->model->graph_file;
   for (int64_t i = 0; i < file->function_count; i++) {
-    gather_callee *callee =
-        find_slot(check, file->functions[i].domain, file->functions[i].name, file->functions[i].overload);
+    gather_callee *callee = find_slot(check, file->functions[i].domain, file->functions[i].name, file->functions[i].overload);
     if (callee->reached && !callee->cut) continue;
-    const gather_callee own = {
-        .function = &file->functions[i], .shares_name = callee->shares_name, .shares_domain = callee->shares_domain};
+    const gather_callee own = {.function = &file->functions[i], .shares_name = callee->shares_name, .shares_domain = callee->shares_domain};
     const walking walk = {.path = function_path(check, NULL, NULL, 0, &own), .depth = 1};
     if (!walk.path) return no_memory_for_functions(error);
     check->uncalled = callee->ambiguous ? "two functions of the model have this name"
@@ -274,8 +256,7 @@ static gather_status add_declaration(gather_check *check, const gather_value *va
   if (!dims) return no_memory(error);
   for (int32_t d = 0; d < value->rank; d++) {
     gather_dim declared = gather_check_dim(check, &value->dims[d]);
-    const gather_dim_giver giver =
-        declared.symbol ? gather_check_dim_giver(check, declared.symbol) : GATHER_DIM_OF_OTHERS;
+    const gather_dim_giver giver = declared.symbol ? gather_check_dim_giver(check, declared.symbol) : GATHER_DIM_OF_OTHERS;
     if (is_fact && declared.symbol && gather_is_exact(&declared) && giver == GATHER_DIM_OF_OTHERS) {
       declared = value->dims[d];
       known->declared = value;
@@ -291,8 +272,7 @@ static gather_status add_declaration(gather_check *check, const gather_value *va
 }
 
 /* The shape of a tensor that is known whole. */
-static gather_status use_tensor(gather_check *check, const gather_tensor *tensor, gather_known *known,
-                                gather_error *error) {
+static gather_status use_tensor(gather_check *check, const gather_tensor *tensor, gather_known *known, gather_error *error) {
   gather_dim *dims = gather_arena_take(&check->arena, tensor->rank, sizeof *dims);
   if (!dims) return no_memory(error);
   for (int32_t d = 0; d < tensor->rank; d++) dims[d] = (gather_dim){tensor->shape[d], tensor->shape[d], NULL};
@@ -322,8 +302,7 @@ static gather_status declare_constants(gather_check *check, gather_scope *scope,
 /* Whether the file holds its elements, or should. */
 static bool is_held(const gather_known *known) { return known->tensor || known->unreadable; }
 
-static gather_status declare_inputs(gather_check *check, gather_scope *scope, const walking *walk,
-                                    gather_error *error) {
+static gather_status declare_inputs(gather_check *check, gather_scope *scope, const walking *walk, gather_error *error) {
   const bool is_main = scope->graph == check->model->graph_file->graph;
   for (int64_t i = 0; i < scope->graph->input_count; i++) {
     const gather_value *value = &scope->graph->inputs[i];
@@ -360,12 +339,11 @@ static gather_status declare_overrides(gather_check *check, gather_scope *scope,
 }
 
 /* Adds what the file declares of outputs of nodes, by name. A separate table would be as large as the scope. */
-static gather_status add_declarations(gather_check *check, gather_scope *scope, const gather_value *values,
-                                      int64_t count, gather_error *error) {
+static gather_status add_declarations(gather_check *check, gather_scope *scope, const gather_value *values, int64_t count,
+                                      gather_error *error) {
   for (int64_t i = 0; i < count; i++) {
     gather_known *known = gather_scope_make(scope, values[i].name);
-    if (known && !is_held(known) && !known->declared_input)
-      GATHER_TRY(add_declaration(check, &values[i], false, known, error));
+    if (known && !is_held(known) && !known->declared_input) GATHER_TRY(add_declaration(check, &values[i], false, known, error));
   }
   return GATHER_OK;
 }
@@ -391,8 +369,8 @@ static gather_status keep(gather_check *check, gather_scope *scope, const gather
 }
 
 /* The results of a body in the order of its node's outputs, where the file has its own. */
-static gather_status place_results(gather_check *check, const gather_node *node, const gather_graph *graph,
-                                   gather_known **results, int64_t *count, gather_error *error) {
+static gather_status place_results(gather_check *check, const gather_node *node, const gather_graph *graph, gather_known **results,
+                                   int64_t *count, gather_error *error) {
   if (!graph->places) return GATHER_OK;
   gather_known *placed = gather_arena_take(&check->arena, node->output_count, sizeof *placed);
   if (!placed) return no_memory(error);
@@ -405,8 +383,8 @@ static gather_status place_results(gather_check *check, const gather_node *node,
 }
 
 /* Walks a body until its outputs fit its inputs, without listing its nodes. */
-static gather_status settle(gather_check *check, gather_step *step, const walking *walk, const gather_graph *graph,
-                            gather_known *inputs, gather_error *error) {
+static gather_status settle(gather_check *check, gather_step *step, const walking *walk, const gather_graph *graph, gather_known *inputs,
+                            gather_error *error) {
   enum { PASSES = 3 };
   gather_known *results = gather_arena_take(&check->arena, graph->output_count, sizeof *results);
   if (!results) return no_memory(error);
@@ -425,8 +403,8 @@ static gather_status settle(gather_check *check, gather_step *step, const walkin
 }
 
 /* One graph of a node. */
-static gather_status walk_body(gather_check *check, gather_step *step, walking *walk, int which,
-                               const gather_graph *graph, gather_error *error) {
+static gather_status walk_body(gather_check *check, gather_step *step, walking *walk, int which, const gather_graph *graph,
+                               gather_error *error) {
   char text[600] = "";
   const char *never = check->not_executed, *perhaps = check->perhaps;
   const gather_runs runs = gather_check_runs(step, which, text, sizeof text);
@@ -453,8 +431,7 @@ static gather_status walk_inner(gather_check *check, gather_scope *scope, gather
   for (int32_t k = 0; k < node->attribute_count; k++) {
     const gather_attribute *attribute = &node->attributes[k];
     if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
-    const char *path =
-        check->quiet ? scope->path : gather_path_inner(&check->arena, scope->path, node, number, attribute->name);
+    const char *path = check->quiet ? scope->path : gather_path_inner(&check->arena, scope->path, node, number, attribute->name);
     int64_t count = attribute->graph->output_count;
     gather_known *results = gather_arena_take(&check->arena, count, sizeof *results);
     if (!path || !results) return no_memory(error);
@@ -490,8 +467,7 @@ static gather_status list_node(gather_check *check, gather_scope *scope, int64_t
   const gather_node *node = &scope->graph->nodes[number];
   if (check->quiet || !gather_model_is_gather(check->model, node)) return GATHER_OK;
   GATHER_TRY(more_room(check, error));
-  check->places[check->count] =
-      (gather_place){scope->graph, scope->root, check->not_executed != NULL, check->perhaps != NULL};
+  check->places[check->count] = (gather_place){scope->graph, scope->root, check->not_executed != NULL, check->perhaps != NULL};
   gather_model_node *out = &check->nodes[check->count++];
   out->graph = scope->path;
   out->number = number;
@@ -501,8 +477,7 @@ static gather_status list_node(gather_check *check, gather_scope *scope, int64_t
   return show_declared(check, scope, &out->output, error);
 }
 
-static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t number, int depth,
-                               gather_error *error) {
+static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t number, int depth, gather_error *error) {
   const gather_node *node = &scope->graph->nodes[number];
   gather_step step = {.arena = &check->arena,
                       .model = check->model,
@@ -548,8 +523,7 @@ static void pass_inputs(gather_scope *scope) {
   for (int64_t i = 0; i < scope->graph->input_count; i++) {
     const char *name = scope->graph->inputs[i].name;
     gather_known *known = gather_scope_make(scope, name);
-    const gather_known *given =
-        known && i < scope->call->input_count ? gather_scope_find(scope->caller, scope->call->inputs[i]) : NULL;
+    const gather_known *given = known && i < scope->call->input_count ? gather_scope_find(scope->caller, scope->call->inputs[i]) : NULL;
     if (!known) continue;
     if (given) *known = gather_body_input(given);
     known->name = name;
@@ -580,8 +554,7 @@ static bool may_go_on(gather_check *check, const gather_scope *scope) {
   return check->call_room > 0;
 }
 
-static gather_status walk_graph(gather_check *check, const gather_graph *graph, const walking *walk,
-                                gather_error *error) {
+static gather_status walk_graph(gather_check *check, const gather_graph *graph, const walking *walk, gather_error *error) {
   const int64_t *order;
   gather_scope scope;
   if (check->quiet && (walk->depth > GATHER_MAX_DEPTH || check->call_room <= 0)) return GATHER_OK;
@@ -596,8 +569,7 @@ static gather_status walk_graph(gather_check *check, const gather_graph *graph, 
   if (!may_go_on(check, &scope)) return GATHER_OK;
   GATHER_TRY(declare(check, &scope, walk, error));
   GATHER_TRY(gather_scope_order(&check->arena, &scope, &order, error));
-  for (int64_t i = 0; i < graph->node_count; i++)
-    GATHER_TRY(walk_node(check, &scope, order ? order[i] : i, walk->depth, error));
+  for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(walk_node(check, &scope, order ? order[i] : i, walk->depth, error));
   find_results(&scope, walk->results);
   return GATHER_OK;
 }

@@ -204,8 +204,7 @@ static void move_way(cache_set *from, int way, cache_set *to, int to_way) {
   uint32_t place = atomic_load_explicit(&from->places[way], memory_order_relaxed);
   atomic_store_explicit(&to->places[to_way], place, memory_order_relaxed);
   to->ages[to_way] = from->ages[way];
-  atomic_store_explicit(&to->keys[to_way], atomic_load_explicit(&from->keys[way], memory_order_relaxed),
-                        memory_order_relaxed);
+  atomic_store_explicit(&to->keys[to_way], atomic_load_explicit(&from->keys[way], memory_order_relaxed), memory_order_relaxed);
   atomic_store_explicit(&from->keys[way], 0, memory_order_relaxed);
 }
 
@@ -237,11 +236,9 @@ static int64_t split(gather_cache *cache) {
 /* Doubles the sets if they are full enough and no other thread is doing so. */
 static int64_t grow(gather_cache *cache) {
   int64_t sets = (int64_t)(uint32_t)atomic_load_explicit(&cache->size, memory_order_relaxed), grown = 0;
-  if (sets >= cache->most_sets || atomic_load_explicit(&cache->used, memory_order_relaxed) <= sets * ROWS_PER_SET)
-    return 0;
+  if (sets >= cache->most_sets || atomic_load_explicit(&cache->used, memory_order_relaxed) <= sets * ROWS_PER_SET) return 0;
   if (atomic_flag_test_and_set_explicit(&cache->splitting, memory_order_acquire)) return 0;
-  sets = (int64_t)(uint32_t)atomic_load_explicit(&cache->size,
-                                                 memory_order_relaxed); /* another thread may just have done it */
+  sets = (int64_t)(uint32_t)atomic_load_explicit(&cache->size, memory_order_relaxed); /* another thread may just have done it */
   bool full = sets < cache->most_sets && atomic_load_explicit(&cache->used, memory_order_relaxed) > sets * ROWS_PER_SET;
   for (int64_t i = 0; full && i < sets; i++) grown += split(cache);
   atomic_flag_clear_explicit(&cache->splitting, memory_order_release);
@@ -275,8 +272,7 @@ static int choose(cache_set *set) {
 static int64_t put_new(gather_cache *cache, cache_set *set, int64_t row, const char *data, bool eager) {
   int way = take_place(cache, set);
   const bool grows = way >= 0;
-  if (way < 0 && (eager || atomic_fetch_add_explicit(&cache->turn, 1, memory_order_relaxed) % TURN == 0))
-    way = choose(set);
+  if (way < 0 && (eager || atomic_fetch_add_explicit(&cache->turn, 1, memory_order_relaxed) % TURN == 0)) way = choose(set);
   if (way < 0) return 0;
   gather_copy_row(row_at(cache, set, way), data, (size_t)cache->row_bytes);
   atomic_store_explicit(&set->keys[way], row + 1, memory_order_relaxed);

@@ -90,8 +90,7 @@ static bool enqueue(gather_table *table, gather_table_job *job) {
 }
 
 gather_status gather_table_submit(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
-                                  const gather_table_take_options *options, gather_table_job **job,
-                                  gather_error *error) {
+                                  const gather_table_take_options *options, gather_table_job **job, gather_error *error) {
   if (!table || !job) return gather_fail(error, GATHER_USAGE, "gather_table_submit: table or job is NULL");
   *job = NULL;
   gather_table_enter(table);
@@ -113,9 +112,7 @@ gather_status gather_table_submit(gather_table *table, const gather_tensor *indi
   return GATHER_OK;
 }
 
-static bool is_done(const gather_table_job *job) {
-  return !job || atomic_load_explicit(&job->done, memory_order_acquire);
-}
+static bool is_done(const gather_table_job *job) { return !job || atomic_load_explicit(&job->done, memory_order_acquire); }
 
 /* Whether it was submitted in this process. Call with the lock held. */
 static bool is_ours(const gather_table *table, const gather_table_job *job) {
@@ -140,8 +137,7 @@ bool gather_table_job_await(gather_table_job *job, double seconds) {
   const struct timespec end = gather_condition_end((int64_t)(wait * 1e9));
   gather_table_enter(table);
   (void)pthread_mutex_lock(&table->lock);
-  while (waiting && is_ours(table, job) && !is_done(job))
-    waiting = gather_condition_wait(&table->changed, &table->lock, &end);
+  while (waiting && is_ours(table, job) && !is_done(job)) waiting = gather_condition_wait(&table->changed, &table->lock, &end);
   (void)pthread_mutex_unlock(&table->lock);
   return is_done(job);
 }
@@ -166,9 +162,8 @@ gather_status gather_table_wait(gather_table_job *job, gather_error *error) {
   while (ours && !is_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
   if (ours) leave_list(job);
   (void)pthread_mutex_unlock(&table->lock);
-  gather_status status = ours ? job->status
-                              : gather_fail(&job->error, GATHER_USAGE,
-                                            "the job was submitted before fork(); only the parent can wait for it");
+  gather_status status =
+      ours ? job->status : gather_fail(&job->error, GATHER_USAGE, "the job was submitted before fork(); only the parent can wait for it");
   if (status != GATHER_OK && error) *error = job->error;
   destroy(job);
   return status;

@@ -54,8 +54,7 @@ GATHER_CHECKED gather_status gather_layout_of_rows(gather_layout *found, const c
 GATHER_CHECKED gather_status gather_layout_check_sizes(const gather_layout *found, gather_error *error);
 
 /* What layouts are made of. Sets the codec, which the caller may have named (`given`), and must not have named another. */
-GATHER_CHECKED gather_status gather_layout_use_codec(gather_layout *found, const char *given, gather_codec codec,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_layout_use_codec(gather_layout *found, const char *given, gather_codec codec, gather_error *error);
 /* Sets the decoded shape: that of the data, except for the last length. */
 void gather_layout_set_shape(gather_layout *found, int32_t rank, int64_t last);
 /* Fails if the data have fewer dimensions: rows are along axis 0. */
@@ -63,7 +62,7 @@ GATHER_CHECKED gather_status gather_layout_want_rows(const gather_layout *found,
 /* Sets the lengths of a row; the groups of a row are whole unless the codec says otherwise. */
 GATHER_CHECKED gather_status gather_layout_measure(gather_layout *found, int64_t group_len, gather_error *error);
 /* Fails because a tensor has not the shape that the layout needs. */
-GATHER_CHECKED gather_status gather_layout_fail_shape(const gather_layout *found, const gather_stored *tensor,
-                                                      const char *wanted, gather_error *error);
+GATHER_CHECKED gather_status gather_layout_fail_shape(const gather_layout *found, const gather_stored *tensor, const char *wanted,
+                                                      gather_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout_file.c: how files store quantised tensors: recognises one by its type and its side tensors (layout.def), and checks what its layout
+ * layout_file.c: how files store quantised tensors: recognises one by its type and its side tensors (layout.def), and checks what its
+ * layout
  * asks of types and shapes. The functions of layout.def (shapes_...) set the codec, the decoded shape, and how rows and scales lie.
  */
 #include "table/layout_file.h"
@@ -51,8 +52,7 @@ static gather_status want_shape(const gather_layout *found, gather_side_role rol
                                 gather_error *error) {
   char wanted[200];
   const gather_stored *side = &found->side[role];
-  if (side->tensor.rank == rank && memcmp(side->tensor.shape, shape, (size_t)rank * sizeof *shape) == 0)
-    return GATHER_OK;
+  if (side->tensor.rank == rank && memcmp(side->tensor.shape, shape, (size_t)rank * sizeof *shape) == 0) return GATHER_OK;
   return gather_layout_fail_shape(found, side, gather_shape_text(wanted, sizeof wanted, rank, shape), error);
 }
 
@@ -66,8 +66,7 @@ static gather_status want_len(const gather_layout *found, gather_side_role role,
 }
 
 /* types: of element, ended by 0. */
-static gather_status want_type(const gather_layout *found, gather_side_role role, const gather_type *types,
-                               gather_error *error) {
+static gather_status want_type(const gather_layout *found, gather_side_role role, const gather_type *types, gather_error *error) {
   const gather_stored *side = &found->side[role];
   char wanted[100] = "";
   for (int i = 0; types[i]; i++) {
@@ -75,9 +74,8 @@ static gather_status want_type(const gather_layout *found, gather_side_role role
     const size_t used = strlen(wanted);
     (void)snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? " or " : "", gather_type_get(types[i])->name);
   }
-  return gather_fail_file(error, GATHER_TYPE_MISMATCH, found->data.file, -1,
-                          "the side tensor '%.100s' is %.40s, but %s needs %s", side->name, side->type_name,
-                          found->name, wanted);
+  return gather_fail_file(error, GATHER_TYPE_MISMATCH, found->data.file, -1, "the side tensor '%.100s' is %.40s, but %s needs %s",
+                          side->name, side->type_name, found->name, wanted);
 }
 
 static const gather_type BYTES[] = {GATHER_TYPE_UINT8, 0};
@@ -101,8 +99,8 @@ static gather_status shapes_gguf(gather_layout *found, const char *codec, gather
   GATHER_TRY(gather_layout_want_rows(found, 2, error));
   if (named == GATHER_CODEC_NONE)
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,
-                            "the tensor%s%.100s%s has the type %.40s, for which there is no codec",
-                            GATHER_CALLED(found->data.name), found->data.type_name);
+                            "the tensor%s%.100s%s has the type %.40s, for which there is no codec", GATHER_CALLED(found->data.name),
+                            found->data.type_name);
   GATHER_TRY(gather_layout_use_codec(found, codec, named, error));
   if (found->from->blocks_swapped)
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,
@@ -128,8 +126,7 @@ static gather_status shapes_mxfp4(gather_layout *found, const char *codec, gathe
   found->code_type = GATHER_TYPE_FLOAT4_E2M1FN;
   found->scale_type = GATHER_TYPE_FLOAT8_E8M0FNU;
   GATHER_TRY(gather_layout_want_rows(found, 3, error));
-  if (data->shape[data->rank - 1] != GROUP_BYTES)
-    return gather_layout_fail_shape(found, &found->data, "a last length of 16", error);
+  if (data->shape[data->rank - 1] != GROUP_BYTES) return gather_layout_fail_shape(found, &found->data, "a last length of 16", error);
   GATHER_TRY(want_type(found, GATHER_SIDE_SCALE, E8M0, error));
   GATHER_TRY(want_shape(found, GATHER_SIDE_SCALE, data->rank - 1, data->shape, error));
   if (!gather_mul(data->shape[data->rank - 2], GROUP, &len)) len = INT64_MAX;
@@ -147,8 +144,7 @@ static gather_status shapes_nvfp4(gather_layout *found, const char *codec, gathe
   found->code_type = GATHER_TYPE_FLOAT4_E2M1FN;
   GATHER_TRY(gather_layout_want_rows(found, 2, error));
   if (!gather_mul(data->shape[data->rank - 1], 2, &len)) len = INT64_MAX;
-  if (len % GROUP != 0)
-    return gather_layout_fail_shape(found, &found->data, "a last length that is a multiple of 8", error);
+  if (len % GROUP != 0) return gather_layout_fail_shape(found, &found->data, "a last length that is a multiple of 8", error);
   gather_layout_set_shape(found, data->rank, len);
   memcpy(wanted, found->shape, (size_t)data->rank * sizeof *wanted);
   wanted[data->rank - 1] = len / GROUP;
@@ -173,13 +169,12 @@ static gather_status shapes_fp8(gather_layout *found, const char *codec, gather_
   const int64_t rows = data->shape[0], len = data->shape[1];
   const int64_t blocks[2] = {rows / BLOCK + (rows % BLOCK != 0), len / BLOCK + (len % BLOCK != 0)};
   const bool blocked = scale->rank == 2 && scale->shape[0] == blocks[0] && scale->shape[1] == blocks[1];
-  const bool for_rows =
-      scale->rank >= 1 && scale->rank <= 2 && scale->shape[0] == rows && (scale->rank == 1 || scale->shape[1] == 1);
+  const bool for_rows = scale->rank >= 1 && scale->rank <= 2 && scale->shape[0] == rows && (scale->rank == 1 || scale->shape[1] == 1);
   found->rows_per_scale = gather_tensor_len(scale) == 1 ? 0 : for_rows ? 1 : BLOCK;
   if (found->rows_per_scale == BLOCK && !blocked) {
     char wanted[200];
-    (void)snprintf(wanted, sizeof wanted, "one scale, one a row, or [%" PRId64 ", %" PRId64 "] for blocks of 128 x 128",
-                   blocks[0], blocks[1]);
+    (void)snprintf(wanted, sizeof wanted, "one scale, one a row, or [%" PRId64 ", %" PRId64 "] for blocks of 128 x 128", blocks[0],
+                   blocks[1]);
     return gather_layout_fail_shape(found, &found->side[GATHER_SIDE_SCALE], wanted, error);
   }
   return gather_layout_measure(found, found->rows_per_scale == BLOCK ? BLOCK : len > 0 ? len : 1, error);
@@ -188,16 +183,14 @@ static gather_status shapes_fp8(gather_layout *found, const char *codec, gather_
 /* ---- bitsandbytes */
 
 /* Scales that are codes themselves, with scales of their own. */
-static gather_status nested_scales(gather_layout *found, const gather_quant_state *state, int64_t blocks,
-                                   gather_error *error) {
+static gather_status nested_scales(gather_layout *found, const gather_quant_state *state, int64_t blocks, gather_error *error) {
   enum { CODES = 256 };
   static const gather_side_role ROLES[] = {GATHER_SIDE_OUTER, GATHER_SIDE_OUTER_TABLE};
   for (int i = 0; i < 2; i++)
     if (!found->side[ROLES[i]].file)
-      return gather_fail_file(
-          error, GATHER_NAME_NOT_FOUND, found->data.file, -1,
-          "the tensor%s%.100s%s has nested scales, but its side tensor '%.100s.nested_%s' is missing",
-          GATHER_CALLED(found->data.name), found->data.name, i == 0 ? "absmax" : "quant_map");
+      return gather_fail_file(error, GATHER_NAME_NOT_FOUND, found->data.file, -1,
+                              "the tensor%s%.100s%s has nested scales, but its side tensor '%.100s.nested_%s' is missing",
+                              GATHER_CALLED(found->data.name), found->data.name, i == 0 ? "absmax" : "quant_map");
   found->outer_len = state->nested_block_len;
   found->outer_offset = state->nested_offset;
   GATHER_TRY(want_type(found, GATHER_SIDE_SCALE, BYTES, error));
@@ -216,8 +209,8 @@ static gather_status four_bits(gather_layout *found, const char *given, gather_c
   GATHER_TRY(gather_layout_use_codec(found, given, codec, error));
   found->code_type = GATHER_TYPE_UINT4;
   found->order = GATHER_CODE_ORDER_HIGH_FIRST;
-  GATHER_TRY(gather_quant_state_read(found->from, gather_file_named(found->from, found->side[GATHER_SIDE_STATE].name),
-                                     found->codec->name, &state, error));
+  GATHER_TRY(gather_quant_state_read(found->from, gather_file_named(found->from, found->side[GATHER_SIDE_STATE].name), found->codec->name,
+                                     &state, error));
   if (!gather_shape_len(state.rank, state.shape, &len)) len = INT64_MAX; /* it fits */
   (void)snprintf(wanted, sizeof wanted, "%" PRId64 " bytes, as its state says", len / 2 + len % 2);
   if (found->data.bytes != len / 2 + len % 2) return gather_layout_fail_shape(found, &found->data, wanted, error);
@@ -272,11 +265,10 @@ static gather_status choose_bits(gather_layout *found, const char *codec, int64_
     }
   if (count == 1) return GATHER_OK;
   if (count > 1)
-    return gather_fail_file(
-        error, GATHER_USAGE, found->data.file, -1,
-        "the shapes of the tensor%s%.100s%s do not tell how many bits a code has: give the codec as "
-        "%s",
-        GATHER_CALLED(found->data.name), fits);
+    return gather_fail_file(error, GATHER_USAGE, found->data.file, -1,
+                            "the shapes of the tensor%s%.100s%s do not tell how many bits a code has: give the codec as "
+                            "%s",
+                            GATHER_CALLED(found->data.name), fits);
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,
                           "the tensor%s%.100s%s has groups of %" PRId64
                           " bits; codes of 2, 4 and 8 bits in groups of 32, 64 and 128 are decoded",
@@ -299,8 +291,7 @@ static gather_status shapes_affine(gather_layout *found, const char *codec, gath
   GATHER_TRY(want_shape(found, GATHER_SIDE_BIAS, data->rank, wanted, error));
   if (!gather_mul(data->shape[data->rank - 1], 32, &row_bits)) row_bits = INT64_MAX;
   if (groups == 0 || row_bits % groups != 0)
-    return gather_layout_fail_shape(found, &found->side[GATHER_SIDE_SCALE],
-                                    "a last length that divides the words of a row", error);
+    return gather_layout_fail_shape(found, &found->side[GATHER_SIDE_SCALE], "a last length that divides the words of a row", error);
   GATHER_TRY(choose_bits(found, codec, row_bits / groups, error));
   found->code_type = GATHER_TYPE_UINT8;
   gather_layout_set_shape(found, data->rank, row_bits / found->code_bits);
@@ -386,8 +377,8 @@ static const layout_row *find_layout(const gather_layout *found) {
 static gather_status check_side(const gather_layout *found, const gather_file_tensor *side, gather_error *error) {
   GATHER_TRY(gather_file_rows_check(side, error));
   if (gather_tensor_is_row_major(&side->tensor)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,
-                          "the side tensor '%.100s' is not in row-major order", side->name);
+  return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1, "the side tensor '%.100s' is not in row-major order",
+                          side->name);
 }
 
 static gather_status find_sides(gather_layout *found, const layout_row *row, gather_error *error) {
@@ -417,8 +408,8 @@ static gather_status check_data(const gather_file *file, const gather_file_tenso
                           GATHER_CALLED(data->name));
 }
 
-gather_status gather_layout_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec,
-                                 gather_layout *found, gather_error *error) {
+gather_status gather_layout_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec, gather_layout *found,
+                                 gather_error *error) {
   *found = (gather_layout){.from = file, .rows_per_scale = 1};
   GATHER_TRY(check_data(file, tensor, error));
   gather_stored_find(file, tensor, &found->data);
@@ -443,11 +434,10 @@ bool gather_file_is_quantised(const gather_file *file, const gather_file_tensor 
   return find_layout(&about) != NULL;
 }
 
-gather_status gather_file_codec_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec,
-                                     gather_file_codec *found, gather_error *error) {
+gather_status gather_file_codec_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec, gather_file_codec *found,
+                                     gather_error *error) {
   gather_layout layout;
-  if (!file || !tensor || !found)
-    return gather_fail(error, GATHER_USAGE, "gather_file_codec_find: file, tensor or found is NULL");
+  if (!file || !tensor || !found) return gather_fail(error, GATHER_USAGE, "gather_file_codec_find: file, tensor or found is NULL");
   GATHER_TRY(gather_layout_find(file, tensor, codec, &layout, error));
   *found = (gather_file_codec){.codec = layout.codec->name, .layout = layout.name, .rank = layout.rank};
   memcpy(found->shape, layout.shape, (size_t)layout.rank * sizeof *found->shape);

@@ -15,7 +15,7 @@ void gather_stored_find(const gather_file *file, const gather_file_tensor *tenso
  * the type and the names in the file tell. Returns GATHER_UNSUPPORTED (not quantised, or its rows cannot be decoded, with the reason),
  * GATHER_NAME_NOT_FOUND (a side tensor is missing), GATHER_TYPE_MISMATCH and GATHER_SHAPE_MISMATCH (a side tensor that does not fit),
  * GATHER_RANK_MISMATCH, GATHER_USAGE (no such codec, or not that of this tensor), GATHER_FILE_MALFORMED, GATHER_OVERFLOW. */
-GATHER_CHECKED gather_status gather_layout_find(const gather_file *file, const gather_file_tensor *tensor,
-                                                const char *codec, gather_layout *found, gather_error *error);
+GATHER_CHECKED gather_status gather_layout_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec,
+                                                gather_layout *found, gather_error *error);
 
 #endif

@@ -49,8 +49,7 @@ static void run_guarded(void *argument, int64_t i) {
   int32_t source;
   int64_t offset;
   if (atomic_load(&call->broken)) return;
-  if (!gather_guard_run(call->sources, call->count, call_task, &task, &source, &offset))
-    note_broken(call, source, offset);
+  if (!gather_guard_run(call->sources, call->count, call_task, &task, &source, &offset)) note_broken(call, source, offset);
 }
 
 static void parallel_for(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
@@ -67,20 +66,18 @@ static void call_body(void *argument) {
 static gather_status blame(const gather_mapped *mapped, const mapped_call *call, gather_error *error) {
   if (call->source < 0) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the guard of a mapped file");
   const gather_mapped *from = &mapped[call->source];
-  return gather_fail_file(
-      error, GATHER_IO_ERROR, from->path ? from->path : "a mapped file", from->offset + call->offset,
-      "the mapped file cannot be read there: it was truncated while it was open, or the disk failed");
+  return gather_fail_file(error, GATHER_IO_ERROR, from->path ? from->path : "a mapped file", from->offset + call->offset,
+                          "the mapped file cannot be read there: it was truncated while it was open, or the disk failed");
 }
 
-gather_status gather_mapped_call(const gather_mapped *mapped, int32_t count, const gather_executor *executor,
-                                 gather_mapped_body body, void *argument, gather_error *error) {
+gather_status gather_mapped_call(const gather_mapped *mapped, int32_t count, const gather_executor *executor, gather_mapped_body body,
+                                 void *argument, gather_error *error) {
   mapped_call call = {.count = count, .inner = executor, .body = body, .argument = argument, .error = error};
   int32_t source;
   int64_t offset;
   if (!mapped || count < 1 || count > GATHER_MAPPED_MOST)
     return gather_fail(error, GATHER_USAGE, "`count` must be 1 to %d", GATHER_MAPPED_MOST);
-  for (int32_t i = 0; i < count; i++)
-    call.sources[i].map = (char *)(uintptr_t)mapped[i].memory, call.sources[i].size = mapped[i].bytes;
+  for (int32_t i = 0; i < count; i++) call.sources[i].map = (char *)(uintptr_t)mapped[i].memory, call.sources[i].size = mapped[i].bytes;
   GATHER_TRY(gather_guard_install(error)); /* each time: the program may have set a handler of its own since */
   const gather_executor guarded = {&call, parallel_for, executor ? executor->threads : 1};
   call.executor = executor ? &guarded : NULL;

@@ -40,11 +40,9 @@ typedef struct memory_wishes {
  * several partitions of one disk have several queues, which does no harm; the disks of a RAID or a pool have one, which the driver
  * distributes. */
 static memory_wishes wishes_of(const gather_table *table) {
-  const int64_t queues =
-      least(gather_tuned(GATHER_TUNING_table_queues), least(table->device_count, GATHER_MOST_QUEUES));
+  const int64_t queues = least(gather_tuned(GATHER_TUNING_table_queues), least(table->device_count, GATHER_MOST_QUEUES));
   memory_wishes made = {.queues = (int32_t)most(queues, 1)};
-  for (int32_t i = 0; i < table->source_count; i++)
-    made.block_bytes = most(made.block_bytes, table->sources[i].block_bytes);
+  for (int32_t i = 0; i < table->source_count; i++) made.block_bytes = most(made.block_bytes, table->sources[i].block_bytes);
   return made;
 }
 
@@ -68,8 +66,7 @@ gather_status gather_table_divide_memory(gather_table *table, gather_error *erro
   gather_budget *budget = &table->budget;
   int64_t ceiling = options->memory_bytes;
   if (ceiling != 0 && ceiling < GATHER_TABLE_LEAST_MEMORY)
-    return gather_fail(error, GATHER_USAGE,
-                       "a memory limit of %" PRId64 " bytes is too small; a table needs at least %d", ceiling,
+    return gather_fail(error, GATHER_USAGE, "a memory limit of %" PRId64 " bytes is too small; a table needs at least %d", ceiling,
                        (int)GATHER_TABLE_LEAST_MEMORY);
   int64_t bytes = ceiling ? ceiling : most(least(gather_usable_memory() / 8, 2048 * (int64_t)MIB), 2 * MIB);
   budget->ceiling = ceiling;
@@ -80,8 +77,8 @@ gather_status gather_table_divide_memory(gather_table *table, gather_error *erro
     share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps, &wanted);
   budget->entries = most(1024, least(MOST_ENTRIES, bytes / 8 / budget->workers / ENTRY_BYTES));
   const int64_t reads = (int64_t)budget->queues * budget->depth;
-  int64_t taken = budget->workers * (budget->entries * ENTRY_BYTES +
-                                     reads * (maps ? MAPPED_SLOT : budget->slot_bytes + budget->cover_bytes));
+  int64_t taken =
+      budget->workers * (budget->entries * ENTRY_BYTES + reads * (maps ? MAPPED_SLOT : budget->slot_bytes + budget->cover_bytes));
   int64_t cache = maps ? 0 : bytes / 2;
   if (options->cache_bytes >= 0) cache = options->cache_bytes;
   budget->cache_bytes = most(0, least(cache, bytes - taken));
@@ -107,8 +104,7 @@ static scratch_sizes find_sizes(const gather_decoded *decoding) {
     sizes.packed = most(sizes.packed, piece->layout.row_bytes);
     const int64_t elements = piece->is_elements ? piece->layout.row_len : 1;
     sizes.wanted = most(sizes.wanted, elements < INT64_MAX / 16 ? elements * (int64_t)sizeof(int64_t) : INT64_MAX);
-    for (int role = 0; role < GATHER_ROW_SIDES; role++)
-      sizes.side[role] = most(sizes.side[role], piece->side[role].row_bytes);
+    for (int role = 0; role < GATHER_ROW_SIDES; role++) sizes.side[role] = most(sizes.side[role], piece->side[role].row_bytes);
     if (piece->layout.outer_len > 0 && piece->side[GATHER_SIDE_SCALE].row_bytes > 0)
       sizes.scales = most(sizes.scales, piece->layout.groups * (int64_t)sizeof(float));
   }

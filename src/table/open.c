@@ -37,15 +37,13 @@ static gather_status describe_decoded(gather_table *table, const gather_layout *
   memcpy(table->shape, layout->shape, (size_t)layout->rank * sizeof *table->shape);
   table->shape[0] = 0;
   if (gather_tensor_len_bytes(&info->tensor, layout->row_len, &info->row_bytes)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1,
-                          "the length of a decoded row does not fit in 63 bits");
+  return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1, "the length of a decoded row does not fit in 63 bits");
 }
 
 static gather_status check_like_first(const gather_table *table, const gather_layout *layout, gather_error *error) {
   const gather_tensor *first = &table->info.tensor;
   char a[200], b[200];
-  if (first->rank == layout->rank &&
-      memcmp(first->shape + 1, layout->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
+  if (first->rank == layout->rank && memcmp(first->shape + 1, layout->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
     return GATHER_OK;
   return gather_fail_file(error, GATHER_SHAPE_MISMATCH, layout->data.file, -1,
                           "its decoded rows have the shape %s, those of the first part %s",
@@ -66,12 +64,10 @@ static gather_status add_piece(gather_table *table, const gather_layout *layout,
   piece->first = table->shape[0];
   piece->rows = layout->shape[0];
   int64_t all;
-  if (gather_add(piece->first, piece->rows, &table->shape[0]) &&
-      gather_tensor_check(&table->info.tensor, NULL) == GATHER_OK &&
+  if (gather_add(piece->first, piece->rows, &table->shape[0]) && gather_tensor_check(&table->info.tensor, NULL) == GATHER_OK &&
       gather_mul(table->shape[0], table->info.row_bytes, &all))
     return GATHER_OK;
-  return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1,
-                          "the table is too large: its bytes do not fit in 63 bits");
+  return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1, "the table is too large: its bytes do not fit in 63 bits");
 }
 
 static gather_status make_decoding(gather_table *table, gather_error *error) {
@@ -106,9 +102,8 @@ typedef struct shares {
   gather_table_options data, side;
 } shares;
 
-static gather_status open_rows(const gather_table_options *options, const gather_table *whole,
-                               const gather_piece *piece, const gather_stored *tensor, int64_t rows, int64_t row_bytes,
-                               gather_table **table, gather_error *error) {
+static gather_status open_rows(const gather_table_options *options, const gather_table *whole, const gather_piece *piece,
+                               const gather_stored *tensor, int64_t rows, int64_t row_bytes, gather_table **table, gather_error *error) {
   GATHER_TRY(gather_table_create(options, whole->client, whole->network, 1, table, error));
   (*table)->rows_before = piece->first;
   GATHER_TRY(gather_table_add_bytes(*table, tensor, rows, row_bytes, error));
@@ -116,8 +111,7 @@ static gather_status open_rows(const gather_table_options *options, const gather
 }
 
 /* A whole side tensor in memory, in this machine's byte order. */
-static gather_status load(gather_table *table, const gather_stored *tensor, gather_decode_side *side,
-                          gather_error *error) {
+static gather_status load(gather_table *table, const gather_stored *tensor, gather_decode_side *side, gather_error *error) {
   const void *elements = tensor->tensor.data;
   const int64_t unit = gather_type_get(tensor->tensor.type)->bits / 8;
   if (table->budget.ceiling > 0 && tensor->bytes > table->budget.ceiling / SCRATCH_SHARE)
@@ -140,8 +134,7 @@ static bool is_by_rows(const gather_layout *layout, int role) {
   return role < GATHER_ROW_SIDES && layout->rows_per_scale > 0 && !layout->across;
 }
 
-static gather_status open_side(gather_table *table, gather_piece *piece, int role, const shares *given,
-                               gather_error *error) {
+static gather_status open_side(gather_table *table, gather_piece *piece, int role, const shares *given, gather_error *error) {
   const gather_layout *layout = &piece->layout;
   const gather_stored *tensor = &layout->side[role];
   gather_decode_side *side = &piece->side[role];
@@ -152,8 +145,7 @@ static gather_status open_side(gather_table *table, gather_piece *piece, int rol
   side->tensor.flags = tensor->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED;
   side->shape[0] = table->decoding->block_rows, side->shape[1] = layout->groups;
   if (!gather_tensor_len_bytes(&tensor->tensor, layout->groups, &side->row_bytes))
-    return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1,
-                            "the length of a row of scales does not fit in 63 bits");
+    return gather_fail_file(error, GATHER_OVERFLOW, layout->data.file, -1, "the length of a row of scales does not fit in 63 bits");
   GATHER_TRY(open_rows(&given->side, table, piece, tensor, rows, side->row_bytes, &side->table, error));
   side->table->rows_each = each;
   return GATHER_OK;
@@ -194,8 +186,7 @@ static gather_status fail_memory(const gather_table *table, int64_t constants, g
   const int64_t tables = count_tables(table->decoding), row = gather_scratch_bytes(table->decoding, 1);
   const int64_t rest = (tables * GATHER_TABLE_LEAST_MEMORY + constants) / (SCRATCH_SHARE - 1) * SCRATCH_SHARE;
   const int64_t scratch = row < INT64_MAX / SCRATCH_SHARE ? row * SCRATCH_SHARE : INT64_MAX;
-  return gather_fail(error, GATHER_USAGE,
-                     "a memory limit of %" PRId64 " bytes is too small; these %s need at least %" PRId64,
+  return gather_fail(error, GATHER_USAGE, "a memory limit of %" PRId64 " bytes is too small; these %s need at least %" PRId64,
                      table->budget.ceiling, table->options.decode_as ? "decoded rows" : "rows in Fortran order",
                      (scratch > rest ? scratch : rest) + SCRATCH_SHARE);
 }
@@ -240,8 +231,8 @@ static int64_t count_constants(const gather_decoded *decoding) {
 static gather_status open_piece(gather_table *table, gather_piece *piece, const shares *given, gather_error *error) {
   const gather_layout *layout = &piece->layout;
   const int64_t elements = piece->is_elements && layout->row_len > 0 ? layout->row_len : 1;
-  GATHER_TRY(open_rows(&given->data, table, piece, &layout->data, piece->rows * elements, layout->row_bytes / elements,
-                       &piece->data, error));
+  GATHER_TRY(
+      open_rows(&given->data, table, piece, &layout->data, piece->rows * elements, layout->row_bytes / elements, &piece->data, error));
   if (piece->by_columns) piece->data->rows_around = piece->rows;
   if (piece->is_elements && !piece->by_columns) piece->data->rows_within = elements;
   for (int role = 0; role < GATHER_SIDE_COUNT; role++) GATHER_TRY(open_side(table, piece, role, given, error));
@@ -263,21 +254,18 @@ static gather_status complete_decoded(gather_table *table, gather_error *error) 
 
 /* ---- the whole */
 
-static gather_status read_options(const gather_table_options *given, int32_t count, gather_table_options *options,
-                                  gather_error *error) {
+static gather_status read_options(const gather_table_options *given, int32_t count, gather_table_options *options, gather_error *error) {
   enum { MOST_DEPTH = 4096 };
   static const gather_type DECODED[] = {GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT16, GATHER_TYPE_BFLOAT16};
   *options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
-  GATHER_TRY(
-      gather_struct_read(options, sizeof *options, given, "gather_table_options", "GATHER_TABLE_OPTIONS_INIT", error));
-  if (!gather_engine_name(options->engine))
-    return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)options->engine);
+  GATHER_TRY(gather_struct_read(options, sizeof *options, given, "gather_table_options", "GATHER_TABLE_OPTIONS_INIT", error));
+  if (!gather_engine_name(options->engine)) return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)options->engine);
   if (options->raw_count < 0 || (options->raw_count > 0 && (!options->raw || options->raw_count != count)))
-    return gather_fail(error, GATHER_USAGE, "raw_count is %d; it must be 0, or %d, the number of paths",
-                       (int)options->raw_count, (int)count);
+    return gather_fail(error, GATHER_USAGE, "raw_count is %d; it must be 0, or %d, the number of paths", (int)options->raw_count,
+                       (int)count);
   if (options->depth < 0 || options->depth > MOST_DEPTH)
-    return gather_fail(error, GATHER_USAGE, "invalid depth %d; 1 to %d reads, or 0 to choose automatically",
-                       (int)options->depth, (int)MOST_DEPTH);
+    return gather_fail(error, GATHER_USAGE, "invalid depth %d; 1 to %d reads, or 0 to choose automatically", (int)options->depth,
+                       (int)MOST_DEPTH);
   if (options->memory_bytes < 0 || options->cache_bytes < -1)
     return gather_fail(error, GATHER_USAGE, "memory_bytes or cache_bytes is negative");
   if (options->keep_signals && options->engine == GATHER_ENGINE_MMAP)
@@ -287,13 +275,12 @@ static gather_status read_options(const gather_table_options *given, int32_t cou
   if (options->decode_as == GATHER_TYPE_NONE) return GATHER_OK;
   for (size_t i = 0; i < sizeof DECODED / sizeof *DECODED; i++)
     if (options->decode_as == DECODED[i]) return GATHER_OK;
-  return gather_fail(error, GATHER_TYPE_UNSUPPORTED,
-                     "quantised rows are decoded to float32, float16 or bfloat16, not to type number %d",
+  return gather_fail(error, GATHER_TYPE_UNSUPPORTED, "quantised rows are decoded to float32, float16 or bfloat16, not to type number %d",
                      (int)options->decode_as);
 }
 
-static gather_status add_all(gather_table *table, const gather_table_opener *opener, const char *const *paths,
-                             int32_t count, gather_error *error) {
+static gather_status add_all(gather_table *table, const gather_table_opener *opener, const char *const *paths, int32_t count,
+                             gather_error *error) {
   table->keeper = opener->keeper;
   for (int32_t i = 0; i < count; i++) {
     if (!paths[i]) return gather_fail(error, GATHER_USAGE, "gather_table_open: a path is NULL");

@@ -22,27 +22,24 @@ typedef struct gather_table_opener {
 /* ---- open.c */
 
 /* Says who opens such paths; options: all fields set. */
-typedef gather_status gather_table_choose(const gather_table_options *options, const char *path,
-                                          gather_table_opener *opener, gather_error *error);
+typedef gather_status gather_table_choose(const gather_table_options *options, const char *path, gather_table_opener *opener,
+                                          gather_error *error);
 
 /* gather_table_open_parts with the opener that `choose` says for the first path. */
 GATHER_CHECKED gather_status gather_table_open_by(gather_table_choose *choose, const char *const *paths, int32_t count,
-                                                  const gather_table_options *options, gather_table **table,
-                                                  gather_error *error);
+                                                  const gather_table_options *options, gather_table **table, gather_error *error);
 /* Appends a part with decoded rows. Returns GATHER_SHAPE_MISMATCH (other rows than the first part). */
-GATHER_CHECKED gather_status gather_table_add_decoded(gather_table *table, const gather_layout *layout,
-                                                      gather_error *error);
-/* Appends a part whose rows are assembled from elements: in Fortran order, or beside such a part. layout: no codec, rows of whole elements. */
-GATHER_CHECKED gather_status gather_table_add_elements(gather_table *table, const gather_layout *layout,
-                                                       gather_error *error);
+GATHER_CHECKED gather_status gather_table_add_decoded(gather_table *table, const gather_layout *layout, gather_error *error);
+/* Appends a part whose rows are assembled from elements: in Fortran order, or beside such a part. layout: no codec, rows of whole
+ * elements. */
+GATHER_CHECKED gather_status gather_table_add_elements(gather_table *table, const gather_layout *layout, gather_error *error);
 
 /* ---- open_raw.c */
 
 extern const gather_table_opener gather_table_raw;
 
 /* Adds the bytes of a file as raw number `number` says. */
-GATHER_CHECKED gather_status gather_table_add_raw(gather_table *table, const char *path, int32_t number,
-                                                  gather_error *error);
+GATHER_CHECKED gather_status gather_table_add_raw(gather_table *table, const char *path, int32_t number, gather_error *error);
 
 /* What raw says of path number `number`. */
 GATHER_INLINE const gather_raw *gather_table_raw_of(const gather_table *table, int32_t number) {

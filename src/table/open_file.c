@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_file.c: opens a table by its paths: which file of which format and which tensor each path is, here or on another machine, and whether
+ * open_file.c: opens a table by its paths: which file of which format and which tensor each path is, here or on another machine, and
+ * whether
  * its rows are taken as they are, decoded, or assembled from elements.
  */
 #include <string.h>
@@ -17,13 +18,10 @@
 /* ---- names */
 
 /* A name is a URL if the caller allows URLs. */
-static bool is_url(const gather_table_options *options, const char *path) {
-  return options->remote && gather_remote_is_url(path);
-}
+static bool is_url(const gather_table_options *options, const char *path) { return options->remote && gather_remote_is_url(path); }
 
 /* The file of a path, and the tensor behind it in the same memory, which the caller frees. */
-static gather_status split(const gather_table *table, const char *path, char **file, const char **name,
-                           gather_error *error) {
+static gather_status split(const gather_table *table, const char *path, char **file, const char **name, gather_error *error) {
   const char *tensor = table->options.tensor;
   const size_t len = strlen(path), more = tensor ? strlen(tensor) + 1 : 0;
   *file = gather_alloc((int64_t)(len + 1 + more));
@@ -56,8 +54,8 @@ static const gather_file_pieces_row *find_pieces(const gather_file *file, const 
 }
 
 /* more: as many parts of this file follow. */
-static gather_status add_tensor(gather_table *table, const gather_file *file, const gather_file_tensor *found,
-                                int64_t more, gather_error *error) {
+static gather_status add_tensor(gather_table *table, const gather_file *file, const gather_file_tensor *found, int64_t more,
+                                gather_error *error) {
   gather_stored stored;
   GATHER_TRY(gather_file_rows_check(found, error));
   gather_stored_find(file, found, &stored);
@@ -118,13 +116,11 @@ static bool wants_columns(const gather_table *table, const gather_file *file, co
          is_column_major(&found->tensor, item_bytes_of(&found->tensor));
 }
 
-static gather_status read_layout(const gather_file *file, const gather_file_tensor *found, gather_layout *layout,
-                                 gather_error *error) {
+static gather_status read_layout(const gather_file *file, const gather_file_tensor *found, gather_layout *layout, gather_error *error) {
   const gather_tensor *tensor = &found->tensor;
   const int64_t item_bytes = item_bytes_of(tensor);
   GATHER_TRY(gather_file_rows_check(found, error));
-  if (tensor->rank == 0)
-    return gather_fail_file(error, GATHER_RANK_MISMATCH, file->name, -1, "a tensor of rank 0 has no rows");
+  if (tensor->rank == 0) return gather_fail_file(error, GATHER_RANK_MISMATCH, file->name, -1, "a tensor of rank 0 has no rows");
   if (item_bytes == 0 || (!gather_tensor_is_row_major(tensor) && !is_column_major(tensor, item_bytes)))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "its rows have no elements of whole bytes");
   *layout = (gather_layout){.from = file, .rank = tensor->rank};
@@ -145,8 +141,8 @@ static gather_status add_columns(gather_table *table, const gather_file *file, c
 }
 
 /* Adds a tensor in Fortran order. The parts before it were added as rows: they are added again. */
-static gather_status add_all_columns(gather_table *table, const char *const *paths, const gather_file *file,
-                                     const char *name, gather_error *error) {
+static gather_status add_all_columns(gather_table *table, const char *const *paths, const gather_file *file, const char *name,
+                                     gather_error *error) {
   const int32_t before = table->decoding ? 0 : table->kept_count - 1;
   table->part_count = 0;
   for (int32_t i = 0; i < before; i++) {
@@ -169,8 +165,7 @@ static bool has_more(const void *kept, int32_t parts) { return gather_file_len(k
 
 static const gather_table_keeper KEEPER = {.close = close_file, .reads = reads, .has_more = has_more};
 
-static gather_status open_file(const gather_table *table, const char *path, int32_t number, gather_file **file,
-                               gather_error *error) {
+static gather_status open_file(const gather_table *table, const char *path, int32_t number, gather_file **file, gather_error *error) {
   gather_file_source source = GATHER_FILE_SOURCE_INIT;
   source.path = path;
   source.no_links = table->options.no_links;
@@ -179,8 +174,8 @@ static gather_status open_file(const gather_table *table, const char *path, int3
   return gather_file_open_by(table->client, &source, file, error);
 }
 
-static gather_status add_file(gather_table *table, const char *const *paths, int32_t number, const char *path,
-                              const char *name, gather_error *error) {
+static gather_status add_file(gather_table *table, const char *const *paths, int32_t number, const char *path, const char *name,
+                              gather_error *error) {
   gather_file *file;
   GATHER_TRY(open_file(table, path, number, &file, error));
   table->kept[table->kept_count++] = file;
@@ -199,16 +194,12 @@ static gather_status add(gather_table *table, const char *const *paths, int32_t 
   return status;
 }
 
-static gather_status connect(const gather_table_options *options, const char *path, gather_remote_client **client,
-                             gather_error *error) {
+static gather_status connect(const gather_table_options *options, const char *path, gather_remote_client **client, gather_error *error) {
   return is_url(options, path) ? gather_remote_client_create(options->remote, client, error) : GATHER_OK;
 }
 
-static const gather_table_opener FILES = {.keeper = &KEEPER,
-                                          .add = add,
-                                          .connect = connect,
-                                          .disconnect = gather_remote_client_release,
-                                          .network = &gather_table_remote};
+static const gather_table_opener FILES = {
+    .keeper = &KEEPER, .add = add, .connect = connect, .disconnect = gather_remote_client_release, .network = &gather_table_remote};
 
 /* ---- raw bytes of local files */
 
@@ -240,8 +231,7 @@ static gather_status add_raw(gather_table *table, const char *const *paths, int3
 
 /* ---- the whole */
 
-static gather_status choose(const gather_table_options *options, const char *path, gather_table_opener *opener,
-                            gather_error *error) {
+static gather_status choose(const gather_table_options *options, const char *path, gather_table_opener *opener, gather_error *error) {
   (void)error;
   *opener = FILES;
   if (!options->raw || is_url(options, path)) return GATHER_OK;
@@ -250,12 +240,11 @@ static gather_status choose(const gather_table_options *options, const char *pat
   return GATHER_OK;
 }
 
-gather_status gather_table_open_parts(const char *const *paths, int32_t count, const gather_table_options *options,
-                                      gather_table **table, gather_error *error) {
+gather_status gather_table_open_parts(const char *const *paths, int32_t count, const gather_table_options *options, gather_table **table,
+                                      gather_error *error) {
   return gather_table_open_by(choose, paths, count, options, table, error);
 }
 
-gather_status gather_table_open(const char *path, const gather_table_options *options, gather_table **table,
-                                gather_error *error) {
+gather_status gather_table_open(const char *path, const gather_table_options *options, gather_table **table, gather_error *error) {
   return gather_table_open_by(choose, &path, 1, options, table, error);
 }

@@ -25,8 +25,7 @@ typedef struct raw_part {
 static bool reads(const void *kept, const char *path) {
   const raw_part *part = kept;
   struct stat there;
-  return stat(path, &there) == 0 && (uint64_t)there.st_dev == part->stored.device &&
-         (uint64_t)there.st_ino == part->stored.inode;
+  return stat(path, &there) == 0 && (uint64_t)there.st_dev == part->stored.device && (uint64_t)there.st_ino == part->stored.inode;
 }
 
 static bool has_more(const void *kept, int32_t parts) {
@@ -61,8 +60,7 @@ static gather_status measure(raw_part *part, const gather_raw *raw, gather_descr
   stored->offset = raw->offset;
   if (raw->offset <= stored->size && stored->bytes <= stored->size - raw->offset) return GATHER_OK;
   return gather_fail_file(error, GATHER_FILE_MALFORMED, stored->file, stored->size,
-                          "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
-                          " bytes in all",
+                          "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64 " bytes in all",
                           stored->bytes, raw->offset, stored->size);
 }
 
@@ -72,11 +70,8 @@ static gather_status describe(raw_part *part, const gather_raw *raw, gather_erro
   GATHER_TRY(gather_table_source_look(stored->path, &stored->device, &stored->inode, &stored->size, error));
   GATHER_TRY(measure(part, raw, &descr, error));
   gather_raw_name(raw, &descr, part->type, &stored->type_name, &stored->descr);
-  stored->tensor = (gather_tensor){.type = descr.type,
-                                   .item_bytes = descr.item_bytes,
-                                   .rank = raw->rank,
-                                   .shape = part->shape,
-                                   .flags = GATHER_FILE_VIEW};
+  stored->tensor = (gather_tensor){
+      .type = descr.type, .item_bytes = descr.item_bytes, .rank = raw->rank, .shape = part->shape, .flags = GATHER_FILE_VIEW};
   if (descr.swapped) stored->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
   return GATHER_OK;
 }

@@ -31,9 +31,7 @@ static const char *const NAMES[] = {
 
 enum { NAME_COUNT = sizeof NAMES / sizeof *NAMES };
 
-const char *gather_engine_name(gather_engine engine) {
-  return (int)engine >= 0 && (int)engine < NAME_COUNT ? NAMES[engine] : NULL;
-}
+const char *gather_engine_name(gather_engine engine) { return (int)engine >= 0 && (int)engine < NAME_COUNT ? NAMES[engine] : NULL; }
 
 gather_status gather_engine_parse(const char *name, gather_engine *engine, gather_error *error) {
   for (int i = 0; name && i < NAME_COUNT; i++)
@@ -41,8 +39,7 @@ gather_status gather_engine_parse(const char *name, gather_engine *engine, gathe
       *engine = (gather_engine)i;
       return GATHER_OK;
     }
-  return gather_fail(error, GATHER_USAGE,
-                     "no such engine '%.40s'; engines are auto, mmap, pread, uring, http and overlapped",
+  return gather_fail(error, GATHER_USAGE, "no such engine '%.40s'; engines are auto, mmap, pread, uring, http and overlapped",
                      name ? name : "");
 }
 
@@ -75,9 +72,7 @@ static const char OF_SYSTEM_NAME[] = "io_uring";
 /* Fails if the engine that was asked for does not read such files. */
 static gather_status check_place(gather_engine engine, bool remote, gather_error *error) {
   if (engine == GATHER_ENGINE_AUTO || (engine == GATHER_ENGINE_HTTP) == remote) return GATHER_OK;
-  if (remote)
-    return gather_fail(error, GATHER_USAGE, "the engine %s reads local files; URLs are read by http",
-                       gather_engine_name(engine));
+  if (remote) return gather_fail(error, GATHER_USAGE, "the engine %s reads local files; URLs are read by http", gather_engine_name(engine));
   return gather_fail(error, GATHER_USAGE, "the engine http reads URLs, and this is a local file");
 }
 
@@ -89,12 +84,10 @@ static gather_engine choose_local(gather_engine asked, char *why, size_t why_byt
     return asked;
   }
   if (gather_engine_check((gather_engine)OF_SYSTEM, &error) == GATHER_OK) {
-    (void)snprintf(why, why_bytes, "%s",
-                   asked == (gather_engine)OF_SYSTEM ? "it was asked for" : "many reads at a time, from one thread");
+    (void)snprintf(why, why_bytes, "%s", asked == (gather_engine)OF_SYSTEM ? "it was asked for" : "many reads at a time, from one thread");
     return (gather_engine)OF_SYSTEM;
   }
-  (void)snprintf(why, why_bytes, "threads read, because %s cannot be used: %.*s", OF_SYSTEM_NAME, (int)(why_bytes - 60),
-                 error.message);
+  (void)snprintf(why, why_bytes, "threads read, because %s cannot be used: %.*s", OF_SYSTEM_NAME, (int)(why_bytes - 60), error.message);
   return GATHER_ENGINE_PREAD;
 }
 
@@ -114,14 +107,12 @@ static gather_status make_buffers(gather_reader *reader, gather_error *error) {
   int64_t bytes = 0;
   if (gather_mul(reader->slot_count, reader->plan.slot_bytes, &bytes)) reader->buffers = gather_pages_create(bytes);
   if (!reader->buffers)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY,
-                       "no memory for the buffers of %" PRId32 " reads of %" PRId64 " bytes", reader->slot_count,
-                       reader->plan.slot_bytes);
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the buffers of %" PRId32 " reads of %" PRId64 " bytes",
+                       reader->slot_count, reader->plan.slot_bytes);
 #if defined(MADV_DONTFORK)
   reader->buffers_private = madvise(reader->buffers, (size_t)bytes, MADV_DONTFORK) == 0;
 #endif
-  for (int32_t i = 0; i < reader->slot_count; i++)
-    reader->slots[i].data = reader->buffers + i * reader->plan.slot_bytes;
+  for (int32_t i = 0; i < reader->slot_count; i++) reader->slots[i].data = reader->buffers + i * reader->plan.slot_bytes;
   return GATHER_OK;
 }
 
@@ -160,8 +151,7 @@ gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader
   const gather_reader_engine *engine = find_engine(plan->engine);
   const int32_t queues = plan->queues == 0 ? 1 : plan->queues;
   if (!engine || plan->depth < 1 || plan->slot_bytes < 1 || queues < 1 || plan->depth > INT32_MAX / queues)
-    return gather_fail(error, GATHER_USAGE,
-                       "invalid reader: engine %d, %" PRId32 " queues, depth %" PRId32 ", %" PRId64 " bytes",
+    return gather_fail(error, GATHER_USAGE, "invalid reader: engine %d, %" PRId32 " queues, depth %" PRId32 ", %" PRId64 " bytes",
                        (int)plan->engine, queues, plan->depth, plan->slot_bytes);
   gather_reader *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a reader");
@@ -193,8 +183,8 @@ void gather_reader_abandon(gather_reader *reader) {
 
 gather_status gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
   const int32_t queue = read->source->queue;
-  if (queue >= reader->plan.queues || !gather_reader_has_room(reader, queue) || read->needed < 1 ||
-      read->needed > read->bytes || (reader->buffers && read->bytes > reader->plan.slot_bytes))
+  if (queue >= reader->plan.queues || !gather_reader_has_room(reader, queue) || read->needed < 1 || read->needed > read->bytes ||
+      (reader->buffers && read->bytes > reader->plan.slot_bytes))
     return gather_fail(error, GATHER_USAGE, "no free slot for a read of %" PRId64 " bytes", read->bytes);
   int32_t i = reader->free_slots[reader->free_count - 1];
   gather_slot *slot = &reader->slots[i];

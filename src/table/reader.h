@@ -25,18 +25,17 @@ typedef struct gather_reader gather_reader;
 
 /* The parameters of a reader. */
 typedef struct gather_reader_plan {
-  gather_engine engine; /* MMAP, PREAD, URING or HTTP */
-  int32_t depth;        /* reads in flight at most, of each queue; at least 1 */
-  int64_t slot_bytes;   /* the longest read, a multiple of 4096 */
-  int32_t queues;       /* one for each device, so that reads of a slow one do not hold up the others; 0 = 1 */
+  gather_engine engine;                /* MMAP, PREAD, URING or HTTP */
+  int32_t depth;                       /* reads in flight at most, of each queue; at least 1 */
+  int64_t slot_bytes;                  /* the longest read, a multiple of 4096 */
+  int32_t queues;                      /* one for each device, so that reads of a slow one do not hold up the others; 0 = 1 */
   struct gather_remote_client *client; /* HTTP: who sends the requests */
 } gather_reader_plan;
 
 /* Creates a reader: queues * depth * slot_bytes of buffers (none for MMAP), aligned to 4096, and what the engine needs
  * (threads, a ring). Returns GATHER_OUT_OF_MEMORY, GATHER_UNSUPPORTED (the system refuses the engine; the message
  * says why), GATHER_IO_ERROR. */
-GATHER_CHECKED gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader **reader,
-                                                  gather_error *error);
+GATHER_CHECKED gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader **reader, gather_error *error);
 /* Destroys it; no read may be in flight. NULL does nothing. */
 void gather_reader_destroy(gather_reader *reader);
 /* Abandons it in a child of fork(): frees what belongs to this process, and does not touch what the parent still
@@ -54,8 +53,7 @@ bool gather_reader_await(gather_reader *reader, int64_t nanoseconds);
  * retried and short reads continued, so all needed bytes are present. On failure *read is set (without data) and the
  * status is GATHER_IO_ERROR: the error names the file and the byte, and *number is the errno, 0 if the file ends too
  * early. HTTP: the status and the error are those of the request, and *number is 0. */
-GATHER_CHECKED gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int *number,
-                                                  gather_error *error);
+GATHER_CHECKED gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error);
 /* Releases a finished read (also a failed one): its data is no longer needed. */
 void gather_reader_release(gather_reader *reader, const gather_read *read);
 /* After a failure: waits for all reads in flight and releases them, ignoring their results. */
@@ -63,8 +61,8 @@ void gather_reader_drain(gather_reader *reader);
 
 /* The engine for a table with files like these, and why it was chosen. asked: by the caller, perhaps GATHER_ENGINE_AUTO. remote: files on
  * other machines. Returns GATHER_USAGE if the engine asked for does not read such files. */
-GATHER_CHECKED gather_status gather_engine_choose(gather_engine asked, bool remote, gather_engine *chosen, char *why,
-                                                  size_t why_bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_engine_choose(gather_engine asked, bool remote, gather_engine *chosen, char *why, size_t why_bytes,
+                                                  gather_error *error);
 
 /* ---- for engines: a read occupies a slot from begin to release */
 
@@ -122,13 +120,10 @@ struct gather_reader {
   const gather_table_source **refusing; /* of each queue: the last source whose direct_fd refused a read */
 };
 
-extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring, gather_reader_http,
-    gather_reader_overlapped;
+extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring, gather_reader_http, gather_reader_overlapped;
 
 /* Whether another read can begin in a queue: fewer than depth of its reads were begun and not released. */
-GATHER_INLINE bool gather_reader_has_room(const gather_reader *reader, int32_t queue) {
-  return reader->used[queue] < reader->plan.depth;
-}
+GATHER_INLINE bool gather_reader_has_room(const gather_reader *reader, int32_t queue) { return reader->used[queue] < reader->plan.depth; }
 
 /* The bytes it keeps resident: its buffers. */
 GATHER_INLINE int64_t gather_reader_memory(const gather_reader *reader) {

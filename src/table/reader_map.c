@@ -55,8 +55,8 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   gather_slot *slot = &reader->slots[i];
   const gather_table_source *source = slot->read.source;
   if (!source->map || slot->read.offset + slot->read.needed > source->size)
-    return gather_fail_file(error, GATHER_IO_ERROR, source->path, slot->read.offset,
-                            "%lld bytes here are outside the mapping", (long long)slot->read.needed);
+    return gather_fail_file(error, GATHER_IO_ERROR, source->path, slot->read.offset, "%lld bytes here are outside the mapping",
+                            (long long)slot->read.needed);
   const int64_t offset = slot->read.offset;
   (void)advise(own, source, offset, offset + slot->read.needed, MADV_WILLNEED); /* only a hint */
   own->slots[(own->first + own->count++) % reader->slot_count] = i;

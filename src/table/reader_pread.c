@@ -46,8 +46,8 @@ void gather_slot_read(gather_slot *slot) {
   enum { MOST_TRIES = 100, MOST_BYTES = 1 << 30 };
   for (int tries = 0;;) {
     int64_t left = slot->read.bytes - slot->done;
-    ssize_t got = pread(slot->fd, slot->data + slot->done, (size_t)(left < MOST_BYTES ? left : MOST_BYTES),
-                        (off_t)(slot->read.offset + slot->done));
+    ssize_t got =
+        pread(slot->fd, slot->data + slot->done, (size_t)(left < MOST_BYTES ? left : MOST_BYTES), (off_t)(slot->read.offset + slot->done));
     int number = errno;
     if (got < 0 && number == EINTR) continue;
     if (got < 0 && number == EAGAIN && tries++ < MOST_TRIES) {
@@ -108,9 +108,7 @@ static int32_t pop(circle *c) {
   return slot;
 }
 
-static pread_queue *queue_of(const pread_reader *own, int32_t slot) {
-  return &own->queues[own->reader->slots[slot].read.source->queue];
-}
+static pread_queue *queue_of(const pread_reader *own, int32_t slot) { return &own->queues[own->reader->slots[slot].read.source->queue]; }
 
 /* ---- its life */
 
@@ -149,8 +147,7 @@ static void divide_places(pread_reader *own) {
   const int32_t count = own->reader->slot_count;
   circle *const all[] = {&own->begun, &own->ready, &own->by_hand, &own->ended};
   int32_t *place = own->places;
-  for (size_t c = 0; c < sizeof all / sizeof *all; c++, place += count)
-    *all[c] = (circle){.slots = place, .room = count};
+  for (size_t c = 0; c < sizeof all / sizeof *all; c++, place += count) *all[c] = (circle){.slots = place, .room = count};
   for (int32_t q = 0; q < plan->queues; q++, place += plan->depth) {
     own->queues[q].own = own;
     own->queues[q].waiting = (circle){.slots = place, .room = plan->depth};
@@ -215,8 +212,8 @@ static bool start_thread(pread_queue *queue, pthread_t *thread) {
   pthread_attr_t attributes;
   bool started = false;
   if (pthread_attr_init(&attributes) == 0) {
-    started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-              pthread_create(thread, &attributes, read_until_stopped, queue) == 0;
+    started =
+        pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 && pthread_create(thread, &attributes, read_until_stopped, queue) == 0;
     (void)pthread_attr_destroy(&attributes);
   }
   return started || pthread_create(thread, NULL, read_until_stopped, queue) == 0;
@@ -236,8 +233,7 @@ static void start(pread_queue *queue) {
   queue->started = true;
   (void)sigfillset(&all);
   if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return;
-  while (queue->thread_count < wanted && start_thread(queue, &queue->threads[queue->thread_count]))
-    queue->thread_count++;
+  while (queue->thread_count < wanted && start_thread(queue, &queue->threads[queue->thread_count])) queue->thread_count++;
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -327,10 +323,5 @@ static int32_t cancel(gather_reader *reader) {
 }
 
 /* A child of fork() has no such threads, and their locks stay locked: only frees the memory. */
-const gather_reader_engine gather_reader_pread = {.buffers = true,
-                                                  .create = create,
-                                                  .destroy = destroy,
-                                                  .abandon = free_own,
-                                                  .begin = begin,
-                                                  .finish = finish,
-                                                  .cancel = cancel};
+const gather_reader_engine gather_reader_pread = {
+    .buffers = true, .create = create, .destroy = destroy, .abandon = free_own, .begin = begin, .finish = finish, .cancel = cancel};

@@ -41,13 +41,10 @@ static int forbidden_by_kernel(void) {
 
 static gather_status fail_setup(gather_error *error, int number) {
   int forbidden = number == EPERM ? forbidden_by_kernel() : 0;
-  if (forbidden)
-    return gather_fail(error, GATHER_UNSUPPORTED, "io_uring is forbidden: kernel.io_uring_disabled is %d", forbidden);
+  if (forbidden) return gather_fail(error, GATHER_UNSUPPORTED, "io_uring is forbidden: kernel.io_uring_disabled is %d", forbidden);
   if (number == EPERM || number == EACCES)
-    return gather_fail(error, GATHER_UNSUPPORTED,
-                       "io_uring is forbidden to this process, probably by a seccomp filter of its container");
-  if (number == ENOSYS)
-    return gather_fail(error, GATHER_UNSUPPORTED, "the kernel has no io_uring, or hides it from this process");
+    return gather_fail(error, GATHER_UNSUPPORTED, "io_uring is forbidden to this process, probably by a seccomp filter of its container");
+  if (number == ENOSYS) return gather_fail(error, GATHER_UNSUPPORTED, "the kernel has no io_uring, or hides it from this process");
   if (number == ENOMEM)
     return gather_fail(error, GATHER_UNSUPPORTED,
                        "io_uring has no memory for its queues; the limit on locked memory (ulimit -l) may be too low");
@@ -79,8 +76,7 @@ static gather_status check_operations(struct io_uring *ring, gather_error *error
   bool reads = probe && io_uring_opcode_supported(probe, IORING_OP_READ);
   if (probe) io_uring_free_probe(probe);
   if (reads) return GATHER_OK;
-  return gather_fail(error, GATHER_UNSUPPORTED,
-                     "the io_uring of this kernel is too old: it has no IORING_OP_READ (Linux 5.6)");
+  return gather_fail(error, GATHER_UNSUPPORTED, "the io_uring of this kernel is too old: it has no IORING_OP_READ (Linux 5.6)");
 }
 
 /* If a ring could be created but not used, every read would fall back to pread. */
@@ -135,9 +131,8 @@ static gather_status create(gather_reader *reader, gather_error *error) {
   reader->own = own;
   own->prepared = gather_alloc(count * (int64_t)sizeof *own->prepared);
   own->by_hand = gather_alloc(count * (int64_t)sizeof *own->by_hand);
-  gather_status status = own->prepared && own->by_hand
-                             ? open_ring(&own->ring, count, error)
-                             : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a ring");
+  gather_status status = own->prepared && own->by_hand ? open_ring(&own->ring, count, error)
+                                                       : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a ring");
   if (status != GATHER_OK) free_own(reader);
   return status;
 }
@@ -176,8 +171,7 @@ static void take_back(uring_reader *own) {
     io_uring_prep_nop(entry);
     entry->user_data = NO_SLOT;
   }
-  for (; own->prepared_count > 0; own->prepared_count--)
-    own->by_hand[own->by_hand_count++] = own->prepared[own->prepared_count - 1];
+  for (; own->prepared_count > 0; own->prepared_count--) own->by_hand[own->by_hand_count++] = own->prepared[own->prepared_count - 1];
 }
 
 /* Submits the prepared reads and waits for a completion. If the kernel has no resources or refuses to wait, reads

@@ -25,8 +25,7 @@ enum { REFUSALS_PER_EVICTION = 4096 };
  * touched costs a page fault (2 to 3 microseconds). */
 enum { TOUCHES = 8, MAPPED = GATHER_REGION_MAPPED };
 
-bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use,
-                           bool with_pages) {
+bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use, bool with_pages) {
   memset(residency, 0, sizeof *residency);
   residency->source = source;
   residency->use = use;
@@ -88,9 +87,7 @@ static void give_up_one(gather_residency *residency) {
   for (int64_t i = 0; i < residency->region_count; i++) {
     int64_t region = atomic_fetch_add_explicit(&residency->hand, 1, memory_order_relaxed) % residency->region_count;
     uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
-    if ((word & WHAT) != RESIDENT ||
-        !atomic_compare_exchange_strong(&residency->regions[region], &word, (uint32_t)UNKNOWN))
-      continue;
+    if ((word & WHAT) != RESIDENT || !atomic_compare_exchange_strong(&residency->regions[region], &word, (uint32_t)UNKNOWN)) continue;
     int64_t bytes = region_bytes(residency, region);
     gather_pages_unmap(residency->source, region * GATHER_REGION_BYTES, bytes);
     atomic_store_explicit(&residency->all, 0, memory_order_relaxed);
@@ -131,8 +128,7 @@ static bool map_region(gather_residency *residency, int64_t region) {
 
 static void touch(gather_residency *residency, int64_t region) {
   if (atomic_load_explicit(&residency->touches[region], memory_order_relaxed) == MAPPED) return;
-  if (atomic_fetch_add_explicit(&residency->touches[region], 1, memory_order_relaxed) >= TOUCHES)
-    populate(residency, region);
+  if (atomic_fetch_add_explicit(&residency->touches[region], 1, memory_order_relaxed) >= TOUCHES) populate(residency, region);
 }
 
 /* Determines the state of a region. A resident one keeps its reserved room: whoever replaces the word releases it. */

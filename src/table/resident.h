@@ -51,8 +51,7 @@ GATHER_INLINE bool gather_residency_noted(const gather_residency *residency, int
 
 /* Whether a row may be copied from the mapping: the usual case of a warm table, decided by a few loads. generation:
  * the current one. */
-GATHER_INLINE bool gather_residency_has(const gather_residency *residency, uint32_t generation, int64_t offset,
-                                        int64_t bytes) {
+GATHER_INLINE bool gather_residency_has(const gather_residency *residency, uint32_t generation, int64_t offset, int64_t bytes) {
   if (residency->pages) return gather_residency_noted(residency, offset, bytes);
   const uint32_t good = generation << 2 | GATHER_REGION_RESIDENT;
   const int64_t last = (offset + bytes - 1) / GATHER_REGION_BYTES;
@@ -70,8 +69,7 @@ typedef enum gather_where {
 } gather_where;
 
 /* For an opened source. with_pages: residency is noted for each page. Returns false if out of memory. */
-bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use,
-                           bool with_pages);
+bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use, bool with_pages);
 void gather_residency_close(gather_residency *residency);
 
 /* Where bytes [offset, offset + bytes) are. */

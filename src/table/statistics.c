@@ -59,9 +59,7 @@ static const gather_table *read_table(const gather_table *table, int32_t number)
   return role < 0 ? decoding->pieces[i].data : decoding->pieces[i].side[role].table;
 }
 
-static int32_t read_table_count(const gather_table *table) {
-  return table->decoding ? table->decoding->count * (1 + GATHER_ROW_SIDES) : 1;
-}
+static int32_t read_table_count(const gather_table *table) { return table->decoding ? table->decoding->count * (1 + GATHER_ROW_SIDES) : 1; }
 
 /* Whether a device is the first of its number among those of tables up to `last`. */
 static bool is_first(const gather_table *table, int32_t last, uint64_t number) {
@@ -166,9 +164,8 @@ static void reset_decoding(const gather_decoded *decoding) {
 
 void gather_table_statistics_reset(gather_table *table) {
   gather_table_counts *counts = &table->counts;
-  _Atomic int64_t *const all[] = {
-      &counts->takes,     &counts->rows,         &counts->rows_resident, &counts->rows_cached,
-      &counts->rows_read, &counts->bytes_useful, &counts->nanoseconds,   &counts->nanoseconds_waiting};
+  _Atomic int64_t *const all[] = {&counts->takes,     &counts->rows,         &counts->rows_resident, &counts->rows_cached,
+                                  &counts->rows_read, &counts->bytes_useful, &counts->nanoseconds,   &counts->nanoseconds_waiting};
   gather_table_enter(table);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store_explicit(all[i], 0, memory_order_relaxed);
   reset_devices(table);

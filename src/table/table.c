@@ -24,18 +24,16 @@ static gather_status check_rows(const gather_stored *stored, int64_t *row_bytes,
   const gather_tensor *tensor = &stored->tensor;
   const gather_type_info *type = gather_type_row(tensor->type);
   int64_t len;
-  if (tensor->rank == 0)
-    return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
+  if (tensor->rank == 0) return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
   if (type->kind == GATHER_KIND_STRING)
     return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "rows of strings have no fixed length");
-  if (!gather_tensor_is_row_major(tensor))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "its rows are not contiguous");
+  if (!gather_tensor_is_row_major(tensor)) return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "its rows are not contiguous");
   if (!gather_shape_len(tensor->rank - 1, tensor->shape + 1, &len) || !gather_tensor_len_bytes(tensor, len, row_bytes))
     return gather_fail_file(error, GATHER_OVERFLOW, file, -1, "the length of a row does not fit in 63 bits");
   bool whole = !gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0);
   if (!whole || tensor->packed_offset != 0)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1,
-                            "rows of %" PRId64 " elements of %s do not end on a whole byte", len, type->name);
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "rows of %" PRId64 " elements of %s do not end on a whole byte", len,
+                            type->name);
   return GATHER_OK;
 }
 
@@ -45,14 +43,11 @@ static gather_status check_like_first(const gather_table *table, const gather_st
   char a[200], b[200];
   bool swapped = ((first->flags ^ next->flags) & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   if (first->type != next->type || first->item_bytes != next->item_bytes || swapped)
-    return gather_fail_file(error, GATHER_TYPE_MISMATCH, file, -1,
-                            "its element type is %.60s%s, that of the first part is %.60s", stored->type_name,
-                            swapped ? " in the other byte order" : "", table->info.type_name);
-  if (first->rank == next->rank &&
-      memcmp(first->shape + 1, next->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
+    return gather_fail_file(error, GATHER_TYPE_MISMATCH, file, -1, "its element type is %.60s%s, that of the first part is %.60s",
+                            stored->type_name, swapped ? " in the other byte order" : "", table->info.type_name);
+  if (first->rank == next->rank && memcmp(first->shape + 1, next->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
     return GATHER_OK;
-  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, file, -1,
-                          "its rows have the shape %s, those of the first part %s",
+  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, file, -1, "its rows have the shape %s, those of the first part %s",
                           gather_shape_text(a, sizeof a, next->rank - 1, next->shape + 1),
                           gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
 }
@@ -70,8 +65,7 @@ static void describe(gather_table *table, const gather_stored *stored, int64_t r
   info->row_bytes = row_bytes;
 }
 
-gather_status gather_table_set_rows(gather_table *table, bool first, const gather_stored *stored, int64_t row_bytes,
-                                    gather_error *error) {
+gather_status gather_table_set_rows(gather_table *table, bool first, const gather_stored *stored, int64_t row_bytes, gather_error *error) {
   if (!first) return check_like_first(table, stored, error);
   describe(table, stored, row_bytes);
   return GATHER_OK;
@@ -83,15 +77,12 @@ gather_status gather_table_set_rows(gather_table *table, bool first, const gathe
 static gather_status check_same(const gather_table_source *source, const gather_stored *stored, gather_error *error) {
   struct stat about;
   if (fstat(source->fd, &about) != 0) return gather_fail_system(error, source->path, errno, "get its device and inode");
-  if ((uint64_t)about.st_dev == stored->device && (uint64_t)about.st_ino == stored->inode &&
-      source->size >= stored->size)
-    return GATHER_OK;
+  if ((uint64_t)about.st_dev == stored->device && (uint64_t)about.st_ino == stored->inode && source->size >= stored->size) return GATHER_OK;
   return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or truncated while it was opened");
 }
 
 /* Opens a further file. All that are on other machines are one device, which reads are counted by. */
-static gather_status add_source(gather_table *table, const char *path, const gather_table_source_wishes *wishes,
-                                gather_error *error) {
+static gather_status add_source(gather_table *table, const char *path, const gather_table_source_wishes *wishes, gather_error *error) {
   gather_table_source *made = &table->sources[table->source_count];
   GATHER_TRY(gather_table_source_open(path, wishes, made, error));
   table->source_count++;
@@ -102,16 +93,14 @@ static gather_status add_source(gather_table *table, const char *path, const gat
 }
 
 /* A file on another machine. It is not opened again: requests name its version. */
-static gather_status find_remote(gather_table *table, const gather_stored *stored, int32_t *number,
-                                 gather_error *error) {
+static gather_status find_remote(gather_table *table, const gather_stored *stored, int32_t *number, gather_error *error) {
   const gather_table_source_wishes wishes = {.object = stored->object, .object_bytes = stored->size};
   for (*number = 0; *number < table->source_count; ++*number)
     if (table->sources[*number].object == stored->object) return GATHER_OK;
   return add_source(table, stored->path, &wishes, error);
 }
 
-static gather_status find_source(gather_table *table, const gather_stored *stored, int32_t *number,
-                                 gather_error *error) {
+static gather_status find_source(gather_table *table, const gather_stored *stored, int32_t *number, gather_error *error) {
   const char *path = stored->path;
   if (stored->object) return find_remote(table, stored, number, error);
   const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
@@ -128,11 +117,9 @@ static gather_status add_part(gather_table *table, const gather_stored *stored, 
   int64_t all;
   *part = (gather_part){.path = stored->path, .offset = stored->offset, .first = table->shape[0]};
   part->rows = stored->tensor.shape[0];
-  if (!gather_add(part->first, part->rows, &table->shape[0]) ||
-      gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
+  if (!gather_add(part->first, part->rows, &table->shape[0]) || gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
       !gather_mul(table->shape[0], table->info.row_bytes, &all))
-    return gather_fail_file(error, GATHER_OVERFLOW, stored->file, -1,
-                            "the row count of all parts does not fit in 63 bits");
+    return gather_fail_file(error, GATHER_OVERFLOW, stored->file, -1, "the row count of all parts does not fit in 63 bits");
   table->part_count++;
   if (part->rows == 0 || table->info.row_bytes == 0) return GATHER_OK;
   if (!stored->path) {
@@ -182,8 +169,7 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
   table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
   if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  bool pages = table->budget.ceiling == 0 &&
-               !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
+  bool pages = table->budget.ceiling == 0 && !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
   for (int32_t i = 0; i < table->source_count; i++) {
     if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
       return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
@@ -199,15 +185,13 @@ static gather_status allocate(gather_table *table, int32_t count, gather_error *
   table->devices = gather_alloc(count * (int64_t)sizeof *table->devices);
   if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   gather_engine engine;
-  GATHER_TRY(gather_engine_choose(table->options.engine, table->client != NULL, &engine, table->why, sizeof table->why,
-                                  error));
+  GATHER_TRY(gather_engine_choose(table->options.engine, table->client != NULL, &engine, table->why, sizeof table->why, error));
   table->engine = engine;
   return gather_table_divide_memory(table, error);
 }
 
 gather_status gather_table_create(const gather_table_options *options, struct gather_remote_client *client,
-                                  const gather_table_network *network, int32_t count, gather_table **table,
-                                  gather_error *error) {
+                                  const gather_table_network *network, int32_t count, gather_table **table, gather_error *error) {
   gather_table *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   gather_table_enter(made); /* nobody has entered it yet: this makes its locks and lists */
@@ -276,8 +260,7 @@ void gather_table_close(gather_table *table) {
 
 bool gather_table_reads(const gather_table *table, const char *path) {
   bool found = false;
-  for (int32_t i = 0; table && path && i < table->kept_count && !found; i++)
-    found = table->keeper->reads(table->kept[i], path);
+  for (int32_t i = 0; table && path && i < table->kept_count && !found; i++) found = table->keeper->reads(table->kept[i], path);
   return found;
 }
 

@@ -89,8 +89,8 @@ static void describe_data(const gather_piece *piece, int64_t rows, description *
 }
 
 /* Its elements: a constant, or the rows of a block in scratch memory. */
-static const gather_tensor *describe_side(const gather_piece *piece, const gather_scratch *scratch,
-                                          gather_side_role role, description *about) {
+static const gather_tensor *describe_side(const gather_piece *piece, const gather_scratch *scratch, gather_side_role role,
+                                          description *about) {
   const gather_decode_side *side = &piece->side[role];
   gather_tensor *tensor = &about->side[role];
   if (!side->table && !side->constant) return NULL;
@@ -128,8 +128,8 @@ static void describe(const gather_piece *piece, const gather_scratch *scratch, i
 }
 
 /* The decoder of a piece for a block in this scratch. */
-static gather_status find_decoder(const gather_table *table, gather_scratch *scratch, int32_t number,
-                                  const gather_decoder **decoder, gather_error *error) {
+static gather_status find_decoder(const gather_table *table, gather_scratch *scratch, int32_t number, const gather_decoder **decoder,
+                                  gather_error *error) {
   const gather_piece *piece = &table->decoding->pieces[number];
   description about;
   if (!scratch->decoders[number]) {
@@ -162,8 +162,8 @@ typedef struct decoded_rows {
 /* ---- reading */
 
 /* Takes rows through one of the tables. An index within the program cannot be out of range: only reading can fail. */
-static gather_status take_rows(decoded_take *take, gather_table *table, int64_t *ids, int64_t count, char *out,
-                               gather_rows_count *rows, gather_error *error) {
+static gather_status take_rows(decoded_take *take, gather_table *table, int64_t *ids, int64_t count, char *out, gather_rows_count *rows,
+                               gather_error *error) {
   const gather_table_info *info = &table->info;
   const int64_t ids_shape[1] = {count}, out_shape[2] = {count, info->row_bytes};
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
@@ -220,8 +220,8 @@ static void decode_rows(void *argument, int64_t first, int64_t last) {
   const int64_t *positions = r->take->scratch->positions, row_bytes = taking->table->info.row_bytes;
   for (int64_t j = first, end; j < last; j = end) {
     for (end = j + 1; end < last && positions[end] == positions[end - 1] + 1;) end++;
-    gather_decoder_rows(r->decoder, r->take->scratch->packed + j * r->packed_bytes, r->packed_bytes, r->numbers + j,
-                        end - j, taking->out + positions[j] * row_bytes, row_bytes);
+    gather_decoder_rows(r->decoder, r->take->scratch->packed + j * r->packed_bytes, r->packed_bytes, r->numbers + j, end - j,
+                        taking->out + positions[j] * row_bytes, row_bytes);
   }
 }
 
@@ -252,8 +252,7 @@ static void sort_rows(int64_t *rows, int64_t *places, int64_t count) {
 
 /* The elements of rows: of a file by columns one column after the other, so that neighbours follow each other; else one row after the
  * other. rows: numbers in the piece, of rows that are divided into `fold` each. */
-static void find_elements(const gather_piece *piece, int64_t fold, const int64_t *rows, int64_t count,
-                          int64_t *elements) {
+static void find_elements(const gather_piece *piece, int64_t fold, const int64_t *rows, int64_t count, int64_t *elements) {
   const int64_t all = piece->layout.row_len, len = all / fold;
   for (int64_t c = 0; c < len; c++)
     for (int64_t j = 0; j < count; j++) {
@@ -271,12 +270,10 @@ static void place_elements(const decoded_take *take, bool by_columns, int64_t co
   const int64_t row_bytes = take->taking->row_bytes, bytes = len > 0 ? row_bytes / len : 0;
   char *out = take->taking->out;
   if (!by_columns)
-    for (int64_t j = 0; j < count; j++)
-      memcpy(out + scratch->positions[j] * row_bytes, scratch->packed + j * row_bytes, (size_t)row_bytes);
+    for (int64_t j = 0; j < count; j++) memcpy(out + scratch->positions[j] * row_bytes, scratch->packed + j * row_bytes, (size_t)row_bytes);
   for (int64_t j = 0; by_columns && j < count; j++)
     for (int64_t c = 0; c < len; c++)
-      memcpy(out + scratch->positions[j] * row_bytes + c * bytes, scratch->packed + (c * count + j) * bytes,
-             (size_t)bytes);
+      memcpy(out + scratch->positions[j] * row_bytes + c * bytes, scratch->packed + (c * count + j) * bytes, (size_t)bytes);
 }
 
 /* Takes the elements of rows, and copies the rows to their places. */
@@ -332,8 +329,7 @@ static int64_t choose_rows(decoded_take *take, int32_t number, int64_t first, in
 static void fill_rows(const decoded_take *take, int64_t first, int64_t count) {
   const int64_t row_bytes = take->taking->row_bytes;
   for (int64_t j = 0; j < count; j++)
-    if (take->scratch->resolved[j] == GATHER_ROW_FILL)
-      gather_taking_fill(take->taking, take->taking->out + (first + j) * row_bytes);
+    if (take->scratch->resolved[j] == GATHER_ROW_FILL) gather_taking_fill(take->taking, take->taking->out + (first + j) * row_bytes);
 }
 
 static gather_status take_block(decoded_take *take, int64_t first, int64_t count, gather_error *error) {
@@ -362,8 +358,7 @@ static gather_status take_blocks(decoded_take *take, gather_error *error) {
   return status;
 }
 
-gather_status gather_decoding_run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful,
-                                  gather_error *error) {
+gather_status gather_decoding_run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful, gather_error *error) {
   decoded_take take = {.taking = taking, .decoding = taking->table->decoding};
   const gather_status status = take_blocks(&take, error);
   *rows = take.rows;

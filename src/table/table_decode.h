@@ -15,10 +15,9 @@ enum { GATHER_ROW_SIDES = GATHER_SIDE_BIAS + 1 };
 
 /* A side tensor. */
 typedef struct gather_decode_side {
-  gather_table *table; /* its rows; NULL = a constant, or absent */
-  void *constant;      /* the whole tensor in memory; NULL = read through the table, or absent */
-  gather_tensor
-      tensor; /* what a decoder is told: type and flags; shape[0] is that of a block, or of the whole tensor */
+  gather_table *table;  /* its rows; NULL = a constant, or absent */
+  void *constant;       /* the whole tensor in memory; NULL = read through the table, or absent */
+  gather_tensor tensor; /* what a decoder is told: type and flags; shape[0] is that of a block, or of the whole tensor */
   int64_t shape[2];
   int64_t row_bytes; /* of a row of the table; 0 = not read by rows */
 } gather_decode_side;
@@ -66,7 +65,7 @@ void gather_scratch_clear(gather_decoded *decoding);
 /* ---- table_decode.c */
 
 /* Takes decoded rows: gather_table.run. */
-GATHER_CHECKED gather_status gather_decoding_run(const gather_taking *taking, gather_rows_count *rows,
-                                                 int64_t *bytes_useful, gather_error *error);
+GATHER_CHECKED gather_status gather_decoding_run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful,
+                                                 gather_error *error);
 
 #endif

@@ -5,7 +5,8 @@
  * Each file uses only those before it: table_source; cache, resident, layout, reader_*; reader; memory; taking; miss_plan; worker; take;
  * job; table, table_decode, statistics; open; open_raw, layout_file, table_remote; open_file.
  *
- * Of files and formats most of them know the structs below only: what is stored where (gather_stored), who keeps that (gather_table_keeper),
+ * Of files and formats most of them know the structs below only: what is stored where (gather_stored), who keeps that
+ * (gather_table_keeper),
  * and what is different with files on other machines (gather_table_network). open_file.c fills them in for files of all formats, open_raw.c
  * for raw bytes; so the rest can be built without the former (table/alone).
  */
@@ -35,8 +36,7 @@ typedef struct gather_stored {
   const char *format, *name, *descr, *type_name; /* as in gather_table_info */
   gather_tensor tensor;                          /* data: the elements, where they are in memory */
   int64_t bytes;                                 /* of the elements */
-  const char *
-      path; /* of the file that holds the elements; NULL = they are in memory that is no file's. Not set if there are none */
+  const char *path;       /* of the file that holds the elements; NULL = they are in memory that is no file's. Not set if there are none */
   int64_t offset;         /* of the first element in it */
   uint64_t device, inode; /* of that file, and its size, when it was looked into: it may have been replaced since */
   int64_t size;
@@ -100,8 +100,7 @@ typedef struct gather_worker {
 } gather_worker;
 
 typedef struct gather_table_counts {
-  _Atomic int64_t takes, rows, rows_resident, rows_cached, rows_read, bytes_useful, nanoseconds, nanoseconds_waiting,
-      memory, memory_peak;
+  _Atomic int64_t takes, rows, rows_resident, rows_cached, rows_read, bytes_useful, nanoseconds, nanoseconds_waiting, memory, memory_peak;
 } gather_table_counts;
 
 /* Rows of one take, by where they came from. */
@@ -138,8 +137,7 @@ struct gather_table {
   gather_cache *cache; /* NULL = none */
   gather_map_use map_use;
   gather_table_counts counts;
-  _Atomic int64_t
-      copy_ps[2]; /* cost of a mapped row with the kernel, and with plain copies, in picoseconds; 0 = unknown */
+  _Atomic int64_t copy_ps[2]; /* cost of a mapped row with the kernel, and with plain copies, in picoseconds; 0 = unknown */
   _Atomic uint32_t copies;
 
   /* Protected by the lock: idle workers, and jobs. */
@@ -156,8 +154,7 @@ struct gather_table {
 
   /* A table with decoded rows (table_decode.h), and the function that takes them; else NULL. */
   struct gather_decoded *decoding;
-  gather_status (*run)(const struct gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful,
-                       gather_error *error);
+  gather_status (*run)(const struct gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful, gather_error *error);
   /* A table that such a table reads: what its row 0 and each of its rows are in that one, for errors. */
   int64_t rows_before, rows_each;   /* rows_each 0 = 1 */
   int64_t rows_within, rows_around; /* of elements: so many are a row; so many are one of each row. 0 = no elements */
@@ -209,19 +206,17 @@ typedef struct gather_table_network {
 
 /* Creates a table without parts, with room for so many kept objects. options: all fields set. client, network: for files on other machines,
  * which the table holds; NULL = local ones. */
-GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options,
-                                                 struct gather_remote_client *client,
-                                                 const gather_table_network *network, int32_t count,
-                                                 gather_table **table, gather_error *error);
+GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options, struct gather_remote_client *client,
+                                                 const gather_table_network *network, int32_t count, gather_table **table,
+                                                 gather_error *error);
 /* Says what rows are, by the first part, or checks that a further part has such rows. */
-GATHER_CHECKED gather_status gather_table_set_rows(gather_table *table, bool first, const gather_stored *stored,
-                                                   int64_t row_bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_table_set_rows(gather_table *table, bool first, const gather_stored *stored, int64_t row_bytes,
+                                                   gather_error *error);
 /* Appends the rows of a tensor. `more` parts are to follow. */
-GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_stored *stored, int64_t more,
-                                              gather_error *error);
+GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_stored *stored, int64_t more, gather_error *error);
 /* Appends rows that are bytes of a tensor. */
-GATHER_CHECKED gather_status gather_table_add_bytes(gather_table *table, const gather_stored *stored, int64_t rows,
-                                                    int64_t row_bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_table_add_bytes(gather_table *table, const gather_stored *stored, int64_t rows, int64_t row_bytes,
+                                                    gather_error *error);
 /* After the last part. */
 GATHER_CHECKED gather_status gather_table_complete(gather_table *table, gather_error *error);
 
@@ -243,8 +238,8 @@ GATHER_INLINE void gather_table_count_memory(gather_table *table, int64_t bytes)
 /* rows[j] = the row that index number first + j, a number or a tuple, means, counted in row-major order; GATHER_ROW_FILL if it is to be
  * filled. row_bytes: of a row that a tuple selects. The indices were validated. Shared ones are read once, from the caller's memory, and
  * validated again: a bad one that the policy does not repair is noted, and rows[j] is some row of the table. bad: may be NULL. */
-void gather_ids_rows(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count,
-                     int64_t *rows, gather_bad *bad);
+void gather_ids_rows(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count, int64_t *rows,
+                     gather_bad *bad);
 
 /* Whether a take was cancelled, by the caller's function or as a job; checked for each block and each read. No lock may be held, since it
  * may call the caller's function. */
@@ -272,14 +267,11 @@ GATHER_INLINE int64_t gather_taking_offset(const gather_taking *taking, const ga
 GATHER_INLINE void gather_taking_fill(const gather_taking *taking, char *out) {
   const gather_plan *plan = taking->plan;
   if (!plan->fill) memset(out, 0, (size_t)taking->row_bytes);
-  for (int64_t at = 0; plan->fill && at < taking->row_bytes; at += plan->fill_bytes)
-    memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
+  for (int64_t at = 0; plan->fill && at < taking->row_bytes; at += plan->fill_bytes) memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
 }
 
 /* The cache for its rows; NULL = none. */
-GATHER_INLINE gather_cache *gather_taking_cache(const gather_taking *taking) {
-  return taking->fold == 1 ? taking->table->cache : NULL;
-}
+GATHER_INLINE gather_cache *gather_taking_cache(const gather_taking *taking) { return taking->fold == 1 ? taking->table->cache : NULL; }
 /* Stores a row in that cache, which must exist, and counts the memory; eager as in gather_cache_put. */
 GATHER_INLINE void gather_taking_keep(const gather_taking *taking, int64_t row, const char *data, bool eager) {
   const int64_t grown = gather_cache_put(taking->table->cache, row, data, eager);
@@ -291,12 +283,10 @@ GATHER_INLINE void gather_table_doubt(gather_table *table) {
   for (int32_t i = 0; table->residency && i < table->source_count; i++) gather_residency_doubt(&table->residency[i]);
 }
 /* Fails: a byte of a mapped file could not be read. */
-GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset,
-                                                      gather_error *error);
+GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset, gather_error *error);
 /* Appends to an error the row of the table, or a later one that contains the byte of the source which the error names (source -1: not asked
  * for). Returns the status. */
-gather_status gather_table_blame_row(const gather_table *table, int64_t row, int32_t source, gather_status status,
-                                     gather_error *error);
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, int32_t source, gather_status status, gather_error *error);
 
 /* ---- worker.c */
 
@@ -305,11 +295,9 @@ void gather_table_enter(gather_table *table);
 
 /* Gets an idle worker. *worker is NULL if all are busy and no more may be created, unless wait is set: then it waits
  * until the take is cancelled. */
-GATHER_CHECKED gather_status gather_worker_get(const gather_taking *taking, bool wait, gather_worker **worker,
-                                               gather_error *error);
+GATHER_CHECKED gather_status gather_worker_get(const gather_taking *taking, bool wait, gather_worker **worker, gather_error *error);
 /* Reads the `count` rows of the worker's entries, and delivers them. */
-GATHER_CHECKED gather_status gather_worker_read(gather_worker *worker, const gather_taking *taking, int64_t count,
-                                                gather_error *error);
+GATHER_CHECKED gather_status gather_worker_read(gather_worker *worker, const gather_taking *taking, int64_t count, gather_error *error);
 void gather_worker_put(gather_table *table, gather_worker *worker);
 /* Destroys the idle ones. */
 void gather_worker_destroy_all(gather_table *table);
@@ -318,13 +306,11 @@ void gather_worker_destroy_all(gather_table *table);
 
 /* Checks everything that gather_table_take checks before it reads, makes the plan (taking->plan, which the caller destroys) and says how
  * many indices are bad. full: the options, all fields set. */
-GATHER_CHECKED gather_status gather_taking_prepare(gather_taking *taking, gather_table *table,
-                                                   const gather_tensor *indices, const gather_tensor *out,
-                                                   const gather_table_take_options *options,
+GATHER_CHECKED gather_status gather_taking_prepare(gather_taking *taking, gather_table *table, const gather_tensor *indices,
+                                                   const gather_tensor *out, const gather_table_take_options *options,
                                                    gather_table_take_options *full, gather_error *error);
 /* Takes the rows, and counts the take. rows: where they came from. */
-GATHER_CHECKED gather_status gather_taking_run(const gather_taking *taking, gather_rows_count *rows,
-                                               gather_error *error);
+GATHER_CHECKED gather_status gather_taking_run(const gather_taking *taking, gather_rows_count *rows, gather_error *error);
 
 /* ---- job.c */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_remote.c: what a table of files on other machines does in other ways: its memory, which rows share a request and which request comes
+ * table_remote.c: what a table of files on other machines does in other ways: its memory, which rows share a request and which request
+ * comes
  * first, and its statistics. A model of the network (pace.h) says how far apart rows may be for one request.
  */
 #include "table/table_remote.h"
@@ -59,8 +60,7 @@ static void divide(gather_table *table, int64_t all) {
   budget->queues = 1;
   budget->depth = depth > 0 ? depth : connections + connections / MORE + 1;
   while (slot > LEAST_PART && request_memory(slot, cached) * budget->depth > bytes) slot /= 2;
-  while (budget->depth > 1 && request_memory(slot, cached) * budget->depth > bytes)
-    budget->depth = budget->depth * 3 / 4;
+  while (budget->depth > 1 && request_memory(slot, cached) * budget->depth > bytes) budget->depth = budget->depth * 3 / 4;
   budget->slot_bytes = slot;
   budget->cover_bytes = request_memory(slot, cached) - slot;
 }
@@ -80,12 +80,11 @@ static void fit(gather_table *table) {
 /* Of files on other machines, which have one queue. */
 typedef struct misses_remote {
   bool ordered;
-  int64_t order_next,
-      order_count;           /* the order of the reads, as numbers of their first entries: the worker's spare entries */
-  gather_remote_costs costs; /* by which rows were joined */
-  int64_t arrived, gaps;     /* bytes that arrived; bytes of gaps that were asked for */
-  int64_t answers, next_choice; /* reads that are done; with so many of them, rows are joined anew */
-  int64_t most_flying;          /* reads at once */
+  int64_t order_next, order_count; /* the order of the reads, as numbers of their first entries: the worker's spare entries */
+  gather_remote_costs costs;       /* by which rows were joined */
+  int64_t arrived, gaps;           /* bytes that arrived; bytes of gaps that were asked for */
+  int64_t answers, next_choice;    /* reads that are done; with so many of them, rows are joined anew */
+  int64_t most_flying;             /* reads at once */
 } misses_remote;
 
 typedef struct worker_remote {
@@ -252,8 +251,7 @@ static int64_t gaps_in(const gather_misses *m, const gather_read *read, int64_t 
 static void settle(gather_misses *m, const gather_read *read) {
   misses_remote *remote = remote_of(m);
   gather_entry *spare = m->worker->spare;
-  const int64_t first = read->tag >> GATHER_MISS_TAG_BITS,
-                behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
+  const int64_t first = read->tag >> GATHER_MISS_TAG_BITS, behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
   if (m->cursors[0].piece > 0) return;
   if (behind > first + 1) remote->gaps += gaps_in(m, read, first, behind);
   for (int64_t e = first; e < behind; e++) spare[e].position = GATHER_MISS_BEGUN;

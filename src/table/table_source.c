@@ -70,8 +70,7 @@ static gather_status map_file(gather_table_source *source, gather_error *error) 
 static int check_direct(gather_table_source *source, const struct stat *first) {
   struct stat about;
   if (fstat(source->direct_fd, &about) != 0) return errno;
-  if (about.st_dev != first->st_dev || about.st_ino != first->st_ino)
-    return ESTALE; /* the name now belongs to another file */
+  if (about.st_dev != first->st_dev || about.st_ino != first->st_ino) return ESTALE; /* the name now belongs to another file */
   let_block(source->direct_fd);
   return gather_direct_begin(source);
 }
@@ -86,8 +85,7 @@ static void open_direct(gather_table_source *source, const struct stat *first) {
   source->block_bytes = GATHER_TABLE_BLOCK_BYTES;
 }
 
-static gather_status open_local(const gather_table_source_wishes *wishes, gather_table_source *source,
-                                gather_error *error) {
+static gather_status open_local(const gather_table_source_wishes *wishes, gather_table_source *source, gather_error *error) {
   source->fd = open_file(source->path, 0);
   if (source->fd < 0) return gather_fail_system(error, source->path, errno, "open it");
   struct stat about;
@@ -103,8 +101,7 @@ static gather_status open_local(const gather_table_source_wishes *wishes, gather
   return wishes->mapped ? map_file(source, error) : GATHER_OK;
 }
 
-gather_status gather_table_source_look(const char *path, uint64_t *device, uint64_t *inode, int64_t *size,
-                                       gather_error *error) {
+gather_status gather_table_source_look(const char *path, uint64_t *device, uint64_t *inode, int64_t *size, gather_error *error) {
   struct stat about;
   const int fd = open_file(path, 0);
   if (fd < 0) return gather_fail_system(error, path, errno, "open it");
@@ -125,8 +122,8 @@ static gather_status begin(const char *path, gather_table_source *source, gather
   return GATHER_OK;
 }
 
-gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
-                                       gather_table_source *source, gather_error *error) {
+gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes, gather_table_source *source,
+                                       gather_error *error) {
   GATHER_TRY(begin(path, source, error));
   if (wishes->object) {
     source->object = wishes->object;
@@ -152,6 +149,6 @@ gather_status gather_table_source_check(const gather_table_source *source, gathe
   if (fstat(source->fd, &about) != 0) return gather_fail_system(error, source->path, errno, "find out its size");
   int64_t size = (int64_t)about.st_size;
   if (size >= source->size) return GATHER_OK;
-  return gather_fail_file(error, GATHER_IO_ERROR, source->path, size,
-                          "the file ends at byte %lld: it was truncated while it was open", (long long)size);
+  return gather_fail_file(error, GATHER_IO_ERROR, source->path, size, "the file ends at byte %lld: it was truncated while it was open",
+                          (long long)size);
 }

@@ -20,21 +20,17 @@
 
 /* ---- before anything is read */
 
-static gather_status read_options(const gather_table_take_options *given, gather_table_take_options *options,
-                                  gather_error *error) {
+static gather_status read_options(const gather_table_take_options *given, gather_table_take_options *options, gather_error *error) {
   *options = (gather_table_take_options)GATHER_TABLE_TAKE_INIT;
-  GATHER_TRY(gather_struct_read(options, sizeof *options, given, "gather_table_take_options", "GATHER_TABLE_TAKE_INIT",
-                                error));
+  GATHER_TRY(gather_struct_read(options, sizeof *options, given, "gather_table_take_options", "GATHER_TABLE_TAKE_INIT", error));
   if (!options->op) options->op = gather_op_find("Gather", "onnx-13");
   const gather_family_info *family = gather_family_get(options->op->family);
   if (!family || (!family->whole_rows && options->op->tuples == GATHER_TUPLES_NONE))
-    return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather or GatherND, not by %s",
-                       options->op->name);
+    return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather or GatherND, not by %s", options->op->name);
   return gather_executor_check(options->executor, error);
 }
 
-static gather_status check_memory(const gather_plan *plan, const gather_tensor *indices, const gather_tensor *out,
-                                  gather_error *error) {
+static gather_status check_memory(const gather_plan *plan, const gather_tensor *indices, const gather_tensor *out, gather_error *error) {
   if (!gather_tensor_is_row_major(out))
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output for rows of a table must be dense");
   if (gather_tensor_bytes(out) == 0) return GATHER_OK;
@@ -46,31 +42,26 @@ static gather_status check_memory(const gather_plan *plan, const gather_tensor *
 }
 
 /* Rows that tuples select must be bytes of the file, like those of the table. */
-static gather_status check_tuples(const gather_table *table, const gather_op *op, const gather_tensor *indices,
-                                  gather_error *error) {
+static gather_status check_tuples(const gather_table *table, const gather_op *op, const gather_tensor *indices, gather_error *error) {
   const gather_tensor *tensor = &table->info.tensor;
   const gather_type_info *type = gather_type_row(tensor->type);
   if (op->tuples == GATHER_TUPLES_NONE) return GATHER_OK;
   const int64_t components = indices->shape[indices->rank - 1];
   if (components == 0)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
-                             "tuples without numbers would select the whole table each");
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "tuples without numbers would select the whole table each");
   if (components > 1 && table->info.codec)
-    return gather_fail_input(
-        error, GATHER_UNSUPPORTED, "indices",
-        "tuples of %" PRId64 " numbers select parts of decoded rows; take the rows by one number each", components);
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
+                             "tuples of %" PRId64 " numbers select parts of decoded rows; take the rows by one number each", components);
   int64_t len = 1;
   for (int32_t d = (int32_t)components; d < tensor->rank; d++) len *= tensor->shape[d]; /* at most a row */
   if (!gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0)) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
-                           "rows of %" PRId64 " elements of %s, as tuples of %" PRId64
-                           " numbers select, do not end on a whole byte",
-                           len, type->name, components);
+                           "rows of %" PRId64 " elements of %s, as tuples of %" PRId64 " numbers select, do not end on a whole byte", len,
+                           type->name, components);
 }
 
 /* A taking of arguments that were checked. */
-static gather_taking describe(gather_table *table, gather_plan *plan, const gather_tensor *indices,
-                              const gather_tensor *out, int64_t bad) {
+static gather_taking describe(gather_table *table, gather_plan *plan, const gather_tensor *indices, const gather_tensor *out, int64_t bad) {
   gather_taking taking = {.table = table,
                           .plan = plan,
                           .row_bytes = table->info.row_bytes,
@@ -85,9 +76,8 @@ static gather_taking describe(gather_table *table, gather_plan *plan, const gath
   return taking;
 }
 
-gather_status gather_taking_prepare(gather_taking *taking, gather_table *table, const gather_tensor *indices,
-                                    const gather_tensor *out, const gather_table_take_options *given,
-                                    gather_table_take_options *full, gather_error *error) {
+gather_status gather_taking_prepare(gather_taking *taking, gather_table *table, const gather_tensor *indices, const gather_tensor *out,
+                                    const gather_table_take_options *given, gather_table_take_options *full, gather_error *error) {
   gather_options attributes = GATHER_OPTIONS_INIT;
   gather_plan *plan;
   int64_t bad = 0;
@@ -155,8 +145,7 @@ typedef struct fault {
 static void run_guarded(const gather_table *table, fault *found, void (*body)(void *argument), void *argument) {
   int32_t source;
   int64_t offset;
-  if (!gather_guard_run(table->sources, table->source_count, body, argument, &source, &offset) &&
-      !atomic_exchange(&found->broken, true))
+  if (!gather_guard_run(table->sources, table->source_count, body, argument, &source, &offset) && !atomic_exchange(&found->broken, true))
     found->source = source, found->offset = offset;
 }
 
@@ -293,8 +282,7 @@ static bool try_element(block *b, gather_residency *residency, int64_t offset, i
   if (residency->pages || at + bytes > GATHER_PAGE_BYTES) return gather_residency_try(residency, offset, bytes, out);
   if (b->page_of != residency || b->page != page) {
     b->page_of = NULL;
-    if (!gather_residency_try(residency, page * GATHER_PAGE_BYTES, left < GATHER_PAGE_BYTES ? left : GATHER_PAGE_BYTES,
-                              b->bytes))
+    if (!gather_residency_try(residency, page * GATHER_PAGE_BYTES, left < GATHER_PAGE_BYTES ? left : GATHER_PAGE_BYTES, b->bytes))
       return false;
     b->page_of = residency;
     b->page = page;
@@ -303,10 +291,8 @@ static bool try_element(block *b, gather_residency *residency, int64_t offset, i
   return true;
 }
 
-static bool try_row(const gather_table *table, block *b, gather_residency *residency, int64_t offset, int64_t bytes,
-                    char *out) {
-  return table->rows_around > 1 ? try_element(b, residency, offset, bytes, out)
-                                : gather_residency_try(residency, offset, bytes, out);
+static bool try_row(const gather_table *table, block *b, gather_residency *residency, int64_t offset, int64_t bytes, char *out) {
+  return table->rows_around > 1 ? try_element(b, residency, offset, bytes, out) : gather_residency_try(residency, offset, bytes, out);
 }
 
 /* The address of a mapped row; else NULL, and its entry is DONE if it was already copied. */
@@ -391,8 +377,7 @@ static bool is_mapped(const gather_taking *taking, const int64_t *rows, int64_t 
   const uint32_t now = atomic_load_explicit(&residency->generation, memory_order_relaxed);
   const int64_t row_bytes = taking->row_bytes;
   for (int64_t j = 0; j < count; j++)
-    if (rows[j] < 0 || !gather_residency_has(residency, now, part->offset + rows[j] * row_bytes, row_bytes))
-      return false;
+    if (rows[j] < 0 || !gather_residency_has(residency, now, part->offset + rows[j] * row_bytes, row_bytes)) return false;
   return true;
 }
 
@@ -503,8 +488,7 @@ static gather_status sweep_once(sweep *s, int64_t count, gather_error *error) {
   gather_split(taking->executor, count, taking->row_bytes, BLOCK, sweep_part, s);
   if (s->fault.broken) return gather_table_fail_mapped(taking->table, s->fault.source, s->fault.offset, error);
   GATHER_TRY(gather_taking_go_on(taking, error));
-  if (gather_bad_count(&s->bad) > 0)
-    return gather_plan_blame(taking->plan, error, s->bad.position, s->bad.value, s->bad.count);
+  if (gather_bad_count(&s->bad) > 0) return gather_plan_blame(taking->plan, error, s->bad.position, s->bad.value, s->bad.count);
   if (atomic_load(&s->state) != WORKER_REFUSED) return GATHER_OK;
   if (error) *error = s->why;
   return s->why.status;
@@ -601,8 +585,8 @@ static gather_status take_rows(const gather_taking *taking, gather_rows_count *r
   return check_cut(taking, 0, taking->count, error);
 }
 
-static void count_take(const gather_taking *taking, int64_t nanoseconds, gather_status status,
-                       const gather_rows_count *rows, int64_t bytes_useful) {
+static void count_take(const gather_taking *taking, int64_t nanoseconds, gather_status status, const gather_rows_count *rows,
+                       int64_t bytes_useful) {
   gather_table_counts *counts = &taking->table->counts;
   atomic_fetch_add_explicit(&counts->nanoseconds, nanoseconds, memory_order_relaxed);
   if (status != GATHER_OK) return;

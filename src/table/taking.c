@@ -18,16 +18,15 @@
 enum { COPY_BYTES = 2048 };
 
 /* Numbers are row numbers; tuples were resolved in units of the plan's axis_step, whole bytes, since rows end on whole bytes. */
-static void resolve(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t step, int64_t count,
-                    int64_t *rows) {
+static void resolve(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t step, int64_t count, int64_t *rows) {
   gather_columns_resolve(plan, indices, step, count, rows);
   if (plan->column_count == 1) return;
   for (int64_t j = 0; j < count; j++)
     if (rows[j] != GATHER_ROW_FILL) rows[j] = rows[j] * plan->axis_step / row_bytes;
 }
 
-static void read_shared(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count,
-                        int64_t *rows, gather_bad *bad) {
+static void read_shared(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count, int64_t *rows,
+                        gather_bad *bad) {
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8, columns = plan->column_count;
   const int64_t most = COPY_BYTES / (width * columns);
   const bool check = bad && gather_plan_must_check(plan) && !gather_plan_can_repair(plan);
@@ -54,8 +53,8 @@ static int64_t tuple_run(const gather_plan *plan, int64_t number, int64_t *left,
   return offset;
 }
 
-void gather_ids_rows(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count,
-                     int64_t *rows, gather_bad *bad) {
+void gather_ids_rows(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count, int64_t *rows,
+                     gather_bad *bad) {
   if (plan->shared) {
     read_shared(plan, row_bytes, indices, first, count, rows, bad);
     return;
@@ -116,8 +115,7 @@ static gather_status blame(const gather_table *table, int64_t row, gather_status
   return status;
 }
 
-gather_status gather_table_blame_row(const gather_table *table, int64_t row, int32_t source, gather_status status,
-                                     gather_error *error) {
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, int32_t source, gather_status status, gather_error *error) {
   const int64_t at = error && source >= 0 && error->file_offset >= 0 ? row_at(table, source, error->file_offset) : -1;
   return blame(table, at > row ? at : row, status, error);
 }
@@ -128,7 +126,6 @@ gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int6
   int64_t row = row_at(table, source, offset);
   gather_table_doubt(table);
   gather_status status = gather_table_source_check(from, error);
-  if (status == GATHER_OK)
-    status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
+  if (status == GATHER_OK) status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
   return blame(table, row, status, error);
 }

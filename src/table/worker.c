@@ -20,9 +20,7 @@
 
 /* ---- the life of a worker */
 
-static int64_t entries_bytes(const gather_table *table) {
-  return table->budget.entries * (int64_t)sizeof(gather_entry);
-}
+static int64_t entries_bytes(const gather_table *table) { return table->budget.entries * (int64_t)sizeof(gather_entry); }
 
 /* Its buffers, and those of the client for its reads. */
 static int64_t reader_bytes(const gather_table *table, const gather_worker *worker) {
@@ -69,8 +67,7 @@ static void fall_back(gather_table *table, gather_engine engine, const gather_er
  * filter): then threads read, and the statistics say so. */
 static gather_status create_reader(gather_table *table, gather_worker *worker, gather_error *error) {
   gather_error why;
-  gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes, table->budget.queues,
-                             table->client};
+  gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes, table->budget.queues, table->client};
   gather_status status = gather_reader_create(&plan, &worker->reader, &why);
   if (status == GATHER_UNSUPPORTED && (plan.engine == GATHER_ENGINE_URING || plan.engine == GATHER_ENGINE_OVERLAPPED)) {
     plan.engine = GATHER_ENGINE_PREAD;
@@ -151,8 +148,7 @@ void gather_worker_put(gather_table *table, gather_worker *worker) {
 
 /* ---- where the rows that it reads go */
 
-static void deliver_row(const gather_misses *m, const gather_read *read, int64_t entry, const gather_part *part,
-                        bool again) {
+static void deliver_row(const gather_misses *m, const gather_read *read, int64_t entry, const gather_part *part, bool again) {
   const int64_t row_bytes = m->taking->row_bytes, row = m->worker->entries[entry].row;
   const int64_t at = gather_misses_offset(m->taking, part, row), read_end = read->offset + read->needed;
   int64_t from = at > read->offset ? at : read->offset;
@@ -164,8 +160,7 @@ static void deliver_row(const gather_misses *m, const gather_read *read, int64_t
 }
 
 static void deliver(const gather_misses *m, const gather_read *read) {
-  const int64_t first = read->tag >> GATHER_MISS_TAG_BITS,
-                behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
+  const int64_t first = read->tag >> GATHER_MISS_TAG_BITS, behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
   const gather_entry *entries = m->worker->entries;
   const gather_part *part = gather_taking_find_part(m->taking, entries[first].row);
   for (int64_t e = first; e < behind; e++) {
@@ -198,8 +193,7 @@ static void count_wait(gather_device *device, int64_t nanoseconds) {
   atomic_fetch_add_explicit(&device->nanoseconds, nanoseconds, memory_order_relaxed);
 }
 
-static gather_status fail_read(const gather_misses *m, const gather_read *read, gather_status status,
-                               gather_error *error) {
+static gather_status fail_read(const gather_misses *m, const gather_read *read, gather_status status, gather_error *error) {
   const int64_t row = m->worker->entries[read->tag >> GATHER_MISS_TAG_BITS].row / m->taking->fold;
   return gather_table_blame_row(m->table, row, (int32_t)(read->source - m->table->sources), status, error);
 }
@@ -252,7 +246,8 @@ static gather_status begin_reads(gather_misses *m, int32_t queue, gather_error *
   return GATHER_OK;
 }
 
-/* They are sorted, so that each is read once and neighbours are read together, with the full queue depth in flight on every device. Rows are
+/* They are sorted, so that each is read once and neighbours are read together, with the full queue depth in flight on every device. Rows
+ * are
  * delivered in the order in which reads complete. */
 static gather_status read_all(gather_misses *m, gather_error *error) {
   m->now = gather_clock();
@@ -339,16 +334,15 @@ static gather_status read_few(gather_misses *m, gather_error *error) {
   return GATHER_OK;
 }
 
-gather_status gather_worker_read(gather_worker *worker, const gather_taking *taking, int64_t count,
-                                 gather_error *error) {
+gather_status gather_worker_read(gather_worker *worker, const gather_taking *taking, int64_t count, gather_error *error) {
   gather_table *table = taking->table;
   gather_misses m = {.taking = taking,
                      .table = table,
                      .worker = worker,
                      .count = count,
                      .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
-  const bool few = count <= FEW_ROWS && count * taking->row_bytes <= FEW_BYTES &&
-                   table->options.engine == GATHER_ENGINE_AUTO && !table->client;
+  const bool few =
+      count <= FEW_ROWS && count * taking->row_bytes <= FEW_BYTES && table->options.engine == GATHER_ENGINE_AUTO && !table->client;
   if (!few) GATHER_TRY(make_ready(table, worker, error));
   gather_misses_order(&m);
   return few ? read_few(&m, error) : read_with_reader(&m, error);

@@ -20,8 +20,7 @@ static const double LIKE[ROUNDS] = {515, 505, 500, 520, 510};
 static const double FAST[ROUNDS] = {800, 790, 810, 805, 795};
 
 /* auto and two engines on a quiet disk. */
-static gather_cli_bench_figures quiet(const double *automatic, const char *reads, const double *mmap,
-                                      const double *uring) {
+static gather_cli_bench_figures quiet(const double *automatic, const char *reads, const double *mmap, const double *uring) {
   return (gather_cli_bench_figures){
       .cold = true,
       .rounds = ROUNDS,

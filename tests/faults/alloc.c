@@ -36,9 +36,7 @@ static int fails(void) {
 static _Alignas(16) char area[1 << 18];
 static size_t area_used;
 
-static int in_area(const void *memory) {
-  return (const char *)memory >= area && (const char *)memory < area + sizeof area;
-}
+static int in_area(const void *memory) { return (const char *)memory >= area && (const char *)memory < area + sizeof area; }
 
 static void *from_area(size_t bytes) {
   size_t at = (area_used + 15) & ~(size_t)15;
@@ -92,9 +90,7 @@ int posix_memalign(void **to, size_t alignment, size_t bytes) {
   return !real.malloc || fails() ? ENOMEM : real.posix_memalign(to, alignment, bytes);
 }
 
-void *aligned_alloc(size_t alignment, size_t bytes) {
-  return !real.malloc || fails() ? NULL : real.aligned_alloc(alignment, bytes);
-}
+void *aligned_alloc(size_t alignment, size_t bytes) { return !real.malloc || fails() ? NULL : real.aligned_alloc(alignment, bytes); }
 
 void free(void *memory) {
   if (memory && real.malloc && !in_area(memory)) real.free(memory);
@@ -127,10 +123,10 @@ static int counted_main(int argc, char **argv, char **environment) {
 }
 
 typedef int start_function(main_function *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
-int __libc_start_main(main_function *program, int argc, char **argv, void (*init)(void), void (*fini)(void),
-                      void (*rtld_fini)(void), void *stack_end);
-int __libc_start_main(main_function *program, int argc, char **argv, void (*init)(void), void (*fini)(void),
-                      void (*rtld_fini)(void), void *stack_end) {
+int __libc_start_main(main_function *program, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+                      void *stack_end);
+int __libc_start_main(main_function *program, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+                      void *stack_end) {
   start_function *start;
   find_all();
   find(&start, "__libc_start_main");

@@ -134,8 +134,7 @@ static const char *base_name(int number) {
 }
 
 static int takes_descriptor(const char *name) {
-  static const char *const NAMES[] = {"read",  "write", "readv", "writev", "fstat",
-                                      "ioctl", "lseek", "fcntl", "poll",   "close"};
+  static const char *const NAMES[] = {"read", "write", "readv", "writev", "fstat", "ioctl", "lseek", "fcntl", "poll", "close"};
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
     if (strcmp(name, NAMES[i]) == 0) return 1;
   return 0;
@@ -161,8 +160,7 @@ static void fire(pid_t program, pid_t thread, const struct ptrace_syscall_info *
 static void on_call(pid_t program, pid_t thread) {
   char name[64];
   struct ptrace_syscall_info info;
-  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0 || info.op != PTRACE_SYSCALL_INFO_SECCOMP)
-    return;
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0 || info.op != PTRACE_SYSCALL_INFO_SECCOMP) return;
   if (info.seccomp.nr == SYS_fcntl && info.seccomp.args[0] == 0 && info.seccomp.args[1] == F_GETFD) plan.started = 1;
   if (!plan.started) return;
   name_call(name, sizeof name, &info);

@@ -11,12 +11,10 @@
 #include "io/format/graph.h"
 #include "support/open_file.h"
 
-static gather_status deliver(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
-                             gather_error *error) {
+static gather_status deliver(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory, gather_error *error) {
   const uint8_t *bytes = context;
   (void)error;
-  for (int64_t i = 0; i < count; i++)
-    memcpy(memory + ranges[i].offset, bytes + ranges[i].offset, (size_t)ranges[i].bytes);
+  for (int64_t i = 0; i < count; i++) memcpy(memory + ranges[i].offset, bytes + ranges[i].offset, (size_t)ranges[i].bytes);
   return GATHER_OK;
 }
 
@@ -41,8 +39,7 @@ static void compare_elements(const gather_tensor *local, const gather_tensor *re
     return;
   }
   for (int64_t i = 0; i < gather_tensor_len(local); i++)
-    fuzz_check(a[i].bytes == b[i].bytes && (a[i].bytes == 0 || memcmp(a[i].text, b[i].text, a[i].bytes) == 0),
-               "the strings are the same");
+    fuzz_check(a[i].bytes == b[i].bytes && (a[i].bytes == 0 || memcmp(a[i].text, b[i].text, a[i].bytes) == 0), "the strings are the same");
 }
 
 /* Which row has the first null is said of few remote columns. */
@@ -56,13 +53,12 @@ static void compare_reasons(const gather_file_tensor *local, const gather_file_t
 static void compare_tensors(const gather_file_tensor *local, const gather_file_tensor *remote) {
   const gather_tensor *a = &local->tensor, *b = &remote->tensor;
   const size_t bytes = (size_t)a->rank * sizeof *a->shape;
-  fuzz_check(strcmp(local->name, remote->name) == 0 && same_text(local->type_name, remote->type_name) &&
-                 same_text(local->descr, remote->descr),
-             "the same names");
+  fuzz_check(
+      strcmp(local->name, remote->name) == 0 && same_text(local->type_name, remote->type_name) && same_text(local->descr, remote->descr),
+      "the same names");
   fuzz_check(a->type == b->type && a->item_bytes == b->item_bytes && a->flags == b->flags, "the same type");
   fuzz_check(a->rank == b->rank && (bytes == 0 || memcmp(a->shape, b->shape, bytes) == 0), "the same shape");
-  fuzz_check(!a->strides == !b->strides && (!a->strides || memcmp(a->strides, b->strides, bytes) == 0),
-             "the same strides");
+  fuzz_check(!a->strides == !b->strides && (!a->strides || memcmp(a->strides, b->strides, bytes) == 0), "the same strides");
   fuzz_check(local->offset == remote->offset && local->bytes == remote->bytes, "the same place");
   if (local->unreadable)
     compare_reasons(local, remote);
@@ -100,8 +96,7 @@ void fuzz_delivered(const uint8_t *bytes, size_t size) {
   gather_error why, other;
   gather_status first = file_open(file_in(bytes, size, "fuzz"), &local, &why);
   gather_status second = fuzz_open_delivered(bytes, size, &remote, &other);
-  if (first != second)
-    (void)fprintf(stderr, "local: %s; remote: %s\n", first ? why.message : "", second ? other.message : "");
+  if (first != second) (void)fprintf(stderr, "local: %s; remote: %s\n", first ? why.message : "", second ? other.message : "");
   fuzz_check(first == second, "a remote file is opened as a local one is");
   if (first != GATHER_OK)
     fuzz_check(strcmp(why.message, other.message) == 0 && why.file_offset == other.file_offset, "the same error");

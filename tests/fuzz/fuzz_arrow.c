@@ -28,10 +28,10 @@ static void check_pieces(const gather_file *file) {
     for (int64_t k = 0; k < count; k++) {
       const gather_file_tensor *piece = gather_file_at(file, first + k), *start = gather_file_at(file, first);
       fuzz_check(is_piece(piece, row->name), "a piece has its column's name");
-      fuzz_check(piece->tensor.type == start->tensor.type && piece->tensor.rank == start->tensor.rank &&
-                     memcmp(piece->tensor.shape + 1, start->tensor.shape + 1,
-                            (size_t)(start->tensor.rank - 1) * sizeof *start->tensor.shape) == 0,
-                 "the pieces of a column have rows of one type and shape");
+      fuzz_check(
+          piece->tensor.type == start->tensor.type && piece->tensor.rank == start->tensor.rank &&
+              memcmp(piece->tensor.shape + 1, start->tensor.shape + 1, (size_t)(start->tensor.rank - 1) * sizeof *start->tensor.shape) == 0,
+          "the pieces of a column have rows of one type and shape");
     }
   }
 }

@@ -38,8 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (ftruncate(fd, 0) != 0 || pwrite(fd, bytes + begin, size - begin, 0) != (ssize_t)(size - begin)) abort();
   gather_status status = gather_cli_aws_read(path, path, profile, &aws, &error);
   fuzz_check(status == GATHER_OK || error.message[0], "the error says what is wrong");
-  fuzz_check(status == GATHER_OK || status == GATHER_FILE_MALFORMED || status == GATHER_USAGE,
-             "only the text is wrong");
+  fuzz_check(status == GATHER_OK || status == GATHER_FILE_MALFORMED || status == GATHER_USAGE, "only the text is wrong");
   gather_cli_aws_clear(&aws);
   if (gather_cli_token_read(path, &token, &error) == GATHER_OK && token)
     fuzz_check(token[0] && !strchr(token, '\n'), "a token is one line");

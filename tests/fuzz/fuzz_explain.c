@@ -58,8 +58,7 @@ static void explain(gather_model_operands *operands) {
   gather_error error = {.status = GATHER_OK};
   gather_status status = gather_explain_create_node(operands, NULL, NULL, &drawing, &error);
   fuzz_check((status == GATHER_OK) == (drawing != NULL), "there is a drawing or an error");
-  fuzz_check(status == GATHER_OK || (error.status == status && error.message[0] != '\0'),
-             "what is not drawn is explained");
+  fuzz_check(status == GATHER_OK || (error.status == status && error.message[0] != '\0'), "what is not drawn is explained");
   if (status == GATHER_OK) {
     draw(drawing, 1000, false);
     draw(drawing, 1, true);

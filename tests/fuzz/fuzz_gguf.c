@@ -16,8 +16,7 @@ static void see_places(const gather_file *file, const uint8_t *bytes, size_t siz
       const gather_file_tensor *other = gather_file_at(file, k);
       fuzz_check(strcmp(t->name, other->name) != 0, "each name stands once");
       if (t->bytes == 0 || other->bytes == 0) continue;
-      fuzz_check(t->offset >= other->offset + other->bytes || other->offset >= t->offset + t->bytes,
-                 "no two tensors share bytes");
+      fuzz_check(t->offset >= other->offset + other->bytes || other->offset >= t->offset + t->bytes, "no two tensors share bytes");
     }
   }
 }

@@ -20,8 +20,7 @@ static void write_again(const gather_file *file, const uint8_t *bytes, size_t si
   gather_file_target target = file_to("/fuzz.npy", &what);
   target.replace = true;
   gather_status status = gather_writer_check(&target, &error);
-  fuzz_check(status != GATHER_USAGE && status != GATHER_UNSUPPORTED && status != GATHER_OVERFLOW,
-             "a descr that was read can be written");
+  fuzz_check(status != GATHER_USAGE && status != GATHER_UNSUPPORTED && status != GATHER_OVERFLOW, "a descr that was read can be written");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) { return fuzz_file(bytes, size, "npy", write_again); }

@@ -43,10 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   input in = {bytes, size};
   char *type = take_text(&in);
   int64_t shape[GATHER_MAX_RANK + 2] = {0};
-  gather_raw raw = {.type = type,
-                    .rank = (int32_t)(take_number(&in) % (GATHER_MAX_RANK + 3)),
-                    .shape = shape,
-                    .as_is = take_number(&in) % 2 == 0};
+  gather_raw raw = {
+      .type = type, .rank = (int32_t)(take_number(&in) % (GATHER_MAX_RANK + 3)), .shape = shape, .as_is = take_number(&in) % 2 == 0};
   raw.offset = take_number(&in);
   for (int32_t d = 0; d < raw.rank; d++) shape[d] = take_number(&in);
   gather_file *file = NULL;

@@ -48,8 +48,7 @@ static void check_judged(const gather_remote_answer *answer, int64_t first, int6
     fuzz_check(!answer->has_length || answer->length == size, "of the size that it had");
   } else {
     fuzz_check(answer->status == 206 && answer->has_range && !answer->multipart && skip == 0, "or of a range");
-    fuzz_check(answer->first == first && answer->last <= last && taken == answer->last - first + 1,
-               "that begins where it was asked for");
+    fuzz_check(answer->first == first && answer->last <= last && taken == answer->last - first + 1, "that begins where it was asked for");
     fuzz_check(!answer->has_length || answer->length == taken, "of its length");
   }
   fuzz_check(size < 0 || !answer->etag[0] || strcmp(answer->etag, "\"v1\"") == 0, "of its version");
@@ -85,8 +84,7 @@ static void check_address(const char *text) {
   if (gather_remote_url_parse(&arena, BASE, &base, NULL) == GATHER_OK &&
       gather_remote_url_resolve(&arena, &base, text, &url, NULL) == GATHER_OK) {
     fuzz_check(gather_remote_url_parse(&arena, url.text, &again, NULL) == GATHER_OK, "an address can be read again");
-    fuzz_check(strcmp(url.text, again.text) == 0 && strcmp(url.origin, again.origin) == 0 && !again.user,
-               "and is the same");
+    fuzz_check(strcmp(url.text, again.text) == 0 && strcmp(url.origin, again.origin) == 0 && !again.user, "and is the same");
     fuzz_check(!strpbrk(url.text, " \t\r\n#\\"), "it has nothing that could be read otherwise");
     fuzz_check(strncmp(url.name, url.text, strlen(url.name)) == 0 && !strchr(url.name, '?'), "its name has no query");
   }
@@ -137,9 +135,9 @@ static void start(void) {
   socklen_t bytes = sizeof address;
   pthread_t thread;
   played.listener = socket(AF_INET, SOCK_STREAM, 0);
-  if (played.listener < 0 || bind(played.listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-      listen(played.listener, 16) != 0 || getsockname(played.listener, (struct sockaddr *)&address, &bytes) != 0 ||
-      pthread_create(&thread, NULL, serve, NULL) != 0 || pthread_detach(thread) != 0)
+  if (played.listener < 0 || bind(played.listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(played.listener, 16) != 0 ||
+      getsockname(played.listener, (struct sockaddr *)&address, &bytes) != 0 || pthread_create(&thread, NULL, serve, NULL) != 0 ||
+      pthread_detach(thread) != 0)
     abort();
   played.port = ntohs(address.sin_port);
 }
@@ -156,8 +154,7 @@ static bool leads_elsewhere(const uint8_t *bytes, size_t size) {
 }
 
 static void check_status(gather_status status, const gather_error *error) {
-  fuzz_check(status == GATHER_OK || status == GATHER_IO_ERROR || status == GATHER_FILE_NOT_FOUND ||
-                 status == GATHER_OUT_OF_MEMORY,
+  fuzz_check(status == GATHER_OK || status == GATHER_IO_ERROR || status == GATHER_FILE_NOT_FOUND || status == GATHER_OUT_OF_MEMORY,
              "an answer gives one of these");
   if (status != GATHER_OK) fuzz_check(!strstr(error->message, "secret"), "no query is shown");
 }
@@ -165,8 +162,7 @@ static void check_status(gather_status status, const gather_error *error) {
 /* A connection costs more than all the rest: of the many beginnings of one input, most have nothing new for the client. */
 static bool is_worth_it(const uint8_t *bytes, size_t size) {
   bool has_header = false;
-  for (size_t i = 3; i < size && !has_header; i++)
-    has_header = bytes[i] == '\n' && (bytes[i - 1] == '\n' || bytes[i - 2] == '\n');
+  for (size_t i = 3; i < size && !has_header; i++) has_header = bytes[i] == '\n' && (bytes[i - 1] == '\n' || bytes[i - 2] == '\n');
   if (!has_header) return size % 16 == 0;
   return size < 4096 || size % 64 == 0 || memchr(bytes, 0xff, size) != NULL;
 }

@@ -44,12 +44,11 @@ static void check_lists(const gather_remote_origin *origin, const char *body, si
     gather_text_free(token);
     check_listing(status, &listing, &error);
   }
-  if (origin->scheme == GATHER_REMOTE_HUB)
-    check_listing(hub_list_read(origin, body, size, &listing, &error), &listing, &error);
+  if (origin->scheme == GATHER_REMOTE_HUB) check_listing(hub_list_read(origin, body, size, &listing, &error), &listing, &error);
 }
 
-static void check_refusal(const gather_remote_origin *origin, const gather_remote_options *options, const char *headers,
-                          const char *body, size_t size) {
+static void check_refusal(const gather_remote_origin *origin, const gather_remote_options *options, const char *headers, const char *body,
+                          size_t size) {
   gather_remote_notes notes;
   gather_growing words = {0};
   memset(&notes, 0, sizeof notes);
@@ -63,8 +62,7 @@ static void check_refusal(const gather_remote_origin *origin, const gather_remot
   const int again = gather_remote_origin_refusal(origin, options, 403, &notes, body, kept, 1440938160, &words);
   fuzz_check(again >= -1 && again <= 1, "a refusal is final, or it is not");
   for (size_t i = 0; i < words.bytes; i++)
-    fuzz_check((unsigned char)words.text[i] >= ' ' && words.text[i] != 0x7f,
-               "a message has no control characters of a server");
+    fuzz_check((unsigned char)words.text[i] >= ' ' && words.text[i] != 0x7f, "a message has no control characters of a server");
   gather_growing_clear(&words);
 }
 

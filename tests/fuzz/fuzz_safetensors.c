@@ -47,8 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   const bytes_of index = {INDEX, sizeof INDEX - 1}, shard = {SHARD, sizeof SHARD - 1}, given = {bytes, size};
   gather_status status = file_open(file_in(bytes, size, "fuzz"), &file, &error);
   fuzz_walk(status, file, &error, bytes, size);
-  if (gather_safetensors_index_reader.recognise(&(gather_map){.bytes = bytes, .size = (int64_t)size}))
-    try_pair(given, shard);
+  if (gather_safetensors_index_reader.recognise(&(gather_map){.bytes = bytes, .size = (int64_t)size})) try_pair(given, shard);
   try_pair(index, given);
   fuzz_delivered(bytes, size);
   return 0;

@@ -85,14 +85,12 @@ static void make_data(void) {
 /* ---- the command */
 
 static void parse(bool two, gather_cli_args *args) {
-  const char *const words[] = {"gather",   "shuffle",       "x.npy",   "-o",       "o.npy", "--json",   "--seed",
-                               "3",        "--threads",     "1",       "--engine", "mmap",  "--memory", "4718592",
-                               "--passes", two ? "2" : "1", "--resume"};
+  const char *const words[] = {"gather", "shuffle",  "x.npy", "-o",       "o.npy",   "--json",   "--seed",        "3",       "--threads",
+                               "1",      "--engine", "mmap",  "--memory", "4718592", "--passes", two ? "2" : "1", "--resume"};
   static char *line[sizeof words / sizeof *words];
   gather_error error;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) line[i] = (char *)(uintptr_t)words[i];
-  fuzz_check(gather_cli_parse((int)(sizeof words / sizeof *words), line, args, &error) == GATHER_OK,
-             "the line is understood");
+  fuzz_check(gather_cli_parse((int)(sizeof words / sizeof *words), line, args, &error) == GATHER_OK, "the line is understood");
 }
 
 static int resume(bool two) {

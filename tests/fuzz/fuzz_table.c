@@ -75,8 +75,7 @@ static void choose_path(fuzz_choices *choices, const gather_file *file, char tex
 }
 
 /* Rows of a tensor in memory, where they can be told from their place in the file. */
-static void compare(const gather_table *table, const fuzz_indices *indices, const uint8_t *rows, const uint8_t *bytes,
-                    size_t size) {
+static void compare(const gather_table *table, const fuzz_indices *indices, const uint8_t *rows, const uint8_t *bytes, size_t size) {
   const gather_table_info *info = gather_table_describe(table);
   int64_t count = gather_tensor_len(&indices->tensor);
   gather_table_part part;
@@ -88,8 +87,7 @@ static void compare(const gather_table *table, const fuzz_indices *indices, cons
     if (row < 0) row += info->rows;
     int64_t at = part.offset + row * info->row_bytes;
     fuzz_check(at >= 0 && (uint64_t)(at + info->row_bytes) <= size, "a row lies in the file");
-    fuzz_check(memcmp(rows + i * info->row_bytes, bytes + at, (size_t)info->row_bytes) == 0,
-               "a row is the one of the file");
+    fuzz_check(memcmp(rows + i * info->row_bytes, bytes + at, (size_t)info->row_bytes) == 0, "a row is the one of the file");
   }
 }
 
@@ -130,8 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_error error;
   if (size < FUZZ_CHOICES) return 0;
   gather_table_options options = choose_options(&choices);
-  if (!options.raw && file_open(file_in(bytes + FUZZ_CHOICES, size - FUZZ_CHOICES, "fuzz"), &file, NULL) != GATHER_OK &&
-      size % TRIED != 0)
+  if (!options.raw && file_open(file_in(bytes + FUZZ_CHOICES, size - FUZZ_CHOICES, "fuzz"), &file, NULL) != GATHER_OK && size % TRIED != 0)
     return 0;
   write_file(bytes + FUZZ_CHOICES, size - FUZZ_CHOICES);
   choose_path(&choices, file, name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_text.c: any bytes as text of whole numbers: the name of a column and a zero byte, then the text. What was read is int64, 1-D without brackets; as
+ * fuzz_text.c: any bytes as text of whole numbers: the name of a column and a zero byte, then the text. What was read is int64, 1-D
+ * without brackets; as
  * text it is read again. Reading in small steps, from a pipe, gives the same.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -33,8 +34,7 @@ static void check_again(const gather_tensor *numbers) {
 }
 
 /* Bytes in a pipe, which has a name on Linux. */
-static void check_pipe(const uint8_t *bytes, size_t size, const char *column, gather_status status,
-                       const gather_file *file) {
+static void check_pipe(const uint8_t *bytes, size_t size, const char *column, gather_status status, const gather_file *file) {
   int ends[2];
   char path[64];
   gather_file *piped = NULL;
@@ -44,8 +44,7 @@ static void check_pipe(const uint8_t *bytes, size_t size, const char *column, ga
   (void)close(ends[1]);
   if (usable) {
     fuzz_check(file_open_text(file_at(path), column, &piped, NULL) == status, "a pipe gives the same answer");
-    if (status == GATHER_OK)
-      fuzz_check(gather_file_at(piped, 0)->bytes == gather_file_at(file, 0)->bytes, "a pipe gives as many numbers");
+    if (status == GATHER_OK) fuzz_check(gather_file_at(piped, 0)->bytes == gather_file_at(file, 0)->bytes, "a pipe gives as many numbers");
   }
   gather_file_close(piped);
   (void)close(ends[0]);

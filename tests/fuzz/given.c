@@ -24,8 +24,7 @@ static void add_dims(const gather_value *value, fuzz_given *g) {
   for (int32_t d = 0; d < value->rank && g->options.dim_count < FUZZ_MOST; d++) {
     if (!value->dims[d].symbol) continue;
     bool is_new = true;
-    for (int64_t i = 0; i < g->options.dim_count; i++)
-      is_new = is_new && strcmp(g->dims[i].name, value->dims[d].symbol) != 0;
+    for (int64_t i = 0; i < g->options.dim_count; i++) is_new = is_new && strcmp(g->dims[i].name, value->dims[d].symbol) != 0;
     if (is_new) g->dims[g->options.dim_count++] = (gather_model_dim){value->dims[d].symbol, 2};
   }
 }
@@ -34,9 +33,7 @@ static void add_dims(const gather_value *value, fuzz_given *g) {
 static void add_input(const gather_value *value, fuzz_given *g) {
   int64_t count = g->options.input_count, len = 1;
   const gather_type_info *info = gather_type_get(value->type);
-  if (count == FUZZ_MOST || !info || info->kind == GATHER_KIND_STRING || info->kind == GATHER_KIND_OPAQUE ||
-      value->rank < 0)
-    return;
+  if (count == FUZZ_MOST || !info || info->kind == GATHER_KIND_STRING || info->kind == GATHER_KIND_OPAQUE || value->rank < 0) return;
   for (int32_t d = 0; d < value->rank; d++) {
     const gather_dim *dim = &value->dims[d];
     int64_t length = dim->symbol || (dim->min < 2 && dim->max >= 2) ? 2 : dim->min;
@@ -44,8 +41,8 @@ static void add_input(const gather_value *value, fuzz_given *g) {
     len *= length;
     g->shapes[count][d] = length;
   }
-  g->inputs[count] = (gather_model_input){
-      value->name, {.data = cells, .type = value->type, .rank = value->rank, .shape = g->shapes[count]}};
+  g->inputs[count] =
+      (gather_model_input){value->name, {.data = cells, .type = value->type, .rank = value->rank, .shape = g->shapes[count]}};
   g->options.input_count++;
 }
 
@@ -107,8 +104,7 @@ static void see_operand(const gather_operand *operand) {
   fuzz_see_text(operand->name);
   fuzz_see_text(gather_source_name(operand->source));
   fuzz_check(operand->rank >= -1 && operand->rank <= GATHER_MAX_RANK, "a rank is one, or not known");
-  for (int32_t d = 0; d < operand->rank; d++)
-    fuzz_check(operand->dims[d].min <= operand->dims[d].max, "a length lies between its bounds");
+  for (int32_t d = 0; d < operand->rank; d++) fuzz_check(operand->dims[d].min <= operand->dims[d].max, "a length lies between its bounds");
   if (!operand->value) return;
   fuzz_check(gather_tensor_check(operand->value, NULL) == GATHER_OK, "a value is described sanely");
   fuzz_check(operand->value->data || gather_tensor_len(operand->value) == 0, "a value has its elements");
@@ -125,8 +121,7 @@ void fuzz_see_node(const gather_model_node *node) {
   see_operand(&node->data);
   see_operand(&node->indices);
   see_operand(&node->output);
-  fuzz_check((node->verdict == GATHER_VERDICT_BAD) == (node->error != NULL),
-             "a bad node has an error, others have none");
+  fuzz_check((node->verdict == GATHER_VERDICT_BAD) == (node->error != NULL), "a bad node has an error, others have none");
   fuzz_check(node->verdict != GATHER_VERDICT_OK || (node->bad_known && node->indices_known) || node->reason[0] != '\0',
              "what is ok was checked, or says why no index can be out of range");
   fuzz_check(node->verdict == GATHER_VERDICT_OK || node->reason[0] != '\0', "a verdict that is not ok has its reason");

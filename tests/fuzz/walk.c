@@ -68,8 +68,7 @@ static void walk_error(gather_status status, const gather_error *error) {
 /* Strings and their texts, or the bytes: what is outside of what may be read is seen by a sanitizer. */
 static void touch_all(const gather_tensor *tensor) {
   const gather_string *strings = tensor->data;
-  int64_t count = tensor->type == GATHER_TYPE_STRING ? gather_tensor_len(tensor) : 0,
-          bytes = gather_tensor_bytes(tensor);
+  int64_t count = tensor->type == GATHER_TYPE_STRING ? gather_tensor_len(tensor) : 0, bytes = gather_tensor_bytes(tensor);
   fuzz_check(bytes == 0 || tensor->data, "elements are somewhere");
   for (int64_t i = 0; i < count; i++) {
     if (strings[i].bytes == 0) continue;

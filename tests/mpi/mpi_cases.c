@@ -59,8 +59,7 @@ static void random_type(table_case *c) {
   } while (c->whole.type == GATHER_TYPE_STRING);
   const gather_type_info *type = gather_type_get(c->whole.type);
   c->whole.item_bytes = c->whole.type == GATHER_TYPE_OPAQUE ? 1 + random_below(&c->all, 20) : 0;
-  if (type->packing == GATHER_PACKING_BYTES && type->bits > 8 && random_below(&c->all, 8) == 0)
-    c->whole.flags = GATHER_TENSOR_BYTE_SWAPPED;
+  if (type->packing == GATHER_PACKING_BYTES && type->bits > 8 && random_below(&c->all, 8) == 0) c->whole.flags = GATHER_TENSOR_BYTE_SWAPPED;
   const int64_t kind = random_below(&c->all, 100);
   const int64_t item = type->bits ? (type->bits + 7) / 8 : c->whole.item_bytes;
   c->whole.rank = 1 + (int32_t)random_below(&c->all, 4);
@@ -77,8 +76,7 @@ static void random_type(table_case *c) {
     c->whole.rank = 2;
     c->shape[1] = c->row_len = type->group_len;
   }
-  EXPECT(gather_type_bytes(c->whole.type, c->whole.item_bytes, c->row_len, &c->row_bytes) == GATHER_OK,
-         "bytes of a row");
+  EXPECT(gather_type_bytes(c->whole.type, c->whole.item_bytes, c->row_len, &c->row_bytes) == GATHER_OK, "bytes of a row");
 }
 
 /* How many rows each rank has. */
@@ -118,9 +116,8 @@ static int64_t rows_mine(const table_case *c) {
 
 static void random_policy(table_case *c) {
   gather_mpi_options *options = &c->options;
-  static const gather_on_bad policies[] = {GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_ERROR,
-                                           GATHER_ON_BAD_CLAMP,   GATHER_ON_BAD_WRAP,    GATHER_ON_BAD_ZERO,
-                                           GATHER_ON_BAD_FILL};
+  static const gather_on_bad policies[] = {GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP,
+                                           GATHER_ON_BAD_WRAP,    GATHER_ON_BAD_ZERO,    GATHER_ON_BAD_FILL};
   options->on_bad = policies[random_below(&c->all, 7)];
   options->negative = (gather_negative)random_below(&c->all, 3);
   for (size_t i = 0; i < sizeof c->fill; i++) c->fill[i] = (unsigned char)random_below(&c->all, 256);
@@ -132,15 +129,12 @@ static void random_policy(table_case *c) {
     options->op = gather_op_at((size_t)random_below(&c->all, op_count()));
   } while (options->op->family != GATHER_FAMILY_GATHER);
   if (random_below(&c->all, 3) == 0) options->op = NULL;
-  options->rounds =
-      random_below(&c->all, 3) == 0 ? (int32_t)random_below(&c->all, 9) : (int32_t)random_below(&c->all, 3);
+  options->rounds = random_below(&c->all, 3) == 0 ? (int32_t)random_below(&c->all, 9) : (int32_t)random_below(&c->all, 3);
   options->buffer_bytes = random_below(&c->all, 6) ? 0 : (1 + random_below(&c->all, 40)) * (c->row_bytes + 1);
   options->hot_rows = random_below(&c->all, 4) ? 0 : 1 + random_below(&c->all, 30);
   options->seconds = 120;
   options->failed_rank = &c->failed_rank;
-  options->layout = c->striped ? GATHER_MPI_STRIPES
-                    : c->same  ? GATHER_MPI_SAME
-                               : (gather_mpi_layout)random_below(&c->all, 2);
+  options->layout = c->striped ? GATHER_MPI_STRIPES : c->same ? GATHER_MPI_SAME : (gather_mpi_layout)random_below(&c->all, 2);
   if (!c->striped && !c->same && random_below(&c->all, 4) == 0) {
     options->layout = GATHER_MPI_SPLITS;
     options->splits = c->splits;
@@ -148,8 +142,7 @@ static void random_policy(table_case *c) {
 }
 
 /* The rows of this rank from memory that is there already. */
-static gather_status read_back(void *context, const gather_tensor *ids, const gather_tensor *rows,
-                               gather_error *error) {
+static gather_status read_back(void *context, const gather_tensor *ids, const gather_tensor *rows, gather_error *error) {
   return gather_take(context, ids, 0, rows, error);
 }
 
@@ -206,8 +199,7 @@ static void random_source(table_case *c) {
   }
   if (shared_file || (kind == 2 && !c->whole.flags && c->row_bytes > 0 && rows > 0)) {
     if (gap_len > 0) /* files have no gaps */
-      for (int64_t i = 0; i < rows; i++)
-        memmove(c->memory + i * c->row_bytes, c->memory + i * step, (size_t)c->row_bytes);
+      for (int64_t i = 0; i < rows; i++) memmove(c->memory + i * c->row_bytes, c->memory + i * step, (size_t)c->row_bytes);
     open_file(c, shared_file);
     c->options.table = c->table;
     if (shared_file && random_below(&c->all, 2)) c->options.layout = GATHER_MPI_AUTO;
@@ -225,9 +217,8 @@ typedef struct id_case {
   unsigned char *memory;
 } id_case;
 
-static const gather_type whole_types[] = {GATHER_TYPE_INT64,  GATHER_TYPE_INT64,  GATHER_TYPE_INT32,
-                                          GATHER_TYPE_INT16,  GATHER_TYPE_INT8,   GATHER_TYPE_UINT64,
-                                          GATHER_TYPE_UINT32, GATHER_TYPE_UINT16, GATHER_TYPE_UINT8};
+static const gather_type whole_types[] = {GATHER_TYPE_INT64,  GATHER_TYPE_INT64,  GATHER_TYPE_INT32,  GATHER_TYPE_INT16, GATHER_TYPE_INT8,
+                                          GATHER_TYPE_UINT64, GATHER_TYPE_UINT32, GATHER_TYPE_UINT16, GATHER_TYPE_UINT8};
 static const gather_type packed_types[] = {GATHER_TYPE_INT4,  GATHER_TYPE_UINT4, GATHER_TYPE_INT2, GATHER_TYPE_UINT2,
                                            GATHER_TYPE_UINT1, GATHER_TYPE_UINT3, GATHER_TYPE_UINT6};
 
@@ -248,12 +239,7 @@ static void put(unsigned char *to, int64_t number, int32_t bytes, bool swap) {
   const int32_t n4 = (int32_t)number;
   const int16_t n2 = (int16_t)number;
   const int8_t n1 = (int8_t)number;
-  memcpy(native,
-         bytes == 8   ? (const void *)&n8
-         : bytes == 4 ? (const void *)&n4
-         : bytes == 2 ? (const void *)&n2
-                      : &n1,
-         (size_t)bytes);
+  memcpy(native, bytes == 8 ? (const void *)&n8 : bytes == 4 ? (const void *)&n4 : bytes == 2 ? (const void *)&n2 : &n1, (size_t)bytes);
   for (int32_t i = 0; i < bytes; i++) to[i] = native[swap ? bytes - 1 - i : i];
 }
 
@@ -276,8 +262,7 @@ static void random_ids(const table_case *c, random_state *r, bool bad, id_case *
   }
   const int32_t item = type->bits / 8;
   const int64_t spread = random_below(r, 4) ? 1 : 2;
-  const bool swap = random_below(r, 8) == 0,
-             backwards = spread == 2 && i->ids.rank == 1 && len > 0 && random_below(r, 2);
+  const bool swap = random_below(r, 8) == 0, backwards = spread == 2 && i->ids.rank == 1 && len > 0 && random_below(r, 2);
   i->memory = allocate(len * spread * item);
   for (int64_t k = 0; k < len; k++) put(i->memory + k * spread * item, random_id(r, n, few, bad), item, swap);
   i->ids.data = i->memory;
@@ -299,28 +284,24 @@ static void random_ids(const table_case *c, random_state *r, bool bad, id_case *
 
 static int64_t takes, errors, kept;
 
-static void same_error(const table_case *c, const gather_error *got, const gather_error *serial, const char *op,
-                       const char *input) {
+static void same_error(const table_case *c, const gather_error *got, const gather_error *serial, const char *op, const char *input) {
   char expected[600];
   snprintf(expected, sizeof expected, "rank %d: %s", c->failed_rank, serial->message);
-  EXPECT(strcmp(got->message, c->ranks > 1 ? expected : serial->message) == 0, "message '%s' instead of '%s'",
-         got->message, expected);
+  EXPECT(strcmp(got->message, c->ranks > 1 ? expected : serial->message) == 0, "message '%s' instead of '%s'", got->message, expected);
   EXPECT(strcmp(got->op ? got->op : "", op) == 0, "operator '%s' instead of '%s'", got->op ? got->op : "", op);
-  EXPECT(strcmp(got->input ? got->input : "", input) == 0, "input '%s' instead of '%s'", got->input ? got->input : "",
-         input);
+  EXPECT(strcmp(got->input ? got->input : "", input) == 0, "input '%s' instead of '%s'", got->input ? got->input : "", input);
   EXPECT(got->axis == serial->axis && got->position_rank == serial->position_rank && got->value == serial->value &&
-             got->value_is_unsigned == serial->value_is_unsigned && got->low == serial->low &&
-             got->high == serial->high && got->bad_count == serial->bad_count,
-         "fields: value %" PRId64 " of [%" PRId64 ", %" PRId64 "], %" PRId64
-         " of them, rank %d axis %d; should be %" PRId64 " of [%" PRId64 ", %" PRId64 "], %" PRId64 ", rank %d axis %d",
-         got->value, got->low, got->high, got->bad_count, got->position_rank, got->axis, serial->value, serial->low,
-         serial->high, serial->bad_count, serial->position_rank, serial->axis);
+             got->value_is_unsigned == serial->value_is_unsigned && got->low == serial->low && got->high == serial->high &&
+             got->bad_count == serial->bad_count,
+         "fields: value %" PRId64 " of [%" PRId64 ", %" PRId64 "], %" PRId64 " of them, rank %d axis %d; should be %" PRId64 " of [%" PRId64
+         ", %" PRId64 "], %" PRId64 ", rank %d axis %d",
+         got->value, got->low, got->high, got->bad_count, got->position_rank, got->axis, serial->value, serial->low, serial->high,
+         serial->bad_count, serial->position_rank, serial->axis);
   for (int32_t d = 0; d < serial->position_rank; d++) EXPECT(got->position[d] == serial->position[d], "position %d", d);
 }
 
 /* What the rank that fails says, on every rank. */
-static void check_failure(const table_case *c, int rank, gather_status status, const gather_error *got,
-                          gather_error *serial) {
+static void check_failure(const table_case *c, int rank, gather_status status, const gather_error *got, gather_error *serial) {
   char op[32] = "", input[32] = "";
   if (c->rank == rank) {
     snprintf(op, sizeof op, "%s", serial->op ? serial->op : "");
@@ -329,8 +310,7 @@ static void check_failure(const table_case *c, int rank, gather_status status, c
   patient_bcast(serial, sizeof *serial, rank, c->comm);
   patient_bcast(op, sizeof op, rank, c->comm);
   patient_bcast(input, sizeof input, rank, c->comm);
-  EXPECT(status == serial->status, "status %d (%s) instead of %d (%s)", (int)status, got->message, (int)serial->status,
-         serial->message);
+  EXPECT(status == serial->status, "status %d (%s) instead of %d (%s)", (int)status, got->message, (int)serial->status, serial->message);
   EXPECT(c->failed_rank == rank, "failed_rank %d instead of %d", c->failed_rank, rank);
   same_error(c, got, serial, op, input);
 }
@@ -370,8 +350,7 @@ static void check_take(table_case *c, gather_mpi_plan *plan, const id_case *i) {
     EXPECT(got == GATHER_OK, "%s", error.message);
     EXPECT(c->failed_rank == -1, "failed_rank %d", c->failed_rank);
   }
-  EXPECT(memcmp(rows, expected, (size_t)bytes) == 0, "%s: the rows are not those of a serial take",
-         first >= 0 ? "after an error" : "take");
+  EXPECT(memcmp(rows, expected, (size_t)bytes) == 0, "%s: the rows are not those of a serial take", first >= 0 ? "after an error" : "take");
   takes++;
   free(expected);
   free(rows);
@@ -391,8 +370,7 @@ static void run_case(MPI_Comm comm) {
   random_source(&c);
   gather_mpi_plan *plan;
   gather_error error;
-  const gather_status status =
-      gather_mpi_plan_create(comm, c.options.table ? NULL : &c.mine, &c.options, &plan, &error);
+  const gather_status status = gather_mpi_plan_create(comm, c.options.table ? NULL : &c.mine, &c.options, &plan, &error);
   EXPECT(status == GATHER_OK, "%s", error.message);
   const gather_mpi_info *info = gather_mpi_plan_describe(plan);
   EXPECT(info->rows == c.shape[0] && info->rows_mine == rows_mine(&c) && info->row_bytes == c.row_bytes, "description");
@@ -401,8 +379,7 @@ static void run_case(MPI_Comm comm) {
   const bool bad = random_below(&c.all, 3) == 0;
   const int64_t culprit = random_below(&c.all, c.ranks);
   random_ids(&c, &c.own, bad && c.rank == culprit, &ids);
-  const int64_t count =
-      1 + random_below(&c.all, 4) + 3 * (random_below(&c.all, 8) == 0); /* hot rows from the second on */
+  const int64_t count = 1 + random_below(&c.all, 4) + 3 * (random_below(&c.all, 8) == 0); /* hot rows from the second on */
   for (int64_t t = 0; t < count; t++) {
     if (t > 0 && random_below(random_below(&c.all, 2) ? &c.all : &c.own, 2)) {
       free(ids.memory);
@@ -432,8 +409,7 @@ int main(int argc, char **argv) {
   folder = argv[1];
   const int64_t first = strtoll(argv[2], NULL, 10), count = strtoll(argv[3], NULL, 10);
   MPI_Comm comms[MOST_RANKS + 1];
-  for (int k = 1; k <= ranks; k++)
-    MPI_Comm_split(MPI_COMM_WORLD, world_rank < k ? 0 : MPI_UNDEFINED, world_rank, &comms[k]);
+  for (int k = 1; k <= ranks; k++) MPI_Comm_split(MPI_COMM_WORLD, world_rank < k ? 0 : MPI_UNDEFINED, world_rank, &comms[k]);
   for (case_number = first; case_number < first + count; case_number++) {
     const int k = 1 + (int)(random_mix((uint64_t)case_number ^ 77) % (uint64_t)ranks);
     if (world_rank < k) run_case(comms[k]);
@@ -442,8 +418,8 @@ int main(int argc, char **argv) {
   for (int k = 1; k <= ranks; k++)
     if (comms[k] != MPI_COMM_NULL) MPI_Comm_free(&comms[k]);
   if (world_rank == 0)
-    printf("%" PRId64 " cases on 1 to %d ranks equal: %" PRId64 " takes, %" PRId64 " errors, %" PRId64 " kept (%s)\n",
-           count, ranks, takes, errors, kept, gather_mpi_built_for());
+    printf("%" PRId64 " cases on 1 to %d ranks equal: %" PRId64 " takes, %" PRId64 " errors, %" PRId64 " kept (%s)\n", count, ranks, takes,
+           errors, kept, gather_mpi_built_for());
   MPI_Finalize();
   return 0;
 }

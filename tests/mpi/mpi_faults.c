@@ -42,15 +42,13 @@ static void report(gather_status status, const gather_error *error, int failed) 
 }
 
 static void fresh_ids(int seed) {
-  for (int i = 0; i < IDS; i++)
-    ids[i] = (int64_t)((unsigned)(i * 7919 + seed * 104729 + rank * 31) % (unsigned)rows_in_all);
+  for (int i = 0; i < IDS; i++) ids[i] = (int64_t)((unsigned)(i * 7919 + seed * 104729 + rank * 31) % (unsigned)rows_in_all);
 }
 
 /* Reads rows, and in the second take stops or ends instead. */
 static int fatal_signal, takes;
 
-static gather_status fatal_read(void *context, const gather_tensor *wanted, const gather_tensor *to,
-                                gather_error *error) {
+static gather_status fatal_read(void *context, const gather_tensor *wanted, const gather_tensor *to, gather_error *error) {
   if (takes > 1) raise(fatal_signal);
   return gather_take(context, wanted, 0, to, error);
 }
@@ -66,8 +64,7 @@ static gather_table *open_file(const char *folder) {
   return mpi_part_open(path, table, sizeof table, table_shape, &options);
 }
 
-static gather_status failing_read(void *context, const gather_tensor *wanted, const gather_tensor *to,
-                                  gather_error *error) {
+static gather_status failing_read(void *context, const gather_tensor *wanted, const gather_tensor *to, gather_error *error) {
   (void)wanted;
   (void)to;
   (void)context;

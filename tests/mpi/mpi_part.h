@@ -18,8 +18,7 @@ static inline gather_table *mpi_part_open(const char *path, const void *rows, si
   gather_error error = {0};
   options.raw = &raw;
   FILE *file = fopen(path, "wb");
-  if (file && fwrite(rows, bytes, 1, file) == 1 && fclose(file) == 0 &&
-      gather_table_open(path, &options, &opened, &error) == GATHER_OK)
+  if (file && fwrite(rows, bytes, 1, file) == 1 && fclose(file) == 0 && gather_table_open(path, &options, &opened, &error) == GATHER_OK)
     return opened;
   fprintf(stderr, "cannot write or open %s: %s\n", path, error.message);
   MPI_Abort(MPI_COMM_WORLD, 5);

@@ -35,8 +35,7 @@ static inline void random_bytes(uint64_t seed, int64_t begin, int64_t count, uns
     const uint64_t bits = random_mix(seed + (uint64_t)((begin + i) / 8));
     for (int k = 0; k < 8; k++) to[i + k] = (unsigned char)(bits >> 8 * k);
   }
-  for (; i < count; i++)
-    to[i] = (unsigned char)(random_mix(seed + (uint64_t)((begin + i) / 8)) >> 8 * ((begin + i) % 8));
+  for (; i < count; i++) to[i] = (unsigned char)(random_mix(seed + (uint64_t)((begin + i) / 8)) >> 8 * ((begin + i) % 8));
 }
 
 /* Waits without keeping a CPU busy, which another rank may need. */

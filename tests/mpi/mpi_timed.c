@@ -48,17 +48,14 @@ typedef struct made_rows {
 } made_rows;
 
 /* Rows that are nowhere in memory. */
-static gather_status make_rows(void *context, const gather_tensor *ids, const gather_tensor *rows,
-                               gather_error *error) {
+static gather_status make_rows(void *context, const gather_tensor *ids, const gather_tensor *rows, gather_error *error) {
   const made_rows *made = context;
   (void)error;
   for (int64_t i = 0; i < ids->shape[0]; i++) {
-    const int64_t id =
-        ids->type == GATHER_TYPE_UINT32 ? ((const uint32_t *)ids->data)[i] : ((const int64_t *)ids->data)[i];
+    const int64_t id = ids->type == GATHER_TYPE_UINT32 ? ((const uint32_t *)ids->data)[i] : ((const int64_t *)ids->data)[i];
     const uint64_t tag = random_mix((uint64_t)(rank * made->rows + id));
     unsigned char *to = (unsigned char *)rows->data + i * made->bytes;
-    for (int64_t k = 0; k < made->bytes; k += 8)
-      memcpy(to + k, &tag, (size_t)(made->bytes - k < 8 ? made->bytes - k : 8));
+    for (int64_t k = 0; k < made->bytes; k += 8) memcpy(to + k, &tag, (size_t)(made->bytes - k < 8 ? made->bytes - k : 8));
   }
   return GATHER_OK;
 }
@@ -77,8 +74,7 @@ int main(int argc, char **argv) {
   int64_t count = option(argc, argv, "--rows", 100000), bytes = option(argc, argv, "--bytes", 512),
           len = option(argc, argv, "--ids", 10000);
   const int64_t takes = option(argc, argv, "--takes", 10), total = count * ranks;
-  const bool fresh = option(argc, argv, "--fresh", 0), skewed = option(argc, argv, "--zipf", 0),
-             remote = option(argc, argv, "--remote", 0);
+  const bool fresh = option(argc, argv, "--fresh", 0), skewed = option(argc, argv, "--zipf", 0), remote = option(argc, argv, "--remote", 0);
   const bool made = option(argc, argv, "--made", 0), ordered = option(argc, argv, "--order", 0);
   made_rows context = {count, bytes};
   if (option(argc, argv, "--only", 0) && rank != 0) len = 0;
@@ -89,11 +85,9 @@ int main(int argc, char **argv) {
   if (!made) fill(table, count, bytes);
   memset(out, 0, (size_t)(len * bytes));
   const int64_t table_shape[1] = {count}, ids_shape[1] = {len};
-  const gather_tensor mine = {
-      .data = table, .type = GATHER_TYPE_OPAQUE, .rank = 1, .item_bytes = bytes, .shape = table_shape};
+  const gather_tensor mine = {.data = table, .type = GATHER_TYPE_OPAQUE, .rank = 1, .item_bytes = bytes, .shape = table_shape};
   const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
-  const gather_tensor rows = {
-      .data = out, .type = GATHER_TYPE_OPAQUE, .rank = 1, .item_bytes = bytes, .shape = ids_shape};
+  const gather_tensor rows = {.data = out, .type = GATHER_TYPE_OPAQUE, .rank = 1, .item_bytes = bytes, .shape = ids_shape};
   gather_mpi_options options = GATHER_MPI_OPTIONS_INIT;
   options.rounds = (int32_t)option(argc, argv, "--rounds", 0);
   options.buffer_bytes = option(argc, argv, "--buffer", 0);
@@ -131,11 +125,10 @@ int main(int argc, char **argv) {
   if (rank == 0) {
     printf("{\"mpi\": \"%s\", \"ranks\": %d, \"seconds\": [", gather_mpi_built_for(), ranks);
     for (int64_t t = 0; t < takes; t++) printf("%s%.6f", t ? ", " : "", times[t]);
-    printf("], \"received\": %" PRId64 ", \"unique\": %" PRId64 ", \"hot\": %" PRId64 ", \"kept\": %" PRId64
-           ", \"exchanges\": %" PRId64 ", \"memory\": %" PRId64
-           ", \"plan\": %.6f, \"ids\": %.6f, \"gather\": %.6f, \"wait\": %.6f, \"place\": %.6f}\n",
-           s.rows_received * bytes / takes, s.unique / takes, s.rows_hot / takes, s.takes_kept, s.exchanges,
-           s.memory_bytes, s.seconds_plan, s.seconds_ids, s.seconds_gather, s.seconds_wait, s.seconds_place);
+    printf("], \"received\": %" PRId64 ", \"unique\": %" PRId64 ", \"hot\": %" PRId64 ", \"kept\": %" PRId64 ", \"exchanges\": %" PRId64
+           ", \"memory\": %" PRId64 ", \"plan\": %.6f, \"ids\": %.6f, \"gather\": %.6f, \"wait\": %.6f, \"place\": %.6f}\n",
+           s.rows_received * bytes / takes, s.unique / takes, s.rows_hot / takes, s.takes_kept, s.exchanges, s.memory_bytes, s.seconds_plan,
+           s.seconds_ids, s.seconds_gather, s.seconds_wait, s.seconds_place);
   }
   gather_mpi_plan_destroy(plan);
   free(table);

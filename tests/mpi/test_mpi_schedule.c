@@ -99,8 +99,8 @@ static void play(const gather_mpi_schedule *schedule, const gather_mpi_spread *s
   assert_int_equal(id, schedule->unique);
 }
 
-static void check_schedule(const gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows,
-                           int64_t len, const gather_mpi_distinct *hot) {
+static void check_schedule(const gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows, int64_t len,
+                           const gather_mpi_distinct *hot) {
   static int64_t arrived[2 * MOST], times[4 * MOST];
   for (int64_t i = 0; i < schedule->reserved + schedule->unique; i++) arrived[i] = -2;
   memset(times, 0, sizeof times);
@@ -108,8 +108,7 @@ static void check_schedule(const gather_mpi_schedule *schedule, const gather_mpi
   for (int64_t s = schedule->reserved; s < schedule->reserved + schedule->unique; s++)
     assert_int_equal(++times[arrived[s]], 1); /* no row twice */
   for (int32_t r = 0; r < schedule->rounds; r++)
-    for (int64_t j = gather_mpi_round_begin(len, schedule->rounds, r);
-         j < gather_mpi_round_begin(len, schedule->rounds, r + 1); j++) {
+    for (int64_t j = gather_mpi_round_begin(len, schedule->rounds, r); j < gather_mpi_round_begin(len, schedule->rounds, r + 1); j++) {
       const int64_t slot = schedule->slots[j];
       assert_true(slot < schedule->reserved + schedule->round_first[r + 1]);
       if (rows[j] < 0) {

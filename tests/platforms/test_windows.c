@@ -77,8 +77,7 @@ static void take_by(gather_engine engine, bool buffered, const int64_t *ids, int
 }
 
 static void overlapped_reads_give_the_same(void **state) {
-  static const gather_engine ENGINES[] = {GATHER_ENGINE_OVERLAPPED, GATHER_ENGINE_PREAD, GATHER_ENGINE_MMAP,
-                                          GATHER_ENGINE_AUTO};
+  static const gather_engine ENGINES[] = {GATHER_ENGINE_OVERLAPPED, GATHER_ENGINE_PREAD, GATHER_ENGINE_MMAP, GATHER_ENGINE_AUTO};
   int64_t *ids = malloc(sizeof *ids * COUNT_OF_IDS);
   int32_t *out = malloc(sizeof *out * COUNT_OF_IDS * WIDTH);
   uint32_t random = 1;

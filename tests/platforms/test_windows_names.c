@@ -43,8 +43,7 @@ static int count_names(const char *folder, const char *begin) {
   DIR *names = opendir(folder);
   int count = 0;
   assert_non_null(names);
-  for (struct dirent *entry; (entry = readdir(names)) != NULL;)
-    count += strncmp(entry->d_name, begin, strlen(begin)) == 0;
+  for (struct dirent *entry; (entry = readdir(names)) != NULL;) count += strncmp(entry->d_name, begin, strlen(begin)) == 0;
   assert_int_equal(closedir(names), 0);
   return count;
 }

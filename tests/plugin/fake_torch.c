@@ -107,8 +107,8 @@ int32_t aoti_torch_delete_tensor_object(void *tensor) {
   return 0;
 }
 
-int32_t aoti_torch_empty_strided(int64_t rank, const int64_t *sizes, const int64_t *strides, int32_t dtype,
-                                 int32_t device_type, int32_t device_index, void **tensor) {
+int32_t aoti_torch_empty_strided(int64_t rank, const int64_t *sizes, const int64_t *strides, int32_t dtype, int32_t device_type,
+                                 int32_t device_index, void **tensor) {
   (void)strides, (void)device_index;
   if (fake_no_memory || rank > FAKE_RANK || device_type != 0) return 1;
   fake_tensor *made = malloc(sizeof *made);
@@ -156,16 +156,14 @@ uint64_t fake_list(int count, const int64_t *items) {
   return (uint64_t)(uintptr_t)list;
 }
 int32_t torch_list_size(void *list, size_t *count) { return *count = (size_t) * (int64_t *)list, 0; }
-int32_t torch_list_get_item(void *list, size_t i, uint64_t *item) {
-  return *item = (uint64_t)((int64_t *)list)[i + 1], 0;
-}
+int32_t torch_list_get_item(void *list, size_t i, uint64_t *item) { return *item = (uint64_t)((int64_t *)list)[i + 1], 0; }
 int32_t torch_delete_list(void *list) { return free(list), fake_live--, 0; }
 
 /* ---- threads, registration, calls ---- */
 
 int32_t torch_get_num_threads(uint32_t *threads) { return *threads = fake_threads, 0; }
-int32_t torch_parallel_for(int64_t begin, int64_t end, int64_t grain,
-                           void (*run)(int64_t begin, int64_t end, void *argument), void *argument) {
+int32_t torch_parallel_for(int64_t begin, int64_t end, int64_t grain, void (*run)(int64_t begin, int64_t end, void *argument),
+                           void *argument) {
   (void)grain;
   if (end > begin) run(begin, begin + (end - begin) / 2, argument), run(begin + (end - begin) / 2, end, argument);
   return 0;
@@ -181,8 +179,8 @@ int32_t aoti_torch_library_init_impl(const char *space, const char *key, const c
 int32_t aoti_torch_library_def(void *of, const char *schema) { return (void)of, (void)schema, fake_schemas++, 0; }
 int32_t aoti_torch_delete_library_object(void *of) { return (void)of, 0; }
 
-int32_t torch_library_impl(void *of, const char *name,
-                           void (*kernel)(uint64_t *stack, uint64_t inputs, uint64_t outputs), uint64_t version) {
+int32_t torch_library_impl(void *of, const char *name, void (*kernel)(uint64_t *stack, uint64_t inputs, uint64_t outputs),
+                           uint64_t version) {
   (void)of, (void)version;
   if (fake_kernels == KERNELS) return 1;
   kernels[fake_kernels].name = name;

@@ -104,10 +104,8 @@ static float data[ROWS][WIDTH], out[IDS][WIDTH];
 static int32_t ids[IDS];
 
 static xla_error *call(handler *gather, const xla_api *api, size_t frame_size, int64_t buffers) {
-  static const char *const NAMES[] = {"axis",   "batch_dims", "broadcast", "data_shape",
-                                      "family", "fill",       "negative",  "on_bad"};
-  int64_t values[] = {0, 0, 0, 0, 1, 0, 1, 1}, data_shape[] = {ROWS, WIDTH}, ids_shape[] = {IDS},
-          out_shape[] = {IDS, WIDTH};
+  static const char *const NAMES[] = {"axis", "batch_dims", "broadcast", "data_shape", "family", "fill", "negative", "on_bad"};
+  int64_t values[] = {0, 0, 0, 0, 1, 0, 1, 1}, data_shape[] = {ROWS, WIDTH}, ids_shape[] = {IDS}, out_shape[] = {IDS, WIDTH};
   unsigned char fill[16] = {0};
   xla_span spans[8], *names[8];
   xla_scalar scalars[8];
@@ -121,8 +119,7 @@ static xla_error *call(handler *gather, const xla_api *api, size_t frame_size, i
     kinds[i] = i == 3 || i == 5 ? XLA_ATTRIBUTE_ARRAY : XLA_ATTRIBUTE_SCALAR;
     items[i] = i == 3 ? (void *)&none : i == 5 ? (void *)&filled : (void *)&scalars[i];
   }
-  xla_buffer of_data = {sizeof of_data, NULL, XLA_F32, data, 2, data_shape},
-             of_ids = {sizeof of_ids, NULL, XLA_S32, ids, 1, ids_shape};
+  xla_buffer of_data = {sizeof of_data, NULL, XLA_F32, data, 2, data_shape}, of_ids = {sizeof of_ids, NULL, XLA_S32, ids, 1, ids_shape};
   xla_buffer of_out = {sizeof of_out, NULL, XLA_F32, out, 2, out_shape};
   int buffer_kinds[] = {XLA_BUFFER, XLA_BUFFER};
   void *inputs[] = {&of_data, &of_ids}, *outputs[] = {&of_out};
@@ -146,12 +143,9 @@ static void check_versions(handler *gather) {
       xla_metadata metadata = {.size = sizeof metadata};
       xla_metadata_extension question = {{sizeof question.base, XLA_EXTENSION_METADATA, NULL}, &metadata};
       xla_extension unknown = {sizeof unknown, 77, &question.base};
-      xla_frame frame = {
-          .size = sizeof frame, .extensions = &unknown, .api = minor == 9 ? NULL : &api, .stage = XLA_STAGE_EXECUTE};
+      xla_frame frame = {.size = sizeof frame, .extensions = &unknown, .api = minor == 9 ? NULL : &api, .stage = XLA_STAGE_EXECUTE};
       CHECK(gather(&frame) == NULL);
-      int wanted = minor == 9 || (major == 0 && minor == 0) ? 1
-                   : major == 0 && minor <= 3               ? minor
-                                                            : 3; /* 9: no table */
+      int wanted = minor == 9 || (major == 0 && minor == 0) ? 1 : major == 0 && minor <= 3 ? minor : 3; /* 9: no table */
       CHECK(metadata.version.major == 0 && metadata.version.minor == wanted && metadata.traits == 0);
     }
   }
@@ -172,8 +166,7 @@ static void check_pools(handler *gather) {
       memset(out, 1, sizeof out);
       CHECK(call(gather, &api, sizeof(xla_frame), 2) == NULL);
       CHECK(right());
-      if (turn == 0)
-        printf("slots %d, threads %lld: %d helpers\n", CASES[i].slots, (long long)CASES[i].threads, started);
+      if (turn == 0) printf("slots %d, threads %lld: %d helpers\n", CASES[i].slots, (long long)CASES[i].threads, started);
       if (i == 0) CHECK(started > 0);
       join_all();
     }
@@ -186,16 +179,14 @@ static void check_errors(handler *gather) {
   pool_refuses = -1;
   ids[30001] = ROWS;
   xla_error *error = call(gather, &api, sizeof(xla_frame), 2);
-  CHECK(error != NULL && error->code == XLA_OUT_OF_RANGE &&
-        strstr(error->text, "indices[30001] = 5000 is outside [-5000, 4999]") != NULL);
+  CHECK(error != NULL && error->code == XLA_OUT_OF_RANGE && strstr(error->text, "indices[30001] = 5000 is outside [-5000, 4999]") != NULL);
   free(error);
   join_all();
   ids[30001] = 0;
   error = call(gather, &api, sizeof(xla_frame), 1);
   CHECK(error != NULL && error->code == XLA_INVALID_ARGUMENT);
   free(error);
-  CHECK(call(gather, &api, offsetof(xla_frame, attributes), 2) ==
-        NULL); /* a host before the handlers' first version: never registered */
+  CHECK(call(gather, &api, offsetof(xla_frame, attributes), 2) == NULL); /* a host before the handlers' first version: never registered */
   api = table(0, 3, 0);
   CHECK(call(gather, &api, sizeof(xla_frame), 2) == NULL);
 }

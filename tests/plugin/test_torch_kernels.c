@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_torch_kernels.c: the kernels of PyTorch's operators in a fake PyTorch: what they register, compute and refuse, and that they give back
- * every handle, also after errors and when there is no memory. Runs without PyTorch, under sanitizers and valgrind.
+ * test_torch_kernels.c: the kernels of PyTorch's operators in a fake PyTorch: what they register, compute and refuse, and that they give
+ * back every handle, also after errors and when there is no memory. Runs without PyTorch, under sanitizers and valgrind.
  */
-// clang-format off
-// clang-format on
 #include <pthread.h>
 #include <string.h>
 
@@ -26,8 +24,7 @@ static fake_tensor ids(int64_t count, const int64_t *values) {
 }
 
 /* take(data, indices, axis, batch_dims, mode, negative, fill_value[, out]) */
-static void *take(fake_tensor *data, fake_tensor *indices, int64_t axis, const char *mode, fake_tensor *fill,
-                  fake_tensor *out) {
+static void *take(fake_tensor *data, fake_tensor *indices, int64_t axis, const char *mode, fake_tensor *fill, fake_tensor *out) {
   const uint64_t cells[] = {fake_handle(data),   fake_handle(indices),      (uint64_t)axis, 0, fake_text(mode), 1,
                             fake_optional(fill), out ? fake_handle(out) : 0};
   return fake_call(out ? "take.out" : "take", out ? 8 : 7, cells);
@@ -125,8 +122,7 @@ static void survives_no_memory_and_wrong_calls(void **state) {
 }
 
 /* dequantize(data, codec, dtype, layout...): the layout of int8 codes with a scale for each row */
-static void *dequantize(fake_tensor *data, fake_tensor *scale, const char *codec, int groups_count,
-                        const int64_t *groups) {
+static void *dequantize(fake_tensor *data, fake_tensor *scale, const char *codec, int groups_count, const int64_t *groups) {
   const uint64_t cells[] = {fake_handle(data),
                             fake_text(codec),
                             fake_text("float32"),

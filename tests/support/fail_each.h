@@ -16,7 +16,7 @@
 #include "support/wrapped.h"
 
 enum {
-  FAIL_EVERY = 1, /* every piece; else, of work that takes many, from 160 on every 13th: those behind are much alike */
+  FAIL_EVERY = 1,      /* every piece; else, of work that takes many, from 160 on every 13th: those behind are much alike */
   FAIL_OR_WITHOUT = 2, /* the work may do without what it does not get */
   FAIL_ANY_END = 4     /* with all memory it may end with any status */
 };
@@ -71,9 +71,7 @@ WRAPPED(char *, gather_arena_text, (gather_arena * arena, const char *text, size
 
 WRAPPED(void *, malloc, (size_t bytes)) { return fails_now() ? NULL : counted(REAL(malloc)(bytes)); }
 
-WRAPPED(void *, calloc, (size_t count, size_t bytes)) {
-  return fails_now() ? NULL : counted(REAL(calloc)(count, bytes));
-}
+WRAPPED(void *, calloc, (size_t count, size_t bytes)) { return fails_now() ? NULL : counted(REAL(calloc)(count, bytes)); }
 
 WRAPPED(void *, realloc, (void *memory, size_t bytes)) {
   if (fails_now()) return NULL;
@@ -150,8 +148,6 @@ static inline gather_status fail_call(const void *make, gather_error *error) {
   gather_status (*const *work)(gather_error *) = make;
   return (*work)(error);
 }
-static inline long fail_making(gather_status (*make)(gather_error *error)) {
-  return fail_each_as(fail_call, &make, GATHER_OK, FAIL_EVERY);
-}
+static inline long fail_making(gather_status (*make)(gather_error *error)) { return fail_each_as(fail_call, &make, GATHER_OK, FAIL_EVERY); }
 
 #endif

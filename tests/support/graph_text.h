@@ -126,10 +126,8 @@ static inline void *graph_text_elements(graph_text *t, gather_type type, int64_t
       t->at = end;
     } else {
       const uint64_t number = (uint64_t)graph_text_number(t);
-      for (int32_t b = 0; b < bits && bits < 8; b++)
-        bytes[(i * bits + b) / 8] |= (unsigned char)((number >> b & 1) << (i * bits + b) % 8);
-      for (int32_t k = 0; k < bits / 8; k++)
-        element[little ? k : bits / 8 - 1 - k] = (unsigned char)(number >> (8 * k));
+      for (int32_t b = 0; b < bits && bits < 8; b++) bytes[(i * bits + b) / 8] |= (unsigned char)((number >> b & 1) << (i * bits + b) % 8);
+      for (int32_t k = 0; k < bits / 8; k++) element[little ? k : bits / 8 - 1 - k] = (unsigned char)(number >> (8 * k));
     }
     for (int32_t k = 0; k < bits / 8; k++) bytes[i * (bits / 8) + k] = element[swapped ? bits / 8 - 1 - k : k];
   }
@@ -155,8 +153,7 @@ static inline gather_file_tensor graph_text_tensor(graph_text *t, const char *na
   return made;
 }
 
-static inline gather_graph *graph_text_graph(graph_text *t, gather_graph *parent, const char *name,
-                                             gather_function *function);
+static inline gather_graph *graph_text_graph(graph_text *t, gather_graph *parent, const char *name, gather_function *function);
 
 static inline void graph_text_attribute(graph_text *t, gather_graph *graph, const char *name, gather_attribute *made) {
   *made = (gather_attribute){.name = name};
@@ -279,8 +276,7 @@ static inline void graph_text_function(graph_text *t) {
 }
 
 /* Up to the end of the text, or '}'. */
-static inline gather_graph *graph_text_graph(graph_text *t, gather_graph *parent, const char *name,
-                                             gather_function *function) {
+static inline gather_graph *graph_text_graph(graph_text *t, gather_graph *parent, const char *name, gather_function *function) {
   gather_graph *graph = graph_text_take(t, sizeof *graph);
   gather_node *nodes = graph_text_take(t, GRAPH_TEXT_MOST * sizeof *nodes);
   gather_value *values[3];
@@ -355,8 +351,7 @@ static inline char *graph_text_print(char *text, const gather_tensor *tensor) {
     unsigned char element[8] = {0};
     uint64_t number = 0;
     double real;
-    for (int32_t b = 0; b < bits && bits < 8; b++)
-      number |= (uint64_t)(from[(i * bits + b) / 8] >> (i * bits + b) % 8 & 1) << b;
+    for (int32_t b = 0; b < bits && bits < 8; b++) number |= (uint64_t)(from[(i * bits + b) / 8] >> (i * bits + b) % 8 & 1) << b;
     for (int32_t k = 0; k < bytes; k++) element[k] = from[i * bytes + (swapped ? bytes - 1 - k : k)];
     for (int32_t k = 0; k < bytes; k++) number |= (uint64_t)element[little ? k : bytes - 1 - k] << 8 * k;
     if (type->kind == GATHER_KIND_INT && number >> (bits - 1)) number -= bits < 64 ? (uint64_t)1 << bits : 0;
@@ -365,8 +360,7 @@ static inline char *graph_text_print(char *text, const gather_tensor *tensor) {
     if (type->kind == GATHER_KIND_FLOAT && gather_float_read(tensor->type, element, &real))
       text += sprintf(text, "%g", real);
     else
-      text += type->kind == GATHER_KIND_INT ? sprintf(text, "%lld", (long long)number)
-                                            : sprintf(text, "%llu", (unsigned long long)number);
+      text += type->kind == GATHER_KIND_INT ? sprintf(text, "%lld", (long long)number) : sprintf(text, "%llu", (unsigned long long)number);
   }
   return text;
 }

@@ -26,14 +26,12 @@ static inline gather_status file_open(gather_file_source source, gather_file **f
   return gather_file_open(&source, file, error);
 }
 
-static inline gather_status file_open_raw(gather_file_source source, const gather_raw *raw, gather_file **file,
-                                          gather_error *error) {
+static inline gather_status file_open_raw(gather_file_source source, const gather_raw *raw, gather_file **file, gather_error *error) {
   source.raw = raw;
   return gather_file_open(&source, file, error);
 }
 
-static inline gather_status file_open_text(gather_file_source source, const char *column, gather_file **file,
-                                           gather_error *error) {
+static inline gather_status file_open_text(gather_file_source source, const char *column, gather_file **file, gather_error *error) {
   source.text = true;
   source.text_column = column;
   return gather_file_open(&source, file, error);

@@ -64,8 +64,7 @@ static inline void packed_put(const gather_type_info *type, uint8_t *memory, int
   for (int p = 0; p < count; p++) {
     unsigned mask = (1u << piece[p].bits) - 1u;
     unsigned old = memory[piece[p].byte];
-    memory[piece[p].byte] =
-        (uint8_t)((old & ~(mask << piece[p].shift)) | (((value >> piece[p].up) & mask) << piece[p].shift));
+    memory[piece[p].byte] = (uint8_t)((old & ~(mask << piece[p].shift)) | (((value >> piece[p].up) & mask) << piece[p].shift));
   }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * relay.c: passes TCP connections on, later, slower, or not whole: what a network does between a client and a server of the tests. One thread
+ * relay.c: passes TCP connections on, later, slower, or not whole: what a network does between a client and a server of the tests. One
+ * thread
  * on epoll and a timer, because a relay in Python would be what is measured.
  *
  *   relay ADDRESS PORT [NAME=VALUE...]     to that server; listens on 127.0.0.1, on a port that it chooses and prints
@@ -115,8 +116,7 @@ static uint64_t count_established(void) {
   for (const connection *c = relay.all; c; c = c->next) {
     struct tcp_info info;
     socklen_t bytes = sizeof info;
-    if (!c->dead && getsockopt(c->sides[0].fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0)
-      count += info.tcpi_state == TCP_ESTABLISHED;
+    if (!c->dead && getsockopt(c->sides[0].fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0) count += info.tcpi_state == TCP_ESTABLISHED;
   }
   return count;
 }
@@ -172,8 +172,7 @@ static void accept_one(void) {
   int server = socket(relay.target.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   connection *c = calloc(1, sizeof *c);
   if (!c || server < 0) die("connection");
-  if (connect(server, (struct sockaddr *)&relay.target, relay.target_bytes) != 0 && errno != EINPROGRESS)
-    die("connect");
+  if (connect(server, (struct sockaddr *)&relay.target, relay.target_bytes) != 0 && errno != EINPROGRESS) die("connect");
   c->next = relay.all, relay.all = c;
   c->extra = relay.handshake ? 2 * relay.delay : 0;
   for (int i = 0; i < 2; i++) c->ways[i].last = &c->ways[i].first;
@@ -213,9 +212,7 @@ static int64_t left_of(const connection *c, int which) {
   return left > 0 ? left : 0;
 }
 
-static int link_is_full(int which, int64_t now) {
-  return which == DOWN && relay.rate > 0 && relay.link_free > now + 20000000;
-}
+static int link_is_full(int which, int64_t now) { return which == DOWN && relay.rate > 0 && relay.link_free > now + 20000000; }
 
 static void queue_piece(connection *c, int which, piece *p, int64_t now) {
   way *w = &c->ways[which];
@@ -348,10 +345,9 @@ static void told(void) {
     *end = 0;
     if (strcmp(line, "end") == 0) exit(0);
     if (strcmp(line, "counts") == 0) {
-      printf("%llu %llu %llu %llu %llu %llu %llu\n", (unsigned long long)relay.connections,
-             (unsigned long long)relay.peak, (unsigned long long)relay.refused, (unsigned long long)relay.passed[UP],
-             (unsigned long long)relay.passed[DOWN], (unsigned long long)relay.turns,
-             (unsigned long long)relay.turning);
+      printf("%llu %llu %llu %llu %llu %llu %llu\n", (unsigned long long)relay.connections, (unsigned long long)relay.peak,
+             (unsigned long long)relay.refused, (unsigned long long)relay.passed[UP], (unsigned long long)relay.passed[DOWN],
+             (unsigned long long)relay.turns, (unsigned long long)relay.turning);
       (void)fflush(stdout);
     }
     if (strcmp(line, "cut") == 0)
@@ -401,9 +397,7 @@ static void start(void) {
   struct sockaddr_storage own;
   socklen_t bytes = address(&own, relay.listen, 0);
   relay.listener = socket(own.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (relay.listener < 0 || bind(relay.listener, (struct sockaddr *)&own, bytes) != 0 ||
-      listen(relay.listener, 1024) != 0)
-    die("listen");
+  if (relay.listener < 0 || bind(relay.listener, (struct sockaddr *)&own, bytes) != 0 || listen(relay.listener, 1024) != 0) die("listen");
   if (getsockname(relay.listener, (struct sockaddr *)&own, &bytes) != 0) die("port");
   relay.epoll = epoll_create1(EPOLL_CLOEXEC);
   relay.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

@@ -27,8 +27,8 @@ typedef struct {
 
 /* Part i has rows[i] rows, of which every DEVICE_STEP-th will be taken, and is on the device devices[i], a digit. Part i is the known
  * bytes from the i-th KiB on, so that no row is like another. */
-static inline void device_table_open(device_table *t, int parts, const int *rows, const int *devices,
-                                     gather_engine engine, int32_t depth, int64_t memory) {
+static inline void device_table_open(device_table *t, int parts, const int *rows, const int *devices, gather_engine engine, int32_t depth,
+                                     int64_t memory) {
   const char *paths[DEVICE_MOST_PARTS];
   const int64_t shape[2] = {-1, DEVICE_ROW};
   const gather_raw raw = {"uint8", 2, shape, 0, true};

@@ -178,8 +178,7 @@ WRAPPED64(int, fstat, (int fd, struct stat *about)) {
   return answer;
 }
 
-FAILING(int, statx, (int folder, const char *path, int flags, unsigned mask, void *about),
-        (folder, path, flags, mask, about))
+FAILING(int, statx, (int folder, const char *path, int flags, unsigned mask, void *about), (folder, path, flags, mask, about))
 
 static void count_mapping(int by) {
   enter();
@@ -269,15 +268,13 @@ WRAPPED64(ssize_t, pread, (int fd, void *bytes, size_t size, off_t offset)) {
 #define REAL_PREADV2 __real_preadv2
 #define WRAP_PREADV2 __wrap_preadv2
 #endif
-WRAPPED_AS(ssize_t, REAL_PREADV2, WRAP_PREADV2,
-           (int fd, const struct iovec *parts, int count, off_t offset, int flags)) {
+WRAPPED_AS(ssize_t, REAL_PREADV2, WRAP_PREADV2, (int fd, const struct iovec *parts, int count, off_t offset, int flags)) {
   return fails("preadv2") ? -1 : REAL_PREADV2(fd, parts, count, offset, flags);
 }
 #endif
 
 /* These return their errors. */
-WRAPPED(int, pthread_create,
-        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)) {
+WRAPPED(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)) {
   int number = failing_now("pthread_create");
   return number != 0 ? number : REAL(pthread_create)(thread, attributes, start, argument);
 }

@@ -82,9 +82,8 @@ static void replace_answers(known_ring *known) {
     struct io_uring_cqe *entry = &queue->cqes[known->seen & *queue->kring_mask];
     if (entry->user_data >= SLOTS) continue;
     char *data = (char *)(uintptr_t)known->reads[entry->user_data].data;
-    entry->res =
-        (int)failing_answer("answer", known->reads[entry->user_data].fd, (int64_t)known->reads[entry->user_data].offset,
-                            data, known->reads[entry->user_data].bytes, entry->res);
+    entry->res = (int)failing_answer("answer", known->reads[entry->user_data].fd, (int64_t)known->reads[entry->user_data].offset, data,
+                                     known->reads[entry->user_data].bytes, entry->res);
   }
 }
 
@@ -100,9 +99,7 @@ static int submit(struct io_uring *ring, const char *name, int (*real)(struct io
   return answer;
 }
 
-WRAPPED(int, io_uring_submit, (struct io_uring * ring)) {
-  return submit(ring, "io_uring_submit", REAL(io_uring_submit));
-}
+WRAPPED(int, io_uring_submit, (struct io_uring * ring)) { return submit(ring, "io_uring_submit", REAL(io_uring_submit)); }
 
 int REAL(io_uring_submit_and_wait)(struct io_uring *ring, unsigned count);
 

@@ -29,8 +29,7 @@ void known_table_forget(const char *path) {
 #endif
 }
 
-gather_status known_table_open(const char *path, gather_engine engine, bool buffered, gather_table **table,
-                               gather_error *error) {
+gather_status known_table_open(const char *path, gather_engine engine, bool buffered, gather_table **table, gather_error *error) {
   static const int64_t shape[] = {KNOWN_ROWS, KNOWN_ROW_BYTES};
   const gather_raw raw = {"uint8", 2, shape, 0, true};
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;

@@ -23,16 +23,7 @@
 #define THREADS_MAY_RACE 1
 #endif
 
-enum {
-  ROWS = 700,
-  COLUMNS = 8,
-  CELLS = ROWS * COLUMNS,
-  MOST = 40000,
-  BYTES = MOST * 16,
-  GATHERS = 9400,
-  TAKES = 600,
-  PAIRS = 100
-};
+enum { ROWS = 700, COLUMNS = 8, CELLS = ROWS * COLUMNS, MOST = 40000, BYTES = MOST * 16, GATHERS = 9400, TAKES = 600, PAIRS = 100 };
 static const int64_t COUNTS[] = {1, 17, 64, 200, 200, 200, 200, 1500, 3000, 3000, 9000};
 static const gather_type WIDTHS[] = {GATHER_TYPE_INT8,  GATHER_TYPE_INT16,  GATHER_TYPE_INT32,  GATHER_TYPE_INT64,
                                      GATHER_TYPE_UINT8, GATHER_TYPE_UINT16, GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
@@ -68,8 +59,7 @@ static void put(char *at, int64_t value, int64_t width) {
 
 /* Mostly rows that there are, so that a gather does not end at the first one. */
 static int64_t wild_index(uint64_t *s) {
-  static const int64_t BAD[] = {ROWS,      -ROWS - 1, ROWS + 1,         INT32_MAX, INT32_MIN,
-                                INT64_MAX, INT64_MIN, (int64_t)1 << 40, -1};
+  static const int64_t BAD[] = {ROWS, -ROWS - 1, ROWS + 1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 40, -1};
   uint64_t r = next_random(s);
   return r % 16 ? (int64_t)(r >> 8) % 100 : BAD[(r >> 8) % COUNT(BAD)];
 }
@@ -81,8 +71,7 @@ static void write_indices(uint64_t seed, pid_t parent) {
     int64_t at = (int64_t)(next_random(&seed) % (uint64_t)count);
     for (int64_t i = 0; i < 64; i++) {
       put(shared->indices + (at + i) % count * width, wild_index(&seed), width);
-      if (seed % 4)
-        put(shared->indices + (at + i) % count * width, (int64_t)(seed % 100), width); /* and soon good again */
+      if (seed % 4) put(shared->indices + (at + i) % count * width, (int64_t)(seed % 100), width); /* and soon good again */
     }
   }
 }
@@ -120,8 +109,7 @@ static void make_tables(void) {
     assert_non_null(table[bytes]);
     for (int64_t i = 0; i < CELLS; i++) {
       uint64_t value = (uint64_t)i + 1;
-      memcpy(table[bytes] + i * bytes,
-             GATHER_BIG_ENDIAN ? (unsigned char *)&value + 8 - bytes : (unsigned char *)&value, (size_t)bytes);
+      memcpy(table[bytes] + i * bytes, GATHER_BIG_ENDIAN ? (unsigned char *)&value + 8 - bytes : (unsigned char *)&value, (size_t)bytes);
     }
   }
 }
@@ -197,8 +185,7 @@ static void check_error(const gathering *g, gather_status status, const gather_e
   assert_true(error->bad_count >= 1 && error->bad_count <= gather_tensor_len(&g->indices));
   assert_true(error->value_is_unsigned ? (uint64_t)error->value > (uint64_t)error->high
                                        : error->value < error->low || error->value > error->high);
-  for (int32_t d = 0; d < error->position_rank; d++)
-    assert_true(error->position[d] >= 0 && error->position[d] < g->index_shape[d]);
+  for (int32_t d = 0; d < error->position_rank; d++) assert_true(error->position[d] >= 0 && error->position[d] < g->index_shape[d]);
 }
 
 static void gather_once(const gather_executor *executor) {
@@ -236,9 +223,7 @@ static void tune(int64_t how) {
   for (size_t i = 0; i < COUNT(NUMBERS); i++)
     for (int32_t t = 0; gather_tuning_at(t); t++)
       if (strcmp(gather_tuning_at(t)->name, NUMBERS[i].name) == 0)
-        assert_status(
-            gather_tuning_set(NUMBERS[i].name, how >> i & 1 ? NUMBERS[i].small : gather_tuning_at(t)->initial, NULL),
-            GATHER_OK);
+        assert_status(gather_tuning_set(NUMBERS[i].name, how >> i & 1 ? NUMBERS[i].small : gather_tuning_at(t)->initial, NULL), GATHER_OK);
 }
 
 static void gathers(int count) {

@@ -63,8 +63,7 @@ static timed_read *next_read(void) {
   return next;
 }
 
-WRAPPED(gather_status, gather_reader_finish,
-        (gather_reader * reader, gather_read *read, int *number, gather_error *error)) {
+WRAPPED(gather_status, gather_reader_finish, (gather_reader * reader, gather_read *read, int *number, gather_error *error)) {
   for (int d = 0; d < DEVICES; d++) fake.starved += fake.begun[d] < fake.wanted[d] && fake.flying[d] < DEPTH;
   timed_read *next = next_read();
   while (!next->here) {
@@ -81,8 +80,7 @@ WRAPPED(gather_status, gather_reader_finish,
 }
 
 /* Parts on devices of these latencies. Takes all, and returns the time. */
-static int64_t run(int parts, const int *rows, const int *devices, const int64_t *latency, int queues,
-                   device_table *t) {
+static int64_t run(int parts, const int *rows, const int *devices, const int64_t *latency, int queues, device_table *t) {
   gather_error error = {0};
   memset(&fake, 0, sizeof fake);
   fake.now = 1;
@@ -193,8 +191,7 @@ static int leave(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, known_enter, leave)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_slow_and_fast), TEST(test_parts_in_turn), TEST(test_equal),
-                                     TEST(test_few), TEST(test_one)};
+  const struct CMUnitTest tests[] = {TEST(test_slow_and_fast), TEST(test_parts_in_turn), TEST(test_equal), TEST(test_few), TEST(test_one)};
   gather_error error;
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   engine = GATHER_ENGINE_URING;

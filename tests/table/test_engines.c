@@ -48,8 +48,7 @@ typedef struct rows_at {
   int64_t rows, row_bytes, offset;
 } rows_at;
 
-static void check_take(gather_table *table, const rows_at *at, const setting *how, int order, uint64_t *state,
-                       uint8_t *out) {
+static void check_take(gather_table *table, const rows_at *at, const setting *how, int order, uint64_t *state, uint8_t *out) {
   static int64_t ids[IDS];
   gather_error error;
   int64_t room = OUT_BYTES / at->row_bytes, wanted = room < 2 ? 2 : room < IDS ? room : IDS;
@@ -59,8 +58,8 @@ static void check_take(gather_table *table, const rows_at *at, const setting *ho
   if (status != GATHER_OK) fail_msg("%s, rows of %lld: %s", setting_text(how), (long long)at->row_bytes, error.message);
   int64_t wrong = first_wrong(at->file, at->rows, at->row_bytes, at->offset, ids, len, out);
   if (wrong >= 0)
-    fail_msg("%s, rows of %lld at %lld, order %d: row %lld is wrong", setting_text(how), (long long)at->row_bytes,
-             (long long)at->offset, order, (long long)wrong);
+    fail_msg("%s, rows of %lld at %lld, order %d: row %lld is wrong", setting_text(how), (long long)at->row_bytes, (long long)at->offset,
+             order, (long long)wrong);
   for (int i = 0; i < 8; i++) assert_int_equal(out[len * at->row_bytes + i], 0xEE);
 }
 
@@ -70,13 +69,12 @@ static void check_sums(const gather_table *table, const setting *how, int64_t ta
   gather_table_statistics_get(table, &is);
   assert_int_equal(is.takes, takes);
   if (is.rows != is.rows_resident + is.rows_cached + is.rows_read)
-    fail_msg("%s: %lld rows, but %lld resident, %lld cached, %lld read", setting_text(how), (long long)is.rows,
-             (long long)is.rows_resident, (long long)is.rows_cached, (long long)is.rows_read);
+    fail_msg("%s: %lld rows, but %lld resident, %lld cached, %lld read", setting_text(how), (long long)is.rows, (long long)is.rows_resident,
+             (long long)is.rows_cached, (long long)is.rows_read);
   assert_int_equal(is.bytes_useful, is.rows * gather_table_describe(table)->row_bytes);
   assert_int_equal(is.memory_ceiling, how->memory_bytes);
   assert_true(is.memory_bytes <= is.memory_peak);
-  if (how->memory_bytes && is.memory_peak > how->memory_bytes)
-    fail_msg("%s: peak %lld", setting_text(how), (long long)is.memory_peak);
+  if (how->memory_bytes && is.memory_peak > how->memory_bytes) fail_msg("%s: peak %lld", setting_text(how), (long long)is.memory_peak);
   assert_true(is.engine != GATHER_ENGINE_AUTO && is.depth >= 1 && memchr(is.why, 0, sizeof is.why) && is.why[0]);
   if (how->depth) assert_true(is.depth <= how->depth);
   if (how->buffered) assert_false(is.direct);

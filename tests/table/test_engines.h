@@ -132,8 +132,8 @@ static inline setting some_setting(uint64_t *state, int64_t least_memory) {
   return how;
 }
 
-static inline gather_status try_open(const char *path, int64_t rows, int64_t row_bytes, int64_t offset,
-                                     const setting *how, gather_table **table, gather_error *error) {
+static inline gather_status try_open(const char *path, int64_t rows, int64_t row_bytes, int64_t offset, const setting *how,
+                                     gather_table **table, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   const int64_t shape[2] = {rows, row_bytes};
   const gather_raw raw = {"uint8", 2, shape, offset, true};
@@ -147,8 +147,7 @@ static inline gather_status try_open(const char *path, int64_t rows, int64_t row
   return gather_table_open(path, &options, table, error);
 }
 
-static inline gather_table *open_rows(const char *path, int64_t rows, int64_t row_bytes, int64_t offset,
-                                      const setting *how) {
+static inline gather_table *open_rows(const char *path, int64_t rows, int64_t row_bytes, int64_t offset, const setting *how) {
   gather_table *table = NULL;
   gather_error error = dirty_error();
   if (try_open(path, rows, row_bytes, offset, how, &table, &error) != GATHER_OK)
@@ -174,17 +173,15 @@ static inline int64_t least_memory(const char *path, int64_t row_bytes, const se
   return least;
 }
 
-static inline gather_status take_rows(gather_table *table, const int64_t *ids, int64_t len, uint8_t *out,
-                                      gather_error *error) {
+static inline gather_status take_rows(gather_table *table, const int64_t *ids, int64_t len, uint8_t *out, gather_error *error) {
   const int64_t shape[2] = {len, gather_table_describe(table)->row_bytes};
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, shape),
-                      rows = tensor_of(GATHER_TYPE_UINT8, out, 2, shape);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, shape), rows = tensor_of(GATHER_TYPE_UINT8, out, 2, shape);
   return gather_table_take(table, &indices, &rows, NULL, error);
 }
 
 /* The first row of a result that is not as in the file; -1 = all are. Negative ids count from the end. */
-static inline int64_t first_wrong(const known_file *file, int64_t rows, int64_t row_bytes, int64_t offset,
-                                  const int64_t *ids, int64_t len, const uint8_t *out) {
+static inline int64_t first_wrong(const known_file *file, int64_t rows, int64_t row_bytes, int64_t offset, const int64_t *ids, int64_t len,
+                                  const uint8_t *out) {
   for (int64_t i = 0; i < len; i++) {
     int64_t row = ids[i] < 0 ? ids[i] + rows : ids[i];
     if (memcmp(out + i * row_bytes, file->data + offset + row * row_bytes, (size_t)row_bytes) != 0) return i;

@@ -41,8 +41,7 @@ static bool stop(void *context) {
 }
 
 static gather_status take_until(gather_table *table, asked *a, uint8_t *to, int64_t len, gather_error *error) {
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(len)),
-                      rows = tensor_of(GATHER_TYPE_UINT8, to, 2, DIMS(len, ROW));
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(len)), rows = tensor_of(GATHER_TYPE_UINT8, to, 2, DIMS(len, ROW));
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   options.stop = stop, options.stop_context = a;
   return gather_table_take(table, &indices, &rows, &options, error);
@@ -79,8 +78,7 @@ static bool ends_at(gather_table *table, int at) {
 static void every_call_may_be_the_last(void **unused) {
   for (int engine = 0; engine < 4; engine++) {
     for (int n = 0; n < 4 && engine_works((gather_engine)engine); n++) {
-      const setting how = {(gather_engine)engine, n == 1, n == 2 && engine != GATHER_ENGINE_MMAP, 0,
-                           n == 3 ? 0 : -1,       4};
+      const setting how = {(gather_engine)engine, n == 1, n == 2 && engine != GATHER_ENGINE_MMAP, 0, n == 3 ? 0 : -1, 4};
       gather_table *table = open_rows(file.path, ROWS, ROW, 0, &how);
       int ended = 0;
       for (int at = 1; at < 3000 && ends_at(table, at); at += 1 + at / 2) ended++;
@@ -141,8 +139,7 @@ static void *take_and_hold(void *argument) {
 }
 
 static gather_table_job *submit(gather_table *table, uint8_t *to) {
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(IDS)),
-                      rows = tensor_of(GATHER_TYPE_UINT8, to, 2, DIMS(IDS, ROW));
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(IDS)), rows = tensor_of(GATHER_TYPE_UINT8, to, 2, DIMS(IDS, ROW));
   gather_table_job *job = NULL;
   assert_status(gather_table_submit(table, &indices, &rows, NULL, &job, NULL), GATHER_OK);
   return job;
@@ -210,8 +207,7 @@ static void jobs_are_ended_at_any_moment(void **unused) {
         gather_status status = gather_table_wait(jobs[i], NULL);
         assert_true(status == GATHER_OK || (i % 2 == 0 && status == GATHER_CANCELLED));
         ended += status == GATHER_CANCELLED;
-        if (status == GATHER_OK)
-          assert_int_equal(first_wrong(&file, ROWS, ROW, 0, ids, IDS, outs + (int64_t)i * ROW * IDS), -1);
+        if (status == GATHER_OK) assert_int_equal(first_wrong(&file, ROWS, ROW, 0, ids, IDS, outs + (int64_t)i * ROW * IDS), -1);
       }
     }
     check_rows(table);

@@ -45,8 +45,7 @@ static void complains_about_indices(gather_table *table) {
   uint8_t out[6 * ROW], before[6 * ROW];
   gather_error error = dirty_error();
   gather_table_statistics is;
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(2, 3)),
-                rows = tensor_of(GATHER_TYPE_UINT8, out, 3, DIMS(2, 3, ROW));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(2, 3)), rows = tensor_of(GATHER_TYPE_UINT8, out, 3, DIMS(2, 3, ROW));
   memset(out, 0xEE, sizeof out);
   memset(before, 0xEE, sizeof before);
   assert_status(gather_table_take(table, &indices, &rows, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
@@ -68,15 +67,14 @@ static void bad_indices_change_nothing(void **unused) { by_each_engine(complains
 /* ---- policies -------------------------------------------------------------------------------------------------------- */
 
 /* What a row of the output must be: a row of the table, or -1 = all `filler`. */
-static void check_policy(gather_table *table, gather_on_bad on_bad, gather_negative negative, uint8_t filler,
-                         const int64_t *want, int64_t bad) {
+static void check_policy(gather_table *table, gather_on_bad on_bad, gather_negative negative, uint8_t filler, const int64_t *want,
+                         int64_t bad) {
   const int64_t ids[6] = {3, -1, ROWS + 2, -ROWS - 2, ROWS - 1, INT64_MAX};
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   gather_error error;
   int64_t count = -7;
   uint8_t out[6 * ROW], filled[ROW];
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(6)),
-                rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(6, ROW));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(6)), rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(6, ROW));
   options.on_bad = on_bad;
   options.negative = negative;
   options.fill = &filler;
@@ -104,8 +102,7 @@ static void repairs(gather_table *table) {
   const int64_t last = ROWS - 1, far = modulo(INT64_MAX);
   check_policy(table, GATHER_ON_BAD_CLAMP, GATHER_NEGATIVE_ON, 0, (const int64_t[]){3, last, last, 0, last, last}, 3);
   check_policy(table, GATHER_ON_BAD_CLAMP, GATHER_NEGATIVE_OFF, 0, (const int64_t[]){3, 0, last, 0, last, last}, 4);
-  check_policy(table, GATHER_ON_BAD_WRAP, GATHER_NEGATIVE_ON, 0,
-               (const int64_t[]){3, last, 2, modulo(-ROWS - 2), last, far}, 3);
+  check_policy(table, GATHER_ON_BAD_WRAP, GATHER_NEGATIVE_ON, 0, (const int64_t[]){3, last, 2, modulo(-ROWS - 2), last, far}, 3);
   check_policy(table, GATHER_ON_BAD_ZERO, GATHER_NEGATIVE_ON, 0, (const int64_t[]){3, last, -1, -1, last, -1}, 3);
   check_policy(table, GATHER_ON_BAD_FILL, GATHER_NEGATIVE_OFF, 0xA7, (const int64_t[]){3, -1, -1, -1, last, -1}, 4);
 }
@@ -118,8 +115,7 @@ static void counts_filled(gather_table *table) {
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   gather_table_statistics is;
   uint8_t out[4 * ROW];
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(4)),
-                rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(4, ROW));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(4)), rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(4, ROW));
   options.on_bad = GATHER_ON_BAD_ZERO;
   assert_status(gather_table_take(table, &indices, &rows, &options, NULL), GATHER_OK);
   gather_table_statistics_get(table, &is);
@@ -140,8 +136,7 @@ static void follows_the_rules(gather_table *table) {
     uint8_t out[5 * ROW], want[5 * ROW];
     gather_error error, wanted;
     gather_tensor data = tensor_of(GATHER_TYPE_UINT8, file.data + OFFSET, 2, DIMS(ROWS, ROW)),
-                  indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(5)),
-                  rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(5, ROW)),
+                  indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(5)), rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(5, ROW)),
                   rows_wanted = tensor_of(GATHER_TYPE_UINT8, want, 2, DIMS(5, ROW));
     memset(out, 0xEE, sizeof out);
     memset(want, 0xEE, sizeof want);
@@ -163,8 +158,8 @@ static void refuses(gather_table *table) {
   uint8_t out[8 * ROW];
   const int64_t gaps[2] = {2 * ROW, 1};
   gather_error error;
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(4)),
-                good = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(4, ROW)), rows = good, floats = indices;
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(4)), good = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(4, ROW)),
+                rows = good, floats = indices;
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   rows.type = GATHER_TYPE_INT8;
   assert_status(gather_table_take(table, &indices, &rows, NULL, &error), GATHER_TYPE_MISMATCH);
@@ -196,8 +191,7 @@ static void reads_strides(gather_table *table) {
   int16_t ids[12];
   uint8_t out[24 * ROW];
   const int64_t strides[3] = {-4, 0, 8}; /* bytes: of 2 x 3 x 2 indices */
-  gather_tensor single = tensor_of(GATHER_TYPE_INT16, ids + 5, 0, NULL),
-                one = tensor_of(GATHER_TYPE_UINT8, out, 1, DIMS(ROW)),
+  gather_tensor single = tensor_of(GATHER_TYPE_INT16, ids + 5, 0, NULL), one = tensor_of(GATHER_TYPE_UINT8, out, 1, DIMS(ROW)),
                 wild = tensor_of(GATHER_TYPE_INT16, ids + 2, 3, DIMS(2, 3, 2)),
                 rows = tensor_of(GATHER_TYPE_UINT8, out, 4, DIMS(2, 3, 2, ROW));
   for (int i = 0; i < 12; i++) ids[i] = (int16_t)(i * 23 - ROWS / 2);
@@ -227,8 +221,7 @@ static void runs_jobs(gather_table *table) {
   for (int j = 0; j < JOBS; j++) {
     for (int i = 0; i < JOB_LEN; i++) ids[j][i] = below(&state, ROWS);
     int64_t shape[2] = {JOB_LEN, ROW};
-    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids[j], 1, shape),
-                  rows = tensor_of(GATHER_TYPE_UINT8, out[j], 2, shape);
+    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids[j], 1, shape), rows = tensor_of(GATHER_TYPE_UINT8, out[j], 2, shape);
     assert_status(gather_table_submit(table, &indices, &rows, NULL, &jobs[j], NULL), GATHER_OK);
     shape[0] = shape[1] = -1;
     memset(&indices, 0, sizeof indices);
@@ -295,8 +288,7 @@ static void rows_come_from_parts(void **unused) {
     options.engine = (gather_engine)engine;
     options.raw = &raw;
     if (!engine_works(options.engine)) continue;
-    if (gather_table_open_parts(paths, (int32_t)COUNT(paths), &options, &table, &error) != GATHER_OK)
-      fail_msg("%s", error.message);
+    if (gather_table_open_parts(paths, (int32_t)COUNT(paths), &options, &table, &error) != GATHER_OK) fail_msg("%s", error.message);
     assert_int_equal(gather_table_describe(table)->rows, ROWS);
     assert_int_equal(gather_table_describe(table)->parts, COUNT(paths));
     int64_t first = 0;
@@ -322,8 +314,7 @@ static void rows_come_from_parts(void **unused) {
 enum { SHARDS = 3 };
 static const int64_t SHARD_FIRST[SHARDS] = {200, 0, 120}, SHARD_ROWS[SHARDS] = {-1, 120, 80};
 
-static gather_status open_shards(const gather_raw *raws, int32_t count, gather_engine engine, gather_table **table,
-                                 gather_error *error) {
+static gather_status open_shards(const gather_raw *raws, int32_t count, gather_engine engine, gather_table **table, gather_error *error) {
   const char *paths[SHARDS] = {file.path, file.path, file.path};
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   options.engine = engine;
@@ -359,8 +350,7 @@ static void parts_have_offsets_of_their_own(void **unused) {
       assert_int_equal(part.offset, raws[p].offset);
     }
     if (take_rows(table, ids, ROWS, out, &error) != GATHER_OK) fail_msg("%s", error.message);
-    for (int i = 0; i < ROWS; i++)
-      assert_memory_equal(out + i * ROW, row_at(ids[i] < 100 ? 200 + ids[i] : ids[i] - 100), ROW);
+    for (int i = 0; i < ROWS; i++) assert_memory_equal(out + i * ROW, row_at(ids[i] < 100 ? 200 + ids[i] : ids[i] - 100), ROW);
     gather_table_close(table);
   }
 }

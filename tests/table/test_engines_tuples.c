@@ -29,8 +29,7 @@ static int remove_table(void **unused) {
 }
 
 /* The file's elements as a table of this shape: of one part, or of the same part several times. */
-static gather_table *open_table(const setting *how, const char *type, int32_t rank, const int64_t *shape,
-                                int32_t parts) {
+static gather_table *open_table(const setting *how, const char *type, int32_t rank, const int64_t *shape, int32_t parts) {
   const char *const paths[PARTS] = {file.path, file.path, file.path};
   const gather_raw raw = {type, rank, shape, OFFSET, true};
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
@@ -39,8 +38,7 @@ static gather_table *open_table(const setting *how, const char *type, int32_t ra
   options.engine = how->engine, options.memory_bytes = how->memory_bytes, options.cache_bytes = how->cache_bytes;
   options.depth = how->depth, options.buffered = how->buffered, options.keep_signals = how->keep_signals;
   options.raw = &raw;
-  if (gather_table_open_parts(paths, parts, &options, &table, &error) != GATHER_OK)
-    fail_msg("%s: %s", setting_text(how), error.message);
+  if (gather_table_open_parts(paths, parts, &options, &table, &error) != GATHER_OK) fail_msg("%s: %s", setting_text(how), error.message);
   return table;
 }
 
@@ -67,8 +65,7 @@ static void draw_numbers(uint64_t *state, tuple_take *take, int64_t rows, bool b
     for (int32_t c = 0; c < take->components; c++) {
       const int64_t len = c == 0 ? rows : SHAPE[c];
       int64_t at = 0, rest = i;
-      for (int32_t d = take->rank - 2; d >= 0; d--)
-        at += rest % take->shape[d] * take->strides[d], rest /= take->shape[d];
+      for (int32_t d = take->rank - 2; d >= 0; d--) at += rest % take->shape[d] * take->strides[d], rest /= take->shape[d];
       at += c * take->strides[take->rank - 1];
       int64_t number = below(state, 2 * len) - len;
       if (bad && below(state, 20) == 0) number = below(state, 2) ? len + below(state, 3) : -len - 1 - below(state, 3);
@@ -97,8 +94,8 @@ static void draw(uint64_t *state, tuple_take *take, int64_t rows) {
 }
 
 /* What memory gives. */
-static gather_status take_from_memory(const tuple_take *take, const gather_tensor *indices, const gather_tensor *rows,
-                                      int64_t parts, gather_error *error) {
+static gather_status take_from_memory(const tuple_take *take, const gather_tensor *indices, const gather_tensor *rows, int64_t parts,
+                                      gather_error *error) {
   static uint8_t whole[PARTS * ELEMENTS * 2];
   const int64_t shape[4] = {parts * ROWS, A, B, C};
   for (int64_t p = 0; p < parts; p++) memcpy(whole + p * ELEMENTS * 2, file.data + OFFSET, (size_t)ELEMENTS * 2);
@@ -109,8 +106,8 @@ static gather_status take_from_memory(const tuple_take *take, const gather_tenso
   return gather_apply(take->options.op, &data, indices, rows, &options, error);
 }
 
-static gather_status take_from_table(gather_table *table, const tuple_take *take, const gather_tensor *indices,
-                                     const gather_tensor *rows, gather_error *error) {
+static gather_status take_from_table(gather_table *table, const tuple_take *take, const gather_tensor *indices, const gather_tensor *rows,
+                                     gather_error *error) {
   gather_table_job *job = NULL;
   if (!take->asynchronous) return gather_table_take(table, indices, rows, &take->options, error);
   gather_status status = gather_table_submit(table, indices, rows, &take->options, &job, error);
@@ -126,8 +123,7 @@ static void check_take(gather_table *table, tuple_take *take, int64_t parts, con
   for (int32_t d = 0; d < take->rank - 1; d++) shape[rank++] = take->shape[d];
   for (int32_t d = take->components; d < 4; d++) shape[rank++] = SHAPE[d];
   gather_tensor indices = tensor_of(GATHER_TYPE_INT32, take->numbers, take->rank, take->shape);
-  gather_tensor rows = tensor_of(GATHER_TYPE_INT16, out, rank, shape),
-                memory = tensor_of(GATHER_TYPE_INT16, want, rank, shape);
+  gather_tensor rows = tensor_of(GATHER_TYPE_INT16, out, rank, shape), memory = tensor_of(GATHER_TYPE_INT16, want, rank, shape);
   indices.strides = take->strides;
   indices.flags = take->shared ? GATHER_TENSOR_SHARED : 0;
   take->options.fill = take->options.on_bad == GATHER_ON_BAD_FILL ? &filler : NULL;
@@ -183,12 +179,10 @@ static void counts_rows(gather_table *table) {
   uint8_t out[4 * C * 2];
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   gather_table_statistics is;
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(4, 3)),
-                rows = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(4, C));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(4, 3)), rows = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(4, C));
   int64_t bad = 0;
   options.op = op_of("GatherND", "onnx-13"), options.on_bad = GATHER_ON_BAD_ZERO, options.bad_count = &bad;
-  for (int again = 0; again < 3; again++)
-    assert_status(gather_table_take(table, &indices, &rows, &options, NULL), GATHER_OK);
+  for (int again = 0; again < 3; again++) assert_status(gather_table_take(table, &indices, &rows, &options, NULL), GATHER_OK);
   gather_table_statistics_get(table, &is);
   assert_int_equal(bad, 3);
   assert_true(is.takes == 3 && is.rows == 12 && is.bytes_useful == 12 * C * 2);
@@ -203,12 +197,10 @@ static void counts_many_rows(gather_table *table) {
   static uint8_t out[LEN * C * 2];
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   gather_table_statistics is;
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(LEN, 3)),
-                rows = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(LEN, C));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(LEN, 3)), rows = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(LEN, C));
   for (int i = 0; i < LEN; i++) ids[i][0] = i % 10 == 0 ? ROWS : i % ROWS, ids[i][1] = i % 10 == 0 ? -A - 1 : i % A;
   options.op = op_of("GatherND", "onnx-13"), options.on_bad = GATHER_ON_BAD_ZERO;
-  for (int again = 0; again < 3; again++)
-    assert_status(gather_table_take(table, &indices, &rows, &options, NULL), GATHER_OK);
+  for (int again = 0; again < 3; again++) assert_status(gather_table_take(table, &indices, &rows, &options, NULL), GATHER_OK);
   gather_table_statistics_get(table, &is);
   assert_int_equal(is.rows_resident + is.rows_cached + is.rows_read, 3 * (LEN - LEN / 10));
 }
@@ -224,14 +216,11 @@ static void leaves_the_cache(gather_table *table) {
   static uint8_t out[LEN * A * B * C * 2], part[LEN * C * 2];
   int64_t ids[LEN], tuples[LEN][3];
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(LEN)),
-                rows = tensor_of(GATHER_TYPE_INT16, out, 4, DIMS(LEN, A, B, C));
-  gather_tensor by = tensor_of(GATHER_TYPE_INT64, tuples, 2, DIMS(LEN, 3)),
-                parts = tensor_of(GATHER_TYPE_INT16, part, 2, DIMS(LEN, C));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(LEN)), rows = tensor_of(GATHER_TYPE_INT16, out, 4, DIMS(LEN, A, B, C));
+  gather_tensor by = tensor_of(GATHER_TYPE_INT64, tuples, 2, DIMS(LEN, 3)), parts = tensor_of(GATHER_TYPE_INT16, part, 2, DIMS(LEN, C));
   options.op = op_of("GatherND", "onnx-13");
   for (int round = 0; round < 4; round++) {
-    for (int i = 0; i < LEN; i++)
-      ids[i] = i * 3, tuples[i][0] = i * 3, tuples[i][1] = (i + round) % A, tuples[i][2] = i % B;
+    for (int i = 0; i < LEN; i++) ids[i] = i * 3, tuples[i][0] = i * 3, tuples[i][1] = (i + round) % A, tuples[i][2] = i % B;
     evict(file.path);
     assert_status(gather_table_take(table, &by, &parts, &options, NULL), GATHER_OK);
     assert_status(gather_table_take(table, &indices, &rows, NULL, NULL), GATHER_OK);
@@ -250,13 +239,10 @@ static void refuses(gather_table *table) {
   uint8_t out[8 * A * B * C * 2];
   gather_error error;
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
-  gather_tensor none = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(0)),
-                whole = tensor_of(GATHER_TYPE_INT16, out, 4, SHAPE);
+  gather_tensor none = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(0)), whole = tensor_of(GATHER_TYPE_INT16, out, 4, SHAPE);
   gather_tensor many = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(5)), one = tensor_of(GATHER_TYPE_INT16, out, 0, NULL);
-  gather_tensor pair = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(2)),
-                wrong = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(C, B));
-  gather_tensor right = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(B, C)),
-                number = tensor_of(GATHER_TYPE_INT64, ids, 0, NULL);
+  gather_tensor pair = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(2)), wrong = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(C, B));
+  gather_tensor right = tensor_of(GATHER_TYPE_INT16, out, 2, DIMS(B, C)), number = tensor_of(GATHER_TYPE_INT64, ids, 0, NULL);
   options.op = op_of("GatherND", "microsoft-1");
   assert_status(gather_table_take(table, &none, &whole, &options, &error), GATHER_UNSUPPORTED);
   assert_status(gather_table_take(table, &many, &one, &options, &error), GATHER_SHAPE_MISMATCH);
@@ -274,10 +260,8 @@ static void takes_nibbles(gather_table *table) {
   uint8_t out[2 * 7];
   gather_error error;
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
-  gather_tensor by = tensor_of(GATHER_TYPE_INT64, pair, 2, DIMS(2, 2)),
-                rows = tensor_of(GATHER_TYPE_UINT4, out, 3, DIMS(2, 2, 7));
-  gather_tensor three = tensor_of(GATHER_TYPE_INT64, triple, 1, DIMS(3)),
-                row = tensor_of(GATHER_TYPE_UINT4, out, 1, DIMS(7));
+  gather_tensor by = tensor_of(GATHER_TYPE_INT64, pair, 2, DIMS(2, 2)), rows = tensor_of(GATHER_TYPE_UINT4, out, 3, DIMS(2, 2, 7));
+  gather_tensor three = tensor_of(GATHER_TYPE_INT64, triple, 1, DIMS(3)), row = tensor_of(GATHER_TYPE_UINT4, out, 1, DIMS(7));
   options.op = op_of("GatherND", "onnx-13");
   assert_status(gather_table_take(table, &by, &rows, &options, &error), GATHER_OK);
   assert_memory_equal(out, file.data + OFFSET + (7 * A + 1) * 7, 7);
@@ -285,9 +269,7 @@ static void takes_nibbles(gather_table *table) {
   assert_status(gather_table_take(table, &three, &row, &options, &error), GATHER_UNSUPPORTED);
 }
 
-static void packed_rows_are_whole_bytes(void **unused) {
-  by_each_engine(takes_nibbles, "uint4", 4, DIMS(ROWS, A, 2, 7));
-}
+static void packed_rows_are_whole_bytes(void **unused) { by_each_engine(takes_nibbles, "uint4", 4, DIMS(ROWS, A, 2, 7)); }
 
 /* A truncated file: the row of the table and the byte. */
 static void names_the_row(void **unused) {
@@ -302,8 +284,7 @@ static void names_the_row(void **unused) {
     uint8_t out[3 * B * C * 2];
     gather_error error = dirty_error();
     gather_table_take_options by = GATHER_TABLE_TAKE_INIT;
-    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(3, 2)),
-                  rows = tensor_of(GATHER_TYPE_INT16, out, 3, DIMS(3, B, C));
+    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(3, 2)), rows = tensor_of(GATHER_TYPE_INT16, out, 3, DIMS(3, B, C));
     by.op = op_of("GatherND", "onnx-13");
     options.engine = how.engine, options.raw = &raw;
     assert_status(gather_table_open(cut.path, &options, &table, &error), GATHER_OK);
@@ -336,8 +317,7 @@ static void a_take_can_be_cancelled(void **unused) {
   gather_error error;
   int calls = 0;
   gather_table_take_options by = GATHER_TABLE_TAKE_INIT;
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(3, 2)),
-                rows = tensor_of(GATHER_TYPE_INT16, out, 3, DIMS(3, B, C));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 2, DIMS(3, 2)), rows = tensor_of(GATHER_TYPE_INT16, out, 3, DIMS(3, B, C));
   by.op = op_of("GatherND", "onnx-13"), by.stop = at_once, by.stop_context = &calls;
   assert_status(gather_table_take(table, &indices, &rows, &by, &error), GATHER_CANCELLED);
   assert_true(calls > 0);
@@ -373,13 +353,11 @@ static void notices_changes(gather_table *table) {
       gather_error error = dirty_error();
       for (int i = 0; i < LEN * each; i++) ids[i] = i % 5;
       gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, columns > 0 ? 2 : 1, DIMS(LEN, each)),
-                    rows = tensor_of(GATHER_TYPE_INT16, out, 5 - each,
-                                     DIMS(LEN, SHAPE[each], SHAPE[each < 3 ? each + 1 : 3], C));
+                    rows = tensor_of(GATHER_TYPE_INT16, out, 5 - each, DIMS(LEN, SHAPE[each], SHAPE[each < 3 ? each + 1 : 3], C));
       indices.flags = GATHER_TENSOR_SHARED;
       options.op = ops[columns], options.stop = spoil, options.stop_context = &bad;
       const gather_status status = gather_table_take(table, &indices, &rows, &options, &error);
-      if (status != GATHER_INDEX_OUT_OF_RANGE || error.value != bad.value || error.bad_count != 1 ||
-          error.position[0] != PLACES[p])
+      if (status != GATHER_INDEX_OUT_OF_RANGE || error.value != bad.value || error.bad_count != 1 || error.position[0] != PLACES[p])
         fail_msg("%d columns, %d: status %d, %s", columns, PLACES[p], (int)status, error.message);
     }
 }

@@ -30,9 +30,7 @@ enum { ROWS = 600, COLUMNS = 40, IDS = 40 };
 #define F4 "<f4"
 #endif
 
-static void write_bytes(FILE *file, const void *bytes, size_t count) {
-  assert_int_equal(fwrite(bytes, 1, count, file), count);
-}
+static void write_bytes(FILE *file, const void *bytes, size_t count) { assert_int_equal(fwrite(bytes, 1, count, file), count); }
 
 /* FP8 codes with a scale for each row, in bfloat16, or one for all, in float32. */
 static const char *write_fp8(const char *name, int scales) {
@@ -62,8 +60,8 @@ static const char *write_npy(const char *name, const char *descr, bool columns, 
   FILE *file = fopen(path, "wb");
   char header[128];
   assert_non_null(file);
-  int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr,
-                        columns ? "True" : "False", shape);
+  int length =
+      snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, columns ? "True" : "False", shape);
   memset(header + length, ' ', 118 - (size_t)length);
   header[117] = '\n';
   write_bytes(file, "\x93NUMPY\x01\x00\x76\x00", 10);
@@ -78,8 +76,7 @@ typedef struct kind {
   gather_engine engine;
 } kind;
 
-static const kind KINDS[] = {
-    {ROWS, GATHER_ENGINE_PREAD}, {1, GATHER_ENGINE_MMAP}, {0, GATHER_ENGINE_PREAD}, {0, GATHER_ENGINE_MMAP}};
+static const kind KINDS[] = {{ROWS, GATHER_ENGINE_PREAD}, {1, GATHER_ENGINE_MMAP}, {0, GATHER_ENGINE_PREAD}, {0, GATHER_ENGINE_MMAP}};
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
 static const char *write_kind(const kind *what) {
@@ -114,8 +111,7 @@ static void assert_row(const kind *what, int64_t row, const float *got) {
       }
       memcpy(&want, bytes, 4);
     }
-    if (memcmp(&want, &got[c], 4) != 0)
-      fail_msg("row %d, column %d: %g, not %g", (int)row, c, (double)got[c], (double)want);
+    if (memcmp(&want, &got[c], 4) != 0) fail_msg("row %d, column %d: %g, not %g", (int)row, c, (double)got[c], (double)want);
   }
 }
 
@@ -152,8 +148,7 @@ static bool run(const char *path, const kind *what, const char *call, int number
   failing_clear();
   if (status != GATHER_OK) {
     if (!reached) fail_msg("%s: %s", call, error.message);
-    if (status != (number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR))
-      fail_msg("%s %d: %s", call, n, error.message);
+    if (status != (number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR)) fail_msg("%s %d: %s", call, n, error.message);
     if (error.message[0] == '\0' || error.status != status) fail_msg("%s %d: no words", call, n);
   }
   if (table && take(table, what, false, &error) != GATHER_OK) fail_msg("after %s %d: %s", call, n, error.message);
@@ -196,8 +191,7 @@ static void test_child(void **state) {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-      const bool good =
-          take(table, &KINDS[k], false, NULL) == GATHER_OK && take(table, &KINDS[k], true, NULL) == GATHER_OK;
+      const bool good = take(table, &KINDS[k], false, NULL) == GATHER_OK && take(table, &KINDS[k], true, NULL) == GATHER_OK;
       gather_table_close(table);
       _exit(good ? 0 : 1);
     }
@@ -316,11 +310,8 @@ static void test_misuse(void **state) {
                {table, &nowhere, &rows, NULL},
                {table, &indices, &rows, &wrong}};
   for (size_t i = 0; i < sizeof TAKES / sizeof *TAKES; i++) {
-    assert_int_equal(gather_table_take(TAKES[i].table, TAKES[i].indices, TAKES[i].out, TAKES[i].options, &error),
-                     GATHER_USAGE);
-    assert_int_equal(
-        gather_table_submit(TAKES[i].table, TAKES[i].indices, TAKES[i].out, TAKES[i].options, &job, &error),
-        GATHER_USAGE);
+    assert_int_equal(gather_table_take(TAKES[i].table, TAKES[i].indices, TAKES[i].out, TAKES[i].options, &error), GATHER_USAGE);
+    assert_int_equal(gather_table_submit(TAKES[i].table, TAKES[i].indices, TAKES[i].out, TAKES[i].options, &job, &error), GATHER_USAGE);
   }
   assert_int_equal(gather_table_submit(table, &indices, &rows, NULL, NULL, &error), GATHER_USAGE);
   assert_int_equal(gather_table_take(table, &indices, &rows, NULL, &error), GATHER_OK);
@@ -341,7 +332,6 @@ static void test_misuse(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, all_engines_enter, all_engines_leave)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_each_call), TEST(test_child), TEST(test_counts), TEST(test_lengths),
-                                     TEST(test_misuse)};
+  const struct CMUnitTest tests[] = {TEST(test_each_call), TEST(test_child), TEST(test_counts), TEST(test_lengths), TEST(test_misuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,15 +15,12 @@
 #include "table/all_engines.h"
 #include "table/device_table.h"
 
-static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING,
-                                        GATHER_ENGINE_AUTO};
+static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING, GATHER_ENGINE_AUTO};
 enum { ENGINE_COUNT = sizeof ENGINES / sizeof *ENGINES };
 
 static bool works(gather_engine engine) { return gather_engine_check(engine, NULL) == GATHER_OK; }
 
-static bool reads(gather_engine engine) {
-  return works(engine) && engine != GATHER_ENGINE_MMAP && engine != GATHER_ENGINE_AUTO;
-}
+static bool reads(gather_engine engine) { return works(engine) && engine != GATHER_ENGINE_MMAP && engine != GATHER_ENGINE_AUTO; }
 
 static const int ROWS[] = {60, 20, 60}, ON[] = {0, 1, 0};
 
@@ -165,8 +162,7 @@ static void test_no_memory(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, all_engines_enter, all_engines_leave)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_all_engines), TEST(test_one_fails),    TEST(test_one_refuses),
-                                     TEST(test_no_threads),  TEST(test_slow_devices), TEST(test_ceiling),
-                                     TEST(test_no_memory)};
+  const struct CMUnitTest tests[] = {TEST(test_all_engines),  TEST(test_one_fails), TEST(test_one_refuses), TEST(test_no_threads),
+                                     TEST(test_slow_devices), TEST(test_ceiling),   TEST(test_no_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_failures_files.c: files that are cut while they are read, or have blocks that cannot be read, and the words for io_uring where it is refused.
+ * test_failures_files.c: files that are cut while they are read, or have blocks that cannot be read, and the words for io_uring where it
+ * is refused.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -29,15 +30,10 @@ static void cut(int w, int64_t size) {
   const gather_table_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
   failing_set("pthread_create", 0, INT_MAX, EAGAIN);
   assert_int_equal(gather_table_source_open(path, &wishes, &source, NULL), GATHER_OK);
-  assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK, 1, NULL}, &reader, NULL),
-                   GATHER_OK);
+  assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK, 1, NULL}, &reader, NULL), GATHER_OK);
   for (int64_t n = 0; n < BLOCKS; n++) {
     int64_t left = SIZE - n * BLOCK;
-    gather_read read = {.source = &source,
-                        .offset = n * BLOCK,
-                        .bytes = BLOCK,
-                        .needed = left < BLOCK ? left : BLOCK,
-                        .tag = n * BLOCK};
+    gather_read read = {.source = &source, .offset = n * BLOCK, .bytes = BLOCK, .needed = left < BLOCK ? left : BLOCK, .tag = n * BLOCK};
     assert_int_equal(gather_reader_begin(reader, &read, NULL), GATHER_OK);
   }
   assert_int_equal(truncate(path, (off_t)size), 0);
@@ -53,8 +49,7 @@ static void cut(int w, int64_t size) {
       continue;
     }
     char words[100];
-    (void)snprintf(words, sizeof words, "the file ends at byte %lld: it was truncated while it was open",
-                   (long long)size);
+    (void)snprintf(words, sizeof words, "the file ends at byte %lld: it was truncated while it was open", (long long)size);
     if (!strstr(error.message, words)) fail_msg("way %d, cut at %lld: %s", w, (long long)size, error.message);
     assert_int_equal(error.file_offset, size);
   }
@@ -90,11 +85,8 @@ static void test_bad_block(void **state) {
     gather_table_source source;
     gather_reader *reader;
     if (!works(w)) continue;
-    assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = w & DIRECT}, &source, NULL),
-                     GATHER_OK);
-    assert_int_equal(
-        gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, 1, NULL}, &reader, NULL),
-        GATHER_OK);
+    assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = w & DIRECT}, &source, NULL), GATHER_OK);
+    assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, 1, NULL}, &reader, NULL), GATHER_OK);
     for (int64_t block = 0; block < BLOCKS; block++) {
       gather_error error = {0};
       failing_at(block * BLOCK + 50, EIO);
@@ -118,11 +110,8 @@ static void test_short_direct(void **state) {
     gather_table_source source;
     gather_reader *reader;
     if (!works(w)) continue;
-    assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = true}, &source, NULL),
-                     GATHER_OK);
-    assert_int_equal(
-        gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, 1, NULL}, &reader, NULL),
-        GATHER_OK);
+    assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = true}, &source, NULL), GATHER_OK);
+    assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, 1, NULL}, &reader, NULL), GATHER_OK);
     failing_short(1000);
     assert_int_equal(read_whole(reader, &source, NULL), GATHER_OK);
     failing_clear();
@@ -154,9 +143,8 @@ static void test_refusals(void **state) {
     assert_int_equal(gather_engine_check(GATHER_ENGINE_URING, &error), GATHER_UNSUPPORTED);
     if (!strstr(error.message, REFUSALS[n].words)) fail_msg("%s", error.message);
     error.message[0] = '\0';
-    assert_int_equal(
-        gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_URING, 1, BLOCK, 1, NULL}, &reader, &error),
-        GATHER_UNSUPPORTED);
+    assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_URING, 1, BLOCK, 1, NULL}, &reader, &error),
+                     GATHER_UNSUPPORTED);
     assert_non_null(strstr(error.message, REFUSALS[n].words));
     assert_null(reader);
   }
@@ -170,7 +158,6 @@ static int leave(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, known_enter, leave)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_cut), TEST(test_bad_block), TEST(test_short_direct),
-                                     TEST(test_refusals)};
+  const struct CMUnitTest tests[] = {TEST(test_cut), TEST(test_bad_block), TEST(test_short_direct), TEST(test_refusals)};
   return cmocka_run_group_tests(tests, find_out, NULL);
 }

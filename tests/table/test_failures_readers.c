@@ -50,11 +50,7 @@ static void read_blocks(gather_reader *reader, const gather_table_source *source
   for (int64_t n = 0, ended = 0; ended < BLOCKS; ended++) {
     for (; n < BLOCKS && gather_reader_has_room(reader, 0); n++) {
       int64_t left = SIZE - n * BLOCK;
-      gather_read read = {.source = source,
-                          .offset = n * BLOCK,
-                          .bytes = BLOCK,
-                          .needed = left < BLOCK ? left : BLOCK,
-                          .tag = n * BLOCK};
+      gather_read read = {.source = source, .offset = n * BLOCK, .bytes = BLOCK, .needed = left < BLOCK ? left : BLOCK, .tag = n * BLOCK};
       assert_int_equal(gather_reader_begin(reader, &read, NULL), GATHER_OK);
     }
     finish(reader, all);
@@ -173,8 +169,7 @@ static void test_each_call(void **state) {
     for (int w = MAP; w <= URING_DIRECT; w *= 2) {
       if (!(CALLS[c].ways & w) || !works(w)) continue;
       for (int n = 0;; n++) {
-        failing_set(CALLS[c].name, n, CALLS[c].number == EFAULT ? 2 : 1,
-                    CALLS[c].number); /* pages are looked at twice */
+        failing_set(CALLS[c].name, n, CALLS[c].number == EFAULT ? 2 : 1, CALLS[c].number); /* pages are looked at twice */
         outcome all = read_file(w, path);
         bool failed = failing_calls() > n;
         failing_clear();
@@ -248,9 +243,7 @@ static void test_memory(void **state) {
 static void test_short_reads(void **state) {
   const char *path = known_file("a", SIZE);
   for (int w = PREAD; w <= URING_DIRECT; w *= 2)
-    for (int64_t bytes = 1; works(w) && bytes <= BLOCK; bytes += bytes < 16                             ? 1
-                                                                 : bytes % 512 > 509 || bytes % 512 < 3 ? 1
-                                                                                                        : 53) {
+    for (int64_t bytes = 1; works(w) && bytes <= BLOCK; bytes += bytes < 16 ? 1 : bytes % 512 > 509 || bytes % 512 < 3 ? 1 : 53) {
       failing_short(bytes);
       outcome all = read_file(w, path);
       failing_clear();
@@ -283,8 +276,7 @@ static void test_bad_block(void **state) {
       assert_int_equal(all.error.file_offset, block * BLOCK);
       assert_string_equal(all.error.file, path);
       char words[80];
-      (void)snprintf(words, sizeof words, "cannot read %d bytes: %s", block == BLOCKS - 1 ? BLOCK - 100 : BLOCK,
-                     strerror(EIO));
+      (void)snprintf(words, sizeof words, "cannot read %d bytes: %s", block == BLOCKS - 1 ? BLOCK - 100 : BLOCK, strerror(EIO));
       assert_non_null(strstr(all.error.message, words));
     }
 }
@@ -297,8 +289,7 @@ static void test_never(void **state) {
   gather_error error = {0};
   int number;
   assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){0}, &source, NULL), GATHER_OK);
-  assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_PREAD, 1, BLOCK, 1, NULL}, &reader, NULL),
-                   GATHER_OK);
+  assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_PREAD, 1, BLOCK, 1, NULL}, &reader, NULL), GATHER_OK);
   failing_set("pread", 0, INT_MAX, EAGAIN);
   gather_read read = {.source = &source, .bytes = BLOCK, .needed = BLOCK};
   assert_int_equal(gather_reader_begin(reader, &read, NULL), GATHER_OK);

@@ -21,9 +21,8 @@
 static const struct way {
   gather_engine engine;
   bool buffered;
-} WAYS[] = {{GATHER_ENGINE_AUTO, false},  {GATHER_ENGINE_AUTO, true},  {GATHER_ENGINE_MMAP, false},
-            {GATHER_ENGINE_PREAD, false}, {GATHER_ENGINE_PREAD, true}, {GATHER_ENGINE_URING, false},
-            {GATHER_ENGINE_URING, true}};
+} WAYS[] = {{GATHER_ENGINE_AUTO, false}, {GATHER_ENGINE_AUTO, true},   {GATHER_ENGINE_MMAP, false}, {GATHER_ENGINE_PREAD, false},
+            {GATHER_ENGINE_PREAD, true}, {GATHER_ENGINE_URING, false}, {GATHER_ENGINE_URING, true}};
 enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS, MOST_CALLS = 10 };
 
 static const struct call {
@@ -65,8 +64,7 @@ enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 
 /* What an error of this kind has to say. */
 static void assert_clean(gather_status status, const gather_error *error, const struct call *call, bool opening) {
-  if (error->message[0] == '\0' || error->status != status)
-    fail_msg("%s: status %d, no words", call->name, (int)status);
+  if (error->message[0] == '\0' || error->status != status) fail_msg("%s: status %d, no words", call->name, (int)status);
   bool memory = strcmp(call->name, "gather_alloc") == 0 || call->number == ENOMEM;
   if (status == GATHER_OUT_OF_MEMORY && memory) return;
   if (status != GATHER_IO_ERROR) fail_msg("%s: %s", call->name, error->message);
@@ -80,8 +78,7 @@ static void assert_clean(gather_status status, const gather_error *error, const 
 static void assert_useful(gather_table *table, const struct call *call) {
   gather_error error = {0};
   for (int job = 0; job < 2; job++)
-    if (known_table_take(table, job == 1, 0, KNOWN_ROWS, &error) != GATHER_OK)
-      fail_msg("after %s: %s", call->name, error.message);
+    if (known_table_take(table, job == 1, 0, KNOWN_ROWS, &error) != GATHER_OK) fail_msg("after %s: %s", call->name, error.message);
 }
 
 static void assert_told(gather_table *table, const struct call *call, bool failed) {
@@ -138,9 +135,7 @@ static void test_each_call(void **state) {
       }
 }
 
-static bool reads(const struct way *way) {
-  return way->engine == GATHER_ENGINE_PREAD || way->engine == GATHER_ENGINE_URING;
-}
+static bool reads(const struct way *way) { return way->engine == GATHER_ENGINE_PREAD || way->engine == GATHER_ENGINE_URING; }
 
 /* A block that cannot be read: its rows are named, and those elsewhere are right. */
 static void test_bad_block(void **state) {

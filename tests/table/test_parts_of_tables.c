@@ -121,8 +121,7 @@ static gather_where ask(gather_residency *residency, int region) {
 static void test_regions_make_room(void **state) {
   static char nothing[1];
   gather_map_use use = {.most_bytes = (int64_t)AT_ONCE * GATHER_REGION_BYTES};
-  gather_table_source source = {
-      .fd = -1, .direct_fd = -1, .size = (int64_t)REGIONS * GATHER_REGION_BYTES, .map = nothing};
+  gather_table_source source = {.fd = -1, .direct_fd = -1, .size = (int64_t)REGIONS * GATHER_REGION_BYTES, .map = nothing};
   gather_residency residency;
   plays_system = true, is_resident = true, now = SECOND, unmapped_len = mapped_len = 0;
   assert_true(gather_residency_open(&residency, &source, &use, false));
@@ -143,8 +142,7 @@ static void test_regions_make_room(void **state) {
   assert_int_equal(ask(&residency, 1), GATHER_WHERE_MAPPED); /* which was not put out */
   assert_int_equal(ask(&residency, 0), GATHER_WHERE_PERHAPS);
   /* The hand goes on from there. */
-  for (int64_t i = 1; i < REFUSALS; i++, now += 2 * (int64_t)SECOND)
-    assert_int_equal(ask(&residency, 3), GATHER_WHERE_PERHAPS);
+  for (int64_t i = 1; i < REFUSALS; i++, now += 2 * (int64_t)SECOND) assert_int_equal(ask(&residency, 3), GATHER_WHERE_PERHAPS);
   assert_int_equal(unmapped_len, 2);
   assert_int_equal(unmapped_at[1], GATHER_REGION_BYTES);
   assert_int_equal(ask(&residency, 3), GATHER_WHERE_MAPPED);
@@ -162,8 +160,7 @@ static void test_regions_make_room(void **state) {
 static void test_regions_are_mapped(void **state) {
   static char nothing[1];
   gather_map_use use = {.most_bytes = INT64_MAX};
-  gather_table_source source = {
-      .fd = -1, .direct_fd = -1, .size = (int64_t)REGIONS * GATHER_REGION_BYTES, .map = nothing};
+  gather_table_source source = {.fd = -1, .direct_fd = -1, .size = (int64_t)REGIONS * GATHER_REGION_BYTES, .map = nothing};
   for (int eager = 0; eager < 2; eager++) {
     gather_residency residency;
     plays_system = true, is_resident = true, mapped_len = 0;
@@ -243,8 +240,8 @@ static void put_part(const char *path, const npy_part *part, int64_t first) {
   assert_non_null(file);
   memset(header, ' ', sizeof header);
   memcpy(header, "\x93NUMPY\1\0\x76\0", 10);
-  const int length = snprintf(header + 10, sizeof header - 10, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }",
-                              part->descr, part->fortran, part->shape);
+  const int length = snprintf(header + 10, sizeof header - 10, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", part->descr,
+                              part->fortran, part->shape);
   header[10 + length] = ' ';
   header[127] = '\n';
   assert_int_equal(fwrite(header, 1, sizeof header, file), sizeof header);
@@ -279,11 +276,8 @@ static void check_rows(gather_table *table, const npy_part parts[2]) {
   assert_true(info->rows == rows && rows <= 16 && columns <= 8);
   for (int64_t i = 0; i < rows; i++) numbers[i] = rows - 1 - i;
   gather_tensor indices = {.data = numbers, .type = GATHER_TYPE_INT64, .rank = 1, .shape = shape};
-  gather_tensor out = {.data = elements,
-                       .type = GATHER_TYPE_INT32,
-                       .rank = 2,
-                       .shape = shape,
-                       .flags = info->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED};
+  gather_tensor out = {
+      .data = elements, .type = GATHER_TYPE_INT32, .rank = 2, .shape = shape, .flags = info->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED};
   gather_error error;
   if (gather_table_take(table, &indices, &out, NULL, &error) != GATHER_OK) fail_msg("%s", error.message);
   for (int64_t i = 0; i < rows; i++)
@@ -307,12 +301,8 @@ static void test_files_that_are_one_table(void **state) {
       {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i2", C_ORDER, "(2, 6)", 2, 3}},
        GATHER_TYPE_MISMATCH,
        "its element type is int16, that of the first part is int32"},
-      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {">i4", C_ORDER, "(2, 3)", 2, 3}},
-       GATHER_TYPE_MISMATCH,
-       " in the other byte order"},
-      {{{"|S4", C_ORDER, "(2, 3)", 2, 3}, {"|S3", C_ORDER, "(2, 4)", 2, 3}},
-       GATHER_TYPE_MISMATCH,
-       "that of the first part is |S4"},
+      {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {">i4", C_ORDER, "(2, 3)", 2, 3}}, GATHER_TYPE_MISMATCH, " in the other byte order"},
+      {{{"|S4", C_ORDER, "(2, 3)", 2, 3}, {"|S3", C_ORDER, "(2, 4)", 2, 3}}, GATHER_TYPE_MISMATCH, "that of the first part is |S4"},
       {{{"<i4", C_ORDER, "(2, 3)", 2, 3}, {"<i4", C_ORDER, "(2, 4)", 2, 4}},
        GATHER_SHAPE_MISMATCH,
        "rows have the shape [4], those of the first part [3]"},
@@ -324,9 +314,7 @@ static void test_files_that_are_one_table(void **state) {
       {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i2", F_ORDER, "(4, 3)", 2, 3}},
        GATHER_TYPE_MISMATCH,
        "its element type is int16, that of the first part is int32"},
-      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {">i4", F_ORDER, "(2, 3)", 2, 3}},
-       GATHER_TYPE_MISMATCH,
-       " in the other byte order"},
+      {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {">i4", F_ORDER, "(2, 3)", 2, 3}}, GATHER_TYPE_MISMATCH, " in the other byte order"},
       {{{"<i4", F_ORDER, "(2, 3)", 2, 3}, {"<i4", F_ORDER, "(2, 4)", 2, 4}},
        GATHER_SHAPE_MISMATCH,
        "rows have the shape [4], those of the first part [3]"},

@@ -54,8 +54,7 @@ static void open_source(gather_table_source *source, const char *path, const str
   static bool told;
   if (!way->direct || source->direct_fd >= 0) return;
   assert_int_not_equal(source->direct_errno, 0);
-  if (gather_test_required("direct"))
-    fail_msg("required by GATHER_TEST_REQUIRE: direct: %s", strerror(source->direct_errno));
+  if (gather_test_required("direct")) fail_msg("required by GATHER_TEST_REQUIRE: direct: %s", strerror(source->direct_errno));
   if (!told) print_message("SKIPPED direct: past the page cache: %s\n", strerror(source->direct_errno));
   told = true;
 }
@@ -69,12 +68,10 @@ static gather_reader *make_reader(gather_engine engine, int32_t depth, int64_t s
   return reader;
 }
 
-static void begin(gather_reader *reader, const gather_table_source *source, int64_t offset, int64_t bytes,
-                  int64_t tag) {
+static void begin(gather_reader *reader, const gather_table_source *source, int64_t offset, int64_t bytes, int64_t tag) {
   gather_error error = {0};
   int64_t left = source->size - offset;
-  gather_read read = {
-      .source = source, .offset = offset, .bytes = bytes, .needed = bytes < left ? bytes : left, .tag = tag};
+  gather_read read = {.source = source, .offset = offset, .bytes = bytes, .needed = bytes < left ? bytes : left, .tag = tag};
   assert_true(gather_reader_has_room(reader, 0));
   if (gather_reader_begin(reader, &read, &error) != GATHER_OK) fail_msg("%s", error.message);
 }
@@ -91,13 +88,10 @@ static gather_read finish(gather_reader *reader) {
   return read;
 }
 
-static int64_t random_block(const gather_table_source *source) {
-  return known_random((source->size + BLOCK - 1) / BLOCK) * BLOCK;
-}
+static int64_t random_block(const gather_table_source *source) { return known_random((source->size + BLOCK - 1) / BLOCK) * BLOCK; }
 
 /* Keeps as many reads in flight as there may be, and counts what comes against what was begun. */
-static void read_many(gather_reader *reader, const gather_table_source *source, int32_t depth, int64_t slot_bytes,
-                      int count) {
+static void read_many(gather_reader *reader, const gather_table_source *source, int32_t depth, int64_t slot_bytes, int count) {
   int64_t begun = 0, ended = 0;
   for (int n = 0, done = 0; done < count; done++) {
     for (; n < count && gather_reader_has_room(reader, 0); n++) {
@@ -132,8 +126,7 @@ static void test_random(void **state) {
 
 /* Sizes about the edges of blocks; the whole file in one read, and each block. */
 static void test_edges(void **state) {
-  static const int64_t SIZES[] = {1,     2,         511,       512,           513,          BLOCK - 1,
-                                  BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK - 1};
+  static const int64_t SIZES[] = {1, 2, 511, 512, 513, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK - 1};
   for (int w = 0; w < WAY_COUNT; w++) {
     if (!works(&WAYS[w])) continue;
     gather_reader *reader = make_reader(WAYS[w].engine, 4, 4 * BLOCK);

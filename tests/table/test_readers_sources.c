@@ -42,9 +42,7 @@ static void test_no_source(void **state) {
 
 static void test_empty(void **state) {
   gather_table_source source;
-  assert_int_equal(
-      gather_table_source_open(known_file("a", 0), &(gather_table_source_wishes){.mapped = true}, &source, NULL),
-      GATHER_OK);
+  assert_int_equal(gather_table_source_open(known_file("a", 0), &(gather_table_source_wishes){.mapped = true}, &source, NULL), GATHER_OK);
   assert_int_equal(source.size, 0);
   assert_null(source.map);
   gather_table_source_close(&source);
@@ -54,8 +52,7 @@ static void test_check(void **state) {
   gather_error error = {0};
   gather_table_source source;
   const char *path = known_file("a", SIZE);
-  assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = true}, &source, NULL),
-                   GATHER_OK);
+  assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = true}, &source, NULL), GATHER_OK);
   assert_true(source.block_bytes >= BLOCK);
   assert_int_equal(gather_table_source_fd(&source), source.direct_fd >= 0 ? source.direct_fd : source.fd);
   assert_int_equal(gather_table_source_check(&source, &error), GATHER_OK);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_replay_tables.c [FIRST [COUNT]]: those random cases of make_cases.py (tests/core/rules) that are rows of a table, from files: whole or
+ * test_replay_tables.c [FIRST [COUNT]]: those random cases of make_cases.py (tests/core/rules) that are rows of a table, from files: whole
+ * or
  * in parts, by each engine, twice, so that the second take may find what the first has read.
  */
 #include <fcntl.h>
@@ -24,8 +25,7 @@ static const replay_case *running;
 /* forget: the system is asked to keep the bytes on the disk alone, so that there is something to read. */
 static void write_part(const char *path, const uint8_t *bytes, int64_t size, bool forget) {
   FILE *file = fopen(path, "wb");
-  if (!file || fwrite(bytes, 1, (size_t)size, file) != (size_t)size || fflush(file) != 0)
-    fail_msg("%s could not be written", path);
+  if (!file || fwrite(bytes, 1, (size_t)size, file) != (size_t)size || fflush(file) != 0) fail_msg("%s could not be written", path);
 #if defined(POSIX_FADV_DONTNEED)
   if (forget && fsync(fileno(file)) == 0) (void)posix_fadvise(fileno(file), 0, 0, POSIX_FADV_DONTNEED);
 #else
@@ -53,8 +53,7 @@ static gather_engine choose_engine(void) {
   return gather_engine_check(engine, NULL) == GATHER_OK ? engine : GATHER_ENGINE_PREAD;
 }
 
-static gather_table *open_table(const replay_tensor *data, gather_engine engine, char paths[PARTS][PATH],
-                                int32_t parts) {
+static gather_table *open_table(const replay_tensor *data, gather_engine engine, char paths[PARTS][PATH], int32_t parts) {
   int64_t shape[GATHER_MAX_RANK];
   char type[32];
   const char *names[PARTS] = {paths[0], paths[1], paths[2]};

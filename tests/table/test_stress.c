@@ -62,13 +62,11 @@ static void fill_batch(some_rows *batch, worker *me) {
   bool clustered = below(&me->chance, 2);
   int64_t start = below(&me->chance, ROWS), width = clustered ? 300 : ROWS;
   batch->len = 1 + below(&me->chance, MOST);
-  for (int64_t i = 0; i < batch->len; i++)
-    batch->ids[i] = (start + below(&me->chance, width)) % ROWS - below(&me->chance, 2) * ROWS;
+  for (int64_t i = 0; i < batch->len; i++) batch->ids[i] = (start + below(&me->chance, width)) % ROWS - below(&me->chance, 2) * ROWS;
   memset(batch->out, 0xEE, sizeof batch->out);
 }
 
-static void judge(worker *me, const some_rows *batch, gather_status status, const gather_error *error,
-                  const char *what) {
+static void judge(worker *me, const some_rows *batch, gather_status status, const gather_error *error, const char *what) {
   me->takes++;
   int64_t wrong = status == GATHER_OK ? first_wrong(&file, ROWS, ROW, OFFSET, batch->ids, batch->len, batch->out) : 0;
   if (wrong < 0) return;
@@ -218,8 +216,7 @@ static void *take_on_the_pool(void *argument) {
   if (!ids || !out) abort();
   while (me->takes == 0 || now() < me->end) {
     gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
-    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(LONG)),
-                  rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(LONG, ROW));
+    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(LONG)), rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(LONG, ROW));
     for (int64_t i = 0; i < LONG; i++) ids[i] = below(&state, ROWS);
     options.executor = me->executor;
     bool good = gather_table_take(me->table, &indices, &rows, &options, NULL) == GATHER_OK;
@@ -246,10 +243,8 @@ static void one_pool_for_all(void **unused) {
     gather_table *table = open_rows(file.path, ROWS, ROW, OFFSET, &how);
     evict(file.path);
     for (int t = 0; t < SHARERS; t++) {
-      sharers[t] = (sharer){.table = table,
-                            .executor = gather_pool_executor(pool),
-                            .end = now() + stress_seconds(0.03),
-                            .number = i * SHARERS + t};
+      sharers[t] =
+          (sharer){.table = table, .executor = gather_pool_executor(pool), .end = now() + stress_seconds(0.03), .number = i * SHARERS + t};
       assert_int_equal(pthread_create(&sharers[t].thread, NULL, take_on_the_pool, &sharers[t]), 0);
     }
     for (int t = 0; t < SHARERS; t++) {
@@ -387,9 +382,8 @@ static void nothing_is_left(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_is_left),        cmocka_unit_test(many_threads),
-      cmocka_unit_test(one_pool_for_all),       cmocka_unit_test(many_processes),
-      cmocka_unit_test(children_in_the_middle), cmocka_unit_test(a_child_while_jobs_run),
+      cmocka_unit_test(nothing_is_left), cmocka_unit_test(many_threads),           cmocka_unit_test(one_pool_for_all),
+      cmocka_unit_test(many_processes),  cmocka_unit_test(children_in_the_middle), cmocka_unit_test(a_child_while_jobs_run),
   };
   return cmocka_run_group_tests(tests, make_table, remove_table) + (engine_skips() != 0);
 }

@@ -8,14 +8,12 @@
 
 enum { ROW = 100, ROWS = 30000, LEN = 400, THREADS = 4 };
 
-static setting setting_of(gather_engine engine, bool keep_signals) {
-  return (setting){engine, false, keep_signals, 0, 0, 8};
-}
+static setting setting_of(gather_engine engine, bool keep_signals) { return (setting){engine, false, keep_signals, 0, 0, 8}; }
 
 /* Whether an error is the one of a file that is too short, with a row and a byte behind the cut. */
 static bool names_the_cut(const gather_error *error, gather_status status, const known_file *file, int64_t cut) {
-  return status == GATHER_IO_ERROR && strstr(error->file, file->path) && error->file_offset >= 0 && error->row >= 0 &&
-         error->row < ROWS && (error->row + 1) * ROW > cut && strstr(error->message, "row ");
+  return status == GATHER_IO_ERROR && strstr(error->file, file->path) && error->file_offset >= 0 && error->row >= 0 && error->row < ROWS &&
+         (error->row + 1) * ROW > cut && strstr(error->message, "row ");
 }
 
 /* ---- cut ------------------------------------------------------------------------------------------------------------- */
@@ -36,8 +34,8 @@ static void cut_at(gather_engine engine, bool keep_signals, int64_t cut, bool wa
   for (int i = 0; i < 2; i++) {
     gather_status status = take_rows(table, i ? behind : across, 2, out, &error);
     if (!names_the_cut(&error, status, &file, cut))
-      fail_msg("%s, cut at %lld, row %lld: %s: %s", setting_text(&how), (long long)cut,
-               (long long)(i ? behind : across)[1], gather_status_name(status), status ? error.message : "");
+      fail_msg("%s, cut at %lld, row %lld: %s: %s", setting_text(&how), (long long)cut, (long long)(i ? behind : across)[1],
+               gather_status_name(status), status ? error.message : "");
   }
   assert_status(take_rows(table, before, 2, out, &error), GATHER_OK);
   assert_int_equal(first_wrong(&file, ROWS, ROW, 0, before, 2, out), -1);
@@ -67,8 +65,7 @@ static void jobs_on_a_file_that_is_cut(void **unused) {
     uint8_t out[2 * ROW];
     gather_table_job *job = NULL;
     gather_error error = dirty_error();
-    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(2)),
-                  rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(2, ROW));
+    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(2)), rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(2, ROW));
     assert_int_equal(truncate(file.path, 5000), 0);
     assert_status(gather_table_submit(table, &indices, &rows, NULL, &job, &error), GATHER_OK);
     gather_status status = gather_table_wait(job, &error);
@@ -160,8 +157,8 @@ static void *take_until_the_end(void *argument) {
       me->failed++;
     } else {
       me->wrong++;
-      snprintf(me->complaint, sizeof me->complaint, "row %lld, byte %lld: %.180s", (long long)error.row,
-               (long long)error.file_offset, status ? error.message : "wrong bytes");
+      snprintf(me->complaint, sizeof me->complaint, "row %lld, byte %lld: %.180s", (long long)error.row, (long long)error.file_offset,
+               status ? error.message : "wrong bytes");
     }
   }
   free(out);
@@ -177,8 +174,7 @@ static int64_t take_while(void (*disturb)(const known_file *file), gather_engine
   atomic_int begun = 0, ending = 0;
   int64_t failed = 0;
   for (int t = 0; t < THREADS; t++) {
-    takers[t] =
-        (taker){.file = &file, .table = table, .chance = (uint64_t)t, .begun = &begun, .ending = &ending, .cut = 5000};
+    takers[t] = (taker){.file = &file, .table = table, .chance = (uint64_t)t, .begun = &begun, .ending = &ending, .cut = 5000};
     assert_int_equal(pthread_create(&takers[t].thread, NULL, take_until_the_end, &takers[t]), 0);
   }
   while (atomic_load(&begun) < THREADS) usleep(100);

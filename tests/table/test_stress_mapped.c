@@ -91,8 +91,7 @@ static void what_cannot_be_read_is_an_error(void **unused) {
     const gather_mapped mapped[2] = {{file.data, file.bytes, "elsewhere", 0}, {map, BYTES, file.path, 100}};
     gather_error error;
     for (int again = 0; again < 3; again++) {
-      const gather_status status =
-          gather_mapped_call(mapped, 2, rows[i].executor ? gather_pool_executor(pool) : NULL, body, &r, &error);
+      const gather_status status = gather_mapped_call(mapped, 2, rows[i].executor ? gather_pool_executor(pool) : NULL, body, &r, &error);
       assert_int_equal(status, rows[i].wanted);
       assert_true(r.called && r.with_executor == rows[i].executor && !bus_is_blocked());
       if (status == GATHER_OK) continue;

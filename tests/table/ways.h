@@ -28,9 +28,7 @@ static inline int find_out(void **state) {
   has_uring = gather_engine_check(GATHER_ENGINE_URING, &error) == GATHER_OK;
   if (!has_uring) print_message("SKIPPED io_uring: %s\n", error.message);
   (void)known_enter(NULL);
-  if (gather_table_source_open(known_file("a", ANY), &(gather_table_source_wishes){.direct = true}, &source, NULL) !=
-      GATHER_OK)
-    return -1;
+  if (gather_table_source_open(known_file("a", ANY), &(gather_table_source_wishes){.direct = true}, &source, NULL) != GATHER_OK) return -1;
   has_direct = source.direct_fd >= 0;
   if (!has_direct) print_message("SKIPPED direct: past the page cache: %s\n", strerror(source.direct_errno));
   gather_table_source_close(&source);

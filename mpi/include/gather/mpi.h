@@ -45,24 +45,22 @@ typedef enum gather_mpi_layout {
 } gather_mpi_layout;
 
 /* Reads rows of this rank from wherever they are: for rows that are neither in memory nor in a gather_table.
- * ids: int64, or uint32 where these suffice, rank 1, row-major: numbers of rows of this rank, in range, not sorted, with repetitions; rows: where they go, row-major
+ * ids: int64, or uint32 where these suffice, rank 1, row-major: numbers of rows of this rank, in range, not sorted, with repetitions;
+ * rows: where they go, row-major
  * without gaps. Returns GATHER_OK, or an error with *error filled in. Called by the thread that calls gather_mpi_take. */
-typedef gather_status (*gather_mpi_read)(void *context, const gather_tensor *ids, const gather_tensor *rows,
-                                         gather_error *error);
+typedef gather_status (*gather_mpi_read)(void *context, const gather_tensor *ids, const gather_tensor *rows, gather_error *error);
 
 /* How to make a plan. Initialise with GATHER_MPI_OPTIONS_INIT; NULL in a call means the defaults. All ranks give the same values,
  * except for those marked "own". */
 typedef struct gather_mpi_options {
   size_t size; /* sizeof(gather_mpi_options) */
   gather_mpi_layout layout;
-  const int64_t
-      *splits;         /* GATHER_MPI_SPLITS: ranks + 1 ascending numbers, the first 0, the last the rows of the table */
-  gather_table *table; /* own: the rows of this rank are those of this table; `mine` is NULL */
-  gather_mpi_read
-      read; /* own: the rows of this rank are read by this function; `mine` describes them, its data is ignored */
-  void *read_context;   /* own */
-  const gather_op *op;  /* a version of Gather, for its index rule; NULL = ONNX Gather-13 */
-  gather_on_bad on_bad; /* as gather_options; GATHER_ON_BAD_PROMISE is GATHER_ON_BAD_CLAMP */
+  const int64_t *splits; /* GATHER_MPI_SPLITS: ranks + 1 ascending numbers, the first 0, the last the rows of the table */
+  gather_table *table;   /* own: the rows of this rank are those of this table; `mine` is NULL */
+  gather_mpi_read read;  /* own: the rows of this rank are read by this function; `mine` describes them, its data is ignored */
+  void *read_context;    /* own */
+  const gather_op *op;   /* a version of Gather, for its index rule; NULL = ONNX Gather-13 */
+  gather_on_bad on_bad;  /* as gather_options; GATHER_ON_BAD_PROMISE is GATHER_ON_BAD_CLAMP */
   gather_negative negative;
   const void *fill;
   /* Own: runs the copies; NULL = the calling thread. It must live as long as the plan. */
@@ -76,15 +74,14 @@ typedef struct gather_mpi_options {
   /* Replicate at most this many of the rows that are asked for most often, on every rank. A sketch counts the rows that each rank asks
    * for; after takes 2, 4, 8, 16 ... the most frequent ones are fetched. Rows must not change then. 0 = none. */
   int64_t hot_rows;
-  double seconds; /* the time limit described above; 0 = 600; below 0 = none */
-  int32_t *
-      failed_rank; /* own: receives the rank whose error a call returns, -1 if none; must live as long as the plan. NULL */
+  double seconds;       /* the time limit described above; 0 = 600; below 0 = none */
+  int32_t *failed_rank; /* own: receives the rank whose error a call returns, -1 if none; must live as long as the plan. NULL */
 } gather_mpi_options;
 
-#define GATHER_MPI_OPTIONS_INIT                                                                       \
-  {                                                                                                   \
-    sizeof(gather_mpi_options), GATHER_MPI_AUTO, NULL, NULL, NULL, NULL, NULL, GATHER_ON_BAD_DEFAULT, \
-        GATHER_NEGATIVE_DEFAULT, NULL, NULL, 0, 0, 0, 0, NULL                                         \
+#define GATHER_MPI_OPTIONS_INIT                                                                                                            \
+  {                                                                                                                                        \
+    sizeof(gather_mpi_options), GATHER_MPI_AUTO, NULL, NULL, NULL, NULL, NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, \
+        0, 0, 0, 0, NULL                                                                                                                   \
   }
 
 typedef struct gather_mpi_plan gather_mpi_plan;
@@ -97,8 +94,7 @@ typedef struct gather_mpi_plan gather_mpi_plan;
  * Returns GATHER_USAGE; GATHER_RANK_MISMATCH (rank 0); GATHER_TYPE_MISMATCH, GATHER_SHAPE_MISMATCH, GATHER_MISMATCH (the ranks disagree:
  * type, shape of a row, numbers of rows for the layout, options; rows of GATHER_MPI_SAME); GATHER_UNSUPPORTED (strings; packed rows that
  * do not end on a whole byte; operators other than Gather); GATHER_OVERFLOW; GATHER_OUT_OF_MEMORY; GATHER_IO_ERROR. */
-GATHER_API GATHER_CHECKED gather_status gather_mpi_plan_create(MPI_Comm comm, const gather_tensor *mine,
-                                                               const gather_mpi_options *options,
+GATHER_API GATHER_CHECKED gather_status gather_mpi_plan_create(MPI_Comm comm, const gather_tensor *mine, const gather_mpi_options *options,
                                                                gather_mpi_plan **plan, gather_error *error);
 /* Frees a plan. Collective, before MPI_Finalize. NULL does nothing. */
 GATHER_API void gather_mpi_plan_destroy(gather_mpi_plan *plan);
@@ -107,8 +103,8 @@ GATHER_API void gather_mpi_plan_destroy(gather_mpi_plan *plan);
  * ids: any integer type, rank and strides. rows: type, item_bytes and byte order of the table, the shape of the ids followed by that of a
  * row, row-major without gaps (else GATHER_UNSUPPORTED); they must not overlap the ids or the rows of this rank.
  * Returns the errors of gather_apply, before any row moves; the errors of gather_table_take; GATHER_OUT_OF_MEMORY; GATHER_IO_ERROR. */
-GATHER_API GATHER_CHECKED gather_status gather_mpi_take(gather_mpi_plan *plan, const gather_tensor *ids,
-                                                        const gather_tensor *rows, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_mpi_take(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
+                                                        gather_error *error);
 
 /* The table of a plan. Pointers are valid until it is destroyed. */
 typedef struct gather_mpi_info {

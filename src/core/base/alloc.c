@@ -35,8 +35,7 @@ gather_status gather_advise_huge_pages(void *memory, size_t bytes) {
   if (page <= 0) return GATHER_UNSUPPORTED;
   size_t mask = (size_t)page - 1, skipped = (0 - (size_t)(uintptr_t)memory) & mask;
   if (!memory || bytes <= skipped || ((bytes - skipped) & ~mask) == 0) return GATHER_OK;
-  return madvise((char *)memory + skipped, (bytes - skipped) & ~mask, MADV_HUGEPAGE) == 0 ? GATHER_OK
-                                                                                          : GATHER_UNSUPPORTED;
+  return madvise((char *)memory + skipped, (bytes - skipped) & ~mask, MADV_HUGEPAGE) == 0 ? GATHER_OK : GATHER_UNSUPPORTED;
 #else
   (void)memory, (void)bytes;
   return GATHER_UNSUPPORTED;
@@ -51,12 +50,8 @@ static void *advised(void *memory, int64_t bytes) {
   return memory;
 }
 
-void *gather_alloc(int64_t bytes) {
-  return is_size(bytes) ? advised(GATHER_CALLOC(1, bytes ? (size_t)bytes : 1), bytes) : NULL;
-}
+void *gather_alloc(int64_t bytes) { return is_size(bytes) ? advised(GATHER_CALLOC(1, bytes ? (size_t)bytes : 1), bytes) : NULL; }
 
-void *gather_alloc_unset(int64_t bytes) {
-  return is_size(bytes) ? advised(GATHER_MALLOC(bytes ? (size_t)bytes : 1), bytes) : NULL;
-}
+void *gather_alloc_unset(int64_t bytes) { return is_size(bytes) ? advised(GATHER_MALLOC(bytes ? (size_t)bytes : 1), bytes) : NULL; }
 
 void gather_free(void *memory) { GATHER_FREE(memory); }

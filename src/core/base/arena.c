@@ -37,8 +37,7 @@ static struct gather_arena_block *add_block(gather_arena *arena, int64_t bytes) 
 
 void *gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes) {
   int64_t total, padded;
-  if (count < 0 || bytes < 0 || !gather_mul(count, bytes, &total) || !gather_add(total, ALIGNMENT - 1, &padded))
-    return NULL;
+  if (count < 0 || bytes < 0 || !gather_mul(count, bytes, &total) || !gather_add(total, ALIGNMENT - 1, &padded)) return NULL;
   padded = padded / ALIGNMENT * ALIGNMENT;
   if (padded == 0) padded = ALIGNMENT;
   struct gather_arena_block *block = arena->blocks;
@@ -115,8 +114,7 @@ void gather_growing_clear(gather_growing *growing) {
   memset(growing, 0, sizeof *growing);
 }
 
-gather_status gather_growing_finish(gather_growing *growing, const char *what, char **text, size_t *bytes,
-                                    gather_error *error) {
+gather_status gather_growing_finish(gather_growing *growing, const char *what, char **text, size_t *bytes, gather_error *error) {
   gather_growing_write(growing, "", 0); /* an empty text has its zero, too */
   if (growing->failed) {
     gather_growing_clear(growing);

@@ -18,8 +18,7 @@ GATHER_INLINE bool gather_mul(int64_t a, int64_t b, int64_t *product) {
   if (a != 0 && b != 0) {
     if ((a == -1 && b == INT64_MIN) || (b == -1 && a == INT64_MIN)) return false;
     int64_t limit = (a > 0) == (b > 0) ? INT64_MAX : INT64_MIN;
-    if (b != -1 && ((a > 0) ? (b > 0 ? a > limit / b : b < limit / a) : (b > 0 ? a < limit / b : a < limit / b)))
-      return false;
+    if (b != -1 && ((a > 0) ? (b > 0 ? a > limit / b : b < limit / a) : (b > 0 ? a < limit / b : a < limit / b))) return false;
   }
   *product = a * b;
   return true;

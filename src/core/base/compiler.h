@@ -103,8 +103,7 @@
  * headers before. */
 #if defined(__clang__)
 #define GATHER_PRAGMA(x) _Pragma(#x)
-#define GATHER_TARGET_BEGIN(features) \
-  GATHER_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define GATHER_TARGET_BEGIN(features) GATHER_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
 #define GATHER_TARGET_END GATHER_PRAGMA(clang attribute pop)
 #elif defined(__GNUC__)
 #define GATHER_PRAGMA(x) _Pragma(#x)

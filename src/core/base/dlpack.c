@@ -15,9 +15,7 @@ _Static_assert(sizeof(gather_dl_type) == 4, "DLDataType is four bytes");
 
 enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11, DL_VERSION_MAJOR = 1, DL_VERSION_MINOR = 1 };
 
-static bool is_host(gather_dl_device device) {
-  return device.type == DL_CPU || device.type == DL_CUDA_HOST || device.type == DL_ROCM_HOST;
-}
+static bool is_host(gather_dl_device device) { return device.type == DL_CPU || device.type == DL_CUDA_HOST || device.type == DL_ROCM_HOST; }
 
 /* The type with this code and width; opaque elements of the same size for an unknown type. */
 static gather_status read_type(gather_dl_type dtype, bool padded, gather_tensor *tensor, gather_error *error) {
@@ -32,14 +30,13 @@ static gather_status read_type(gather_dl_type dtype, bool padded, gather_tensor 
   }
   int64_t bits = (int64_t)(padded && dtype.bits < 8 ? 8 : dtype.bits) * dtype.lanes;
   if (bits % 8)
-    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack type code %d with %d bits and %d lanes does not fill bytes",
-                       dtype.code, dtype.bits, dtype.lanes);
+    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack type code %d with %d bits and %d lanes does not fill bytes", dtype.code,
+                       dtype.bits, dtype.lanes);
   tensor->item_bytes = bits / 8;
   return GATHER_OK;
 }
 
-static gather_status read_strides(const gather_dl_tensor *source, int64_t *strides, gather_tensor *tensor,
-                                  gather_error *error) {
+static gather_status read_strides(const gather_dl_tensor *source, int64_t *strides, gather_tensor *tensor, gather_error *error) {
   if (!source->strides || source->ndim == 0) return GATHER_OK;
   bool packed = gather_type_is_packed(gather_type_get(tensor->type));
   int64_t unit = packed ? 1 : gather_tensor_item_bytes(tensor);
@@ -54,13 +51,12 @@ static gather_status from_dlpack(const gather_dl_tensor *source, bool padded, in
                                  gather_error *error) {
   if (!source || !strides || !tensor) return gather_fail(error, GATHER_USAGE, "an argument is NULL");
   if (!is_host(source->device))
-    return gather_fail(error, GATHER_UNSUPPORTED,
-                       "the DLPack tensor is on device type %" PRId32 "; only CPU memory works", source->device.type);
+    return gather_fail(error, GATHER_UNSUPPORTED, "the DLPack tensor is on device type %" PRId32 "; only CPU memory works",
+                       source->device.type);
   if (source->ndim < 0 || source->ndim > GATHER_MAX_RANK)
     return gather_fail(error, GATHER_RANK_MISMATCH, "the DLPack tensor has rank %" PRId32, source->ndim);
   if (source->byte_offset > PTRDIFF_MAX)
-    return gather_fail(error, GATHER_OVERFLOW, "the DLPack tensor begins %" PRIu64 " bytes after its data pointer",
-                       source->byte_offset);
+    return gather_fail(error, GATHER_OVERFLOW, "the DLPack tensor begins %" PRIu64 " bytes after its data pointer", source->byte_offset);
   gather_tensor made = {.rank = source->ndim, .shape = source->shape};
   if (source->data) made.data = (char *)source->data + source->byte_offset;
   GATHER_TRY(read_type(source->dtype, padded, &made, error));
@@ -70,17 +66,16 @@ static gather_status from_dlpack(const gather_dl_tensor *source, bool padded, in
   return GATHER_OK;
 }
 
-gather_status gather_tensor_from_dlpack(const gather_dl_tensor *source, int64_t *strides, gather_tensor *tensor,
-                                        gather_error *error) {
+gather_status gather_tensor_from_dlpack(const gather_dl_tensor *source, int64_t *strides, gather_tensor *tensor, gather_error *error) {
   return from_dlpack(source, false, strides, tensor, error);
 }
 
-gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source, int64_t *strides,
-                                                  gather_tensor *tensor, gather_error *error) {
+gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source, int64_t *strides, gather_tensor *tensor,
+                                                  gather_error *error) {
   if (!source) return gather_fail(error, GATHER_USAGE, "an argument is NULL");
   if (source->version.major != DL_VERSION_MAJOR)
-    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack version %" PRIu32 ".%" PRIu32 " is not 1.x",
-                       source->version.major, source->version.minor);
+    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack version %" PRIu32 ".%" PRIu32 " is not 1.x", source->version.major,
+                       source->version.minor);
   GATHER_TRY(from_dlpack(&source->tensor, (source->flags & GATHER_DL_SUBBYTE_PADDED) != 0, strides, tensor, error));
   if (source->flags & GATHER_DL_READ_ONLY) tensor->flags |= GATHER_TENSOR_READ_ONLY;
   return GATHER_OK;
@@ -93,15 +88,14 @@ static gather_status write_strides(const gather_tensor *source, int64_t *strides
   gather_tensor_strides(source, strides);
   for (int32_t d = 0; d < source->rank; d++) {
     if (strides[d] % unit)
-      return gather_fail(error, GATHER_UNSUPPORTED,
-                         "stride %" PRId32 " is %" PRId64 " bytes, not a multiple of the element size", d, strides[d]);
+      return gather_fail(error, GATHER_UNSUPPORTED, "stride %" PRId32 " is %" PRId64 " bytes, not a multiple of the element size", d,
+                         strides[d]);
     strides[d] /= unit;
   }
   return GATHER_OK;
 }
 
-gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *strides, gather_dl_tensor *target,
-                                      gather_error *error) {
+gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *strides, gather_dl_tensor *target, gather_error *error) {
   if (!strides || !target) return gather_fail(error, GATHER_USAGE, "an argument is NULL");
   GATHER_TRY(gather_tensor_check(source, error));
   const gather_type_info *type = gather_type_get(source->type);

@@ -40,8 +40,7 @@ static void reset(gather_error *error, gather_status status) {
 }
 
 /* error is not NULL in these three. */
-static gather_status set(gather_error *error, gather_status status, const char *input, const char *format,
-                         va_list arguments) {
+static gather_status set(gather_error *error, gather_status status, const char *input, const char *format, va_list arguments) {
   reset(error, status);
   error->input = input;
   (void)vsnprintf(error->message, sizeof error->message, format, arguments);
@@ -76,8 +75,8 @@ static void set_name(gather_error *error, const char *file) {
   (void)snprintf(error->file, sizeof error->file, "%.*s%.*s", (int)scheme, file, (int)(length - left), rest + left);
 }
 
-static gather_status set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                              const char *format, va_list arguments) {
+static gather_status set_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format,
+                              va_list arguments) {
   char sentence[sizeof error->message], place[40] = "";
   (void)vsnprintf(sentence, sizeof sentence, format, arguments);
   reset(error, status);
@@ -85,8 +84,7 @@ static gather_status set_file(gather_error *error, gather_status status, const c
   error->file_offset = offset;
   if (offset >= 0) (void)snprintf(place, sizeof place, " (at byte %" PRId64 ")", offset);
   int room = (int)sizeof error->message - (int)strlen(place) - (int)strlen(error->file) - 3;
-  (void)snprintf(error->message, sizeof error->message, "%s: %.*s%s", error->file, room > 0 ? room : 0, sentence,
-                 place);
+  (void)snprintf(error->message, sizeof error->message, "%s: %.*s%s", error->file, room > 0 ? room : 0, sentence, place);
   return status;
 }
 
@@ -107,8 +105,7 @@ gather_status gather_fail_input(gather_error *error, gather_status status, const
   WITH_ARGUMENTS(set(error, status, input, format, arguments));
 }
 
-gather_status gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                               const char *format, ...) {
+gather_status gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format, ...) {
   WITH_ARGUMENTS(set_file(error, status, file, offset, format, arguments));
 }
 
@@ -117,8 +114,8 @@ const char *gather_system_words(int number, char room[GATHER_SYSTEM_WORDS]) {
   return room;
 }
 
-gather_status gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
-                                const char *format, ...) {
+gather_status gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset, const char *format,
+                                ...) {
   char sentence[sizeof error->message], words[GATHER_SYSTEM_WORDS];
   va_list arguments;
   if (!error) return status;
@@ -139,8 +136,7 @@ gather_status gather_fail_system(gather_error *error, const char *file, int numb
   if (number != EMFILE || !error) return status;
   /* The number of a process is a limit that its user can raise, and the library does not. */
   const size_t length = strlen(error->message);
-  (void)snprintf(error->message + length, sizeof error->message - length,
-                 "; raise the limit of open files of a process (ulimit -n)");
+  (void)snprintf(error->message + length, sizeof error->message - length, "; raise the limit of open files of a process (ulimit -n)");
   return status;
 }
 
@@ -148,13 +144,11 @@ gather_status gather_error_set(gather_error *error, gather_status status, const 
   WITH_ARGUMENTS(set(error, status, NULL, format, arguments));
 }
 
-gather_status gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format,
-                                     ...) {
+gather_status gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format, ...) {
   WITH_ARGUMENTS(set(error, status, input, format, arguments));
 }
 
-gather_status gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                                    const char *format, ...) {
+gather_status gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format, ...) {
   WITH_ARGUMENTS(set_file(error, status, file, offset, format, arguments));
 }
 
@@ -177,8 +171,7 @@ char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *s
 
 enum { MOST_BYTES = 4096 /* a larger size is uninitialised memory */ };
 
-gather_status gather_struct_read(void *full, size_t bytes, const void *given, const char *name, const char *init,
-                                 gather_error *error) {
+gather_status gather_struct_read(void *full, size_t bytes, const void *given, const char *name, const char *init, gather_error *error) {
   size_t size;
   if (!given) return GATHER_OK;
   memcpy(&size, given, sizeof size);
@@ -187,11 +180,10 @@ gather_status gather_struct_read(void *full, size_t bytes, const void *given, co
   const unsigned char *at = given;
   for (size_t i = bytes; i < size; i++)
     if (at[i] != 0)
-      return gather_fail(
-          error, GATHER_USAGE,
-          "%s has %zu bytes, %zu are known here, and byte %zu is not zero: it asks for what this version of the "
-          "library does not have",
-          name, size, bytes, i);
+      return gather_fail(error, GATHER_USAGE,
+                         "%s has %zu bytes, %zu are known here, and byte %zu is not zero: it asks for what this version of the "
+                         "library does not have",
+                         name, size, bytes, i);
   memcpy(full, given, size < bytes ? size : bytes);
   memcpy(full, &bytes, sizeof bytes);
   return GATHER_OK;
@@ -202,6 +194,4 @@ gather_status gather_struct_read(void *full, size_t bytes, const void *given, co
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 
-const char *gather_version(void) {
-  return TEXT(GATHER_VERSION_MAJOR) "." TEXT(GATHER_VERSION_MINOR) "." TEXT(GATHER_VERSION_PATCH);
-}
+const char *gather_version(void) { return TEXT(GATHER_VERSION_MAJOR) "." TEXT(GATHER_VERSION_MINOR) "." TEXT(GATHER_VERSION_PATCH); }

@@ -9,8 +9,7 @@
 #include "gather/gather.h"
 
 /* Fills in the error (NULL allowed) with a status and a sentence, and resets every other field. */
-GATHER_COLD GATHER_PRINTF(3, 4) gather_status
-    gather_fail(gather_error *error, gather_status status, const char *format, ...);
+GATHER_COLD GATHER_PRINTF(3, 4) gather_status gather_fail(gather_error *error, gather_status status, const char *format, ...);
 
 /* The same, and sets the invalid argument: "data", "indices", "axis", "output". */
 GATHER_COLD GATHER_PRINTF(4, 5) gather_status
@@ -18,13 +17,11 @@ GATHER_COLD GATHER_PRINTF(4, 5) gather_status
 
 /* The same, and sets a file and the byte in it (-1 = none). The message is "FILE: SENTENCE, at byte N". */
 GATHER_COLD GATHER_PRINTF(5, 6) gather_status
-    gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format,
-                     ...);
+    gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format, ...);
 
 /* The same for a call of the system that failed with an errno: its words are the end of the sentence, and system_error is set. */
 GATHER_COLD GATHER_PRINTF(6, 7) gather_status
-    gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
-                      const char *format, ...);
+    gather_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset, const char *format, ...);
 
 /* The same for a call on a file, with the status of its errno; `doing` completes "cannot ...". */
 GATHER_COLD gather_status gather_fail_system(gather_error *error, const char *file, int number, const char *doing);

@@ -53,8 +53,7 @@ static double decode(const layout *l, unsigned code) {
   bool all_set = exponent == top && fraction == (1u << l->fraction_bits) - 1;
   if (l->special == MINUS_ZERO_IS_NAN && sign && exponent == 0 && fraction == 0) return (double)NAN;
   if (l->special == TOP_IS_NAN && all_set) return (double)NAN;
-  if (l->special == LIKE_IEEE && exponent == top)
-    return fraction ? (double)NAN : sign ? -(double)INFINITY : (double)INFINITY;
+  if (l->special == LIKE_IEEE && exponent == top) return fraction ? (double)NAN : sign ? -(double)INFINITY : (double)INFINITY;
   /* Subnormal numbers have the exponent of the smallest normal ones. */
   double mantissa = fraction + (exponent ? (double)(1u << l->fraction_bits) : 0.0);
   double number = ldexp(mantissa, (int)(exponent ? exponent : 1) - l->bias - l->fraction_bits);

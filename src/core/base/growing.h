@@ -20,9 +20,7 @@ typedef struct gather_growing {
 } gather_growing;
 
 void gather_growing_write(gather_growing *growing, const char *text, size_t bytes);
-GATHER_INLINE void gather_growing_text(gather_growing *growing, const char *text) {
-  gather_growing_write(growing, text, strlen(text));
-}
+GATHER_INLINE void gather_growing_text(gather_growing *growing, const char *text) { gather_growing_write(growing, text, strlen(text)); }
 GATHER_INLINE void gather_growing_char(gather_growing *growing, char c) { gather_growing_write(growing, &c, 1); }
 /* As fprintf. */
 GATHER_PRINTF(2, 3)
@@ -34,7 +32,7 @@ void gather_growing_clear(gather_growing *growing);
 /* Returns the text, which gather_text_free frees: "" if nothing was added. bytes: receives its length; may be NULL.
  * `what` names the text in the error. Returns GATHER_OUT_OF_MEMORY if something could not be added. Afterwards the
  * struct is {0}. */
-GATHER_CHECKED gather_status gather_growing_finish(gather_growing *growing, const char *what, char **text,
-                                                   size_t *bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_growing_finish(gather_growing *growing, const char *what, char **text, size_t *bytes,
+                                                   gather_error *error);
 
 #endif

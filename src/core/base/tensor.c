@@ -37,22 +37,21 @@ _Static_assert(sizeof(gather_string) == 2 * sizeof(size_t), "a string is a point
 #define BITS_STRING(bits) GATHER_BITS_STRING
 
 const gather_type_info gather_type_table[] = {
-#define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, ov, precision, npy, dlpack, \
-                    safetensors)                                                                               \
-  {GATHER_TYPE_##ENUM,                                                                                         \
-   name,                                                                                                       \
-   GATHER_KIND_##kind,                                                                                         \
-   BITS_##kind(bits),                                                                                          \
-   GATHER_PACKING_##packing,                                                                                   \
-   GROUP_LEN_##packing(bits),                                                                                  \
-   GROUP_BYTES_##packing(BITS_##kind(bits)),                                                                   \
-   onnx,                                                                                                       \
-   onnx_name,                                                                                                  \
-   ort,                                                                                                        \
-   ov,                                                                                                         \
-   precision,                                                                                                  \
-   npy,                                                                                                        \
-   dlpack,                                                                                                     \
+#define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, ov, precision, npy, dlpack, safetensors) \
+  {GATHER_TYPE_##ENUM,                                                                                                      \
+   name,                                                                                                                    \
+   GATHER_KIND_##kind,                                                                                                      \
+   BITS_##kind(bits),                                                                                                       \
+   GATHER_PACKING_##packing,                                                                                                \
+   GROUP_LEN_##packing(bits),                                                                                               \
+   GROUP_BYTES_##packing(BITS_##kind(bits)),                                                                                \
+   onnx,                                                                                                                    \
+   onnx_name,                                                                                                               \
+   ort,                                                                                                                     \
+   ov,                                                                                                                      \
+   precision,                                                                                                               \
+   npy,                                                                                                                     \
+   dlpack,                                                                                                                  \
    safetensors},
 #include "gather/type.def"
 #undef GATHER_TYPE
@@ -86,8 +85,7 @@ gather_type gather_type_parse(const char *name) {
   for (size_t i = 0; i < TYPE_COUNT; i++) {
     const gather_type_info *t = &gather_type_table[i];
     if (t->type == GATHER_TYPE_OPAQUE) continue;
-    if (same(t->name, name) || same(t->onnx_name, name) || same(t->openvino_name, name) ||
-        same(t->openvino_precision, name))
+    if (same(t->name, name) || same(t->onnx_name, name) || same(t->openvino_name, name) || same(t->openvino_precision, name))
       return t->type;
   }
   for (size_t i = 0; i < sizeof SHORT / sizeof *SHORT; i++)
@@ -140,8 +138,7 @@ static bool reach(const gather_tensor *tensor, int64_t *lowest, int64_t *highest
 static gather_status measure(const gather_tensor *tensor, const char *input, gather_size *size, gather_error *error) {
   const char *what = input ? input : "tensor";
   int64_t lowest, highest;
-  if (!gather_shape_len(tensor->rank, tensor->shape, &size->len) ||
-      !gather_tensor_len_fits(tensor, size->len, &size->bytes))
+  if (!gather_shape_len(tensor->rank, tensor->shape, &size->len) || !gather_tensor_len_fits(tensor, size->len, &size->bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
   if (size->len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
   /* Row-major strides fit, because the product of all lengths does; the caller's strides may not. */
@@ -150,25 +147,20 @@ static gather_status measure(const gather_tensor *tensor, const char *input, gat
   return GATHER_OK;
 }
 
-gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
-                                    gather_error *error) {
+gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size, gather_error *error) {
   const char *what = input ? input : "tensor";
   if (!tensor) return gather_fail_input(error, GATHER_USAGE, input, "%s is NULL", what);
   if (!gather_type_get(tensor->type))
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input, "%s: invalid element type %d", what,
-                             (int)tensor->type);
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input, "%s: invalid element type %d", what, (int)tensor->type);
   if (tensor->type == GATHER_TYPE_OPAQUE && tensor->item_bytes < 0)
     return gather_fail_input(error, GATHER_USAGE, input, "%s: item_bytes is %" PRId64, what, tensor->item_bytes);
   if (tensor->rank < 0 || tensor->rank > GATHER_MAX_RANK)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, input,
-                             "%s has rank %" PRId32 "; ranks from 0 to %d are supported", what, tensor->rank,
-                             GATHER_MAX_RANK);
-  if (tensor->rank > 0 && !tensor->shape)
-    return gather_fail_input(error, GATHER_USAGE, input, "%s: shape is NULL", what);
+    return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32 "; ranks from 0 to %d are supported", what,
+                             tensor->rank, GATHER_MAX_RANK);
+  if (tensor->rank > 0 && !tensor->shape) return gather_fail_input(error, GATHER_USAGE, input, "%s: shape is NULL", what);
   for (int32_t d = 0; d < tensor->rank; d++)
     if (tensor->shape[d] < 0)
-      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is %" PRId64, what, d,
-                               tensor->shape[d]);
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is %" PRId64, what, d, tensor->shape[d]);
   return measure(tensor, input, size, error);
 }
 

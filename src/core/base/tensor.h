@@ -25,9 +25,7 @@ GATHER_INLINE const gather_type_info *gather_type_row(gather_type type) { return
 GATHER_INLINE bool gather_type_is_packed(const gather_type_info *type) { return type->packing != GATHER_PACKING_BYTES; }
 
 /* An integer type of whole bytes, usable as indices. */
-GATHER_INLINE bool gather_type_is_index(gather_type type) {
-  return type >= GATHER_TYPE_INT8 && type <= GATHER_TYPE_UINT64;
-}
+GATHER_INLINE bool gather_type_is_index(gather_type type) { return type >= GATHER_TYPE_INT8 && type <= GATHER_TYPE_UINT64; }
 
 /* Bytes of one element; packed types: 0. */
 GATHER_INLINE int64_t gather_tensor_item_bytes(const gather_tensor *tensor) {
@@ -61,11 +59,9 @@ typedef struct gather_size {
 void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, int64_t *low, int64_t *high);
 
 /* gather_tensor_check, naming the argument in the error; and measures the tensor. */
-GATHER_CHECKED gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
-                                                   gather_error *error);
+GATHER_CHECKED gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size, gather_error *error);
 /* The same, for who needs no size. */
-GATHER_INLINE GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input,
-                                                                     gather_error *error) {
+GATHER_INLINE GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input, gather_error *error) {
   gather_size size;
   return gather_tensor_measure(tensor, input, &size, error);
 }

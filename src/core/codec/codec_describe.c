@@ -69,16 +69,15 @@ static gather_status check_type(given *g, gather_error *error) {
   GATHER_TRY(gather_tensor_check_input(t, g->name, error));
   if (g->read_as == GATHER_TYPE_NONE) g->read_as = t->type;
   const gather_type_info *own = gather_type_row(t->type), *as = gather_type_get(g->read_as);
-  if (!is_readable(t->type))
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, g->name, "the %s cannot be %s", g->name, own->name);
+  if (!is_readable(t->type)) return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, g->name, "the %s cannot be %s", g->name, own->name);
   if (!is_readable(g->read_as))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, g->name, "the %s cannot be read as %s", g->name,
                              as ? as->name : "an unknown type");
   if (as->bits == own->bits && as->packing == own->packing) return GATHER_OK;
   g->packed_bytes = as->bits < 8 && (t->type == GATHER_TYPE_UINT8 || t->type == GATHER_TYPE_INT8);
   if (g->packed_bytes) return GATHER_OK;
-  return gather_fail_input(error, GATHER_TYPE_MISMATCH, g->name, "elements of the %s are %s, which cannot hold %s",
-                           g->name, own->name, as->name);
+  return gather_fail_input(error, GATHER_TYPE_MISMATCH, g->name, "elements of the %s are %s, which cannot hold %s", g->name, own->name,
+                           as->name);
 }
 
 static gather_status check_memory(const given *g, gather_error *error) {
@@ -108,25 +107,22 @@ static gather_status wrong_shape(const gather_decoder *decoder, const given *g, 
     const int32_t each = 8 / gather_type_row(g->read_as)->bits;
     needs[decoder->rank - 1] = needs[decoder->rank - 1] / each + (needs[decoder->rank - 1] % each != 0);
   }
-  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, g->name, "the %s has the shape %s; the groups need %s%s",
-                           g->name, gather_shape_text(has, sizeof has, g->tensor->rank, g->tensor->shape),
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, g->name, "the %s has the shape %s; the groups need %s%s", g->name,
+                           gather_shape_text(has, sizeof has, g->tensor->rank, g->tensor->shape),
                            gather_shape_text(must, sizeof must, decoder->rank, needs), g->packed_bytes ? " bytes" : "");
 }
 
 /* One number for each group, in row-major order. */
 static gather_status fit_flat(const gather_decoder *decoder, const given *g, int64_t *strides, gather_error *error) {
   int64_t len;
-  if (!gather_shape_len(decoder->rank, decoder->shape, &len))
-    return GATHER_OVERFLOW; /* codec_describe.c has checked it */
+  if (!gather_shape_len(decoder->rank, decoder->shape, &len)) return GATHER_OVERFLOW; /* codec_describe.c has checked it */
   const int64_t needs = len / decoder->flat_len + (len % decoder->flat_len != 0), has = gather_tensor_len(g->tensor);
   if (g->packed_bytes || !gather_tensor_is_row_major(g->tensor))
-    return gather_fail_input(error, GATHER_UNSUPPORTED, g->name, "the %s of flat groups must be in row-major order",
-                             g->name);
+    return gather_fail_input(error, GATHER_UNSUPPORTED, g->name, "the %s of flat groups must be in row-major order", g->name);
   if (has != needs && has != 1)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, g->name,
-                             "the %s has %" PRId64 " elements; %" PRId64 " elements in flat groups of %" PRId64
-                             " need %" PRId64,
-                             g->name, has, len, decoder->flat_len, needs);
+                             "the %s has %" PRId64 " elements; %" PRId64 " elements in flat groups of %" PRId64 " need %" PRId64, g->name,
+                             has, len, decoder->flat_len, needs);
   const int64_t item = gather_tensor_item_bytes(g->tensor);
   strides[decoder->rank - 1] = has == 1 && needs != 1 ? 0 : item ? item : 1;
   return GATHER_OK;
@@ -167,8 +163,8 @@ static gather_status fit(const gather_decoder *decoder, const given *g, int64_t 
   return GATHER_OK;
 }
 
-static gather_status describe_side(const gather_decoder *decoder, const gather_tensor *tensor, gather_type read_as,
-                                   const char *name, gather_side *side, gather_error *error) {
+static gather_status describe_side(const gather_decoder *decoder, const gather_tensor *tensor, gather_type read_as, const char *name,
+                                   gather_side *side, gather_error *error) {
   given g = {tensor, name, read_as, false};
   if (!tensor) return GATHER_OK;
   GATHER_TRY(check_type(&g, error));
@@ -178,16 +174,14 @@ static gather_status describe_side(const gather_decoder *decoder, const gather_t
 }
 
 /* A list of numbers of a given length, in row-major order. */
-static gather_status describe_list(const gather_tensor *tensor, int64_t len, const char *name, gather_side *side,
-                                   gather_error *error) {
+static gather_status describe_list(const gather_tensor *tensor, int64_t len, const char *name, gather_side *side, gather_error *error) {
   given g = {tensor, name, GATHER_TYPE_NONE, false};
   if (!tensor) return gather_fail_input(error, GATHER_USAGE, name, "the %s is missing", name);
   GATHER_TRY(check_type(&g, error));
   GATHER_TRY(check_memory(&g, error));
   if (gather_tensor_len(tensor) != len)
-    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, name,
-                             "the %s has %" PRId64 " elements; it must have %" PRId64, name, gather_tensor_len(tensor),
-                             len);
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, name, "the %s has %" PRId64 " elements; it must have %" PRId64, name,
+                             gather_tensor_len(tensor), len);
   if (!gather_tensor_is_row_major(tensor) || gather_type_is_packed(gather_type_row(tensor->type)))
     return gather_fail_input(error, GATHER_UNSUPPORTED, name, "the %s must be whole bytes in row-major order", name);
   fill_in(&g, side);
@@ -200,11 +194,10 @@ static gather_status describe_nested(const gather_quantized *q, gather_decoder *
   if (!q->scale_table && !q->scale_scale) return GATHER_OK;
   if (!q->scale) return gather_fail_input(error, GATHER_USAGE, "scale", "scale_table needs a scale");
   if (q->scale_group_len < 1)
-    return gather_fail_input(error, GATHER_USAGE, "scale_scale",
-                             "scale_group_len is %" PRId64 "; it must be at least 1", q->scale_group_len);
+    return gather_fail_input(error, GATHER_USAGE, "scale_scale", "scale_group_len is %" PRId64 "; it must be at least 1",
+                             q->scale_group_len);
   if (q->scale->type != GATHER_TYPE_UINT8 || !gather_tensor_is_row_major(q->scale) || q->scale_type != GATHER_TYPE_NONE)
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "scale",
-                             "scales that are codes must be uint8 in row-major order");
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "scale", "scales that are codes must be uint8 in row-major order");
   const int64_t len = gather_tensor_len(q->scale), groups = len / q->scale_group_len + (len % q->scale_group_len != 0);
   GATHER_TRY(describe_list(q->scale_table, 256, "scale_table", &table, error));
   GATHER_TRY(describe_list(q->scale_scale, groups, "scale_scale", &decoder->scale_scale, error));
@@ -214,12 +207,11 @@ static gather_status describe_nested(const gather_quantized *q, gather_decoder *
   return GATHER_OK;
 }
 
-static gather_status check_presence(const gather_codec_info *info, const gather_tensor *tensor, const char *name,
-                                    uint32_t needs, uint32_t may, gather_error *error) {
+static gather_status check_presence(const gather_codec_info *info, const gather_tensor *tensor, const char *name, uint32_t needs,
+                                    uint32_t may, gather_error *error) {
   if (tensor && !(info->sides & (needs | may)))
     return gather_fail_input(error, GATHER_USAGE, name, "the codec %s has no %s", info->name, name);
-  if (!tensor && info->sides & needs)
-    return gather_fail_input(error, GATHER_USAGE, name, "the codec %s needs a %s", info->name, name);
+  if (!tensor && info->sides & needs) return gather_fail_input(error, GATHER_USAGE, name, "the codec %s needs a %s", info->name, name);
   return GATHER_OK;
 }
 
@@ -266,15 +258,13 @@ static bool is_bytes(gather_type type) { return type == GATHER_TYPE_UINT8 || typ
 
 /* ---- blocks, and rows with their scale at the end */
 
-static gather_status describe_blocks(const gather_tensor *data, gather_decoder *decoder, capacity *holds,
-                                     gather_error *error) {
+static gather_status describe_blocks(const gather_tensor *data, gather_decoder *decoder, capacity *holds, gather_error *error) {
   const int64_t bytes = decoder->info.block_bytes, len = data->shape[data->rank - 1];
   holds->whole_lines = true;
   if (data->type == GATHER_TYPE_OPAQUE) {
     if (data->item_bytes != bytes)
-      return gather_fail_input(error, GATHER_TYPE_MISMATCH, "data",
-                               "data has elements of %" PRId64 " bytes; a block of %s has %" PRId64, data->item_bytes,
-                               decoder->info.name, bytes);
+      return gather_fail_input(error, GATHER_TYPE_MISMATCH, "data", "data has elements of %" PRId64 " bytes; a block of %s has %" PRId64,
+                               data->item_bytes, decoder->info.name, bytes);
     if (!gather_mul(len, decoder->info.block_len, &holds->line))
       return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
     return GATHER_OK;
@@ -282,22 +272,21 @@ static gather_status describe_blocks(const gather_tensor *data, gather_decoder *
   if (!is_bytes(data->type)) return fail_type(decoder, data->type, error);
   if (len % bytes != 0)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "data has rows of %" PRId64 " bytes, not a multiple of the %" PRId64 " of a block of %s",
-                             len, bytes, decoder->info.name);
+                             "data has rows of %" PRId64 " bytes, not a multiple of the %" PRId64 " of a block of %s", len, bytes,
+                             decoder->info.name);
   if (!gather_mul(len / bytes, decoder->info.block_len, &holds->line))
     return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
   return GATHER_OK;
 }
 
-static gather_status describe_packed(const gather_tensor *data, gather_decoder *decoder, capacity *holds,
-                                     gather_error *error) {
+static gather_status describe_packed(const gather_tensor *data, gather_decoder *decoder, capacity *holds, gather_error *error) {
   const int64_t len = data->shape[data->rank - 1];
   holds->whole_lines = true;
   if (!is_bytes(data->type)) return fail_type(decoder, data->type, error);
   if (len < decoder->info.block_bytes)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "data has rows of %" PRId64 " bytes; the scale and the bias of %s need %" PRId32, len,
-                             decoder->info.name, decoder->info.block_bytes);
+                             "data has rows of %" PRId64 " bytes; the scale and the bias of %s need %" PRId32, len, decoder->info.name,
+                             decoder->info.block_bytes);
   decoder->bits = decoder->info.bits, decoder->code_type = GATHER_TYPE_UINT8;
   decoder->code_bytes = len - decoder->info.block_bytes;
   if (gather_mul(decoder->code_bytes, 8 / decoder->bits, &holds->line)) return GATHER_OK;
@@ -312,22 +301,18 @@ static gather_status check_code_type(const gather_quantized *q, const gather_dec
   if (!type) return gather_fail(error, GATHER_USAGE, "code_type is %d, which is no type", (int)decoder->code_type);
   const bool is_float = type->kind == GATHER_KIND_FLOAT, is_uint = type->kind == GATHER_KIND_UINT;
   const bool split = type->packing == GATHER_PACKING_SPLIT_3 || type->packing == GATHER_PACKING_SPLIT_6;
-  const bool fits = codec == GATHER_CODEC_FLOAT ? is_float
-                    : codec == GATHER_CODEC_AFFINE || codec == GATHER_CODEC_BIASED
-                        ? is_uint || type->kind == GATHER_KIND_INT
-                        : is_uint;
+  const bool fits = codec == GATHER_CODEC_FLOAT                                    ? is_float
+                    : codec == GATHER_CODEC_AFFINE || codec == GATHER_CODEC_BIASED ? is_uint || type->kind == GATHER_KIND_INT
+                                                                                   : is_uint;
   const bool wide = codec == GATHER_CODEC_FLOAT && type->bits <= 64 && q->data->type == decoder->code_type;
   if (type->bits < 1 || (type->bits > 8 && !wide) || split || !fits)
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec %s cannot be %s",
-                             decoder->info.name, type->name);
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec %s cannot be %s", decoder->info.name, type->name);
   if (decoder->info.bits && decoder->bits != decoder->info.bits)
-    return gather_fail(error, GATHER_USAGE, "codes of the codec %s have %" PRId32 " bits, not %" PRId32,
-                       decoder->info.name, decoder->info.bits, decoder->bits);
+    return gather_fail(error, GATHER_USAGE, "codes of the codec %s have %" PRId32 " bits, not %" PRId32, decoder->info.name,
+                       decoder->info.bits, decoder->bits);
   if (q->code_bits == 0 || q->code_bits == type->bits) return GATHER_OK;
-  if (is_uint && type->packing == GATHER_PACKING_BYTES && q->code_bits > 0 && q->code_bits < type->bits)
-    return GATHER_OK;
-  return gather_fail(error, GATHER_USAGE, "code_bits is %" PRId32 ", which codes of %s cannot have", q->code_bits,
-                     type->name);
+  if (is_uint && type->packing == GATHER_PACKING_BYTES && q->code_bits > 0 && q->code_bits < type->bits) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "code_bits is %" PRId32 ", which codes of %s cannot have", q->code_bits, type->name);
 }
 
 /* Each element is a code. */
@@ -343,8 +328,7 @@ static gather_status describe_elements(const gather_tensor *data, gather_decoder
 }
 
 /* Codes in integers. */
-static gather_status describe_container(const gather_quantized *q, gather_decoder *decoder, capacity *holds,
-                                        gather_error *error) {
+static gather_status describe_container(const gather_quantized *q, gather_decoder *decoder, capacity *holds, gather_error *error) {
   const gather_tensor *data = q->data;
   const gather_type_info *type = gather_type_row(data->type);
   const bool swapped = (data->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
@@ -353,8 +337,7 @@ static gather_status describe_container(const gather_quantized *q, gather_decode
   if (type->packing != GATHER_PACKING_BYTES) return fail_type(decoder, data->type, error);
   decoder->high_first = q->order == GATHER_CODE_ORDER_HIGH_FIRST && decoder->bits < 8;
   if (decoder->high_first && (8 % decoder->bits != 0 || type->bits != 8))
-    return gather_fail(error, GATHER_USAGE, "codes of %" PRId32 " bits in %s have no order high first", decoder->bits,
-                       type->name);
+    return gather_fail(error, GATHER_USAGE, "codes of %" PRId32 " bits in %s have no order high first", decoder->bits, type->name);
   if (swapped != (GATHER_BIG_ENDIAN != 0)) decoder->swap_bytes = type->bits / 8;
   holds->whole_lines = decoder->bits != 8 || type->bits != 8;
   if (!gather_mul(data->shape[data->rank - 1], type->bits, &bits))
@@ -363,8 +346,7 @@ static gather_status describe_container(const gather_quantized *q, gather_decode
   return GATHER_OK;
 }
 
-static gather_status describe_codes(const gather_quantized *q, gather_decoder *decoder, capacity *holds,
-                                    gather_error *error) {
+static gather_status describe_codes(const gather_quantized *q, gather_decoder *decoder, capacity *holds, gather_error *error) {
   const gather_type own = q->data->type;
   const bool table = decoder->info.bits == 4 && is_bytes(own);
   decoder->code_type = q->code_type != GATHER_TYPE_NONE ? q->code_type : table ? GATHER_TYPE_UINT4 : own;
@@ -378,8 +360,7 @@ static gather_status describe_codes(const gather_quantized *q, gather_decoder *d
 /* ---- shapes */
 
 /* Elements of data lie as its strides say. */
-static gather_status use_strides(const gather_tensor *data, const capacity *holds, gather_decoder *decoder,
-                                 gather_error *error) {
+static gather_status use_strides(const gather_tensor *data, const capacity *holds, gather_decoder *decoder, gather_error *error) {
   int64_t strides[GATHER_MAX_RANK];
   const int32_t last = data->rank - 1;
   const int64_t item = decoder->by_code ? 1 : gather_tensor_item_bytes(data);
@@ -388,44 +369,36 @@ static gather_status use_strides(const gather_tensor *data, const capacity *hold
   decoder->step = data->shape[last] > 1 && !holds->whole_lines ? strides[last] / item : 1;
   if (decoder->wide && data->shape[last] > 1 && strides[last] % item != 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "data",
-                             "the elements of a row of data are %" PRId64 " bytes apart, no multiple of their size",
-                             strides[last]);
+                             "the elements of a row of data are %" PRId64 " bytes apart, no multiple of their size", strides[last]);
   if (!decoder->by_code && !gather_mul(data->shape[last], item, &decoder->line_bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
   if (holds->whole_lines && data->shape[last] > 1 && strides[last] != item)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "data", "the rows of data must have no gaps (codec %s)",
-                             decoder->info.name);
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "data", "the rows of data must have no gaps (codec %s)", decoder->info.name);
   return GATHER_OK;
 }
 
 /* The codes of all elements follow each other, whatever the shape of data. */
-static gather_status use_flat(const gather_tensor *data, const capacity *holds, gather_decoder *decoder,
-                              gather_error *error) {
+static gather_status use_flat(const gather_tensor *data, const capacity *holds, gather_decoder *decoder, gather_error *error) {
   const gather_codec_info *info = &decoder->info;
   const int64_t line = gather_decoder_line_len(decoder), len = data->shape[data->rank - 1];
   int64_t needs = 0, has = 0;
   char text[120];
   if (info->kind == GATHER_CODEC_PACKED || !gather_tensor_is_row_major(data))
-    return gather_fail_input(
-        error, GATHER_SHAPE_MISMATCH, "data",
-        "the shape %s cannot be given for data of another shape: its rows are not one after the other",
-        gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "the shape %s cannot be given for data of another shape: its rows are not one after the other",
+                             gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
   if (holds->padded && data->rank > 1)
-    return gather_fail_input(
-        error, GATHER_SHAPE_MISMATCH, "data",
-        "the shape %s cannot be given for data of another shape: its rows end with bits of no code",
-        gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "the shape %s cannot be given for data of another shape: its rows end with bits of no code",
+                             gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
   if (!gather_shape_len(decoder->rank, decoder->shape, &needs) ||
       (len > 0 && !gather_mul(gather_tensor_len(data) / len, holds->line, &has)) || has < needs)
-    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "data holds %" PRId64 " codes; the shape %s needs more", has,
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data", "data holds %" PRId64 " codes; the shape %s needs more", has,
                              gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
   decoder->by_code = info->kind == GATHER_CODEC_CODES && !decoder->wide;
   if (needs == 0) return GATHER_OK;
   if (decoder->wide) decoder->line_bytes = line * gather_tensor_item_bytes(data);
-  const int64_t step = decoder->by_code ? line
-                       : decoder->wide  ? decoder->line_bytes
-                                        : line / info->block_len * info->block_bytes;
+  const int64_t step = decoder->by_code ? line : decoder->wide ? decoder->line_bytes : line / info->block_len * info->block_bytes;
   for (int32_t d = decoder->rank - 2; d >= 0; d--)
     decoder->strides[d] = d == decoder->rank - 2 ? step : decoder->strides[d + 1] * decoder->shape[d + 1];
   return GATHER_OK;
@@ -438,8 +411,7 @@ static bool leads_alike(const gather_quantized *q) {
   return true;
 }
 
-static gather_status find_shape(const gather_quantized *q, const capacity *holds, gather_decoder *decoder,
-                                gather_error *error) {
+static gather_status find_shape(const gather_quantized *q, const capacity *holds, gather_decoder *decoder, gather_error *error) {
   const gather_tensor *data = q->data;
   const bool own_shape = q->rank != 0;
   decoder->rank = own_shape ? q->rank : data->rank, decoder->step = 1;
@@ -448,21 +420,19 @@ static gather_status find_shape(const gather_quantized *q, const capacity *holds
                        own_shape && !q->shape ? ", and their shape is NULL" : "");
   for (int32_t d = 0; d < decoder->rank; d++) {
     decoder->shape[d] = own_shape ? q->shape[d] : d == data->rank - 1 ? holds->line : data->shape[d];
-    if (decoder->shape[d] < 0)
-      return gather_fail(error, GATHER_USAGE, "a length of the shape of the values is negative");
+    if (decoder->shape[d] < 0) return gather_fail(error, GATHER_USAGE, "a length of the shape of the values is negative");
   }
   int64_t len;
   if (!gather_shape_len(decoder->rank, decoder->shape, &len))
     return gather_fail_input(error, GATHER_OVERFLOW, "data", "the number of values does not fit 63 bits");
   if (gather_decoder_line_len(decoder) % decoder->info.block_len != 0)
-    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "rows of %" PRId64 " values are not whole blocks of %s", gather_decoder_line_len(decoder),
-                             decoder->info.name);
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data", "rows of %" PRId64 " values are not whole blocks of %s",
+                             gather_decoder_line_len(decoder), decoder->info.name);
   if (own_shape && !leads_alike(q)) return use_flat(data, holds, decoder, error);
   if (gather_decoder_line_len(decoder) > holds->line)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "rows of data hold %" PRId64 " values; the shape of the values needs %" PRId64,
-                             holds->line, gather_decoder_line_len(decoder));
+                             "rows of data hold %" PRId64 " values; the shape of the values needs %" PRId64, holds->line,
+                             gather_decoder_line_len(decoder));
   return use_strides(data, holds, decoder, error);
 }
 
@@ -475,8 +445,8 @@ static gather_status find_groups(const gather_quantized *q, gather_decoder *deco
   if (decoder->flat && q->group_len < 1)
     return gather_fail(error, GATHER_USAGE, "group_len is %" PRId64 "; flat groups need at least 1", q->group_len);
   if (axis < 0 || axis >= rank)
-    return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "group_axis is %" PRId64 "; it must be in [%d, %d]",
-                       q->group_axis, -(int)rank, (int)rank - 1);
+    return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "group_axis is %" PRId64 "; it must be in [%d, %d]", q->group_axis, -(int)rank,
+                       (int)rank - 1);
   for (int32_t d = 0; d < rank; d++) {
     const int64_t len = decoder->flat ? 1 : q->groups ? q->groups[d] : d == axis ? q->group_len : 1;
     if (len < 0) return gather_fail(error, GATHER_USAGE, "the group length %" PRId64 " is negative", len);
@@ -492,8 +462,7 @@ static gather_status describe(const gather_quantized *q, gather_decoder *decoder
   decoder->info = *gather_codec_get(q->codec), decoder->swap_bytes = 1;
   if (!q->data) return gather_fail_input(error, GATHER_USAGE, "data", "data is NULL");
   GATHER_TRY(gather_tensor_check_input(q->data, "data", error));
-  if (q->data->rank < 1)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data must have a rank of at least 1");
+  if (q->data->rank < 1) return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data must have a rank of at least 1");
   if (decoder->info.kind == GATHER_CODEC_BLOCKS)
     GATHER_TRY(describe_blocks(q->data, decoder, &holds, error));
   else if (decoder->info.kind == GATHER_CODEC_PACKED)

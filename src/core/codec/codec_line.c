@@ -14,12 +14,10 @@
 
 /* A float of 8 bits or less: the exponent's and the fraction's bits, and the value of the smallest subnormal. */
 GATHER_INLINE float small_float(unsigned code, int exponent_bits, int fraction_bits, int bias) {
-  const unsigned magnitude = code & ((1u << (exponent_bits + fraction_bits)) - 1),
-                 exponent = magnitude >> fraction_bits;
+  const unsigned magnitude = code & ((1u << (exponent_bits + fraction_bits)) - 1), exponent = magnitude >> fraction_bits;
   const uint32_t sign = (uint32_t)(code >> (exponent_bits + fraction_bits) & 1u) << 31;
   const uint32_t unit = (uint32_t)(127 + 1 - bias - fraction_bits) << 23; /* of subnormal numbers */
-  if (exponent == 0)
-    return gather_float_of(gather_bits_of(gather_times((float)(int)magnitude, gather_float_of(unit))) | sign);
+  if (exponent == 0) return gather_float_of(gather_bits_of(gather_times((float)(int)magnitude, gather_float_of(unit))) | sign);
   return gather_float_of(sign | ((magnitude << (23 - fraction_bits)) + ((uint32_t)(127 - bias) << 23)));
 }
 
@@ -184,8 +182,7 @@ static void fill_table(const gather_quantized *q, gather_decoder *decoder) {
     decoder->constant_zero = (float)q->code_offset;
     return;
   }
-  for (unsigned code = 0; code < 1u << decoder->bits; code++)
-    decoder->table[code] = code_value(decoder, code, q->code_offset);
+  for (unsigned code = 0; code < 1u << decoder->bits; code++) decoder->table[code] = code_value(decoder, code, q->code_offset);
 }
 
 /* The kind of its codes, GATHER_CODES_...; those that are not consecutive are made single bytes first. */
@@ -204,14 +201,12 @@ static void find_kernels(gather_decoder *decoder) {
   if (decoder->info.kind == GATHER_CODEC_BLOCKS) {
     decoder->blocks = gather_kernel_blocks(decoder->info.codec, type, &isa);
     decoder->blocks_wide = gather_kernel_blocks(decoder->info.codec, GATHER_DECODE_FLOAT32, &isa);
-    if (type == GATHER_DECODE_FLOAT32)
-      decoder->blocks_past = gather_kernel_blocks(decoder->info.codec, GATHER_DECODE_FLOAT32_PAST, &isa);
+    if (type == GATHER_DECODE_FLOAT32) decoder->blocks_past = gather_kernel_blocks(decoder->info.codec, GATHER_DECODE_FLOAT32_PAST, &isa);
   } else if (!decoder->wide) {
     const int kind = kind_of(decoder);
     decoder->codes = gather_kernel_codes(kind, type, &isa);
     decoder->codes_wide = gather_kernel_codes(kind, GATHER_DECODE_FLOAT32, &isa);
-    if (type == GATHER_DECODE_FLOAT32)
-      decoder->codes_past = gather_kernel_codes(kind, GATHER_DECODE_FLOAT32_PAST, &isa);
+    if (type == GATHER_DECODE_FLOAT32) decoder->codes_past = gather_kernel_codes(kind, GATHER_DECODE_FLOAT32_PAST, &isa);
   }
   decoder->narrow = gather_kernel_narrow(type, &isa);
 }
@@ -222,8 +217,7 @@ gather_status gather_decoder_prepare(const gather_quantized *quantized, gather_t
   GATHER_TRY(gather_struct_read(&full, sizeof full, quantized, "gather_quantized", "GATHER_QUANTIZED_INIT", error));
   if (out_type != GATHER_TYPE_FLOAT32 && out_type != GATHER_TYPE_FLOAT16 && out_type != GATHER_TYPE_BFLOAT16) {
     const gather_type_info *type = gather_type_get(out_type);
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "output",
-                             "values can be decoded to float32, float16 or bfloat16, not to %s",
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "output", "values can be decoded to float32, float16 or bfloat16, not to %s",
                              type ? type->name : "an unknown type");
   }
   decoder->type = out_type == GATHER_TYPE_FLOAT32   ? GATHER_DECODE_FLOAT32
@@ -247,8 +241,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* ---- blocks */
 
 /* Elements [first, first + count) of consecutive blocks, through float32 in L1. count is at most PIECE. */
-static void decode_piece(const gather_decoder *decoder, const unsigned char *in, int64_t first, int64_t count,
-                         char *out) {
+static void decode_piece(const gather_decoder *decoder, const unsigned char *in, int64_t first, int64_t count, char *out) {
   float wide[PIECE + 256];
   decoder->blocks_wide(in, (first + count - 1) / decoder->info.block_len + 1, wide);
   if (decoder->narrow)
@@ -257,8 +250,7 @@ static void decode_piece(const gather_decoder *decoder, const unsigned char *in,
     memcpy(out, wide + first, (size_t)count * sizeof *wide);
 }
 
-static void decode_blocks(const gather_decoder *decoder, const unsigned char *in, int64_t first, int64_t count,
-                          char *out) {
+static void decode_blocks(const gather_decoder *decoder, const unsigned char *in, int64_t first, int64_t count, char *out) {
   const int64_t len = decoder->info.block_len, bytes = decoder->info.block_bytes;
   in += first / len * bytes, first %= len;
   while (count > 0) {
@@ -303,8 +295,7 @@ static void start_line(code_line *l, const gather_decoder *decoder, const int64_
   l->scale2 = gather_side_position(decoder, &decoder->scale2, at);
 }
 
-static void read_side(const gather_decoder *decoder, const gather_side *side, int64_t base, int64_t group,
-                      int64_t count, float *out) {
+static void read_side(const gather_decoder *decoder, const gather_side *side, int64_t base, int64_t group, int64_t count, float *out) {
   const int64_t step = side->strides[decoder->rank - 1];
   read_numbers(side, base + group * step, step, count, out);
 }
@@ -313,8 +304,7 @@ static void read_side(const gather_decoder *decoder, const gather_side *side, in
 static void resolve_nested(const gather_decoder *decoder, int64_t number, int64_t step, int64_t count, float *scale) {
   for (int64_t i = 0; i < count; i++, number += step) {
     float factor;
-    read_numbers(&decoder->scale_scale, number / decoder->scale_group_len * decoder->scale_scale.strides[0], 0, 1,
-                 &factor);
+    read_numbers(&decoder->scale_scale, number / decoder->scale_group_len * decoder->scale_scale.strides[0], 0, 1, &factor);
     const unsigned char code = (unsigned char)decoder->scale.data[number];
     scale[i] = gather_plus(gather_times(decoder->scale_table[code], factor), decoder->scale_offset);
   }
@@ -390,8 +380,7 @@ static void decode_by_piece(const gather_decoder *decoder, gather_codes *codes, 
   float wide[PIECE];
   unsigned char single[PIECE];
   if (scattered) {
-    for (int64_t i = 0; i < codes->count; i++)
-      single[i] = (unsigned char)pick_code(decoder, codes->in, codes->first + i * decoder->step);
+    for (int64_t i = 0; i < codes->count; i++) single[i] = (unsigned char)pick_code(decoder, codes->in, codes->first + i * decoder->step);
     codes->in = single, codes->first = 0, codes->bits = 8, codes->high_first = false;
   }
   if (decoder->codes) {
@@ -404,8 +393,7 @@ static void decode_by_piece(const gather_decoder *decoder, gather_codes *codes, 
   decoder->narrow(wide, codes->count, out);
 }
 
-static void decode_codes(const code_line *l, const unsigned char *in, int64_t first_code, int64_t first, int64_t count,
-                         char *out) {
+static void decode_codes(const code_line *l, const unsigned char *in, int64_t first_code, int64_t first, int64_t count, char *out) {
   const gather_decoder *decoder = l->decoder;
   const bool scattered = decoder->step != 1 || decoder->swap_bytes > 1, by_piece = scattered || !decoder->codes;
   group_numbers n;
@@ -436,8 +424,7 @@ static void decode_wide(const code_line *l, const unsigned char *in, int64_t fir
     gather_codes codes = {.count = 0};
     const int64_t now = find_numbers(l, first, least(count, PIECE), &n, &codes);
     read_numbers(&from, first * step, step, now, wide);
-    for (int64_t i = 0; codes.scale && i < now; i++)
-      wide[i] = gather_times(wide[i], codes.scale[(codes.skip + i) / codes.group_len]);
+    for (int64_t i = 0; codes.scale && i < now; i++) wide[i] = gather_times(wide[i], codes.scale[(codes.skip + i) / codes.group_len]);
     if (decoder->narrow)
       decoder->narrow(wide, now, out);
     else
@@ -453,8 +440,8 @@ static void read_own(code_line *l, const unsigned char *behind) {
   l->own_bias = wide ? gather_float_of(gather_little32(behind + 4)) : gather_half_at(behind + 2);
 }
 
-void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const unsigned char *row, int64_t first,
-                        int64_t count, char *out) {
+void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const unsigned char *row, int64_t first, int64_t count,
+                        char *out) {
   const int64_t position = gather_line_position(decoder, at, row ? 1 : 0) + (row ? 0 : decoder->first);
   const unsigned char *in = row ? row : decoder->data;
   code_line l;

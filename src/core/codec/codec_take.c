@@ -96,8 +96,7 @@ static void decode_row(row_run *r, int64_t row, char *out) {
 static void fill_row(const row_run *r, char *out) {
   static const char zero[sizeof(float)];
   const char *element = r->fill ? r->fill : zero;
-  for (int64_t i = 0; i < r->line_len; i++)
-    memcpy(out + i * r->decoder->out_bytes, element, (size_t)r->decoder->out_bytes);
+  for (int64_t i = 0; i < r->line_len; i++) memcpy(out + i * r->decoder->out_bytes, element, (size_t)r->decoder->out_bytes);
 }
 
 /* Decodes `count` rows, whose numbers are checked or GATHER_ROW_FILL; the numbers of `more` rows that are decoded next follow in memory. */
@@ -146,8 +145,8 @@ typedef void (*part_fn)(void *way, int64_t first, int64_t count);
 
 /* Times both ways on the first rows of an output of `count` rows of row_bytes, and sets *faster to the better one: the first where the
  * output is too short for that. Returns how many rows were decoded, at most an eighth. */
-static int64_t try_stores(part_fn run, void *ordinary, void *nontemporal, int64_t count, int64_t row_bytes,
-                          int32_t threads, void **faster) {
+static int64_t try_stores(part_fn run, void *ordinary, void *nontemporal, int64_t count, int64_t row_bytes, int32_t threads,
+                          void **faster) {
   /* Several threads share the bandwidth of memory, by which the two ways differ: each has a task. */
   const int64_t bytes = threads > 1 ? threads * gather_tuned(GATHER_TUNING_task_bytes) : TRIAL_BYTES;
   const int64_t wanted = bytes / row_bytes + 1, most = count / (2 * TRIALS * MOST);
@@ -327,8 +326,7 @@ static void take_rows(void *argument, int64_t first, int64_t last) {
 
 /* ---- checks */
 
-static gather_status check_overlap(const gather_tensor *out, const gather_tensor *in, const char *name,
-                                   gather_error *error) {
+static gather_status check_overlap(const gather_tensor *out, const gather_tensor *in, const char *name, gather_error *error) {
   gather_size size;
   int64_t out_low, out_high, low, high;
   if (!in || !in->data || !out->data) return GATHER_OK;
@@ -383,8 +381,8 @@ static void find_rows(take *t, const gather_tensor *out, const gather_options *o
   t->prefetches = !t->identity && decoder->shape[t->axis] > gather_cache_bytes() / (line + 1);
 }
 
-static gather_status check_memory(const gather_quantized *q, const gather_tensor *indices, const gather_tensor *out,
-                                  const take *t, gather_error *error) {
+static gather_status check_memory(const gather_quantized *q, const gather_tensor *indices, const gather_tensor *out, const take *t,
+                                  gather_error *error) {
   if (!out->data) return gather_fail_input(error, GATHER_USAGE, "output", "the output's data pointer is NULL");
   if (!indices->data) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   if (!q->data->data && t->plan.rule.axis_len > 0 && gather_tensor_len(q->data) > 0)
@@ -422,8 +420,7 @@ static void run(take *t) {
 }
 
 /* Validates the indices, then decodes. indices: in this machine's memory, and nobody writes them. */
-static gather_status validate_and_run(take *t, const void *indices, const gather_executor *executor, int64_t *bad,
-                                      gather_error *error) {
+static gather_status validate_and_run(take *t, const void *indices, const gather_executor *executor, int64_t *bad, gather_error *error) {
   gather_index_state state;
   t->indices = indices;
   if (!t->identity) GATHER_TRY(gather_plan_check_indices(&t->plan, indices, false, executor, &state, bad, error));
@@ -432,8 +429,7 @@ static gather_status validate_and_run(take *t, const void *indices, const gather
   return GATHER_OK;
 }
 
-static gather_status run_shared(take *t, const void *indices, const gather_executor *executor, int64_t *bad,
-                                gather_error *error) {
+static gather_status run_shared(take *t, const void *indices, const gather_executor *executor, int64_t *bad, gather_error *error) {
   const int64_t bytes = t->plan.index_count * (gather_type_row(t->plan.rule.type)->bits / 8);
   char small[1024];
   char *copy = bytes <= (int64_t)sizeof small ? small : gather_alloc(bytes);
@@ -453,9 +449,8 @@ static gather_tensor virtual_data(const gather_decoder *decoder, const gather_te
                          .flags = out->flags & (uint32_t)GATHER_TENSOR_BYTE_SWAPPED};
 }
 
-static gather_status execute(const gather_op *op, const gather_quantized *quantized, const gather_tensor *indices,
-                             const gather_tensor *out, const gather_options *options, bool identity,
-                             gather_error *error) {
+static gather_status execute(const gather_op *op, const gather_quantized *quantized, const gather_tensor *indices, const gather_tensor *out,
+                             const gather_options *options, bool identity, gather_error *error) {
   static const int64_t zeros[GATHER_MAX_RANK];
   take t;
   gather_options full;
@@ -484,19 +479,17 @@ static gather_status execute(const gather_op *op, const gather_quantized *quanti
   return GATHER_OK;
 }
 
-gather_status gather_take_quantized(const gather_op *op, const gather_quantized *quantized,
-                                    const gather_tensor *indices, const gather_tensor *out,
-                                    const gather_options *options, gather_error *error) {
+gather_status gather_take_quantized(const gather_op *op, const gather_quantized *quantized, const gather_tensor *indices,
+                                    const gather_tensor *out, const gather_options *options, gather_error *error) {
   if (!op) op = GATHER_OP_OF_TAKE;
   const gather_family_info *family = gather_family_get(op->family);
   if (family && op->family != GATHER_FAMILY_GATHER)
-    return gather_fail_op(error, op,
-                          gather_fail(error, GATHER_UNSUPPORTED, "%s does not gather quantised rows", op->name));
+    return gather_fail_op(error, op, gather_fail(error, GATHER_UNSUPPORTED, "%s does not gather quantised rows", op->name));
   return gather_fail_op(error, op, execute(op, quantized, indices, out, options, false, error));
 }
 
-gather_status gather_dequantize(const gather_quantized *quantized, const gather_tensor *out,
-                                const gather_executor *executor, gather_error *error) {
+gather_status gather_dequantize(const gather_quantized *quantized, const gather_tensor *out, const gather_executor *executor,
+                                gather_error *error) {
   /* Every row of the first axis: indices that are not read. */
   static const int64_t none = 0, step = 0;
   gather_options options = GATHER_OPTIONS_INIT;
@@ -507,16 +500,14 @@ gather_status gather_dequantize(const gather_quantized *quantized, const gather_
     void *to;
   } pointer = {&none};
   GATHER_TRY(gather_quantized_shape(quantized, shape, &rank, error));
-  const gather_tensor indices = {
-      .data = pointer.to, .type = GATHER_TYPE_INT64, .rank = 1, .shape = shape, .strides = &step};
+  const gather_tensor indices = {.data = pointer.to, .type = GATHER_TYPE_INT64, .rank = 1, .shape = shape, .strides = &step};
   options.executor = executor;
   return execute(GATHER_OP_OF_TAKE, quantized, &indices, out, &options, true, error);
 }
 
 /* ---- decoders of rows that a caller has read */
 
-gather_status gather_quantized_shape(const gather_quantized *quantized, int64_t *shape, int32_t *rank,
-                                     gather_error *error) {
+gather_status gather_quantized_shape(const gather_quantized *quantized, int64_t *shape, int32_t *rank, gather_error *error) {
   gather_decoder decoder;
   GATHER_TRY(gather_decoder_describe(quantized, &decoder, error));
   if (shape) memcpy(shape, decoder.shape, (size_t)decoder.rank * sizeof *shape);
@@ -550,18 +541,14 @@ static bool find_row_bytes(const gather_decoder *decoder, int64_t *bytes) {
   return decoder->strides[0] % unit * bits % unit == 0 && decoder->first % unit * bits % unit == 0;
 }
 
-static gather_status create(const gather_quantized *quantized, gather_type out_type, gather_decoder *decoder,
-                            gather_error *error) {
+static gather_status create(const gather_quantized *quantized, gather_type out_type, gather_decoder *decoder, gather_error *error) {
   GATHER_TRY(gather_decoder_describe(quantized, decoder, error));
-  if (decoder->rank < 2)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "rows need values of rank 2 or more, not 1");
+  if (decoder->rank < 2) return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "rows need values of rank 2 or more, not 1");
   GATHER_TRY(gather_decoder_prepare(quantized, out_type, decoder, error));
   if (!find_row_bytes(decoder, &decoder->row_bytes))
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "data",
-                             "the rows of data have gaps, or do not begin on whole bytes");
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "data", "the rows of data have gaps, or do not begin on whole bytes");
   decoder->row_len = 1;
-  for (int32_t d = 1; d < decoder->rank; d++)
-    decoder->row_len *= decoder->shape[d]; /* it fits unless another length is 0 */
+  for (int32_t d = 1; d < decoder->rank; d++) decoder->row_len *= decoder->shape[d]; /* it fits unless another length is 0 */
   return GATHER_OK;
 }
 
@@ -597,9 +584,8 @@ static void decode_packed_row(const gather_decoder *decoder, const unsigned char
   }
 }
 
-void gather_decoder_rows(const gather_decoder *decoder, const void *packed, int64_t packed_step, const int64_t *rows,
-                         int64_t count, void *out, int64_t out_step) {
+void gather_decoder_rows(const gather_decoder *decoder, const void *packed, int64_t packed_step, const int64_t *rows, int64_t count,
+                         void *out, int64_t out_step) {
   for (int64_t j = 0; j < count; j++)
-    decode_packed_row(decoder, (const unsigned char *)packed + j * packed_step, rows ? rows[j] : 0,
-                      (char *)out + j * out_step);
+    decode_packed_row(decoder, (const unsigned char *)packed + j * packed_step, rows ? rows[j] : 0, (char *)out + j * out_step);
 }

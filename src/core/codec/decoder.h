@@ -72,16 +72,13 @@ struct gather_decoder {
 /* Whether the library decodes it. If not, GATHER_UNSUPPORTED with the reason; GATHER_USAGE for a number that is no codec. */
 GATHER_CHECKED gather_status gather_codec_check(gather_codec codec, gather_error *error);
 /* Checks a description; out_type NONE: without kernels. Tables of numbers are not read: gather_decoder_prepare. */
-GATHER_CHECKED gather_status gather_decoder_describe(const gather_quantized *quantized, gather_decoder *decoder,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_decoder_describe(const gather_quantized *quantized, gather_decoder *decoder, gather_error *error);
 /* The rest: reads the tables, and finds the kernels for an output type. */
-GATHER_CHECKED gather_status gather_decoder_prepare(const gather_quantized *quantized, gather_type out_type,
-                                                    gather_decoder *decoder, gather_error *error);
+GATHER_CHECKED gather_status gather_decoder_prepare(const gather_quantized *quantized, gather_type out_type, gather_decoder *decoder,
+                                                    gather_error *error);
 
 /* The elements along the last axis. */
-GATHER_INLINE int64_t gather_decoder_line_len(const gather_decoder *decoder) {
-  return decoder->shape[decoder->rank - 1];
-}
+GATHER_INLINE int64_t gather_decoder_line_len(const gather_decoder *decoder) { return decoder->shape[decoder->rank - 1]; }
 /* Where the codes of a line begin: an offset from `data` in bytes or codes. at: the coordinates; from: the first dimension that
  * counts (1: the offset within a row of the first axis). */
 GATHER_INLINE int64_t gather_line_position(const gather_decoder *decoder, const int64_t *at, int32_t from) {
@@ -92,8 +89,8 @@ GATHER_INLINE int64_t gather_line_position(const gather_decoder *decoder, const 
 
 /* Decodes elements [first, first + count) of the line with these coordinates (the last is ignored), to consecutive elements in
  * this machine's byte order. row: the packed row at[0] if it is not in `data`; else NULL. */
-void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const unsigned char *row, int64_t first,
-                        int64_t count, char *out);
+void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const unsigned char *row, int64_t first, int64_t count,
+                        char *out);
 
 /* Sums the steps of the groups of a line; the last dimension does not count. */
 GATHER_INLINE int64_t gather_side_position(const gather_decoder *decoder, const gather_side *side, const int64_t *at) {

@@ -55,8 +55,7 @@ void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, un
 
 /* ---- single elements */
 
-static void pick_each(const gather_bit_layout *l, char *out, int64_t to, const char *data, const int64_t *elements,
-                      int64_t count) {
+static void pick_each(const gather_bit_layout *l, char *out, int64_t to, const char *data, const int64_t *elements, int64_t count) {
   for (int64_t j = 0; j < count; j++) put(l, out, to + j, gather_bits_get(l, data, elements[j]));
 }
 
@@ -103,8 +102,7 @@ GATHER_INLINE void copy_shifted(char *out, const char *data, int shift, int64_t 
     memcpy(out + i, &word, sizeof word);
   }
   for (; i < bytes; i++)
-    out[i] = (char)(unsigned char)(low_first ? in[i] >> shift | in[i + 1] << (8 - shift)
-                                             : in[i] << shift | in[i + 1] >> (8 - shift));
+    out[i] = (char)(unsigned char)(low_first ? in[i] >> shift | in[i + 1] << (8 - shift) : in[i] << shift | in[i + 1] >> (8 - shift));
 }
 
 static void copy_stream(char *out, int64_t to, const char *data, int64_t from, int64_t len, bool low_first) {
@@ -125,8 +123,7 @@ static void copy_stream(char *out, int64_t to, const char *data, int64_t from, i
 
 /* ---- ranges of split groups */
 
-static void copy_elements(const gather_bit_layout *l, char *out, int64_t to, const char *data, int64_t from,
-                          int64_t len) {
+static void copy_elements(const gather_bit_layout *l, char *out, int64_t to, const char *data, int64_t from, int64_t len) {
   for (int64_t i = 0; i < len; i++) put(l, out, to + i, gather_bits_get(l, data, from + i));
 }
 
@@ -157,8 +154,7 @@ static void copy_split(const gather_bit_layout *l, char *out, int64_t to, const 
   copy_elements(l, out, to + moved, data, from + moved, len - moved);
 }
 
-void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from,
-                      int64_t len) {
+void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from, int64_t len) {
   const int64_t bits = layout->bits;
   if (layout->packing == GATHER_PACKING_SPLIT_3 || layout->packing == GATHER_PACKING_SPLIT_6)
     copy_split(layout, out, to, data, from, len);

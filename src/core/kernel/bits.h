@@ -43,8 +43,7 @@ GATHER_INLINE int gather_bit_layout_number(const gather_bit_layout *layout) {
 
 /* Copies `len` elements from number `from` of `data` to number `to` of `out`. Numbers may be negative. Bits of other
  * elements in the first and last byte do not change. */
-void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from,
-                      int64_t len);
+void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from, int64_t len);
 
 /* Writes `value` to `len` elements from number `to`. */
 void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, unsigned value, int64_t len);

@@ -14,8 +14,8 @@ GATHER_INLINE unsigned even_signs(unsigned seven) {
 }
 
 /* Stores (scale * value) with its sign: value k of a vector is values[bits k]. */
-GATHER_INLINE void put_vector_signed(char *out, int at, const float *values, unsigned vector, int bits, int len,
-                                     float scale, unsigned signs) {
+GATHER_INLINE void put_vector_signed(char *out, int at, const float *values, unsigned vector, int bits, int len, float scale,
+                                     unsigned signs) {
   for (int k = 0; k < len; k++) {
     const float number = gather_times(scale, values[vector >> bits * k & ((1u << bits) - 1)]);
     put(out, at + k, signs >> k & 1 ? -number : number);
@@ -35,8 +35,7 @@ GATHER_INLINE void block_IQ2_XXS(const unsigned char *in, char *out) {
     const uint32_t rest = gather_little32(codes + 4);
     const float scale = half_step(d, rest >> 28, 0.25f);
     for (int v = 0; v < 4; v++)
-      put_vector_signed(out, 32 * g + 8 * v, IQ2_XXS_VALUES, IQ2_XXS_VECTORS[codes[v]], 2, 8, scale,
-                        even_signs(rest >> 7 * v & 127u));
+      put_vector_signed(out, 32 * g + 8 * v, IQ2_XXS_VALUES, IQ2_XXS_VECTORS[codes[v]], 2, 8, scale, even_signs(rest >> 7 * v & 127u));
   }
 }
 BLOCKS(IQ2_XXS, 256, 66)
@@ -104,8 +103,7 @@ GATHER_INLINE void block_IQ1_S(const unsigned char *in, char *out) {
   for (int v = 0; v < 32; v++) {
     const unsigned rest = gather_little16(in + 34 + v / 4 * 2);
     const unsigned code = in[2 + v] | (rest >> 3 * (v & 3) & 7u) << 8;
-    put_vector_shifted(out, 8 * v, code, gather_times(d, (float)(2 * (rest >> 12 & 7u) + 1)),
-                       rest & 0x8000u ? -0.125f : 0.125f);
+    put_vector_shifted(out, 8 * v, code, gather_times(d, (float)(2 * (rest >> 12 & 7u) + 1)), rest & 0x8000u ? -0.125f : 0.125f);
   }
 }
 BLOCKS(IQ1_S, 256, 50)
@@ -119,23 +117,20 @@ GATHER_INLINE void block_IQ1_M(const unsigned char *in, char *out) {
   for (int v = 0; v < 32; v++) {
     const unsigned rest = (unsigned)in[32 + v / 2] >> 4 * (v & 1) & 15u;
     const unsigned s = gather_little16(in + 48 + v / 8 * 2) >> 3 * (v >> 1 & 3) & 7u;
-    put_vector_shifted(out, 8 * v, in[v] | (rest & 7u) << 8, gather_times(d, (float)(2 * s + 1)),
-                       rest & 8u ? -0.125f : 0.125f);
+    put_vector_shifted(out, 8 * v, in[v] | (rest & 7u) << 8, gather_times(d, (float)(2 * s + 1)), rest & 8u ? -0.125f : 0.125f);
   }
 }
 BLOCKS(IQ1_M, 256, 56)
 
-#define BLOCKS_SLOTS                                                                                                   \
-  {                                                                                                                    \
-    [GATHER_CODEC_Q4_0] = {blocks_Q4_0}, [GATHER_CODEC_Q4_1] = {blocks_Q4_1}, [GATHER_CODEC_Q5_0] = {blocks_Q5_0},     \
-    [GATHER_CODEC_Q5_1] = {blocks_Q5_1}, [GATHER_CODEC_Q8_0] = {blocks_Q8_0}, [GATHER_CODEC_Q2_K] = {blocks_Q2_K},     \
-    [GATHER_CODEC_Q3_K] = {blocks_Q3_K}, [GATHER_CODEC_Q4_K] = {blocks_Q4_K}, [GATHER_CODEC_Q5_K] = {blocks_Q5_K},     \
-    [GATHER_CODEC_Q6_K] = {blocks_Q6_K}, [GATHER_CODEC_Q8_K] = {blocks_Q8_K}, [GATHER_CODEC_IQ4_NL] = {blocks_IQ4_NL}, \
-    [GATHER_CODEC_IQ4_XS] = {blocks_IQ4_XS}, [GATHER_CODEC_TQ1_0] = {blocks_TQ1_0},                                    \
-    [GATHER_CODEC_TQ2_0] = {blocks_TQ2_0}, [GATHER_CODEC_MXFP4] = {blocks_MXFP4},                                      \
-    [GATHER_CODEC_NVFP4] = {blocks_NVFP4}, [GATHER_CODEC_Q1_0] = {blocks_Q1_0}, [GATHER_CODEC_Q2_0] = {blocks_Q2_0},   \
-    [GATHER_CODEC_IQ2_XXS] = {blocks_IQ2_XXS}, [GATHER_CODEC_IQ2_XS] = {blocks_IQ2_XS},                                \
-    [GATHER_CODEC_IQ2_S] = {blocks_IQ2_S}, [GATHER_CODEC_IQ3_XXS] = {blocks_IQ3_XXS},                                  \
-    [GATHER_CODEC_IQ3_S] = {blocks_IQ3_S}, [GATHER_CODEC_IQ1_S] = {blocks_IQ1_S},                                      \
-    [GATHER_CODEC_IQ1_M] = {blocks_IQ1_M},                                                                             \
+#define BLOCKS_SLOTS                                                                                                         \
+  {                                                                                                                          \
+    [GATHER_CODEC_Q4_0] = {blocks_Q4_0}, [GATHER_CODEC_Q4_1] = {blocks_Q4_1}, [GATHER_CODEC_Q5_0] = {blocks_Q5_0},           \
+    [GATHER_CODEC_Q5_1] = {blocks_Q5_1}, [GATHER_CODEC_Q8_0] = {blocks_Q8_0}, [GATHER_CODEC_Q2_K] = {blocks_Q2_K},           \
+    [GATHER_CODEC_Q3_K] = {blocks_Q3_K}, [GATHER_CODEC_Q4_K] = {blocks_Q4_K}, [GATHER_CODEC_Q5_K] = {blocks_Q5_K},           \
+    [GATHER_CODEC_Q6_K] = {blocks_Q6_K}, [GATHER_CODEC_Q8_K] = {blocks_Q8_K}, [GATHER_CODEC_IQ4_NL] = {blocks_IQ4_NL},       \
+    [GATHER_CODEC_IQ4_XS] = {blocks_IQ4_XS}, [GATHER_CODEC_TQ1_0] = {blocks_TQ1_0}, [GATHER_CODEC_TQ2_0] = {blocks_TQ2_0},   \
+    [GATHER_CODEC_MXFP4] = {blocks_MXFP4}, [GATHER_CODEC_NVFP4] = {blocks_NVFP4}, [GATHER_CODEC_Q1_0] = {blocks_Q1_0},       \
+    [GATHER_CODEC_Q2_0] = {blocks_Q2_0}, [GATHER_CODEC_IQ2_XXS] = {blocks_IQ2_XXS}, [GATHER_CODEC_IQ2_XS] = {blocks_IQ2_XS}, \
+    [GATHER_CODEC_IQ2_S] = {blocks_IQ2_S}, [GATHER_CODEC_IQ3_XXS] = {blocks_IQ3_XXS}, [GATHER_CODEC_IQ3_S] = {blocks_IQ3_S}, \
+    [GATHER_CODEC_IQ1_S] = {blocks_IQ1_S}, [GATHER_CODEC_IQ1_M] = {blocks_IQ1_M},                                            \
   }

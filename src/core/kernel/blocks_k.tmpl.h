@@ -11,8 +11,7 @@ GATHER_INLINE void block_Q2_K(const unsigned char *in, char *out) {
     const float scale = gather_times(d, (float)low4(in[g])), m = gather_times(dmin, (float)high4(in[g]));
     const unsigned char *codes = in + 16 + 32 * (g / 8) + 16 * (g & 1);
     const int shift = (g >> 1 & 3) * 2;
-    for (int j = 0; j < 16; j++)
-      put(out, 16 * g + j, gather_minus(gather_times(scale, (float)(codes[j] >> shift & 3)), m));
+    for (int j = 0; j < 16; j++) put(out, 16 * g + j, gather_minus(gather_times(scale, (float)(codes[j] >> shift & 3)), m));
   }
 }
 BLOCKS(Q2_K, 256, 84)
@@ -50,8 +49,7 @@ GATHER_INLINE void block_Q4_K(const unsigned char *in, char *out) {
     const float scale = gather_times(d, (float)s), least = gather_times(dmin, (float)m);
     const unsigned char *codes = in + 16 + 32 * (g / 2);
     const int shift = (g & 1) * 4;
-    for (int j = 0; j < 32; j++)
-      put(out, 32 * g + j, gather_minus(gather_times(scale, (float)(codes[j] >> shift & 15)), least));
+    for (int j = 0; j < 32; j++) put(out, 32 * g + j, gather_minus(gather_times(scale, (float)(codes[j] >> shift & 15)), least));
   }
 }
 BLOCKS(Q4_K, 256, 144)
@@ -117,8 +115,7 @@ BLOCKS(IQ4_XS, 256, 136)
 GATHER_INLINE void ternary(const unsigned char *in, int bytes, int digits, float d, char *out) {
   unsigned power = 1;
   for (int k = 0; k < digits; k++, power *= 3)
-    for (int j = 0; j < bytes; j++)
-      put(out, k * bytes + j, gather_times(d, (float)((int)(((in[j] * power & 255u) * 3) >> 8) - 1)));
+    for (int j = 0; j < bytes; j++) put(out, k * bytes + j, gather_times(d, (float)((int)(((in[j] * power & 255u) * 3) >> 8) - 1)));
 }
 
 /* 32 bytes of five digits, 16 of five, 4 of four, then d float16. The first digits of all bytes of a part come first. */

@@ -4,9 +4,7 @@
  * instruction sets that compile it for themselves, after blocks.tmpl.h.
  */
 
-GATHER_INLINE float value_of(step_numbers n, float code) {
-  return gather_plus(gather_times(gather_minus(code, n.zero), n.scale), n.bias);
-}
+GATHER_INLINE float value_of(step_numbers n, float code) { return gather_plus(gather_times(gather_minus(code, n.zero), n.scale), n.bias); }
 
 /* fma(code, scale, bias): the product is exact in float64; the sum is rounded there to an odd last bit where it is not exact, so that
  * rounding it again to float32 gives what rounding once would. */

@@ -16,13 +16,7 @@
 
 /* What kernels write. Slots for halves may be empty: then float32 goes through a block in L1 and `narrow`. FLOAT32_PAST: float32, with
  * non-temporal stores where sixteen elements begin on a line; the caller calls gather_isa.fence. Its slots may be empty. */
-enum {
-  GATHER_DECODE_FLOAT32 = 0,
-  GATHER_DECODE_FLOAT16,
-  GATHER_DECODE_BFLOAT16,
-  GATHER_DECODE_FLOAT32_PAST,
-  GATHER_DECODE_TYPES
-};
+enum { GATHER_DECODE_FLOAT32 = 0, GATHER_DECODE_FLOAT16, GATHER_DECODE_BFLOAT16, GATHER_DECODE_FLOAT32_PAST, GATHER_DECODE_TYPES };
 
 /* The number of codecs plus one: slots of blocks are numbered by gather_codec. */
 enum {

@@ -9,9 +9,7 @@
 #include "core/kernel/float_bits.h"
 
 /* 2^(e - 128), half the value of an E8M0; 0 and 1 are subnormal, and 255 is no special case. */
-GATHER_INLINE float half_of_e8m0(uint32_t e) {
-  return gather_float_of(e < 2 ? UINT32_C(0x200000) << e : (e - 1) << 23);
-}
+GATHER_INLINE float half_of_e8m0(uint32_t e) { return gather_float_of(e < 2 ? UINT32_C(0x200000) << e : (e - 1) << 23); }
 
 /* Half the value of an E4M3 whose sign is ignored; 0x7f, which is not a number, is 0. */
 GATHER_INLINE float half_of_ue4m3(uint32_t e) {
@@ -32,8 +30,7 @@ typedef struct {
 } step_numbers;
 
 GATHER_INLINE step_numbers numbers_of(const gather_codes *c, int64_t group) {
-  const step_numbers n = {c->zero ? c->zero[group] : 0.0f, c->scale ? c->scale[group] : 1.0f,
-                          c->bias ? c->bias[group] : -0.0f};
+  const step_numbers n = {c->zero ? c->zero[group] : 0.0f, c->scale ? c->scale[group] : 1.0f, c->bias ? c->bias[group] : -0.0f};
   return n;
 }
 

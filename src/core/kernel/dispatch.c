@@ -114,9 +114,8 @@ const char *gather_cpu_features(void) { return features_of(gather_cpu_bits()); }
 #undef GATHER_ISA
 
 const gather_isa_row gather_isa_rows[GATHER_ISA_ROWS] = {
-#define GATHER_ISA(name, NAME, features)                                       \
-  {#name, CHOOSE(GATHER_ISA_##NAME, &gather_isa_##name, &gather_isa_portable), \
-   CHOOSE(GATHER_ISA_##NAME, features, GATHER_CPU_NONE)},
+#define GATHER_ISA(name, NAME, features) \
+  {#name, CHOOSE(GATHER_ISA_##NAME, &gather_isa_##name, &gather_isa_portable), CHOOSE(GATHER_ISA_##NAME, features, GATHER_CPU_NONE)},
 #include "core/kernel/isa.def"
 #undef GATHER_ISA
 };

@@ -96,9 +96,7 @@ GATHER_INLINE gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type
   GATHER_RETURN_DECODER(blocks[(int)codec][type]);
 }
 
-GATHER_INLINE gather_codes_fn gather_kernel_codes(int kind, int type, const char **isa) {
-  GATHER_RETURN_DECODER(codes[kind][type]);
-}
+GATHER_INLINE gather_codes_fn gather_kernel_codes(int kind, int type, const char **isa) { GATHER_RETURN_DECODER(codes[kind][type]); }
 
 GATHER_INLINE gather_narrow_fn gather_kernel_narrow(int type, const char **isa) { GATHER_RETURN_DECODER(narrow[type]); }
 

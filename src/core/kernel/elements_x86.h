@@ -44,32 +44,30 @@ GATHER_INLINE void put_sixteen(char *out, __m128i value, bool nontemporal) {
 
 /* The first `head` elements and the last ones singly, the others line by line. The other kernels take all that is not dense, several
  * tables, short rounds, and prefetching: there the memory limits. */
-#define ELEMENTS(w, E, slot)                                                                                           \
-  GATHER_INLINE void pick_lines_##E##_##w(const char *restrict data, const char *restrict indices, char *restrict out, \
-                                          int64_t head, int64_t count, bool many, bool nontemporal) {                  \
-    enum { WIDTH = WIDTH_##w, LINE = 64 / E };                                                                         \
-    int64_t j = 0;                                                                                                     \
-    for (; j < head; j++) memcpy(out + j * E, data + gather_row_##w(indices + j * WIDTH) * E, E);                      \
-    for (; j + LINE <= count; j += LINE) {                                                                             \
-      for (int at = 0; many && at < LINE * WIDTH; at += 64)                                                            \
-        GATHER_PREFETCH(indices + j * WIDTH + GATHER_INDEX_PREFETCH + at);                                             \
-      for (int64_t k = j; k < j + LINE; k += 16 / E)                                                                   \
-        put_sixteen(out + k * E, vector_##E##_##w(data, indices + k * WIDTH), nontemporal);                            \
-    }                                                                                                                  \
-    for (; j < count; j++) memcpy(out + j * E, data + gather_row_##w(indices + j * WIDTH) * E, E);                     \
-  }                                                                                                                    \
-  GATHER_INLINE bool is_plain_##E##_##w(const gather_span *s) {                                                        \
-    return s->prefetch_rows == 0 && s->data_step == 0 && s->axis_step == E && s->index_step == WIDTH_##w &&            \
-           s->out_step == E && s->count >= 64 / E;                                                                     \
-  }                                                                                                                    \
-  static void elements_##E##_##w(const gather_span *s) {                                                               \
-    if (!is_plain_##E##_##w(s)) {                                                                                      \
-      gather_isa_portable.rows[slot][E - 1](s);                                                                        \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    for (int64_t i = 0; i < s->rounds; i++)                                                                            \
-      pick_lines_##E##_##w(s->data + i * s->data_round, s->indices + i * s->index_round, s->out + i * s->out_round, 0, \
-                           s->count, s->many, false);                                                                  \
+#define ELEMENTS(w, E, slot)                                                                                                              \
+  GATHER_INLINE void pick_lines_##E##_##w(const char *restrict data, const char *restrict indices, char *restrict out, int64_t head,      \
+                                          int64_t count, bool many, bool nontemporal) {                                                   \
+    enum { WIDTH = WIDTH_##w, LINE = 64 / E };                                                                                            \
+    int64_t j = 0;                                                                                                                        \
+    for (; j < head; j++) memcpy(out + j * E, data + gather_row_##w(indices + j * WIDTH) * E, E);                                         \
+    for (; j + LINE <= count; j += LINE) {                                                                                                \
+      for (int at = 0; many && at < LINE * WIDTH; at += 64) GATHER_PREFETCH(indices + j * WIDTH + GATHER_INDEX_PREFETCH + at);            \
+      for (int64_t k = j; k < j + LINE; k += 16 / E) put_sixteen(out + k * E, vector_##E##_##w(data, indices + k * WIDTH), nontemporal);  \
+    }                                                                                                                                     \
+    for (; j < count; j++) memcpy(out + j * E, data + gather_row_##w(indices + j * WIDTH) * E, E);                                        \
+  }                                                                                                                                       \
+  GATHER_INLINE bool is_plain_##E##_##w(const gather_span *s) {                                                                           \
+    return s->prefetch_rows == 0 && s->data_step == 0 && s->axis_step == E && s->index_step == WIDTH_##w && s->out_step == E &&           \
+           s->count >= 64 / E;                                                                                                            \
+  }                                                                                                                                       \
+  static void elements_##E##_##w(const gather_span *s) {                                                                                  \
+    if (!is_plain_##E##_##w(s)) {                                                                                                         \
+      gather_isa_portable.rows[slot][E - 1](s);                                                                                           \
+      return;                                                                                                                             \
+    }                                                                                                                                     \
+    for (int64_t i = 0; i < s->rounds; i++)                                                                                               \
+      pick_lines_##E##_##w(s->data + i * s->data_round, s->indices + i * s->index_round, s->out + i * s->out_round, 0, s->count, s->many, \
+                           false);                                                                                                        \
   }
 ELEMENTS(u32, 1, GATHER_WIDTH_4)
 ELEMENTS(u32, 2, GATHER_WIDTH_4)

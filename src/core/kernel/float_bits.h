@@ -40,9 +40,7 @@ GATHER_INLINE uint32_t gather_bits_of(float number) {
 
 /* Numbers in little-endian memory. */
 GATHER_INLINE uint32_t gather_little16(const unsigned char *in) { return (uint32_t)in[0] | (uint32_t)in[1] << 8; }
-GATHER_INLINE uint32_t gather_little32(const unsigned char *in) {
-  return gather_little16(in) | gather_little16(in + 2) << 16;
-}
+GATHER_INLINE uint32_t gather_little32(const unsigned char *in) { return gather_little16(in) | gather_little16(in + 2) << 16; }
 
 /* The value of a float16. */
 GATHER_INLINE float gather_half_value(uint32_t half) {

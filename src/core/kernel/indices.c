@@ -13,23 +13,23 @@
 #define IN_RANGE_1(value, low, high) ((int64_t)(value) >= (low) && (int64_t)(value) <= (high))
 #define IN_RANGE_0(value, low, high) ((high) >= 0 && (uint64_t)(value) <= (uint64_t)(high))
 
-#define COUNT_BAD(type, suffix, ENUM, is_signed)                                                                     \
-  static int64_t count_bad_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, \
-                                    int64_t *first, int64_t *value) {                                                \
-    int64_t low, high, bad = 0;                                                                                      \
-    gather_index_range(rule, &low, &high);                                                                           \
-    (void)low;                                                                                                       \
-    for (int64_t j = 0; j < count; j++) {                                                                            \
-      type index = load_##suffix(indices + j * step, rule->swapped);                                                 \
-      if (IN_RANGE_##is_signed(index, low, high)) continue;                                                          \
-      if (bad++ == 0) *first = j, *value = (int64_t)index;                                                           \
-    }                                                                                                                \
-    return bad;                                                                                                      \
+#define COUNT_BAD(type, suffix, ENUM, is_signed)                                                                                     \
+  static int64_t count_bad_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *first, \
+                                    int64_t *value) {                                                                                \
+    int64_t low, high, bad = 0;                                                                                                      \
+    gather_index_range(rule, &low, &high);                                                                                           \
+    (void)low;                                                                                                                       \
+    for (int64_t j = 0; j < count; j++) {                                                                                            \
+      type index = load_##suffix(indices + j * step, rule->swapped);                                                                 \
+      if (IN_RANGE_##is_signed(index, low, high)) continue;                                                                          \
+      if (bad++ == 0) *first = j, *value = (int64_t)index;                                                                           \
+    }                                                                                                                                \
+    return bad;                                                                                                                      \
   }
 GATHER_INDEX_TYPES_LIST(COUNT_BAD)
 
-int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
-                                 int64_t *first, int64_t *value) {
+int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *first,
+                                 int64_t *value) {
   switch (rule->type) {
 #define COUNT_CASE(type, suffix, ENUM, is_signed) \
   case GATHER_TYPE_##ENUM:                        \
@@ -71,8 +71,7 @@ static bounds bounds_of(const gather_index_rule *rule) {
 }
 
 /* Most indices are not negative. If a run has others, it needs the second pass, and so do all following runs. */
-static gather_index_state validate_dense(const gather_index_rule *rule, const bounds *b, const char *indices,
-                                         int64_t count) {
+static gather_index_state validate_dense(const gather_index_rule *rule, const bounds *b, const char *indices, int64_t count) {
   enum { RUN = 8192 };
   const int64_t width = (int64_t)1 << log2_width(rule->type);
   uint64_t most = 0, signs = 0;
@@ -87,8 +86,7 @@ static gather_index_state validate_dense(const gather_index_rule *rule, const bo
   return signs & b->sign ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
 }
 
-gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step,
-                                           int64_t count) {
+gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count) {
   enum { BLOCK = 256 };
   const bounds b = bounds_of(rule);
   if (step == (int64_t)1 << log2_width(rule->type) && !rule->swapped) return validate_dense(rule, &b, indices, count);
@@ -147,16 +145,13 @@ static int64_t row_unsigned(const gather_index_rule *rule, uint64_t index) {
 #define ROW_1 row_signed
 #define ROW_0 row_unsigned
 
-#define RESOLVE(type, suffix, ENUM, is_signed)                                                                  \
-  static void resolve_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, \
-                               int64_t *rows) {                                                                 \
-    for (int64_t j = 0; j < count; j++)                                                                         \
-      rows[j] = ROW_##is_signed(rule, load_##suffix(indices + j * step, rule->swapped));                        \
+#define RESOLVE(type, suffix, ENUM, is_signed)                                                                                   \
+  static void resolve_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *rows) { \
+    for (int64_t j = 0; j < count; j++) rows[j] = ROW_##is_signed(rule, load_##suffix(indices + j * step, rule->swapped));       \
   }
 GATHER_INDEX_TYPES_LIST(RESOLVE)
 
-void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
-                            int64_t *rows) {
+void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *rows) {
   switch (rule->type) {
 #define RESOLVE_CASE(type, suffix, ENUM, is_signed)     \
   case GATHER_TYPE_##ENUM:                              \

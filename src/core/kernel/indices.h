@@ -39,19 +39,17 @@ typedef enum gather_index_state {
 } gather_index_state;
 
 /* Validates `count` >= 1 indices, `step` bytes apart. Not for rules under which no index can fail. */
-gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step,
-                                           int64_t count);
+gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count);
 
 /* How many are out of range; if any, *first is the number of the first and *value its value (the bits of an unsigned
  * one). */
-int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
-                                 int64_t *first, int64_t *value);
+int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *first,
+                                 int64_t *value);
 
 /* rows[j] = the row that index j selects, in [0, axis_len); GATHER_ROW_FILL for a filled row. axis_len is at least 1
  * unless every index is filled. */
 #define GATHER_ROW_FILL (-1)
-void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
-                            int64_t *rows);
+void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *rows);
 
 /* The valid range, both ends included; empty (0, -1) for an axis of length 0. */
 GATHER_INLINE void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high) {
@@ -85,7 +83,6 @@ typedef struct gather_tuple_axes {
 /* Whether all numbers of `count` tuples are in range. */
 typedef bool (*gather_tuples_within_fn)(const gather_tuple_axes *axes, const char *indices, int64_t count);
 /* offsets[j] = base + the sum of number * step of tuple j; all numbers are in range. */
-typedef void (*gather_tuples_fold_fn)(const gather_tuple_axes *axes, const char *indices, int64_t count,
-                                      int64_t *offsets);
+typedef void (*gather_tuples_fold_fn)(const gather_tuple_axes *axes, const char *indices, int64_t count, int64_t *offsets);
 
 #endif

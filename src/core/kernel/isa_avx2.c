@@ -133,9 +133,7 @@ GATHER_INLINE NUMBERS periodic(int period, int vector, const int64_t *values) {
 }
 
 /* Sums of neighbours: of a, b, a, b. */
-GATHER_INLINE NUMBERS add_pairs(NUMBERS a, NUMBERS b) {
-  return _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-}
+GATHER_INLINE NUMBERS add_pairs(NUMBERS a, NUMBERS b) { return _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)); }
 GATHER_INLINE NUMBERS add_2(const NUMBERS *p) { return _mm256_permute4x64_epi64(add_pairs(p[0], p[1]), 0xD8); }
 GATHER_INLINE NUMBERS add_4(const NUMBERS *p) {
   const NUMBERS low = add_pairs(p[0], p[1]), high = add_pairs(p[2], p[3]);
@@ -162,8 +160,7 @@ GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indice
 
 /* The elements up to number `end`, one by one. */
 #define ONE_BY_ONE(w, end) \
-  for (; j < (end); j++)   \
-    memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
+  for (; j < (end); j++) memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
 
 #define BY_EIGHT(w, PAST)                                                       \
   for (; j + 8 <= count; j += 8) {                                              \
@@ -220,11 +217,8 @@ TABLE(8, 8)
 
 GATHER_TARGET_END
 
-#define ROWS_OF(w)                                                                                            \
-  {                                                                                                           \
-    elements_1_##w, elements_2_##w, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_32_##w, rows_33_to_63_##w, \
-        rows_64_##w, rows_long_##w                                                                            \
-  }
+#define ROWS_OF(w) \
+  { elements_1_##w, elements_2_##w, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w }
 
 const gather_isa gather_isa_avx2 = {
     .name = "avx2",

@@ -80,8 +80,7 @@ GATHER_INLINE __m512i lanes_u64(const char *indices) {
 
 /* The elements up to number `end`, one by one. */
 #define ONE_BY_ONE(w, E, end) \
-  for (; j < (end); j++)      \
-  memcpy(out + j * E, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, E)
+  for (; j < (end); j++) memcpy(out + j * E, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, E)
 
 /* Sixteen elements of 4 and of 8 bytes. put: how they are stored. */
 #define PICK_4(put, to, from, at) put(to, _mm512_i32gather_epi32(at, from, 1))
@@ -133,9 +132,7 @@ BY_VECTOR(u64, 4)
 BY_VECTOR(u64, 8)
 
 /* The first `lanes` of sixteen indices as 32-bit lanes, and of sixteen elements. */
-GATHER_INLINE __m512i some_u32(const char *indices, __mmask16 lanes) {
-  return _mm512_maskz_loadu_epi32(lanes, indices);
-}
+GATHER_INLINE __m512i some_u32(const char *indices, __mmask16 lanes) { return _mm512_maskz_loadu_epi32(lanes, indices); }
 GATHER_INLINE __m512i some_u64(const char *indices, __mmask16 lanes) {
   const __m256i low = _mm512_cvtepi64_epi32(_mm512_maskz_loadu_epi64((__mmask8)lanes, indices));
   const __m256i high = _mm512_cvtepi64_epi32(_mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8), indices + 64));
@@ -149,8 +146,7 @@ GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask1
   const __m512i zero = _mm512_setzero_si512();
   const __mmask8 low = (__mmask8)lanes, high = (__mmask8)(lanes >> 8);
   _mm512_mask_storeu_epi64(out, low, _mm512_mask_i32gather_epi64(zero, low, _mm512_castsi512_si256(at), data, 1));
-  _mm512_mask_storeu_epi64(out + 64, high,
-                           _mm512_mask_i32gather_epi64(zero, high, _mm512_extracti64x4_epi64(at, 1), data, 1));
+  _mm512_mask_storeu_epi64(out + 64, high, _mm512_mask_i32gather_epi64(zero, high, _mm512_extracti64x4_epi64(at, 1), data, 1));
 }
 
 /* Rounds that fill vectors. Steps are per vector: only pointers change in the loop. */

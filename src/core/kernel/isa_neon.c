@@ -19,10 +19,7 @@ GATHER_INLINE uint64x2_t u64_at(const char *in) { return vreinterpretq_u64_u8(by
 /* C has no such store; compilers have it under different names. */
 GATHER_INLINE void nontemporal_line(char *out, const char *in) {
   uint8x16_t a = bytes_at(in), b = bytes_at(in + 16), c = bytes_at(in + 32), d = bytes_at(in + 48);
-  __asm__ volatile("stnp %q1, %q2, [%0]\n\tstnp %q3, %q4, [%0, #32]"
-                   :
-                   : "r"(out), "w"(a), "w"(b), "w"(c), "w"(d)
-                   : "memory");
+  __asm__ volatile("stnp %q1, %q2, [%0]\n\tstnp %q3, %q4, [%0, #32]" : : "r"(out), "w"(a), "w"(b), "w"(c), "w"(d) : "memory");
 }
 
 /* How many of 16 lanes, from the front, are all ones: four bits of each are tested. */
@@ -37,8 +34,7 @@ GATHER_INLINE int ones(const uint32x4_t same[4]) {
 GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
   static const uint32_t count_up[4] = {0, 1, 2, 3};
   uint32x4_t same[4], wanted = vaddq_u32(vdupq_n_u32(first), vld1q_u32(count_up));
-  for (int k = 0; k < 4; k++, wanted = vaddq_u32(wanted, vdupq_n_u32(4)))
-    same[k] = vceqq_u32(u32_at(indices + k * 16), wanted);
+  for (int k = 0; k < 4; k++, wanted = vaddq_u32(wanted, vdupq_n_u32(4))) same[k] = vceqq_u32(u32_at(indices + k * 16), wanted);
   return ones(same);
 }
 

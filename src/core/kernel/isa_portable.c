@@ -73,10 +73,10 @@ TUPLES_ALONE(4, 8)
 #include "core/kernel/codes.tmpl.h"
 #endif
 
-#define ROWS_OF(w)                                                                                              \
-  {                                                                                                             \
-    rows_1_##w, rows_2_##w, rows_3_##w, rows_4_##w, rows_5_to_7_##w, rows_8_##w, rows_9_to_15_##w, rows_16_##w, \
-        rows_17_to_31_##w, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w                           \
+#define ROWS_OF(w)                                                                                                                 \
+  {                                                                                                                                \
+    rows_1_##w, rows_2_##w, rows_3_##w, rows_4_##w, rows_5_to_7_##w, rows_8_##w, rows_9_to_15_##w, rows_16_##w, rows_17_to_31_##w, \
+        rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w                                                                 \
   }
 
 #if !defined(GATHER_NO_CODECS)

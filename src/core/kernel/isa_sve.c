@@ -33,9 +33,7 @@ GATHER_INLINE svuint32_t lanes_4_u64(svbool_t some, const char *indices, int64_t
 GATHER_INLINE svuint64_t lanes_8_u32(svbool_t some, const char *indices, int64_t j) {
   return svld1uw_u64(some, (const void *)(indices + j * 4));
 }
-GATHER_INLINE svuint64_t lanes_8_u64(svbool_t some, const char *indices, int64_t j) {
-  return u64_at(some, indices + j * 8);
-}
+GATHER_INLINE svuint64_t lanes_8_u64(svbool_t some, const char *indices, int64_t j) { return u64_at(some, indices + j * 8); }
 
 /* Offsets of 4 bytes hold 32 steps along the data and the table; only vectors of 2048 bits have more lanes. */
 #define BY_VECTOR(w)                                                                                      \
@@ -83,13 +81,10 @@ GATHER_INLINE svuint16_t indices_8_2(const char *i) {
   const svbool_t all = svptrue_b64();
   const uint64_t bytes = svcntb();
   svuint32_t a = svreinterpret_u32_u64(u64_at(all, i)), b = svreinterpret_u32_u64(u64_at(all, i + bytes));
-  svuint32_t c = svreinterpret_u32_u64(u64_at(all, i + 2 * bytes)),
-             d = svreinterpret_u32_u64(u64_at(all, i + 3 * bytes));
+  svuint32_t c = svreinterpret_u32_u64(u64_at(all, i + 2 * bytes)), d = svreinterpret_u32_u64(u64_at(all, i + 3 * bytes));
   return svuzp1_u16(svreinterpret_u16_u32(svuzp1_u32(a, b)), svreinterpret_u16_u32(svuzp1_u32(c, d)));
 }
-GATHER_INLINE svuint8_t narrow(svuint16_t low, svuint16_t high) {
-  return svuzp1_u8(svreinterpret_u8_u16(low), svreinterpret_u8_u16(high));
-}
+GATHER_INLINE svuint8_t narrow(svuint16_t low, svuint16_t high) { return svuzp1_u8(svreinterpret_u8_u16(low), svreinterpret_u8_u16(high)); }
 GATHER_INLINE svuint8_t indices_4_1(const char *i) { return narrow(indices_4_2(i), indices_4_2(i + 2 * svcntb())); }
 GATHER_INLINE svuint8_t indices_8_1(const char *i) { return narrow(indices_8_2(i), indices_8_2(i + 4 * svcntb())); }
 
@@ -115,34 +110,32 @@ extern const gather_isa gather_isa_neon;
   }
 
 /* BITS: of the element. */
-#define TABLE_OF_BYTES(E, BITS, LOAD)                                                         \
-  TABLE_BEGIN(1, E, GATHER_TABLE_WIDTH_1)                                                     \
-  for (int64_t j = 0; j < s->count; j += lanes) {                                             \
-    const svbool_t some = svwhilelt_b##BITS##_s64(j, s->count);                               \
-    if (s->many) GATHER_PREFETCH(indices + j + GATHER_INDEX_PREFETCH);                        \
-    svst1_u##BITS(some, (void *)(out + j * E),                                                \
-                  svtbl_u##BITS(table_##E(bytes), LOAD(some, (const uint8_t *)indices + j))); \
-  }                                                                                           \
+#define TABLE_OF_BYTES(E, BITS, LOAD)                                                                                      \
+  TABLE_BEGIN(1, E, GATHER_TABLE_WIDTH_1)                                                                                  \
+  for (int64_t j = 0; j < s->count; j += lanes) {                                                                          \
+    const svbool_t some = svwhilelt_b##BITS##_s64(j, s->count);                                                            \
+    if (s->many) GATHER_PREFETCH(indices + j + GATHER_INDEX_PREFETCH);                                                     \
+    svst1_u##BITS(some, (void *)(out + j * E), svtbl_u##BITS(table_##E(bytes), LOAD(some, (const uint8_t *)indices + j))); \
+  }                                                                                                                        \
   TABLE_END
 TABLE_OF_BYTES(1, 8, svld1_u8)
 TABLE_OF_BYTES(2, 16, svld1ub_u16)
 
 /* The last elements go by lanes as wide as their indices (INDEX_BITS): what an index picks stands lowest in its lane, and only
  * that is stored. */
-#define TABLE(W, E, INDEX_BITS, BITS, STORE)                                                                    \
-  TABLE_BEGIN(W, E, GATHER_TABLE_WIDTH_##W)                                                                     \
-  int64_t j = 0;                                                                                                \
-  for (; j + lanes <= s->count; j += lanes) {                                                                   \
-    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH);                                      \
-    svst1_u##BITS(svptrue_b##BITS(), (void *)(out + j * E),                                                     \
-                  svtbl_u##BITS(table_##E(bytes), indices_##W##_##E(indices + j * W)));                         \
-  }                                                                                                             \
-  for (; j < s->count; j += (int64_t)svcntb() / W) {                                                            \
-    const svbool_t some = svwhilelt_b##INDEX_BITS##_s64(j, s->count);                                           \
-    const svuint##INDEX_BITS##_t at = u##INDEX_BITS##_at(some, indices + j * W);                                \
-    const svuint##BITS##_t picked = svtbl_u##BITS(table_##E(bytes), svreinterpret_u##BITS##_u##INDEX_BITS(at)); \
-    STORE(some, (void *)(out + j * E), svreinterpret_u##INDEX_BITS##_u##BITS(picked));                          \
-  }                                                                                                             \
+#define TABLE(W, E, INDEX_BITS, BITS, STORE)                                                                                      \
+  TABLE_BEGIN(W, E, GATHER_TABLE_WIDTH_##W)                                                                                       \
+  int64_t j = 0;                                                                                                                  \
+  for (; j + lanes <= s->count; j += lanes) {                                                                                     \
+    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH);                                                        \
+    svst1_u##BITS(svptrue_b##BITS(), (void *)(out + j * E), svtbl_u##BITS(table_##E(bytes), indices_##W##_##E(indices + j * W))); \
+  }                                                                                                                               \
+  for (; j < s->count; j += (int64_t)svcntb() / W) {                                                                              \
+    const svbool_t some = svwhilelt_b##INDEX_BITS##_s64(j, s->count);                                                             \
+    const svuint##INDEX_BITS##_t at = u##INDEX_BITS##_at(some, indices + j * W);                                                  \
+    const svuint##BITS##_t picked = svtbl_u##BITS(table_##E(bytes), svreinterpret_u##BITS##_u##INDEX_BITS(at));                   \
+    STORE(some, (void *)(out + j * E), svreinterpret_u##INDEX_BITS##_u##BITS(picked));                                            \
+  }                                                                                                                               \
   TABLE_END
 TABLE(4, 1, 32, 8, svst1b_u32)
 TABLE(4, 2, 32, 16, svst1h_u32)
@@ -151,9 +144,8 @@ TABLE(8, 2, 64, 16, svst1h_u64)
 
 GATHER_TARGET_END
 
-const gather_isa gather_isa_sve = {
-    .name = "sve",
-    .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
-    .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
-    .table_bytes = {64, 64}};
+const gather_isa gather_isa_sve = {.name = "sve",
+                                   .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
+                                   .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
+                                   .table_bytes = {64, 64}};
 #endif

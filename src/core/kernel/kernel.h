@@ -96,10 +96,9 @@ typedef struct gather_isa {
 
 /* The class of a row of this size. */
 GATHER_INLINE int gather_row_class(int64_t row_bytes) {
-  static const unsigned char CLASSES[65] = {0,  0,  1,  2,  3,  4,  4,  4,  5,  6,  6,  6,  6,  6,  6,  6,  7,
-                                            8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  9,  10,
-                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
-                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 11};
+  static const unsigned char CLASSES[65] = {0,  0,  1,  2,  3,  4,  4,  4,  5,  6,  6,  6,  6,  6,  6,  6,  7,  8,  8,  8,  8,  8,
+                                            8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  9,  10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 11};
   return row_bytes <= 64 ? CLASSES[row_bytes] : GATHER_ROW_CLASSES - 1;
 }
 

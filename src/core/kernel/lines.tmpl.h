@@ -7,7 +7,8 @@
  *
  * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines nontemporal_line(out, in),
  * which copies 64 bytes to an aligned place.
- *   NONTEMPORAL_WHOLE   1: it also defines nontemporal_16, nontemporal_32 and nontemporal_64 (stores_x86.h), and includes rows.tmpl.h before; stays
+ *   NONTEMPORAL_WHOLE   1: it also defines nontemporal_16, nontemporal_32 and nontemporal_64 (stores_x86.h), and includes rows.tmpl.h
+ * before; stays
  * The output is dense: round follows upon round.
  */
 #define NAME_(what, suffix) what##_##suffix
@@ -37,8 +38,8 @@ typedef struct {
 
 /* Gathers `step` rows, and prefetches as many at the distance `prefetch_rows`, if it is not 0. The steps are arguments,
  * so the compiler can use constants. */
-GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t prefetch_rows, bool many, int64_t index_step,
-                              int64_t data_step, int64_t axis_step, int step, size_t bytes, gather_copy_fn copy) {
+GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t prefetch_rows, bool many, int64_t index_step, int64_t data_step,
+                              int64_t axis_step, int step, size_t bytes, gather_copy_fn copy) {
   const char *data = p->data, *indices = p->indices;
   if (prefetch_rows > 0)
     for (int64_t u = prefetch_rows; u < prefetch_rows + step; u++)
@@ -46,8 +47,7 @@ GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t prefet
   if (many)
     for (int at = 0; at < step * (int)sizeof(INDEX); at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);
   for (int u = 0; u < step; u++)
-    copy(lines + u * (int64_t)bytes, data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step,
-         bytes);
+    copy(lines + u * (int64_t)bytes, data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step, bytes);
   p->data += step * data_step, p->indices += step * index_step, p->left -= step;
 }
 
@@ -69,13 +69,12 @@ GATHER_INLINE NAME(lines_place) NAME(begin_lines)(const gather_span *s) {
 }
 
 enum { NAME(FULL) = 256 /* bytes that are worth storing */ };
-#define FILL(to, n) \
-  NAME(fill)(&p, to, p.left >= stay + (n) ? prefetch_rows : 0, many, index_step, data_step, axis_step, n, bytes, copy)
+#define FILL(to, n) NAME(fill)(&p, to, p.left >= stay + (n) ? prefetch_rows : 0, many, index_step, data_step, axis_step, n, bytes, copy)
 
 /* All rounds. If rows divide a line and the output starts on a line, `step` rows are whole lines; other rows are
  * collected until a few lines are full. */
-GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step, int step,
-                               size_t bytes, gather_copy_fn copy) {
+GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step, int step, size_t bytes,
+                               gather_copy_fn copy) {
   _Alignas(64) char lines[NAME(FULL) + 256 /* `step` rows */ + 64];
   const bool divides = 64 % bytes == 0, many = s->many;
   const int64_t prefetch_rows = s->prefetch_rows, stay = gather_span_stay(s);
@@ -109,8 +108,7 @@ GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_
   int64_t from[GATHER_FEW_AGAIN];
   const int64_t count = s->count;
   NAME(lines_place) p = NAME(begin_lines)(s);
-  for (int64_t j = 0; j < count; j++)
-    from[j] = NAME(gather_row)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
+  for (int64_t j = 0; j < count; j++) from[j] = NAME(gather_row)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
   for (int64_t round = s->rounds; round > 0; round--, p.data += s->data_round) {
     GATHER_PREFETCH(p.data + 4096);
     for (int64_t j = 0; j < count; j++) copy(lines + p.end + j * (int64_t)bytes, p.data + from[j], bytes);
@@ -147,11 +145,10 @@ GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_
 
 /* Short rounds of elements are stored directly, too: lines of them would have to be put together round by round. */
 #if NONTEMPORAL_WHOLE
-#define ELEMENTS(class, STEP)                                                                 \
-  LINES_AS(whole_lines_##class, class, STEP, class)                                           \
-  static void NAME(lines_##class)(const gather_span *s) {                                     \
-    if ((uintptr_t)s->out % class != 0 || !NAME(short_rounds)(s, class, nontemporal_##class)) \
-      NAME(whole_lines_##class)(s);                                                           \
+#define ELEMENTS(class, STEP)                                                                                               \
+  LINES_AS(whole_lines_##class, class, STEP, class)                                                                         \
+  static void NAME(lines_##class)(const gather_span *s) {                                                                   \
+    if ((uintptr_t)s->out % class != 0 || !NAME(short_rounds)(s, class, nontemporal_##class)) NAME(whole_lines_##class)(s); \
   }
 #else
 #define ELEMENTS(class, STEP) LINES(class, STEP, class)

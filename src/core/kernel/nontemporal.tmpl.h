@@ -54,8 +54,7 @@ static void NAME(interleaved)(const gather_span *s) {
       for (int k = 0; head > 0 && k < 4; k++) memcpy(out + k * s->out_step, in[k], (size_t)head);
       for (; at + 64 <= s->row_bytes; at += 64)
         for (int k = 0; k < 4; k++) nontemporal_line(out + k * s->out_step + at, in[k] + at);
-      for (int k = 0; at < s->row_bytes && k < 4; k++)
-        memcpy(out + k * s->out_step + at, in[k] + at, (size_t)(s->row_bytes - at));
+      for (int k = 0; at < s->row_bytes && k < 4; k++) memcpy(out + k * s->out_step + at, in[k] + at, (size_t)(s->row_bytes - at));
     }
     if (j == s->count) continue;
     gather_span rest = *s;

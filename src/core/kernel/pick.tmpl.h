@@ -42,8 +42,8 @@ GATHER_INLINE void pick_eight(const gather_bit_layout *l, const char *data, cons
 
 /* The byte of each element; `plane` is added to it: 2 for the second plane of split groups. per_byte: elements of the plane in a byte.
  * Stored by eights: a CPU stores one byte per cycle, but loads two or three. */
-GATHER_INLINE void pick_bytes(const gather_bit_layout *l, const char *data, const int64_t *elements, int plane,
-                              int per_byte, uint8_t *bytes) {
+GATHER_INLINE void pick_bytes(const gather_bit_layout *l, const char *data, const int64_t *elements, int plane, int per_byte,
+                              uint8_t *bytes) {
   for (int j = 0; j < PICK_STEP; j += 8) {
     uint64_t eight = 0;
     for (int k = 0; k < 8; k++) {
@@ -66,11 +66,9 @@ GATHER_INLINE void pick_values(int bits, bool low_first, const int64_t *elements
 }
 
 /* Joins pairs of values of `bits` bits. */
-GATHER_INLINE void pick_pairs(int bits, bool low_first, const uint8_t *restrict values, int count,
-                              uint8_t *restrict pairs) {
+GATHER_INLINE void pick_pairs(int bits, bool low_first, const uint8_t *restrict values, int count, uint8_t *restrict pairs) {
   for (int j = 0; j < count; j++)
-    pairs[j] =
-        (uint8_t)(low_first ? values[2 * j] | values[2 * j + 1] << bits : values[2 * j] << bits | values[2 * j + 1]);
+    pairs[j] = (uint8_t)(low_first ? values[2 * j] | values[2 * j + 1] << bits : values[2 * j] << bits | values[2 * j + 1]);
 }
 
 /* Joins values to PICK_STEP * bits / 8 bytes. */
@@ -82,8 +80,7 @@ GATHER_INLINE void pick_join(int bits, bool low_first, const uint8_t *values, ui
   pick_pairs(4, low_first, values, count, bytes);
 }
 
-GATHER_INLINE void pick_plane(const gather_bit_layout *l, const char *data, const int64_t *elements, int plane,
-                              int bits, uint8_t *out) {
+GATHER_INLINE void pick_plane(const gather_bit_layout *l, const char *data, const int64_t *elements, int plane, int bits, uint8_t *out) {
   const bool low_first = l->packing == GATHER_PACKING_LOW_FIRST;
   uint8_t bytes[PICK_STEP];
   pick_bytes(l, data, elements, plane, plane ? l->group_len : 8 / bits, bytes);
@@ -117,8 +114,7 @@ GATHER_INLINE void pick_stream(const gather_bit_layout *l, const char *data, con
     pairs[j] = (uint16_t)((elements[j] & 2 ? pair >> 4 : pair) & 63);
   }
   for (int j = 0; j < PICK_STEP; j += 4, out += 3) {
-    const uint32_t group =
-        pairs[j] | (uint32_t)pairs[j + 1] << 6 | (uint32_t)pairs[j + 2] << 12 | (uint32_t)pairs[j + 3] << 18;
+    const uint32_t group = pairs[j] | (uint32_t)pairs[j + 1] << 6 | (uint32_t)pairs[j + 2] << 12 | (uint32_t)pairs[j + 3] << 18;
     out[0] = (char)(uint8_t)group, out[1] = (char)(uint8_t)(group >> 8), out[2] = (char)(uint8_t)(group >> 16);
   }
 }

@@ -57,9 +57,8 @@
 #include "core/kernel/radix.tmpl.h"
 
 const gather_radix_kernel *gather_kernel_radix(int width, int64_t row_bytes) {
-  static const gather_radix_kernel *const KERNELS[2][4] = {
-      {&kernel_1_by_4, &kernel_2_by_4, &kernel_4_by_4, &kernel_8_by_4},
-      {&kernel_1_by_8, &kernel_2_by_8, &kernel_4_by_8, &kernel_8_by_8}};
+  static const gather_radix_kernel *const KERNELS[2][4] = {{&kernel_1_by_4, &kernel_2_by_4, &kernel_4_by_4, &kernel_8_by_4},
+                                                           {&kernel_1_by_8, &kernel_2_by_8, &kernel_4_by_8, &kernel_8_by_8}};
   for (int size = 0; size < 4; size++)
     if (row_bytes == (int64_t)1 << size) return KERNELS[width][size];
   return NULL;

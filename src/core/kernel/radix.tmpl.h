@@ -71,8 +71,7 @@ static void NAME(join)(gather_radix *r, int64_t first, int64_t count, char *out)
   const INDEX axis_len = (INDEX)r->axis_len;
   const int shift = r->shift;
   uint32_t *at = r->at;
-  for (int64_t j = 0; j < count; j++)
-    memcpy(out + j * BYTES, &entries[at[NAME(part_of)(NAME(row)(indices, j, axis_len), shift)]++], BYTES);
+  for (int64_t j = 0; j < count; j++) memcpy(out + j * BYTES, &entries[at[NAME(part_of)(NAME(row)(indices, j, axis_len), shift)]++], BYTES);
 }
 
 static const gather_radix_kernel NAME(kernel) = {sizeof(ENTRY), NAME(part), NAME(fetch), NAME(join)};

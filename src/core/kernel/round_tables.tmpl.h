@@ -20,8 +20,7 @@ typedef struct {
   int64_t rounds; /* rounds of a vector: at most ROUND_GROUPS groups */
   int64_t enough; /* with so many rounds left, vectors neither read nor write outside the rows */
   bool full;      /* the rounds fill the vector */
-  round_vector base /* of each lane: where the table of its round begins */,
-      mask[ROUND_GROUPS] /* lanes of each group */;
+  round_vector base /* of each lane: where the table of its round begins */, mask[ROUND_GROUPS] /* lanes of each group */;
 } round_layout;
 
 GATHER_INLINE int64_t round_up(int64_t bytes, int64_t step) { return bytes <= 0 ? 0 : (bytes + step - 1) / step; }
@@ -66,13 +65,10 @@ GATHER_INLINE void round_prefetch(bool many, const char *indices, int64_t bytes)
 }
 
 /* Whether vectors may be stored with non-temporal stores. */
-GATHER_INLINE bool round_nontemporal(const gather_span *s, bool full) {
-  return s->nontemporal && full && (uintptr_t)s->out % 16 == 0;
-}
+GATHER_INLINE bool round_nontemporal(const gather_span *s, bool full) { return s->nontemporal && full && (uintptr_t)s->out % 16 == 0; }
 
 /* Rounds shorter than a vector. Returns how many were moved. */
-GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int width, int size, int registers,
-                                  int groups) {
+GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int width, int size, int registers, int groups) {
   round_lay_out(s, size, registers, groups, l);
   const int64_t rows = l->rounds * s->count, group_step = l->group * s->data_round;
   const int64_t data_step = l->rounds * s->data_round, enough = l->enough, rounds = l->rounds;
@@ -84,8 +80,7 @@ GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int wid
     round_prefetch(many, indices, rows * width);
     const round_vector at = round_add(size, round_indices(width, size, indices), l->base);
     round_vector value = round_pick(size, data, at, registers);
-    for (int g = 1; g < groups; g++)
-      value = round_blend(value, round_pick(size, data + g * group_step, at, registers), l->mask[g]);
+    for (int g = 1; g < groups; g++) value = round_blend(value, round_pick(size, data + g * group_step, at, registers), l->mask[g]);
     round_put(out, value, nontemporal);
     data += data_step, indices += rows * width, out += rows * size;
   }
@@ -141,8 +136,8 @@ GATHER_INLINE void round_table(const gather_span *s, int width, int size) {
   gather_span rounds = *s;
   if (s->data_step != 0) rounds.rounds = s->count, rounds.count = 1, rounds.data_round = s->data_step;
   for (int64_t i = round_vectors(&rounds, width, size); i < rounds.rounds; i++)
-    round_rest(rounds.out + i * rounds.count * size, rounds.data + i * rounds.data_round,
-               rounds.indices + i * rounds.count * width, rounds.count, width, size);
+    round_rest(rounds.out + i * rounds.count * size, rounds.data + i * rounds.data_round, rounds.indices + i * rounds.count * width,
+               rounds.count, width, size);
 }
 
 #define ROUND_TABLE(width, size) \

@@ -26,8 +26,8 @@ GATHER_INLINE __m256i round_pick_1(const char *data, __m256i at, int registers) 
 }
 
 GATHER_INLINE __m256i round_blend_4(__m256i low, __m256i high, __m256i at, int bit) {
-  return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
-                                              _mm256_castsi256_ps(_mm256_slli_epi32(at, 31 - bit))));
+  return _mm256_castps_si256(
+      _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high), _mm256_castsi256_ps(_mm256_slli_epi32(at, 31 - bit))));
 }
 
 GATHER_INLINE __m256i round_pick_4(const char *data, __m256i at, int registers) {
@@ -35,8 +35,8 @@ GATHER_INLINE __m256i round_pick_4(const char *data, __m256i at, int registers) 
   if (registers == 1) return low;
   low = round_blend_4(low, _mm256_permutevar8x32_epi32(load_256(data + 32), at), at, 3);
   if (registers == 2) return low;
-  const __m256i high = round_blend_4(_mm256_permutevar8x32_epi32(load_256(data + 64), at),
-                                     _mm256_permutevar8x32_epi32(load_256(data + 96), at), at, 3);
+  const __m256i high =
+      round_blend_4(_mm256_permutevar8x32_epi32(load_256(data + 64), at), _mm256_permutevar8x32_epi32(load_256(data + 96), at), at, 3);
   return round_blend_4(low, high, at, 4);
 }
 
@@ -53,8 +53,8 @@ GATHER_INLINE __m256i round_pick(int size, const char *data, __m256i at, int reg
 }
 
 GATHER_INLINE __m256i round_words_8(const char *i) {
-  const __m256i order = _mm256_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15, 0, 1, 2, 3, 8, 9, 10, 11,
-                                         4, 5, 6, 7, 12, 13, 14, 15);
+  const __m256i order =
+      _mm256_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15, 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
   return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(words_8(i), 0xd8), order);
 }
 

@@ -13,17 +13,15 @@
 
 /* Four times: some compilers keep a loop over four as a loop, and more rows at once need too many registers. */
 #define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
-#define PREFETCH_ROW(u)                                                                               \
-  gather_prefetch_row(data + (prefetch_rows + (u)) * data_step +                                      \
-                          NAME(gather_row)(indices + (prefetch_rows + (u)) * index_step) * axis_step, \
-                      lines);
-#define MOVE(u) \
-  copy(out + (u)*out_step, data + (u)*data_step + NAME(gather_row)(indices + (u)*index_step) * axis_step, bytes);
+#define PREFETCH_ROW(u) \
+  gather_prefetch_row(  \
+      data + (prefetch_rows + (u)) * data_step + NAME(gather_row)(indices + (prefetch_rows + (u)) * index_step) * axis_step, lines);
+#define MOVE(u) copy(out + (u)*out_step, data + (u)*data_step + NAME(gather_row)(indices + (u)*index_step) * axis_step, bytes);
 #define PASS(n) out += (n)*out_step, data += (n)*data_step, indices += (n)*index_step, left -= (n);
 
 /* All rounds. The steps are arguments, so the compiler can use constants. */
-GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t out_step,
-                              int64_t axis_step, bool by_four, size_t bytes, gather_copy_fn copy) {
+GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t out_step, int64_t axis_step,
+                              bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t prefetch_rows = s->prefetch_rows, lines = bytes > 64 ? s->prefetch_lines : 1, count = s->count;
   const int64_t stay = gather_span_stay(s);
   const int64_t data_back = s->data_round - count * data_step, index_back = s->index_round - count * index_step;
@@ -75,8 +73,7 @@ GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_f
   const char *restrict data = s->data;
   char *restrict out = s->out;
   const int64_t count = s->count, out_step = s->out_step;
-  for (int64_t j = 0; j < count; j++)
-    from[j] = NAME(gather_row)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
+  for (int64_t j = 0; j < count; j++) from[j] = NAME(gather_row)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
   for (int64_t round = s->rounds; round > 0; round--) {
     GATHER_PREFETCH(data + 4096);
     for (int64_t j = 0; j < count; j++) copy(out + j * out_step, data + from[j], bytes);
@@ -113,9 +110,7 @@ GATHER_INLINE void NAME(rounds_of)(const gather_span *s, int count, int64_t data
 /* Moves rounds of 2, 4 and 8 rows that are dense but for the data, without prefetching; false: they are others. */
 GATHER_INLINE bool NAME(short_rounds)(const gather_span *s, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX), count = s->count;
-  if (GATHER_SMALL || count > 8 || s->rounds < 2 || s->prefetch_rows > 0 || s->index_step != width ||
-      s->out_step != size)
-    return false;
+  if (GATHER_SMALL || count > 8 || s->rounds < 2 || s->prefetch_rows > 0 || s->index_step != width || s->out_step != size) return false;
   if (s->index_round != count * width || s->out_round != count * size) return false;
   const bool walks = s->data_step == size;
   if (!walks && (s->data_step != 0 || s->axis_step != size)) return false;

@@ -16,14 +16,10 @@ static const level LEVELS_CENTRED[16] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2
 static const level LEVELS_IQ4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 static const level LEVELS_E2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-#define PUTS(type)                                                                                           \
-  GATHER_INLINE void scaled_##type(char *out, BYTES q, float d) { put_##type(out, times(of_signed(q), d)); } \
-  GATHER_INLINE void added_##type(char *out, BYTES q, float d, float m) {                                    \
-    put_##type(out, plus(times(of_signed(q), d), m));                                                        \
-  }                                                                                                          \
-  GATHER_INLINE void taken_##type(char *out, BYTES q, float d, float m) {                                    \
-    put_##type(out, less(times(of_signed(q), d), m));                                                        \
-  }
+#define PUTS(type)                                                                                                            \
+  GATHER_INLINE void scaled_##type(char *out, BYTES q, float d) { put_##type(out, times(of_signed(q), d)); }                  \
+  GATHER_INLINE void added_##type(char *out, BYTES q, float d, float m) { put_##type(out, plus(times(of_signed(q), d), m)); } \
+  GATHER_INLINE void taken_##type(char *out, BYTES q, float d, float m) { put_##type(out, less(times(of_signed(q), d), m)); }
 PUTS(f32)
 PUTS(f16)
 PUTS(bf16)
@@ -70,8 +66,7 @@ GATHER_INLINE void scales_of_k4(const unsigned char *in, float *d, float *m) {
   const float all = half_at(in), least = half_at(in + 2);
   const uint32_t a = gather_little32(in + 4), b = gather_little32(in + 8), c = gather_little32(in + 12);
   const uint32_t low = 0x0F0F0F0Fu, top = 0x30303030u, six = 0x3F3F3F3Fu;
-  const uint32_t scales[2] = {a & six, (c & low) | (a >> 2 & top)},
-                 minima[2] = {b & six, (c >> 4 & low) | (b >> 2 & top)};
+  const uint32_t scales[2] = {a & six, (c & low) | (a >> 2 & top)}, minima[2] = {b & six, (c >> 4 & low) | (b >> 2 & top)};
   unsigned char each[16];
   memcpy(each, scales, 8), memcpy(each + 8, minima, 8);
   for (int i = 0; i < 8; i++) d[i] = (float)each[i], m[i] = (float)each[8 + i];
@@ -109,20 +104,19 @@ GATHER_INLINE void scales_of_k4(const unsigned char *in, float *d, float *m) {
 #define OF_TYPES(name) \
   { name##_f32, name##_f16, name##_bf16, NULL }
 #endif
-#define SIXTEEN_BLOCKS                                                                                                \
-  {                                                                                                                   \
-    [GATHER_CODEC_Q4_0] = OF_TYPES(q4_0), [GATHER_CODEC_Q4_1] = OF_TYPES(q4_1), [GATHER_CODEC_Q5_0] = OF_TYPES(q5_0), \
-    [GATHER_CODEC_Q5_1] = OF_TYPES(q5_1), [GATHER_CODEC_Q8_0] = OF_TYPES(q8_0), [GATHER_CODEC_Q2_K] = OF_TYPES(q2_k), \
-    [GATHER_CODEC_Q3_K] = OF_TYPES(q3_k), [GATHER_CODEC_Q4_K] = OF_TYPES(q4_k), [GATHER_CODEC_Q5_K] = OF_TYPES(q5_k), \
-    [GATHER_CODEC_Q6_K] = OF_TYPES(q6_k), [GATHER_CODEC_Q8_K] = OF_TYPES(q8_k),                                       \
-    [GATHER_CODEC_IQ4_NL] = OF_TYPES(iq4_nl), [GATHER_CODEC_IQ4_XS] = OF_TYPES(iq4_xs),                               \
-    [GATHER_CODEC_TQ2_0] = OF_TYPES(tq2_0), [GATHER_CODEC_MXFP4] = OF_TYPES(mxfp4),                                   \
-    [GATHER_CODEC_NVFP4] = OF_TYPES(nvfp4), [GATHER_CODEC_Q1_0] = OF_TYPES(q1_0)                                      \
+#define SIXTEEN_BLOCKS                                                                                                        \
+  {                                                                                                                           \
+    [GATHER_CODEC_Q4_0] = OF_TYPES(q4_0), [GATHER_CODEC_Q4_1] = OF_TYPES(q4_1), [GATHER_CODEC_Q5_0] = OF_TYPES(q5_0),         \
+    [GATHER_CODEC_Q5_1] = OF_TYPES(q5_1), [GATHER_CODEC_Q8_0] = OF_TYPES(q8_0), [GATHER_CODEC_Q2_K] = OF_TYPES(q2_k),         \
+    [GATHER_CODEC_Q3_K] = OF_TYPES(q3_k), [GATHER_CODEC_Q4_K] = OF_TYPES(q4_k), [GATHER_CODEC_Q5_K] = OF_TYPES(q5_k),         \
+    [GATHER_CODEC_Q6_K] = OF_TYPES(q6_k), [GATHER_CODEC_Q8_K] = OF_TYPES(q8_k), [GATHER_CODEC_IQ4_NL] = OF_TYPES(iq4_nl),     \
+    [GATHER_CODEC_IQ4_XS] = OF_TYPES(iq4_xs), [GATHER_CODEC_TQ2_0] = OF_TYPES(tq2_0), [GATHER_CODEC_MXFP4] = OF_TYPES(mxfp4), \
+    [GATHER_CODEC_NVFP4] = OF_TYPES(nvfp4), [GATHER_CODEC_Q1_0] = OF_TYPES(q1_0)                                              \
   }
-#define SIXTEEN_CODES                                                               \
-  {                                                                                 \
-    [GATHER_CODES_U8] = OF_TYPES(codes_u8), [GATHER_CODES_S8] = OF_TYPES(codes_s8), \
-    [GATHER_CODES_T4] = OF_TYPES(codes_t4), [GATHER_CODES_F8] = OF_TYPES(codes_f8)  \
+#define SIXTEEN_CODES                                                                                                       \
+  {                                                                                                                         \
+    [GATHER_CODES_U8] = OF_TYPES(codes_u8), [GATHER_CODES_S8] = OF_TYPES(codes_s8), [GATHER_CODES_T4] = OF_TYPES(codes_t4), \
+    [GATHER_CODES_F8] = OF_TYPES(codes_f8)                                                                                  \
   }
 #define SIXTEEN_DECODERS                                                   \
   {                                                                        \

@@ -13,12 +13,10 @@ typedef struct {
 #define FLOATS floats_avx2
 
 GATHER_INLINE FLOATS of_signed(BYTES q) {
-  return (FLOATS){_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(q)),
-                  _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(q, q)))};
+  return (FLOATS){_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(q)), _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(q, q)))};
 }
 GATHER_INLINE FLOATS of_unsigned(BYTES q) {
-  return (FLOATS){_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(q)),
-                  _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_unpackhi_epi64(q, q)))};
+  return (FLOATS){_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(q)), _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_unpackhi_epi64(q, q)))};
 }
 
 #define WITH_ONE(name, operation)                                                     \
@@ -44,8 +42,7 @@ GATHER_INLINE __m256 eight_of(FLOATS table, __m256i q) {
 }
 /* Floats of the table; q is below 16. */
 GATHER_INLINE FLOATS pick_floats(FLOATS table, BYTES q) {
-  return (FLOATS){eight_of(table, _mm256_cvtepu8_epi32(q)),
-                  eight_of(table, _mm256_cvtepu8_epi32(_mm_unpackhi_epi64(q, q)))};
+  return (FLOATS){eight_of(table, _mm256_cvtepu8_epi32(q)), eight_of(table, _mm256_cvtepu8_epi32(_mm_unpackhi_epi64(q, q)))};
 }
 
 /* Picking floats takes as long as scaling them. */
@@ -71,8 +68,7 @@ GATHER_INLINE void put_f16(char *out, FLOATS v) {
 
 /* In the upper half of each lane. What is not a number stays none. */
 GATHER_INLINE __m256i nearest_bf16(__m256 v) {
-  const __m256i bits = _mm256_castps_si256(v),
-                odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i bits = _mm256_castps_si256(v), odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
   const __m256i none = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
   return _mm256_blendv_epi8(rounded, _mm256_or_si256(bits, _mm256_set1_epi32(0x400000)), none);

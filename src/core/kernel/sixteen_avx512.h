@@ -16,21 +16,15 @@ GATHER_INLINE FLOATS times(FLOATS a, float b) { return _mm512_mul_ps(a, _mm512_s
 GATHER_INLINE FLOATS plus(FLOATS a, float b) { return _mm512_add_ps(a, _mm512_set1_ps(b)); }
 GATHER_INLINE FLOATS less(FLOATS a, float b) { return _mm512_sub_ps(a, _mm512_set1_ps(b)); }
 
-GATHER_INLINE FLOATS fused(FLOATS a, float scale, float bias) {
-  return _mm512_fmadd_ps(a, _mm512_set1_ps(scale), _mm512_set1_ps(bias));
-}
+GATHER_INLINE FLOATS fused(FLOATS a, float scale, float bias) { return _mm512_fmadd_ps(a, _mm512_set1_ps(scale), _mm512_set1_ps(bias)); }
 
 GATHER_INLINE FLOATS sixteen_at(const float *in) { return _mm512_loadu_ps(in); }
 /* Floats of the table; q is below 16. */
-GATHER_INLINE FLOATS pick_floats(FLOATS table, BYTES q) {
-  return _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(q), table);
-}
+GATHER_INLINE FLOATS pick_floats(FLOATS table, BYTES q) { return _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(q), table); }
 
 /* Floats of two tables, picked by the lower and by the upper halves of bytes: so the levels of a group are scaled, not its elements. */
 #define FLOAT_TABLES 1
-GATHER_INLINE FLOATS pick_low(FLOATS table, BYTES q) {
-  return pick_floats(table, q);
-} /* the instruction reads four bits */
+GATHER_INLINE FLOATS pick_low(FLOATS table, BYTES q) { return pick_floats(table, q); } /* the instruction reads four bits */
 GATHER_INLINE FLOATS pick_high(FLOATS table, BYTES q) {
   return _mm512_permutexvar_ps(_mm512_srli_epi32(_mm512_cvtepu8_epi32(q), 4), table);
 }
@@ -49,8 +43,7 @@ GATHER_INLINE void put_f16(char *out, FLOATS v) {
 }
 /* The instruction for it makes subnormal numbers 0. What is not a number stays none. */
 GATHER_INLINE void put_bf16(char *out, FLOATS v) {
-  const __m512i bits = _mm512_castps_si512(v),
-                odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i bits = _mm512_castps_si512(v), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
   const __mmask16 none = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
   const __m512i all = _mm512_mask_or_epi32(rounded, none, bits, _mm512_set1_epi32(0x400000));

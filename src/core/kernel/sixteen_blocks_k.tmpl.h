@@ -30,11 +30,9 @@ GATHER_INLINE void NAME(q3_k_block)(const unsigned char *in, char *out) {
   BYTES high_a = load(in), high_b = load(in + 16);
   for (int g = 0; g < 16; g += 8) {
     BYTES a = load(in + 32 + 4 * g), b = load(in + 48 + 4 * g);
-    for (int k = g; k < g + 8;
-         k += 2, a = down(a, 2), b = down(b, 2), high_a = down(high_a, 1), high_b = down(high_b, 1)) {
+    for (int k = g; k < g + 8; k += 2, a = down(a, 2), b = down(b, 2), high_a = down(high_a, 1), high_b = down(high_b, 1)) {
       SCALED(OUT(16 * k), minus(either(both(a, every(3)), up(both(high_a, every(1)), 2)), every(4)), scales[k]);
-      SCALED(OUT(16 * k + 16), minus(either(both(b, every(3)), up(both(high_b, every(1)), 2)), every(4)),
-             scales[k + 1]);
+      SCALED(OUT(16 * k + 16), minus(either(both(b, every(3)), up(both(high_b, every(1)), 2)), every(4)), scales[k + 1]);
     }
   }
 }

@@ -47,11 +47,10 @@ GATHER_INLINE FLOATS of_unsigned(BYTES q) {
   return of_16(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(q))), vreinterpretq_s16_u16(vmovl_high_u8(q)));
 }
 
-#define WITH_ONE(name, operation)                                                                                      \
-  GATHER_INLINE FLOATS name(FLOATS a, float b) {                                                                       \
-    const float32x4_t all = vdupq_n_f32(b);                                                                            \
-    return (FLOATS){                                                                                                   \
-        {operation(a.part[0], all), operation(a.part[1], all), operation(a.part[2], all), operation(a.part[3], all)}}; \
+#define WITH_ONE(name, operation)                                                                                                  \
+  GATHER_INLINE FLOATS name(FLOATS a, float b) {                                                                                   \
+    const float32x4_t all = vdupq_n_f32(b);                                                                                        \
+    return (FLOATS){{operation(a.part[0], all), operation(a.part[1], all), operation(a.part[2], all), operation(a.part[3], all)}}; \
   }
 WITH_ONE(times, vmulq_f32)
 WITH_ONE(plus, vaddq_f32)
@@ -70,8 +69,8 @@ GATHER_INLINE FLOATS sixteen_at(const float *in) {
 
 /* Floats of the table; q is below 16: bytes 4q to 4q + 3 of its 64. */
 GATHER_INLINE FLOATS pick_floats(FLOATS table, BYTES q) {
-  const uint8x16x4_t in = {{vreinterpretq_u8_f32(table.part[0]), vreinterpretq_u8_f32(table.part[1]),
-                            vreinterpretq_u8_f32(table.part[2]), vreinterpretq_u8_f32(table.part[3])}};
+  const uint8x16x4_t in = {{vreinterpretq_u8_f32(table.part[0]), vreinterpretq_u8_f32(table.part[1]), vreinterpretq_u8_f32(table.part[2]),
+                            vreinterpretq_u8_f32(table.part[3])}};
   const BYTES first = vshlq_n_u8(q, 2), rest = vreinterpretq_u8_u32(vdupq_n_u32(0x03020100u));
   const BYTES low = vzip1q_u8(first, first), high = vzip2q_u8(first, first);
   const BYTES at[4] = {vzip1q_u8(low, low), vzip2q_u8(low, low), vzip1q_u8(high, high), vzip2q_u8(high, high)};

@@ -30,8 +30,6 @@ GATHER_INLINE BYTES spread(uint32_t bits) {
   return _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(_mm_cvtsi32_si128((int)bits), where), each), each);
 }
 
-GATHER_INLINE float half_at(const unsigned char *in) {
-  return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128((int)gather_little16(in))));
-}
+GATHER_INLINE float half_at(const unsigned char *in) { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128((int)gather_little16(in)))); }
 
 #endif

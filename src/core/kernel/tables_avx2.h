@@ -42,8 +42,7 @@ GATHER_INLINE void load_table(table_256 *t, const gather_span *s, int E, int gro
   }
   for (int k = 0; k < groups; k++) {
     __m256i v[8];
-    for (int e = 0; e < E; e++)
-      v[e] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(bytes + (k * E + e) * 16)));
+    for (int e = 0; e < E; e++) v[e] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(bytes + (k * E + e) * 16)));
     for (int turn = 0; turn < 4; turn++) interleave(v, E);
     for (int e = 0; e < E; e++) {
       t->groups[k * E + e] = k % TABLE_HALF ? _mm256_xor_si256(v[e], before[e]) : v[e];
@@ -84,26 +83,23 @@ GATHER_INLINE __m256i bytes_4(const char *i) {
 
 /* Of 8 indices the low halves of 0, 1, 4, 5, then of 2, 3, 6, 7. */
 GATHER_INLINE __m256i halves_8(const char *i) {
-  return _mm256_castps_si256(
-      _mm256_shuffle_ps(_mm256_castsi256_ps(load_256(i)), _mm256_castsi256_ps(load_256(i + 32)), 0x88));
+  return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(load_256(i)), _mm256_castsi256_ps(load_256(i + 32)), 0x88));
 }
 GATHER_INLINE __m256i words_8(const char *i) { return _mm256_packus_epi32(halves_8(i), halves_8(i + 64)); }
 GATHER_INLINE __m256i indices_8_4(const char *i) { return _mm256_permute4x64_epi64(halves_8(i), 0xd8); }
 GATHER_INLINE __m256i bytes_8(const char *i) {
   const __m256i mixed = _mm256_permute4x64_epi64(_mm256_packus_epi16(words_8(i), words_8(i + 128)), 0xd8);
-  return _mm256_shuffle_epi8(mixed, _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9,
-                                                     2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+  return _mm256_shuffle_epi8(
+      mixed, _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
 }
 
 /* spread_<E>: the order of indices that interleaving turns into consecutive elements of E bytes. */
 GATHER_INLINE __m256i spread_1(__m256i at) { return at; }
 GATHER_INLINE __m256i spread_2(__m256i at) { return _mm256_permute4x64_epi64(at, 0xd8); }
-GATHER_INLINE __m256i spread_4(__m256i at) {
-  return _mm256_permutevar8x32_epi32(at, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
-}
+GATHER_INLINE __m256i spread_4(__m256i at) { return _mm256_permutevar8x32_epi32(at, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)); }
 GATHER_INLINE __m256i spread_8(__m256i at) {
-  const __m256i pairs = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9, 12, 13,
-                                         2, 3, 6, 7, 10, 11, 14, 15);
+  const __m256i pairs =
+      _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
   return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(at, pairs), 0xd8);
 }
 
@@ -123,20 +119,18 @@ GATHER_INLINE void put_elements(const table_256 *t, __m256i at, char *out, int E
 }
 
 /* steps: `count` elements, a multiple of TABLE_STEP. some: fewer, through a copy of their indices. */
-#define TABLE_STEPS(W, E, GROUPS)                                                                                      \
-  static void steps_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count, bool many, \
-                                         bool nontemporal) {                                                           \
-    for (int64_t j = 0; j < count; j += TABLE_STEP) {                                                                  \
-      for (int at = 0; many && at < TABLE_STEP * W; at += 64)                                                          \
-        GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at);                                                 \
-      put_elements(t, spread_##E(bytes_##W(indices + j * W)), out + j * E, E, GROUPS, nontemporal);                    \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static void some_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count) {           \
-    char copy[TABLE_STEP * W] = {0}, picked[TABLE_STEP * E];                                                           \
-    memcpy(copy, indices, (size_t)(count * W));                                                                        \
-    steps_##W##_##E##_##GROUPS(t, copy, picked, TABLE_STEP, false, false);                                             \
-    memcpy(out, picked, (size_t)(count * E));                                                                          \
+#define TABLE_STEPS(W, E, GROUPS)                                                                                                          \
+  static void steps_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count, bool many, bool nontemporal) { \
+    for (int64_t j = 0; j < count; j += TABLE_STEP) {                                                                                      \
+      for (int at = 0; many && at < TABLE_STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at);               \
+      put_elements(t, spread_##E(bytes_##W(indices + j * W)), out + j * E, E, GROUPS, nontemporal);                                        \
+    }                                                                                                                                      \
+  }                                                                                                                                        \
+  static void some_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count) {                               \
+    char copy[TABLE_STEP * W] = {0}, picked[TABLE_STEP * E];                                                                               \
+    memcpy(copy, indices, (size_t)(count * W));                                                                                            \
+    steps_##W##_##E##_##GROUPS(t, copy, picked, TABLE_STEP, false, false);                                                                 \
+    memcpy(out, picked, (size_t)(count * E));                                                                                              \
   }
 
 /* With non-temporal stores the first elements align the output. */
@@ -165,8 +159,7 @@ GATHER_INLINE void put_elements(const table_256 *t, __m256i at, char *out, int E
 #define TABLES_8(W) TABLE_ROUNDS(W, 8, 1) TABLE_ROUNDS(W, 8, 2)
 #define TABLES_4(W) TABLE_ROUNDS(W, 4, 1) TABLE_ROUNDS(W, 4, 2) TABLE_ROUNDS(W, 4, 4)
 #define TABLES_2(W) TABLE_ROUNDS(W, 2, 1) TABLE_ROUNDS(W, 2, 2) TABLE_ROUNDS(W, 2, 4) TABLE_ROUNDS(W, 2, 8)
-#define TABLES_1(W) \
-  TABLE_ROUNDS(W, 1, 1) TABLE_ROUNDS(W, 1, 2) TABLE_ROUNDS(W, 1, 4) TABLE_ROUNDS(W, 1, 8) TABLE_ROUNDS(W, 1, 16)
+#define TABLES_1(W) TABLE_ROUNDS(W, 1, 1) TABLE_ROUNDS(W, 1, 2) TABLE_ROUNDS(W, 1, 4) TABLE_ROUNDS(W, 1, 8) TABLE_ROUNDS(W, 1, 16)
 #define NAMES_8(name) name##_1, name##_2
 #define NAMES_4(name) NAMES_8(name), name##_4
 #define NAMES_2(name) NAMES_4(name), name##_8

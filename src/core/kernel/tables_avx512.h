@@ -76,8 +76,8 @@ GATHER_INLINE __m512i indices_4_1(const char *i) {
   return _mm512_inserti64x4(two(i, 0, at), _mm512_castsi512_si256(two(i, 1, at)), 1);
 }
 GATHER_INLINE __m512i indices_4_2(const char *i) {
-  const __m512i at = _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24,
-                                      22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  const __m512i at = _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20, 18, 16, 14,
+                                      12, 10, 8, 6, 4, 2, 0);
   return _mm512_permutex2var_epi16(_mm512_loadu_si512(i), at, _mm512_loadu_si512(i + 64));
 }
 GATHER_INLINE __m512i indices_4_4(const char *i) { return _mm512_loadu_si512(i); }
@@ -90,8 +90,8 @@ GATHER_INLINE __m512i indices_8_1(const char *i) {
   return _mm512_inserti64x4(low, _mm512_castsi512_si256(high), 1);
 }
 GATHER_INLINE __m512i indices_8_2(const char *i) {
-  const __m512i at = _mm512_set_epi16(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0, 60, 56, 52, 48, 44,
-                                      40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
+  const __m512i at = _mm512_set_epi16(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24,
+                                      20, 16, 12, 8, 4, 0);
   __m512i low = _mm512_permutex2var_epi16(_mm512_loadu_si512(i), at, _mm512_loadu_si512(i + 64));
   __m512i high = _mm512_permutex2var_epi16(_mm512_loadu_si512(i + 128), at, _mm512_loadu_si512(i + 192));
   return _mm512_inserti64x4(low, _mm512_castsi512_si256(high), 1);

@@ -14,27 +14,26 @@
 #define WITHIN_END_MOST(w) (low > high ? low : high) <= last
 #define WITHIN_END_BITS(w) (low | high) >> (w - 1) == 0
 
-#define WITHIN(w, BY)                                                                                  \
-  static bool within_u##w(const char *indices, int64_t count, bool many, uint64_t limit) {             \
-    enum { WIDTH = w / 8, BLOCK = 1024 / WIDTH /* prefetched at a time */ };                           \
-    const uint##w##_t last = (uint##w##_t)(limit - 1);                                                 \
-    uint##w##_t low = 0, high = 0, index, other;                                                       \
-    const int64_t half = many ? count : count / 2;                                                     \
-    for (int64_t j = 0; j < count - half; j++) {                                                       \
-      memcpy(&index, indices + j * WIDTH, WIDTH), memcpy(&other, indices + (half + j) * WIDTH, WIDTH); \
-      WITHIN_ADD_##BY(w, low, index);                                                                  \
-      WITHIN_ADD_##BY(w, high, other);                                                                 \
-    }                                                                                                  \
-    for (int64_t first = 0; many && first < count; first += BLOCK) {                                   \
-      const int64_t end = count - first < BLOCK ? count : first + BLOCK;                               \
-      for (int at = 0; at < BLOCK * WIDTH; at += 64)                                                   \
-        GATHER_PREFETCH(indices + first * WIDTH + GATHER_INDEX_PREFETCH + at);                         \
-      for (int64_t j = first; j < end; j++) {                                                          \
-        memcpy(&index, indices + j * WIDTH, WIDTH);                                                    \
-        WITHIN_ADD_##BY(w, low, index);                                                                \
-      }                                                                                                \
-    }                                                                                                  \
-    return WITHIN_END_##BY(w);                                                                         \
+#define WITHIN(w, BY)                                                                                                       \
+  static bool within_u##w(const char *indices, int64_t count, bool many, uint64_t limit) {                                  \
+    enum { WIDTH = w / 8, BLOCK = 1024 / WIDTH /* prefetched at a time */ };                                                \
+    const uint##w##_t last = (uint##w##_t)(limit - 1);                                                                      \
+    uint##w##_t low = 0, high = 0, index, other;                                                                            \
+    const int64_t half = many ? count : count / 2;                                                                          \
+    for (int64_t j = 0; j < count - half; j++) {                                                                            \
+      memcpy(&index, indices + j * WIDTH, WIDTH), memcpy(&other, indices + (half + j) * WIDTH, WIDTH);                      \
+      WITHIN_ADD_##BY(w, low, index);                                                                                       \
+      WITHIN_ADD_##BY(w, high, other);                                                                                      \
+    }                                                                                                                       \
+    for (int64_t first = 0; many && first < count; first += BLOCK) {                                                        \
+      const int64_t end = count - first < BLOCK ? count : first + BLOCK;                                                    \
+      for (int at = 0; at < BLOCK * WIDTH; at += 64) GATHER_PREFETCH(indices + first * WIDTH + GATHER_INDEX_PREFETCH + at); \
+      for (int64_t j = first; j < end; j++) {                                                                               \
+        memcpy(&index, indices + j * WIDTH, WIDTH);                                                                         \
+        WITHIN_ADD_##BY(w, low, index);                                                                                     \
+      }                                                                                                                     \
+    }                                                                                                                       \
+    return WITHIN_END_##BY(w);                                                                                              \
   }
 #define WITHIN_EACH(w, BY) WITHIN(w, BY)
 WITHIN_EACH(8, WITHIN_BY)

@@ -14,8 +14,8 @@
 
 /* All rounds; the steps are arguments, so the compiler can use constants. Rows before an aligned word, and at the end of a round, move
  * one by one. */
-GATHER_INLINE void NAME(words)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step,
-                               int64_t bytes, three_words_fn three_words) {
+GATHER_INLINE void NAME(words)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step, int64_t bytes,
+                               three_words_fn three_words) {
   enum { STEP = 4 };
   const int64_t prefetch_rows = s->prefetch_rows, stay = gather_span_stay(s);
   const bool many = s->many;
@@ -42,8 +42,7 @@ GATHER_INLINE void NAME(words)(const gather_span *s, int64_t index_step, int64_t
 
 /* Whether some row begins on an aligned word, and most rows are in whole steps. */
 GATHER_INLINE bool NAME(in_words)(const gather_span *s, int64_t bytes) {
-  return s->row_bytes == bytes && (uintptr_t)s->out % (uintptr_t)(bytes & -bytes) == 0 &&
-         (s->rounds == 1 || s->count >= 64);
+  return s->row_bytes == bytes && (uintptr_t)s->out % (uintptr_t)(bytes & -bytes) == 0 && (s->rounds == 1 || s->count >= 64);
 }
 
 #define WORDS(class, BYTES)                                                                  \

@@ -18,8 +18,8 @@
 
 /* ---- one call: a plan on the stack, run once */
 
-static gather_status apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_tensor *out, const gather_options *options, gather_error *error) {
+static gather_status apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                           const gather_options *options, gather_error *error) {
   gather_options full;
   gather_plan plan;
   GATHER_TRY(gather_options_read(options, &full, error));
@@ -31,37 +31,37 @@ static gather_status apply(const gather_op *op, const gather_tensor *data, const
   return gather_plan_execute(&plan, &run, error);
 }
 
-gather_status gather_apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_tensor *out, const gather_options *options, gather_error *error) {
+gather_status gather_apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                           const gather_options *options, gather_error *error) {
   if (!op) return gather_fail(error, GATHER_USAGE, "the operator is NULL");
   return gather_fail_op(error, op, apply(op, data, indices, out, options, error));
 }
 
-gather_status gather_take(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
-                          const gather_tensor *out, gather_error *error) {
+gather_status gather_take(const gather_tensor *data, const gather_tensor *indices, int64_t axis, const gather_tensor *out,
+                          gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   options.axis = axis;
   return gather_apply(GATHER_OP_OF_TAKE, data, indices, out, &options, error);
 }
 
-gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
-                              const gather_tensor *out, gather_error *error) {
+gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices, int64_t axis, const gather_tensor *out,
+                              gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   options.axis = axis;
   return gather_apply(GATHER_OP_OF_ELEMENTS, data, indices, out, &options, error);
 }
 
 #if !defined(GATHER_ONLY_GATHER)
-gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices, int64_t batch_dims,
-                        const gather_tensor *out, gather_error *error) {
+gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices, int64_t batch_dims, const gather_tensor *out,
+                        gather_error *error) {
   gather_options options = GATHER_OPTIONS_INIT;
   options.batch_dims = batch_dims;
   return gather_apply(GATHER_OP_OF_ND, data, indices, out, &options, error);
 }
 #endif
 
-gather_status gather_infer_value(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                 const gather_tensor *out, const gather_options *options, gather_error *error) {
+gather_status gather_infer_value(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                                 const gather_options *options, gather_error *error) {
   /* A length is an element; all bits zero is the length 0, as rules that fill with zeros need. */
   if (data && (data->type != GATHER_TYPE_OPAQUE || data->item_bytes != (int64_t)sizeof(gather_dim)))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "data must have gather_dim elements");
@@ -74,12 +74,10 @@ gather_status gather_axis_read(const gather_tensor *axis, int64_t *value, gather
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "axis", "the axis must be an integer, not %s",
                              gather_type_get(axis->type)->name);
   if (gather_tensor_len(axis) != 1)
-    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "axis", "the axis must be one element, not %" PRId64,
-                             gather_tensor_len(axis));
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "axis", "the axis must be one element, not %" PRId64, gather_tensor_len(axis));
   if (!axis->data) return gather_fail_input(error, GATHER_USAGE, "axis", "the axis's data pointer is NULL");
   /* Reported like an index out of range: on an axis of length 0 every value is one. */
-  gather_index_rule rule = {
-      .type = axis->type, .swapped = (axis->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, .on_bad = GATHER_ON_BAD_ERROR};
+  gather_index_rule rule = {.type = axis->type, .swapped = (axis->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, .on_bad = GATHER_ON_BAD_ERROR};
   int64_t first;
   (void)gather_indices_count_bad(&rule, axis->data, 0, 1, &first, value);
   if (axis->type == GATHER_TYPE_UINT64 && *value < 0)
@@ -103,9 +101,8 @@ static void keep_fill(kept_plan *kept) {
   plan->fill = fill;
 }
 
-static gather_status create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                            const gather_tensor *out, const gather_options *options, gather_plan **plan,
-                            gather_error *error) {
+static gather_status create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                            const gather_options *options, gather_plan **plan, gather_error *error) {
   gather_options full;
   gather_plan local;
   GATHER_TRY(gather_options_read(options, &full, error));
@@ -121,9 +118,8 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
   return GATHER_OK;
 }
 
-gather_status gather_plan_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                 const gather_tensor *out, const gather_options *options, gather_plan **plan,
-                                 gather_error *error) {
+gather_status gather_plan_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                                 const gather_options *options, gather_plan **plan, gather_error *error) {
   if (!op || !plan) return gather_fail(error, GATHER_USAGE, "the operator or `plan` is NULL");
   *plan = NULL;
   return gather_fail_op(error, op, create(op, data, indices, out, options, plan, error));

@@ -24,23 +24,20 @@ struct gather_family_rules {
   /* Checks the ranks and resolves the attributes. A rank or tuple_len of -1 is unknown. An attribute that cannot be resolved
    * becomes -1; never if `definite` is set: then all three are known. */
   gather_status (*attributes)(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
-                              const gather_options *options, bool definite, gather_attributes *found,
-                              gather_error *error);
+                              const gather_options *options, bool definite, gather_attributes *found, gather_error *error);
   /* Resolves all attributes, checks the shapes, and appends each length of the output to the geometry. */
-  gather_status (*shape)(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                         const gather_options *options, gather_geometry *g, gather_error *error);
+  gather_status (*shape)(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                         gather_geometry *g, gather_error *error);
   /* The same for lengths that are intervals and ranks that may be unknown. The rank of `out` is -1, and remains so if
    * nothing is known. */
-  gather_status (*infer)(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                         const gather_attributes *a, gather_shape *out, gather_error *error);
+  gather_status (*infer)(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_attributes *a,
+                         gather_shape *out, gather_error *error);
   /* Where each dimension of the output comes from, for ranks and attributes that fit; returns the rank of the output. */
-  int32_t (*sources)(const gather_op *op, int32_t data_rank, int32_t indices_rank, const gather_attributes *a,
-                     gather_dim_source *sources);
+  int32_t (*sources)(const gather_op *op, int32_t data_rank, int32_t indices_rank, const gather_attributes *a, gather_dim_source *sources);
   /* What an index selects on dimension d of data: the number of a tuple (0 where indices are no tuples), or -1: nothing. */
   int32_t (*column)(const gather_attributes *a, int32_t d);
   /* Writes the nest: one loop per dimension of the output, and what an index selects. */
-  void (*nest)(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices,
-               const gather_steps *s);
+  void (*nest)(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices, const gather_steps *s);
 };
 
 #define GATHER_FAMILY(ENUM, number, file, name, whole_rows) extern const gather_family_rules gather_family_##file;
@@ -49,8 +46,7 @@ struct gather_family_rules {
 
 /* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of its
  * own. */
-GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules,
-                                                              gather_error *error) {
+GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules, gather_error *error) {
   *rules = NULL;
   switch (op->family) {
 #define GATHER_FAMILY(ENUM, number, file, name, whole_rows) \
@@ -69,20 +65,18 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *o
 /* ---- steps for ranks and attributes */
 
 /* Ranks: data has at least one dimension. */
-GATHER_INLINE GATHER_CHECKED gather_status gather_data_rank_check(const gather_op *op, int32_t data_rank,
-                                                                  gather_error *error) {
+GATHER_INLINE GATHER_CHECKED gather_status gather_data_rank_check(const gather_op *op, int32_t data_rank, gather_error *error) {
   if (data_rank != 0) return GATHER_OK;
   return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1", op->name);
 }
 
 /* gather_attributes_find without its fast path. */
 GATHER_CHECKED gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, int32_t indices_rank,
-                                                       const gather_options *options, bool definite,
-                                                       gather_attributes *found, gather_error *error);
+                                                       const gather_options *options, bool definite, gather_attributes *found,
+                                                       gather_error *error);
 /* `attributes` of a family with the attributes axis and batch_dims, after its check of the ranks. */
-GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_op *op, int32_t data_rank,
-                                                                  int32_t indices_rank, const gather_options *options,
-                                                                  bool definite, gather_attributes *found,
+GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                                                  const gather_options *options, bool definite, gather_attributes *found,
                                                                   gather_error *error) {
   /* Fast path: each branch matters in small calls. */
   if (definite && options->batch_dims == 0 && options->axis >= 0 && options->axis < data_rank) {
@@ -96,15 +90,13 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_o
 
 /* The output's rank is too high. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_shape_full(gather_error *error) {
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
-                           GATHER_MAX_RANK);
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d", GATHER_MAX_RANK);
 }
 /* A nest of so many loops has no room for the columns of such tuples: they share one array (columns.h). */
 GATHER_INLINE GATHER_CHECKED gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
   if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                           "the %" PRId32 " dimensions of the gather and the %" PRId64
-                           " numbers of a tuple are more than %d together",
+                           "the %" PRId32 " dimensions of the gather and the %" PRId64 " numbers of a tuple are more than %d together",
                            loops, tuple_len, GATHER_MAX_RANK);
 }
 /* Appends a length of the output. */
@@ -114,16 +106,15 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_shape_push(gather_geometry *g,
   return GATHER_OK;
 }
 /* Fails for dimension d; rule: what was violated. */
-gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
-                                    const gather_tensor *indices, const char *rule);
+gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data, const gather_tensor *indices,
+                                    const char *rule);
 
 /* ---- steps for inferred shapes */
 
 /* An unknown length. */
 #define GATHER_LEN_UNKNOWN ((gather_dim){0, GATHER_DIM_UNBOUNDED, NULL})
 /* Appends a length of the output. */
-GATHER_INLINE GATHER_CHECKED gather_status gather_infer_push(gather_shape *out, const gather_dim *dim,
-                                                             gather_error *error) {
+GATHER_INLINE GATHER_CHECKED gather_status gather_infer_push(gather_shape *out, const gather_dim *dim, gather_error *error) {
   if (out->rank >= GATHER_MAX_RANK) return gather_shape_full(error);
   out->dims[out->rank++] = *dim;
   return GATHER_OK;
@@ -155,8 +146,6 @@ GATHER_INLINE gather_loop *gather_nest_loop(gather_loop *at, int64_t len, int64_
 
 /* After the last loop. Then gather_plan_select (plan.h) says what an index selects; gather_plan_select_tuples (columns.h) where it is a
  * tuple. */
-GATHER_INLINE void gather_nest_finish(gather_plan *plan, const gather_loop *end) {
-  plan->loop_count = (int32_t)(end - plan->loops);
-}
+GATHER_INLINE void gather_nest_finish(gather_plan *plan, const gather_loop *end) { plan->loop_count = (int32_t)(end - plan->loops); }
 
 #endif

@@ -8,31 +8,27 @@
 #include "core/base/error.h"
 #include "core/op/family.h"
 
-GATHER_INLINE gather_status check_ranks(const gather_op *op, int32_t data_rank, int32_t indices_rank,
-                                        gather_error *error) {
+GATHER_INLINE gather_status check_ranks(const gather_op *op, int32_t data_rank, int32_t indices_rank, gather_error *error) {
   GATHER_TRY(gather_data_rank_check(op, data_rank, error));
   if (indices_rank == 0)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1",
-                             op->name);
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1", op->name);
   if (data_rank >= 0 && indices_rank >= 0 && data_rank != indices_rank)
     return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices",
-                             "data has rank %" PRId32 ", indices have rank %" PRId32 "; %s needs equal ranks",
-                             data_rank, indices_rank, op->name);
+                             "data has rank %" PRId32 ", indices have rank %" PRId32 "; %s needs equal ranks", data_rank, indices_rank,
+                             op->name);
   return GATHER_OK;
 }
 
 /* The ranks are equal: one gives the other. */
 static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
-                                const gather_options *options, bool definite, gather_attributes *found,
-                                gather_error *error) {
+                                const gather_options *options, bool definite, gather_attributes *found, gather_error *error) {
   (void)tuple_len;
   GATHER_TRY(check_ranks(op, data_rank, indices_rank, error));
-  return gather_attributes_find(op, data_rank < 0 ? indices_rank : data_rank, indices_rank, options, definite, found,
-                                error);
+  return gather_attributes_find(op, data_rank < 0 ? indices_rank : data_rank, indices_rank, options, definite, found, error);
 }
 
-static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_options *options, gather_geometry *g, gather_error *error) {
+static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                           gather_geometry *g, gather_error *error) {
   GATHER_TRY(check_ranks(op, data->rank, indices->rank, error));
   GATHER_TRY(gather_attributes_find(op, data->rank, indices->rank, options, true, &g->at, error));
   const int32_t rank = data->rank, axis = g->at.axis;
@@ -56,8 +52,8 @@ static bool off_axis(const gather_op *op, const gather_dim *data, const gather_d
   return dim->min <= dim->max;
 }
 
-static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                           const gather_attributes *a, gather_shape *out, gather_error *error) {
+static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_attributes *a,
+                           gather_shape *out, gather_error *error) {
   int32_t rank = data->rank >= 0 ? data->rank : indices->rank, misfits = 0;
   if (rank < 0) return GATHER_OK;
   out->rank = 0;
@@ -69,8 +65,7 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
     misfits += !fits;
     /* The unknown axis may be the one dimension that does not fit. */
     if (!fits && (a->axis >= 0 || misfits > 1))
-      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
-                               "dimension %" PRId32 " of data and of indices cannot fit", d);
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices", "dimension %" PRId32 " of data and of indices cannot fit", d);
     GATHER_TRY(gather_infer_push(out, a->axis >= 0 ? &dim : index, error));
   }
   return GATHER_OK;

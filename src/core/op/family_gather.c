@@ -9,30 +9,28 @@
 #include "core/op/family.h"
 
 static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
-                                const gather_options *options, bool definite, gather_attributes *found,
-                                gather_error *error) {
+                                const gather_options *options, bool definite, gather_attributes *found, gather_error *error) {
   (void)tuple_len;
   GATHER_TRY(gather_data_rank_check(op, data_rank, error));
   return gather_attributes_find(op, data_rank, indices_rank, options, definite, found, error);
 }
 
 /* data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:] */
-static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_options *options, gather_geometry *g, gather_error *error) {
+static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                           gather_geometry *g, gather_error *error) {
   GATHER_TRY(gather_data_rank_check(op, data->rank, error));
   GATHER_TRY(gather_attributes_find(op, data->rank, indices->rank, options, true, &g->at, error));
   const int32_t axis = g->at.axis, batch_dims = g->at.batch_dims;
   for (int32_t d = 0; d < batch_dims; d++)
-    if (data->shape[d] != indices->shape[d])
-      return gather_shape_mismatch(error, d, data, indices, "batch dimensions must be equal");
+    if (data->shape[d] != indices->shape[d]) return gather_shape_mismatch(error, d, data, indices, "batch dimensions must be equal");
   for (int32_t d = 0; d < axis; d++) GATHER_TRY(gather_shape_push(g, data->shape[d], error));
   for (int32_t d = batch_dims; d < indices->rank; d++) GATHER_TRY(gather_shape_push(g, indices->shape[d], error));
   for (int32_t d = axis + 1; d < data->rank; d++) GATHER_TRY(gather_shape_push(g, data->shape[d], error));
   return GATHER_OK;
 }
 
-static gather_status infer_batch(const gather_shape *data, const gather_shape *indices, int32_t batch_dims,
-                                 gather_shape *out, gather_error *error) {
+static gather_status infer_batch(const gather_shape *data, const gather_shape *indices, int32_t batch_dims, gather_shape *out,
+                                 gather_error *error) {
   for (int32_t d = 0; d < batch_dims; d++) {
     gather_dim both;
     if (!gather_dims_meet(&data->dims[d], &indices->dims[d], &both))
@@ -43,8 +41,8 @@ static gather_status infer_batch(const gather_shape *data, const gather_shape *i
   return GATHER_OK;
 }
 
-static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                           const gather_attributes *a, gather_shape *out, gather_error *error) {
+static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_attributes *a,
+                           gather_shape *out, gather_error *error) {
   (void)op;
   if (data->rank < 0 || indices->rank < 0 || a->batch_dims < 0) return GATHER_OK;
   int32_t rank = data->rank + indices->rank - 1 - a->batch_dims;
@@ -77,10 +75,8 @@ static void nest(gather_plan *plan, const gather_geometry *g, const gather_tenso
   int32_t o = 0;
   for (int32_t d = 0; d < axis; d++, o++)
     at = gather_nest_loop(at, data->shape[d], s->data[d], d < batch_dims ? s->indices[d] : 0, s->out[o]);
-  for (int32_t d = batch_dims; d < indices->rank; d++, o++)
-    at = gather_nest_loop(at, indices->shape[d], 0, s->indices[d], s->out[o]);
-  for (int32_t d = axis + 1; d < data->rank; d++, o++)
-    at = gather_nest_loop(at, data->shape[d], s->data[d], 0, s->out[o]);
+  for (int32_t d = batch_dims; d < indices->rank; d++, o++) at = gather_nest_loop(at, indices->shape[d], 0, s->indices[d], s->out[o]);
+  for (int32_t d = axis + 1; d < data->rank; d++, o++) at = gather_nest_loop(at, data->shape[d], s->data[d], 0, s->out[o]);
   gather_nest_finish(plan, at);
   gather_plan_select(plan, data->shape[axis], s->data[axis]);
 }

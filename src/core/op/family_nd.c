@@ -15,26 +15,25 @@
 
 static gather_status check_axis(const gather_op *op, const gather_options *options, gather_error *error) {
   if (options->axis == 0 || options->axis == GATHER_AXIS_UNKNOWN) return GATHER_OK;
-  return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "the axis is %" PRId64 ", but %s%s%s has none",
-                           options->axis, op->name, GATHER_RULES_TEXT(op));
+  return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "the axis is %" PRId64 ", but %s%s%s has none", options->axis, op->name,
+                           GATHER_RULES_TEXT(op));
 }
 
 /* In [0, min(ranks)): both tensors have at least one more dimension. An unknown rank limits nothing. */
-static gather_status read_batch_dims(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t batch_dims,
-                                     int32_t *found, gather_error *error) {
+static gather_status read_batch_dims(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t batch_dims, int32_t *found,
+                                     gather_error *error) {
   int32_t least = GATHER_MAX_RANK;
   *found = 0;
   if (batch_dims == 0) return GATHER_OK;
   if (!op->batch_dims)
-    return gather_fail(error, GATHER_BATCH_DIMS_OUT_OF_RANGE,
-                       "batch_dims is %" PRId64 ", but %s%s%s has no such attribute", batch_dims, op->name,
-                       GATHER_RULES_TEXT(op));
+    return gather_fail(error, GATHER_BATCH_DIMS_OUT_OF_RANGE, "batch_dims is %" PRId64 ", but %s%s%s has no such attribute", batch_dims,
+                       op->name, GATHER_RULES_TEXT(op));
   if (data_rank >= 0) least = data_rank;
   if (indices_rank >= 0 && indices_rank < least) least = indices_rank;
   if (batch_dims < 0 || batch_dims >= least)
     return gather_fail(error, GATHER_BATCH_DIMS_OUT_OF_RANGE,
-                       "batch_dims %" PRId64 " is outside [0, %" PRId32 "]: data and indices must have more dimensions",
-                       batch_dims, least - 1);
+                       "batch_dims %" PRId64 " is outside [0, %" PRId32 "]: data and indices must have more dimensions", batch_dims,
+                       least - 1);
   *found = (int32_t)batch_dims;
   return GATHER_OK;
 }
@@ -50,20 +49,17 @@ static gather_status tuple_fail(const gather_op *op, int32_t data_rank, int32_t 
     (void)snprintf(has, sizeof has, "at least %" PRId64, least);
   else
     (void)snprintf(has, sizeof has, "%" PRId64 " to %" PRId64, least, most);
-  return gather_fail_input(
-      error, GATHER_SHAPE_MISMATCH, "indices",
-      "the last dimension of indices, the numbers of a tuple, is %s; %s%s%s on data of rank %" PRId32
-      " with batch_dims %" PRId32 " takes %" PRId64 " to %" PRId32,
-      has, op->name, GATHER_RULES_TEXT(op), data_rank, batch_dims, least_tuple(op), data_rank - batch_dims);
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
+                           "the last dimension of indices, the numbers of a tuple, is %s; %s%s%s on data of rank %" PRId32
+                           " with batch_dims %" PRId32 " takes %" PRId64 " to %" PRId32,
+                           has, op->name, GATHER_RULES_TEXT(op), data_rank, batch_dims, least_tuple(op), data_rank - batch_dims);
 }
 
 static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
-                                const gather_options *options, bool definite, gather_attributes *found,
-                                gather_error *error) {
+                                const gather_options *options, bool definite, gather_attributes *found, gather_error *error) {
   GATHER_TRY(gather_data_rank_check(op, data_rank, error));
   if (indices_rank == 0)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1",
-                             op->name);
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1", op->name);
   GATHER_TRY(check_axis(op, options, error));
   GATHER_TRY(read_batch_dims(op, data_rank, indices_rank, options->batch_dims, &found->batch_dims, error));
   found->axis = found->batch_dims;
@@ -92,14 +88,13 @@ static gather_status push_batch(const gather_op *op, const gather_tensor *data, 
 }
 
 /* indices.shape[:-1] + data.shape[batch_dims + tuple_len:], the batch dimensions fused or not */
-static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_options *options, gather_geometry *g, gather_error *error) {
+static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                           gather_geometry *g, gather_error *error) {
   const int32_t r = data->rank, q = indices->rank;
   GATHER_TRY(attributes(op, r, q, q > 0 ? indices->shape[q - 1] : 0, options, true, &g->at, error));
   const int32_t b = g->at.batch_dims, k = g->at.tuple_len;
   for (int32_t d = 0; d < b; d++)
-    if (data->shape[d] != indices->shape[d])
-      return gather_shape_mismatch(error, d, data, indices, "batch dimensions must be equal");
+    if (data->shape[d] != indices->shape[d]) return gather_shape_mismatch(error, d, data, indices, "batch dimensions must be equal");
   GATHER_TRY(push_batch(op, data, b, g, error));
   for (int32_t d = b; d < q - 1; d++) GATHER_TRY(gather_shape_push(g, indices->shape[d], error));
   for (int32_t d = b + k; d < r; d++) GATHER_TRY(gather_shape_push(g, data->shape[d], error));
@@ -119,8 +114,8 @@ static gather_dim product(const gather_dim *a, const gather_dim *b) {
 }
 
 /* Appends the batch dimensions to `out`. */
-static gather_status infer_batch(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                                 int32_t batch_dims, gather_shape *out, gather_error *error) {
+static gather_status infer_batch(const gather_op *op, const gather_shape *data, const gather_shape *indices, int32_t batch_dims,
+                                 gather_shape *out, gather_error *error) {
   gather_dim all = {1, 1, NULL};
   for (int32_t d = 0; d < batch_dims; d++) {
     gather_dim both;
@@ -134,8 +129,8 @@ static gather_status infer_batch(const gather_op *op, const gather_shape *data, 
 }
 
 /* The length of the tuples: -1 = not known. Fails if no length is possible. */
-static gather_status infer_tuple(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                                 int32_t batch_dims, int32_t *found, gather_error *error) {
+static gather_status infer_tuple(const gather_op *op, const gather_shape *data, const gather_shape *indices, int32_t batch_dims,
+                                 int32_t *found, gather_error *error) {
   const gather_dim *last = &indices->dims[indices->rank - 1];
   const int64_t least = last->min > least_tuple(op) ? last->min : least_tuple(op);
   const int64_t most = last->max < data->rank - batch_dims ? last->max : data->rank - batch_dims;
@@ -144,8 +139,8 @@ static gather_status infer_tuple(const gather_op *op, const gather_shape *data, 
   return GATHER_OK;
 }
 
-static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                           const gather_attributes *a, gather_shape *out, gather_error *error) {
+static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_attributes *a,
+                           gather_shape *out, gather_error *error) {
   gather_shape known = {.rank = 0};
   const int32_t b = a->batch_dims;
   int32_t k = -1;
@@ -176,8 +171,7 @@ static int32_t sources(const gather_op *op, int32_t data_rank, int32_t indices_r
 }
 
 /* The steps of the batch dimensions in the output; returns how many of its dimensions they are. */
-static int32_t batch_steps(const gather_tensor *data, const int64_t *out, bool fused, int32_t batch_dims,
-                           int64_t *steps) {
+static int32_t batch_steps(const gather_tensor *data, const int64_t *out, bool fused, int32_t batch_dims, int64_t *steps) {
   if (!fused || batch_dims == 0) {
     for (int32_t d = 0; d < batch_dims; d++) steps[d] = out[d];
     return batch_dims;

@@ -30,8 +30,7 @@ static int32_t rank_of(const gather_dimension_numbers *n, int32_t indices_rank) 
 
 static gather_status check_list(const int64_t *list, int64_t count, const char *name, gather_error *error) {
   if (count < 0 || count > GATHER_MAX_RANK)
-    return gather_fail(error, GATHER_USAGE, "%s has %" PRId64 " dimensions; at most %d are supported", name, count,
-                       GATHER_MAX_RANK);
+    return gather_fail(error, GATHER_USAGE, "%s has %" PRId64 " dimensions; at most %d are supported", name, count, GATHER_MAX_RANK);
   if (count > 0 && !list) return gather_fail(error, GATHER_USAGE, "%s is NULL", name);
   return GATHER_OK;
 }
@@ -46,29 +45,27 @@ static gather_status check_lists(const gather_dimension_numbers *n, gather_error
 }
 
 /* Each dimension is in [0, rank) and occurs once; of: "data". */
-static gather_status check_dims(const int64_t *list, int64_t count, const char *name, bool sorted, int64_t rank,
-                                const char *of, gather_error *error) {
+static gather_status check_dims(const int64_t *list, int64_t count, const char *name, bool sorted, int64_t rank, const char *of,
+                                gather_error *error) {
   for (int64_t i = 0; i < count; i++) {
     if (list[i] < 0 || list[i] >= rank)
-      return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE,
-                         "%s[%" PRId64 "] = %" PRId64 " is outside [0, %" PRId64 "], the dimensions of %s", name, i,
-                         list[i], rank - 1, of);
+      return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "%s[%" PRId64 "] = %" PRId64 " is outside [0, %" PRId64 "], the dimensions of %s",
+                         name, i, list[i], rank - 1, of);
     if (position_in(list, i, list[i]) >= 0)
       return gather_fail(error, GATHER_SHAPE_MISMATCH, "%s has dimension %" PRId64 " twice", name, list[i]);
     if (sorted && i > 0 && list[i] < list[i - 1])
-      return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "%s must be in ascending order, but %" PRId64 " follows %" PRId64, name, list[i], list[i - 1]);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "%s must be in ascending order, but %" PRId64 " follows %" PRId64, name, list[i],
+                         list[i - 1]);
   }
   return GATHER_OK;
 }
 
 /* No dimension is in both lists. */
-static gather_status check_apart(const int64_t *a, int64_t a_count, const char *a_name, const int64_t *b,
-                                 int64_t b_count, const char *b_name, gather_error *error) {
+static gather_status check_apart(const int64_t *a, int64_t a_count, const char *a_name, const int64_t *b, int64_t b_count,
+                                 const char *b_name, gather_error *error) {
   for (int64_t i = 0; i < a_count; i++)
     if (position_in(b, b_count, a[i]) >= 0)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH, "dimension %" PRId64 " of data is in both %s and %s", a[i],
-                         a_name, b_name);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "dimension %" PRId64 " of data is in both %s and %s", a[i], a_name, b_name);
   return GATHER_OK;
 }
 
@@ -77,9 +74,8 @@ static gather_status check_thin(const gather_dimension_numbers *n, const int64_t
                                 gather_error *error) {
   for (int64_t i = 0; i < count; i++)
     if (n->slice_sizes[list[i]] > 1)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "slice_sizes[%" PRId64 "] is %" PRId64 "; it is at most 1 for a dimension of %s", list[i],
-                         n->slice_sizes[list[i]], name);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "slice_sizes[%" PRId64 "] is %" PRId64 "; it is at most 1 for a dimension of %s",
+                         list[i], n->slice_sizes[list[i]], name);
   return GATHER_OK;
 }
 
@@ -87,14 +83,13 @@ static gather_status check_thin(const gather_dimension_numbers *n, const int64_t
 static gather_status check_data(const gather_dimension_numbers *n, int32_t data_rank, gather_error *error) {
   const int64_t rank = n->slice_sizes_count;
   if (data_rank >= 0 && data_rank != rank)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data",
-                             "data has rank %" PRId32 ", but slice_sizes has %" PRId64 " lengths", data_rank, rank);
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data has rank %" PRId32 ", but slice_sizes has %" PRId64 " lengths",
+                             data_rank, rank);
   const int64_t all = n->offset_dims_count + n->collapsed_slice_dims_count + n->operand_batching_dims_count;
   if (all != rank)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data",
-                             "offset_dims, collapsed_slice_dims and operand_batching_dims have %" PRId64
-                             " dimensions together, data has %" PRId64,
-                             all, rank);
+    return gather_fail_input(
+        error, GATHER_RANK_MISMATCH, "data",
+        "offset_dims, collapsed_slice_dims and operand_batching_dims have %" PRId64 " dimensions together, data has %" PRId64, all, rank);
   GATHER_TRY(check_dims(LIST(n, collapsed_slice_dims), true, rank, "data", error));
   GATHER_TRY(check_dims(LIST(n, operand_batching_dims), true, rank, "data", error));
   GATHER_TRY(check_dims(LIST(n, start_index_map), false, rank, "data", error));
@@ -115,13 +110,11 @@ static gather_status check_indices(const gather_dimension_numbers *n, int32_t in
                        n->operand_batching_dims_count, n->start_indices_batching_dims_count);
   const int64_t rank = indices_rank < 0 ? GATHER_MAX_RANK : indices_rank;
   if (n->index_vector_dim < 0 || n->index_vector_dim > rank)
-    return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE,
-                       "index_vector_dim %" PRId64 " is outside [0, %" PRId64 "], the rank of indices",
+    return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "index_vector_dim %" PRId64 " is outside [0, %" PRId64 "], the rank of indices",
                        n->index_vector_dim, rank);
   GATHER_TRY(check_dims(LIST(n, start_indices_batching_dims), false, rank, "indices", error));
   if (position_in(n->start_indices_batching_dims, n->start_indices_batching_dims_count, n->index_vector_dim) >= 0)
-    return gather_fail(error, GATHER_SHAPE_MISMATCH, "index_vector_dim %" PRId64 " is in start_indices_batching_dims",
-                       n->index_vector_dim);
+    return gather_fail(error, GATHER_SHAPE_MISMATCH, "index_vector_dim %" PRId64 " is in start_indices_batching_dims", n->index_vector_dim);
   if (indices_rank == n->index_vector_dim && n->start_index_map_count != 1)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
                              "index_vector_dim is the rank of indices, so that each number is a tuple, but "
@@ -136,11 +129,9 @@ static gather_status check_indices(const gather_dimension_numbers *n, int32_t in
 static gather_status read_numbers(const gather_dimension_numbers *numbers, int32_t data_rank, int32_t indices_rank,
                                   gather_dimension_numbers *full, gather_error *error) {
   static const gather_dimension_numbers INIT = GATHER_DIMENSION_NUMBERS_INIT;
-  if (!numbers)
-    return gather_fail(error, GATHER_USAGE, "options.numbers is NULL: this operator needs its dimension numbers");
+  if (!numbers) return gather_fail(error, GATHER_USAGE, "options.numbers is NULL: this operator needs its dimension numbers");
   *full = INIT;
-  GATHER_TRY(gather_struct_read(full, sizeof *full, numbers, "gather_dimension_numbers",
-                                "GATHER_DIMENSION_NUMBERS_INIT", error));
+  GATHER_TRY(gather_struct_read(full, sizeof *full, numbers, "gather_dimension_numbers", "GATHER_DIMENSION_NUMBERS_INIT", error));
   GATHER_TRY(check_lists(full, error));
   GATHER_TRY(check_data(full, data_rank, error));
   return check_indices(full, indices_rank, error);
@@ -180,17 +171,14 @@ static int32_t paired_with(const gather_dimension_numbers *n, int32_t d) {
 /* ---- the family */
 
 static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
-                                const gather_options *options, bool definite, gather_attributes *found,
-                                gather_error *error) {
+                                const gather_options *options, bool definite, gather_attributes *found, gather_error *error) {
   (void)op, (void)tuple_len, (void)definite; /* start_index_map has the length of the tuples */
   if (options->axis != 0 && options->axis != GATHER_AXIS_UNKNOWN)
     return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
-                             "the axis is %" PRId64 ", but StableHLO's gather has dimension numbers instead",
-                             options->axis);
+                             "the axis is %" PRId64 ", but StableHLO's gather has dimension numbers instead", options->axis);
   if (options->batch_dims != 0)
     return gather_fail(error, GATHER_BATCH_DIMS_OUT_OF_RANGE,
-                       "batch_dims is %" PRId64 ", but StableHLO's gather has dimension numbers instead",
-                       options->batch_dims);
+                       "batch_dims is %" PRId64 ", but StableHLO's gather has dimension numbers instead", options->batch_dims);
   GATHER_TRY(read_numbers(options->numbers, data_rank, indices_rank, &found->numbers, error));
   found->batch_dims = 0, found->tuple_len = (int32_t)found->numbers.start_index_map_count;
   found->axis = found->tuple_len ? (int32_t)found->numbers.start_index_map[0] : 0;
@@ -200,17 +188,17 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
 /* ---- shapes */
 
 /* C3, C17 and C21. */
-static gather_status check_lengths(const gather_dimension_numbers *n, const gather_tensor *data,
-                                   const gather_tensor *indices, gather_error *error) {
+static gather_status check_lengths(const gather_dimension_numbers *n, const gather_tensor *data, const gather_tensor *indices,
+                                   gather_error *error) {
   for (int32_t d = 0; d < data->rank; d++)
     if (n->slice_sizes[d] > data->shape[d])
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has the length %" PRId64 " there", d,
-                               n->slice_sizes[d], data->shape[d]);
+                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has the length %" PRId64 " there", d, n->slice_sizes[d],
+                               data->shape[d]);
   if (n->index_vector_dim < indices->rank && indices->shape[n->index_vector_dim] != n->start_index_map_count)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
-                             "dimension %" PRId64 " of indices, the numbers of a tuple, is %" PRId64
-                             "; start_index_map has %" PRId64 " dimensions",
+                             "dimension %" PRId64 " of indices, the numbers of a tuple, is %" PRId64 "; start_index_map has %" PRId64
+                             " dimensions",
                              n->index_vector_dim, indices->shape[n->index_vector_dim], n->start_index_map_count);
   for (int64_t i = 0; i < n->operand_batching_dims_count; i++) {
     const int64_t of_data = n->operand_batching_dims[i], of_indices = n->start_indices_batching_dims[i];
@@ -237,8 +225,8 @@ static gather_status check_collapsed(const gather_dimension_numbers *n, const ga
   return GATHER_OK;
 }
 
-static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           const gather_options *options, gather_geometry *g, gather_error *error) {
+static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *options,
+                           gather_geometry *g, gather_error *error) {
   GATHER_TRY(attributes(op, data->rank, indices->rank, -1, options, true, &g->at, error));
   const gather_dimension_numbers *n = &g->at.numbers;
   GATHER_TRY(check_lengths(n, data, indices, error));
@@ -257,36 +245,34 @@ static gather_status shape(const gather_op *op, const gather_tensor *data, const
 
 /* ---- inferred shapes */
 
-static gather_status infer_lengths(const gather_dimension_numbers *n, const gather_shape *data,
-                                   const gather_shape *indices, gather_error *error) {
+static gather_status infer_lengths(const gather_dimension_numbers *n, const gather_shape *data, const gather_shape *indices,
+                                   gather_error *error) {
   for (int32_t d = 0; d < data->rank; d++)
     if (n->slice_sizes[d] > data->dims[d].max)
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has at most %" PRId64
-                               " elements there",
-                               d, n->slice_sizes[d], data->dims[d].max);
+                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has at most %" PRId64 " elements there", d,
+                               n->slice_sizes[d], data->dims[d].max);
   if (n->index_vector_dim >= indices->rank) return GATHER_OK;
   const gather_dim *tuple = &indices->dims[n->index_vector_dim];
   if (n->start_index_map_count >= tuple->min && n->start_index_map_count <= tuple->max) return GATHER_OK;
   return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
-                           "dimension %" PRId64 " of indices cannot be %" PRId64 ", the length of start_index_map",
-                           n->index_vector_dim, n->start_index_map_count);
+                           "dimension %" PRId64 " of indices cannot be %" PRId64 ", the length of start_index_map", n->index_vector_dim,
+                           n->start_index_map_count);
 }
 
 /* The length of a dimension of indices, which may be paired with one of data. */
-static gather_status infer_batch(const gather_dimension_numbers *n, const gather_shape *data,
-                                 const gather_shape *indices, int32_t d, gather_dim *both, gather_error *error) {
+static gather_status infer_batch(const gather_dimension_numbers *n, const gather_shape *data, const gather_shape *indices, int32_t d,
+                                 gather_dim *both, gather_error *error) {
   const int32_t paired = paired_with(n, d);
   *both = indices->dims[d];
   if (paired < 0 || data->rank < 0 || gather_dims_meet(&indices->dims[d], &data->dims[paired], both)) return GATHER_OK;
   return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
-                           "dimension %" PRId32 " of indices and dimension %" PRId32
-                           " of data, its batching dimension, cannot be equal",
-                           d, paired);
+                           "dimension %" PRId32 " of indices and dimension %" PRId32 " of data, its batching dimension, cannot be equal", d,
+                           paired);
 }
 
-static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                           const gather_attributes *a, gather_shape *out, gather_error *error) {
+static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_attributes *a,
+                           gather_shape *out, gather_error *error) {
   (void)op;
   const gather_dimension_numbers *n = &a->numbers;
   gather_shape known = {.rank = 0};
@@ -320,8 +306,7 @@ static int32_t sources(const gather_op *op, int32_t data_rank, int32_t indices_r
   for (int32_t o = 0; o < rank; o++) {
     bool is_window;
     next_dimension(n, o, &at, &is_window);
-    sources[o] =
-        is_window ? (gather_dim_source){at.window, -1, 1} : (gather_dim_source){paired_with(n, at.batch), at.batch, 1};
+    sources[o] = is_window ? (gather_dim_source){at.window, -1, 1} : (gather_dim_source){paired_with(n, at.batch), at.batch, 1};
   }
   return rank;
 }
@@ -338,8 +323,8 @@ static int64_t places_of(int64_t len, int64_t window) {
 }
 
 /* The numbers of a tuple select where the window begins. */
-static void select_windows(gather_plan *plan, const gather_dimension_numbers *n, const gather_tensor *data,
-                           const gather_tensor *indices, const gather_steps *s) {
+static void select_windows(gather_plan *plan, const gather_dimension_numbers *n, const gather_tensor *data, const gather_tensor *indices,
+                           const gather_steps *s) {
   int64_t places[GATHER_MAX_RANK], steps[GATHER_MAX_RANK];
   const int32_t k = (int32_t)n->start_index_map_count;
   for (int32_t j = 0; j < k; j++) {

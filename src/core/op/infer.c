@@ -21,13 +21,12 @@ static gather_status check_shape(const gather_shape *shape, const char *input, g
     return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32, input, shape->rank);
   for (int32_t d = 0; d < shape->rank; d++)
     if (shape->dims[d].min < 0 || shape->dims[d].min > shape->dims[d].max)
-      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is not a valid interval",
-                               input, d);
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is not a valid interval", input, d);
   return GATHER_OK;
 }
 
-gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, const gather_shape *indices,
-                                 const gather_options *options, gather_shape *out, gather_error *error) {
+gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_options *options,
+                                 gather_shape *out, gather_error *error) {
   gather_options full;
   gather_attributes a;
   if (!op) return gather_fail(error, GATHER_USAGE, "the operator is NULL");
@@ -51,20 +50,18 @@ gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, 
 static gather_status check_of_tree(const gather_shape *shape, const char *input, int32_t rank, gather_error *error) {
   GATHER_TRY(check_shape(shape, input, error));
   if (shape->rank < 0 || shape->rank == rank) return GATHER_OK;
-  return gather_fail_input(error, GATHER_RANK_MISMATCH, input, "%s has rank %" PRId32 "; its rank must be %" PRId32,
-                           input, shape->rank, rank);
+  return gather_fail_input(error, GATHER_RANK_MISMATCH, input, "%s has rank %" PRId32 "; its rank must be %" PRId32, input, shape->rank,
+                           rank);
 }
 
-static gather_status meet(gather_dim *known, const gather_dim *more, const char *input, int32_t d,
-                          gather_error *error) {
+static gather_status meet(gather_dim *known, const gather_dim *more, const char *input, int32_t d, gather_error *error) {
   if (gather_dims_meet(known, more, known)) return GATHER_OK;
-  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input,
-                           "dimension %" PRId32 " of %s cannot be equal to that of step_ids", d, input);
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "dimension %" PRId32 " of %s cannot be equal to that of step_ids", d,
+                           input);
 }
 
-static gather_status infer_tree(const gather_shape *step_ids, const gather_shape *parent_ids,
-                                const gather_shape *max_seq_len, const gather_shape *end_token, gather_shape *out,
-                                gather_error *error) {
+static gather_status infer_tree(const gather_shape *step_ids, const gather_shape *parent_ids, const gather_shape *max_seq_len,
+                                const gather_shape *end_token, gather_shape *out, gather_error *error) {
   gather_dim dims[3] = {GATHER_LEN_UNKNOWN, GATHER_LEN_UNKNOWN, GATHER_LEN_UNKNOWN};
   if (!out) return gather_fail(error, GATHER_USAGE, "out is NULL");
   GATHER_TRY(check_of_tree(step_ids, "step_ids", 3, error));
@@ -72,17 +69,15 @@ static gather_status infer_tree(const gather_shape *step_ids, const gather_shape
   GATHER_TRY(check_of_tree(max_seq_len, "max_seq_len", 1, error));
   GATHER_TRY(check_of_tree(end_token, "end_token", 0, error));
   for (int32_t d = 0; d < 3 && step_ids->rank == 3; d++) dims[d] = step_ids->dims[d];
-  for (int32_t d = 0; d < 3 && parent_ids->rank == 3; d++)
-    GATHER_TRY(meet(&dims[d], &parent_ids->dims[d], "parent_ids", d, error));
+  for (int32_t d = 0; d < 3 && parent_ids->rank == 3; d++) GATHER_TRY(meet(&dims[d], &parent_ids->dims[d], "parent_ids", d, error));
   if (max_seq_len->rank == 1) GATHER_TRY(meet(&dims[1], &max_seq_len->dims[0], "max_seq_len", 0, error));
   out->rank = 3;
   for (int32_t d = 0; d < 3; d++) out->dims[d] = dims[d];
   return GATHER_OK;
 }
 
-gather_status gather_tree_infer_shape(const gather_shape *step_ids, const gather_shape *parent_ids,
-                                      const gather_shape *max_seq_len, const gather_shape *end_token, gather_shape *out,
-                                      gather_error *error) {
+gather_status gather_tree_infer_shape(const gather_shape *step_ids, const gather_shape *parent_ids, const gather_shape *max_seq_len,
+                                      const gather_shape *end_token, gather_shape *out, gather_error *error) {
   return gather_fail_op(error, GATHER_OP_OF_TREE, infer_tree(step_ids, parent_ids, max_seq_len, end_token, out, error));
 }
 #endif
@@ -91,8 +86,7 @@ gather_status gather_tree_infer_shape(const gather_shape *step_ids, const gather
 
 static gather_status check_rank(int32_t rank, const char *input, gather_error *error) {
   if (rank >= 0 && rank <= GATHER_MAX_RANK) return GATHER_OK;
-  return gather_fail_input(error, GATHER_USAGE, input, "%s has rank %" PRId32 "; ranks are from 0 to %d", input, rank,
-                           GATHER_MAX_RANK);
+  return gather_fail_input(error, GATHER_USAGE, input, "%s has rank %" PRId32 "; ranks are from 0 to %d", input, rank, GATHER_MAX_RANK);
 }
 
 /* The dimensions of the output before some are fused. */
@@ -104,8 +98,8 @@ static int32_t loops_of(const gather_dim_source *sources, int32_t rank) {
 
 /* columns: what rules->column says of each dimension of data; NULL. */
 static gather_status find_sources(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
-                                  const gather_options *options, gather_dim_source *sources, int32_t *rank,
-                                  int32_t *columns, gather_error *error) {
+                                  const gather_options *options, gather_dim_source *sources, int32_t *rank, int32_t *columns,
+                                  gather_error *error) {
   gather_options full;
   gather_attributes a;
   gather_dim_source all[2 * GATHER_MAX_RANK];
@@ -124,11 +118,9 @@ static gather_status find_sources(const gather_op *op, int32_t data_rank, int32_
 }
 
 gather_status gather_output_sources(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
-                                    const gather_options *options, gather_dim_source *sources, int32_t *rank,
-                                    gather_error *error) {
+                                    const gather_options *options, gather_dim_source *sources, int32_t *rank, gather_error *error) {
   if (!op || !sources || !rank) return gather_fail(error, GATHER_USAGE, "op, sources or rank is NULL");
-  return gather_fail_op(error, op,
-                        find_sources(op, data_rank, indices_rank, tuple_len, options, sources, rank, NULL, error));
+  return gather_fail_op(error, op, find_sources(op, data_rank, indices_rank, tuple_len, options, sources, rank, NULL, error));
 }
 
 /* ---- the formula */
@@ -182,8 +174,7 @@ static int32_t letter_of(const gather_dim_source *sources, int32_t rank, bool of
 }
 
 /* "idx[i, j]". A dimension of indices that is not a source of the output has the numbers of a tuple, one per axis. */
-static void add_index(formula_text *l, const gather_dim_source *sources, int32_t rank, int32_t indices_rank,
-                      int32_t column) {
+static void add_index(formula_text *l, const gather_dim_source *sources, int32_t rank, int32_t indices_rank, int32_t column) {
   char number[16];
   bool comma = false;
   add(l, indices_rank ? "idx[" : "idx");
@@ -208,8 +199,7 @@ gather_status gather_output_formula(const gather_op *op, int32_t data_rank, int3
   if (!text || bytes == 0) return gather_fail(error, GATHER_USAGE, "`text` has no room for the formula");
   text[0] = '\0';
   if (!op) return gather_fail(error, GATHER_USAGE, "op is NULL");
-  GATHER_TRY(gather_fail_op(
-      error, op, find_sources(op, data_rank, indices_rank, tuple_len, options, sources, &rank, columns, error)));
+  GATHER_TRY(gather_fail_op(error, op, find_sources(op, data_rank, indices_rank, tuple_len, options, sources, &rank, columns, error)));
   formula_text l = {text, bytes, 0};
   add(&l, rank ? "out[" : "out");
   for (int32_t d = 0; d < rank; first += sources[d++].count) add_out(&l, first, sources[d].count, &comma);

@@ -19,20 +19,16 @@ static bool order_matters(const gather_tensor *tensor) {
   return type->bits > 8 && type->kind != GATHER_KIND_STRING;
 }
 
-gather_status gather_output_check_type(const gather_tensor *data, const char *name, const gather_tensor *out,
-                                       gather_error *error) {
+gather_status gather_output_check_type(const gather_tensor *data, const char *name, const gather_tensor *out, gather_error *error) {
   if (out->type != data->type)
-    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output is %s, %s is %s",
-                             gather_type_get(out->type)->name, name, gather_type_get(data->type)->name);
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output is %s, %s is %s", gather_type_get(out->type)->name, name,
+                             gather_type_get(data->type)->name);
   if (data->type == GATHER_TYPE_OPAQUE && out->item_bytes != data->item_bytes)
-    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output",
-                             "the output has elements of %" PRId64 " bytes, %s of %" PRId64, out->item_bytes, name,
-                             data->item_bytes);
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output has elements of %" PRId64 " bytes, %s of %" PRId64,
+                             out->item_bytes, name, data->item_bytes);
   if (order_matters(data) && ((out->flags ^ data->flags) & GATHER_TENSOR_BYTE_SWAPPED))
-    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output and %s have different byte orders",
-                             name);
-  if (out->flags & GATHER_TENSOR_READ_ONLY)
-    return gather_fail_input(error, GATHER_USAGE, "output", "the output is read-only");
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output and %s have different byte orders", name);
+  if (out->flags & GATHER_TENSOR_READ_ONLY) return gather_fail_input(error, GATHER_USAGE, "output", "the output is read-only");
   return GATHER_OK;
 }
 
@@ -65,8 +61,7 @@ static bool overlaps_itself(const gather_tensor *out) {
 }
 
 gather_status gather_output_check_strides(const gather_tensor *out, gather_error *error) {
-  if (overlaps_itself(out))
-    return gather_fail_input(error, GATHER_USAGE, "output", "the output's strides make its elements overlap");
+  if (overlaps_itself(out)) return gather_fail_input(error, GATHER_USAGE, "output", "the output's strides make its elements overlap");
   return GATHER_OK;
 }
 
@@ -75,8 +70,8 @@ gather_status gather_output_check_strides(const gather_tensor *out, gather_error
 /* Everything about a gather except for its output, but for the last step: whether the size of that fits in memory. rules: of the operator's
  * family. The tensors were checked. */
 static gather_status resolve_geometry(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
-                                      const gather_tensor *indices, const gather_options *options,
-                                      gather_geometry *geometry, gather_error *error) {
+                                      const gather_tensor *indices, const gather_options *options, gather_geometry *geometry,
+                                      gather_error *error) {
   gather_geometry *g = geometry;
   g->rank = 0, g->tuple_dim = -1;
   g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
@@ -127,8 +122,7 @@ typedef struct {
 } measured;
 
 /* steps: of a plain tensor. */
-static gather_status measure(const gather_tensor *tensor, const char *input, measured *m, int64_t *steps,
-                             gather_error *error) {
+static gather_status measure(const gather_tensor *tensor, const char *input, measured *m, int64_t *steps, gather_error *error) {
   m->plain = gather_tensor_measure_plain(tensor, &m->size, steps);
   return m->plain ? GATHER_OK : gather_tensor_measure(tensor, input, &m->size, error);
 }
@@ -156,8 +150,7 @@ static bool read_steps(const gather_tensor *tensor, const measured *m, int64_t *
   return is_dense(tensor);
 }
 
-static void set_element(gather_plan *plan, const gather_tensor *data, const gather_tensor *out,
-                        const gather_options *options) {
+static void set_element(gather_plan *plan, const gather_tensor *data, const gather_tensor *out, const gather_options *options) {
   const gather_type_info *type = gather_type_row(data->type);
   plan->packed = gather_type_is_packed(type);
   plan->layout.packing = type->packing, plan->layout.bits = type->bits;
@@ -235,8 +228,8 @@ typedef struct {
   measured data, indices, out;
 } sizes;
 
-static gather_status check_types(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
-                                 sizes *m, gather_plan *plan, gather_steps *s, gather_error *error) {
+static gather_status check_types(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out, sizes *m,
+                                 gather_plan *plan, gather_steps *s, gather_error *error) {
   GATHER_TRY(measure(data, "data", &m->data, s->data, error));
   GATHER_TRY(measure(indices, "indices", &m->indices, plan->index_strides, error));
   if (!gather_type_is_index(indices->type))
@@ -248,8 +241,7 @@ static gather_status check_types(const gather_tensor *data, const gather_tensor 
 }
 
 /* An output of this shape passed the check of its size. */
-static gather_status check_shape(const gather_geometry *g, const gather_tensor *data, const gather_tensor *out,
-                                 gather_error *error) {
+static gather_status check_shape(const gather_geometry *g, const gather_tensor *data, const gather_tensor *out, gather_error *error) {
   if (out && has_shape(out, g)) return out->strides ? gather_output_check_strides(out, error) : GATHER_OK;
   GATHER_TRY(check_size(g, data, error));
   return out ? fail_out_shape(g, out, error) : GATHER_OK;
@@ -261,9 +253,8 @@ static gather_extent extent_of(const gather_tensor *tensor, const measured *m) {
   return found;
 }
 
-gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                const gather_tensor *out, const gather_options *options, gather_plan *plan,
-                                gather_error *error) {
+gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                                const gather_options *options, gather_plan *plan, gather_error *error) {
   gather_geometry g;
   gather_steps s;
   sizes m;

@@ -43,18 +43,16 @@ extern const gather_op gather_op_table[GATHER_OP_ROWS];
 #define GATHER_OP_OF_TREE (&gather_op_table[GATHER_OP_OPENVINO_TREE_1])
 
 /* options with every field set, also those that an older header does not have. NULL gives the defaults. */
-GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,
-                                                 gather_error *error);
+GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full, gather_error *error);
 
 /* Checks all arguments and writes the plan without its kernels: gather_plan_choose is still to be called, unless
  * gather_plan_execute_few runs it. out == NULL: row-major. options: full. The plan keeps the pointers op and options->fill. */
-GATHER_CHECKED gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data,
-                                               const gather_tensor *indices, const gather_tensor *out,
-                                               const gather_options *options, gather_plan *plan, gather_error *error);
+GATHER_CHECKED gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                               const gather_tensor *out, const gather_options *options, gather_plan *plan,
+                                               gather_error *error);
 /* The same, and writes the whole plan. */
-GATHER_INLINE GATHER_CHECKED gather_status gather_lower(const gather_op *op, const gather_tensor *data,
-                                                        const gather_tensor *indices, const gather_tensor *out,
-                                                        const gather_options *options, gather_plan *plan,
+GATHER_INLINE GATHER_CHECKED gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                                        const gather_tensor *out, const gather_options *options, gather_plan *plan,
                                                         gather_error *error) {
   const gather_status status = gather_lower_nest(op, data, indices, out, options, plan, error);
   if (status == GATHER_OK) gather_plan_choose(plan);
@@ -62,8 +60,8 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_lower(const gather_op *op, con
 }
 
 /* Whether `out` has the type and the byte order of an input, whose name is for errors, and may be written. */
-GATHER_CHECKED gather_status gather_output_check_type(const gather_tensor *data, const char *name,
-                                                      const gather_tensor *out, gather_error *error);
+GATHER_CHECKED gather_status gather_output_check_type(const gather_tensor *data, const char *name, const gather_tensor *out,
+                                                      gather_error *error);
 /* Whether the strides of an output keep its elements apart. */
 GATHER_CHECKED gather_status gather_output_check_strides(const gather_tensor *out, gather_error *error);
 
@@ -73,11 +71,12 @@ GATHER_INLINE gather_status gather_fail_op(gather_error *error, const gather_op 
   return status;
 }
 
-/* gather_output_sources as a formula: "out[i, j] = data[idx[i], j]"; for tuples "out[i, j] = data[idx[i, 0], idx[i, 1], j]"; where dimensions are
- * fused into one "out[(i, j), k] = data[i, j, idx[i, j, k, 0]]"; for windows "out[i, j] = data[idx[i] + j]". text: room for `bytes`, at least 1; a longer formula is truncated,
+/* gather_output_sources as a formula: "out[i, j] = data[idx[i], j]"; for tuples "out[i, j] = data[idx[i, 0], idx[i, 1], j]"; where
+ * dimensions are
+ * fused into one "out[(i, j), k] = data[i, j, idx[i, j, k, 0]]"; for windows "out[i, j] = data[idx[i] + j]". text: room for `bytes`, at
+ * least 1; a longer formula is truncated,
  * always zero-terminated. Returns as gather_output_sources; after an error the text is empty. */
-GATHER_CHECKED gather_status gather_output_formula(const gather_op *op, int32_t data_rank, int32_t indices_rank,
-                                                   int64_t tuple_len, const gather_options *options, char *text,
-                                                   size_t bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_output_formula(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
+                                                   const gather_options *options, char *text, size_t bytes, gather_error *error);
 
 #endif

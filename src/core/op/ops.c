@@ -17,54 +17,51 @@
  * say. */
 #define GATHER_TYPES_INT64 BIT(INT64)
 #define GATHER_TYPES_INDEX (GATHER_TYPES_INT64 | BIT(INT32))
-#define GATHER_TYPES_INTEGER \
-  (GATHER_TYPES_INDEX | BIT(INT8) | BIT(INT16) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
+#define GATHER_TYPES_INTEGER (GATHER_TYPES_INDEX | BIT(INT8) | BIT(INT16) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
 
 /* The 15 types of ONNX before opset 13 added bfloat16. */
-#define GATHER_TYPES_ONNX_15                                                                                          \
-  (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | \
-   BIT(STRING))
+#define GATHER_TYPES_ONNX_15 \
+  (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | BIT(STRING))
 #define GATHER_TYPES_ONNX_16 (GATHER_TYPES_ONNX_15 | BIT(BFLOAT16))
 
 /* "Any supported type": all types with a name in OpenVINO. */
-#define GATHER_TYPES_OPENVINO                                                                                    \
-  (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(STRING) | \
-   BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(INT4) | BIT(UINT4) |   \
-   BIT(UINT2) | BIT(UINT1) | BIT(UINT3) | BIT(UINT6) | BIT(NF4))
+#define GATHER_TYPES_OPENVINO                                                                                                         \
+  (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(STRING) | BIT(FLOAT8_E4M3FN) | \
+   BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(INT4) | BIT(UINT4) | BIT(UINT2) | BIT(UINT1) | BIT(UINT3) |      \
+   BIT(UINT6) | BIT(NF4))
 
 /* Integers, floats, complex numbers and booleans, by the types of StableHLO that have a name here. */
-#define GATHER_TYPES_STABLEHLO                                                                                         \
-  (GATHER_TYPES_INTEGER | BIT(INT4) | BIT(UINT4) | BIT(INT2) | BIT(UINT2) | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | \
-   BIT(FLOAT32) | BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) |        \
-   BIT(FLOAT8_E5M2) | BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(FLOAT6_E2M3FN) |           \
-   BIT(FLOAT6_E3M2FN))
+#define GATHER_TYPES_STABLEHLO                                                                                                             \
+  (GATHER_TYPES_INTEGER | BIT(INT4) | BIT(UINT4) | BIT(INT2) | BIT(UINT2) | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) |      \
+   BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E5M2FNUZ) | \
+   BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(FLOAT6_E2M3FN) | BIT(FLOAT6_E3M2FN))
 
 /* "Any supported numeric type", of whole bytes. */
-#define GATHER_TYPES_OPENVINO_NUMERIC                                                                       \
-  (GATHER_TYPES_INTEGER | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(FLOAT8_E4M3FN) | \
-   BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU))
+#define GATHER_TYPES_OPENVINO_NUMERIC                                                                                          \
+  (GATHER_TYPES_INTEGER | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2) | \
+   BIT(FLOAT8_E8M0FNU))
 /* Quantised data. */
-#define GATHER_TYPES_QUANTIZED                                                                          \
-  (BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) | \
-   BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN))
+#define GATHER_TYPES_QUANTIZED                                                                                                 \
+  (BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E5M2FNUZ) | \
+   BIT(FLOAT4_E2M1FN))
 
 const gather_op gather_op_table[] = {
-#define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, \
-                  fused, types, index_types, document)                                                             \
-  {rules,                                                                                                          \
-   dialect,                                                                                                        \
-   name,                                                                                                           \
-   since,                                                                                                          \
-   GATHER_FAMILY_##family,                                                                                         \
-   negative,                                                                                                       \
-   GATHER_ON_BAD_##on_bad,                                                                                         \
-   (batch_dims) != 0,                                                                                              \
-   GATHER_OFF_AXIS_##off_axis,                                                                                     \
-   GATHER_AXIS_SOURCE_##axis,                                                                                      \
-   types,                                                                                                          \
-   index_types,                                                                                                    \
-   document,                                                                                                       \
-   GATHER_TUPLES_##tuples,                                                                                         \
+#define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, fused, types, \
+                  index_types, document)                                                                                         \
+  {rules,                                                                                                                        \
+   dialect,                                                                                                                      \
+   name,                                                                                                                         \
+   since,                                                                                                                        \
+   GATHER_FAMILY_##family,                                                                                                       \
+   negative,                                                                                                                     \
+   GATHER_ON_BAD_##on_bad,                                                                                                       \
+   (batch_dims) != 0,                                                                                                            \
+   GATHER_OFF_AXIS_##off_axis,                                                                                                   \
+   GATHER_AXIS_SOURCE_##axis,                                                                                                    \
+   types,                                                                                                                        \
+   index_types,                                                                                                                  \
+   document,                                                                                                                     \
+   GATHER_TUPLES_##tuples,                                                                                                       \
    (fused) != 0},
 #include "core/op/ops.def"
 #undef GATHER_OP
@@ -75,8 +72,7 @@ const gather_op *gather_op_at(size_t i) { return i < GATHER_OP_ROWS ? &gather_op
 const gather_op *gather_op_find(const char *name, const char *rules) {
   if (!name || !rules) return NULL;
   for (size_t i = 0; i < GATHER_OP_ROWS; i++)
-    if (strcmp(gather_op_table[i].name, name) == 0 && strcmp(gather_op_table[i].rules, rules) == 0)
-      return &gather_op_table[i];
+    if (strcmp(gather_op_table[i].name, name) == 0 && strcmp(gather_op_table[i].rules, rules) == 0) return &gather_op_table[i];
   return NULL;
 }
 

@@ -213,8 +213,7 @@ typedef struct loops {
 } loops;
 
 static loops choose(const beam_search *b) {
-  static const loops ANY[4] = {
-      {trace_any1, scan_any1}, {trace_any2, scan_any2}, {trace_any4, scan_any4}, {trace_any8, scan_any8}};
+  static const loops ANY[4] = {{trace_any1, scan_any1}, {trace_any2, scan_any2}, {trace_any4, scan_any4}, {trace_any8, scan_any8}};
   if (!b->parents_swapped && !b->negative) {
     if (b->type == GATHER_TYPE_INT32) return (loops){trace_int32, scan_int32};
     if (b->type == GATHER_TYPE_INT64) return (loops){trace_int64, scan_int64};
@@ -300,8 +299,8 @@ static void number_text(gather_type type, const char *element, bool swapped, cha
     (void)snprintf(text, bytes, "%" PRId64, number.value);
 }
 
-static gather_status blame(const gather_op *op, const beam_search *b, const char *input, int32_t rank,
-                           const found *first, int64_t low, int64_t high, gather_error *error) {
+static gather_status blame(const gather_op *op, const beam_search *b, const char *input, int32_t rank, const found *first, int64_t low,
+                           int64_t high, gather_error *error) {
   const bool parent = rank == 3, swapped = parent ? b->parents_swapped : b->lens_swapped;
   char number[40], place[80], range[96];
   number_text(b->type, first->element, swapped, number, sizeof number);
@@ -311,9 +310,8 @@ static gather_status blame(const gather_op *op, const beam_search *b, const char
   else
     (void)snprintf(range, sizeof range, "not an integer");
   gather_status status = gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, input,
-                                           "%s%s = %s is %s (%s%s%s); %" PRId64 " of %" PRId64 " %s %s bad", input,
-                                           place, number, range, op->name, GATHER_RULES_TEXT(op), first->count,
-                                           parent ? b->time * b->batch * b->width : b->batch,
+                                           "%s%s = %s is %s (%s%s%s); %" PRId64 " of %" PRId64 " %s %s bad", input, place, number, range,
+                                           op->name, GATHER_RULES_TEXT(op), first->count, parent ? b->time * b->batch * b->width : b->batch,
                                            parent ? "parents" : "lengths", first->count == 1 ? "is" : "are");
   if (!error) return status;
   error->axis = parent ? 2 : 0, error->position_rank = rank;
@@ -380,15 +378,14 @@ static gather_status follow_all(const beam_search *b, found *first, gather_error
 }
 
 /* *bad: the parents out of range that the policy repairs. */
-static gather_status validate(const gather_op *op, const beam_search *beams, const gather_executor *executor,
-                              int64_t *bad, gather_error *error) {
+static gather_status validate(const gather_op *op, const beam_search *beams, const gather_executor *executor, int64_t *bad,
+                              gather_error *error) {
   found first = {{0}, {0}, 0};
   scan s = {.beams = beams};
   *bad = 0;
   GATHER_TRY(check_lengths(op, beams, error));
   atomic_init(&s.bad, 0);
-  gather_split(executor, beams->batch * beams->width, beams->time * gather_type_row(beams->type)->bits / 8, 16,
-               scan_lanes, &s);
+  gather_split(executor, beams->batch * beams->width, beams->time * gather_type_row(beams->type)->bits / 8, 16, scan_lanes, &s);
   if (!atomic_load(&s.bad)) return GATHER_OK;
   GATHER_TRY(follow_all(beams, &first, error));
   *bad = first.count;
@@ -405,32 +402,28 @@ typedef struct tree_inputs {
   const gather_tensor *step_ids, *parent_ids, *max_seq_len, *end_token;
 } tree_inputs;
 
-static gather_status check_type(const gather_tensor *step_ids, const gather_tensor *tensor, const char *input,
-                                gather_error *error) {
+static gather_status check_type(const gather_tensor *step_ids, const gather_tensor *tensor, const char *input, gather_error *error) {
   if (!has_numbers(tensor->type))
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input,
-                             "%s must be integers or floats of whole bytes, not %s", input,
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input, "%s must be integers or floats of whole bytes, not %s", input,
                              gather_type_get(tensor->type)->name);
   if (tensor->type == step_ids->type) return GATHER_OK;
-  return gather_fail_input(error, GATHER_TYPE_MISMATCH, input, "%s is %s, step_ids is %s", input,
-                           gather_type_get(tensor->type)->name, gather_type_get(step_ids->type)->name);
+  return gather_fail_input(error, GATHER_TYPE_MISMATCH, input, "%s is %s, step_ids is %s", input, gather_type_get(tensor->type)->name,
+                           gather_type_get(step_ids->type)->name);
 }
 
-static gather_status check_input(const gather_tensor *step_ids, const gather_tensor *tensor, const char *input,
-                                 gather_size *size, gather_error *error) {
+static gather_status check_input(const gather_tensor *step_ids, const gather_tensor *tensor, const char *input, gather_size *size,
+                                 gather_error *error) {
   GATHER_TRY(gather_tensor_measure(tensor, input, size, error));
   return check_type(step_ids, tensor, input, error);
 }
 
 static gather_status check_rank(int32_t rank, int32_t needed, const char *input, gather_error *error) {
   if (rank == needed) return GATHER_OK;
-  return gather_fail_input(error, GATHER_RANK_MISMATCH, input, "%s has rank %" PRId32 "; its rank must be %" PRId32,
-                           input, rank, needed);
+  return gather_fail_input(error, GATHER_RANK_MISMATCH, input, "%s has rank %" PRId32 "; its rank must be %" PRId32, input, rank, needed);
 }
 
 /* Whether a tensor, an input or the output, has the shape of step_ids. */
-static gather_status check_same_shape(const gather_tensor *step_ids, const gather_tensor *tensor, const char *input,
-                                      gather_error *error) {
+static gather_status check_same_shape(const gather_tensor *step_ids, const gather_tensor *tensor, const char *input, gather_error *error) {
   char has[128], needs[128];
   if (tensor->rank == 3 && memcmp(tensor->shape, step_ids->shape, 3 * sizeof *tensor->shape) == 0) return GATHER_OK;
   return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s has the shape %s, step_ids %s", input,
@@ -446,8 +439,8 @@ static gather_status check_shapes(const tree_inputs *in, gather_error *error) {
   GATHER_TRY(check_same_shape(in->step_ids, in->parent_ids, "parent_ids", error));
   if (in->max_seq_len->shape[0] == in->step_ids->shape[1]) return GATHER_OK;
   return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "max_seq_len",
-                           "max_seq_len has %" PRId64 " lengths, step_ids has %" PRId64 " batches",
-                           in->max_seq_len->shape[0], in->step_ids->shape[1]);
+                           "max_seq_len has %" PRId64 " lengths, step_ids has %" PRId64 " batches", in->max_seq_len->shape[0],
+                           in->step_ids->shape[1]);
 }
 
 static gather_status check_inputs(const tree_inputs *in, gather_size sizes[4], gather_error *error) {
@@ -459,8 +452,7 @@ static gather_status check_inputs(const tree_inputs *in, gather_size sizes[4], g
   return check_shapes(in, error);
 }
 
-static gather_status check_out(const gather_tensor *step_ids, const gather_tensor *out, gather_size *size,
-                               gather_error *error) {
+static gather_status check_out(const gather_tensor *step_ids, const gather_tensor *out, gather_size *size, gather_error *error) {
   if (!out) return gather_fail_input(error, GATHER_USAGE, "output", "the output is NULL");
   GATHER_TRY(gather_tensor_measure(out, "output", size, error));
   GATHER_TRY(gather_output_check_type(step_ids, "step_ids", out, error));
@@ -471,8 +463,8 @@ static gather_status check_out(const gather_tensor *step_ids, const gather_tenso
 /* ---- memory */
 
 /* The output must not overlap an input. */
-static gather_status check_overlap(const tree_inputs *in, const gather_size sizes[4], const gather_tensor *out,
-                                   const gather_size *size, gather_error *error) {
+static gather_status check_overlap(const tree_inputs *in, const gather_size sizes[4], const gather_tensor *out, const gather_size *size,
+                                   gather_error *error) {
   static const char *const NAMES[4] = {"step_ids", "parent_ids", "max_seq_len", "end_token"};
   const gather_tensor *const tensors[4] = {in->step_ids, in->parent_ids, in->max_seq_len, in->end_token};
   gather_extent written;
@@ -546,15 +538,13 @@ static void set_beams(beam_search *beams, const gather_op *op, const tree_inputs
   beams->len = len_steps[0];
 }
 
-static gather_status read_options(const gather_op *op, const gather_options *options, gather_options *full,
-                                  gather_error *error) {
+static gather_status read_options(const gather_op *op, const gather_options *options, gather_options *full, gather_error *error) {
   GATHER_TRY(gather_options_read(options, full, error));
   if (full->axis != 0)
-    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis is %" PRId64 ", but %s has no axis",
-                             full->axis, op->name);
+    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis is %" PRId64 ", but %s has no axis", full->axis, op->name);
   if (full->batch_dims != 0)
-    return gather_fail(error, GATHER_BATCH_DIMS_OUT_OF_RANGE, "batch_dims is %" PRId64 ", but %s has no such attribute",
-                       full->batch_dims, op->name);
+    return gather_fail(error, GATHER_BATCH_DIMS_OUT_OF_RANGE, "batch_dims is %" PRId64 ", but %s has no such attribute", full->batch_dims,
+                       op->name);
   return gather_executor_check(full->executor, error);
 }
 
@@ -591,21 +581,18 @@ static gather_status tree(const gather_op *op, const tree_inputs *in, const gath
   copy_element(in->end_token, is_swapped(in->end_token) != is_swapped(out), beams.end);
   set_ends(&beams, is_swapped(out));
   if (beams.on_bad == GATHER_ON_BAD_FILL) memcpy(beams.fill, full.fill, (size_t)gather_tensor_item_bytes(out));
-  gather_split(full.executor, beams.batch * beams.width, 3 * beams.time * gather_tensor_item_bytes(out), 16, trace,
-               &beams);
+  gather_split(full.executor, beams.batch * beams.width, 3 * beams.time * gather_tensor_item_bytes(out), 16, trace, &beams);
   return GATHER_OK;
 }
 
-gather_status gather_tree(const gather_tensor *step_ids, const gather_tensor *parent_ids,
-                          const gather_tensor *max_seq_len, const gather_tensor *end_token, const gather_tensor *out,
-                          const gather_options *options, gather_error *error) {
+gather_status gather_tree(const gather_tensor *step_ids, const gather_tensor *parent_ids, const gather_tensor *max_seq_len,
+                          const gather_tensor *end_token, const gather_tensor *out, const gather_options *options, gather_error *error) {
   const tree_inputs in = {step_ids, parent_ids, max_seq_len, end_token};
   return gather_fail_op(error, GATHER_OP_OF_TREE, tree(GATHER_OP_OF_TREE, &in, out, false, options, error));
 }
 
-gather_status gather_tree_check(const gather_tensor *step_ids, const gather_tensor *parent_ids,
-                                const gather_tensor *max_seq_len, const gather_tensor *end_token,
-                                const gather_options *options, gather_error *error) {
+gather_status gather_tree_check(const gather_tensor *step_ids, const gather_tensor *parent_ids, const gather_tensor *max_seq_len,
+                                const gather_tensor *end_token, const gather_options *options, gather_error *error) {
   const tree_inputs in = {step_ids, parent_ids, max_seq_len, end_token};
   return gather_fail_op(error, GATHER_OP_OF_TREE, tree(GATHER_OP_OF_TREE, &in, NULL, true, options, error));
 }

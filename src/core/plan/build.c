@@ -19,8 +19,7 @@ static void merge_loops(gather_plan *plan) {
     gather_loop loop = plan->loops[i];
     if (loop.len == 1) continue;
     gather_loop *outer = kept > 0 ? &plan->loops[kept - 1] : NULL;
-    if (outer && outer->data == loop.data * loop.len && outer->index == loop.index * loop.len &&
-        outer->out == loop.out * loop.len) {
+    if (outer && outer->data == loop.data * loop.len && outer->index == loop.index * loop.len && outer->out == loop.out * loop.len) {
       loop.len *= outer->len;
       *outer = loop;
     } else {
@@ -57,9 +56,7 @@ static bool is_whole_groups(const gather_plan *plan) {
   return true;
 }
 
-static int64_t to_bytes(const gather_plan *plan, int64_t elements) {
-  return elements / plan->layout.group_len * plan->layout.group_bytes;
-}
+static int64_t to_bytes(const gather_plan *plan, int64_t elements) { return elements / plan->layout.group_len * plan->layout.group_bytes; }
 
 static void unpack_nest(gather_plan *plan) {
   plan->packed = false;
@@ -137,10 +134,8 @@ enum {
 
 static bool is_few(const gather_plan *plan) {
   const gather_index_rule *rule = &plan->rule;
-  if (plan->row_count < 1 || plan->row_count > (plan->row_bytes <= SHORT_BYTES ? GATHER_FEW_ROWS : MOST_LONG_ROWS))
-    return false;
-  if (plan->row_bytes > MOST_BYTES / plan->row_count || plan->packed || plan->shared || plan->loop_count > 2)
-    return false;
+  if (plan->row_count < 1 || plan->row_count > (plan->row_bytes <= SHORT_BYTES ? GATHER_FEW_ROWS : MOST_LONG_ROWS)) return false;
+  if (plan->row_bytes > MOST_BYTES / plan->row_count || plan->packed || plan->shared || plan->loop_count > 2) return false;
   if ((rule->type != GATHER_TYPE_INT64 && rule->type != GATHER_TYPE_INT32) || rule->swapped) return false;
   if (plan->column_count < 1 || plan->column_count > GATHER_FEW_COLUMNS) return false;
   /* Otherwise some index may belong to no row; it is validated all the same. */
@@ -226,8 +221,7 @@ static bool all_plain(const char *indices, bool wide, int32_t count, int64_t len
 }
 
 /* The copy is inlined where this is called: a loop for each range of sizes. */
-GATHER_INLINE void copy_plain(const gather_few *few, const char *data, const char *indices, char *out, bool wide,
-                              gather_copy_fn copy) {
+GATHER_INLINE void copy_plain(const gather_few *few, const char *data, const char *indices, char *out, bool wide, gather_copy_fn copy) {
   const int64_t step = few->axes[0].step, data_step = few->loop.data, out_step = few->loop.out;
   const size_t bytes = (size_t)few->row_bytes;
   const int32_t count = few->count;
@@ -284,8 +278,7 @@ static bool resolve(const gather_few *few, const char *indices, int64_t *offsets
   return true;
 }
 
-GATHER_INLINE void copy_resolved(const gather_few *few, const char *data, const int64_t *offsets, char *out,
-                                 gather_copy_fn copy) {
+GATHER_INLINE void copy_resolved(const gather_few *few, const char *data, const int64_t *offsets, char *out, gather_copy_fn copy) {
   const size_t bytes = (size_t)few->row_bytes;
   for (int64_t i = 0; i < few->outer.len; i++, out += few->outer.out)
     for (int64_t j = 0; j < few->loop.len; j++) copy(out + j * few->loop.out, data + *offsets++, bytes);
@@ -306,12 +299,10 @@ static bool run_resolved(const gather_few *few, const char *data, const char *in
 /* Returns false, having written nothing, if an index is out of range or something is unusual. */
 static bool run_few(const gather_few *few, const gather_run *run) {
   if (run->executor || !run->data || !run->indices || !run->out) return false;
-  if (!apart(run->out, few->out, run->data, few->data) || !apart(run->out, few->out, run->indices, few->indices))
-    return false;
+  if (!apart(run->out, few->out, run->data, few->data) || !apart(run->out, few->out, run->indices, few->indices)) return false;
   const char *data = (const char *)run->data + few->data_offset;
   char *out = (char *)run->out + few->out_offset;
-  if (!few->dense || !all_plain(run->indices, few->wide, few->count, few->axes[0].len))
-    return run_resolved(few, data, run->indices, out);
+  if (!few->dense || !all_plain(run->indices, few->wide, few->count, few->axes[0].len)) return run_resolved(few, data, run->indices, out);
   run_plain(few, data, run->indices, out);
   return true;
 }

@@ -27,8 +27,7 @@ static bool is_due(const gather_plan *plan, gather_order order) {
 }
 
 /* Keeps a result. The times are in any unit. */
-static void keep_winner(const gather_plan *plan, gather_order order, int32_t variant, int64_t took, int32_t next,
-                        int64_t next_took) {
+static void keep_winner(const gather_plan *plan, gather_order order, int32_t variant, int64_t took, int32_t next, int64_t next_took) {
   if (!plan->winners) return;
   int64_t percent = took > 0 ? next_took * 100 / took : 100;
   percent = percent < 100 ? 100 : percent > UINT16_MAX ? UINT16_MAX : percent;
@@ -151,8 +150,7 @@ static int64_t warm_up_rows(const gather_plan *plan, const candidates *c, int64_
 }
 
 /* Nanoseconds for the rows of a slice after the first `warm_up`. */
-static int64_t run_trial(gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t warm_up,
-                         int64_t slice) {
+static int64_t run_trial(gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t warm_up, int64_t slice) {
   int64_t (*const clock)(void) = slice >= THREAD_CLOCK_BYTES / e->plan->row_cost ? gather_thread_clock : gather_clock;
   if (warm_up > 0) gather_move(e, variant, walk, warm_up);
   int64_t start = clock();
@@ -184,8 +182,7 @@ static int32_t pick(gather_execution *e, const candidates *c) {
       if (c->variants[r] == before.variant && c->best[r] - c->best[r] / NOISE_SHARE <= c->best[fastest]) fastest = r;
   for (int32_t r = 0; r < c->count; r++)
     if (r != fastest && (next < 0 || c->best[r] < c->best[next])) next = r;
-  if (next >= 0)
-    keep_winner(e->plan, e->order, c->variants[fastest], c->best[fastest], c->variants[next], c->best[next]);
+  if (next >= 0) keep_winner(e->plan, e->order, c->variants[fastest], c->best[fastest], c->variants[next], c->best[next]);
   return fastest;
 }
 
@@ -307,8 +304,7 @@ static void work(void *argument, int64_t number) {
 /* The rows of a block for this many threads: equal shares that the memory allows; 0 = too little memory. */
 static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t threads) {
   enum { TOO_SMALL = 16 /* in blocks of this share of the best size, partitions have too few elements of each page */ };
-  int64_t most = gather_radix_rows(),
-          allowed = gather_tuned(GATHER_TUNING_scratch_bytes) / kernel->entry_bytes / threads;
+  int64_t most = gather_radix_rows(), allowed = gather_tuned(GATHER_TUNING_scratch_bytes) / kernel->entry_bytes / threads;
   if (allowed < most) most = allowed;
   if (most < 1 || most < gather_radix_rows() / TOO_SMALL) return 0;
   int64_t blocks = ((rows - 1) / most / threads + 1) * threads;
@@ -316,8 +312,7 @@ static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t
 }
 
 /* Moves rows [first, last). false: too little memory, and nothing was moved. */
-static bool move(const gather_execution *e, const gather_variant *other, int64_t first, int64_t last,
-                 const gather_executor *executor) {
+static bool move(const gather_execution *e, const gather_variant *other, int64_t first, int64_t last, const gather_executor *executor) {
   const gather_plan *plan = e->plan;
   const int64_t threads = executor ? executor->threads : 1;
   job j = {.e = e, .other = other, .kernel = gather_kernel_radix(radix_width(plan), plan->row_bytes), .last = last};
@@ -349,8 +344,7 @@ static int64_t decide(gather_execution *e, const gather_variant **fastest) {
   if (!move(e, *fastest, moved, moved + block, NULL)) return moved;
   const int64_t ps = (gather_thread_clock() - start) * 1000 / block;
   if (ps < e->fastest_ps) {
-    keep_winner(plan, e->order, plan->radix_variant, ps, atomic_load_explicit(&e->variant, memory_order_relaxed),
-                e->fastest_ps);
+    keep_winner(plan, e->order, plan->radix_variant, ps, atomic_load_explicit(&e->variant, memory_order_relaxed), e->fastest_ps);
     atomic_store_explicit(&e->variant, plan->radix_variant, memory_order_relaxed);
   }
   return moved + block;

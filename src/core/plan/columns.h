@@ -21,8 +21,8 @@ GATHER_INLINE const gather_loop *gather_column(const gather_plan *plan, int32_t 
 /* Makes each index a tuple of `count` numbers, `index_step` bytes apart. lengths, steps: of each column's axis. The numbers are the last
  * dimension of the plan's index_shape; the existing loops of the nest step from tuple to tuple. count is at least 1 (a plain index);
  * loops and columns together are at most GATHER_MAX_RANK, which the family's shape rule checks. */
-GATHER_INLINE void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_step,
-                                             const int64_t *lengths, const int64_t *steps) {
+GATHER_INLINE void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_step, const int64_t *lengths,
+                                             const int64_t *steps) {
   gather_plan_select(plan, lengths[0], steps[0]);
   if (count == 1) return;
   plan->column_count = count;
@@ -50,8 +50,7 @@ void gather_tuples_resolve(const gather_plan *plan, const char *indices, int64_t
 
 /* The same as their namesakes in kernel/indices.h, for `count` indices of the plan, plain or tuples. step: bytes from
  * one index to the next. */
-GATHER_INLINE gather_index_state gather_columns_validate(const gather_plan *plan, const char *indices, int64_t step,
-                                                         int64_t count) {
+GATHER_INLINE gather_index_state gather_columns_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count) {
   if (plan->column_count > 1) return gather_tuples_validate(plan, indices, step, count);
   return gather_indices_validate(&plan->rule, indices, step, count);
 }
@@ -73,8 +72,7 @@ GATHER_INLINE bool gather_plan_must_check(const gather_plan *plan) {
 }
 
 /* rows[j]: what index j selects, in units of the plan's axis_step; GATHER_ROW_FILL if one of its numbers is filled. */
-GATHER_INLINE void gather_columns_resolve(const gather_plan *plan, const char *indices, int64_t step, int64_t count,
-                                          int64_t *rows) {
+GATHER_INLINE void gather_columns_resolve(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *rows) {
   if (plan->column_count > 1)
     gather_tuples_resolve(plan, indices, step, count, rows);
   else

@@ -42,9 +42,7 @@ GATHER_INLINE void gather_walk_start(gather_walk *walk, const gather_loop *loops
 }
 
 /* How many iterations of the innermost loop are left in its current round. */
-GATHER_INLINE int64_t gather_walk_left(const gather_walk *walk) {
-  return walk->loops[walk->count - 1].len - walk->at[walk->count - 1];
-}
+GATHER_INLINE int64_t gather_walk_left(const gather_walk *walk) { return walk->loops[walk->count - 1].len - walk->at[walk->count - 1]; }
 
 /* Advances by `steps`, at most to the end of the round; then the outer loops advance. */
 GATHER_INLINE void gather_walk_next(gather_walk *walk, int64_t steps) {
@@ -136,8 +134,7 @@ GATHER_INLINE void gather_span_set(gather_span *span, const gather_execution *e,
 }
 
 /* The rows of `count` indices in range. */
-GATHER_INLINE void gather_resolve_rows(const gather_execution *e, const char *indices, int64_t step, int64_t count,
-                                       int64_t *rows) {
+GATHER_INLINE void gather_resolve_rows(const gather_execution *e, const char *indices, int64_t step, int64_t count, int64_t *rows) {
   if (e->widen)
     e->widen(indices, count, e->plan->rule.negative ? e->plan->rule.axis_len : 0, rows);
   else if (e->fold && step == gather_column(e->plan, 1)->index * e->plan->column_count)

@@ -28,8 +28,7 @@ static void fill_bits(const gather_execution *e, int64_t to) {
 }
 
 /* The rows of a block that are not filled. Inline: gcc deletes calls of functions that only prefetch. */
-GATHER_INLINE void prefetch_rows(const gather_execution *e, const gather_walk *walk, int64_t lines, const int64_t *rows,
-                                 int64_t count) {
+GATHER_INLINE void prefetch_rows(const gather_execution *e, const gather_walk *walk, int64_t lines, const int64_t *rows, int64_t count) {
   const gather_plan *plan = e->plan;
   int64_t from = plan->data_offset + walk->data;
   int slot;
@@ -38,8 +37,7 @@ GATHER_INLINE void prefetch_rows(const gather_execution *e, const gather_walk *w
       gather_prefetch_row(e->data + gather_bits_group(&plan->layout, from + rows[j] * plan->axis_step, &slot), lines);
 }
 
-static void move_by_row(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk,
-                        int64_t count) {
+static void move_by_row(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk, int64_t count) {
   const gather_plan *plan = e->plan;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const int64_t block = variant->prefetch_rows > 0 ? variant->prefetch_rows : GATHER_BLOCK;
@@ -125,8 +123,7 @@ static void move_elements(const gather_execution *e, const gather_variant *varia
   }
 }
 
-static void move_packed(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk,
-                        int64_t count) {
+static void move_packed(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk, int64_t count) {
   const gather_plan *plan = e->plan;
   if (variant->pick && plan->loops[plan->loop_count - 1].out == plan->row_bytes && form != GATHER_FORM_REPAIRED)
     move_elements(e, variant, walk, count);
@@ -164,11 +161,10 @@ static void move_plain(const gather_execution *e, const gather_variant *variant,
 
 /* Part of a round of the innermost loop; `more` rows of the round follow. With prefetching there are two blocks of row
  * numbers: one is moved, the other is prefetched. */
-static void move_widened_run(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
-                             gather_span *span, int64_t count, int64_t more) {
+static void move_widened_run(const gather_execution *e, const gather_variant *variant, gather_walk *walk, gather_span *span, int64_t count,
+                             int64_t more) {
   int64_t rows[2 * GATHER_BLOCK], have = 0, moved = 0;
-  const int64_t room = variant->prefetch_rows > 0 ? 2 * GATHER_BLOCK : GATHER_BLOCK,
-                all = count + least(more, variant->prefetch_rows);
+  const int64_t room = variant->prefetch_rows > 0 ? 2 * GATHER_BLOCK : GATHER_BLOCK, all = count + least(more, variant->prefetch_rows);
   const int64_t step = walk->loops[walk->count - 1].index;
   span->indices = (const char *)rows, span->index_step = 8, span->rounds = 1;
   while (moved < count) {
@@ -184,8 +180,8 @@ static void move_widened_run(const gather_execution *e, const gather_variant *va
 }
 
 /* Several short rounds at a time. */
-static void move_widened_rounds(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
-                                gather_span *span, int64_t len, int64_t rounds) {
+static void move_widened_rounds(const gather_execution *e, const gather_variant *variant, gather_walk *walk, gather_span *span, int64_t len,
+                                int64_t rounds) {
   int64_t rows[GATHER_BLOCK];
   const gather_loop *inner = &walk->loops[walk->count - 1], *outer = &walk->loops[walk->count - 2];
   if (outer->index == inner->index * len)
@@ -224,13 +220,11 @@ static void fill_row(const gather_plan *plan, char *out) {
     memset(out, 0, (size_t)plan->row_bytes);
     return;
   }
-  for (int64_t at = 0; at < plan->row_bytes; at += plan->fill_bytes)
-    gather_copy_row(out + at, plan->fill, (size_t)plan->fill_bytes);
+  for (int64_t at = 0; at < plan->row_bytes; at += plan->fill_bytes) gather_copy_row(out + at, plan->fill, (size_t)plan->fill_bytes);
 }
 
 /* One by one: if rows are filled there may be no data. */
-static void move_repaired_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows,
-                                int64_t count) {
+static void move_repaired_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows, int64_t count) {
   const gather_plan *plan = e->plan;
   const gather_loop *inner = &walk->loops[walk->count - 1];
   for (int64_t j = 0; j < count; j++) {
@@ -254,8 +248,7 @@ static void move_repaired(const gather_execution *e, gather_walk *walk, int64_t 
   }
 }
 
-static void move_in_form(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk,
-                         int64_t count) {
+static void move_in_form(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk, int64_t count) {
   if (e->plan->packed) {
     move_packed(e, form, variant, walk, count);
     return;
@@ -275,18 +268,15 @@ static void move_in_form(const gather_execution *e, gather_form form, const gath
 
 /* Validates the indices of `count` rows, and those after them that may be prefetched. Returns the conversion that they
  * need. Counts the indices out of range; number: of the first row. */
-static gather_form validate_block(const gather_execution *e, const char *indices, int64_t number, int64_t count,
-                                  int64_t with_prefetch) {
+static gather_form validate_block(const gather_execution *e, const char *indices, int64_t number, int64_t count, int64_t with_prefetch) {
   const gather_plan *plan = e->plan;
   if (gather_columns_cannot_fail(plan)) return gather_form_of(plan, gather_indices_unchecked(&plan->rule));
   gather_index_state state = gather_columns_validate(plan, indices, gather_index_bytes(plan), with_prefetch);
-  if (state == GATHER_INDICES_BAD)
-    gather_bad_find(plan, indices, number * plan->column_count, count * plan->column_count, e->bad);
+  if (state == GATHER_INDICES_BAD) gather_bad_find(plan, indices, number * plan->column_count, count * plan->column_count, e->bad);
   return gather_form_of(plan, state);
 }
 
-static void move_validating(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
-                            int64_t count) {
+static void move_validating(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   const int64_t bytes = gather_index_bytes(e->plan), block = DEFERRED_BYTES / bytes;
   while (count > 0) {
     const int64_t now = least(count, block), number = walk->index / bytes;
@@ -300,18 +290,11 @@ static void move_validating(const gather_execution *e, const gather_variant *var
 static void move_copied(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   const int64_t bytes = gather_index_bytes(e->plan), block = DEFERRED_BYTES / bytes, columns = e->plan->column_count;
   char copy[GATHER_COPY_BYTES];
-  const gather_execution copied = {.plan = e->plan,
-                                   .data = e->data,
-                                   .indices = copy,
-                                   .out = e->out,
-                                   .widen = e->widen,
-                                   .fold = e->fold,
-                                   .axes = e->axes,
-                                   .bad = e->bad};
+  const gather_execution copied = {
+      .plan = e->plan, .data = e->data, .indices = copy, .out = e->out, .widen = e->widen, .fold = e->fold, .axes = e->axes, .bad = e->bad};
   while (count > 0) {
     const int64_t now = least(count, block), number = walk->index / bytes, at = walk->index;
-    const int64_t with_prefetch =
-        least(e->plan->row_count - number, least(now + variant->prefetch_rows, GATHER_COPY_BYTES / bytes));
+    const int64_t with_prefetch = least(e->plan->row_count - number, least(now + variant->prefetch_rows, GATHER_COPY_BYTES / bytes));
     gather_shared_copy(e->plan, e->indices, number * columns, with_prefetch * columns, copy);
     walk->index = 0;
     move_in_form(&copied, validate_block(e, copy, number, now, with_prefetch), variant, walk, now);

@@ -109,7 +109,7 @@ struct gather_plan {
   bool packed;
   gather_bit_layout layout;
   int64_t data_offset, out_offset; /* number of the first element */
-  bool out_dense; /* row-major from the start of a byte: tasks share no group, and the last one clears the padding */
+  bool out_dense;                  /* row-major from the start of a byte: tasks share no group, and the last one clears the padding */
 
   /* The extents of the tensors: an output that overlaps an input is refused when the pointers are known. */
   gather_extent data_extent, index_extent, out_extent;
@@ -154,8 +154,7 @@ bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run);
 /* Validates the indices and moves the rows. Validation may be deferred where the caller cannot tell. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the bytes of two tensors, of these pointers, overlap. Compared as numbers: they may belong to different objects. */
-GATHER_INLINE bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b,
-                                       const gather_extent *b_extent) {
+GATHER_INLINE bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
   if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
   uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
   uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
@@ -181,13 +180,11 @@ GATHER_INLINE gather_index_state gather_indices_unchecked(const gather_index_rul
 }
 /* Fails with GATHER_INDEX_OUT_OF_RANGE: the first index out of range in row-major order (of a policy that repairs, the first one that
  * it cannot repair), its value, and how many are out of range. */
-gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
-                                int64_t bad);
+gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value, int64_t bad);
 /* Only validates. shared: others may write the indices, each of which is read once. *bad: how many are out of range and will be repaired;
  * *state: the worst state of an index that nobody writes. */
-gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared,
-                                        const gather_executor *executor, gather_index_state *state, int64_t *bad,
-                                        gather_error *error);
+gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared, const gather_executor *executor,
+                                        gather_index_state *state, int64_t *bad, gather_error *error);
 
 /* For a caller that copies rows itself, and that may leave a run by a jump: runs of the plan allocate no memory from now on (no radix
  * partitioning). Returns the variant whose kernel copies resolved rows of so many bytes, in any order, to ordinary memory; NULL: none. */

@@ -18,9 +18,7 @@
 /* ---- tuples of indices: validated column by column, and resolved to offsets block by block */
 
 /* The slot of their kernels. */
-static int width_of(const gather_plan *plan) {
-  return gather_type_row(plan->rule.type)->bits == 32 ? GATHER_WIDTH_4 : GATHER_WIDTH_8;
-}
+static int width_of(const gather_plan *plan) { return gather_type_row(plan->rule.type)->bits == 32 ? GATHER_WIDTH_4 : GATHER_WIDTH_8; }
 
 /* The axes of tuples for the kernels of kernel/indices.h. false: these tuples have none (one or many columns, narrow or byte-swapped
  * numbers, numbers apart, axes or steps of 2^31 and more). */
@@ -76,15 +74,13 @@ static bool may_blame(const gather_plan *plan, int64_t len) {
   return len == 0 || plan->rule.axis_len > 0 || (on_bad != GATHER_ON_BAD_CLAMP && on_bad != GATHER_ON_BAD_WRAP);
 }
 
-static int64_t count_bad_tuples(const gather_plan *plan, const char *indices, int64_t step, int64_t count,
-                                int64_t *first, int64_t *value) {
+static int64_t count_bad_tuples(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *first, int64_t *value) {
   int64_t bad = 0;
   bool blamed = false;
   for (int32_t c = 0; c < plan->column_count; c++) {
     const gather_index_rule rule = gather_columns_rule(plan, c);
     int64_t tuple, number;
-    int64_t found =
-        gather_indices_count_bad(&rule, indices + gather_column(plan, c)->index, step, count, &tuple, &number);
+    int64_t found = gather_indices_count_bad(&rule, indices + gather_column(plan, c)->index, step, count, &tuple, &number);
     bad += found;
     if (!found || !may_blame(plan, rule.axis_len)) continue;
     if (!blamed || tuple * plan->column_count + c < *first) *first = tuple * plan->column_count + c, *value = number;
@@ -95,15 +91,13 @@ static int64_t count_bad_tuples(const gather_plan *plan, const char *indices, in
 
 /* *first: the number of the first one out of range, counted through all columns; of one that clamp and wrap cannot repair if there is
  * one. */
-static int64_t count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *first,
-                         int64_t *value) {
+static int64_t count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *first, int64_t *value) {
   if (plan->column_count > 1) return count_bad_tuples(plan, indices, step, count, first, value);
   return gather_indices_count_bad(&plan->rule, indices, step, count, first, value);
 }
 
 /* Adds what one column selects. */
-static void add_column(const gather_plan *plan, int32_t column, const char *indices, int64_t step, int64_t count,
-                       int64_t *rows) {
+static void add_column(const gather_plan *plan, int32_t column, const char *indices, int64_t step, int64_t count, int64_t *rows) {
   enum { BLOCK = 256 /* 2 KiB on the stack, which fit L1 */ };
   const gather_index_rule rule = gather_columns_rule(plan, column);
   const int64_t unit = gather_column(plan, column)->data, base = gather_column(plan, column)->out;
@@ -111,15 +105,13 @@ static void add_column(const gather_plan *plan, int32_t column, const char *indi
   for (int64_t j = 0, now; j < count; j += now) {
     now = count - j < BLOCK ? count - j : BLOCK;
     gather_indices_resolve(&rule, indices + j * step, step, now, own);
-    for (int64_t k = 0; k < now; k++)
-      rows[j + k] = own[k] < 0 || rows[j + k] < 0 ? GATHER_ROW_FILL : rows[j + k] + base + own[k] * unit;
+    for (int64_t k = 0; k < now; k++) rows[j + k] = own[k] < 0 || rows[j + k] < 0 ? GATHER_ROW_FILL : rows[j + k] + base + own[k] * unit;
   }
 }
 
 void gather_tuples_resolve(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *rows) {
   for (int64_t j = 0; j < count; j++) rows[j] = 0;
-  for (int32_t c = 0; c < plan->column_count; c++)
-    add_column(plan, c, indices + gather_column(plan, c)->index, step, count, rows);
+  for (int32_t c = 0; c < plan->column_count; c++) add_column(plan, c, indices + gather_column(plan, c)->index, step, count, rows);
 }
 
 /* ---- indices that others may write: private copies */
@@ -157,8 +149,7 @@ void gather_shared_copy(const gather_plan *plan, const char *indices, int64_t fi
     copy_run(indices + first * width, width, width, plan->shared_swapped, count, copy);
   } else {
     while (count > 0) {
-      int64_t left, step, offset = gather_index_run(plan, plan->shared_strides, first, &left, &step),
-                          run = left < count ? left : count;
+      int64_t left, step, offset = gather_index_run(plan, plan->shared_strides, first, &left, &step), run = left < count ? left : count;
       copy_run(indices + offset, step, width, plan->shared_swapped, run, copy);
       first += run, copy += run * width, count -= run;
     }
@@ -207,12 +198,11 @@ static void check_part(void *argument, int64_t first, int64_t last) {
 }
 
 /* Each index is read once. */
-static gather_status check_shared(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                  int64_t *bad, gather_error *error) {
+static gather_status check_shared(const gather_plan *plan, const void *indices, const gather_executor *executor, int64_t *bad,
+                                  gather_error *error) {
   checking c = {.plan = plan, .indices = indices};
   gather_bad_init(&c.bad);
-  gather_split(executor, plan->index_count, gather_type_row(plan->rule.type)->bits / 8, plan->column_count, check_part,
-               &c);
+  gather_split(executor, plan->index_count, gather_type_row(plan->rule.type)->bits / 8, plan->column_count, check_part, &c);
   *bad = gather_bad_count(&c.bad);
   if (*bad == 0 || gather_plan_can_repair(plan)) return GATHER_OK;
   return gather_plan_blame(plan, error, c.bad.position, c.bad.value, *bad);
@@ -301,8 +291,7 @@ static void print_position(char *text, size_t bytes, const gather_error *error) 
     (void)snprintf(text, bytes, "indices");
   else {
     char shape[160];
-    (void)snprintf(text, bytes, "indices%s",
-                   gather_shape_text(shape, sizeof shape, error->position_rank, error->position));
+    (void)snprintf(text, bytes, "indices%s", gather_shape_text(shape, sizeof shape, error->position_rank, error->position));
   }
 }
 
@@ -329,8 +318,7 @@ static void turn_back(const gather_plan *plan, gather_error *error) {
 }
 
 /* Reports the first index out of range. */
-gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
-                                int64_t bad) {
+gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value, int64_t bad) {
   gather_status status = gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, "indices", "an index is out of range");
   if (!error) return status;
   const int32_t column = (int32_t)(position % plan->column_count);
@@ -357,17 +345,15 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   if (rule.axis_len == 0)
     at += snprintf(error->message + at, room, "cannot be in range: axis %" PRId32 " has length 0", error->axis);
   else
-    at += snprintf(error->message + at, room, "is outside [%" PRId64 ", %" PRId64 "] of axis %" PRId32, error->low,
-                   error->high, error->axis);
-  (void)snprintf(error->message + at, sizeof error->message - (size_t)at,
-                 " (%s%s%s); %" PRId64 " of %" PRId64 " indices %s bad", plan->op->name, GATHER_RULES_TEXT(plan->op),
-                 bad, plan->index_count, bad == 1 ? "is" : "are");
+    at +=
+        snprintf(error->message + at, room, "is outside [%" PRId64 ", %" PRId64 "] of axis %" PRId32, error->low, error->high, error->axis);
+  (void)snprintf(error->message + at, sizeof error->message - (size_t)at, " (%s%s%s); %" PRId64 " of %" PRId64 " indices %s bad",
+                 plan->op->name, GATHER_RULES_TEXT(plan->op), bad, plan->index_count, bad == 1 ? "is" : "are");
   return status;
 }
 
-gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared,
-                                        const gather_executor *executor, gather_index_state *state, int64_t *bad,
-                                        gather_error *error) {
+gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared, const gather_executor *executor,
+                                        gather_index_state *state, int64_t *bad, gather_error *error) {
   *bad = 0;
   *state = gather_indices_unchecked(&plan->rule);
   if (!gather_plan_must_check(plan)) return GATHER_OK;

@@ -94,8 +94,7 @@ static void add_variants(plan_line *l, const gather_plan *plan) {
 /* What the calibration runs of a kept plan found so far. */
 static void add_winners(plan_line *l, const gather_plan *plan) {
   static const char *const ORDERS[GATHER_ORDERS] = {"", " for random indices", " for sorted indices",
-                                                    " for neighbouring or repeated indices",
-                                                    " for consecutive indices"};
+                                                    " for neighbouring or repeated indices", " for consecutive indices"};
   gather_winner winner;
   for (int order = 0; order < GATHER_ORDERS; order++) {
     if (!gather_winners_get(plan, (gather_order)order, &winner)) continue;
@@ -127,8 +126,8 @@ size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
     add(&l, "no elements");
   else
     add_nest(&l, plan);
-  add(&l, "; %s indices%s, %s, negative %s", gather_type_get(plan->rule.type)->name,
-      plan->rule.swapped ? " (bytes swapped)" : "", on_bad_name(plan), plan->rule.negative ? "on" : "off");
+  add(&l, "; %s indices%s, %s, negative %s", gather_type_get(plan->rule.type)->name, plan->rule.swapped ? " (bytes swapped)" : "",
+      on_bad_name(plan), plan->rule.negative ? "on" : "off");
   add_reason(&l, plan);
   add_variants(&l, plan);
   add_winners(&l, plan);

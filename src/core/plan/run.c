@@ -56,8 +56,7 @@ static bool is_small(const gather_execution *e) {
   enum { SMALL = 1024 /* rows: some microseconds, of which tasks and walks would be a share that shows */ };
   const gather_plan *plan = e->plan;
   if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2) return false;
-  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->variants[0].nontemporal && !plan->variants[0].radix &&
-         first_variant(e) == 0;
+  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->variants[0].nontemporal && !plan->variants[0].radix && first_variant(e) == 0;
 }
 
 /* Moves all rows of a nest of one or two loops by plain indices, with the first variant, which must not use non-temporal stores. */
@@ -108,15 +107,12 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
 static gather_status check_memory(const gather_plan *plan, const gather_run *run, gather_error *error) {
   if (!run->out) return gather_fail_input(error, GATHER_USAGE, "output", "the output's data pointer is NULL");
   if (!run->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
-  if (!run->data && plan->rule.axis_len > 0)
-    return gather_fail_input(error, GATHER_USAGE, "data", "the data pointer is NULL");
+  if (!run->data && plan->rule.axis_len > 0) return gather_fail_input(error, GATHER_USAGE, "data", "the data pointer is NULL");
   return GATHER_OK;
 }
 
 /* Whether each index is used once and in order, so that it can be validated when its row moves. */
-static bool is_deferrable(const gather_plan *plan) {
-  return plan->in_order && !plan->rule.swapped && plan->rule.axis_len > 0;
-}
+static bool is_deferrable(const gather_plan *plan) { return plan->in_order && !plan->rule.swapped && plan->rule.axis_len > 0; }
 
 /* Whether validation may be deferred: rows may have moved when an index out of range is found. */
 static bool may_defer(const gather_plan *plan, const gather_run *run) {
@@ -126,8 +122,7 @@ static bool may_defer(const gather_plan *plan, const gather_run *run) {
 /* Whether deferring pays for memory that nobody writes: only many indices have left the cache when they are read again.
  * Radix partitioning needs all of them validated; it is for random ones. */
 static bool defers(const gather_plan *plan, const gather_run *run, gather_execution *e) {
-  if (plan->row_count <= gather_tuned(GATHER_TUNING_deferred_bytes) / gather_index_bytes(plan) || !may_defer(plan, run))
-    return false;
+  if (plan->row_count <= gather_tuned(GATHER_TUNING_deferred_bytes) / gather_index_bytes(plan) || !may_defer(plan, run)) return false;
   if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_columns_cannot_fail(plan)) return false;
   if (plan->radix_variant < 0) return true;
   e->order = gather_order_sample(e);
@@ -142,8 +137,7 @@ static gather_status run_deferred(const gather_plan *plan, const gather_run *run
   e->bad = &bad;
   run_rows(plan, e, run->executor);
   *count = gather_bad_count(&bad);
-  if (*count > 0 && !gather_plan_can_repair(plan))
-    return gather_plan_blame(plan, error, bad.position, bad.value, *count);
+  if (*count > 0 && !gather_plan_can_repair(plan)) return gather_plan_blame(plan, error, bad.position, bad.value, *count);
   clear_padding(plan, run->out);
   return GATHER_OK;
 }
@@ -174,8 +168,8 @@ static void copy_part(void *argument, int64_t first, int64_t last) {
 }
 
 /* *done: false if there is no memory for it. */
-static gather_status run_staged(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done,
-                                int64_t *bad, gather_error *error) {
+static gather_status run_staged(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done, int64_t *bad,
+                                gather_error *error) {
   enum { LINE = 64 };
   const int64_t bytes = plan->row_count * plan->row_bytes;
   char *memory = gather_alloc_unset(bytes + LINE);
@@ -191,8 +185,7 @@ static gather_status run_staged(const gather_plan *plan, const gather_run *run, 
 }
 
 /* Validates all indices, then moves the rows. */
-static gather_status run_validated(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad,
-                                   gather_error *error) {
+static gather_status run_validated(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad, gather_error *error) {
   gather_index_state state;
   GATHER_TRY(gather_plan_check_indices(plan, e->indices, false, run->executor, &state, bad, error));
   if (plan->row_count == 0) return GATHER_OK;
@@ -206,8 +199,8 @@ static gather_status run_validated(const gather_plan *plan, const gather_run *ru
 /* ---- indices that others may write */
 
 /* Runs on a private copy of all of them. *done: false if there is no memory for it. */
-static gather_status run_copied(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done,
-                                int64_t *bad, gather_error *error) {
+static gather_status run_copied(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done, int64_t *bad,
+                                gather_error *error) {
   char small[GATHER_COPY_BYTES];
   const int64_t bytes = plan->index_count * (gather_type_row(plan->rule.type)->bits / 8);
   char *copy = bytes <= GATHER_COPY_BYTES ? small : gather_alloc(bytes);
@@ -229,8 +222,7 @@ static bool wants_copy(const gather_plan *plan, gather_execution *e) {
 }
 
 /* Tuples without numbers: an index 0 serves every row, and selects all of it. */
-static gather_status run_without_indices(const gather_plan *plan, const gather_run *run, int64_t *bad,
-                                         gather_error *error) {
+static gather_status run_without_indices(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
   static const int64_t zero = 0;
   gather_run whole = *run;
   whole.indices = &zero;
@@ -242,8 +234,7 @@ static gather_status execute_shared(const gather_plan *plan, const gather_run *r
   gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out, .shared = true};
   bool done = false;
   gather_index_state state;
-  if (plan->row_count == 0)
-    return gather_plan_check_indices(plan, run->indices, true, run->executor, &state, bad, error);
+  if (plan->row_count == 0) return gather_plan_check_indices(plan, run->indices, true, run->executor, &state, bad, error);
   if (plan->index_count == 0) return run_without_indices(plan, run, bad, error);
   GATHER_TRY(check_memory(plan, run, error));
   if (is_staged(plan, run)) {

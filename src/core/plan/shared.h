@@ -26,9 +26,7 @@ GATHER_INLINE void gather_bad_init(gather_bad *bad) {
   atomic_flag_clear_explicit(&bad->busy, memory_order_relaxed);
   bad->position = INT64_MAX, bad->value = 0;
 }
-GATHER_INLINE int64_t gather_bad_count(const gather_bad *bad) {
-  return atomic_load_explicit(&bad->count, memory_order_relaxed);
-}
+GATHER_INLINE int64_t gather_bad_count(const gather_bad *bad) { return atomic_load_explicit(&bad->count, memory_order_relaxed); }
 /* Adds those among `count` dense indices in private memory; number: of the first index. */
 void gather_bad_find(const gather_plan *plan, const char *indices, int64_t number, int64_t count, gather_bad *bad);
 
@@ -38,8 +36,7 @@ void gather_shared_copy(const gather_plan *plan, const char *indices, int64_t fi
 void gather_shared_copy_all(const gather_plan *plan, const char *indices, const gather_executor *executor, char *copy);
 
 /* The place of index number `number` in memory with these strides, in their unit; *left: how many indices follow at *step. */
-GATHER_INLINE int64_t gather_index_run(const gather_plan *plan, const int64_t *strides, int64_t number, int64_t *left,
-                                       int64_t *step) {
+GATHER_INLINE int64_t gather_index_run(const gather_plan *plan, const int64_t *strides, int64_t number, int64_t *left, int64_t *step) {
   int64_t offset = 0;
   *left = 1, *step = 0;
   for (int32_t d = plan->index_rank - 1; d >= 0; d--) {

@@ -33,8 +33,7 @@ static int64_t chunk_of(const gather_executor *executor, int64_t count, int64_t 
   int64_t chunk = small > unit_bytes ? small / unit_bytes : 1;
   if (count / chunk < 3) return count; /* sharing two small tasks gains less than it costs, some microseconds */
   /* Waking threads takes longer than small work: only threads that are awake share it. */
-  if (gather_pool_announce(executor, gather_tuned(GATHER_TUNING_spin_ns)) == 0)
-    chunk = large > unit_bytes ? large / unit_bytes : 1;
+  if (gather_pool_announce(executor, gather_tuned(GATHER_TUNING_spin_ns)) == 0) chunk = large > unit_bytes ? large / unit_bytes : 1;
   if (count <= chunk) return count;
   int64_t threads = executor->threads > 1 ? executor->threads : 1, tasks = gather_tuned(GATHER_TUNING_thread_tasks);
   int64_t most = tasks < 1 ? threads : tasks > INT32_MAX ? threads * INT32_MAX : threads * tasks;

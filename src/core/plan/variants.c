@@ -92,13 +92,9 @@ static gather_rows_fn find_instruction_rounds(int width, int64_t row_bytes, cons
   if (row_bytes != (int64_t)1 << size) return NULL;                                  \
   GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->slot##_bytes[size], slot[width][size])
 
-static gather_rows_fn find_table(int table_width, int64_t row_bytes, int64_t bytes, const char **isa) {
-  RETURN_TABLE(table, table_width);
-}
+static gather_rows_fn find_table(int table_width, int64_t row_bytes, int64_t bytes, const char **isa) { RETURN_TABLE(table, table_width); }
 
-static gather_rows_fn find_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) {
-  RETURN_TABLE(round_table, width);
-}
+static gather_rows_fn find_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) { RETURN_TABLE(round_table, width); }
 
 static gather_rows_fn find_nontemporal(int width, int64_t row_bytes, const char **isa) {
   const int class = gather_row_class(row_bytes);
@@ -109,9 +105,7 @@ static gather_rows_fn find_interleaved(int width, const char **isa) { GATHER_RET
 
 static gather_rows_fn find_plain_runs(int width, const char **isa) { GATHER_RETURN_KERNEL(runs[width]); }
 
-static gather_rows_fn find_nontemporal_runs(int width, const char **isa) {
-  GATHER_RETURN_KERNEL(nontemporal_runs[width]);
-}
+static gather_rows_fn find_nontemporal_runs(int width, const char **isa) { GATHER_RETURN_KERNEL(nontemporal_runs[width]); }
 
 static gather_pick_fn find_pick(int layout, const char **isa) { GATHER_RETURN_KERNEL(pick[layout]); }
 
@@ -164,8 +158,7 @@ static int width_of(const gather_plan *plan) {
 static void add_rows(gather_plan *plan, int64_t prefetch_rows, int64_t lines) {
   gather_variant *variant = add(plan);
   variant->rows = variant->rows_resolved = gather_kernel_rows(GATHER_WIDTH_8, plan->row_bytes, &variant->isa);
-  if (width_of(plan) != GATHER_WIDTH_8)
-    variant->rows = gather_kernel_rows(width_of(plan), plan->row_bytes, &variant->isa);
+  if (width_of(plan) != GATHER_WIDTH_8) variant->rows = gather_kernel_rows(width_of(plan), plan->row_bytes, &variant->isa);
   variant->prefetch_rows = prefetch_rows, variant->prefetch_lines = lines;
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
 }
@@ -174,8 +167,7 @@ static void add_rows(gather_plan *plan, int64_t prefetch_rows, int64_t lines) {
 static bool has_short_rounds(const gather_plan *plan) {
   if (plan->loop_count < 2) return false;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1], *outer = inner - 1;
-  if (inner->len > 16 || outer->index != inner->index * inner->len || outer->out != inner->out * inner->len)
-    return false;
+  if (inner->len > 16 || outer->index != inner->index * inner->len || outer->out != inner->out * inner->len) return false;
   return outer->len >= 16 && magnitude(outer->data) <= INT32_MAX / 64;
 }
 
@@ -183,8 +175,7 @@ static bool has_short_rounds(const gather_plan *plan) {
 static void add_gather_instruction(gather_plan *plan) {
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const bool rounds = has_short_rounds(plan);
-  gather_rows_fn (*const find)(int, int64_t, const char **) =
-      rounds ? find_instruction_rounds : gather_kernel_instruction;
+  gather_rows_fn (*const find)(int, int64_t, const char **) = rounds ? find_instruction_rounds : gather_kernel_instruction;
   const char *isa;
   gather_rows_fn rows = find(width_of(plan), plan->row_bytes, &isa);
   int64_t reach = table_bytes(plan);
@@ -220,8 +211,7 @@ static bool add_table(gather_plan *plan) {
 static bool has_round_tables(const gather_plan *plan) {
   const gather_loop *inner = &plan->loops[plan->loop_count - 1], *outer = inner - 1;
   if (inner->data != 0) return plan->loop_count == 1;
-  return plan->loop_count > 1 && outer->data != 0 && outer->index == inner->index * inner->len &&
-         outer->out == inner->out * inner->len;
+  return plan->loop_count > 1 && outer->data != 0 && outer->index == inner->index * inner->len && outer->out == inner->out * inner->len;
 }
 
 /* Register tables of rounds. */
@@ -306,8 +296,7 @@ static void add_for_order(gather_plan *plan, bool out_of_cache, bool nontemporal
   plan->radix_variant = plan->variant_count;
   gather_variant *variant = add(plan);
   *variant = plan->variants[0];
-  variant->kernel = "radix partitioning", variant->isa = "portable", variant->when = GATHER_ORDER_RANDOM,
-  variant->radix = true;
+  variant->kernel = "radix partitioning", variant->isa = "portable", variant->when = GATHER_ORDER_RANDOM, variant->radix = true;
 }
 
 static void swap(gather_variant *a, gather_variant *b) {
@@ -360,8 +349,7 @@ static void find_long(gather_plan *plan, bool out_of_cache, bool nontemporal) {
   if (!nontemporal) return;
   add_nontemporal(plan, prefetch_rows, all < MAX_PREFETCH_LINES ? all : MAX_PREFETCH_LINES);
   if (all > few) add_nontemporal(plan, prefetch_rows, few);
-  if (plan->row_bytes >= gather_tuned(GATHER_TUNING_interleaved_bytes) && plan->row_bytes % LINE == 0)
-    add_interleaved(plan);
+  if (plan->row_bytes >= gather_tuned(GATHER_TUNING_interleaved_bytes) && plan->row_bytes % LINE == 0) add_interleaved(plan);
 }
 
 /* Sizes and steps of packed plans are numbers of elements. */

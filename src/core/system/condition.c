@@ -16,8 +16,7 @@
 bool gather_condition_init(pthread_cond_t *condition) {
   pthread_condattr_t attributes;
   if (pthread_condattr_init(&attributes) != 0) return false;
-  const bool made =
-      pthread_condattr_setclock(&attributes, WAIT_CLOCK) == 0 && pthread_cond_init(condition, &attributes) == 0;
+  const bool made = pthread_condattr_setclock(&attributes, WAIT_CLOCK) == 0 && pthread_cond_init(condition, &attributes) == 0;
   (void)pthread_condattr_destroy(&attributes);
   return made;
 }

@@ -30,17 +30,13 @@ static int write_range(int fd, int64_t offset, int64_t bytes, unsigned how) {
 void gather_disk_begin(int fd, int64_t offset, int64_t bytes) { (void)write_range(fd, offset, bytes, WRITE); }
 
 #if defined(POSIX_FADV_DONTNEED)
-void gather_disk_drop(int fd, int64_t offset, int64_t bytes) {
-  (void)posix_fadvise(fd, (off_t)offset, (off_t)bytes, POSIX_FADV_DONTNEED);
-}
+void gather_disk_drop(int fd, int64_t offset, int64_t bytes) { (void)posix_fadvise(fd, (off_t)offset, (off_t)bytes, POSIX_FADV_DONTNEED); }
 #else
 void gather_disk_drop(int fd, int64_t offset, int64_t bytes) { (void)fd, (void)offset, (void)bytes; }
 #endif
 
 /* 0 or an errno; none where a file system has nothing to sync. */
-static int end_sync(int result) {
-  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
-}
+static int end_sync(int result) { return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno; }
 
 int gather_disk_sync(int fd) {
   int result;
@@ -89,7 +85,6 @@ static int allocate(int fd, int64_t size) {
 /* Some file systems cannot reserve. */
 int gather_disk_reserve(int fd, int64_t size) {
   int number = allocate(fd, size);
-  if (number == EOPNOTSUPP || number == EINVAL || number == ENOSYS)
-    number = ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
+  if (number == EOPNOTSUPP || number == EINVAL || number == ENOSYS) number = ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
   return number;
 }

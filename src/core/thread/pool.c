@@ -89,8 +89,7 @@ static void count_fork(void) { atomic_fetch_add_explicit(&forks, 1, memory_order
 static void watch_forks(void) { atomic_store(&watched, pthread_atfork(NULL, NULL, count_fork) == 0); }
 
 static bool is_child(const gather_pool *pool) {
-  if (atomic_load_explicit(&watched, memory_order_relaxed))
-    return pool->forks != atomic_load_explicit(&forks, memory_order_relaxed);
+  if (atomic_load_explicit(&watched, memory_order_relaxed)) return pool->forks != atomic_load_explicit(&forks, memory_order_relaxed);
   return pool->process != getpid();
 }
 
@@ -374,8 +373,7 @@ gather_status gather_pool_create(int32_t threads, gather_pool **pool, gather_err
   if (!pool) return gather_fail(error, GATHER_USAGE, "`pool` is NULL");
   *pool = NULL;
   if (threads < 0 || threads > MOST_THREADS)
-    return gather_fail(error, GATHER_USAGE, "a pool of %d threads; 0 to %d are possible", (int)threads,
-                       (int)MOST_THREADS);
+    return gather_fail(error, GATHER_USAGE, "a pool of %d threads; 0 to %d are possible", (int)threads, (int)MOST_THREADS);
   *pool = create(threads > 0 ? threads : gather_cpu_count());
   return *pool ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a thread pool");
 }

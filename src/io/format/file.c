@@ -82,8 +82,7 @@ static void write_first(const gather_file *file, char *text, size_t bytes) {
     char item[192], shape[96];
     const gather_file_tensor *tensor = &file->tensors[shown];
     (void)gather_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape);
-    int len =
-        snprintf(item, sizeof item, "%s'%.60s' %.24s %s", shown ? ", " : "", tensor->name, tensor->type_name, shape);
+    int len = snprintf(item, sizeof item, "%s'%.60s' %.24s %s", shown ? ", " : "", tensor->name, tensor->type_name, shape);
     if (len < 0 || at + (size_t)len + 32 > bytes) break; /* space for " and N more" */
     memcpy(text + at, item, (size_t)len + 1);
     at += (size_t)len;
@@ -122,8 +121,7 @@ static uint64_t hash(const char *name) {
 static int64_t *slot_of(const gather_file *file, const char *name) {
   const uint64_t mask = (uint64_t)file->name_slot_count - 1;
   uint64_t at = hash(name) & mask;
-  while (file->name_slots[at] > 0 && strcmp(file->tensors[file->name_slots[at] - 1].name, name) != 0)
-    at = (at + 1) & mask;
+  while (file->name_slots[at] > 0 && strcmp(file->tensors[file->name_slots[at] - 1].name, name) != 0) at = (at + 1) & mask;
   return &file->name_slots[at];
 }
 
@@ -179,8 +177,7 @@ gather_status gather_single_place(gather_file *file, gather_single *single, int6
   /* In this order nothing can overflow. */
   if (offset > file->map.size || tensor->bytes > file->map.size - offset)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, file->map.size,
-                            "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
-                            " bytes in all",
+                            "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64 " bytes in all",
                             tensor->bytes, offset, file->map.size);
   return gather_file_point(file, &file->map, offset, tensor, error);
 }
@@ -202,8 +199,7 @@ bool gather_file_reads(const gather_file *file, const char *path) {
   gather_map there;
   if (!file || !path || !gather_map_identify(path, &there)) return false;
   bool same = gather_map_is_same(&file->map, &there);
-  for (const gather_sibling *other = file->siblings; other && !same; other = other->next)
-    same = gather_map_is_same(&other->map, &there);
+  for (const gather_sibling *other = file->siblings; other && !same; other = other->next) same = gather_map_is_same(&other->map, &there);
   return same;
 }
 
@@ -221,8 +217,7 @@ static gather_status fail_in_missing(const gather_file *file, const char *name, 
   if (!error) return status;
   if (file->missing_len > 1)
     (void)snprintf(error->message + length, sizeof error->message - length,
-                   "; '%.100s' may be in it, or in %" PRId64 " more parts that are missing", name,
-                   file->missing_len - 1);
+                   "; '%.100s' may be in it, or in %" PRId64 " more parts that are missing", name, file->missing_len - 1);
   else
     (void)snprintf(error->message + length, sizeof error->message - length, "; '%.100s' may be in it", name);
   return status;
@@ -234,9 +229,7 @@ const char *gather_file_name(const gather_file *file) { return file->name; }
 
 int64_t gather_file_len(const gather_file *file) { return file->len; }
 
-const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i) {
-  return i >= 0 && i < file->len ? &file->tensors[i] : NULL;
-}
+const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i) { return i >= 0 && i < file->len ? &file->tensors[i] : NULL; }
 
 /* The tensor of that name, if all graphs of a model have only one; NULL. */
 static const gather_file_tensor *find_plain(const gather_file *file, const char *name) {
@@ -273,12 +266,10 @@ static gather_status fail_unnamed(const gather_file *file, gather_error *error) 
   char names[300];
   if (file->len == 0) return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "the file has no tensors");
   write_first(file, names, sizeof names);
-  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
-                          "the file has %" PRId64 " tensors; name one: %s", file->len, names);
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "the file has %" PRId64 " tensors; name one: %s", file->len, names);
 }
 
-gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
-                               gather_error *error) {
+gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor, gather_error *error) {
   *tensor = NULL;
   bool unnamed = !name || name[0] == '\0';
   if (!unnamed) *tensor = gather_file_named(file, name);
@@ -300,13 +291,12 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
     memcpy(nearest, FIRST, sizeof FIRST);
     write_first(file, nearest + sizeof FIRST - 1, sizeof nearest - sizeof FIRST + 1);
   }
-  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "no such tensor '%.100s' among %" PRId64 "%s",
-                          name, file->len, nearest);
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "no such tensor '%.100s' among %" PRId64 "%s", name, file->len,
+                          nearest);
 }
 
 /* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
-static gather_status download(gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor **loaded,
-                              gather_error *error) {
+static gather_status download(gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor **loaded, gather_error *error) {
   *loaded = tensor;
   if (!gather_file_is_remote(tensor)) return GATHER_OK;
   const gather_unreadable *at = tensor->unreadable;
@@ -324,13 +314,12 @@ static gather_status download(gather_file *file, const gather_file_tensor *tenso
 /* ---- tensors in chunks, such as a column in the record batches of an Arrow file, joined */
 
 /* Chunks of a remote file: downloads all at once. */
-static gather_status fetch_pieces(const gather_file *file, const gather_file_tensor *first, int64_t count,
-                                  const char *name, int64_t bytes, gather_error *error) {
+static gather_status fetch_pieces(const gather_file *file, const gather_file_tensor *first, int64_t count, const char *name, int64_t bytes,
+                                  gather_error *error) {
   if (!file->map.remote) return GATHER_OK;
   GATHER_TRY(gather_file_check_download(file, name, bytes, error));
   gather_map_range *ranges = gather_alloc(count * (int64_t)sizeof *ranges);
-  if (!ranges)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
+  if (!ranges) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
   for (int64_t i = 0; i < count; i++)
     if (gather_file_is_remote(&first[i])) ranges[i] = (gather_map_range){first[i].offset, first[i].bytes};
   gather_status status = gather_map_fetch_all(&file->map, ranges, count, error);
@@ -346,8 +335,8 @@ static gather_status copy_pieces(gather_file *file, const gather_file_tensor *fi
   GATHER_TRY(fetch_pieces(file, first, count, whole->name, bytes, error));
   char *to = gather_arena_take(&file->arena, bytes, 1);
   if (!to)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1,
-                            "no memory for the %" PRId64 " chunks of '%.100s'", count, whole->name);
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the %" PRId64 " chunks of '%.100s'", count,
+                            whole->name);
   whole->tensor.data = to;
   for (int64_t i = 0; i < count; to += first[i++].bytes) {
     if (first[i].bytes == 0) continue;
@@ -363,13 +352,11 @@ static gather_status join(gather_file *file, const char *name, const gather_file
   size_t rank = (size_t)first->tensor.rank;
   int64_t bytes = 0, rows = 0, *shape = gather_arena_take(&file->arena, (int64_t)rank, (int64_t)sizeof *shape);
   gather_file_tensor *whole = gather_arena_take(&file->arena, 1, (int64_t)sizeof *whole);
-  if (!shape || !whole)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
+  if (!shape || !whole) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
   for (int64_t i = 0; i < count; i++) {
     GATHER_TRY(gather_file_rows_check(&first[i], error));
     if (!gather_add(bytes, first[i].bytes, &bytes) || !gather_add(rows, first[i].tensor.shape[0], &rows))
-      return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "the size of '%.100s' does not fit in 64 bits",
-                              name);
+      return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "the size of '%.100s' does not fit in 64 bits", name);
   }
   memcpy(shape, first->tensor.shape, rank * sizeof *shape);
   shape[0] = rows;
@@ -383,8 +370,7 @@ static gather_status join(gather_file *file, const char *name, const gather_file
   return copy_pieces(file, first, count, bytes, whole, error);
 }
 
-gather_status gather_file_find_whole(gather_file *file, const char *name, const gather_file_tensor **tensor,
-                                     gather_error *error) {
+gather_status gather_file_find_whole(gather_file *file, const char *name, const gather_file_tensor **tensor, gather_error *error) {
   gather_status status = gather_file_find(file, name, tensor, error);
   int64_t first = 0, count = status == GATHER_NAME_NOT_FOUND ? gather_file_pieces(file, name, &first) : 0;
   if (status == GATHER_OK) status = download(file, *tensor, tensor, error);

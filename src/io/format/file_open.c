@@ -25,8 +25,7 @@ static gather_status read_source(const gather_file_source *given, gather_file_so
   GATHER_TRY(gather_struct_read(source, sizeof *source, given, "gather_file_source", "GATHER_FILE_SOURCE_INIT", error));
   if ((source->path != NULL) == (source->memory != NULL))
     return gather_fail(error, GATHER_USAGE, "gather_file_source needs a path or memory, and not both");
-  if (source->raw && source->text)
-    return gather_fail(error, GATHER_USAGE, "gather_file_source has both `raw` and `text`");
+  if (source->raw && source->text) return gather_fail(error, GATHER_USAGE, "gather_file_source has both `raw` and `text`");
   if (source->download_bytes >= 0) return GATHER_OK;
   return gather_fail(error, GATHER_USAGE, "gather_file_source.download_bytes is negative");
 }
@@ -59,9 +58,7 @@ static gather_status use_client(gather_file *file, gather_remote_client *client,
   return rename_file(file, gather_remote_object_name(gather_map_object(&file->map)), error);
 }
 
-static bool is_url(const gather_file_source *source) {
-  return source->remote && source->path && gather_remote_is_url(source->path);
-}
+static bool is_url(const gather_file_source *source) { return source->remote && source->path && gather_remote_is_url(source->path); }
 
 static gather_status use_url(gather_file *file, const gather_file_source *source, gather_error *error) {
   gather_remote_client *client = NULL;
@@ -72,8 +69,7 @@ static gather_status use_url(gather_file *file, const gather_file_source *source
 }
 
 static gather_status use_memory(gather_file *file, const gather_file_source *source, gather_error *error) {
-  if (source->bytes > PTRDIFF_MAX)
-    return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "its size does not fit");
+  if (source->bytes > PTRDIFF_MAX) return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "its size does not fit");
   file->map = (gather_map){.bytes = source->memory, .size = (int64_t)source->bytes};
   return GATHER_OK;
 }
@@ -103,8 +99,7 @@ static gather_status read_content(gather_file *file, gather_error *error) {
   if (file->text_column) {
     const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
     GATHER_TRY(gather_map_need(&file->map, 0, head, error));
-    if (gather_file_is_text(file->map.bytes, (size_t)head))
-      return gather_text_open(file, NULL, file->text_column, error);
+    if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open(file, NULL, file->text_column, error);
   }
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
   const gather_format *format = NULL;
@@ -121,8 +116,7 @@ static gather_status open_by_content(gather_file *file, gather_error *error) {
   return settled;
 }
 
-gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file,
-                                      gather_error *error) {
+gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file, gather_error *error) {
   gather_file *made = NULL;
   *file = NULL;
   gather_status status = gather_file_make(name, &made, error);
@@ -227,8 +221,7 @@ gather_status gather_file_open(const gather_file_source *source, gather_file **f
   return gather_file_finish(open_any(made, &full, error), made, file);
 }
 
-gather_status gather_file_open_by(gather_remote_client *client, const gather_file_source *source, gather_file **file,
-                                  gather_error *error) {
+gather_status gather_file_open_by(gather_remote_client *client, const gather_file_source *source, gather_file **file, gather_error *error) {
   gather_file *made = NULL;
   *file = NULL;
   GATHER_TRY(gather_file_make(source->path, &made, error));
@@ -241,9 +234,8 @@ gather_status gather_file_open_by(gather_remote_client *client, const gather_fil
 /* ---- FILE:TENSOR and URL:TENSOR. The command, tables and the Python package all split names here. */
 
 /* A tensor's name follows a file's name, and file names in URLs usually end so. Formats that this build cannot read count, too. */
-static const char *const EXTENSIONS[] = {".npy",     ".npz",     ".safetensors", ".onnx", ".gguf", ".arrow",
-                                         ".feather", ".parquet", ".csv",         ".tsv",  ".txt",  ".json",
-                                         ".pb",      ".xml",     ".bin",         ".raw",  ".pt",   ".pth"};
+static const char *const EXTENSIONS[] = {".npy", ".npz", ".safetensors", ".onnx", ".gguf", ".arrow", ".feather", ".parquet", ".csv",
+                                         ".tsv", ".txt", ".json",        ".pb",   ".xml",  ".bin",   ".raw",     ".pt",      ".pth"};
 
 /* Whether the text up to `end` ends in one of them. */
 static bool has_extension(const char *begin, const char *end) {
@@ -277,8 +269,7 @@ static const char *colon_of(const char *url, const char *end) {
 static bool is_file(const char *path, int *failed) {
   struct stat about;
   if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode);
-  if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
-    *failed = errno;
+  if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP) *failed = errno;
   return false;
 }
 

@@ -28,12 +28,12 @@ struct gather_file {
   int64_t download_bytes;       /* most bytes of elements that gather_file_find_whole downloads */
   int64_t len;
   gather_file_tensor *tensors;
-  void *single;                     /* formats of one tensor: the heap object with it, else NULL */
-  gather_arena arena;               /* models: the graph, the tensors, and all that they point to except the mappings */
-  gather_graph_file *graph;         /* in the arena; NULL in formats without one */
-  const char *const *plain_names;   /* models: each tensor's name without the path of its graph; NULL */
-  struct gather_other_name *others; /* more names of its tensors, in the arena */
-  struct gather_sibling *siblings;  /* other mapped files, in the arena */
+  void *single;                                /* formats of one tensor: the heap object with it, else NULL */
+  gather_arena arena;                          /* models: the graph, the tensors, and all that they point to except the mappings */
+  gather_graph_file *graph;                    /* in the arena; NULL in formats without one */
+  const char *const *plain_names;              /* models: each tensor's name without the path of its graph; NULL */
+  struct gather_other_name *others;            /* more names of its tensors, in the arena */
+  struct gather_sibling *siblings;             /* other mapped files, in the arena */
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
@@ -112,16 +112,15 @@ struct gather_unreadable {
  * one with "..". A name that is accepted may be a symbolic link to anywhere: the owner of the folder made it, not
  * the model. If the file does not exist or cannot be mapped, the tensor is marked unreadable and *map is NULL.
  * file_offset: position of the name in the file, for the message; -1. */
-GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
-                                                 const char *name, gather_file_tensor *tensor, const gather_map **map,
-                                                 gather_error *error);
+GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const char *name,
+                                                 gather_file_tensor *tensor, const gather_map **map, gather_error *error);
 /* The same for a name that was checked, and for no tensor: fails if the file cannot be opened. */
-GATHER_CHECKED gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
-                                                      const gather_map **map, gather_error *error);
+GATHER_CHECKED gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset, const gather_map **map,
+                                                      gather_error *error);
 
 /* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
-GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
-                                                    gather_file_tensor *tensor, gather_error *error);
+GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor,
+                                                    gather_error *error);
 /* Keeps an error in the arena: NULL if out of memory. And returns it again. */
 const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why);
 GATHER_CHECKED gather_status gather_unreadable_recall(const gather_unreadable *kept, gather_error *error);
@@ -131,22 +130,19 @@ GATHER_CHECKED gather_status gather_unreadable_recall(const gather_unreadable *k
 /* Points a tensor to its elements at `offset` of a mapping, which has all of them; type, shape and size are set. Elements of a remote
  * file are not loaded: the tensor gets no data, and gather_file_place returns where they are. Small ones of models are loaded before
  * the file is open, since they decide shapes and can be indices: they have data, but no bytes yet. */
-GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_map *map, int64_t offset,
-                                               gather_file_tensor *tensor, gather_error *error);
+GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_map *map, int64_t offset, gather_file_tensor *tensor,
+                                               gather_error *error);
 /* The file whose mapping holds a tensor's elements, that mapping, and the offset in it; NULL if they are in other
  * memory. The tensor is not empty. The mapping may be remote: then gather_map_object reads it. */
-const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
-                              int64_t *offset);
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map, int64_t *offset);
 /* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
 GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
   return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
 }
 /* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as text_column of gather_file_source. */
-GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column,
-                                              gather_error *error);
+GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column, gather_error *error);
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
-GATHER_CHECKED gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
-                                                        gather_error *error);
+GATHER_CHECKED gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes, gather_error *error);
 /* A file of one tensor: the block that gather_file.tensors points to, followed by its text. */
 typedef struct gather_single {
   gather_file_tensor tensor;
@@ -155,11 +151,9 @@ typedef struct gather_single {
 } gather_single;
 
 /* Makes a gather_single with room for text_bytes the file's only tensor. */
-GATHER_CHECKED gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather_single **single,
-                                                  gather_error *error);
+GATHER_CHECKED gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather_single **single, gather_error *error);
 /* Points the tensor to its elements at `offset`; fails if the file is too short. Shape, type and size are set. */
-GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset,
-                                                 gather_error *error);
+GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset, gather_error *error);
 
 /* ---- opening */
 
@@ -169,11 +163,11 @@ GATHER_CHECKED gather_status gather_file_finish(gather_status status, gather_fil
 
 /* gather_file_open of a URL, source->path, by a client that the caller has, which gets one more owner: files of one table share its
  * connections. source->remote is ignored; source->raw->shape[0] may be -1: as many rows as there are after the offset. */
-GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const gather_file_source *source,
-                                                 gather_file **file, gather_error *error);
+GATHER_CHECKED gather_status gather_file_open_by(gather_remote_client *client, const gather_file_source *source, gather_file **file,
+                                                 gather_error *error);
 /* Opens a file whose bytes come from a source, which it owns, also on failure. For tests: no file beside it is opened. */
-GATHER_CHECKED gather_status gather_file_from_source(const gather_map_source *source, const char *name,
-                                                     gather_file **file, gather_error *error);
+GATHER_CHECKED gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file,
+                                                     gather_error *error);
 
 /* ---- substitute.c: files that hold something in place of the file whose name they have: pointers, web pages, error answers */
 
@@ -181,13 +175,12 @@ enum { GATHER_SUBSTITUTE_TEXT = 480 };
 
 /* Whether the first `size` bytes of a file of file_bytes are those of a substitute; up to 1 KiB is looked at. text: what it is, and what to
  * do. name: of the file, for advice. */
-bool gather_substitute_is(const void *bytes, int64_t size, int64_t file_bytes, const char *name, bool is_url,
-                          char *text, size_t text_bytes);
+bool gather_substitute_is(const void *bytes, int64_t size, int64_t file_bytes, const char *name, bool is_url, char *text,
+                          size_t text_bytes);
 /* The same for a mapped file, of which little is read. False also if it cannot be read. */
 bool gather_substitute_find(const gather_map *map, const char *name, bool is_url, char *text, size_t bytes);
 /* Fails for a substitute (GATHER_UNSUPPORTED). */
-GATHER_INLINE gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url,
-                                                     gather_error *error) {
+GATHER_INLINE gather_status gather_substitute_refuse(const gather_map *map, const char *name, bool is_url, gather_error *error) {
   char text[GATHER_SUBSTITUTE_TEXT];
   if (!gather_substitute_find(map, name, is_url, text, sizeof text)) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, name, -1, "%s", text);
@@ -225,11 +218,10 @@ typedef struct gather_format_reader {
 typedef struct gather_format_writer {
   bool (*carries)(const gather_type_info *type);
   /* align_bytes: as in gather_file_target. data_bytes: size of the elements, for headers that contain it. */
-  gather_status (*header)(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header,
-                          gather_error *error);
+  gather_status (*header)(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header, gather_error *error);
   /* The same for several tensors in one file; NULL if a file holds one. order: the `count` tensors in file order. */
-  gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
-                           gather_header *header, gather_error *error);
+  gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count, gather_header *header,
+                           gather_error *error);
 } gather_format_writer;
 
 /* A row of format.def. */
@@ -244,8 +236,7 @@ const gather_format *gather_format_row(size_t i); /* NULL after the last */
 const gather_format *gather_format_for_path(const char *path);
 
 /* The format of a file, whose first 16 bytes are loaded. Fails if it is of no supported one, with a message about what it seems to be. */
-GATHER_CHECKED gather_status gather_format_recognise(const gather_file *file, const gather_format **format,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_format_recognise(const gather_file *file, const gather_format **format, gather_error *error);
 
 /* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
  * unknown: what the file is if it is of no supported format, or a substitute for another file; else "". */
@@ -253,8 +244,8 @@ const char *gather_format_looks(const gather_file *file, char *unknown, size_t b
 
 /* ---- the formats. Without the library that it needs, a reader cannot open (safetensors, ir), or there is none (onnx, pb). */
 
-extern const gather_format_reader gather_arrow_reader, gather_gguf_reader, gather_ir_reader, gather_npy_reader,
-    gather_npz_reader, gather_onnx_reader, gather_pb_reader, gather_safetensors_reader, gather_safetensors_index_reader;
+extern const gather_format_reader gather_arrow_reader, gather_gguf_reader, gather_ir_reader, gather_npy_reader, gather_npz_reader,
+    gather_onnx_reader, gather_pb_reader, gather_safetensors_reader, gather_safetensors_index_reader;
 extern const gather_format_writer gather_npy_writer, gather_pb_writer, gather_safetensors_writer;
 
 /* Whether bytes begin with the magic bytes; also those that end within them. */
@@ -273,8 +264,8 @@ GATHER_INLINE const char *gather_safetensors_name(const gather_writing *what) {
   return what->name && what->name[0] != '\0' ? what->name : "data";
 }
 /* The bytes that `len` strings take in a TensorProto behind its header; fails if they are too many. And writes them. */
-GATHER_CHECKED gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes,
-                                                    int64_t *bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes, int64_t *bytes,
+                                                    gather_error *error);
 void gather_pb_strings(const gather_string *strings, int64_t len, char *target);
 
 #endif

@@ -14,8 +14,8 @@
 
 static bool raw_carries(const gather_type_info *type) { return type->kind != GATHER_KIND_STRING; }
 
-static gather_status raw_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
-                                gather_header *header, gather_error *error) {
+static gather_status raw_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header,
+                                gather_error *error) {
   (void)what, (void)align_bytes, (void)data_bytes, (void)error;
   *header = (gather_header){0};
   return GATHER_OK;
@@ -70,8 +70,7 @@ typedef struct magic_row {
 #define FAISS "a Faiss index is not supported; save its vectors as .npy: faiss.read_index('FILE').reconstruct_n()"
 #define PICKLE "a Python pickle is refused, because reading it can run any code; save the array as .npy"
 #define OLD_GGML "a model in the old GGML format is not supported; convert it to GGUF with llama.cpp"
-#define NETCDF \
-  "NetCDF is not supported; save the variable as .npy: numpy.save('out.npy', xarray.open_dataset('FILE')['NAME'])"
+#define NETCDF "NetCDF is not supported; save the variable as .npy: numpy.save('out.npy', xarray.open_dataset('FILE')['NAME'])"
 
 static const magic_row MAGICS[] = {
     MAGIC(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9",
@@ -90,22 +89,19 @@ static const magic_row MAGICS[] = {
     MAGIC(4, "TFL3",
           "a TensorFlow Lite model is not supported; convert it to ONNX (python3 -m tf2onnx.convert --tflite FILE "
           "--output out.onnx)"),
-    MAGIC(4, "ORTM",
-          "a model in ONNX Runtime's format (.ort) is not supported; use the .onnx file that it was made from"),
+    MAGIC(4, "ORTM", "a model in ONNX Runtime's format (.ort) is not supported; use the .onnx file that it was made from"),
     MAGIC(0, "lmgg", OLD_GGML),
     MAGIC(0, "fmgg", OLD_GGML),
     MAGIC(0, "tjgg", OLD_GGML),
     MAGIC(0, "algg", OLD_GGML),
-    MAGIC(0, "FEA1",
-          "Feather version 1 is not supported; write the file as version 2, with compression='uncompressed'"),
+    MAGIC(0, "FEA1", "Feather version 1 is not supported; write the file as version 2, with compression='uncompressed'"),
     MAGIC(0, "PARE", "encrypted Parquet is not supported; decrypt it with pyarrow, and write it as Arrow"),
     MAGIC(0, "Obj\x01", "Avro is not supported; write the column as Arrow or .npy"),
     MAGIC(0, "SQLite format 3", "an SQLite database is not supported; save the column as .npy"),
     MAGIC(8, "DUCK", "a DuckDB database is not supported; write the column as Arrow or .npy"),
     MAGIC(0, "IxF2", FAISS),
     MAGIC(0, "IxFI", FAISS),
-    MAGIC(0, "MATLAB 5.0",
-          "MATLAB files are not supported; save the array: numpy.save('out.npy', scipy.io.loadmat('FILE')['NAME'])"),
+    MAGIC(0, "MATLAB 5.0", "MATLAB files are not supported; save the array: numpy.save('out.npy', scipy.io.loadmat('FILE')['NAME'])"),
 #ifdef GATHER_HAVE_EXPAT
     MAGIC(0, "<?xml", "an XML file that is not an OpenVINO model: it does not begin with <net ...>"),
 #else
@@ -153,10 +149,9 @@ static bool is_tfrecord(const gather_map *map) {
 static const char *find_sentence(const gather_map *map, int64_t least) {
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
     if (MAGICS[i].length >= least && matches(&MAGICS[i], map)) return MAGICS[i].sentence;
-  return is_tfrecord(map)
-             ? "TFRecord is not supported, since its records are encoded messages; save the feature as .npy "
-               "(tf.data.TFRecordDataset reads them)"
-             : NULL;
+  return is_tfrecord(map) ? "TFRecord is not supported, since its records are encoded messages; save the feature as .npy "
+                            "(tf.data.TFRecordDataset reads them)"
+                          : NULL;
 }
 
 static bool is_parquet(const gather_map *map) { return map->size >= 4 && memcmp(map->bytes, "PAR1", 4) == 0; }
@@ -248,8 +243,7 @@ const char *gather_format_looks(const gather_file *file, char *unknown, size_t b
     if (looks_like(gather_format_row(i), &file->map)) found = gather_format_row(i)->info.name;
   const char *sentence = found && strcmp(found, "npz") == 0 ? other_zip(&file->map) : NULL;
   if (found && !sentence) return found;
-  if (!sentence)
-    sentence = is_parquet(&file->map) ? "a Parquet file is not supported" : find_sentence(&file->map, LEAST_MAGIC);
+  if (!sentence) sentence = is_parquet(&file->map) ? "a Parquet file is not supported" : find_sentence(&file->map, LEAST_MAGIC);
   if (sentence) (void)snprintf(unknown, bytes, "%s", sentence);
   return NULL;
 }
@@ -262,17 +256,14 @@ static gather_status fail_unknown(const gather_file *file, gather_error *error) 
   if (sentence) return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", sentence);
 #ifndef GATHER_HAVE_JANSSON
   if (gather_safetensors_reader.recognise(&file->map) || gather_safetensors_index_reader.recognise(&file->map))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                            "safetensors is not supported in this build: it has no Jansson");
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "safetensors is not supported in this build: it has no Jansson");
 #endif
 #ifndef GATHER_HAVE_NANOPB
   if (is_onnx_model(&file->map) || is_tensor_proto(&file->map))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                            "ONNX %s are not supported in this build: it has no nanopb",
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "ONNX %s are not supported in this build: it has no nanopb",
                             is_onnx_model(&file->map) ? "models" : "tensors (.pb)");
 #endif
-  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                          "unknown format; raw bytes need a type and a shape");
+  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "unknown format; raw bytes need a type and a shape");
 }
 
 gather_status gather_format_recognise(const gather_file *file, const gather_format **format, gather_error *error) {

@@ -24,8 +24,7 @@ const gather_attribute *gather_node_attribute(const gather_node *node, const cha
   return found;
 }
 
-const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
-                                                  const char *name) {
+const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call, const char *name) {
   const gather_attribute *given = gather_node_attribute(call, name);
   for (int32_t i = 0; function && !given && i < function->default_count; i++)
     if (strcmp(function->defaults[i].name, name) == 0) given = &function->defaults[i];
@@ -57,11 +56,8 @@ bool gather_attribute_tensor(const gather_attribute *attribute, int64_t shape[1]
   else if (attribute->kind != GATHER_ATTRIBUTE_INT)
     return false;
   shape[0] = attribute->count;
-  *tensor = (gather_tensor){.data = (void *)(uintptr_t)data,
-                            .type = type,
-                            .rank = list ? 1 : 0,
-                            .shape = list ? shape : NULL,
-                            .flags = GATHER_TENSOR_READ_ONLY};
+  *tensor = (gather_tensor){
+      .data = (void *)(uintptr_t)data, .type = type, .rank = list ? 1 : 0, .shape = list ? shape : NULL, .flags = GATHER_TENSOR_READ_ONLY};
   return true;
 }
 
@@ -108,17 +104,14 @@ bool gather_attribute_flag(const gather_attribute *attribute, bool *value) {
   return true;
 }
 
-gather_status gather_attribute_wrong(const gather_attribute *attribute, const char *name, const char *wanted,
-                                     const char *words, gather_error *error) {
+gather_status gather_attribute_wrong(const gather_attribute *attribute, const char *name, const char *wanted, const char *words,
+                                     gather_error *error) {
   if (attribute->kind == GATHER_ATTRIBUTE_REFERENCE)
     return gather_fail(error, GATHER_UNSUPPORTED,
-                       "attribute '%.60s' refers to attribute '%.60s' of the calling node, which is not known here",
-                       name, attribute->text.text);
-  if (attribute == &attribute_twice)
-    return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' is given twice", name);
+                       "attribute '%.60s' refers to attribute '%.60s' of the calling node, which is not known here", name,
+                       attribute->text.text);
+  if (attribute == &attribute_twice) return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' is given twice", name);
   if (attribute->type)
-    return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' must have type %s, not %s", name, wanted,
-                       attribute->type);
-  return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' must be %s, not '%.60s'", name, words,
-                     attribute->text.text);
+    return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' must have type %s, not %s", name, wanted, attribute->type);
+  return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' must be %s, not '%.60s'", name, words, attribute->text.text);
 }

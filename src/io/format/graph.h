@@ -52,10 +52,10 @@ typedef struct gather_value {
 } gather_value;
 
 typedef struct gather_node {
-  const char *name;   /* "" if it has none */
-  const char *op;     /* "Gather" */
-  const char *domain; /* ONNX: "" also for "ai.onnx"; IR: the layer's version as written ("opset8") */
-  int64_t opset; /* ONNX: the version that model or function imports for the domain; IR: N of opsetN; 0 = unknown */
+  const char *name;          /* "" if it has none */
+  const char *op;            /* "Gather" */
+  const char *domain;        /* ONNX: "" also for "ai.onnx"; IR: the layer's version as written ("opset8") */
+  int64_t opset;             /* ONNX: the version that model or function imports for the domain; IR: N of opsetN; 0 = unknown */
   const char *overload;      /* ONNX: of the function that it calls; "" and NULL: none */
   const char *const *inputs; /* value names; "" = omitted */
   int32_t input_count;
@@ -87,10 +87,9 @@ struct gather_graph {
   int64_t input_count, output_count, info_count;
   const gather_constant *constants;
   int64_t constant_count;
-  const char *const *sources; /* IR bodies: the outer graph's value that input i gets; "" and NULL = unknown */
-  const int32_t *places;      /* IR bodies: the output of its node that output i becomes; -1 = none */
-  const gather_alias
-      *aliases; /* in file order; none is also a value's name in this graph, unless the file repeats it */
+  const char *const *sources;  /* IR bodies: the outer graph's value that input i gets; "" and NULL = unknown */
+  const int32_t *places;       /* IR bodies: the output of its node that output i becomes; -1 = none */
+  const gather_alias *aliases; /* in file order; none is also a value's name in this graph, unless the file repeats it */
 };
 
 /* A local function of an ONNX model: the graph that nodes of this op and domain call. */
@@ -130,8 +129,7 @@ GATHER_INLINE const gather_value *gather_graph_input(const gather_graph *graph, 
   return NULL;
 }
 /* The attribute of that name that a call gives to a function, or the function's default; NULL: the nodes of its body do not have it. */
-const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call,
-                                                  const char *name);
+const gather_attribute *gather_function_attribute(const gather_function *function, const gather_node *call, const char *name);
 /* The attribute of an ONNX Constant that says its value; NULL. */
 const gather_attribute *gather_constant_attribute(const gather_node *node);
 /* Whether an ONNX attribute holds a tensor, a number, a text or a list of them; its elements as a tensor, which views the attribute and
@@ -144,7 +142,7 @@ bool gather_attribute_flag(const gather_attribute *attribute, bool *value);
 /* Fails with GATHER_FILE_MALFORMED: the attribute does not have the type `wanted` ("INT"), which in IR is a text
  * described by `words` ("a 64-bit integer"). GATHER_UNSUPPORTED if it refers to an attribute of a function's caller,
  * which is unknown. */
-GATHER_CHECKED gather_status gather_attribute_wrong(const gather_attribute *attribute, const char *name,
-                                                    const char *wanted, const char *words, gather_error *error);
+GATHER_CHECKED gather_status gather_attribute_wrong(const gather_attribute *attribute, const char *name, const char *wanted,
+                                                    const char *words, gather_error *error);
 
 #endif

@@ -115,8 +115,7 @@ static bool advise_url(const char *path, char *advice, size_t bytes) {
   if (length < 2 || strncmp(path + length, ":/", 2) != 0) return false;
   for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
     if (is_scheme(path, length, OURS[i]) && path[length + 2] != '/') {
-      (void)snprintf(advice, bytes, "a URL has two slashes behind %s:, of which a pathlib.Path makes one; %s", OURS[i],
-                     READ);
+      (void)snprintf(advice, bytes, "a URL has two slashes behind %s:, of which a pathlib.Path makes one; %s", OURS[i], READ);
       return true;
     }
   if (path[length + 2] != '/') return false;
@@ -162,8 +161,7 @@ static const struct {
      "is a Zarr array or group, which is not supported; save the array: numpy.save('out.npy', "
      "zarr.open('FOLDER')[...])"},
     {".zarray", "is a Zarr array, which is not supported; save it: numpy.save('out.npy', zarr.open('FOLDER')[:])"},
-    {".zgroup",
-     "is a Zarr group, which is not supported; save the array: numpy.save('out.npy', zarr.open('FOLDER')['NAME'])"},
+    {".zgroup", "is a Zarr group, which is not supported; save the array: numpy.save('out.npy', zarr.open('FOLDER')['NAME'])"},
     {"saved_model.pb",
      "is a TensorFlow SavedModel, which is not supported; convert it to ONNX: python3 -m tf2onnx.convert --saved-model "
      "FOLDER --output out.onnx"},
@@ -201,11 +199,9 @@ static gather_status map_descriptor(int fd, const char *path, gather_map *map, g
   struct stat about;
   if (fstat(fd, &about) != 0) return gather_fail_system(error, path, errno, "find out its size");
   GATHER_TRY(check_kind(path, about.st_mode, error));
-  *map = (gather_map){
-      .size = (int64_t)about.st_size, .owned = true, .device = (uint64_t)about.st_dev, .inode = (uint64_t)about.st_ino};
+  *map = (gather_map){.size = (int64_t)about.st_size, .owned = true, .device = (uint64_t)about.st_dev, .inode = (uint64_t)about.st_ino};
   if (map->size == 0) return GATHER_OK; /* an empty file cannot be mapped */
-  if ((uint64_t)map->size > PTRDIFF_MAX)
-    return gather_fail_file(error, GATHER_OVERFLOW, path, -1, "is too large for the address space");
+  if ((uint64_t)map->size > PTRDIFF_MAX) return gather_fail_file(error, GATHER_OVERFLOW, path, -1, "is too large for the address space");
   void *pages = mmap(NULL, (size_t)map->size, PROT_READ, MAP_SHARED, fd, 0);
   if (pages == MAP_FAILED) return gather_fail_system(error, path, errno, "map it into memory");
   map->bytes = pages;
@@ -245,8 +241,7 @@ gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map 
   int fd = open_below(path, folder_bytes, FOR_READING);
   if (fd >= 0) return map_opened(fd, path, map, error);
   if (errno == ELOOP)
-    return gather_fail_file(error, GATHER_IO_ERROR, path, -1,
-                            "is reached through a symbolic link, which the options forbid");
+    return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is reached through a symbolic link, which the options forbid");
   return gather_fail_open(error, path, errno);
 }
 

@@ -23,8 +23,7 @@ typedef struct gather_map {
 } gather_map;
 
 /* map_remote.c: loads bytes of a remote map. */
-GATHER_CHECKED gather_status gather_map_load(gather_map_remote *remote, int64_t offset, int64_t bytes,
-                                             gather_error *error);
+GATHER_CHECKED gather_status gather_map_load(gather_map_remote *remote, int64_t offset, int64_t bytes, gather_error *error);
 
 /* Makes sure that these bytes can be read; those past the end are ignored: the caller checks the size. Any file offset, any number
  * of bytes. Returns the errors of gather_remote_object_read, and GATHER_UNSUPPORTED beyond the limits of format/map_remote.h. After a
@@ -37,8 +36,7 @@ GATHER_INLINE gather_status gather_map_need(const gather_map *map, int64_t offse
 GATHER_CHECKED gather_status gather_map_open(const char *path, gather_map *map, gather_error *error);
 /* The same, but symbolic links after the first folder_bytes bytes of the path (a folder with its slash) are not
  * followed: GATHER_IO_ERROR. */
-GATHER_CHECKED gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map,
-                                                   gather_error *error);
+GATHER_CHECKED gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map, gather_error *error);
 
 /* open() with O_CLOEXEC, retried after EINTR (network file systems). Returns a descriptor, or -1 with errno. mode:
  * for a new file. */
@@ -51,7 +49,8 @@ GATHER_INLINE bool gather_map_is_same(const gather_map *a, const gather_map *b) 
 }
 void gather_map_close(gather_map *map);
 
-/* gather_fail_system for a file that cannot be opened for reading. If there is none, the message says what else the name can mean: a URL of another
+/* gather_fail_system for a file that cannot be opened for reading. If there is none, the message says what else the name can mean: a URL
+ * of another
  * scheme, a link whose target does not exist. */
 GATHER_CHECKED gather_status gather_fail_open(gather_error *error, const char *path, int number);
 

@@ -273,8 +273,7 @@ static gather_status reserve(gather_map_remote *remote, const char *name, gather
 static gather_status use_head(gather_map_remote *remote, const char *name, gather_error *error) {
   int64_t bytes = remote->source.head_bytes < remote->source.size ? remote->source.head_bytes : remote->source.size;
   if (bytes <= 0) return GATHER_OK;
-  if (!map_extents_reserve(&remote->loaded, 1) ||
-      !open_memory(remote->memory, remote->source.size, 0, bytes, is_guarded(remote)))
+  if (!map_extents_reserve(&remote->loaded, 1) || !open_memory(remote->memory, remote->source.size, 0, bytes, is_guarded(remote)))
     return no_memory(name, error);
   memcpy(remote->memory, remote->source.head, (size_t)bytes);
   map_extents_add(&remote->loaded, 0, bytes);
@@ -282,8 +281,7 @@ static gather_status use_head(gather_map_remote *remote, const char *name, gathe
   return GATHER_OK;
 }
 
-gather_status gather_map_open_source(const gather_map_source *source, const char *name, gather_map *map,
-                                     gather_error *error) {
+gather_status gather_map_open_source(const gather_map_source *source, const char *name, gather_map *map, gather_error *error) {
   size_t length = strlen(name);
   gather_map_remote *made = gather_alloc((int64_t)sizeof *made);
   *map = (gather_map){0};
@@ -307,21 +305,18 @@ gather_status gather_map_open_source(const gather_map_source *source, const char
 /* ---- loading */
 
 /* Reads ranges that are not loaded. */
-static gather_status read_ranges(gather_map_remote *remote, const gather_map_range *ranges, int64_t count,
-                                 gather_error *error) {
+static gather_status read_ranges(gather_map_remote *remote, const gather_map_range *ranges, int64_t count, gather_error *error) {
   if (count == 0) return GATHER_OK;
   if (!map_extents_reserve(&remote->loaded, count)) return no_memory(remote->name, error);
   for (int64_t i = 0; i < count; i++)
     if (!open_memory(remote->memory, remote->source.size, ranges[i].offset, ranges[i].bytes, is_guarded(remote)))
       return no_memory(remote->name, error);
   GATHER_TRY(remote->source.read(remote->source.context, ranges, count, remote->memory, error));
-  for (int64_t i = 0; i < count; i++)
-    map_extents_add(&remote->loaded, ranges[i].offset, ranges[i].offset + ranges[i].bytes);
+  for (int64_t i = 0; i < count; i++) map_extents_add(&remote->loaded, ranges[i].offset, ranges[i].offset + ranges[i].bytes);
   return GATHER_OK;
 }
 
-static gather_status check_limits(gather_map_remote *remote, const gather_map_range *ranges, int64_t count,
-                                  gather_error *error) {
+static gather_status check_limits(gather_map_remote *remote, const gather_map_range *ranges, int64_t count, gather_error *error) {
   for (int64_t i = 0; i < count; i++) {
     remote->bytes += ranges[i].bytes; /* no overflow: the sum is checked each time */
     if (++remote->requests <= GATHER_MAP_REQUESTS_MAX && remote->bytes <= GATHER_MAP_METADATA_MAX) continue;
@@ -356,8 +351,7 @@ static gather_status recall(const gather_map_remote *remote, gather_error *error
 }
 
 /* The same for metadata: the first failure stays. */
-static gather_status load_metadata(gather_map_remote *remote, gather_map_range *ranges, int64_t count,
-                                   gather_error *error) {
+static gather_status load_metadata(gather_map_remote *remote, gather_map_range *ranges, int64_t count, gather_error *error) {
   if (remote->status == GATHER_OK) remote->status = load_missing(remote, ranges, count, true, &remote->why);
   return recall(remote, error);
 }
@@ -411,8 +405,7 @@ void gather_map_expect_all(const gather_map *map, gather_map_range *ranges, int6
   if (gather_map_wants_hints(map) && map_need_all(map, ranges, count, NULL) != GATHER_OK) return;
 }
 
-gather_status gather_map_fetch_all(const gather_map *map, gather_map_range *ranges, int64_t count,
-                                   gather_error *error) {
+gather_status gather_map_fetch_all(const gather_map *map, gather_map_range *ranges, int64_t count, gather_error *error) {
   if (!map->remote) return GATHER_OK;
   (void)pthread_mutex_lock(&map->remote->lock);
   return unlock(map->remote, load_missing(map->remote, ranges, count, false, error));
@@ -459,9 +452,7 @@ gather_status gather_map_failure(const gather_map *map, gather_error *error) {
   return unlock(map->remote, recall(map->remote, error));
 }
 
-gather_remote_object *gather_map_object(const gather_map *map) {
-  return map->remote ? map->remote->source.object : NULL;
-}
+gather_remote_object *gather_map_object(const gather_map *map) { return map->remote ? map->remote->source.object : NULL; }
 
 /* ---- an object of src/io/remote: its ranges are read by several requests at once */
 
@@ -491,15 +482,13 @@ static int64_t count_parts(const gather_map_range *ranges, int64_t count) {
   return parts;
 }
 
-static void begin_all(const object_context *context, gather_remote_queue *queue, const gather_map_range *ranges,
-                      int64_t count, uint8_t *memory, gather_remote_request *requests) {
+static void begin_all(const object_context *context, gather_remote_queue *queue, const gather_map_range *ranges, int64_t count,
+                      uint8_t *memory, gather_remote_request *requests) {
   for (int64_t i = 0; i < count; i++)
     for (int64_t done = 0; done < ranges[i].bytes; done += PART) {
       int64_t offset = ranges[i].offset + done, left = ranges[i].bytes - done;
-      *requests = (gather_remote_request){.object = context->object,
-                                          .offset = offset,
-                                          .bytes = left < PART ? left : PART,
-                                          .data = (char *)memory + offset};
+      *requests = (gather_remote_request){
+          .object = context->object, .offset = offset, .bytes = left < PART ? left : PART, .data = (char *)memory + offset};
       gather_remote_begin(queue, requests++);
     }
 }
@@ -517,18 +506,15 @@ static gather_status finish_all(gather_remote_queue *queue, int64_t parts, gathe
   return status;
 }
 
-static gather_status object_read(void *argument, const gather_map_range *ranges, int64_t count, uint8_t *memory,
-                                 gather_error *error) {
+static gather_status object_read(void *argument, const gather_map_range *ranges, int64_t count, uint8_t *memory, gather_error *error) {
   const object_context *context = argument;
   const int64_t parts = count_parts(ranges, count);
   gather_remote_queue *queue = NULL;
   gather_remote_client_enter(context->client);
-  if (parts == 1)
-    return gather_remote_object_read(context->object, ranges->offset, ranges->bytes, memory + ranges->offset, error);
+  if (parts == 1) return gather_remote_object_read(context->object, ranges->offset, ranges->bytes, memory + ranges->offset, error);
   gather_remote_request *requests = gather_alloc(parts * (int64_t)sizeof *requests);
   if (!requests)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, gather_remote_object_name(context->object), -1,
-                            "no memory to read it");
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, gather_remote_object_name(context->object), -1, "no memory to read it");
   gather_status status = gather_remote_queue_create(context->client, &queue, error);
   if (status == GATHER_OK) {
     begin_all(context, queue, ranges, count, memory, requests);

@@ -32,8 +32,7 @@ typedef struct gather_map_source {
   const char *head; /* bytes that are known already, from byte 0 */
   int64_t head_bytes;
   /* Reads ranges, each to `memory` + its offset; several at a time, if it can. */
-  gather_status (*read)(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
-                        gather_error *error);
+  gather_status (*read)(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory, gather_error *error);
   void (*close)(void *context);
   /* The bytes between two ranges that are faster to read than a further request. count: of ranges, which are requested at once; 1: the
    * next need is known only when this one is answered. NULL = 0. */
@@ -60,10 +59,8 @@ GATHER_INLINE void gather_map_expect(const gather_map *map, int64_t offset, int6
 /* Whether hints are of use: the map is remote and not exact. */
 bool gather_map_wants_hints(const gather_map *map);
 /* Loads bytes that the caller asked for, in large parts at once. They do not count as metadata. */
-GATHER_CHECKED gather_status gather_map_fetch_all(const gather_map *map, gather_map_range *ranges, int64_t count,
-                                                  gather_error *error);
-GATHER_INLINE gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes,
-                                             gather_error *error) {
+GATHER_CHECKED gather_status gather_map_fetch_all(const gather_map *map, gather_map_range *ranges, int64_t count, gather_error *error);
+GATHER_INLINE gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes, gather_error *error) {
   return gather_map_fetch_all(map, &(gather_map_range){offset, bytes}, 1, error);
 }
 /* Whether these bytes are loaded; true for local maps. */
@@ -77,6 +74,5 @@ GATHER_CHECKED gather_status gather_map_failure(const gather_map *map, gather_er
 gather_remote_object *gather_map_object(const gather_map *map);
 
 /* Maps a URL: one request, for its first bytes. The map owns the object. */
-GATHER_CHECKED gather_status gather_map_open_url(gather_remote_client *client, const char *url, gather_map *map,
-                                                 gather_error *error);
+GATHER_CHECKED gather_status gather_map_open_url(gather_remote_client *client, const char *url, gather_map *map, gather_error *error);
 #endif

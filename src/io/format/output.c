@@ -80,8 +80,7 @@ static bool copy_acl(const char *path, int fd) {
   if (bytes < 0 && (errno == ENODATA || errno == ENOTSUP)) /* the new file may have inherited its directory's default */
     return fremovexattr(fd, ACL) == 0 || errno == ENODATA || errno == ENOTSUP;
   void *list = bytes >= 0 ? gather_alloc(bytes + 1) : NULL;
-  bool copied =
-      list && getxattr(path, ACL, list, (size_t)bytes) == bytes && fsetxattr(fd, ACL, list, (size_t)bytes, 0) == 0;
+  bool copied = list && getxattr(path, ACL, list, (size_t)bytes) == bytes && fsetxattr(fd, ACL, list, (size_t)bytes, 0) == 0;
   gather_free(list);
   return copied;
 }
@@ -97,8 +96,7 @@ static bool copy_acl(const char *path, int fd) {
 
 gather_status gather_permissions_copy(const char *path, int fd, gather_error *error) {
   struct stat old, new;
-  if (stat(path, &old) != 0 || fstat(fd, &new) != 0)
-    return gather_fail_system(error, path, errno, "read its permissions");
+  if (stat(path, &old) != 0 || fstat(fd, &new) != 0) return gather_fail_system(error, path, errno, "read its permissions");
   mode_t mode = old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   bool group = new.st_gid == old.st_gid || fchown(fd, (uid_t)-1, old.st_gid) == 0;
   bool acl = copy_acl(path, fd);
@@ -124,8 +122,7 @@ enum { NAMES_TRIED = 10000, LINK_BYTES = 32 };
 static void number_name(const gather_output *output, int number) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char *at = output->target + output->folder_bytes; *at; at++) hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
-  (void)snprintf(output->temporary + output->folder_bytes, GATHER_OUTPUT_NAME_BYTES, ".gather-%016" PRIx64 "-%d.tmp",
-                 hash, number);
+  (void)snprintf(output->temporary + output->folder_bytes, GATHER_OUTPUT_NAME_BYTES, ".gather-%016" PRIx64 "-%d.tmp", hash, number);
 }
 
 /* Removes a temporary file left by a dead process; true if the name is free again. Only its lock can tell; without
@@ -134,9 +131,8 @@ static bool remove_stale(const char *path) {
   struct stat file, name;
   int fd = gather_open_file(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return errno == ENOENT;
-  bool removed = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
-                 flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &name) == 0 && name.st_ino == file.st_ino &&
-                 name.st_dev == file.st_dev && unlink(path) == 0;
+  bool removed = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+                 lstat(path, &name) == 0 && name.st_ino == file.st_ino && name.st_dev == file.st_dev && unlink(path) == 0;
   (void)close(fd);
   return removed;
 }
@@ -183,8 +179,7 @@ static bool can_be_named(int fd) {
   char link[LINK_BYTES];
   struct stat file, behind;
   write_link(fd, link);
-  return fstat(fd, &file) == 0 && stat(link, &behind) == 0 && file.st_ino == behind.st_ino &&
-         file.st_dev == behind.st_dev;
+  return fstat(fd, &file) == 0 && stat(link, &behind) == 0 && file.st_ino == behind.st_ino && file.st_dev == behind.st_dev;
 }
 
 /* Old systems and many file systems cannot, with various errors. Returns an errno; output->fd stays -1 if it is not
@@ -335,8 +330,7 @@ static gather_status settle(gather_output *output, int64_t keep, gather_error *e
 }
 
 /* One write. It may exceed the window by at most `size` bytes. */
-static gather_status append_step(gather_output *output, const char *bytes, int64_t size, int64_t window_bytes,
-                                 gather_error *error) {
+static gather_status append_step(gather_output *output, const char *bytes, int64_t size, int64_t window_bytes, gather_error *error) {
   GATHER_TRY(write_all(output, bytes, size, error));
   output->written += size;
   if (window_bytes == 0) return GATHER_OK;
@@ -344,8 +338,7 @@ static gather_status append_step(gather_output *output, const char *bytes, int64
   return output->written - output->settled > window_bytes ? settle(output, window_bytes / 2, error) : GATHER_OK;
 }
 
-gather_status gather_output_append(gather_output *output, const void *bytes, int64_t size, int64_t window_bytes,
-                                   gather_error *error) {
+gather_status gather_output_append(gather_output *output, const void *bytes, int64_t size, int64_t window_bytes, gather_error *error) {
   const char *at = bytes;
   int64_t step = window_bytes == 0 ? size : window_bytes / 4;
   if (step < LEAST_STEP) step = LEAST_STEP;
@@ -408,14 +401,12 @@ static gather_status check_target(const char *path, bool replace, bool *replaces
   if (strchr(GATHER_PATH_SEPARATORS, path[strlen(path) - 1]))
     return gather_fail_file(error, GATHER_USAGE, path, -1, "the name of the output ends with a slash");
   GATHER_TRY(check_folder(path, error));
-  if (lstat(path, &about) != 0)
-    return errno == ENOENT ? GATHER_OK : gather_fail_system(error, path, errno, "find out whether it exists");
+  if (lstat(path, &about) != 0) return errno == ENOENT ? GATHER_OK : gather_fail_system(error, path, errno, "find out whether it exists");
   if (S_ISDIR(about.st_mode)) return fail_kind(path, EISDIR, "is a directory", error);
   if (!replace) return fail_exists(path, error);
   if (stat(path, &about) != 0) return gather_fail_system(error, path, errno, "follow the link");
   /* Renaming over a device or a pipe would replace it by a file. */
-  if (!S_ISREG(about.st_mode))
-    return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is not a regular file, so it is not replaced");
+  if (!S_ISREG(about.st_mode)) return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is not a regular file, so it is not replaced");
   *replaces = true;
   return GATHER_OK;
 }
@@ -439,8 +430,7 @@ static gather_status resolve(const char *path, bool replace, char **target, gath
 static gather_status open_output(gather_output *output, bool replaces, gather_error *error) {
   output->folder_bytes = folder_bytes(output->target);
   output->temporary = gather_alloc((int64_t)output->folder_bytes + GATHER_OUTPUT_NAME_BYTES);
-  if (!output->temporary)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, output->target, -1, "no memory for its name");
+  if (!output->temporary) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, output->target, -1, "no memory for its name");
   memcpy(output->temporary, output->target, output->folder_bytes);
   int number = open_file(output, replaces ? S_IRUSR | S_IWUSR : 0666);
   if (number != 0) return gather_fail_system(error, output->target, number, "create a file beside it");

@@ -33,14 +33,13 @@ enum { GATHER_OUTPUT_NAME_BYTES = 64 };
 GATHER_CHECKED gather_status gather_output_check(const char *path, bool replace, gather_error *error);
 /* Creates an empty file in the target's folder, without a name if the system can. If it replaces another file, it
  * gets that file's permissions at once. On failure nothing is left behind. */
-GATHER_CHECKED gather_status gather_output_create(gather_output *output, const char *path, bool replace,
-                                                  gather_error *error);
+GATHER_CHECKED gather_status gather_output_create(gather_output *output, const char *path, bool replace, gather_error *error);
 /* Reserves the file's size on the disk; maps: and maps its bytes for writing. */
 GATHER_CHECKED gather_status gather_output_reserve(gather_output *output, int64_t size, bool maps, gather_error *error);
 /* Writes the next of the reserved bytes, without a mapping. At most about window_bytes (0 = any number) of dirty
  * bytes stay in the page cache. */
-GATHER_CHECKED gather_status gather_output_append(gather_output *output, const void *bytes, int64_t size,
-                                                  int64_t window_bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_output_append(gather_output *output, const void *bytes, int64_t size, int64_t window_bytes,
+                                                  gather_error *error);
 /* Syncs the file to the disk unless no_sync, gives it its name, and syncs that too. gather_output_clear must follow
  * in any case. */
 GATHER_CHECKED gather_status gather_output_publish(gather_output *output, gather_error *error);

@@ -24,19 +24,17 @@ const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_
   return made->message && made->file ? made : NULL;
 }
 
-gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor,
-                                     gather_error *error) {
+gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor, gather_error *error) {
   tensor->unreadable = gather_unreadable_keep(file, why);
   return tensor->unreadable ? GATHER_OK : no_memory(file, error);
 }
 
 static gather_status fail_remote(const gather_file_tensor *tensor, gather_error *error) {
   char size[32];
-  return gather_fail_file(
-      error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
-      "the elements of the tensor%s%.100s%s (%s) are remote and were not downloaded; read rows of it as a table "
-      "(gather take), or download the file",
-      GATHER_CALLED(tensor->name), gather_text_bytes(tensor->bytes, size, sizeof size));
+  return gather_fail_file(error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
+                          "the elements of the tensor%s%.100s%s (%s) are remote and were not downloaded; read rows of it as a table "
+                          "(gather take), or download the file",
+                          GATHER_CALLED(tensor->name), gather_text_bytes(tensor->bytes, size, sizeof size));
 }
 
 gather_status gather_unreadable_recall(const gather_unreadable *why, gather_error *error) {
@@ -56,9 +54,7 @@ gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_
 /* Tensors of models up to this size are loaded when the model is opened: shapes, indices, scalars. */
 enum { SMALL_BYTES = 1 << 14 };
 
-static bool is_model(const gather_file *file) {
-  return strcmp(file->format, "onnx") == 0 || strcmp(file->format, "ir") == 0;
-}
+static bool is_model(const gather_file *file) { return strcmp(file->format, "onnx") == 0 || strcmp(file->format, "ir") == 0; }
 
 /* The name of the file that is mapped there. */
 static const char *name_of(const gather_file *file, const gather_map *map) {
@@ -67,8 +63,7 @@ static const char *name_of(const gather_file *file, const gather_map *map) {
   return file->name;
 }
 
-gather_status gather_file_point(gather_file *file, const gather_map *map, int64_t offset, gather_file_tensor *tensor,
-                                gather_error *error) {
+gather_status gather_file_point(gather_file *file, const gather_map *map, int64_t offset, gather_file_tensor *tensor, gather_error *error) {
   bool loads = !map->remote || (is_model(file) && tensor->bytes <= SMALL_BYTES);
   if (tensor->bytes == 0) return GATHER_OK;
   if (loads && (!map->remote || gather_map_later(map, offset, tensor->bytes))) {
@@ -77,8 +72,7 @@ gather_status gather_file_point(gather_file *file, const gather_map *map, int64_
   }
   gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
   if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
-  *made =
-      (gather_unreadable){.status = GATHER_UNSUPPORTED, .file = name_of(file, map), .file_offset = offset, .map = map};
+  *made = (gather_unreadable){.status = GATHER_UNSUPPORTED, .file = name_of(file, map), .file_offset = offset, .map = map};
   tensor->tensor.data = NULL;
   tensor->unreadable = made;
   return GATHER_OK;
@@ -91,8 +85,7 @@ static bool is_in(const gather_map *map, const void *data, int64_t *offset) {
   return true;
 }
 
-const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
-                              int64_t *offset) {
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map, int64_t *offset) {
   if (gather_file_is_remote(tensor)) {
     *map = tensor->unreadable->map;
     *offset = tensor->unreadable->file_offset;
@@ -109,14 +102,12 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
 
 bool gather_file_is_remote(const gather_file_tensor *tensor) { return tensor->unreadable && tensor->unreadable->map; }
 
-gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
-                                         gather_error *error) {
+gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes, gather_error *error) {
   char size[32], most[32];
   if (bytes <= file->download_bytes) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                           "%s%.100s%s has %s, more than the %s that are downloaded at once; read rows of it as a table "
                           "(gather take), or download the file",
-                          *name ? "'" : "the tensor", name, *name ? "'" : "",
-                          gather_text_bytes(bytes, size, sizeof size),
+                          *name ? "'" : "the tensor", name, *name ? "'" : "", gather_text_bytes(bytes, size, sizeof size),
                           gather_text_bytes(file->download_bytes, most, sizeof most));
 }

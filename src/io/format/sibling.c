@@ -14,9 +14,7 @@
 
 /* ---- names: in the same folder, or below the same part of a URL; never outside of it */
 
-static const char *last_slash(const gather_file *file) {
-  return file->client ? strrchr(file->name, '/') : gather_path_slash(file->name);
-}
+static const char *last_slash(const gather_file *file) { return file->client ? strrchr(file->name, '/') : gather_path_slash(file->name); }
 
 /* The bytes of a name up to its last slash. Of a URL at least up to the end of its host: "https://host" has no slash there. */
 static size_t folder_bytes(const gather_file *file, bool *needs_slash) {
@@ -28,8 +26,7 @@ static size_t folder_bytes(const gather_file *file, bool *needs_slash) {
 
 /* In the path of a URL these need no encoding. Keys of S3 and names of the hub are written as they are. */
 static bool is_plain(unsigned char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         (c != 0 && strchr("-._~/!$&'()*+,;=:@", c));
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c != 0 && strchr("-._~/!$&'()*+,;=:@", c));
 }
 
 static bool is_encoded(const gather_file *file) { return file->client && strncmp(file->name, "http", 4) == 0; }
@@ -78,10 +75,8 @@ char *gather_file_base(gather_file *file) {
 
 /* ---- names that are refused */
 
-static gather_status refuse(const gather_file *file, int64_t offset, const char *location, const char *why,
-                            gather_error *error) {
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, offset,
-                          "invalid location '%.200s' of tensor data: %s", location, why);
+static gather_status refuse(const gather_file *file, int64_t offset, const char *location, const char *why, gather_error *error) {
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, offset, "invalid location '%.200s' of tensor data: %s", location, why);
 }
 
 static bool has_parent_step(const char *location) {
@@ -93,8 +88,7 @@ static bool has_parent_step(const char *location) {
 }
 
 /* Fails for a name that is not in or below the file's folder. */
-static gather_status check_location(const gather_file *file, const char *location, int64_t offset,
-                                    gather_error *error) {
+static gather_status check_location(const gather_file *file, const char *location, int64_t offset, gather_error *error) {
   if (location[0] == '\0') return refuse(file, offset, location, "it is empty", error);
   if (gather_path_is_whole(location) || has_parent_step(location) || (file->client && gather_remote_is_url(location)))
     return refuse(file, offset, location, "it is not below the directory of the model", error);
@@ -156,8 +150,7 @@ static bool add_sibling(gather_file *file, gather_sibling *added) {
   size_t length = strlen(name);
   gather_sibling *beside = nearest(file, name, length);
   if (beside) {
-    branch *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made), **link = &file->sibling_root,
-           *above = NULL;
+    branch *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made), **link = &file->sibling_root, *above = NULL;
     if (!made) return false;
     part(made, name, beside->location);
     int side = side_of(made, name, length), last = 0;
@@ -285,13 +278,11 @@ gather_status gather_siblings_map_urls(gather_file *file, const char *const *loc
 /* ---- beside a local file */
 
 /* Only mapped files are kept: for the next tensor of a missing file, the system is asked again. */
-static gather_status map_file(gather_file *file, const char *location, int64_t offset, const gather_map **map,
-                              gather_error *error) {
+static gather_status map_file(gather_file *file, const char *location, int64_t offset, const gather_map **map, gather_error *error) {
   gather_map mapped;
   if ((!file->map.owned || file->map.remote) && file->map.size > 0)
-    return gather_fail_file(
-        error, GATHER_UNSUPPORTED, file->name, offset,
-        "its tensor data are in '%.200s', but a model in memory has no directory; open it from a file", location);
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, offset,
+                            "its tensor data are in '%.200s', but a model in memory has no directory; open it from a file", location);
   char *path = gather_file_beside(file, location);
   if (!path) return no_memory(file, error);
   GATHER_TRY(file->no_links ? gather_map_open_below(path, strlen(path) - strlen(location), &mapped, error)
@@ -312,8 +303,8 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
   return GATHER_OK;
 }
 
-gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
-                                       const gather_map **map, gather_error *error) {
+gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset, const gather_map **map,
+                                       gather_error *error) {
   const gather_sibling *known = gather_sibling_find(file, location);
   *map = known && !known->failure ? &known->map : NULL;
   if (*map) return GATHER_OK;

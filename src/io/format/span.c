@@ -59,8 +59,7 @@ static void sort(const gather_file_span **sorted, int64_t len, is_before *before
   }
 }
 
-bool gather_file_spans_take(gather_file *file, int64_t len, gather_file_span **spans,
-                            const gather_file_span ***sorted) {
+bool gather_file_spans_take(gather_file *file, int64_t len, gather_file_span **spans, const gather_file_span ***sorted) {
   *spans = gather_arena_take(&file->arena, len, (int64_t)sizeof **spans);
   *sorted = gather_arena_take(&file->arena, len, (int64_t)sizeof **sorted);
   if (!*spans || !*sorted) return false;
@@ -72,12 +71,11 @@ void gather_file_spans_by_name(const gather_file_span **sorted, int64_t len) { s
 
 void gather_file_spans_by_place(const gather_file_span **sorted, int64_t len) { sort(sorted, len, place_before); }
 
-gather_status gather_file_spans_differ(const gather_file_span *const *sorted, int64_t len, const char *file,
-                                       gather_error *error) {
+gather_status gather_file_spans_differ(const gather_file_span *const *sorted, int64_t len, const char *file, gather_error *error) {
   for (int64_t i = 1; i < len; i++)
     if (strcmp(sorted[i - 1]->tensor->name, sorted[i]->tensor->name) == 0)
-      return gather_fail_file(error, GATHER_FILE_MALFORMED, file, sorted[i]->said_at,
-                              "the tensor '%.100s' is given twice", sorted[i]->tensor->name);
+      return gather_fail_file(error, GATHER_FILE_MALFORMED, file, sorted[i]->said_at, "the tensor '%.100s' is given twice",
+                              sorted[i]->tensor->name);
   return GATHER_OK;
 }
 

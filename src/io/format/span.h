@@ -18,14 +18,13 @@ typedef struct gather_file_span {
 } gather_file_span;
 
 /* `len` spans, and pointers to them to be sorted; all zero, in the file's arena. False: out of memory. */
-GATHER_CHECKED bool gather_file_spans_take(gather_file *file, int64_t len, gather_file_span **spans,
-                                           const gather_file_span ***sorted);
+GATHER_CHECKED bool gather_file_spans_take(gather_file *file, int64_t len, gather_file_span **spans, const gather_file_span ***sorted);
 /* Sorts by name; by place: `begin`, then `end`. Equal ones keep the order of said_at. */
 void gather_file_spans_by_name(const gather_file_span **sorted, int64_t len);
 void gather_file_spans_by_place(const gather_file_span **sorted, int64_t len);
 /* Fails if a name is given twice. Sorted by name. */
-GATHER_CHECKED gather_status gather_file_spans_differ(const gather_file_span *const *sorted, int64_t len,
-                                                      const char *file, gather_error *error);
+GATHER_CHECKED gather_status gather_file_spans_differ(const gather_file_span *const *sorted, int64_t len, const char *file,
+                                                      gather_error *error);
 /* The span of a name; NULL if there is none. Sorted by name. */
 const gather_file_span *gather_file_spans_find(const gather_file_span *const *sorted, int64_t len, const char *name);
 

@@ -72,8 +72,7 @@ static long long size_line(const head *h) {
 }
 
 static bool is_lfs(const head *h) {
-  return begins(h, 0, "version https://git-lfs.github.com/spec/") ||
-         begins(h, 0, "version https://hawser.github.com/spec/");
+  return begins(h, 0, "version https://git-lfs.github.com/spec/") || begins(h, 0, "version https://hawser.github.com/spec/");
 }
 
 /* The content of an annexed file, or the target of a link to it where links are not supported. */
@@ -88,8 +87,7 @@ static bool is_annex(const head *h) {
 static bool pointer_text(const head *h, char *text, size_t bytes) {
   if (h->file_bytes > MOST_POINTER) return false;
   if (is_lfs(h) && size_line(h) > 0)
-    (void)snprintf(text, bytes,
-                   "it is a Git LFS pointer, not the file itself, which has %lld bytes: 'git lfs pull' downloads it",
+    (void)snprintf(text, bytes, "it is a Git LFS pointer, not the file itself, which has %lld bytes: 'git lfs pull' downloads it",
                    size_line(h));
   else if (is_lfs(h))
     (void)snprintf(text, bytes, "it is a Git LFS pointer, not the file itself: 'git lfs pull' downloads it");
@@ -113,8 +111,7 @@ static const char *const TAGS[] = {"<!doctype html", "<html",  "<head",  "<body"
 static bool is_page_tag(const head *h, size_t at) {
   for (size_t i = 0; i < sizeof TAGS / sizeof *TAGS; i++) {
     const size_t end = at + strlen(TAGS[i]);
-    if (begins_any_case(h, at, TAGS[i]) && end < h->size &&
-        (h->bytes[end] == '>' || h->bytes[end] == '/' || is_blank(h->bytes[end])))
+    if (begins_any_case(h, at, TAGS[i]) && end < h->size && (h->bytes[end] == '>' || h->bytes[end] == '/' || is_blank(h->bytes[end])))
       return true;
   }
   return false;
@@ -167,8 +164,7 @@ static void page_text(const head *h, char *text, size_t bytes) {
   else if (page_advice(h->name, advice, sizeof advice))
     (void)snprintf(text, bytes, "the server answered with a web page (HTML); %s", advice);
   else
-    (void)snprintf(text, bytes,
-                   "the server answered with a web page (HTML), not with the file: a page about it, or a login");
+    (void)snprintf(text, bytes, "the server answered with a web page (HTML), not with the file: a page about it, or a login");
 }
 
 /* ---- error answers */
@@ -177,20 +173,16 @@ static void page_text(const head *h, char *text, size_t bytes) {
 static bool xml_error(const head *h, size_t at, char *text, size_t bytes) {
   char code[MOST_SHOWN + 1] = "";
   at = first_tag(h, at);
-  if (at >= h->size || !begins(h, at, "<Error") || at + 6 >= h->size ||
-      (h->bytes[at + 6] != '>' && h->bytes[at + 6] != ' '))
-    return false;
+  if (at >= h->size || !begins(h, at, "<Error") || at + 6 >= h->size || (h->bytes[at + 6] != '>' && h->bytes[at + 6] != ' ')) return false;
   const size_t begin = find(h, at, "<Code>") + 6;
   for (size_t i = begin, to = 0; i < h->size && h->bytes[i] != '<' && to < MOST_SHOWN; i++) code[to++] = h->bytes[i];
-  (void)snprintf(text, bytes, "%s (XML%s%s), not %s",
-                 h->is_url ? "the server answered with an error" : "it is an error answer of a server",
+  (void)snprintf(text, bytes, "%s (XML%s%s), not %s", h->is_url ? "the server answered with an error" : "it is an error answer of a server",
                  *code ? ": " : "", code, h->is_url ? "with the file" : "the file itself");
   return true;
 }
 
 /* Keys with which servers report errors in JSON (RFC 9457, the hub, GitHub, Google, Azure). */
-static const char *const KEYS[] = {"\"error\"",     "\"errors\"", "\"message\"", "\"detail\"", "\"error_description\"",
-                                   "\"statusCode\""};
+static const char *const KEYS[] = {"\"error\"", "\"errors\"", "\"message\"", "\"detail\"", "\"error_description\"", "\"statusCode\""};
 
 /* Where the value of the first key of an error is; h->size. */
 static size_t find_key(const head *h, size_t at) {
@@ -216,8 +208,8 @@ static bool json_error(const head *h, size_t at, char *text, size_t bytes) {
     for (size_t i = value + 1, to = 0; i < h->size && h->bytes[i] != '"' && to < MOST_SHOWN; i++)
       what[to++] = h->bytes[i] == '\n' || h->bytes[i] == '\r' ? ' ' : h->bytes[i];
   (void)snprintf(text, bytes, "%s (JSON%s%s), not %s",
-                 h->is_url ? "the server answered with an error" : "it is an error answer of a server",
-                 *what ? ": " : "", what, h->is_url ? "with the file" : "the file itself");
+                 h->is_url ? "the server answered with an error" : "it is an error answer of a server", *what ? ": " : "", what,
+                 h->is_url ? "with the file" : "the file itself");
   return true;
 }
 
@@ -233,8 +225,7 @@ static bool apple_text(const head *h, char *text, size_t bytes) {
   static const char DOUBLE[] = "\0\5\x16\7\0\2\0", STORE[] = "\0\0\0\1Bud1";
   if (h->size >= 26 && memcmp(h->bytes, DOUBLE, 8) == 0) {
     const char *name = attributes_of(h->name);
-    (void)snprintf(text, bytes,
-                   "it is an AppleDouble file, in which macOS keeps the attributes of another file%s%.200s",
+    (void)snprintf(text, bytes, "it is an AppleDouble file, in which macOS keeps the attributes of another file%s%.200s",
                    name ? ": open " : "", name ? name : "");
     return true;
   }
@@ -253,8 +244,8 @@ static bool may_be(const char *bytes, size_t size) {
   return at == size || strchr("<{v/.#o", bytes[at]) != NULL; /* a zero byte too: AppleDouble */
 }
 
-bool gather_substitute_is(const void *bytes, int64_t size, int64_t file_bytes, const char *name, bool is_url,
-                          char *text, size_t text_bytes) {
+bool gather_substitute_is(const void *bytes, int64_t size, int64_t file_bytes, const char *name, bool is_url, char *text,
+                          size_t text_bytes) {
   head h = {bytes, size < HEAD ? (size_t)size : HEAD, file_bytes, name, is_url};
   if (h.size == 0) return false;
   if (apple_text(&h, text, text_bytes)) return true;

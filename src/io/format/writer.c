@@ -37,8 +37,8 @@ static gather_status opaque_unit(const gather_writing *what, int64_t *unit_bytes
   if (what->descr) {
     gather_literal_init(&literal, what->descr, (int64_t)strlen(what->descr));
     if (!gather_descr_parse(&literal, &descr))
-      return gather_fail_input(error, literal.status == GATHER_UNSUPPORTED ? GATHER_UNSUPPORTED : GATHER_USAGE,
-                               "output", "the descr %.100s: %s", what->descr, literal.message);
+      return gather_fail_input(error, literal.status == GATHER_UNSUPPORTED ? GATHER_UNSUPPORTED : GATHER_USAGE, "output",
+                               "the descr %.100s: %s", what->descr, literal.message);
     if (descr.item_bytes != what->item_bytes)
       return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s has another size", what->descr);
   }
@@ -96,8 +96,7 @@ static gather_status fail_carry(const gather_format *format, const gather_type_i
   }
   size_t at = strlen(able);
   if (raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", raw->info.name);
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "%s cannot carry the type %s%s", format->info.name,
-                           type->name, able);
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "%s cannot carry the type %s%s", format->info.name, type->name, able);
 }
 
 static gather_status fail_extension(const char *path, gather_error *error) {
@@ -118,22 +117,19 @@ static const gather_format *find_format(const char *name) {
   return NULL;
 }
 
-static gather_status choose_format(const gather_file_target *target, const gather_format **format,
-                                   gather_error *error) {
+static gather_status choose_format(const gather_file_target *target, const gather_format **format, gather_error *error) {
   if (target->format) {
     *format = find_format(target->format);
     if (*format) return GATHER_OK;
     return gather_fail_input(error, GATHER_USAGE, "output", "no such output format '%.60s'", target->format);
   }
-  if (!target->path)
-    return gather_fail_input(error, GATHER_USAGE, "output", "writing to a descriptor needs the name of a format");
+  if (!target->path) return gather_fail_input(error, GATHER_USAGE, "output", "writing to a descriptor needs the name of a format");
   *format = gather_format_for_path(target->path);
   return *format ? GATHER_OK : fail_extension(target->path, error);
 }
 
 static gather_status check_shape(const gather_writing *what, int64_t *data_bytes, gather_error *error) {
-  const gather_tensor tensor = {
-      .type = what->type, .rank = what->rank, .item_bytes = what->item_bytes, .shape = what->shape};
+  const gather_tensor tensor = {.type = what->type, .rank = what->rank, .item_bytes = what->item_bytes, .shape = what->shape};
   GATHER_TRY(gather_tensor_check_input(&tensor, "output", error));
   *data_bytes = gather_tensor_bytes(&tensor);
   return GATHER_OK;
@@ -153,15 +149,13 @@ static gather_status check_align(int64_t align, gather_error *error) {
 /* A header that cannot be padded is as long as it is. */
 static gather_status check_aligned(int64_t align, const writing_plan *plan, gather_error *error) {
   if (align == 0 || plan->header.size % align == 0) return GATHER_OK;
-  return gather_fail_input(
-      error, GATHER_UNSUPPORTED, "output",
-      "the header of a %s file cannot be padded to align the elements; use npy, safetensors or raw",
-      plan->format->info.name);
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                           "the header of a %s file cannot be padded to align the elements; use npy, safetensors or raw",
+                           plan->format->info.name);
 }
 
 /* Does everything that needs no file. On GATHER_OK the caller must clear the plan. */
-static gather_status plan_one(const gather_file_target *target, const gather_writing *what, writing_plan *plan,
-                              gather_error *error) {
+static gather_status plan_one(const gather_file_target *target, const gather_writing *what, writing_plan *plan, gather_error *error) {
   const gather_format *format;
   *plan = (writing_plan){0};
   GATHER_TRY(choose_format(target, &format, error));
@@ -206,12 +200,11 @@ static gather_status plan_each(const gather_file_target *target, writing_plan *p
     writing_plan one;
     GATHER_TRY(plan_one(target, &target->tensors[i], &one, error));
     plan->format = one.format;
-    plan->places[i] = (gather_writing_place){
-        .what = &target->tensors[i], .number = i, .bytes = one.data_bytes, .swap_unit = one.swap_unit};
+    plan->places[i] = (gather_writing_place){.what = &target->tensors[i], .number = i, .bytes = one.data_bytes, .swap_unit = one.swap_unit};
     clear_plan(&one);
     if (!plan->format->writer->headers)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                               "a %s file holds one tensor; use safetensors for several", plan->format->info.name);
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "a %s file holds one tensor; use safetensors for several",
+                               plan->format->info.name);
   }
   return GATHER_OK;
 }
@@ -257,8 +250,7 @@ static gather_status plan_several(const gather_file_target *target, writing_plan
   *plan = (writing_plan){.count = count};
   for (int64_t i = 0; i < count; i++)
     if (target->tensors[i].type == GATHER_TYPE_STRING)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                               "strings cannot be written together with other tensors");
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "strings cannot be written together with other tensors");
   if (target->align_bytes > 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                              "several tensors in one file cannot be aligned: there must be no gaps between them");
@@ -272,17 +264,14 @@ static gather_status plan_several(const gather_file_target *target, writing_plan
 
 /* ---- what the caller wants to write */
 
-static bool has_strings(const gather_file_target *target) {
-  return target->tensors && target->tensors[0].type == GATHER_TYPE_STRING;
-}
+static bool has_strings(const gather_file_target *target) { return target->tensors && target->tensors[0].type == GATHER_TYPE_STRING; }
 
 /* Checks a target, and fills in the defaults of fields that the caller does not know. */
 static gather_status read_target(const gather_file_target *given, gather_file_target *target, gather_error *error) {
   *target = (gather_file_target)GATHER_FILE_TARGET_INIT;
   if (!given) return gather_fail(error, GATHER_USAGE, "gather_writer_create: target is NULL");
   GATHER_TRY(gather_struct_read(target, sizeof *target, given, "gather_file_target", "GATHER_FILE_TARGET_INIT", error));
-  if (target->tensors && target->count < 1)
-    return gather_fail(error, GATHER_USAGE, "a file of tensors needs at least one");
+  if (target->tensors && target->count < 1) return gather_fail(error, GATHER_USAGE, "a file of tensors needs at least one");
   if (!target->tensors && target->bytes < 0)
     return gather_fail(error, GATHER_USAGE, "gather_file_target has neither tensors nor a size in `bytes`");
   if (target->window_bytes < 0) return gather_fail(error, GATHER_USAGE, "gather_file_target.window_bytes is negative");
@@ -316,8 +305,7 @@ static gather_status use_pages(gather_writer *writer, gather_error *error) {
   if (writer->data_bytes == 0) return GATHER_OK;
   writer->data = writer->pages = gather_pages_create(writer->data_bytes);
   if (writer->data) return GATHER_OK;
-  return gather_fail_input(error, GATHER_OUT_OF_MEMORY, "output", "no memory for %" PRId64 " bytes of elements",
-                           writer->data_bytes);
+  return gather_fail_input(error, GATHER_OUT_OF_MEMORY, "output", "no memory for %" PRId64 " bytes of elements", writer->data_bytes);
 }
 
 /* Elements in the file. */
@@ -335,14 +323,12 @@ static gather_status start(gather_writer *writer, const gather_file_target *targ
   }
   GATHER_TRY(gather_output_create(&writer->output, target->path, target->replace, error));
   writer->output.no_sync = target->no_sync;
-  if (writer->parts)
-    return gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, false, error);
+  if (writer->parts) return gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, false, error);
   return writer->strings ? use_pages(writer, error) : use_file(writer, error);
 }
 
 /* Begins to write. Takes ownership of the plan's content, also on failure. */
-static gather_status begin(const gather_file_target *target, writing_plan *plan, gather_writer **writer,
-                           gather_error *error) {
+static gather_status begin(const gather_file_target *target, writing_plan *plan, gather_writer **writer, gather_error *error) {
   gather_writer *made = gather_alloc((int64_t)sizeof *made);
   if (!made) {
     clear_plan(plan);
@@ -383,9 +369,7 @@ void *gather_writer_data_at(gather_writer *writer, int64_t i) {
   return (char *)writer->data + writer->places[i].at;
 }
 
-const char *gather_writer_temporary(const gather_writer *writer) {
-  return writer->output.named ? writer->output.temporary : "";
-}
+const char *gather_writer_temporary(const gather_writer *writer) { return writer->output.named ? writer->output.temporary : ""; }
 
 /* ---- part by part */
 
@@ -401,11 +385,10 @@ static gather_status put_header(gather_writer *writer, gather_error *error) {
 }
 
 gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes, gather_error *error) {
-  if (!writer || !writer->parts)
-    return gather_fail(error, GATHER_USAGE, "gather_writer_append: the writer was created without `parts`");
+  if (!writer || !writer->parts) return gather_fail(error, GATHER_USAGE, "gather_writer_append: the writer was created without `parts`");
   if (bytes < 0 || bytes > writer->data_bytes - writer->appended || (bytes > 0 && !elements))
-    return gather_fail(error, GATHER_USAGE, "gather_writer_append: %" PRId64 " bytes; only %" PRId64 " are missing",
-                       bytes, writer->data_bytes - writer->appended);
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: %" PRId64 " bytes; only %" PRId64 " are missing", bytes,
+                       writer->data_bytes - writer->appended);
   if (writer->swap_unit > 0 && bytes % writer->swap_unit != 0)
     return gather_fail(error, GATHER_USAGE, "gather_writer_append: the bytes end within an element");
   GATHER_TRY(put_header(writer, error));
@@ -416,8 +399,7 @@ gather_status gather_writer_append(gather_writer *writer, void *elements, int64_
 
 static gather_status finish_parts(gather_writer *writer, gather_error *error) {
   if (writer->appended != writer->data_bytes)
-    return gather_fail(error, GATHER_USAGE, "%" PRId64 " of %" PRId64 " bytes were appended", writer->appended,
-                       writer->data_bytes);
+    return gather_fail(error, GATHER_USAGE, "%" PRId64 " of %" PRId64 " bytes were appended", writer->appended, writer->data_bytes);
   GATHER_TRY(put_header(writer, error));
   return writer->has_path ? gather_output_publish(&writer->output, error) : GATHER_OK;
 }

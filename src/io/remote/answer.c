@@ -76,18 +76,16 @@ static int64_t digits_at(const char **at, int digits) {
 bool gather_http_date(const char *text, int64_t *seconds) {
   static const char MONTHS[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
   size_t length = strlen(text);
-  if (length != 29 || text[3] != ',' || text[4] != ' ' || text[7] != ' ' || text[11] != ' ' || text[16] != ' ' ||
-      text[19] != ':' || text[22] != ':' || strcmp(text + 25, " GMT") != 0)
+  if (length != 29 || text[3] != ',' || text[4] != ' ' || text[7] != ' ' || text[11] != ' ' || text[16] != ' ' || text[19] != ':' ||
+      text[22] != ':' || strcmp(text + 25, " GMT") != 0)
     return false;
   int64_t month = 0;
   for (int64_t m = 0; m < 12; m++)
     if (memcmp(text + 8, MONTHS + 3 * m, 3) == 0) month = m + 1;
-  const char *day_at = text + 5, *year_at = text + 12, *hour_at = text + 17, *minute_at = text + 20,
-             *second_at = text + 23;
+  const char *day_at = text + 5, *year_at = text + 12, *hour_at = text + 17, *minute_at = text + 20, *second_at = text + 23;
   int64_t day = digits_at(&day_at, 2), year = digits_at(&year_at, 4), hour = digits_at(&hour_at, 2);
   int64_t minute = digits_at(&minute_at, 2), second = digits_at(&second_at, 2);
-  if (month == 0 || day < 1 || day > 31 || year < 1970 || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
-      second < 0 || second > 60)
+  if (month == 0 || day < 1 || day > 31 || year < 1970 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
     return false;
   *seconds = ((days_before(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
   return true;
@@ -142,8 +140,7 @@ static bool take_tag(gather_remote_answer *answer, const char *value) {
 
 static bool take_modified(gather_remote_answer *answer, const char *value) {
   int64_t seconds;
-  if (gather_http_date(value, &seconds))
-    (void)snprintf(answer->last_modified, sizeof answer->last_modified, "%s", value);
+  if (gather_http_date(value, &seconds)) (void)snprintf(answer->last_modified, sizeof answer->last_modified, "%s", value);
   return true;
 }
 
@@ -217,8 +214,7 @@ static bool take_header(gather_remote_answer *answer, char *line) {
 bool gather_answer_line(gather_remote_answer *answer, const char *line, size_t bytes) {
   char text[GATHER_ANSWER_LINE_BYTES + 1];
   if (answer->broken) return false;
-  if (bytes > (size_t)(GATHER_ANSWER_HEADER_BYTES - answer->header_bytes))
-    return broken(answer, "its headers have more than 64 KiB");
+  if (bytes > (size_t)(GATHER_ANSWER_HEADER_BYTES - answer->header_bytes)) return broken(answer, "its headers have more than 64 KiB");
   answer->header_bytes += (int64_t)bytes;
   if (answer->complete) return true; /* trailers after a body in chunks */
   while (bytes > 0 && (line[bytes - 1] == '\n' || line[bytes - 1] == '\r')) bytes--;
@@ -247,14 +243,14 @@ static gather_remote_verdict say(char *why, gather_remote_verdict verdict, const
 static bool is_tag_changed(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   bool tags = answer->etag[0] && question->etag[0];
   if (tags && strcmp(answer->etag, question->etag) != 0) {
-    (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: its ETag was %.60s and is %.60s",
-              question->etag, answer->etag);
+    (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: its ETag was %.60s and is %.60s", question->etag,
+              answer->etag);
     return true;
   }
   if (!tags && !gather_tag_is_strong(question->etag) && answer->last_modified[0] && question->last_modified[0] &&
       strcmp(answer->last_modified, question->last_modified) != 0) {
-    (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: it was last modified %s, now %s",
-              question->last_modified, answer->last_modified);
+    (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: it was last modified %s, now %s", question->last_modified,
+              answer->last_modified);
     return true;
   }
   return false;
@@ -267,25 +263,21 @@ static bool is_changed(const gather_remote_answer *answer, const gather_remote_q
   const bool whole = answer->status == 200;
   const int64_t size = !whole ? (answer->has_range ? answer->size : -1) : answer->has_length ? answer->length : -1;
   if (size >= 0 && size != question->size && !(whole && answer->encoded)) {
-    (void)say(why, GATHER_ANSWER_CHANGED,
-              "the file changed while it was read: it had %" PRId64 " bytes and has %" PRId64, question->size, size);
+    (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: it had %" PRId64 " bytes and has %" PRId64, question->size,
+              size);
     return true;
   }
   return false;
 }
 
-static gather_remote_verdict judge_range(const gather_remote_answer *answer, const gather_remote_question *question,
-                                         char *why) {
+static gather_remote_verdict judge_range(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   int64_t last = question->first + question->bytes - 1;
   if (question->unranged || question->whole)
     return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered 206, though no range was asked for");
   if (answer->multipart) return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered one range with several parts");
-  if (answer->encoded)
-    return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
-  if (answer->range_broken)
-    return say(why, GATHER_ANSWER_DOUBTFUL, "the answer is malformed: %s", answer->range_broken);
-  if (!answer->has_range || answer->unsatisfied)
-    return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered 206 without a Content-Range");
+  if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
+  if (answer->range_broken) return say(why, GATHER_ANSWER_DOUBTFUL, "the answer is malformed: %s", answer->range_broken);
+  if (!answer->has_range || answer->unsatisfied) return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered 206 without a Content-Range");
   if (question->size < 0) {
     if (answer->size < 0)
       return say(why, question->whole_bytes > 0 ? GATHER_ANSWER_UNRANGED : GATHER_ANSWER_REFUSED,
@@ -295,12 +287,11 @@ static gather_remote_verdict judge_range(const gather_remote_answer *answer, con
   if (is_changed(answer, question, why)) return GATHER_ANSWER_CHANGED;
   if (answer->first != question->first || answer->last > last)
     return say(why, GATHER_ANSWER_DOUBTFUL,
-               "status 206: the server sent another range, bytes %" PRId64 "-%" PRId64 ", not %" PRId64 "-%" PRId64
-               " as it was asked for",
+               "status 206: the server sent another range, bytes %" PRId64 "-%" PRId64 ", not %" PRId64 "-%" PRId64 " as it was asked for",
                answer->first, answer->last, question->first, last);
   if (answer->has_length && answer->length != answer->last - answer->first + 1)
-    return say(why, GATHER_ANSWER_DOUBTFUL, "the answer has %" PRId64 " bytes; its range is of %" PRId64,
-               answer->length, answer->last - answer->first + 1);
+    return say(why, GATHER_ANSWER_DOUBTFUL, "the answer has %" PRId64 " bytes; its range is of %" PRId64, answer->length,
+               answer->last - answer->first + 1);
   return GATHER_ANSWER_ACCEPTED;
 }
 
@@ -313,36 +304,29 @@ static gather_remote_verdict say_too_large(int64_t size, int64_t most, char *why
              bytes, most);
 }
 
-static gather_remote_verdict judge_whole(const gather_remote_answer *answer, const gather_remote_question *question,
-                                         char *why) {
+static gather_remote_verdict judge_whole(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   if (question->whole) {
-    if (answer->encoded)
-      return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
+    if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
     if (!answer->has_length || answer->length <= question->bytes) return GATHER_ANSWER_ACCEPTED;
-    return say(why, GATHER_ANSWER_REFUSED,
-               "the document has %" PRId64 " bytes, more than the %" PRId64 " that are read", answer->length,
+    return say(why, GATHER_ANSWER_REFUSED, "the document has %" PRId64 " bytes, more than the %" PRId64 " that are read", answer->length,
                question->bytes);
   }
   if (question->size < 0 && answer->has_length && answer->length == 0) return GATHER_ANSWER_EMPTY;
   const int64_t needed = question->size < 0 ? 0 : question->first + question->bytes;
-  if ((answer->has_length && answer->length > question->whole_bytes) || needed > question->whole_bytes ||
-      question->whole_bytes == 0)
+  if ((answer->has_length && answer->length > question->whole_bytes) || needed > question->whole_bytes || question->whole_bytes == 0)
     return question->size < 0 || !is_tag_changed(answer, question, why)
                ? say_too_large(answer->has_length ? answer->length : question->size, question->whole_bytes, why)
                : GATHER_ANSWER_CHANGED;
-  if (answer->encoded)
-    return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
+  if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
   if (is_changed(answer, question, why)) return GATHER_ANSWER_CHANGED;
   return question->size < 0 ? GATHER_ANSWER_WHOLE : GATHER_ANSWER_ACCEPTED;
 }
 
-static gather_remote_verdict judge_unsatisfied(const gather_remote_answer *answer,
-                                               const gather_remote_question *question, char *why) {
+static gather_remote_verdict judge_unsatisfied(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   const bool says_size = answer->has_range && answer->unsatisfied, opens = question->size < 0 && question->first == 0;
   if (opens && says_size && answer->size == 0) return GATHER_ANSWER_EMPTY;
   if (opens && says_size && answer->size < question->bytes && !question->unranged)
-    return say(why, GATHER_ANSWER_SMALLER, "the server answered 416: the file has only %" PRId64 " bytes",
-               answer->size);
+    return say(why, GATHER_ANSWER_SMALLER, "the server answered 416: the file has only %" PRId64 " bytes", answer->size);
   if (opens && !says_size && !question->unranged && question->whole_bytes > 0)
     return say(why, GATHER_ANSWER_UNRANGED, "the server answered 416 to the beginning of the file");
   if (is_changed(answer, question, why)) return GATHER_ANSWER_CHANGED;
@@ -364,9 +348,8 @@ gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, co
     case 307:
     case 308:
       if (answer->location.failed) return say(why, GATHER_ANSWER_AGAIN, "out of memory for a redirect");
-      return answer->location.bytes
-                 ? GATHER_ANSWER_REDIRECT
-                 : say(why, GATHER_ANSWER_DOUBTFUL, "status %d without a Location", (int)answer->status);
+      return answer->location.bytes ? GATHER_ANSWER_REDIRECT
+                                    : say(why, GATHER_ANSWER_DOUBTFUL, "status %d without a Location", (int)answer->status);
     case 400:
       return say(why, GATHER_ANSWER_DENIED, "status 400");
     case 401:

@@ -89,8 +89,8 @@ gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, co
 
 /* Of the body of an ACCEPTED answer to a range: the bytes before those asked for, and how many of these follow, at least 1. Fewer than
  * asked for: the rest is to be asked for. */
-static inline void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question,
-                                      int64_t *skip, int64_t *bytes) {
+static inline void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question, int64_t *skip,
+                                      int64_t *bytes) {
   const bool whole = answer->status == 200;
   const int64_t end = question->first + question->bytes;
   *skip = question->first - (whole ? 0 : answer->first);

@@ -112,13 +112,9 @@ static bool next(const char **query, parameter *p) {
   return true;
 }
 
-static bool is(const parameter *p, const char *name) {
-  return strlen(name) == p->name && memcmp(p->at, name, p->name) == 0;
-}
+static bool is(const parameter *p, const char *name) { return strlen(name) == p->name && memcmp(p->at, name, p->name) == 0; }
 
-static bool begins(const parameter *p, const char *start) {
-  return p->name >= strlen(start) && memcmp(p->at, start, strlen(start)) == 0;
-}
+static bool begins(const parameter *p, const char *start) { return p->name >= strlen(start) && memcmp(p->at, start, strlen(start)) == 0; }
 
 /* S3 and those who speak its protocol, Google's and Azure's storage, and CloudFront. */
 static bool is_signature(const parameter *p) {
@@ -180,9 +176,7 @@ static void off_system(gather_block_cache *cache, const char *what, int number) 
 }
 
 /* Others must not be able to put blocks there: they would be rows. */
-static bool is_own(const struct stat *about) {
-  return about->st_uid == geteuid() && (about->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
+static bool is_own(const struct stat *about) { return about->st_uid == geteuid() && (about->st_mode & (S_IWGRP | S_IWOTH)) == 0; }
 
 static int open_folder(gather_block_cache *cache, const char *folder) {
   struct stat about;
@@ -284,13 +278,12 @@ static void open_all(gather_block_cache *cache, const char *path, int64_t sets) 
     cache->fd = fd;
 }
 
-gather_status gather_block_cache_open(const char *folder, int64_t bytes, gather_block_cache **cache,
-                                      gather_error *error) {
+gather_status gather_block_cache_open(const char *folder, int64_t bytes, gather_block_cache **cache, gather_error *error) {
   *cache = NULL;
   if (bytes == 0) bytes = DEFAULT_BYTES;
   if (bytes < LEAST_BYTES)
-    return gather_fail(error, GATHER_USAGE, "the ceiling of the cache is %lld bytes; at least %lld (2 MiB) are needed",
-                       (long long)bytes, (long long)LEAST_BYTES);
+    return gather_fail(error, GATHER_USAGE, "the ceiling of the cache is %lld bytes; at least %lld (2 MiB) are needed", (long long)bytes,
+                       (long long)LEAST_BYTES);
   gather_block_cache *made = gather_alloc(sizeof *made);
   if (!made || pthread_mutex_init(&made->why_mutex, NULL) != 0) {
     gather_free(made);
@@ -395,9 +388,7 @@ static bool write_all(gather_block_cache *cache, const void *data, int64_t bytes
 /* A write beyond the limit of file sizes would send a signal that ends the process. */
 static bool within_limit(gather_block_cache *cache, int64_t end) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-      (uint64_t)limit.rlim_cur >= (uint64_t)end)
-    return true;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || (uint64_t)limit.rlim_cur >= (uint64_t)end) return true;
   note_failure(cache, EFBIG);
   return false;
 }
@@ -436,16 +427,14 @@ static void make_entry(uint8_t *entry, const uint8_t *key, const void *data, int
 
 /* The entry is emptied before its bytes change, and written after them. Were the process killed in between, or did another one write the
  * same block, the checksums would tell. */
-static bool replace(gather_block_cache *cache, int64_t set, int way, const uint8_t *entry, const void *data,
-                    int64_t bytes) {
+static bool replace(gather_block_cache *cache, int64_t set, int way, const uint8_t *entry, const void *data, int64_t bytes) {
   static const uint8_t EMPTY[ENTRY_USED] = {0};
   int64_t entry_offset = set + (int64_t)way * ENTRY_BYTES;
   return within_limit(cache, set + SET_BYTES) && write_all(cache, EMPTY, ENTRY_USED, entry_offset) &&
          write_all(cache, data, bytes, block_offset(set, way)) && write_all(cache, entry, ENTRY_USED, entry_offset);
 }
 
-void gather_block_cache_write(gather_block_cache *cache, const gather_block_file *file, int64_t block, const void *data,
-                              int64_t bytes) {
+void gather_block_cache_write(gather_block_cache *cache, const gather_block_file *file, int64_t block, const void *data, int64_t bytes) {
   uint8_t key[GATHER_SHA256_BYTES], directory[DIRECTORY_BYTES], entry[ENTRY_USED];
   if (!cache || atomic_load(&cache->off) || cache->read_only || bytes <= 0 || bytes > GATHER_BLOCK_BYTES) return;
   if (!still_there(cache)) return;
@@ -461,8 +450,7 @@ void gather_block_cache_write(gather_block_cache *cache, const gather_block_file
 /* ---- reading */
 
 /* Reads the pieces that contain the range, and verifies each. The first and the last may be longer than what is wanted of them. */
-static bool read_pieces(const gather_block_cache *cache, int64_t offset, const uint8_t *entry, int64_t from,
-                        int64_t bytes, char *data) {
+static bool read_pieces(const gather_block_cache *cache, int64_t offset, const uint8_t *entry, int64_t from, int64_t bytes, char *data) {
   int64_t whole = (int64_t)word_at(entry + BYTES_AT), end = from + bytes;
   char piece[PIECE_BYTES];
   for (int64_t at = from / PIECE_BYTES * PIECE_BYTES; at < end; at += PIECE_BYTES) {
@@ -493,8 +481,8 @@ static bool read_block(gather_block_cache *cache, const uint8_t *key, int64_t fr
   return true;
 }
 
-bool gather_block_cache_read(gather_block_cache *cache, const gather_block_file *file, int64_t block, int64_t from,
-                             int64_t bytes, void *data) {
+bool gather_block_cache_read(gather_block_cache *cache, const gather_block_file *file, int64_t block, int64_t from, int64_t bytes,
+                             void *data) {
   uint8_t key[GATHER_SHA256_BYTES];
   if (!cache || cache->fd < 0) return false;
   block_key(file, block, key);

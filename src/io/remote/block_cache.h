@@ -38,8 +38,7 @@ typedef struct gather_block_cache_state {
 /* Opens a cache in a folder, which is made (mode 0700) if its parent exists. bytes: the ceiling; 0 = 1 GiB. A folder that cannot be
  * used gives a cache that is off. Returns GATHER_USAGE (bytes below 0 or below 2 MiB), GATHER_OUT_OF_MEMORY. Threads: any number may use
  * one cache. */
-GATHER_CHECKED gather_status gather_block_cache_open(const char *folder, int64_t bytes, gather_block_cache **cache,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_block_cache_open(const char *folder, int64_t bytes, gather_block_cache **cache, gather_error *error);
 /* NULL does nothing. */
 void gather_block_cache_close(gather_block_cache *cache);
 
@@ -49,11 +48,10 @@ void gather_block_file_set(gather_block_file *file, const char *address, const c
 
 /* Reads bytes [from, from + bytes) of a block. Returns false if it is not there, or not whole; then data has anything. NULL is an empty
  * cache. */
-bool gather_block_cache_read(gather_block_cache *cache, const gather_block_file *file, int64_t block, int64_t from,
-                             int64_t bytes, void *data);
+bool gather_block_cache_read(gather_block_cache *cache, const gather_block_file *file, int64_t block, int64_t from, int64_t bytes,
+                             void *data);
 /* Stores a block: 64 KiB, fewer at the end of a file. A failure is counted only. */
-void gather_block_cache_write(gather_block_cache *cache, const gather_block_file *file, int64_t block, const void *data,
-                              int64_t bytes);
+void gather_block_cache_write(gather_block_cache *cache, const gather_block_file *file, int64_t block, const void *data, int64_t bytes);
 
 void gather_block_cache_state_get(const gather_block_cache *cache, gather_block_cache_state *state);
 

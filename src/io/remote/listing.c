@@ -50,8 +50,7 @@ void gather_remote_listing_clear(gather_remote_listing *listing) {
 
 /* Appends the address of a listing of the objects whose keys begin with the origin's: at most `most` of them (1 to 1000), those with a
  * "/" after the prefix as one folder. token: where the last answer ended; "" = from the start. */
-static void s3_list_address(const gather_remote_origin *origin, const char *token, int64_t most,
-                            gather_growing *address) {
+static void s3_list_address(const gather_remote_origin *origin, const char *token, int64_t most, gather_growing *address) {
   size_t key = strlen(origin->key), base = strlen(origin->url);
   /* The address of the bucket: that of the object, without the encoded key. */
   gather_growing encoded = {0};
@@ -164,13 +163,12 @@ static gather_status parse_list(list_reader *reader, const char *body, size_t by
 /* Adds the objects and folders of an answer to a listing, and sets *token (on the heap, for gather_text_free) to where the next answer
  * begins; "" = it was the last. Names are without the origin's prefix. file: for errors. Returns GATHER_FILE_MALFORMED,
  * GATHER_OUT_OF_MEMORY, GATHER_UNSUPPORTED (a build without expat). */
-static gather_status s3_list_read(const gather_remote_origin *origin, const char *body, size_t bytes,
-                                  gather_remote_listing *listing, char **token, gather_error *error) {
+static gather_status s3_list_read(const gather_remote_origin *origin, const char *body, size_t bytes, gather_remote_listing *listing,
+                                  char **token, gather_error *error) {
   *token = NULL;
 #ifndef GATHER_HAVE_EXPAT
   (void)body, (void)bytes, (void)listing;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, origin->name, -1,
-                          "listings of S3 are not supported in this build: it has no expat");
+  return gather_fail_file(error, GATHER_UNSUPPORTED, origin->name, -1, "listings of S3 are not supported in this build: it has no expat");
 #endif
   list_reader reader = {.origin = origin, .listing = listing};
   gather_status status = parse_list(&reader, body, bytes, error);
@@ -184,8 +182,7 @@ static gather_status s3_list_read(const gather_remote_origin *origin, const char
 /* ---- the hub: an array of JSON, [{"type": "file", "path": "a/b", "size": 1}, ...] */
 
 /* Appends the address of a listing of the origin's folder ("" = the whole repository's top), at most 1000 entries. */
-static void hub_list_address(const gather_remote_origin *origin, const gather_remote_options *options,
-                             gather_growing *address) {
+static void hub_list_address(const gather_remote_origin *origin, const gather_remote_options *options, gather_growing *address) {
   const char *hub = options->hub && options->hub[0] ? options->hub : "https://huggingface.co";
   const char *repository = origin->repository;
   size_t bytes = strlen(hub), path = strlen(origin->path);
@@ -215,8 +212,7 @@ static const char *name_within(const gather_remote_origin *origin, const char *p
   return path + folder + 1;
 }
 
-static gather_status add_item(const gather_remote_origin *origin, const json_t *item, gather_remote_listing *listing,
-                              gather_error *error) {
+static gather_status add_item(const gather_remote_origin *origin, const json_t *item, gather_remote_listing *listing, gather_error *error) {
   const char *type = json_string_value(json_object_get(item, "type"));
   const char *path = json_string_value(json_object_get(item, "path"));
   const json_t *size = json_object_get(item, "size");
@@ -224,21 +220,19 @@ static gather_status add_item(const gather_remote_origin *origin, const json_t *
   const char *name = name_within(origin, path);
   bool folder = strcmp(type, "directory") == 0;
   if (!name) return malformed(origin, "a path outside the folder", error);
-  if (!folder && (!json_is_integer(size) || json_integer_value(size) < 0))
-    return malformed(origin, "a file without a size", error);
+  if (!folder && (!json_is_integer(size) || json_integer_value(size) < 0)) return malformed(origin, "a file without a size", error);
   gather_growing text = {0};
   gather_growing_text(&text, name);
   if (folder) gather_growing_char(&text, '/');
-  bool added =
-      !text.failed && add_entry(listing, text.text, text.bytes, folder ? 0 : (int64_t)json_integer_value(size), folder);
+  bool added = !text.failed && add_entry(listing, text.text, text.bytes, folder ? 0 : (int64_t)json_integer_value(size), folder);
   gather_growing_clear(&text);
   return added ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the listing");
 }
 
 /* Adds the files and folders of an answer to a listing. Names are without the origin's folder. Returns GATHER_FILE_MALFORMED,
  * GATHER_OUT_OF_MEMORY, GATHER_UNSUPPORTED (a build without Jansson). */
-static gather_status hub_list_read(const gather_remote_origin *origin, const char *body, size_t bytes,
-                                   gather_remote_listing *listing, gather_error *error) {
+static gather_status hub_list_read(const gather_remote_origin *origin, const char *body, size_t bytes, gather_remote_listing *listing,
+                                   gather_error *error) {
   json_error_t why;
   json_t *root = json_loadb(body, bytes, JSON_REJECT_DUPLICATES, &why);
   if (!root && json_error_code(&why) == json_error_out_of_memory)
@@ -250,8 +244,8 @@ static gather_status hub_list_read(const gather_remote_origin *origin, const cha
   return status;
 }
 #else
-static gather_status hub_list_read(const gather_remote_origin *origin, const char *body, size_t bytes,
-                                   gather_remote_listing *listing, gather_error *error) {
+static gather_status hub_list_read(const gather_remote_origin *origin, const char *body, size_t bytes, gather_remote_listing *listing,
+                                   gather_error *error) {
   (void)body, (void)bytes, (void)listing;
   return gather_fail_file(error, GATHER_UNSUPPORTED, origin->name, -1,
                           "listings of the hub are not supported in this build: it has no Jansson");
@@ -263,8 +257,8 @@ static gather_status hub_list_read(const gather_remote_origin *origin, const cha
 /* An answer about 1000 keys of 1024 bytes, each encoded as three, is below 8 MiB. */
 enum { MOST_ANSWER = 8 << 20, MOST_ENTRIES = 1000 };
 
-static gather_status ask(gather_remote_client *client, const char *url, gather_growing *address, char **text,
-                         int64_t *bytes, gather_error *error) {
+static gather_status ask(gather_remote_client *client, const char *url, gather_growing *address, char **text, int64_t *bytes,
+                         gather_error *error) {
   gather_status status = GATHER_OK;
   if (address->failed) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
   if (status == GATHER_OK) status = gather_remote_document(client, url, address->text, MOST_ANSWER, text, bytes, error);
@@ -272,8 +266,8 @@ static gather_status ask(gather_remote_client *client, const char *url, gather_g
   return status;
 }
 
-static gather_status list_s3(gather_remote_client *client, const gather_remote_origin *origin, const char *url,
-                             int64_t most, gather_remote_listing *listing, gather_error *error) {
+static gather_status list_s3(gather_remote_client *client, const gather_remote_origin *origin, const char *url, int64_t most,
+                             gather_remote_listing *listing, gather_error *error) {
   char *token = NULL;
   gather_status status = GATHER_OK;
   do {
@@ -293,9 +287,8 @@ static gather_status list_s3(gather_remote_client *client, const gather_remote_o
 }
 
 /* The hub answers with at most 1000 entries, and does not say in its body whether there are more. */
-static gather_status list_hub(gather_remote_client *client, const gather_remote_options *options,
-                              const gather_remote_origin *origin, const char *url, gather_remote_listing *listing,
-                              gather_error *error) {
+static gather_status list_hub(gather_remote_client *client, const gather_remote_options *options, const gather_remote_origin *origin,
+                              const char *url, gather_remote_listing *listing, gather_error *error) {
   gather_growing address = {0};
   char *text = NULL;
   int64_t bytes = 0;
@@ -315,8 +308,8 @@ static void shorten(gather_remote_listing *listing, int64_t most) {
   }
 }
 
-static gather_status list(gather_remote_client *client, const gather_remote_options *options, const char *url,
-                          int64_t most, gather_remote_listing *listing, gather_error *error) {
+static gather_status list(gather_remote_client *client, const gather_remote_options *options, const char *url, int64_t most,
+                          gather_remote_listing *listing, gather_error *error) {
   gather_remote_origin *origin;
   GATHER_TRY(gather_remote_origin_create(options, url, &origin, error));
   gather_status status = origin->scheme == GATHER_REMOTE_S3 ? list_s3(client, origin, url, most, listing, error)

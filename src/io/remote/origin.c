@@ -22,8 +22,7 @@
 static const struct {
   const char *name;
   gather_remote_scheme scheme;
-} SCHEMES[] = {
-    {"https", GATHER_REMOTE_HTTPS}, {"http", GATHER_REMOTE_HTTP}, {"s3", GATHER_REMOTE_S3}, {"hf", GATHER_REMOTE_HUB}};
+} SCHEMES[] = {{"https", GATHER_REMOTE_HTTPS}, {"http", GATHER_REMOTE_HTTP}, {"s3", GATHER_REMOTE_S3}, {"hf", GATHER_REMOTE_HUB}};
 
 bool gather_remote_is_url(const char *name) {
   for (size_t i = 0; name && i < sizeof SCHEMES / sizeof *SCHEMES; i++)
@@ -36,9 +35,8 @@ const char *gather_remote_schemes(void) { return GATHER_HTTP_SCHEMES; }
 /* Returns GATHER_UNSUPPORTED if this build has not this scheme; the message says which it has. */
 static gather_status check_build(const char *scheme, gather_error *error) {
   if (gather_remote_scheme_listed(GATHER_HTTP_SCHEMES, scheme)) return GATHER_OK;
-  return gather_fail(error, GATHER_UNSUPPORTED,
-                     "this build of libgather reads no %s:// URLs, but those of %s (CMake option GATHER_HTTP)", scheme,
-                     GATHER_HTTP_SCHEMES[0] ? GATHER_HTTP_SCHEMES : "no scheme");
+  return gather_fail(error, GATHER_UNSUPPORTED, "this build of libgather reads no %s:// URLs, but those of %s (CMake option GATHER_HTTP)",
+                     scheme, GATHER_HTTP_SCHEMES[0] ? GATHER_HTTP_SCHEMES : "no scheme");
 }
 
 /* Returns GATHER_UNSUPPORTED if this build has not this scheme, or the settings do not allow it; the message says which are there. */
@@ -57,9 +55,7 @@ static gather_status check_schemes(const char *list, gather_error *error) {
     const char *scheme = NULL;
     for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++)
       if (strlen(SCHEMES[i].name) == length && strncmp(SCHEMES[i].name, at, length) == 0) scheme = SCHEMES[i].name;
-    if (!scheme)
-      return gather_fail(error, GATHER_USAGE, "remote.schemes has '%.*s'; there are https, http, s3, hf", (int)length,
-                         at);
+    if (!scheme) return gather_fail(error, GATHER_USAGE, "remote.schemes has '%.*s'; there are https, http, s3, hf", (int)length, at);
     GATHER_TRY(check_build(scheme, error));
   }
   return GATHER_OK;
@@ -70,8 +66,7 @@ static gather_status check_numbers(const gather_remote_options *o, gather_error 
     return gather_fail(error, GATHER_USAGE, "remote.connections is %d, not 0 to 1024", (int)o->connections);
   if (!(o->try_seconds >= 0 && o->try_seconds <= 86400) || !(o->take_seconds >= 0 && o->take_seconds <= 86400))
     return gather_fail(error, GATHER_USAGE, "remote.try_seconds and take_seconds must be 0 to 86400");
-  if (o->retries < -1 || o->retries > 100)
-    return gather_fail(error, GATHER_USAGE, "remote.retries is %d, not -1 to 100", (int)o->retries);
+  if (o->retries < -1 || o->retries > 100) return gather_fail(error, GATHER_USAGE, "remote.retries is %d, not -1 to 100", (int)o->retries);
   if (o->gap_bytes < -1) return gather_fail(error, GATHER_USAGE, "remote.gap_bytes is negative");
   if (o->whole_bytes < -1) return gather_fail(error, GATHER_USAGE, "remote.whole_bytes is negative");
   if (o->cache_bytes < 0) return gather_fail(error, GATHER_USAGE, "remote.cache_bytes is negative");
@@ -111,12 +106,10 @@ static gather_status copy_texts(gather_remote_settings *settings, gather_error *
   return GATHER_OK;
 }
 
-gather_status gather_remote_settings_take(const gather_remote_options *options, gather_remote_settings *settings,
-                                          gather_error *error) {
+gather_status gather_remote_settings_take(const gather_remote_options *options, gather_remote_settings *settings, gather_error *error) {
   static const gather_remote_options DEFAULTS = GATHER_REMOTE_OPTIONS_INIT;
   *settings = (gather_remote_settings){.given = DEFAULTS};
-  GATHER_TRY(gather_struct_read(&settings->given, sizeof settings->given, options, "remote",
-                                "GATHER_REMOTE_OPTIONS_INIT", error));
+  GATHER_TRY(gather_struct_read(&settings->given, sizeof settings->given, options, "remote", "GATHER_REMOTE_OPTIONS_INIT", error));
   gather_status status = check_numbers(&settings->given, error);
   if (status == GATHER_OK) status = copy_texts(settings, error);
   if (status == GATHER_OK) status = check_schemes(settings->given.schemes, error);
@@ -241,15 +234,13 @@ static void add_base(const gather_remote_options *options, const char *bucket, s
 }
 
 /* Sets url, name and the parts of an origin whose scheme is set. text: after "s3://" or "hf://". */
-static gather_status s3_address(const gather_remote_options *options, const char *text, gather_remote_origin *origin,
-                                gather_error *error) {
+static gather_status s3_address(const gather_remote_options *options, const char *text, gather_remote_origin *origin, gather_error *error) {
   size_t bucket = strcspn(text, "/");
   const char *key = text[bucket] ? text + bucket + 1 : "";
   if (!is_label(text, bucket, "-._") || bucket > MOST_BUCKET || text[0] == '.' || text[0] == '-')
     return gather_fail(error, GATHER_USAGE, "invalid bucket: write s3://BUCKET/KEY");
   if (strlen(key) > MOST_KEY)
-    return gather_fail(error, GATHER_USAGE, "the key of an object of S3 has at most %d bytes, this one %zu", MOST_KEY,
-                       strlen(key));
+    return gather_fail(error, GATHER_USAGE, "the key of an object of S3 has at most %d bytes, this one %zu", MOST_KEY, strlen(key));
   GATHER_TRY(check_options(options, error));
   gather_growing url = {0}, name = {0};
   add_base(options, text, bucket, &url);
@@ -355,8 +346,8 @@ static gather_status read_revision(const char *text, size_t bytes, gather_remote
   }
   GATHER_TRY(gather_growing_finish(&revision, "a URL", &origin->revision, NULL, error));
   const size_t length = strlen(origin->revision);
-  const bool good = length > 0 && is_one_line(origin->revision) && good_path(origin->revision) &&
-                    origin->revision[length - 1] != '/' && !strchr(origin->revision, '\\');
+  const bool good = length > 0 && is_one_line(origin->revision) && good_path(origin->revision) && origin->revision[length - 1] != '/' &&
+                    !strchr(origin->revision, '\\');
   return good ? GATHER_OK : fail_name(error);
 }
 
@@ -364,8 +355,7 @@ static gather_status hub_address(const gather_remote_options *options, const cha
                                  gather_error *error) {
   const char *at = text;
   if (strlen(text) > MOST_TEXT || !is_one_line(text)) return fail_name(error);
-  if (given(options->hub) && !is_base(options->hub))
-    return gather_fail(error, GATHER_USAGE, "invalid hub: write https://HOST");
+  if (given(options->hub) && !is_base(options->hub)) return gather_fail(error, GATHER_USAGE, "invalid hub: write https://HOST");
   if (strncmp(at, "datasets/", 9) == 0)
     at += 9;
   else if (strncmp(at, "spaces/", 7) == 0)
@@ -386,8 +376,7 @@ static gather_status hub_address(const gather_remote_options *options, const cha
   if (*end == '/') end++;
   if (!good_path(end)) return fail_name(error);
   origin->path = copy(end, strlen(end));
-  if (!origin->repository || !origin->revision || !origin->path)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+  if (!origin->repository || !origin->revision || !origin->path) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
   return spell(options, origin, error);
 }
 
@@ -398,10 +387,8 @@ static bool is_commit(const char *text) {
 
 /* Names the commit that the hub answered for, in place of its branch or tag: from now on name and url contain it, so that the other
  * files of a table, and a renewed address, are of the same commit. Does nothing for other origins. Returns GATHER_OUT_OF_MEMORY. */
-static gather_status pin(gather_remote_origin *origin, const gather_remote_options *options, const char *commit,
-                         gather_error *error) {
-  if (origin->scheme != GATHER_REMOTE_HUB || !is_commit(commit) || strcmp(origin->revision, commit) == 0)
-    return GATHER_OK;
+static gather_status pin(gather_remote_origin *origin, const gather_remote_options *options, const char *commit, gather_error *error) {
+  if (origin->scheme != GATHER_REMOTE_HUB || !is_commit(commit) || strcmp(origin->revision, commit) == 0) return GATHER_OK;
   char *pinned = copy(commit, strlen(commit)), *before = origin->revision;
   if (!pinned) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
   origin->revision = pinned;
@@ -423,8 +410,7 @@ static gather_status plain_address(const char *url, gather_remote_origin *origin
   if (authority == end) return gather_fail(error, GATHER_USAGE, "%.200s: a URL without a host", origin->name);
   for (const char *at = url; *at; at++)
     if ((unsigned char)*at <= ' ' || *at == 0x7f)
-      return gather_fail(error, GATHER_USAGE,
-                         "a URL has a space or a control character at byte %lld: write it as %%%02X",
+      return gather_fail(error, GATHER_USAGE, "a URL has a space or a control character at byte %lld: write it as %%%02X",
                          (long long)(at - url), (unsigned)(unsigned char)*at);
   return GATHER_OK;
 }
@@ -440,8 +426,7 @@ static gather_status check_secrets(const gather_remote_options *options, gather_
   return GATHER_OK;
 }
 
-static gather_status resolve(const gather_remote_options *options, const char *url, gather_remote_origin *origin,
-                             gather_error *error) {
+static gather_status resolve(const gather_remote_options *options, const char *url, gather_remote_origin *origin, gather_error *error) {
   for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++) {
     if (!gather_remote_has_scheme(url, SCHEMES[i].name)) continue;
     const char *text = url + strlen(SCHEMES[i].name) + strlen("://");
@@ -453,8 +438,8 @@ static gather_status resolve(const gather_remote_options *options, const char *u
   return gather_fail(error, GATHER_USAGE, "not a URL: those begin with https://, http://, s3:// or hf://");
 }
 
-gather_status gather_remote_origin_create(const gather_remote_options *options, const char *url,
-                                          gather_remote_origin **origin, gather_error *error) {
+gather_status gather_remote_origin_create(const gather_remote_options *options, const char *url, gather_remote_origin **origin,
+                                          gather_error *error) {
   gather_remote_origin *made = gather_alloc(sizeof *made);
   *origin = NULL;
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
@@ -469,8 +454,7 @@ gather_status gather_remote_origin_create(const gather_remote_options *options, 
 
 void gather_remote_origin_destroy(gather_remote_origin *origin) {
   if (!origin) return;
-  char *texts[] = {origin->url,        origin->name,     origin->bucket, origin->key,
-                   origin->repository, origin->revision, origin->path};
+  char *texts[] = {origin->url, origin->name, origin->bucket, origin->key, origin->repository, origin->revision, origin->path};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) gather_free(texts[i]);
   gather_free(origin);
 }
@@ -490,8 +474,8 @@ static gather_status take_address(gather_arena *arena, gather_remote_place *plac
 }
 
 /* A key signs each request; a token goes over TLS only, or within this machine. */
-static gather_status locate_named(const gather_remote_settings *settings, gather_arena *arena, const char *text,
-                                  gather_remote_place *place, gather_error *error) {
+static gather_status locate_named(const gather_remote_settings *settings, gather_arena *arena, const char *text, gather_remote_place *place,
+                                  gather_error *error) {
   GATHER_TRY(gather_remote_origin_create(&settings->given, text, &place->origin, error));
   gather_status status = take_address(arena, place, error);
   if (status != GATHER_OK) {
@@ -508,8 +492,8 @@ static gather_status locate_named(const gather_remote_settings *settings, gather
 }
 
 /* A password is sent as the user wrote it; a token of the options over TLS only, or within this machine. */
-static gather_status locate_http(const gather_remote_settings *settings, gather_arena *arena, const char *text,
-                                 gather_remote_place *place, gather_error *error) {
+static gather_status locate_http(const gather_remote_settings *settings, gather_arena *arena, const char *text, gather_remote_place *place,
+                                 gather_error *error) {
   GATHER_TRY(gather_remote_url_parse(arena, text, &place->url, error));
   bool hidden = place->url.https || place->url.loopback;
   place->proof = place->url.user                       ? GATHER_REMOTE_USER
@@ -518,8 +502,8 @@ static gather_status locate_http(const gather_remote_settings *settings, gather_
   return GATHER_OK;
 }
 
-static gather_status locate(const gather_remote_settings *settings, gather_arena *arena, const char *text,
-                            gather_remote_place *place, gather_error *error) {
+static gather_status locate(const gather_remote_settings *settings, gather_arena *arena, const char *text, gather_remote_place *place,
+                            gather_error *error) {
   for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++) {
     if (!gather_remote_has_scheme(text, SCHEMES[i].name)) continue;
     GATHER_TRY(check_allowed(settings, SCHEMES[i].name, error));
@@ -542,8 +526,8 @@ gather_status gather_remote_locate(const gather_remote_settings *settings, gathe
   return GATHER_OK;
 }
 
-gather_status gather_remote_place_pin(const gather_remote_settings *settings, gather_arena *arena,
-                                      gather_remote_place *place, const char *commit, gather_error *error) {
+gather_status gather_remote_place_pin(const gather_remote_settings *settings, gather_arena *arena, gather_remote_place *place,
+                                      const char *commit, gather_error *error) {
   if (!place->origin) return GATHER_OK;
   GATHER_TRY(pin(place->origin, &settings->given, commit, error));
   return take_address(arena, place, error);
@@ -573,8 +557,8 @@ bool gather_remote_is_folder(const char *url) {
 /* Appends the headers that a GET of `url` needs to be allowed, each "Name: value" and a zero byte; none if the host is not the one that
  * the credentials are for, so that it may be called for every address of a chain of redirects. seconds: the date, since 1970. The lines
  * are secrets: no message may contain them. growing->failed: out of memory. */
-static void add_proof(const gather_remote_origin *origin, const gather_remote_options *options, const char *url,
-                      int64_t seconds, gather_growing *growing) {
+static void add_proof(const gather_remote_origin *origin, const gather_remote_options *options, const char *url, int64_t seconds,
+                      gather_growing *growing) {
   if (!same_host(url, origin->url)) return;
   bool hub = origin->scheme == GATHER_REMOTE_HUB || origin->scheme == GATHER_REMOTE_HTTPS;
   if (hub && given(options->bearer)) {
@@ -597,9 +581,8 @@ static void write_base64(gather_growing *to, const char *from) {
   }
 }
 
-gather_status gather_remote_sign(const gather_remote_settings *settings, const gather_remote_place *place,
-                                 const gather_remote_url *url, int64_t seconds, gather_growing *lines,
-                                 gather_error *error) {
+gather_status gather_remote_sign(const gather_remote_settings *settings, const gather_remote_place *place, const gather_remote_url *url,
+                                 int64_t seconds, gather_growing *lines, gather_error *error) {
   if (place->origin && place->proof != GATHER_REMOTE_ANONYMOUS) {
     add_proof(place->origin, &settings->given, url->text, seconds, lines);
   } else if (place->proof == GATHER_REMOTE_USER) {

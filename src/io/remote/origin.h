@@ -23,8 +23,8 @@ typedef struct gather_remote_settings {
 
 /* Copies and checks options; NULL: all defaults. Returns GATHER_USAGE (an option out of its range; an unknown scheme),
  * GATHER_UNSUPPORTED (a scheme that this build has not), GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_remote_settings_take(const gather_remote_options *options,
-                                                         gather_remote_settings *settings, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_settings_take(const gather_remote_options *options, gather_remote_settings *settings,
+                                                         gather_error *error);
 /* Frees it, and overwrites the secrets in it before. */
 void gather_remote_settings_clear(gather_remote_settings *settings);
 /* Whether "https" is in a list "https,http". */
@@ -37,12 +37,7 @@ static inline bool gather_remote_scheme_listed(const char *list, const char *sch
 
 /* ---- what URLs stand for */
 
-typedef enum gather_remote_scheme {
-  GATHER_REMOTE_HTTPS,
-  GATHER_REMOTE_HTTP,
-  GATHER_REMOTE_S3,
-  GATHER_REMOTE_HUB
-} gather_remote_scheme;
+typedef enum gather_remote_scheme { GATHER_REMOTE_HTTPS, GATHER_REMOTE_HTTP, GATHER_REMOTE_S3, GATHER_REMOTE_HUB } gather_remote_scheme;
 
 typedef struct gather_remote_origin {
   gather_remote_scheme scheme;
@@ -86,8 +81,8 @@ typedef struct gather_remote_place {
 
 /* Translates a URL. Returns GATHER_UNSUPPORTED (a scheme that settings do not allow), GATHER_USAGE (no URL, or one that is malformed),
  * GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_remote_locate(const gather_remote_settings *settings, gather_arena *arena,
-                                                  const char *text, gather_remote_place *place, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_locate(const gather_remote_settings *settings, gather_arena *arena, const char *text,
+                                                  gather_remote_place *place, gather_error *error);
 
 /* Whether a URL names what can be listed; one that is malformed does not. NULL is no URL. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_remote_find_folder(const char *url, bool *folder, gather_error *error);
@@ -96,14 +91,12 @@ GATHER_CHECKED gather_status gather_remote_find_folder(const char *url, bool *fo
  * that the other files of a table, and a renewed address, are of the same commit. Does nothing for other places. Returns
  * GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_remote_place_pin(const gather_remote_settings *settings, gather_arena *arena,
-                                                     gather_remote_place *place, const char *commit,
-                                                     gather_error *error);
+                                                     gather_remote_place *place, const char *commit, gather_error *error);
 
 /* The header lines that prove who asks, each "Name: value" and a zero byte, for one GET of `url`, which is of the origin of the
  * place. seconds: since 1970, for signatures. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_remote_sign(const gather_remote_settings *settings,
-                                                const gather_remote_place *place, const gather_remote_url *url,
-                                                int64_t seconds, gather_growing *lines, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_sign(const gather_remote_settings *settings, const gather_remote_place *place,
+                                                const gather_remote_url *url, int64_t seconds, gather_growing *lines, gather_error *error);
 
 /* ---- refusal.c: what the answers of S3 and of the hub say besides the status */
 
@@ -118,8 +111,7 @@ typedef struct gather_remote_notes {
 } gather_remote_notes;
 
 /* Looks at one header of an answer. name and value: not terminated. Values that are malformed or too long are ignored. */
-void gather_remote_notes_header(gather_remote_notes *notes, const char *name, size_t name_bytes, const char *value,
-                                size_t value_bytes);
+void gather_remote_notes_header(gather_remote_notes *notes, const char *name, size_t name_bytes, const char *value, size_t value_bytes);
 
 /* Explains a refusal: appends what an answer of 3xx or 4xx means here and what to do about it, as the end of a sentence ("the clock of
  * this machine differs from the server's by 901 s"), or nothing if it says no more than its status. body: the first bytes of the body,
@@ -132,12 +124,7 @@ int gather_remote_origin_refusal(const gather_remote_origin *origin, const gathe
                                  gather_growing *words);
 
 /* The small XML answers of S3, by expat. Only elements with text count; attributes and names' prefixes do not. */
-typedef enum gather_xml_result {
-  GATHER_XML_OK,
-  GATHER_XML_MALFORMED,
-  GATHER_XML_STOPPED,
-  GATHER_XML_NO_MEMORY
-} gather_xml_result;
+typedef enum gather_xml_result { GATHER_XML_OK, GATHER_XML_MALFORMED, GATHER_XML_STOPPED, GATHER_XML_NO_MEMORY } gather_xml_result;
 
 /* Called at the end of each element below the root, or the root itself: its name, its parent's ("" for the root), and its text
  * ("" if it has elements; terminated). Returns false to stop. */
@@ -145,8 +132,7 @@ typedef bool (*gather_xml_element)(void *context, const char *parent, const char
 
 /* Parses a document. Refused as malformed: a document type (entities can expand without limit), more than 8 levels, a text of more
  * than 8 KiB. whole: false if the document may be cut off at its end; then that is no fault. Without expat in the build: MALFORMED. */
-gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element,
-                                    void *context);
+gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element, void *context);
 
 /* The schemes that this build reads, separated by commas; "" if none. Static memory. */
 const char *gather_remote_schemes(void);

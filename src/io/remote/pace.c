@@ -44,8 +44,7 @@ static void begin_round(gather_depth *depth, int64_t now) {
 }
 
 void gather_depth_init(gather_depth *depth, int32_t limit, int64_t now) {
-  *depth =
-      (gather_depth){.now = limit < FIRST_DEPTH ? limit : FIRST_DEPTH, .limit = limit, .doubling = true, .halved = now};
+  *depth = (gather_depth){.now = limit < FIRST_DEPTH ? limit : FIRST_DEPTH, .limit = limit, .doubling = true, .halved = now};
   begin_round(depth, now);
 }
 
@@ -157,8 +156,7 @@ static void see(gather_remote_measure *measure, int64_t bytes, int64_t time) {
   if (rate > measure->seen) measure->seen = rate;
 }
 
-void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time,
-                                  int64_t whole) {
+void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time, int64_t whole) {
   add_duration(&measure->durations, whole);
   measure->bytes += bytes;
   if (bytes < LONG) return;
@@ -172,9 +170,7 @@ void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_
   measure->each = measure->each > 0 ? (1 - weight) * measure->each + weight * rate : rate;
 }
 
-void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time) {
-  see(measure, bytes, time);
-}
+void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time) { see(measure, bytes, time); }
 
 /* Seconds to the first byte: the lower quartile of used connections, or half of that of new ones where there are no others; 0: not
  * measured. */
@@ -261,8 +257,7 @@ static double seconds_of(const gather_remote_costs *costs, int64_t requests, int
   if (requests <= 0) return 0;
   const int64_t connections = costs->connections > 0 ? costs->connections : 1;
   const double rounds = (double)(requests / connections + (requests % connections != 0));
-  const double each =
-      costs->bandwidth > 0 ? (double)bytes / (double)requests * (double)connections / costs->bandwidth : 0;
+  const double each = costs->bandwidth > 0 ? (double)bytes / (double)requests * (double)connections / costs->bandwidth : 0;
   const double paced = costs->rate > 0 ? (double)requests / costs->rate : 0;
   const double moved = costs->bandwidth > 0 ? (double)bytes / costs->bandwidth : 0;
   double seconds = rounds * (costs->latency + each);
@@ -288,8 +283,7 @@ static int64_t part_of(const gather_remote_costs *costs, int64_t bytes, int64_t 
 }
 
 /* What is read if gaps up to that of `class` are joined. */
-static void evaluate(const gather_remote_costs *costs, int64_t most_bytes, int64_t ranges, int64_t bytes,
-                     gather_remote_joining *joining) {
+static void evaluate(const gather_remote_costs *costs, int64_t most_bytes, int64_t ranges, int64_t bytes, gather_remote_joining *joining) {
   joining->part_bytes = part_of(costs, bytes, most_bytes);
   joining->requests = most(ranges, bytes / joining->part_bytes + (bytes % joining->part_bytes != 0));
   joining->bytes = bytes;
@@ -313,8 +307,8 @@ void gather_remote_join(const gather_remote_gaps *gaps, const gather_remote_cost
   }
 }
 
-void gather_remote_join_by(const gather_remote_gaps *gaps, const gather_remote_costs *costs, int64_t most_bytes,
-                           int64_t gap_bytes, gather_remote_joining *joining) {
+void gather_remote_join_by(const gather_remote_gaps *gaps, const gather_remote_costs *costs, int64_t most_bytes, int64_t gap_bytes,
+                           gather_remote_joining *joining) {
   int64_t ranges = gaps->ranges, bytes = gaps->bytes;
   const int last = gap_class(gap_bytes);
   for (int number = 0; number <= last; number++) {

@@ -81,8 +81,7 @@ typedef struct gather_remote_measure {
 /* The first byte of an answer arrived. */
 void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait);
 /* An answer of so many bytes is complete, `time` after it was asked for, and `whole` after its request began. */
-void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time,
-                                  int64_t whole);
+void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time, int64_t whole);
 /* So many bytes arrived in so much time, in all connections. */
 void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time);
 /* What was measured, for so many connections together: latency is the lower quartile of used connections, or half of that of new ones where
@@ -126,7 +125,7 @@ typedef struct gather_remote_joining {
 void gather_remote_join(const gather_remote_gaps *gaps, const gather_remote_costs *costs, int64_t most_bytes,
                         gather_remote_joining *joining);
 /* The same for a gap that was given. */
-void gather_remote_join_by(const gather_remote_gaps *gaps, const gather_remote_costs *costs, int64_t most_bytes,
-                           int64_t gap_bytes, gather_remote_joining *joining);
+void gather_remote_join_by(const gather_remote_gaps *gaps, const gather_remote_costs *costs, int64_t most_bytes, int64_t gap_bytes,
+                           gather_remote_joining *joining);
 
 #endif

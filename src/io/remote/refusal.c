@@ -53,8 +53,7 @@ static void XMLCALL on_end(void *data, const XML_Char *name) {
   p->text[p->text_bytes] = '\0';
   p->text_bytes = 0;
   p->depth--;
-  if (p->result == GATHER_XML_OK && !p->element(p->context, p->names[p->depth], name, p->text))
-    stop_parser(p, GATHER_XML_STOPPED);
+  if (p->result == GATHER_XML_OK && !p->element(p->context, p->names[p->depth], name, p->text)) stop_parser(p, GATHER_XML_STOPPED);
 }
 
 static void XMLCALL on_text(void *data, const XML_Char *text, int bytes) {
@@ -67,8 +66,7 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int bytes) {
   p->text_bytes += (size_t)bytes;
 }
 
-static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *system, const XML_Char *public,
-                               int internal) {
+static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *system, const XML_Char *public, int internal) {
   (void)name, (void)system, (void)public, (void)internal;
   stop_parser(data, GATHER_XML_MALFORMED);
 }
@@ -83,8 +81,7 @@ static void feed(xml_parser *p, const char *text, size_t bytes, bool whole) {
   p->result = XML_GetErrorCode(p->expat) == XML_ERROR_NO_MEMORY ? GATHER_XML_NO_MEMORY : GATHER_XML_MALFORMED;
 }
 
-gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element,
-                                    void *context) {
+gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element, void *context) {
   static const XML_Memory_Handling_Suite MEMORY = {gather_heap_malloc, gather_heap_realloc, gather_heap_free};
   if (bytes > INT_MAX / 2) return GATHER_XML_MALFORMED;
   xml_parser *p = gather_alloc(sizeof *p);
@@ -103,8 +100,7 @@ gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, 
   return result;
 }
 #else
-gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element,
-                                    void *context) {
+gather_xml_result gather_remote_xml(const char *text, size_t bytes, bool whole, gather_xml_element element, void *context) {
   (void)text, (void)bytes, (void)whole, (void)element, (void)context;
   return GATHER_XML_MALFORMED;
 }
@@ -184,8 +180,7 @@ static void keep_date(gather_remote_notes *notes, const char *value, size_t byte
   (void)gather_http_date(text, &notes->date);
 }
 
-void gather_remote_notes_header(gather_remote_notes *notes, const char *name, size_t name_bytes, const char *value,
-                                size_t value_bytes) {
+void gather_remote_notes_header(gather_remote_notes *notes, const char *name, size_t name_bytes, const char *value, size_t value_bytes) {
   while (value_bytes > 0 && (value[0] == ' ' || value[0] == '\t')) value++, value_bytes--;
   while (value_bytes > 0 && (unsigned char)value[value_bytes - 1] <= ' ') value_bytes--;
   if (is_name(name, name_bytes, "x-amz-bucket-region")) keep_word(notes->region, value, value_bytes, "-_");
@@ -257,8 +252,8 @@ static void clock_words(const gather_remote_notes *notes, int64_t seconds, gathe
   if (notes->date == 0 || (ahead < SECONDS_OF_SKEW && ahead > -SECONDS_OF_SKEW))
     gather_growing_text(words, "the clock of this machine differs from the server's: set it");
   else
-    gather_growing_print(words, "the clock of this machine is %lld s %s the server's: set it",
-                         (long long)(ahead < 0 ? -ahead : ahead), ahead < 0 ? "behind" : "ahead of");
+    gather_growing_print(words, "the clock of this machine is %lld s %s the server's: set it", (long long)(ahead < 0 ? -ahead : ahead),
+                         ahead < 0 ? "behind" : "ahead of");
 }
 
 static void denied_words(const gather_remote_options *options, gather_growing *words) {
@@ -270,8 +265,8 @@ static void denied_words(const gather_remote_options *options, gather_growing *w
                         "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE)");
 }
 
-static void s3_words(const gather_remote_options *options, int status, const gather_remote_notes *notes,
-                     const s3_fault *fault, int64_t seconds, gather_growing *words) {
+static void s3_words(const gather_remote_options *options, int status, const gather_remote_notes *notes, const s3_fault *fault,
+                     int64_t seconds, gather_growing *words) {
   int number = find_code(fault->code);
   const char *region = fault->region[0] ? fault->region : notes->region;
   if (about_region(fault->code, status))
@@ -294,25 +289,22 @@ static void hub_words(const gather_remote_origin *origin, const gather_remote_op
                       const gather_remote_notes *notes, gather_growing *words) {
   bool token = given(options->bearer);
   if (strcmp(notes->code, "GatedRepo") == 0)
-    gather_growing_print(words, "access to %.120s is granted on request on its page; %s", origin->repository,
-                         token ? "the account of this token (HF_TOKEN) has no access yet"
-                               : "then set HF_TOKEN to a token of the account that has access");
+    gather_growing_print(
+        words, "access to %.120s is granted on request on its page; %s", origin->repository,
+        token ? "the account of this token (HF_TOKEN) has no access yet" : "then set HF_TOKEN to a token of the account that has access");
   else if (strcmp(notes->code, "RevisionNotFound") == 0)
     gather_growing_print(words, "the repository has no revision '%.80s'", origin->revision);
   else if (strcmp(notes->code, "EntryNotFound") == 0)
     gather_growing_text(words, "no such file in the repository");
   else if (strcmp(notes->code, "RepoNotFound") == 0 || status == 401)
-    gather_growing_print(
-        words, "no such repository, or it is private: %s",
-        token ? "the token (HF_TOKEN) has no access to it" : "set HF_TOKEN to a token that can read it");
+    gather_growing_print(words, "no such repository, or it is private: %s",
+                         token ? "the token (HF_TOKEN) has no access to it" : "set HF_TOKEN to a token that can read it");
   else if (status == 403)
-    gather_growing_text(words, token ? "the token (HF_TOKEN) may not read it"
-                                     : "access denied: set HF_TOKEN to a token that can read it");
+    gather_growing_text(words, token ? "the token (HF_TOKEN) may not read it" : "access denied: set HF_TOKEN to a token that can read it");
   else if (status == 404)
     gather_growing_text(words, "no such file in the repository");
   else if (status == 429)
-    gather_growing_text(words,
-                        token ? "the hub limits requests" : "the hub limits requests without a token: set HF_TOKEN");
+    gather_growing_text(words, token ? "the hub limits requests" : "the hub limits requests without a token: set HF_TOKEN");
 }
 
 /* ---- all */

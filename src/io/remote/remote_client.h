@@ -20,8 +20,8 @@ typedef struct gather_remote_queue gather_remote_queue;
 
 /* Creates a client. options: copied. It begins its thread with its first request. Returns GATHER_USAGE (options), GATHER_UNSUPPORTED,
  * GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_remote_client_create(const gather_remote_options *options,
-                                                         gather_remote_client **client, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_client_create(const gather_remote_options *options, gather_remote_client **client,
+                                                         gather_error *error);
 /* One more owner; one less: the last one ends its thread and closes its connections. NULL does nothing. */
 gather_remote_client *gather_remote_client_hold(gather_remote_client *client);
 void gather_remote_client_release(gather_remote_client *client);
@@ -35,8 +35,8 @@ void gather_remote_client_statistics_reset(gather_remote_client *client);
 
 /* Opens a URL with one request, for its first bytes: follows redirects, and learns size and version. Returns GATHER_FILE_NOT_FOUND,
  * GATHER_IO_ERROR, GATHER_UNSUPPORTED (a scheme that is not allowed), GATHER_USAGE (no URL), GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_remote_object_open(gather_remote_client *client, const char *url,
-                                                       gather_remote_object **object, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object,
+                                                       gather_error *error);
 void gather_remote_object_close(gather_remote_object *object);
 
 /* What the open told, constant until the object is closed. */
@@ -49,12 +49,8 @@ typedef struct gather_remote_about {
 } gather_remote_about;
 gather_remote_about gather_remote_object_about(const gather_remote_object *object);
 
-static inline int64_t gather_remote_object_size(const gather_remote_object *object) {
-  return gather_remote_object_about(object).size;
-}
-static inline const char *gather_remote_object_name(const gather_remote_object *object) {
-  return gather_remote_object_about(object).name;
-}
+static inline int64_t gather_remote_object_size(const gather_remote_object *object) { return gather_remote_object_about(object).size; }
+static inline const char *gather_remote_object_name(const gather_remote_object *object) { return gather_remote_object_about(object).name; }
 static inline const char *gather_remote_object_version(const gather_remote_object *object) {
   return gather_remote_object_about(object).version;
 }
@@ -65,13 +61,13 @@ static inline const char *gather_remote_object_head(const gather_remote_object *
 }
 
 /* Reads a range, and waits. Long ones are read in parallel parts; what the open read is copied. */
-GATHER_CHECKED gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes,
-                                                       void *data, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data,
+                                                       gather_error *error);
 /* Reads a whole document of at most `limit` bytes, such as a listing, and waits. address: what is asked for in place of the URL's own
  * address, with its credentials if the host is the same; NULL = that one. text: gather_free frees it; a zero byte follows it.
  * Returns what gather_remote_object_open does. */
-GATHER_CHECKED gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address,
-                                                    int64_t limit, char **text, int64_t *bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit,
+                                                    char **text, int64_t *bytes, gather_error *error);
 
 /* ---- requests */
 
@@ -100,8 +96,7 @@ typedef struct gather_remote_request {
   } state;
 } gather_remote_request;
 
-GATHER_CHECKED gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue,
-                                                        gather_error *error);
+GATHER_CHECKED gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue, gather_error *error);
 /* No request of it may be unfinished. */
 void gather_remote_queue_destroy(gather_remote_queue *queue);
 /* Begins a request, whose memory stays the caller's and unmoved until it is finished. More may begun than connections are allowed: the

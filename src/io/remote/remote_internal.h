@@ -25,8 +25,7 @@
 
 #define GATHER_REMOTE_TEXT_OF(number) #number
 #define GATHER_REMOTE_TEXT(number) GATHER_REMOTE_TEXT_OF(number)
-#define GATHER_REMOTE_AGENT \
-  "libgather/" GATHER_REMOTE_TEXT(GATHER_VERSION_MAJOR) "." GATHER_REMOTE_TEXT(GATHER_VERSION_MINOR)
+#define GATHER_REMOTE_AGENT "libgather/" GATHER_REMOTE_TEXT(GATHER_VERSION_MAJOR) "." GATHER_REMOTE_TEXT(GATHER_VERSION_MINOR)
 
 enum {
   GATHER_REMOTE_HEAD_BYTES = 65536,    /* that an open asks for */
@@ -209,8 +208,8 @@ GATHER_CHECKED gather_status gather_remote_network_start(gather_remote_client *c
 void gather_remote_network_end(gather_remote_client *client);
 
 /* ---- remote_transfer.c: network. Sends a request, or says why not. GATHER_OUT_OF_MEMORY: there may be room later. */
-GATHER_CHECKED gather_status gather_remote_send(gather_remote_client *client, gather_remote_request *request,
-                                                bool is_hedge, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_send(gather_remote_client *client, gather_remote_request *request, bool is_hedge,
+                                                gather_error *error);
 /* Sends the same transfer to transfer->hop. */
 GATHER_CHECKED gather_status gather_remote_send_hop(gather_remote_transfer *transfer, gather_error *error);
 /* Ends a transfer, whatever its state: it is idle then. */

@@ -11,15 +11,13 @@
 #if !defined(GATHER_HAVE_CURL)
 
 static gather_status missing(gather_error *error) {
-  return gather_fail(
-      error, GATHER_UNSUPPORTED,
-      "this build of libgather reads no URLs: it was made without libcurl's headers, or with -DGATHER_HTTP=OFF");
+  return gather_fail(error, GATHER_UNSUPPORTED,
+                     "this build of libgather reads no URLs: it was made without libcurl's headers, or with -DGATHER_HTTP=OFF");
 }
 
 gather_status gather_remote_check(gather_error *error) { return missing(error); }
 
-gather_status gather_remote_client_create(const gather_remote_options *options, gather_remote_client **client,
-                                          gather_error *error) {
+gather_status gather_remote_client_create(const gather_remote_options *options, gather_remote_client **client, gather_error *error) {
   (void)options;
   *client = NULL;
   return missing(error);
@@ -39,8 +37,7 @@ void gather_remote_client_costs(gather_remote_client *client, gather_remote_cost
   *costs = (gather_remote_costs){0};
 }
 
-gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object,
-                                        gather_error *error) {
+gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object, gather_error *error) {
   (void)client, (void)url;
   *object = NULL;
   return missing(error);
@@ -50,21 +47,19 @@ gather_remote_about gather_remote_object_about(const gather_remote_object *objec
   (void)object;
   return (gather_remote_about){.name = "", .version = "", .head = ""};
 }
-gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data,
-                                        gather_error *error) {
+gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data, gather_error *error) {
   (void)object, (void)offset, (void)bytes, (void)data;
   return missing(error);
 }
-gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit,
-                                     char **text, int64_t *bytes, gather_error *error) {
+gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit, char **text,
+                                     int64_t *bytes, gather_error *error) {
   (void)client, (void)url, (void)address, (void)limit;
   *text = NULL;
   *bytes = 0;
   return missing(error);
 }
 
-gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue,
-                                         gather_error *error) {
+gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue, gather_error *error) {
   (void)client;
   *queue = NULL;
   return missing(error);

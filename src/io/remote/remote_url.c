@@ -31,8 +31,7 @@ static int hex_value(char c) {
 /* ---- percent-encoding */
 
 static bool unreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 void gather_percent_encode(gather_growing *growing, const char *text, size_t bytes, bool keep_slash) {
@@ -79,16 +78,13 @@ typedef struct {
 
 /* ---- taking apart */
 
-static gather_status wrong(gather_error *error, const char *what) {
-  return gather_fail(error, GATHER_USAGE, "invalid URL: %s", what);
-}
+static gather_status wrong(gather_error *error, const char *what) { return gather_fail(error, GATHER_USAGE, "invalid URL: %s", what); }
 
 static bool host_is_valid(const pieces *p) {
   for (size_t i = 0; i < p->host.bytes; i++) {
     char c = lower(p->host.at[i]);
     bool letter = c >= 'a' && c <= 'z';
-    if (p->bracketed ? !(hex_value(c) >= 0 || c == ':' || c == '.')
-                     : !(letter || is_digit(c) || c == '-' || c == '.' || c == '_'))
+    if (p->bracketed ? !(hex_value(c) >= 0 || c == ':' || c == '.') : !(letter || is_digit(c) || c == '-' || c == '.' || c == '_'))
       return false;
   }
   return p->host.bytes > 0 && p->host.bytes < 256;
@@ -246,16 +242,14 @@ static gather_status put_together(gather_arena *arena, const pieces *p, gather_r
   return GATHER_OK;
 }
 
-static gather_status parse(gather_arena *arena, const char *text, bool relative, gather_remote_url *url,
-                           gather_error *error) {
+static gather_status parse(gather_arena *arena, const char *text, bool relative, gather_remote_url *url, gather_error *error) {
   pieces p;
   GATHER_TRY(take_apart(text, &p, error));
   p.relative = relative;
   return put_together(arena, &p, url, error);
 }
 
-gather_status gather_remote_url_parse(gather_arena *arena, const char *text, gather_remote_url *url,
-                                      gather_error *error) {
+gather_status gather_remote_url_parse(gather_arena *arena, const char *text, gather_remote_url *url, gather_error *error) {
   return parse(arena, text, false, url, error);
 }
 
@@ -268,8 +262,8 @@ static bool is_absolute(const char *reference) {
   return letters > 0 && reference[letters] == ':';
 }
 
-gather_status gather_remote_url_resolve(gather_arena *arena, const gather_remote_url *base, const char *reference,
-                                        gather_remote_url *url, gather_error *error) {
+gather_status gather_remote_url_resolve(gather_arena *arena, const gather_remote_url *base, const char *reference, gather_remote_url *url,
+                                        gather_error *error) {
   if (is_absolute(reference)) return gather_remote_url_parse(arena, reference, url, error);
   gather_growing whole = {0};
   const char *path = base->name + strlen(base->https ? "https://" : "http://");
@@ -339,8 +333,8 @@ static const struct {
                 {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, {12, 13, 14, 15}, 0},       /* NAT64, RFC 8215, as a /96 */
                 {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, {6, 7, 9, 10}, 0},          /* and as a /48 */
                 {{0x20, 0x02}, 16, {2, 3, 4, 5}, 0},                                   /* 6to4, RFC 3056 */
-                {{0x20, 0x01, 0x00, 0x00}, 32, {12, 13, 14, 15}, 0xff}, /* Teredo, RFC 4380: the client */
-                {{0x20, 0x01, 0x00, 0x00}, 32, {4, 5, 6, 7}, 0}};       /* and its server */
+                {{0x20, 0x01, 0x00, 0x00}, 32, {12, 13, 14, 15}, 0xff},                /* Teredo, RFC 4380: the client */
+                {{0x20, 0x01, 0x00, 0x00}, 32, {4, 5, 6, 7}, 0}};                      /* and its server */
 
 static bool begins(const unsigned char *address, const unsigned char *prefix, int bits) {
   if (memcmp(address, prefix, (size_t)(bits / 8)) != 0) return false;
@@ -369,8 +363,7 @@ gather_remote_reach gather_remote_reach_of(const unsigned char *address, size_t 
     gather_remote_reach inner = find(FOUR, sizeof FOUR / sizeof *FOUR, four);
     if (inner > nearest) nearest = inner;
   }
-  gather_remote_reach inner =
-      is_isatap(address) ? find(FOUR, sizeof FOUR / sizeof *FOUR, address + 12) : GATHER_REMOTE_PUBLIC;
+  gather_remote_reach inner = is_isatap(address) ? find(FOUR, sizeof FOUR / sizeof *FOUR, address + 12) : GATHER_REMOTE_PUBLIC;
   return inner > nearest ? inner : nearest;
 }
 

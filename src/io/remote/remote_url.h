@@ -28,14 +28,12 @@ typedef struct gather_remote_url {
  * characters, a host of other characters than letters, digits, '.', '-' and '_') is refused. "." and ".." stay: keys of S3 may have
  * them. Returns GATHER_USAGE (the message has neither user nor query), GATHER_UNSUPPORTED (a scheme that is not http or https),
  * GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_remote_url_parse(gather_arena *arena, const char *text, gather_remote_url *url,
-                                                     gather_error *error);
+GATHER_CHECKED gather_status gather_remote_url_parse(gather_arena *arena, const char *text, gather_remote_url *url, gather_error *error);
 
 /* The same for a reference beside a URL: "https://...", "//host/path", "/path", "name", "../name", "?query". A user of the base is not
  * taken over. */
-GATHER_CHECKED gather_status gather_remote_url_resolve(gather_arena *arena, const gather_remote_url *base,
-                                                       const char *reference, gather_remote_url *url,
-                                                       gather_error *error);
+GATHER_CHECKED gather_status gather_remote_url_resolve(gather_arena *arena, const gather_remote_url *base, const char *reference,
+                                                       gather_remote_url *url, gather_error *error);
 
 /* Copies what a message may show of any name: a URL without user, query and fragment; as much as fits, terminated. */
 void gather_remote_url_shown(const char *text, char *shown, size_t bytes);
@@ -59,7 +57,7 @@ bool gather_percent_decode(gather_growing *growing, const char *text, size_t byt
 /* How near an address is: a redirect never leads to a nearer one than those of the servers before it. */
 typedef enum gather_remote_reach {
   GATHER_REMOTE_PUBLIC,
-  GATHER_REMOTE_PRIVATE, /* of a private or shared network: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7, fec0::/10 */
+  GATHER_REMOTE_PRIVATE,    /* of a private or shared network: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7, fec0::/10 */
   GATHER_REMOTE_LOOPBACK,   /* this machine: 127/8, 0/8, ::1, :: */
   GATHER_REMOTE_CREDENTIALS /* link-local, or one where clouds hand out credentials to whoever asks */
 } gather_remote_reach;

@@ -26,28 +26,25 @@ static void wipe(void *memory, size_t bytes) {
 enum { CHUNK = 64, ROUNDS = 64, LENGTH_AT = 56 };
 
 static const uint32_t ROUND_CONSTANTS[ROUNDS] = {
-    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u, 0xab1c5ed5u,
-    0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu, 0x9bdc06a7u, 0xc19bf174u,
-    0xe49b69c1u, 0xefbe4786u, 0x0fc19dc6u, 0x240ca1ccu, 0x2de92c6fu, 0x4a7484aau, 0x5cb0a9dcu, 0x76f988dau,
-    0x983e5152u, 0xa831c66du, 0xb00327c8u, 0xbf597fc7u, 0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u,
-    0x27b70a85u, 0x2e1b2138u, 0x4d2c6dfcu, 0x53380d13u, 0x650a7354u, 0x766a0abbu, 0x81c2c92eu, 0x92722c85u,
-    0xa2bfe8a1u, 0xa81a664bu, 0xc24b8b70u, 0xc76c51a3u, 0xd192e819u, 0xd6990624u, 0xf40e3585u, 0x106aa070u,
-    0x19a4c116u, 0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,
-    0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u, 0xc67178f2u};
+    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u, 0xab1c5ed5u, 0xd807aa98u, 0x12835b01u,
+    0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu, 0x9bdc06a7u, 0xc19bf174u, 0xe49b69c1u, 0xefbe4786u, 0x0fc19dc6u, 0x240ca1ccu,
+    0x2de92c6fu, 0x4a7484aau, 0x5cb0a9dcu, 0x76f988dau, 0x983e5152u, 0xa831c66du, 0xb00327c8u, 0xbf597fc7u, 0xc6e00bf3u, 0xd5a79147u,
+    0x06ca6351u, 0x14292967u, 0x27b70a85u, 0x2e1b2138u, 0x4d2c6dfcu, 0x53380d13u, 0x650a7354u, 0x766a0abbu, 0x81c2c92eu, 0x92722c85u,
+    0xa2bfe8a1u, 0xa81a664bu, 0xc24b8b70u, 0xc76c51a3u, 0xd192e819u, 0xd6990624u, 0xf40e3585u, 0x106aa070u, 0x19a4c116u, 0x1e376c08u,
+    0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u, 0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u,
+    0x90befffau, 0xa4506cebu, 0xbef9a3f7u, 0xc67178f2u};
 
 static uint32_t rotated(uint32_t x, int by) { return (x >> by) | (x << (32 - by)); }
 
 static void chunk(uint32_t state[8], const uint8_t *data) {
   uint32_t w[ROUNDS];
-  for (int i = 0; i < 16; i++, data += 4)
-    w[i] = (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
+  for (int i = 0; i < 16; i++, data += 4) w[i] = (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
   for (int i = 16; i < ROUNDS; i++) {
     uint32_t small0 = rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ (w[i - 15] >> 3);
     uint32_t small1 = rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ (w[i - 2] >> 10);
     w[i] = w[i - 16] + small0 + w[i - 7] + small1;
   }
-  uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6],
-           h = state[7];
+  uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
   for (int i = 0; i < ROUNDS; i++) {
     uint32_t large1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
     uint32_t first = h + large1 + ((e & f) ^ (~e & g)) + ROUND_CONSTANTS[i] + w[i];
@@ -104,8 +101,7 @@ static void keyed(const uint8_t key[CHUNK], uint8_t with, const void *data, size
   wipe(block, sizeof block);
 }
 
-static void hmac_sha256(const void *key, size_t key_bytes, const void *data, size_t bytes,
-                        uint8_t digest[GATHER_SHA256_BYTES]) {
+static void hmac_sha256(const void *key, size_t key_bytes, const void *data, size_t bytes, uint8_t digest[GATHER_SHA256_BYTES]) {
   uint8_t block[CHUNK] = {0}, inner[GATHER_SHA256_BYTES];
   if (key_bytes > sizeof block)
     sha256_of(key, key_bytes, block);
@@ -269,8 +265,7 @@ static char *write_time(int64_t seconds, char text[GATHER_SIGV4_TIME]) {
   int in_day = (int)(seconds % 86400);
   /* The compiler knows no ranges here: a longer buffer keeps it from warning. */
   char longer[96];
-  (void)snprintf(longer, sizeof longer, "%04d%02d%02dT%02d%02d%02dZ", year, month, day, in_day / 3600, in_day / 60 % 60,
-                 in_day % 60);
+  (void)snprintf(longer, sizeof longer, "%04d%02d%02dT%02d%02d%02dZ", year, month, day, in_day / 3600, in_day / 60 % 60, in_day % 60);
   memcpy(text, longer, GATHER_SIGV4_TIME - 1);
   text[GATHER_SIGV4_TIME - 1] = '\0';
   return text;
@@ -292,12 +287,10 @@ static void add_host(gather_growing *host, const char *url, const char *authorit
   size_t bytes = (size_t)(end - authority), own = strlen(port);
   if (bytes > own && memcmp(end - own, port, own) == 0) bytes -= own;
   for (size_t i = 0; i < bytes; i++)
-    gather_growing_char(host,
-                        authority[i] >= 'A' && authority[i] <= 'Z' ? (char)(authority[i] - 'A' + 'a') : authority[i]);
+    gather_growing_char(host, authority[i] >= 'A' && authority[i] <= 'Z' ? (char)(authority[i] - 'A' + 'a') : authority[i]);
 }
 
-void gather_sign_s3(const gather_remote_options *options, const char *region, const char *url, int64_t seconds,
-                    gather_growing *lines) {
+void gather_sign_s3(const gather_remote_options *options, const char *region, const char *url, int64_t seconds, gather_growing *lines) {
   const char *authority = strstr(url, "://") + 3, *end = authority + strcspn(authority, "/?#");
   gather_growing host = {0}, path = {0}, value = {0};
   char time[GATHER_SIGV4_TIME];

@@ -20,11 +20,7 @@ enum {
 };
 
 /* The three drawings. */
-typedef enum gather_explain_part {
-  GATHER_EXPLAIN_DATA,
-  GATHER_EXPLAIN_INDICES,
-  GATHER_EXPLAIN_OUT
-} gather_explain_part;
+typedef enum gather_explain_part { GATHER_EXPLAIN_DATA, GATHER_EXPLAIN_INDICES, GATHER_EXPLAIN_OUT } gather_explain_part;
 
 /* The coordinates shown of one dimension, ascending. */
 typedef struct gather_explain_pick {
@@ -61,11 +57,7 @@ typedef struct gather_explain_shown {
 } gather_explain_shown;
 
 /* How the drawing shows the origin of output cells: once per row, once per column, or in each cell. */
-typedef enum gather_explain_telling {
-  GATHER_EXPLAIN_BY_ROW,
-  GATHER_EXPLAIN_BY_COLUMN,
-  GATHER_EXPLAIN_BY_CELL
-} gather_explain_telling;
+typedef enum gather_explain_telling { GATHER_EXPLAIN_BY_ROW, GATHER_EXPLAIN_BY_COLUMN, GATHER_EXPLAIN_BY_CELL } gather_explain_telling;
 
 /* One gather; opaque in the public header. Starts as all zero. */
 struct gather_explain {
@@ -85,21 +77,21 @@ struct gather_explain {
   bool promised; /* indices are unchecked (promise) */
   bool made_up;  /* the values of data are not known: 0, 1, 2, ... are drawn */
   int32_t axis, batch;
-  bool tuples;      /* the numbers of an index are a tuple: the last dimension of indices */
-  int32_t selected; /* how many axes, from `axis` on, an index selects on: 1, or the numbers of a tuple */
-  bool repairs;     /* the policy clamps or wraps, and the axes have elements */
+  bool tuples;                                /* the numbers of an index are a tuple: the last dimension of indices */
+  int32_t selected;                           /* how many axes, from `axis` on, an index selects on: 1, or the numbers of a tuple */
+  bool repairs;                               /* the policy clamps or wraps, and the axes have elements */
   gather_dim_source sources[GATHER_MAX_RANK]; /* of each dimension of the output */
-  int32_t shared[GATHER_MAX_RANK]; /* of each dimension of data: that of indices with the same coordinate; -1 = none */
-  bool by_cell;                    /* each index gives one cell of the output, not a row of cells */
-  int64_t longest;                 /* of the axes that an index selects on */
-  gather_on_bad on_bad;            /* never default */
+  int32_t shared[GATHER_MAX_RANK];            /* of each dimension of data: that of indices with the same coordinate; -1 = none */
+  bool by_cell;                               /* each index gives one cell of the output, not a row of cells */
+  int64_t longest;                            /* of the axes that an index selects on */
+  gather_on_bad on_bad;                       /* never default */
   bool negative;
   bool failed; /* an index is out of range under the policy error: `error` says which */
   gather_error error;
   bool any_bad;
   int64_t bad_at[GATHER_MAX_RANK]; /* the first bad index */
   int64_t *iota;                   /* 0 .. longest-1 where that is short */
-  int64_t *engine; /* for each output cell the offset in data, -1 = none; NULL where there are too many */
+  int64_t *engine;                 /* for each output cell the offset in data, -1 = none; NULL where there are too many */
   gather_explain_pick data_pick[GATHER_MAX_RANK], index_pick[GATHER_MAX_RANK];
   gather_explain_pick fused_pick; /* of the one dimension of the output that several of its sources are */
   gather_explain_table table[3];
@@ -132,8 +124,7 @@ gather_explain_origin gather_explain_out(const gather_explain *ex, const int64_t
 /* Chooses what is shown: at most `columns` coordinates of a dimension. */
 GATHER_CHECKED gather_status gather_explain_layout(gather_explain *ex, int columns, gather_error *error);
 
-void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
-                         gather_explain_shown *cell);
+void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at, gather_explain_shown *cell);
 gather_explain_telling gather_explain_by(const gather_explain *ex);
 /* The leading coordinates of shown slice number i; false after the last. */
 bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at);

@@ -21,11 +21,9 @@ static gather_status can_draw(const gather_op *op, gather_error *error) {
   const gather_family_info *family = gather_family_get(op->family);
   if (family && family->function)
     return gather_fail(error, GATHER_UNSUPPORTED,
-                       "%s cannot be drawn: each cell of its output comes by a chain of parents, not by one index",
-                       op->name);
+                       "%s cannot be drawn: each cell of its output comes by a chain of parents, not by one index", op->name);
   if (family && op->family == GATHER_FAMILY_STABLEHLO)
-    return gather_fail(error, GATHER_UNSUPPORTED,
-                       "StableHLO's gather cannot be drawn: its indices select windows, which may be moved");
+    return gather_fail(error, GATHER_UNSUPPORTED, "StableHLO's gather cannot be drawn: its indices select windows, which may be moved");
   return GATHER_OK;
 }
 
@@ -49,9 +47,7 @@ static void add(missing *m, const char *format, ...) {
 
 /* What is in a file that is missing or too short; NULL. */
 static const gather_file_tensor *unreadable_of(const gather_model_node *node) {
-  return node->indices.unreadable ? node->indices.unreadable
-         : node->axis_unreadable  ? node->axis_unreadable
-                                  : node->data.unreadable;
+  return node->indices.unreadable ? node->indices.unreadable : node->axis_unreadable ? node->axis_unreadable : node->data.unreadable;
 }
 
 static gather_status fail(const gather_explain *ex, const missing *m, gather_error *error) {
@@ -69,8 +65,7 @@ static gather_status fail(const gather_explain *ex, const missing *m, gather_err
 
 /* Without command-line syntax: "a tensor for 'x'". */
 static void give_neutral(const gather_advice *advice, char *text, size_t bytes) {
-  (void)snprintf(text, bytes, "give %s for '%.60s'", advice->kind == GATHER_ADVICE_DIMS ? "a length" : "a tensor",
-                 advice->names[0]);
+  (void)snprintf(text, bytes, "give %s for '%.60s'", advice->kind == GATHER_ADVICE_DIMS ? "a length" : "a tensor", advice->names[0]);
 }
 
 /* What to give, in the syntax of the caller's users. */
@@ -92,8 +87,7 @@ static void need_axis(const gather_explain *ex, missing *m) {
   const gather_model_node *node = ex->node;
   char text[GIVE_BYTES];
   if (node->axis_unreadable)
-    add(m, "the axis '%.60s' cannot be read: %s", node->axis_name,
-        give(ex, GATHER_ADVICE_INPUTS, node->axis_name, text, sizeof text));
+    add(m, "the axis '%.60s' cannot be read: %s", node->axis_name, give(ex, GATHER_ADVICE_INPUTS, node->axis_name, text, sizeof text));
   else
     add(m, "the axis is known only when the model runs");
 }
@@ -106,11 +100,10 @@ static void need_indices(const gather_explain *ex, const gather_model_operands *
     if (strcmp(name, ex->node->axis_name) == 0 && strcmp(name, ex->node->indices.name) != 0) continue;
     size_t at = strlen(given);
     if (at + 80 < sizeof given)
-      (void)snprintf(given + at, sizeof given - at, "%s%s", at ? " and " : "",
-                     give(ex, GATHER_ADVICE_INPUTS, name, text, sizeof text));
+      (void)snprintf(given + at, sizeof given - at, "%s%s", at ? " and " : "", give(ex, GATHER_ADVICE_INPUTS, name, text, sizeof text));
   }
-  add(m, "the indices '%.60s' %s: %s", ex->node->indices.name,
-      ex->node->indices.unreadable ? "cannot be read" : "are not known", *given ? given : "no input determines them");
+  add(m, "the indices '%.60s' %s: %s", ex->node->indices.name, ex->node->indices.unreadable ? "cannot be read" : "are not known",
+      *given ? given : "no input determines them");
 }
 
 static void need_length(const gather_explain *ex, int32_t d, missing *m) {
@@ -129,8 +122,7 @@ static void need_length(const gather_explain *ex, int32_t d, missing *m) {
 static void data_shape(gather_explain *ex, missing *m) {
   const gather_operand *data = &ex->node->data;
   char text[GIVE_BYTES];
-  if (data->rank < 0)
-    add(m, "the shape of the data is not known: %s", give(ex, GATHER_ADVICE_INPUTS, data->name, text, sizeof text));
+  if (data->rank < 0) add(m, "the shape of the data is not known: %s", give(ex, GATHER_ADVICE_INPUTS, data->name, text, sizeof text));
   for (int32_t d = 0; d < data->rank; d++) {
     bool known = data->dims[d].min == data->dims[d].max;
     bool said = false; /* a name has the same length everywhere */
@@ -194,22 +186,18 @@ static gather_status take_node(gather_explain *ex, const gather_model_operands *
 
 enum { LEAST_COLUMNS = 3, MOST_COLUMNS = 12, SVG_COLUMNS = 8 };
 
-static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a drawing");
-}
+static gather_status no_memory(gather_error *error) { return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a drawing"); }
 
 /* ---- making one */
 
-static gather_status read_options(gather_explain *ex, const gather_options *gather,
-                                  const gather_explain_options *options, gather_error *error) {
+static gather_status read_options(gather_explain *ex, const gather_options *gather, const gather_explain_options *options,
+                                  gather_error *error) {
   static const gather_options INIT = GATHER_OPTIONS_INIT;
   static const gather_explain_options TOLD = GATHER_EXPLAIN_OPTIONS_INIT;
   ex->options = INIT;
   ex->told = TOLD;
-  GATHER_TRY(
-      gather_struct_read(&ex->options, sizeof ex->options, gather, "gather_options", "GATHER_OPTIONS_INIT", error));
-  GATHER_TRY(gather_struct_read(&ex->told, sizeof ex->told, options, "gather_explain_options",
-                                "GATHER_EXPLAIN_OPTIONS_INIT", error));
+  GATHER_TRY(gather_struct_read(&ex->options, sizeof ex->options, gather, "gather_options", "GATHER_OPTIONS_INIT", error));
+  GATHER_TRY(gather_struct_read(&ex->told, sizeof ex->told, options, "gather_explain_options", "GATHER_EXPLAIN_OPTIONS_INIT", error));
   ex->options.executor = NULL;
   ex->options.bad_count = NULL;
   ex->options.fresh_output = false;
@@ -241,8 +229,8 @@ static void set_texts(gather_explain *ex) {
   set_type(told->data_type, ex->data.type, ex->data_type, sizeof ex->data_type);
   set_type(told->indices_type, ex->indices.type, ex->indices_type, sizeof ex->indices_type);
   if (told->fill_text)
-    (void)snprintf(ex->fill_text, sizeof ex->fill_text, "%.*s",
-                   gather_explain_fit(told->fill_text, (int)sizeof ex->fill_text - 1), told->fill_text);
+    (void)snprintf(ex->fill_text, sizeof ex->fill_text, "%.*s", gather_explain_fit(told->fill_text, (int)sizeof ex->fill_text - 1),
+                   told->fill_text);
   else if (ex->options.on_bad == GATHER_ON_BAD_FILL && ex->options.fill)
     gather_explain_fill(&ex->data, ex->options.fill, ex->fill_text, sizeof ex->fill_text);
   gather_explain_shorten(told->model_name ? told->model_name : "the model", ex->model_name, sizeof ex->model_name);
@@ -302,8 +290,8 @@ static gather_status hand_over(gather_explain *ex, gather_status status, gather_
   return status;
 }
 
-static gather_status take_tensors(gather_explain *ex, const gather_op *op, const gather_tensor *data,
-                                  const gather_tensor *indices, gather_error *error) {
+static gather_status take_tensors(gather_explain *ex, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                  gather_error *error) {
   GATHER_TRY(can_draw(op, error));
   ex->op = op;
   ex->data = *data;
@@ -313,8 +301,8 @@ static gather_status take_tensors(gather_explain *ex, const gather_op *op, const
 }
 
 gather_status gather_explain_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                    const gather_options *gather, const gather_explain_options *options,
-                                    gather_explain **explain, gather_error *error) {
+                                    const gather_options *gather, const gather_explain_options *options, gather_explain **explain,
+                                    gather_error *error) {
   if (!op || !data || !indices || !explain)
     return gather_fail(error, GATHER_USAGE, "the operator, a tensor or the place for the drawing is NULL");
   *explain = NULL;
@@ -326,10 +314,8 @@ gather_status gather_explain_create(const gather_op *op, const gather_tensor *da
 }
 
 gather_status gather_explain_create_node(const gather_model_operands *operands, const gather_options *gather,
-                                         const gather_explain_options *options, gather_explain **explain,
-                                         gather_error *error) {
-  if (!operands || !explain)
-    return gather_fail(error, GATHER_USAGE, "the operands or the place for the drawing is NULL");
+                                         const gather_explain_options *options, gather_explain **explain, gather_error *error) {
+  if (!operands || !explain) return gather_fail(error, GATHER_USAGE, "the operands or the place for the drawing is NULL");
   *explain = NULL;
   gather_explain *ex = gather_alloc((int64_t)sizeof *ex);
   if (!ex) return no_memory(error);
@@ -416,13 +402,12 @@ static void put_runtimes(const gather_explain *ex, gather_growing *to) {
   gather_model_bad_text(ex->node, 2, to);
 }
 
-gather_status gather_explain_text(const gather_explain *ex, const gather_explain_text_options *options, char **text,
-                                  size_t *bytes, gather_error *error) {
+gather_status gather_explain_text(const gather_explain *ex, const gather_explain_text_options *options, char **text, size_t *bytes,
+                                  gather_error *error) {
   gather_explain_text_options full = GATHER_EXPLAIN_TEXT_OPTIONS_INIT;
   gather_growing to = {0};
   if (!ex || !text) return gather_fail(error, GATHER_USAGE, "the drawing or the place for its text is NULL");
-  GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_explain_text_options",
-                                "GATHER_EXPLAIN_TEXT_OPTIONS_INIT", error));
+  GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_explain_text_options", "GATHER_EXPLAIN_TEXT_OPTIONS_INIT", error));
   if (full.width < 1) return gather_fail(error, GATHER_USAGE, "a drawing cannot be %d columns wide", (int)full.width);
   gather_explain *copy = gather_alloc((int64_t)sizeof *copy);
   if (!copy) return no_memory(error);

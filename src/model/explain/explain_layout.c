@@ -60,8 +60,7 @@ static void index_cell(const gather_explain *ex, const int64_t *at, gather_expla
 static void tuple_text(const gather_explain *ex, const gather_explain_origin *origin, char *text) {
   size_t used = 0;
   for (int32_t c = 0; c < ex->selected && used + 24 < GATHER_EXPLAIN_CELL_BYTES; c++)
-    used += (size_t)snprintf(text + used, GATHER_EXPLAIN_CELL_BYTES - used, "%s%" PRId64, c ? "," : "",
-                             origin->data[ex->axis + c]);
+    used += (size_t)snprintf(text + used, GATHER_EXPLAIN_CELL_BYTES - used, "%s%" PRId64, c ? "," : "", origin->data[ex->axis + c]);
 }
 
 static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
@@ -80,8 +79,7 @@ static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain
     snprintf(cell->text, sizeof cell->text, ex->data.type == GATHER_TYPE_STRING ? "\"\"" : "0");
 }
 
-void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
-                         gather_explain_shown *cell) {
+void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at, gather_explain_shown *cell) {
   const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
   *cell = (gather_explain_shown){.colour = -1, .to = -1};
   if (part == GATHER_EXPLAIN_INDICES) {
@@ -185,8 +183,7 @@ static void collect_row(gather_explain *ex, const int64_t *at, int columns) {
   add_key(ex, key_of(ex, origin.data));
   if (!ex->tuples) add_row(ex, origin.row);
   for (int32_t c = 0; ex->tuples && c < ex->selected; c++)
-    pick_add(&ex->data_pick[ex->axis + c], origin.data[ex->axis + c], ex->data.shape[ex->axis + c],
-             most_rows(ex, c, columns));
+    pick_add(&ex->data_pick[ex->axis + c], origin.data[ex->axis + c], ex->data.shape[ex->axis + c], most_rows(ex, c, columns));
 }
 
 /* The rows that the shown indices gather. */
@@ -207,8 +204,7 @@ static void collect_rows(gather_explain *ex, int columns) {
 static void name_tables(gather_explain *ex) {
   const gather_tensor *data = &ex->data, *indices = &ex->indices;
   ex->table[GATHER_EXPLAIN_DATA] = (gather_explain_table){.name = "data", .rank = data->rank, .shape = data->shape};
-  ex->table[GATHER_EXPLAIN_INDICES] =
-      (gather_explain_table){.name = "idx", .rank = indices->rank, .shape = indices->shape};
+  ex->table[GATHER_EXPLAIN_INDICES] = (gather_explain_table){.name = "idx", .rank = indices->rank, .shape = indices->shape};
   ex->table[GATHER_EXPLAIN_OUT] = (gather_explain_table){.name = "out", .rank = ex->out_rank, .shape = ex->out_shape};
   for (int32_t d = 0; d < data->rank; d++) ex->table[GATHER_EXPLAIN_DATA].pick[d] = &ex->data_pick[d];
   for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
@@ -289,8 +285,7 @@ gather_status gather_explain_layout(gather_explain *ex, int columns, gather_erro
     if (d >= ex->axis && d < ex->axis + ex->selected)
       choose_rows(ex, d - ex->axis, columns);
     else
-      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? shared->at : NULL,
-             shared ? shared->count : 0);
+      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? shared->at : NULL, shared ? shared->count : 0);
   }
   share_picks(ex, columns);
   return collect_cells(ex, error);

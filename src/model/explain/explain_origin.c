@@ -44,8 +44,7 @@ static gather_status all_rows(gather_explain *ex, const gather_options *options,
 }
 
 /* Each tuple gathers its place from a table of places. */
-static gather_status all_places(gather_explain *ex, const gather_options *options, int64_t places,
-                                gather_error *error) {
+static gather_status all_places(gather_explain *ex, const gather_options *options, int64_t places, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
   gather_tensor out = {.data = ex->all_rows, .type = GATHER_TYPE_INT64, .shape = shape};
   gather_tensor table = {.type = GATHER_TYPE_INT64, .rank = ex->axis + ex->selected, .shape = ex->data.shape};
@@ -161,8 +160,7 @@ gather_explain_origin gather_explain_index(const gather_explain *ex, const int64
 /* Puts a coordinate of the output into the dimensions from `first` on, of which it may be several. */
 static void spread(const gather_explain *ex, int32_t d, int64_t at, int32_t first, int64_t *to) {
   const gather_dim_source *from = &ex->sources[d];
-  for (int32_t k = from->count; k-- > 1; at /= ex->data.shape[from->data + k])
-    to[first + k] = at % ex->data.shape[from->data + k];
+  for (int32_t k = from->count; k-- > 1; at /= ex->data.shape[from->data + k]) to[first + k] = at % ex->data.shape[from->data + k];
   to[first] = at;
 }
 
@@ -245,18 +243,15 @@ static gather_status find_bad(gather_explain *ex, gather_error *error) {
 static gather_status find_sources(gather_explain *ex, gather_error *error) {
   int32_t rank;
   const int64_t tuple_len = ex->indices.rank > 0 ? ex->indices.shape[ex->indices.rank - 1] : 0;
-  GATHER_TRY(gather_output_sources(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->sources, &rank,
-                                   error));
+  GATHER_TRY(gather_output_sources(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->sources, &rank, error));
   ex->by_cell = true;
   for (int32_t d = 0; d < ex->data.rank; d++) ex->shared[d] = -1;
   for (int32_t d = 0; d < rank; d++) {
     const gather_dim_source *from = &ex->sources[d];
-    for (int32_t k = 0; from->data >= 0 && k < from->count; k++)
-      ex->shared[from->data + k] = from->indices >= 0 ? from->indices + k : -1;
+    for (int32_t k = 0; from->data >= 0 && k < from->count; k++) ex->shared[from->data + k] = from->indices >= 0 ? from->indices + k : -1;
     ex->by_cell = ex->by_cell && from->indices >= 0;
   }
-  return gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->formula,
-                               sizeof ex->formula, error);
+  return gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->formula, sizeof ex->formula, error);
 }
 
 /* The axes that an index selects on. */
@@ -281,8 +276,7 @@ static void find_axes(gather_explain *ex) {
 static gather_status resolve(gather_explain *ex, gather_error *error) {
   const gather_options *options = &ex->options;
   ex->on_bad = options->on_bad == GATHER_ON_BAD_DEFAULT ? ex->op->on_bad : options->on_bad;
-  ex->negative =
-      options->negative == GATHER_NEGATIVE_DEFAULT ? ex->op->negative : options->negative == GATHER_NEGATIVE_ON;
+  ex->negative = options->negative == GATHER_NEGATIVE_DEFAULT ? ex->op->negative : options->negative == GATHER_NEGATIVE_ON;
   find_axes(ex);
   GATHER_TRY(find_sources(ex, error));
   GATHER_TRY(find_bad(ex, error));
@@ -351,9 +345,7 @@ static int64_t place_at(const gather_explain *ex, int64_t number) {
   return place_of(ex, data);
 }
 
-static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
-}
+static gather_status no_memory(gather_error *error) { return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing"); }
 
 /* The rows of the used places, axis by axis. */
 static gather_status find_rows(gather_explain *ex, gather_error *error) {
@@ -400,8 +392,7 @@ static int64_t places_left(const gather_explain *ex) {
   int64_t left = 0;
   for (int64_t i = 0; i < ex->used_count; i++) {
     bool drawn = true;
-    for (int32_t c = 0; drawn && c < ex->selected; c++)
-      drawn = is_drawn(&ex->data_pick[ex->axis + c], row_of(ex, ex->used[i], c));
+    for (int32_t c = 0; drawn && c < ex->selected; c++) drawn = is_drawn(&ex->data_pick[ex->axis + c], row_of(ex, ex->used[i], c));
     left += !drawn;
   }
   return left;
@@ -411,8 +402,7 @@ static int64_t rows_left(const gather_explain *ex) {
   const gather_explain_pick *pick = &ex->data_pick[ex->axis];
   const int64_t *rows = ex->used_rows[0], count = ex->used_row_count[0];
   int64_t left = count;
-  for (int i = 0; i < pick->count && count > 0; i++)
-    left -= bsearch(&pick->at[i], rows, (size_t)count, sizeof *rows, compare) != NULL;
+  for (int i = 0; i < pick->count && count > 0; i++) left -= bsearch(&pick->at[i], rows, (size_t)count, sizeof *rows, compare) != NULL;
   return left;
 }
 
@@ -421,8 +411,8 @@ bool gather_explain_left_out(const gather_explain *ex, gather_explain_part part,
   const int64_t left = ex->tuples ? places_left(ex) : rows_left(ex);
   const bool one = left == 1 && !ex->used_more, cells = ex->tuples && ex->by_cell;
   if (left == 0 && !ex->used_more) return false;
-  snprintf(text, bytes, "%s%" PRId64 " more used %s%s not drawn", ex->used_more ? "at least " : "", left,
-           cells ? "cell" : "row", one ? " is" : "s are");
+  snprintf(text, bytes, "%s%" PRId64 " more used %s%s not drawn", ex->used_more ? "at least " : "", left, cells ? "cell" : "row",
+           one ? " is" : "s are");
   return true;
 }
 

@@ -109,9 +109,7 @@ static int extent(const gather_explain_pick *pick, int size) {
 
 static int caption(const svg_spot *spot) { return spot->table->rank > 2 ? CAPTION : 0; }
 
-static int slice_high(const svg_spot *spot) {
-  return caption(spot) + HEAD + extent(gather_explain_rows(spot->table), spot->cell_high);
-}
+static int slice_high(const svg_spot *spot) { return caption(spot) + HEAD + extent(gather_explain_rows(spot->table), spot->cell_high); }
 
 /* The left end of column number c, and the top of row number r. */
 static int svg_x(const svg_spot *spot, int c) {
@@ -165,16 +163,15 @@ static void measure_cells(const svg_picture *p, svg_spot *spot) {
   int last = columns->count ? snprintf(number, sizeof number, "%" PRId64, columns->at[columns->count - 1]) * 7 + 6 : 0;
   if (last > spot->cell) spot->cell = last;
   spot->label = spot->table->rank < 2 ? 0 : 26;
-  if (spot->label && rows->count)
-    last = snprintf(number, sizeof number, "%" PRId64, rows->at[rows->count - 1]) * 7 + 12;
+  if (spot->label && rows->count) last = snprintf(number, sizeof number, "%" PRId64, rows->at[rows->count - 1]) * 7 + 12;
   if (spot->label && rows->count && last > spot->label) spot->label = last;
 }
 
 static void measure(const svg_picture *p, svg_spot *spot) {
   char title[256];
   bool below = p->flow == FLOW_DOWN && spot->part == GATHER_EXPLAIN_OUT;
-  spot->origins = spot->part == GATHER_EXPLAIN_OUT && p->flow == FLOW_NONE &&
-                  (gather_explain_by(p->ex) != GATHER_EXPLAIN_BY_ROW || p->ex->tuples);
+  spot->origins =
+      spot->part == GATHER_EXPLAIN_OUT && p->flow == FLOW_NONE && (gather_explain_by(p->ex) != GATHER_EXPLAIN_BY_ROW || p->ex->tuples);
   spot->cell_high = spot->origins ? ORIGIN_HIGH : CELL_HIGH;
   spot->above = below ? 0 : TITLE;
   measure_cells(p, spot);
@@ -196,8 +193,7 @@ static svg_flow flow_of(const gather_explain *ex) {
   bool rows = gather_family_get(ex->op->family)->whole_rows && ex->batch == 0;
   if (!rows || !gather_explain_slice(out, 0, at) || out->rank > 2) return FLOW_NONE;
   if (data->rank == 2 && ex->axis == 0) return FLOW_ACROSS;
-  if (ex->axis == data->rank - 1 && data->rank <= 2 && (indices->rank == 1 || data->rank == 1) && indices->rank <= 1)
-    return FLOW_DOWN;
+  if (ex->axis == data->rank - 1 && data->rank <= 2 && (indices->rank == 1 || data->rank == 1) && indices->rank <= 1) return FLOW_DOWN;
   return FLOW_NONE;
 }
 
@@ -328,11 +324,11 @@ static void one_cell(const svg_picture *p, const svg_spot *spot, int x, int y, c
   int wide = spot->cell, high = spot->cell_high;
   gather_explain_show(p->ex, spot->part, at, &cell);
   if (cell.colour >= 0) snprintf(colour, sizeof colour, " c%d", cell.colour);
-  gather_growing_print(p->to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"c%s\"/>\n", x + 1,
-                       y + 1, wide - 2, high - 2, cell.bad ? " bad" : colour);
+  gather_growing_print(p->to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"c%s\"/>\n", x + 1, y + 1, wide - 2,
+                       high - 2, cell.bad ? " bad" : colour);
   if (cell.bad)
-    gather_growing_print(p->to, "<path class=\"x\" d=\"M%d %dL%d %dM%d %dL%d %d\"/>\n", x + 4, y + 4, x + wide - 4,
-                         y + high - 4, x + wide - 4, y + 4, x + 4, y + high - 4);
+    gather_growing_print(p->to, "<path class=\"x\" d=\"M%d %dL%d %dM%d %dL%d %d\"/>\n", x + 4, y + 4, x + wide - 4, y + high - 4,
+                         x + wide - 4, y + 4, x + 4, y + high - 4);
   if (spot->part == GATHER_EXPLAIN_INDICES && cell.to >= 0) snprintf(after, sizeof after, " &#8594; %" PRId64, cell.to);
   if (spot->origins) svg_origin(p->ex, at, origin, sizeof origin);
   words(p, x + wide / 2, y + (*origin ? 18 : high / 2 + 5), cell.bad ? "m bad" : "m", cell.text, after);
@@ -340,9 +336,7 @@ static void one_cell(const svg_picture *p, const svg_spot *spot, int x, int y, c
 }
 
 /* The end of the last column or row, with a gap. */
-static int end_of_columns(const svg_spot *spot) {
-  return svg_x(spot, gather_explain_columns(spot->table)->count - 1) + spot->cell + GAP;
-}
+static int end_of_columns(const svg_spot *spot) { return svg_x(spot, gather_explain_columns(spot->table)->count - 1) + spot->cell + GAP; }
 
 static int end_of_rows(const svg_spot *spot, int slice) {
   int last = gather_explain_rows(spot->table)->count - 1;
@@ -414,8 +408,8 @@ static void line_across(const svg_picture *p, int row, int source, int colour) {
   int from = svg_x(data, last) + data->cell + 3, to = out->x + (out->label ? out->label - 22 : -3);
   int y = svg_y(data, 0, source) + data->cell_high / 2;
   int end = svg_y(out, 0, row) + out->cell_high / 2, middle = (from + to) / 2;
-  gather_growing_print(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-6 -4l6 4l-6 4\"/>\n", colour, from,
-                       y, middle, y, middle, end, to, end);
+  gather_growing_print(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-6 -4l6 4l-6 4\"/>\n", colour, from, y, middle, y, middle,
+                       end, to, end);
 }
 
 /* From the foot of a column of data to the head of the column of the output that it gives. */
@@ -425,8 +419,8 @@ static void line_down(const svg_picture *p, int column, int source, int colour) 
   int from = svg_y(data, 0, last) + data->cell_high + 3;
   int to = svg_top(out, 0) - (out->table->rank ? HEAD - 2 : 4), middle = (from + to) / 2;
   int x = svg_x(data, source) + data->cell / 2, end = svg_x(out, column) + out->cell / 2;
-  gather_growing_print(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-4 -6l4 6l4 -6\"/>\n", colour, x,
-                       from, x, middle, end, middle, end, to);
+  gather_growing_print(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-4 -6l4 6l4 -6\"/>\n", colour, x, from, x, middle, end,
+                       middle, end, to);
 }
 
 /* One line for each row or column of the output that has a source. */
@@ -473,15 +467,13 @@ void gather_explain_draw_svg(const gather_explain *ex, gather_growing *to) {
   char rules[512], note[1024];
   svg_arrange(&p);
   gather_explain_rules(ex, rules, sizeof rules);
-  gather_growing_print(
-      to,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
-      "aria-labelledby=\"title desc\">\n",
-      p.wide, p.high, p.wide, p.high);
+  gather_growing_print(to,
+                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                       "aria-labelledby=\"title desc\">\n",
+                       p.wide, p.high, p.wide, p.high);
   describe(&p, ex->formula, rules);
-  gather_growing_print(
-      to, "<style>%s</style>\n<rect class=\"bg\" x=\"0.5\" y=\"0.5\" width=\"%d\" height=\"%d\" rx=\"10\"/>\n", STYLE,
-      p.wide - 1, p.high - 1);
+  gather_growing_print(to, "<style>%s</style>\n<rect class=\"bg\" x=\"0.5\" y=\"0.5\" width=\"%d\" height=\"%d\" rx=\"10\"/>\n", STYLE,
+                       p.wide - 1, p.high - 1);
   words(&p, MARGIN, 34, "h", ex->op->name, "");
   words(&p, MARGIN + 11 * (int)strlen(ex->op->name) + 14, 34, "t", ex->formula, "");
   words(&p, MARGIN, 58, "s", rules, "");

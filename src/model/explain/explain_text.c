@@ -82,8 +82,7 @@ static void measure(drawing *d, int64_t *at) {
 static void border(const drawing *d, const char *left, const char *end) {
   const gather_explain_pick *columns = gather_explain_columns(d->table);
   int width = 1; /* a blank before the right side */
-  for (int c = 0; c < columns->count; c++)
-    width += d->width + 2 + (gather_explain_gap(columns, c) ? columns_of(d->sign->dots) + 1 : 0);
+  for (int c = 0; c < columns->count; c++) width += d->width + 2 + (gather_explain_gap(columns, c) ? columns_of(d->sign->dots) + 1 : 0);
   pad(d->to, d->label + 1);
   gather_growing_text(d->to, left);
   if (gather_explain_gap(columns, columns->count)) width += columns_of(d->sign->dots) + 1;
@@ -224,8 +223,7 @@ static void one_table(const gather_explain *ex, gather_growing *to, gather_expla
     gather_growing_text(to, "  (no cells)\n");
   else if ((more = gather_explain_more(d.table)) > 0)
     gather_growing_print(to, "%s and %" PRId64 " more\n", ascii ? "..." : "…", more);
-  if (gather_explain_left_out(ex, part, text, sizeof text))
-    gather_growing_print(to, "%s %s\n", ascii ? "..." : "…", text);
+  if (gather_explain_left_out(ex, part, text, sizeof text)) gather_growing_print(to, "%s %s\n", ascii ? "..." : "…", text);
 }
 
 void gather_explain_draw_text(const gather_explain *ex, gather_growing *to, bool ascii, bool colour) {

@@ -26,8 +26,7 @@ gather_tensor gather_explain_view(const gather_tensor *tensor, const int64_t *at
   gather_tensor view = *tensor;
   int64_t offset = 0;
   bool packed = is_packed(gather_type_get(tensor->type));
-  if (!tensor->strides)
-    offset = gather_explain_offset(tensor->rank, tensor->shape, at) * (packed ? 1 : item_bytes(tensor));
+  if (!tensor->strides) offset = gather_explain_offset(tensor->rank, tensor->shape, at) * (packed ? 1 : item_bytes(tensor));
   for (int32_t d = 0; tensor->strides && d < tensor->rank; d++) offset += at[d] * tensor->strides[d];
   view.rank = 1;
   view.shape = ONE;
@@ -100,8 +99,7 @@ static void put_real(double number, char *text, size_t bytes) {
 
 static void put_hex(const unsigned char *element, int64_t size, int64_t shown, char *text, size_t bytes) {
   size_t used = (size_t)snprintf(text, bytes, "0x");
-  for (int64_t i = 0; i < size && i < shown; i++)
-    used += (size_t)snprintf(text + used, bytes - used, "%02x", element[i]);
+  for (int64_t i = 0; i < size && i < shown; i++) used += (size_t)snprintf(text + used, bytes - used, "%02x", element[i]);
   if (size > shown) snprintf(text + used, bytes - used, "..");
 }
 
@@ -140,8 +138,8 @@ static void put_complex(gather_type type, const unsigned char *element, bool swa
 }
 
 /* An extracted element. string: if it is a string. */
-static void put_element(const gather_tensor *tensor, const gather_string *string, unsigned char *element, int64_t size,
-                        char *text, size_t bytes) {
+static void put_element(const gather_tensor *tensor, const gather_string *string, unsigned char *element, int64_t size, char *text,
+                        size_t bytes) {
   double number;
   const gather_type_info *info = gather_type_get(tensor->type);
   bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
@@ -211,8 +209,8 @@ void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
 static void batches(const gather_explain *ex, char *text, size_t bytes) {
   static const char *const LETTERS[] = {"", "i", "i, j", "i, j, k", "i, j, k, l", "i, j, k, l, ..."};
   const char *group = LETTERS[ex->batch < 5 ? ex->batch : 5];
-  snprintf(text, bytes, "batch_dims %d: idx[%s] gathers only from data[%s], batch by batch%s", (int)ex->batch, group,
-           group, ex->op->fused_batch && ex->batch > 1 ? "; in out they are one dimension" : "");
+  snprintf(text, bytes, "batch_dims %d: idx[%s] gathers only from data[%s], batch by batch%s", (int)ex->batch, group, group,
+           ex->op->fused_batch && ex->batch > 1 ? "; in out they are one dimension" : "");
 }
 
 void gather_explain_shorten(const char *name, char *text, size_t bytes) {
@@ -231,8 +229,7 @@ static void place(const gather_explain *ex, char *text, size_t bytes) {
   gather_explain_shorten(n->data.name, names[1], sizeof names[1]);
   gather_explain_shorten(n->indices.name, names[2], sizeof names[2]);
   gather_explain_shorten(n->output.name, names[3], sizeof names[3]);
-  snprintf(text, bytes, "%s of %s: data is %s, idx is %s, out is %s", names[0], ex->model_name, names[1], names[2],
-           names[3]);
+  snprintf(text, bytes, "%s of %s: data is %s, idx is %s, out is %s", names[0], ex->model_name, names[1], names[2], names[3]);
 }
 
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes) {
@@ -254,8 +251,8 @@ bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t byt
     return true;
   }
   gather_error why;
-  bool cannot_read = ex->node && ex->made_up && ex->node->data.unreadable &&
-                     gather_file_tensor_check(ex->node->data.unreadable, &why) != GATHER_OK;
+  bool cannot_read =
+      ex->node && ex->made_up && ex->node->data.unreadable && gather_file_tensor_check(ex->node->data.unreadable, &why) != GATHER_OK;
   if (cannot_read && i-- == 0) {
     snprintf(text, bytes, "The data cannot be read: %s", why.message);
     return true;

@@ -6,8 +6,7 @@
 #include "table/reader.h"
 
 static gather_status probe(gather_error *error) {
-  return gather_fail(error, GATHER_UNSUPPORTED,
-                     "the engine http is not in gather_table.c, which reads local files only");
+  return gather_fail(error, GATHER_UNSUPPORTED, "the engine http is not in gather_table.c, which reads local files only");
 }
 
 const gather_reader_engine gather_reader_http = {.probe = probe};

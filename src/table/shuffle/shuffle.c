@@ -35,8 +35,7 @@ enum {
   BYTES_PER_RANGE = 1024,
   LEAST_BUFFER = 4096, /* bytes: the least that a disk reads */
   MOST_BUFFER = MIB,   /* bytes: longer writes are no faster */
-  FEW_SWEEPS =
-      2, /* reading the table so often and writing the output costs no more than two passes, which read and write twice */
+  FEW_SWEEPS = 2,      /* reading the table so often and writing the output costs no more than two passes, which read and write twice */
   DURABLE_MEMORIES = 2,
   DEFAULT_SHARE = 4
 };
@@ -45,8 +44,7 @@ enum {
  * read and write everything twice: 4 GiB in such rows took 15 s in one pass and 59 s in two
  * (tests/cli/measure_shuffle.py measures it). Shorter rows would be faster in one pass on some disks, and far slower on
  * rotating ones. */
-static const int64_t LONG_ROW = 64 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
-                     MOST_BUCKET_ROWS = INT32_MAX;
+static const int64_t LONG_ROW = 64 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30, MOST_BUCKET_ROWS = INT32_MAX;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -61,11 +59,9 @@ static int64_t up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 static gather_status check_memory(const gather_shuffle *job, gather_error *error) {
   char asked[32], enough[32];
-  int64_t least =
-      job->row_bytes > INT64_MAX / ROWS_IN_MEMORY / 2 ? INT64_MAX : LEAST_MEMORY + job->row_bytes * ROWS_IN_MEMORY;
+  int64_t least = job->row_bytes > INT64_MAX / ROWS_IN_MEMORY / 2 ? INT64_MAX : LEAST_MEMORY + job->row_bytes * ROWS_IN_MEMORY;
   if (job->options.memory_bytes >= least && job->options.memory_bytes <= PTRDIFF_MAX) return GATHER_OK;
-  if (job->options.memory_bytes > PTRDIFF_MAX)
-    return gather_fail(error, GATHER_USAGE, "memory exceeds what this program can address");
+  if (job->options.memory_bytes > PTRDIFF_MAX) return gather_fail(error, GATHER_USAGE, "memory exceeds what this program can address");
   return gather_fail(error, GATHER_USAGE, "memory %s is too little for rows of %" PRId64 " bytes; use at least %s",
                      gather_text_bytes(job->options.memory_bytes, asked, sizeof asked), job->row_bytes,
                      gather_text_bytes(least, enough, sizeof enough));
@@ -97,8 +93,7 @@ static gather_status choose_passes(gather_shuffle *job, gather_error *error) {
   bool possible = out_bytes > 0 && plan_buckets(job);
   bool two = possible && job->row_bytes < LONG_ROW && up(out_bytes, sweep) > FEW_SWEEPS;
   if (out_bytes > 0 && job->passes_asked == 2 && !possible)
-    return gather_fail(error, GATHER_USAGE, "passes 2 needs more memory: %" PRId64 " buckets have no buffers",
-                       job->buckets);
+    return gather_fail(error, GATHER_USAGE, "passes 2 needs more memory: %" PRId64 " buckets have no buffers", job->buckets);
   if (job->passes_asked) two = job->passes_asked == 2 && out_bytes > 0;
   job->passes = two ? 2 : 1;
   return GATHER_OK;
@@ -197,13 +192,11 @@ static gather_status plan_order(gather_shuffle *job, const gather_tensor *order,
   static const gather_options OPTIONS = GATHER_OPTIONS_INIT;
   job->out_rows = job->rows;
   if (!order) return GATHER_OK;
-  GATHER_TRY(gather_plan_create(gather_op_find("Gather", "onnx-13"), &job->data->tensor, order, NULL, &OPTIONS,
-                                &job->plan, error));
+  GATHER_TRY(gather_plan_create(gather_op_find("Gather", "onnx-13"), &job->data->tensor, order, NULL, &OPTIONS, &job->plan, error));
   job->writing.rank = gather_plan_shape(job->plan, job->out_shape);
   job->out_rows = gather_tensor_len(order);
   job->order_bytes = gather_tensor_bytes(order);
-  if (!order->data && job->out_rows > 0)
-    return gather_fail_input(error, GATHER_USAGE, "indices", "the order's data pointer is NULL");
+  if (!order->data && job->out_rows > 0) return gather_fail_input(error, GATHER_USAGE, "indices", "the order's data pointer is NULL");
   return GATHER_OK;
 }
 
@@ -234,19 +227,17 @@ static bool shares_file(const gather_table *table) {
 /* Rows are read while the output is made, but at the end they would be gone. */
 static gather_status spare_inputs(gather_shuffle *job, gather_error *error) {
   if (gather_file_reads(job->order_file, job->output))
-    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
-                            "is the file of the order, which is kept; write to another file");
+    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1, "is the file of the order, which is kept; write to another file");
   if (!gather_table_reads(job->table, job->output)) return GATHER_OK;
   if (shares_file(job->table))
-    return gather_fail_file(
-        error, GATHER_FILE_EXISTS, job->output, -1,
-        "is a file of the table that is shuffled, which is kept: it has more than these rows; write to another file");
+    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                            "is a file of the table that is shuffled, which is kept: it has more than these rows; write to another file");
   job->file.replace |= job->options.in_place;
   job->options.replace |= job->options.in_place;
   if (job->options.in_place) return GATHER_OK;
-  return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_IN_PLACE,
-                               gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
-                                                "is a file of the table that is shuffled, which is kept"));
+  return gather_shuffle_advise(
+      job, GATHER_SHUFFLE_REMEDY_IN_PLACE,
+      gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1, "is a file of the table that is shuffled, which is kept"));
 }
 
 /* The order's shape and indices, and what the output will be. */
@@ -340,9 +331,7 @@ static gather_status run_all_steps(gather_shuffle *job, gather_error *error) {
 
 /* ---- what is asked for */
 
-static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a shuffle");
-}
+static gather_status no_memory(gather_error *error) { return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a shuffle"); }
 
 /* Replaces a text of the caller's, which may be NULL, by a copy. */
 static bool keep_text(gather_shuffle *job, const char **text) {
@@ -365,8 +354,8 @@ static bool keep_raw(gather_shuffle *job) {
 
 static gather_status keep_all(gather_shuffle *job, const char *const *paths, gather_error *error) {
   job->paths = gather_arena_take(&job->memory, job->path_count, (int64_t)sizeof *job->paths);
-  bool kept = job->paths && keep_raw(job) && keep_text(job, &job->options.format) &&
-              keep_text(job, &job->options.name) && keep_text(job, &job->options.tensor);
+  bool kept = job->paths && keep_raw(job) && keep_text(job, &job->options.format) && keep_text(job, &job->options.name) &&
+              keep_text(job, &job->options.tensor);
   for (int32_t i = 0; i < job->path_count && kept; i++) {
     job->paths[i] = paths[i];
     kept = keep_text(job, &job->paths[i]);
@@ -382,8 +371,7 @@ static gather_status find_target(gather_shuffle *job, gather_error *error) {
   char *real = job->options.replace || job->options.in_place ? realpath(job->output, NULL) : NULL;
   const int number = errno;
   if (number == ENOMEM || number == EIO) /* writing reports other errors of the name */
-    return gather_fail_errno(error, gather_shuffle_status_of(number), number, job->output, -1,
-                             "cannot resolve the path");
+    return gather_fail_errno(error, gather_shuffle_status_of(number), number, job->output, -1, "cannot resolve the path");
   const char *target = real ? real : job->output, *slash = gather_path_slash(target);
   const size_t len = strlen(target), folder = slash ? (size_t)(slash + 1 - target) : 0;
   const bool fits = len < sizeof job->target && len + sizeof PREFIX <= sizeof job->folder.path;
@@ -416,8 +404,8 @@ static gather_status check_options(const gather_shuffle_options *options, gather
 static gather_status read_options(gather_shuffle *job, const char *const *paths, const gather_shuffle_options *options,
                                   gather_error *error) {
   job->options = (gather_shuffle_options)GATHER_SHUFFLE_OPTIONS_INIT;
-  GATHER_TRY(gather_struct_read(&job->options, sizeof job->options, options, "gather_shuffle_options",
-                                "GATHER_SHUFFLE_OPTIONS_INIT", error));
+  GATHER_TRY(
+      gather_struct_read(&job->options, sizeof job->options, options, "gather_shuffle_options", "GATHER_SHUFFLE_OPTIONS_INIT", error));
   GATHER_TRY(check_options(&job->options, error));
   GATHER_TRY(keep_all(job, paths, error));
   job->seed = job->options.seed;
@@ -425,9 +413,8 @@ static gather_status read_options(gather_shuffle *job, const char *const *paths,
   return find_output(job, error);
 }
 
-gather_status gather_shuffle_create(const char *const *paths, int32_t count, const char *output,
-                                    const gather_shuffle_options *options, gather_shuffle **shuffle,
-                                    gather_error *error) {
+gather_status gather_shuffle_create(const char *const *paths, int32_t count, const char *output, const gather_shuffle_options *options,
+                                    gather_shuffle **shuffle, gather_error *error) {
   if (!shuffle) return gather_fail(error, GATHER_USAGE, "gather_shuffle_create: the place for the shuffle is NULL");
   *shuffle = NULL;
   if (!paths || count < 1) return gather_fail(error, GATHER_USAGE, "a shuffle needs at least one file");
@@ -480,8 +467,7 @@ gather_status gather_shuffle_open(gather_shuffle *shuffle, gather_error *error) 
   return status;
 }
 
-static gather_status keep_order(gather_shuffle *job, const gather_tensor *order, const gather_file *file,
-                                gather_error *error) {
+static gather_status keep_order(gather_shuffle *job, const gather_tensor *order, const gather_file *file, gather_error *error) {
   job->given = order != NULL;
   if (!order) return GATHER_OK;
   if (job->options.seed >= 0) return gather_fail(error, GATHER_USAGE, "seed and an order are both given");
@@ -504,8 +490,7 @@ static void tell_plan(gather_shuffle *job) {
   info->temporary_bytes = gather_shuffle_temporary_bytes(job);
 }
 
-static gather_status plan_shuffle(gather_shuffle *job, const gather_tensor *order, const gather_file *file,
-                                  gather_error *error) {
+static gather_status plan_shuffle(gather_shuffle *job, const gather_tensor *order, const gather_file *file, gather_error *error) {
   GATHER_TRY(keep_order(job, order, file, error));
   if (!job->opened) GATHER_TRY(open_shuffle(job, error));
   GATHER_TRY(gather_shuffle_choose_seed(job, error));
@@ -516,8 +501,7 @@ static gather_status plan_shuffle(gather_shuffle *job, const gather_tensor *orde
   return GATHER_OK;
 }
 
-gather_status gather_shuffle_plan(gather_shuffle *shuffle, const gather_tensor *order, const gather_file *order_file,
-                                  gather_error *error) {
+gather_status gather_shuffle_plan(gather_shuffle *shuffle, const gather_tensor *order, const gather_file *order_file, gather_error *error) {
   gather_error local;
   if (!error) error = &local;
   GATHER_TRY(enter(shuffle, "gather_shuffle_plan", error));

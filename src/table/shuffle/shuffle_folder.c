@@ -51,8 +51,7 @@ static gather_status take_lock(gather_shuffle_folder *folder, gather_error *erro
   folder->lock = gather_shuffle_open_at(folder->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, GATHER_SHUFFLE_PRIVATE);
   if (folder->lock < 0) return fail_folder(folder, "lock it", error);
   if (set_lock(folder->lock) == 0) return GATHER_OK;
-  if (errno == EACCES || errno == EAGAIN)
-    return gather_fail_file(error, GATHER_IO_ERROR, folder->path, -1, "another shuffle is using it");
+  if (errno == EACCES || errno == EAGAIN) return gather_fail_file(error, GATHER_IO_ERROR, folder->path, -1, "another shuffle is using it");
   return fail_folder(folder, "lock it", error);
 }
 
@@ -117,9 +116,9 @@ gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *erro
   forget(folder);                       /* of an output that no longer exists */
   if (mkdir(folder->path, 0700) != 0) { /* its files may be more private than their modes say */
     if (errno != EEXIST) return fail_folder(folder, "create this folder", error);
-    return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_RESUME,
-                                 gather_fail_file(error, GATHER_FILE_EXISTS, folder->path, -1,
-                                                  "an earlier shuffle left this folder, or is still using it"));
+    return gather_shuffle_advise(
+        job, GATHER_SHUFFLE_REMEDY_RESUME,
+        gather_fail_file(error, GATHER_FILE_EXISTS, folder->path, -1, "an earlier shuffle left this folder, or is still using it"));
   }
   GATHER_TRY(gather_shuffle_folder_find(job, error));
   if (folder->fd >= 0) return GATHER_OK;
@@ -133,8 +132,7 @@ gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *erro
 static gather_status reserve(const gather_shuffle *job, int fd, const char *name, int64_t size, gather_error *error) {
   const int number = size > 0 ? gather_disk_reserve(fd, size) : 0;
   if (number == 0) return GATHER_OK;
-  return gather_fail_errno(error, GATHER_IO_ERROR, number, job->folder.path, -1,
-                           "cannot reserve disk space for its file %s", name);
+  return gather_fail_errno(error, GATHER_IO_ERROR, number, job->folder.path, -1, "cannot reserve disk space for its file %s", name);
 }
 
 static gather_status check_room(const gather_shuffle *job, gather_error *error) {
@@ -144,10 +142,9 @@ static gather_status check_room(const gather_shuffle *job, gather_error *error) 
   if (fstatvfs(job->folder.fd, &room) != 0 || room.f_blocks == 0 || room.f_frsize == 0) return GATHER_OK;
   uint64_t blocks = (uint64_t)need / room.f_frsize + 1;
   if (blocks <= room.f_bavail) return GATHER_OK;
-  (void)gather_fail_file(
-      error, GATHER_IO_ERROR, job->folder.path, -1, "not enough disk space: %s are needed, %s are missing",
-      gather_text_bytes(need, needs, sizeof needs),
-      gather_text_bytes((int64_t)((blocks - room.f_bavail) * room.f_frsize), missing, sizeof missing));
+  (void)gather_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "not enough disk space: %s are needed, %s are missing",
+                         gather_text_bytes(need, needs, sizeof needs),
+                         gather_text_bytes((int64_t)((blocks - room.f_bavail) * room.f_frsize), missing, sizeof missing));
   if (error) error->system_error = ENOSPC; /* found before anything was written */
   return GATHER_IO_ERROR;
 }
@@ -157,22 +154,20 @@ static bool is_ours(const gather_shuffle *job, const struct stat *about) {
   struct stat out;
   if (!S_ISREG(about->st_mode)) return false;
   if (about->st_nlink == 1) return true;
-  return job->step == GATHER_SHUFFLE_PUBLISH && about->st_nlink == 2 && stat(job->target, &out) == 0 &&
-         out.st_ino == about->st_ino && out.st_dev == about->st_dev;
+  return job->step == GATHER_SHUFFLE_PUBLISH && about->st_nlink == 2 && stat(job->target, &out) == 0 && out.st_ino == about->st_ino &&
+         out.st_dev == about->st_dev;
 }
 
 static gather_status open_file(gather_shuffle *job, gather_shuffle_file file, gather_error *error) {
   gather_shuffle_folder *folder = &job->folder;
   struct stat about;
   const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (job->resumed ? 0 : O_CREAT);
-  const unsigned mode =
-      file == GATHER_SHUFFLE_FILE_ROWS ? 0666 : GATHER_SHUFFLE_PRIVATE; /* the rows become the output */
+  const unsigned mode = file == GATHER_SHUFFLE_FILE_ROWS ? 0666 : GATHER_SHUFFLE_PRIVATE; /* the rows become the output */
   folder->file[file] = gather_shuffle_open_at(folder->fd, FILES[file], flags, mode);
   if (folder->file[file] < 0) return fail_folder(folder, "open a file in it", error);
   if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "inspect a file in it", error);
   if (is_ours(job, &about)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, folder->path, -1, "its file %s does not belong to a shuffle",
-                          FILES[file]);
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, folder->path, -1, "its file %s does not belong to a shuffle", FILES[file]);
 }
 
 static gather_status size_file(gather_shuffle *job, gather_shuffle_file file, int64_t size, gather_error *error) {
@@ -228,8 +223,7 @@ static gather_status finish(gather_shuffle_folder *folder, gather_error *error) 
 /* ---- publishing: the finished file gets the name of the output. It replaces another file only if the caller asked for that. */
 
 static gather_status fail(const gather_shuffle *job, const char *what, int number, gather_error *error) {
-  if (number == EEXIST)
-    return gather_fail_file(error, GATHER_FILE_EXISTS, job->target, -1, "the file exists already and is kept");
+  if (number == EEXIST) return gather_fail_file(error, GATHER_FILE_EXISTS, job->target, -1, "the file exists already and is kept");
   return gather_fail_errno(error, GATHER_IO_ERROR, number, job->target, -1, "cannot %s", what);
 }
 
@@ -246,9 +240,7 @@ static int name_exclusively(const gather_shuffle *job) {
   return number;
 }
 
-static int name_anyhow(const gather_shuffle *job) {
-  return renameat(job->folder.fd, "rows", AT_FDCWD, job->target) == 0 ? 0 : errno;
-}
+static int name_anyhow(const gather_shuffle *job) { return renameat(job->folder.fd, "rows", AT_FDCWD, job->target) == 0 ? 0 : errno; }
 
 /* A file that is replaced keeps its permissions. Before that, nobody else can reach into the folder. */
 static gather_status keep_permissions(const gather_shuffle *job, gather_error *error) {

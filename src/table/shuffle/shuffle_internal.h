@@ -113,8 +113,7 @@ struct gather_shuffle {
 /* ---- what is told to the caller, and what the caller tells */
 
 /* Reports the progress of a step to the caller. */
-GATHER_INLINE void gather_shuffle_show(const gather_shuffle *job, gather_shuffle_step step, int64_t done,
-                                       int64_t total) {
+GATHER_INLINE void gather_shuffle_show(const gather_shuffle *job, gather_shuffle_step step, int64_t done, int64_t total) {
   if (!job->options.progress) return;
   const gather_shuffle_progress progress = {step, done, total, job->noted ? job->folder.path : NULL};
   job->options.progress(job->options.progress_context, &progress);
@@ -134,16 +133,13 @@ GATHER_INLINE gather_status gather_shuffle_go_on(const gather_shuffle *job, gath
 }
 
 /* Says which option would help, and returns the status. */
-GATHER_INLINE gather_status gather_shuffle_advise(const gather_shuffle *job, gather_shuffle_remedy remedy,
-                                                  gather_status status) {
+GATHER_INLINE gather_status gather_shuffle_advise(const gather_shuffle *job, gather_shuffle_remedy remedy, gather_status status) {
   *job->remedy = remedy;
   return status;
 }
 
 /* The status of an errno where a name that is missing is a fault of its own: GATHER_OUT_OF_MEMORY or GATHER_IO_ERROR. */
-GATHER_INLINE gather_status gather_shuffle_failure_of(int number) {
-  return number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR;
-}
+GATHER_INLINE gather_status gather_shuffle_failure_of(int number) { return number == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR; }
 /* The same where a missing name is GATHER_FILE_NOT_FOUND. */
 GATHER_INLINE gather_status gather_shuffle_status_of(int number) {
   return number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND : gather_shuffle_failure_of(number);
@@ -163,9 +159,7 @@ GATHER_INLINE int64_t gather_shuffle_bucket_offset(const gather_shuffle *job, in
 }
 
 /* The length of the output in bytes. */
-GATHER_INLINE int64_t gather_shuffle_out_bytes(const gather_shuffle *job) {
-  return job->header_bytes + job->out_rows * job->row_bytes;
-}
+GATHER_INLINE int64_t gather_shuffle_out_bytes(const gather_shuffle *job) { return job->header_bytes + job->out_rows * job->row_bytes; }
 
 /* The part of the folder's disk space that is freed at the end. */
 GATHER_INLINE int64_t gather_shuffle_temporary_bytes(const gather_shuffle *job) {
@@ -185,15 +179,16 @@ void gather_shuffle_parallel(const gather_shuffle *job, const gather_executor *e
 /* The rows at places first to first + len - 1 of the shuffled table, or the places of these rows. */
 void gather_shuffle_numbers(const gather_shuffle *job, int64_t first, int64_t len, bool places, int64_t *to);
 /* Reads indices number first to first + len - 1 of a given order, counted from the beginning; checked before. */
-GATHER_CHECKED gather_status gather_shuffle_order_read(const gather_shuffle *job, int64_t first, int64_t len,
-                                                       int64_t *rows, gather_error *error);
+GATHER_CHECKED gather_status gather_shuffle_order_read(const gather_shuffle *job, int64_t first, int64_t len, int64_t *rows,
+                                                       gather_error *error);
 
 /* ---- shuffle_folder.c */
 
 /* openat() with O_CLOEXEC, tried again where a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
  * file that O_CREAT makes has what the umask leaves of `mode`. Returns a descriptor, or -1 with errno set. */
 int gather_shuffle_open_at(int folder, const char *path, int flags, unsigned mode);
-/* Of the journal and the other files beside the rows, which nobody else is to read: at the end the journal gets a name beside the output. */
+/* Of the journal and the other files beside the rows, which nobody else is to read: at the end the journal gets a name beside the output.
+ * */
 enum { GATHER_SHUFFLE_PRIVATE = 0600 };
 
 /* Opens and locks the folder that an earlier run left; folder.fd stays -1 where there is none. Returns GATHER_IO_ERROR,
@@ -227,8 +222,7 @@ GATHER_CHECKED gather_status gather_shuffle_identity_check(const gather_shuffle 
 /* Whether the journal belongs to this job; takes over its progress. */
 GATHER_CHECKED gather_status gather_shuffle_journal_use(gather_shuffle *job, gather_error *error);
 /* Records that `at` of a step is durable. */
-GATHER_CHECKED gather_status gather_shuffle_journal_write(gather_shuffle *job, gather_shuffle_step step, int64_t at,
-                                                          gather_error *error);
+GATHER_CHECKED gather_status gather_shuffle_journal_write(gather_shuffle *job, gather_shuffle_step step, int64_t at, gather_error *error);
 
 /* ---- shuffle_pass.c */
 

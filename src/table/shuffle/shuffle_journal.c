@@ -75,8 +75,8 @@ static gather_status put_data(const gather_shuffle *job, gather_growing *to, gat
       gather_free(whole);
       return gather_fail_errno(error, gather_shuffle_status_of(number), number, part.path, -1, "cannot inspect it");
     }
-    gather_growing_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ",
-                         (long long)about.st_size, (long long)about.CHANGED.tv_sec, about.CHANGED.tv_nsec, part.offset);
+    gather_growing_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ", (long long)about.st_size,
+                         (long long)about.CHANGED.tv_sec, about.CHANGED.tv_nsec, part.offset);
     put_name(to, whole);
     gather_growing_print(to, "\n");
     gather_free(whole);
@@ -100,8 +100,8 @@ static void put_rest(const gather_shuffle *job, gather_growing *to) {
     gather_growing_print(to, "\norder %016" PRIx64 "\n", job->order_hash);
   else
     gather_growing_print(to, "\nseed %" PRId64 "\n", job->seed);
-  gather_growing_print(to, "memory %" PRId64 "\npasses %d\nbucket_rows %" PRId64 "\n", job->options.memory_bytes,
-                       job->passes, job->bucket_rows);
+  gather_growing_print(to, "memory %" PRId64 "\npasses %d\nbucket_rows %" PRId64 "\n", job->options.memory_bytes, job->passes,
+                       job->bucket_rows);
 }
 
 gather_status gather_shuffle_identity(const gather_shuffle *job, char **text, gather_error *error) {
@@ -109,8 +109,7 @@ gather_status gather_shuffle_identity(const gather_shuffle *job, char **text, ga
   gather_growing_print(&to, "gather shuffle, journal 1\n");
   gather_status status = put_data(job, &to, error);
   put_rest(job, &to);
-  if (status == GATHER_OK && to.failed)
-    status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the journal");
+  if (status == GATHER_OK && to.failed) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the journal");
   *text = status == GATHER_OK ? to.text : NULL;
   if (status != GATHER_OK) gather_growing_clear(&to);
   return status;
@@ -120,9 +119,8 @@ gather_status gather_shuffle_identity_check(const gather_shuffle *job, gather_er
   char *now = NULL;
   gather_status status = gather_shuffle_identity(job, &now, error);
   if (status == GATHER_OK && strcmp(now, job->identity) != 0)
-    status = gather_shuffle_advise(
-        job, GATHER_SHUFFLE_REMEDY_REPLACE,
-        gather_fail_file(error, GATHER_IO_ERROR, job->paths[0], -1, "it changed during the shuffle"));
+    status = gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_REPLACE,
+                                   gather_fail_file(error, GATHER_IO_ERROR, job->paths[0], -1, "it changed during the shuffle"));
   gather_free(now);
   return status;
 }
@@ -144,15 +142,13 @@ static uint64_t sum_of(const char *text, size_t bytes) {
 }
 
 static gather_status fail(const gather_shuffle *job, const char *what, gather_error *error) {
-  return gather_shuffle_advise(
-      job, GATHER_SHUFFLE_REMEDY_REPLACE,
-      gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its journal %s", what));
+  return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_REPLACE,
+                               gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its journal %s", what));
 }
 
 static gather_status fail_system(const gather_shuffle *job, const char *what, gather_error *error) {
   const int number = errno;
-  return gather_fail_errno(error, gather_shuffle_failure_of(number), number, job->folder.path, -1,
-                           "cannot %s its journal", what);
+  return gather_fail_errno(error, gather_shuffle_failure_of(number), number, job->folder.path, -1, "cannot %s its journal", what);
 }
 
 /* ---- reading */
@@ -233,10 +229,10 @@ static int line_len(const char *line) {
 static gather_status fail_other(const gather_shuffle *job, const char *was, const char *is, gather_error *error) {
   while (*was && *was == *is) was++, is++;
   while (was > job->journal && was[-1] != '\n') was--, is--;
-  return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_REPLACE,
-                               gather_fail_file(error, GATHER_USAGE, job->folder.path, -1,
-                                                "it belongs to another shuffle: '%.*s' there, '%.*s' here",
-                                                line_len(was), was, line_len(is), is));
+  return gather_shuffle_advise(
+      job, GATHER_SHUFFLE_REMEDY_REPLACE,
+      gather_fail_file(error, GATHER_USAGE, job->folder.path, -1, "it belongs to another shuffle: '%.*s' there, '%.*s' here", line_len(was),
+                       was, line_len(is), is));
 }
 
 static gather_status use_fills(gather_shuffle *job, const char *text, gather_error *error) {
@@ -268,18 +264,14 @@ gather_status gather_shuffle_journal_use(gather_shuffle *job, gather_error *erro
   const size_t same = strlen(job->identity);
   int step = 1;
   if (strncmp(job->journal, job->identity, same) != 0) return fail_other(job, job->journal, job->identity, error);
-  const char *state = job->journal + same, *name = behind(state, "step"), *at = behind(state, "at"),
-             *fills = behind(state, "fills");
+  const char *state = job->journal + same, *name = behind(state, "step"), *at = behind(state, "at"), *fills = behind(state, "fills");
   if (!name || !at || !fills) return fail(job, "has no step", error);
-  while (step < GATHER_SHUFFLE_STEPS &&
-         (strncmp(name, STEPS[step], strlen(STEPS[step])) != 0 || name[strlen(STEPS[step])] != '\n'))
-    step++;
+  while (step < GATHER_SHUFFLE_STEPS && (strncmp(name, STEPS[step], strlen(STEPS[step])) != 0 || name[strlen(STEPS[step])] != '\n')) step++;
   bool ours = job->passes == 1 ? step == GATHER_SHUFFLE_ONLY_PASS || step == GATHER_SHUFFLE_PUBLISH
                                : step != GATHER_SHUFFLE_ONLY_PASS && (job->given || step != GATHER_SHUFFLE_SORT_ORDER);
   if (step == GATHER_SHUFFLE_STEPS || !ours) return fail(job, "has an invalid step", error);
   job->step = (gather_shuffle_step)step;
-  if (!read_number(&at, &job->at) || *at != '\n' || job->at > step_len(job))
-    return fail(job, "has invalid numbers", error);
+  if (!read_number(&at, &job->at) || *at != '\n' || job->at > step_len(job)) return fail(job, "has invalid numbers", error);
   return job->step == GATHER_SHUFFLE_FIRST_PASS ? use_fills(job, fills, error) : GATHER_OK;
 }
 
@@ -287,8 +279,7 @@ gather_status gather_shuffle_journal_use(gather_shuffle *job, gather_error *erro
 
 static gather_status make_text(const gather_shuffle *job, gather_growing *text, gather_error *error) {
   const bool spread = job->step == GATHER_SHUFFLE_FIRST_PASS;
-  gather_growing_print(text, "%sstep %s\nat %" PRId64 "\nfills%s", job->identity, STEPS[job->step], job->at,
-                       spread ? "" : " 0");
+  gather_growing_print(text, "%sstep %s\nat %" PRId64 "\nfills%s", job->identity, STEPS[job->step], job->at, spread ? "" : " 0");
   for (int64_t i = 0; i < job->fill_count && spread; i++) gather_growing_print(text, " %" PRId64, job->fills[i]);
   gather_growing_print(text, "\n");
   if (!text->failed) gather_growing_print(text, "sum %016" PRIx64 "\n", sum_of(text->text, text->bytes));
@@ -299,8 +290,7 @@ static gather_status make_text(const gather_shuffle *job, gather_growing *text, 
 static bool write_file(const gather_shuffle *job, const char *text, size_t bytes) {
   const int folder = job->folder.fd;
   (void)unlinkat(folder, "journal.new", 0);
-  int fd =
-      gather_shuffle_open_at(folder, "journal.new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, GATHER_SHUFFLE_PRIVATE);
+  int fd = gather_shuffle_open_at(folder, "journal.new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, GATHER_SHUFFLE_PRIVATE);
   if (fd < 0) return false;
   while (bytes > 0) {
     ssize_t wrote = write(fd, text, bytes);
@@ -318,8 +308,7 @@ static bool write_file(const gather_shuffle *job, const char *text, size_t bytes
   return number == 0;
 }
 
-gather_status gather_shuffle_journal_write(gather_shuffle *job, gather_shuffle_step step, int64_t at,
-                                           gather_error *error) {
+gather_status gather_shuffle_journal_write(gather_shuffle *job, gather_shuffle_step step, int64_t at, gather_error *error) {
   gather_growing text = {0};
   job->step = step;
   job->at = at;

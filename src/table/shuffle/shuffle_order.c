@@ -93,8 +93,7 @@ static void number_rows(const gather_permutation *p, int64_t first, int64_t len,
   for (int64_t i = 0; i < len && !places; i++) to[i] = (int64_t)row_at(p, (uint64_t)(first + i));
 }
 
-static gather_status number(int64_t seed, int64_t rows, int64_t first, int64_t len, bool places, int64_t *to,
-                            gather_error *error) {
+static gather_status number(int64_t seed, int64_t rows, int64_t first, int64_t len, bool places, int64_t *to, gather_error *error) {
   gather_permutation permutation;
   if (seed < 0) return gather_fail(error, GATHER_USAGE, "seed is below 0");
   if (first < 0 || len < 0 || first > rows || len > rows - first || (len > 0 && !to))
@@ -104,13 +103,11 @@ static gather_status number(int64_t seed, int64_t rows, int64_t first, int64_t l
   return GATHER_OK;
 }
 
-gather_status gather_shuffle_rows(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to,
-                                  gather_error *error) {
+gather_status gather_shuffle_rows(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to, gather_error *error) {
   return number(seed, rows, first, len, false, to, error);
 }
 
-gather_status gather_shuffle_places(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to,
-                                    gather_error *error) {
+gather_status gather_shuffle_places(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to, gather_error *error) {
   return number(seed, rows, first, len, true, to, error);
 }
 
@@ -187,8 +184,7 @@ static bool is_mapped(const gather_shuffle *job) {
   return order >= map && order - map <= map_bytes && bytes <= map_bytes - (order - map);
 }
 
-gather_status gather_shuffle_order_read(const gather_shuffle *job, int64_t first, int64_t len, int64_t *rows,
-                                        gather_error *error) {
+gather_status gather_shuffle_order_read(const gather_shuffle *job, int64_t first, int64_t len, int64_t *rows, gather_error *error) {
   gather_status status = GATHER_OK;
   for (int64_t done = 0; done < len && status == GATHER_OK; done += BLOCK) {
     const int64_t now = len - done < BLOCK ? len - done : BLOCK;

@@ -25,21 +25,19 @@ enum { READ_AT_MOST = 16 << 20, WRITE_AT_MOST = 1 << 30 };
 static gather_status sync_file(const gather_shuffle *job, gather_shuffle_file file, gather_error *error) {
   const int fd = job->folder.file[file], number = fd < 0 ? 0 : gather_disk_sync_data(fd);
   if (number == 0) return GATHER_OK;
-  return gather_fail_errno(error, gather_shuffle_failure_of(number), number, job->folder.path, -1,
-                           "cannot sync its files to disk");
+  return gather_fail_errno(error, gather_shuffle_failure_of(number), number, job->folder.path, -1, "cannot sync its files to disk");
 }
 
 static gather_status fail_read(const char *file, int64_t offset, ssize_t got, gather_error *error) {
   const int number = errno;
-  if (got < 0)
-    return gather_fail_errno(error, gather_shuffle_status_of(number), number, file, offset, "cannot read it");
+  if (got < 0) return gather_fail_errno(error, gather_shuffle_status_of(number), number, file, offset, "cannot read it");
   return gather_fail_file(error, GATHER_IO_ERROR, file, offset, "cannot read it: it was truncated while it was in use");
 }
 
 /* Reads exactly `size` bytes from byte `offset` on, in pieces, until the shuffle is cancelled. file: its name, for the
  * error. Returns GATHER_IO_ERROR, also where the file ends before that, GATHER_OUT_OF_MEMORY or GATHER_CANCELLED. */
-static gather_status read_at(const gather_shuffle *job, int fd, const char *file, void *bytes, int64_t size,
-                             int64_t offset, gather_error *error) {
+static gather_status read_at(const gather_shuffle *job, int fd, const char *file, void *bytes, int64_t size, int64_t offset,
+                             gather_error *error) {
   char *to = bytes;
   const int64_t end = offset + size;
   while (offset < end) {
@@ -55,16 +53,14 @@ static gather_status read_at(const gather_shuffle *job, int fd, const char *file
 }
 
 /* Writes bytes at an offset of a file, and starts their write-back. Returns GATHER_IO_ERROR. */
-static gather_status write_at(int fd, const char *file, const void *bytes, int64_t size, int64_t offset,
-                              gather_error *error) {
+static gather_status write_at(int fd, const char *file, const void *bytes, int64_t size, int64_t offset, gather_error *error) {
   const char *from = bytes;
   const int64_t begin = offset, end = offset + size;
   while (offset < end) {
     int64_t now = end - offset < WRITE_AT_MOST ? end - offset : WRITE_AT_MOST;
     ssize_t wrote = pwrite(fd, from, (size_t)now, (off_t)offset);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0)
-      return gather_fail_errno(error, GATHER_IO_ERROR, wrote < 0 ? errno : ENOSPC, file, offset, "cannot write it");
+    if (wrote <= 0) return gather_fail_errno(error, GATHER_IO_ERROR, wrote < 0 ? errno : ENOSPC, file, offset, "cannot write it");
     from += wrote;
     offset += wrote;
   }
@@ -93,8 +89,7 @@ static gather_status go_to(const gather_shuffle *job, part_reading *reading, int
     if (reading->fd < 0) {
       const int number = errno;
       reading->number = -1;
-      return gather_fail_errno(error, gather_shuffle_status_of(number), number, reading->part.path, -1,
-                               "cannot open it");
+      return gather_fail_errno(error, gather_shuffle_status_of(number), number, reading->part.path, -1, "cannot open it");
     }
     gather_shuffle_read_in_order(reading->fd);
   }
@@ -192,10 +187,9 @@ static void end_spread(record_spread *spread) {
 }
 
 /* Makes the buffers; the caller fills in offset, room and written of each region. Returns GATHER_OUT_OF_MEMORY. */
-static gather_status start_spread(record_spread *spread, int fd, const char *file, int64_t record_bytes,
-                                  int64_t regions, int64_t most, gather_error *error) {
-  *spread = (record_spread){
-      .fd = fd, .file = file, .record_bytes = record_bytes, .regions = regions, .most = most, .region = NULL};
+static gather_status start_spread(record_spread *spread, int fd, const char *file, int64_t record_bytes, int64_t regions, int64_t most,
+                                  gather_error *error) {
+  *spread = (record_spread){.fd = fd, .file = file, .record_bytes = record_bytes, .regions = regions, .most = most, .region = NULL};
   if (most <= PTRDIFF_MAX / record_bytes / regions) { /* none of them is 0 */
     spread->region = gather_alloc(regions * (int64_t)sizeof *spread->region);
     spread->buffers = gather_alloc(regions * most * record_bytes);
@@ -210,8 +204,7 @@ static gather_status write_region(record_spread *spread, int64_t i, gather_error
   const char *from = spread->buffers + i * spread->most * spread->record_bytes;
   if (region->held == 0) return GATHER_OK;
   if (region->held > region->room - region->written)
-    return gather_fail_file(error, GATHER_IO_ERROR, spread->file, region->offset,
-                            "the order of the rows changed while it was in use");
+    return gather_fail_file(error, GATHER_IO_ERROR, spread->file, region->offset, "the order of the rows changed while it was in use");
   GATHER_TRY(write_at(spread->fd, spread->file, from, region->held * spread->record_bytes,
                       region->offset + region->written * spread->record_bytes, error));
   region->written += region->held;
@@ -222,8 +215,7 @@ static gather_status write_region(record_spread *spread, int64_t i, gather_error
 /* Adds one record. Returns GATHER_IO_ERROR, also where the region has no room left. */
 static gather_status add_record(record_spread *spread, int64_t i, const void *record, gather_error *error) {
   spread_region *region = &spread->region[i];
-  memcpy(spread->buffers + (i * spread->most + region->held) * spread->record_bytes, record,
-         (size_t)spread->record_bytes);
+  memcpy(spread->buffers + (i * spread->most + region->held) * spread->record_bytes, record, (size_t)spread->record_bytes);
   return ++region->held == spread->most ? write_region(spread, i, error) : GATHER_OK;
 }
 
@@ -271,8 +263,8 @@ static gather_status spread_pairs(gather_shuffle *job, int64_t *starts, gather_e
   const int64_t pair_bytes = (int64_t)sizeof(gather_shuffle_pair);
   record_spread spread;
   GATHER_TRY(find_starts(job, starts, error));
-  GATHER_TRY(start_spread(&spread, job->folder.file[GATHER_SHUFFLE_FILE_PAIRS], job->folder.path, pair_bytes,
-                          job->ranges, job->range_buffer, error));
+  GATHER_TRY(start_spread(&spread, job->folder.file[GATHER_SHUFFLE_FILE_PAIRS], job->folder.path, pair_bytes, job->ranges,
+                          job->range_buffer, error));
   for (int64_t i = 0; i < job->ranges; i++) {
     spread.region[i].offset = starts[i] * pair_bytes;
     spread.region[i].room = starts[i + 1] - starts[i];
@@ -291,8 +283,7 @@ static gather_status run_pairs(gather_shuffle *job, gather_error *error) {
   return status;
 }
 
-static void sort_digit(const gather_shuffle_pair *from, gather_shuffle_pair *to, int64_t len, int64_t least,
-                       int shift) {
+static void sort_digit(const gather_shuffle_pair *from, gather_shuffle_pair *to, int64_t len, int64_t least, int shift) {
   int64_t at[DIGITS + 1] = {0};
   for (int64_t i = 0; i < len; i++) at[((uint64_t)(from[i].row - least) >> shift & (DIGITS - 1)) + 1]++;
   for (int i = 0; i < DIGITS; i++) at[i + 1] += at[i];
@@ -334,10 +325,10 @@ typedef struct first_pass {
 static gather_status start_spreads(first_pass *f, gather_error *error) {
   gather_shuffle *job = f->job;
   const int64_t place_bytes = (int64_t)sizeof(uint32_t);
-  GATHER_TRY(start_spread(&f->rows, job->folder.file[GATHER_SHUFFLE_FILE_ROWS], job->folder.path, job->row_bytes,
-                          job->buckets, job->buffer_rows, error));
-  GATHER_TRY(start_spread(&f->places, job->folder.file[GATHER_SHUFFLE_FILE_PLACES], job->folder.path, place_bytes,
-                          job->buckets, job->buffer_rows, error));
+  GATHER_TRY(start_spread(&f->rows, job->folder.file[GATHER_SHUFFLE_FILE_ROWS], job->folder.path, job->row_bytes, job->buckets,
+                          job->buffer_rows, error));
+  GATHER_TRY(start_spread(&f->places, job->folder.file[GATHER_SHUFFLE_FILE_PLACES], job->folder.path, place_bytes, job->buckets,
+                          job->buffer_rows, error));
   for (int64_t b = 0; b < job->buckets; b++) {
     spread_region region = {.room = gather_shuffle_bucket_len(job, b), .written = job->fills[b]};
     f->rows.region[b] = f->places.region[b] = region;
@@ -419,8 +410,7 @@ static gather_status move_pairs(first_pass *f, int64_t len, gather_error *error)
     for (int64_t i = 0; i < now; i++) {
       f->numbers[i] = pair[i].row;
       if (pair[i].row < 0 || pair[i].row >= job->rows || pair[i].place < 0 || pair[i].place >= job->out_rows)
-        return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1,
-                                "its file pairs does not belong to a shuffle");
+        return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its file pairs does not belong to a shuffle");
     }
     GATHER_TRY(take_rows(job, f->numbers, now, f->block, error));
     for (int64_t i = 0; i < now; i++) {
@@ -441,8 +431,7 @@ static gather_status as_given(first_pass *f, gather_error *error) {
     for (int64_t at = f->starts[r], len; at < f->starts[r + 1]; at += len) {
       len = f->starts[r + 1] - at < job->slice_pairs ? f->starts[r + 1] - at : job->slice_pairs;
       if (at < f->done) continue;
-      GATHER_TRY(read_at(job, job->folder.file[GATHER_SHUFFLE_FILE_PAIRS], job->folder.path, f->pairs, len * bytes,
-                         at * bytes, error));
+      GATHER_TRY(read_at(job, job->folder.file[GATHER_SHUFFLE_FILE_PAIRS], job->folder.path, f->pairs, len * bytes, at * bytes, error));
       sort_pairs(f->pairs, f->other, len);
       GATHER_TRY(move_pairs(f, len, error));
     }
@@ -468,8 +457,7 @@ typedef struct second_pass {
   gather_shuffle *job;
   char *bucket, *chunk;
   uint32_t *places;
-  _Atomic uint32_t
-      *taken; /* a bit for each place of the bucket: two rows with one place would leave another without any */
+  _Atomic uint32_t *taken; /* a bit for each place of the bucket: two rows with one place would leave another without any */
   int64_t bucket_len, len; /* rows of the bucket, and of the chunk */
   atomic_bool wrong;
 } second_pass;
@@ -506,18 +494,15 @@ static gather_status read_bucket(second_pass *s, int64_t b, gather_error *error)
   for (int64_t i = 0; i * 32 < s->bucket_len; i++) atomic_init(&s->taken[i], 0);
   for (int64_t first = 0; first < s->bucket_len; first += s->len) {
     s->len = s->bucket_len - first < job->chunk_rows ? s->bucket_len - first : job->chunk_rows;
-    GATHER_TRY(read_at(job, file[GATHER_SHUFFLE_FILE_ROWS], job->folder.path, s->chunk, s->len * bytes,
-                       offset + first * bytes, error));
-    GATHER_TRY(read_at(job, file[GATHER_SHUFFLE_FILE_PLACES], job->folder.path, s->places,
-                       s->len * (int64_t)sizeof *s->places, (b * job->bucket_rows + first) * (int64_t)sizeof *s->places,
-                       error));
+    GATHER_TRY(read_at(job, file[GATHER_SHUFFLE_FILE_ROWS], job->folder.path, s->chunk, s->len * bytes, offset + first * bytes, error));
+    GATHER_TRY(read_at(job, file[GATHER_SHUFFLE_FILE_PLACES], job->folder.path, s->places, s->len * (int64_t)sizeof *s->places,
+                       (b * job->bucket_rows + first) * (int64_t)sizeof *s->places, error));
     gather_shuffle_read_ahead(file[GATHER_SHUFFLE_FILE_ROWS], s->len * bytes, offset + (first + s->len) * bytes);
     place(s);
     GATHER_TRY(gather_shuffle_go_on(job, error));
   }
   if (!atomic_load(&s->wrong)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1,
-                          "its file places does not belong to a shuffle");
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its file places does not belong to a shuffle");
 }
 
 /* The rows of this bucket overwrite the previous bucket, so they must be on the disk before the next one is written. */
@@ -578,8 +563,7 @@ static gather_status take_parts(gather_shuffle *job, int64_t *numbers, char *par
 static gather_status run_take(gather_shuffle *job, gather_error *error) {
   int64_t *numbers = gather_alloc(job->take_rows * (int64_t)sizeof *numbers);
   char *part = gather_alloc(job->take_rows * job->row_bytes);
-  gather_status status =
-      numbers && part ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a part of the output");
+  gather_status status = numbers && part ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a part of the output");
   if (status == GATHER_OK && job->row_bytes > 0) status = take_parts(job, numbers, part, error);
   if (status == GATHER_OK) status = settle(job, error);
   gather_free(numbers);

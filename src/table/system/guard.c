@@ -82,8 +82,7 @@ static void hand_on(int number, siginfo_t *info, void *context) {
 static void on_bus(int number, siginfo_t *info, void *context) {
   guard *g = pthread_getspecific(active);
   /* si_code above 0: the kernel sends it for an access, not another process. */
-  if (g && info->si_code > 0 && gather_guard_find(g->sources, g->count, info->si_addr, &g->source, &g->offset))
-    siglongjmp(g->jump, 1);
+  if (g && info->si_code > 0 && gather_guard_find(g->sources, g->count, info->si_addr, &g->source, &g->offset)) siglongjmp(g->jump, 1);
   hand_on(number, info, context);
 }
 
@@ -102,13 +101,11 @@ static void make_active(void) { active_error = pthread_key_create(&active, NULL)
 static bool has_active(void) { return pthread_once(&active_once, make_active) == 0 && active_error == 0; }
 
 gather_status gather_guard_install(gather_error *error) {
-  if (!has_active())
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no key for a thread's data is left in this process");
+  if (!has_active()) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no key for a thread's data is left in this process");
   struct sigaction now, ours;
   memset(&ours, 0, sizeof ours);
   ours.sa_sigaction = on_bus;
-  ours.sa_flags = SA_SIGINFO | SA_NODEFER |
-                  SA_ONSTACK; /* not deferred: the handler is left by siglongjmp, which unblocks nothing */
+  ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK; /* not deferred: the handler is left by siglongjmp, which unblocks nothing */
   (void)sigemptyset(&ours.sa_mask);
   lock_installing();
   bool good = sigaction(SIGBUS, NULL, &now) == 0;
@@ -134,8 +131,8 @@ static bool run(guard *g, void (*body)(void *argument), void *argument) {
   return true;
 }
 
-bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument,
-                      int32_t *source, int64_t *offset) {
+bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument, int32_t *source,
+                      int64_t *offset) {
   guard g;
   sigset_t mask;
   g.sources = sources, g.count = count;

@@ -5,9 +5,7 @@
 #include "core/base/error.h"
 #include "table/reader.h"
 
-static gather_status probe(gather_error *error) {
-  return gather_fail(error, GATHER_UNSUPPORTED, "overlapped reads exist on Windows only");
-}
+static gather_status probe(gather_error *error) { return gather_fail(error, GATHER_UNSUPPORTED, "overlapped reads exist on Windows only"); }
 
 static gather_status create(gather_reader *reader, gather_error *error) {
   (void)reader;

@@ -34,8 +34,7 @@ int64_t gather_pages_resident(const gather_table_source *source, int64_t offset,
 
 #if defined(__linux__) && defined(RWF_NOWAIT)
 #if !defined(__GLIBC__) /* musl has the function since 1.2.5 only; the system call takes the offset as two longs */
-#define preadv2(fd, to, count, offset, flags) \
-  syscall(SYS_preadv2, fd, to, count, (long)(offset), (long)((offset) >> 32), flags)
+#define preadv2(fd, to, count, offset, flags) syscall(SYS_preadv2, fd, to, count, (long)(offset), (long)((offset) >> 32), flags)
 #endif
 bool gather_pages_read(const gather_table_source *source, int64_t offset, int64_t bytes, char *out) {
   struct iovec to = {out, (size_t)bytes};
@@ -53,9 +52,7 @@ void gather_pages_map(const gather_table_source *source, int64_t offset, int64_t
   (void)madvise(source->map + offset, (size_t)bytes, MADV_POPULATE_READ);
 }
 #else
-void gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes) {
-  (void)source, (void)offset, (void)bytes;
-}
+void gather_pages_map(const gather_table_source *source, int64_t offset, int64_t bytes) { (void)source, (void)offset, (void)bytes; }
 #endif
 
 void gather_pages_unmap(const gather_table_source *source, int64_t offset, int64_t bytes) {

@@ -20,11 +20,9 @@
 static int ask_block_bytes(gather_table_source *source) {
   struct statx about;
   memset(&about, 0, sizeof about);
-  if (statx(source->direct_fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &about) != 0 || !(about.stx_mask & STATX_DIOALIGN))
-    return 0;
+  if (statx(source->direct_fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &about) != 0 || !(about.stx_mask & STATX_DIOALIGN)) return 0;
   int64_t block = about.stx_dio_offset_align, memory = about.stx_dio_mem_align;
-  if (block <= 0 || memory <= 0 || memory > GATHER_TABLE_BLOCK_BYTES || block > GATHER_TABLE_MOST_BLOCK ||
-      (block & (block - 1)) != 0)
+  if (block <= 0 || memory <= 0 || memory > GATHER_TABLE_BLOCK_BYTES || block > GATHER_TABLE_MOST_BLOCK || (block & (block - 1)) != 0)
     return EOPNOTSUPP;
   if (block > GATHER_TABLE_BLOCK_BYTES) source->block_bytes = block;
   return 0;
@@ -45,9 +43,7 @@ static int try_reading(const gather_table_source *source) {
   while (got < 0 && errno == EINTR);
   int number = got < 0 ? errno : 0;
   gather_pages_destroy(block, source->block_bytes);
-  return number == EINVAL || number == EOPNOTSUPP || number == ENOMEM
-             ? number
-             : 0; /* other errors are reported when rows are read */
+  return number == EINVAL || number == EOPNOTSUPP || number == ENOMEM ? number : 0; /* other errors are reported when rows are read */
 }
 
 int gather_direct_begin(gather_table_source *source) {

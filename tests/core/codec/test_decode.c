@@ -45,8 +45,7 @@ static bool equal(gather_type type, const char *a, const float *wide) {
   const char *isa;
   if (type != GATHER_TYPE_FLOAT32) { /* rounding by itself is tested against NumPy */
     uint16_t half;
-    gather_kernel_narrow(type == GATHER_TYPE_FLOAT16 ? GATHER_DECODE_FLOAT16 : GATHER_DECODE_BFLOAT16, &isa)(&narrow, 1,
-                                                                                                             &half);
+    gather_kernel_narrow(type == GATHER_TYPE_FLOAT16 ? GATHER_DECODE_FLOAT16 : GATHER_DECODE_BFLOAT16, &isa)(&narrow, 1, &half);
     assert_true(gather_float_read(type, &half, &want));
   } else
     want = (double)narrow;
@@ -68,8 +67,8 @@ static void try_all(gather_quantized *q, int64_t row_bytes, unsigned char *rows,
       const gather_tensor to = tensor_of(OUTPUTS[o], out, 2, out_shape);
       assert_status(gather_take_quantized(NULL, q, &index, &to, NULL, NULL), GATHER_OK);
       for (size_t i = 0; i < COUNT(picked) * (size_t)len; i++)
-        assert_true(equal(OUTPUTS[o], out + i * item,
-                          plain + (size_t)((picked[i / (size_t)len] + ROWS) % ROWS) * (size_t)len + i % (size_t)len));
+        assert_true(
+            equal(OUTPUTS[o], out + i * item, plain + (size_t)((picked[i / (size_t)len] + ROWS) % ROWS) * (size_t)len + i % (size_t)len));
     }
     gather_decoder *decoder;
     int64_t has_rows, has_bytes, has_len;
@@ -209,8 +208,7 @@ static void threads_and_strides(void **unused) {
   to.data = gaps, to.strides = strides, to.flags = GATHER_TENSOR_BYTE_SWAPPED;
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, NULL), GATHER_OK);
   for (size_t i = 0; i < COUNT(one); i++)
-    for (size_t b = 0; b < 4; b++)
-      assert_int_equal(((unsigned char *)&gaps[2 * i])[b], ((unsigned char *)&one[i])[3 - b]);
+    for (size_t b = 0; b < 4; b++) assert_int_equal(((unsigned char *)&gaps[2 * i])[b], ((unsigned char *)&one[i])[3 - b]);
 }
 
 /* More groups in a line than are read at a time, across lines, with every kind of number. */
@@ -237,8 +235,7 @@ static void many_groups(void **unused) {
 /* Floats of more than 8 bits by scales: each as float32, rounded once more to an output of 16 bits. */
 static void wide_floats(void **unused) {
   enum { LEN = 1100 };
-  static const gather_type TYPES[] = {GATHER_TYPE_FLOAT64, GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT16,
-                                      GATHER_TYPE_BFLOAT16};
+  static const gather_type TYPES[] = {GATHER_TYPE_FLOAT64, GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT16, GATHER_TYPE_BFLOAT16};
   static double numbers[LEN];
   static float scales[LEN / 10], whole[LEN];
   static char out[LEN * sizeof(float)];
@@ -249,18 +246,14 @@ static void wide_floats(void **unused) {
       gather_quantized q = GATHER_QUANTIZED_INIT;
       const size_t item = (size_t)gather_type_get(TYPES[t])->bits / 8;
       for (unsigned i = 0; i < LEN; i++) { /* no NaN: exponents of moderate size */
-        const uint64_t exponent = TYPES[t] == GATHER_TYPE_FLOAT64   ? 0x3FEu
-                                  : TYPES[t] == GATHER_TYPE_FLOAT16 ? 0xEu
-                                                                    : 0x7Eu;
+        const uint64_t exponent = TYPES[t] == GATHER_TYPE_FLOAT64 ? 0x3FEu : TYPES[t] == GATHER_TYPE_FLOAT16 ? 0xEu : 0x7Eu;
         const int digits = TYPES[t] == GATHER_TYPE_FLOAT64   ? 52
                            : TYPES[t] == GATHER_TYPE_FLOAT32 ? 23
                            : TYPES[t] == GATHER_TYPE_FLOAT16 ? 10
                                                              : 7;
-        const uint64_t bits =
-            (exponent << digits) | (((uint64_t)noise(i) << 32 | noise(i + 7)) & ((UINT64_C(1) << digits) - 1));
+        const uint64_t bits = (exponent << digits) | (((uint64_t)noise(i) << 32 | noise(i + 7)) & ((UINT64_C(1) << digits) - 1));
         for (size_t b = 0; b < item; b++)
-          ((unsigned char *)numbers)[i * item + (GATHER_BIG_ENDIAN ? item - 1 - b : b)] =
-              (unsigned char)(bits >> 8 * b);
+          ((unsigned char *)numbers)[i * item + (GATHER_BIG_ENDIAN ? item - 1 - b : b)] = (unsigned char)(bits >> 8 * b);
       }
       const gather_tensor data = tensor_of(TYPES[t], numbers, 2, DIMS(1, LEN));
       const gather_tensor scale = tensor_of(GATHER_TYPE_FLOAT32, scales, 2, DIMS(1, LEN / 10));

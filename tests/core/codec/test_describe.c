@@ -196,8 +196,7 @@ static void given_shapes(void **unused) {
   assert_refused(GATHER_USAGE, NULL, "rank of the values is -1");
   q.rank = 65;
   assert_refused(GATHER_USAGE, NULL, "rank of the values is 65");
-  q.rank = 2, q.shape = DIMS(5, 51), q.code_type = GATHER_TYPE_UINT8,
-  q.code_bits = 3; /* 85 codes and a bit in each row */
+  q.rank = 2, q.shape = DIMS(5, 51), q.code_type = GATHER_TYPE_UINT8, q.code_bits = 3; /* 85 codes and a bit in each row */
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "its rows end with bits of no code");
 }
 
@@ -267,13 +266,12 @@ static void packed_zero_points(void **unused) {
   static const struct {
     int64_t shape[2], strides[2];
     const char *words; /* NULL: it fits */
-  } CASES[] = {
-      {{3, 2}, {2, 1}, NULL},
-      {{1, 2}, {2, 1}, NULL}, /* the same for all rows */
-      {{3, 2}, {-2, 1}, NULL},
-      {{3, 1}, {1, 1}, "the groups need [3, 2] bytes"}, /* along the last dimension a byte is not one for all */
-      {{2, 2}, {2, 1}, "the groups need [3, 2] bytes"},
-      {{3, 2}, {4, 2}, "the rows of the zero_point must have no gaps"}};
+  } CASES[] = {{{3, 2}, {2, 1}, NULL},
+               {{1, 2}, {2, 1}, NULL}, /* the same for all rows */
+               {{3, 2}, {-2, 1}, NULL},
+               {{3, 1}, {1, 1}, "the groups need [3, 2] bytes"}, /* along the last dimension a byte is not one for all */
+               {{2, 2}, {2, 1}, "the groups need [3, 2] bytes"},
+               {{3, 2}, {4, 2}, "the rows of the zero_point must have no gaps"}};
   (void)unused;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     fresh(NULL);
@@ -281,8 +279,7 @@ static void packed_zero_points(void **unused) {
     points.strides = CASES[i].strides;
     q.zero_point = &points, q.zero_point_type = GATHER_TYPE_UINT4;
     if (CASES[i].words)
-      assert_refused(strstr(CASES[i].words, "gaps") ? GATHER_UNSUPPORTED : GATHER_SHAPE_MISMATCH, "zero_point",
-                     CASES[i].words);
+      assert_refused(strstr(CASES[i].words, "gaps") ? GATHER_UNSUPPORTED : GATHER_SHAPE_MISMATCH, "zero_point", CASES[i].words);
     else
       assert_shape(2, DIMS(3, 64));
   }
@@ -367,8 +364,7 @@ static void outputs(void **unused) {
   assert_status(take(GATHER_TYPE_FLOAT64, right, NULL, &error), GATHER_TYPE_UNSUPPORTED);
   assert_string_equal(error.input, "output");
   assert_non_null(strstr(error.message, "float32, float16 or bfloat16, not to float64"));
-  gather_tensor index = tensor_of(GATHER_TYPE_INT64, right, 1, DIMS(2)),
-                to = tensor_of(GATHER_TYPE_FLOAT32, out, 2, DIMS(2, 63));
+  gather_tensor index = tensor_of(GATHER_TYPE_INT64, right, 1, DIMS(2)), to = tensor_of(GATHER_TYPE_FLOAT32, out, 2, DIMS(2, 63));
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_SHAPE_MISMATCH);
   to.shape = OUT, to.data = NULL;
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_USAGE);
@@ -384,8 +380,7 @@ static void outputs(void **unused) {
   index.type = GATHER_TYPE_FLOAT32;
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_TYPE_UNSUPPORTED);
   index.type = GATHER_TYPE_INT64;
-  assert_status(gather_take_quantized(op_of("GatherElements", "onnx-13"), &q, &index, &to, NULL, &error),
-                GATHER_UNSUPPORTED);
+  assert_status(gather_take_quantized(op_of("GatherElements", "onnx-13"), &q, &index, &to, NULL, &error), GATHER_UNSUPPORTED);
   data.data = NULL;
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_USAGE);
   assert_string_equal(error.input, "data");
@@ -437,16 +432,14 @@ static void overlapping_outputs(void **unused) {
   static const int64_t zero = 0, second_shape = 12;
   gather_tensor index = tensor_of(GATHER_TYPE_INT64, &zero, 1, DIMS(1)), table, list, second, points, bias;
   gather_tensor *const sides[] = {&data, &index, &scale, &points, &bias, &table, &list, &second};
-  static const char *const NAMES[] = {"data", "indices", "scale",       "zero_point",
-                                      "bias", "table",   "scale_table", "scale_scale"};
+  static const char *const NAMES[] = {"data", "indices", "scale", "zero_point", "bias", "table", "scale_table", "scale_scale"};
   (void)unused;
   for (size_t i = 0; i < COUNT(sides); i++)
     for (int apart = 0; apart < 2; apart++) {
       gather_error error;
       fresh(NULL);
       index.data = memory, points = bias = scale;
-      table = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(16)),
-      list = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(256));
+      table = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(16)), list = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(256));
       second = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, &second_shape);
       memset(memory, 0, sizeof memory), memset(room, 0, sizeof room);
       if (i == 3) q.zero_point = &points;
@@ -488,8 +481,7 @@ static void negative_batch_dims(void **unused) {
     memset(other, 0x11, sizeof other);
     options.batch_dims = batch;
     assert_status(gather_take_quantized(op_of("Gather", "openvino-8"), &q, &index, &to, &options, NULL), GATHER_OK);
-    for (int r = 0; r < 6; r++)
-      assert_memory_equal(other + 32 * r, whole + 64 * (r / 2) + 32 * picked[r], 32 * sizeof *whole);
+    for (int r = 0; r < 6; r++) assert_memory_equal(other + 32 * r, whole + 64 * (r / 2) + 32 * picked[r], 32 * sizeof *whole);
   }
 }
 
@@ -508,13 +500,11 @@ static void long_and_empty(void **unused) {
       scale.rank = 0, q.flat_groups = flat != 0, q.group_len = 16;
       int64_t taken[3] = {lengths[0] ? 1 : 0, lengths[1], lengths[2]};
       const int64_t ids = taken[0];
-      gather_tensor index = tensor_of(GATHER_TYPE_INT64, &none, 1, &ids),
-                    to = tensor_of(GATHER_TYPE_FLOAT32, out, 3, taken);
+      gather_tensor index = tensor_of(GATHER_TYPE_INT64, &none, 1, &ids), to = tensor_of(GATHER_TYPE_FLOAT32, out, 3, taken);
       assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_OK);
       to.shape = lengths;
       assert_status(gather_dequantize(&q, &to, NULL, &error), GATHER_OK);
-      if (gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, &error) == GATHER_OK)
-        gather_decoder_destroy(decoder);
+      if (gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, &error) == GATHER_OK) gather_decoder_destroy(decoder);
     }
 }
 
@@ -522,8 +512,7 @@ static void shared_indices(void **unused) {
   (void)unused;
   const int64_t right[2] = {-3, 2};
   float again[128];
-  gather_tensor index = tensor_of(GATHER_TYPE_INT64, right, 1, DIMS(2)),
-                to = tensor_of(GATHER_TYPE_FLOAT32, again, 2, OUT);
+  gather_tensor index = tensor_of(GATHER_TYPE_INT64, right, 1, DIMS(2)), to = tensor_of(GATHER_TYPE_FLOAT32, again, 2, OUT);
   for (size_t i = 0; i < sizeof memory; i++) memory[i] = (unsigned char)(i * 7 % 61);
   assert_status(take(GATHER_TYPE_FLOAT32, right, NULL, NULL), GATHER_OK);
   index.flags = GATHER_TENSOR_SHARED;
@@ -571,9 +560,8 @@ static void rows_on_whole_bytes(void **unused) {
     int64_t rows, len;
     int32_t first;
     bool whole;
-  } CASES[] = {{5, 14, 0, true},  {5, 14, 1, false}, {5, 14, 2, true}, {5, 14, 3, false},
-               {5, 13, 0, false}, {5, 13, 1, false}, {1, 14, 1, true}, {1, 13, 0, true},
-               {5, 16, 1, false}, {5, 16, 8, true},  {5, 16, 9, false}};
+  } CASES[] = {{5, 14, 0, true}, {5, 14, 1, false}, {5, 14, 2, true},  {5, 14, 3, false}, {5, 13, 0, false}, {5, 13, 1, false},
+               {1, 14, 1, true}, {1, 13, 0, true},  {5, 16, 1, false}, {5, 16, 8, true},  {5, 16, 9, false}};
   (void)unused;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     gather_decoder *decoder;

@@ -24,8 +24,7 @@ static int64_t below(int64_t limit) { return (int64_t)(bits() % (uint64_t)limit)
 static bool often(int percent) { return below(100) < percent; }
 
 static int64_t length(void) {
-  static const int64_t EDGES[] = {0,  1,   2,  INT64_MAX, INT64_MIN, -1, INT32_MAX, INT64_C(1) << 40, INT64_C(1) << 61,
-                                  18, 144, 32, 256};
+  static const int64_t EDGES[] = {0, 1, 2, INT64_MAX, INT64_MIN, -1, INT32_MAX, INT64_C(1) << 40, INT64_C(1) << 61, 18, 144, 32, 256};
   return often(85) ? 1 + below(6) : EDGES[below(COUNT(EDGES))];
 }
 
@@ -70,8 +69,7 @@ static void draw_description(gather_quantized *q, int32_t rank, int64_t *groups,
   const gather_codec_info *info = gather_codec_get(q->codec);
   const int64_t block = info && info->kind == GATHER_CODEC_BLOCKS ? info->block_bytes * (1 + below(3)) : 0;
   q->data = draw(0, rank, block, block > 0 && often(80));
-  if (often(60))
-    q->code_type = (gather_type)(often(80) ? (often(50) ? GATHER_TYPE_UINT4 : GATHER_TYPE_UINT8) : below(40) - 2);
+  if (often(60)) q->code_type = (gather_type)(often(80) ? (often(50) ? GATHER_TYPE_UINT4 : GATHER_TYPE_UINT8) : below(40) - 2);
   if (often(20)) q->code_bits = (int32_t)below(12) - 2;
   if (often(20)) q->order = (gather_code_order)below(3);
   if (often(20)) q->rank = rank, q->shape = often(95) ? shape : NULL;
@@ -85,14 +83,12 @@ static void draw_description(gather_quantized *q, int32_t rank, int64_t *groups,
   q->flat_groups = often(10);
   const uint32_t sides = info ? info->sides : 0;
   const bool any = often(5);
-  if (any || (sides & (GATHER_NEEDS_SCALE | GATHER_MAY_SCALE) && often(80)))
-    q->scale = draw(1, often(50) ? rank : 0, 0, false);
+  if (any || (sides & (GATHER_NEEDS_SCALE | GATHER_MAY_SCALE) && often(80))) q->scale = draw(1, often(50) ? rank : 0, 0, false);
   if (any || (sides & GATHER_MAY_ZERO_POINT && often(50))) q->zero_point = draw(2, often(50) ? rank : 0, 0, false);
   if (any || (sides & GATHER_NEEDS_BIAS && often(95))) q->bias = draw(3, often(50) ? rank : 0, 0, false);
   if (any || (sides & GATHER_NEEDS_TABLE && often(95))) q->table = draw(4, 1, often(50) ? 16 : 256, false);
   if (any || (sides & GATHER_MAY_SCALE2 && often(20))) q->scale2 = draw(5, 0, 0, false);
-  if (q->scale && often(10))
-    q->scale_table = draw(6, 1, 256, false), q->scale_scale = draw(7, 1, 0, false), q->scale_group_len = below(4);
+  if (q->scale && often(10)) q->scale_table = draw(6, 1, 256, false), q->scale_scale = draw(7, 1, 0, false), q->scale_group_len = below(4);
   if (often(15)) q->scale_type = (gather_type)(below(40) - 2);
   if (often(15)) q->zero_point_type = often(50) ? GATHER_TYPE_UINT4 : (gather_type)(below(40) - 2);
   q->code_offset = often(80) ? 0 : (int32_t)bits();

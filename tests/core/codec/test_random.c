@@ -64,8 +64,7 @@ static void draw_number(gather_type type, unsigned char *at, bool swapped) {
   uint64_t raw = bits();
   float small = (float)((int64_t)(raw % 2001) - 1000) / 64.0f;
   double wide = small;
-  if (type == GATHER_TYPE_FLOAT32 && !often(3))
-    memcpy(&raw, &small, sizeof small), raw = big_endian() ? raw >> 32 : raw & 0xffffffffu;
+  if (type == GATHER_TYPE_FLOAT32 && !often(3)) memcpy(&raw, &small, sizeof small), raw = big_endian() ? raw >> 32 : raw & 0xffffffffu;
   if (type == GATHER_TYPE_FLOAT64) memcpy(&raw, &wide, sizeof wide);
   if (type == GATHER_TYPE_FLOAT16 && !often(3)) raw = (raw & 0x8fff) | 0x3000;
   if (type == GATHER_TYPE_BFLOAT16 && !often(3)) raw = (raw & 0x83ff) | 0x3c00;
@@ -176,13 +175,11 @@ static void store(gather_quantized *q) {
     data_tensor.type = c.code_type;
     if (type->bits < 8) {
       data_tensor.packed_offset = below(9);
-      for (int64_t i = 0; i < c.len; i++)
-        put_bits(c.data, (data_tensor.packed_offset + i) * type->bits, type->bits, c.codes[i]);
+      for (int64_t i = 0; i < c.len; i++) put_bits(c.data, (data_tensor.packed_offset + i) * type->bits, type->bits, c.codes[i]);
       return;
     }
     int64_t step = 1 + (often(30) ? below(3) : 0); /* gaps and strides of any kind */
-    for (int32_t d = c.rank - 1; d >= 0; d--)
-      data_strides[d] = step, step = step * (c.shape[d] ? c.shape[d] : 1) + (often(20) ? 1 : 0);
+    for (int32_t d = c.rank - 1; d >= 0; d--) data_strides[d] = step, step = step * (c.shape[d] ? c.shape[d] : 1) + (often(20) ? 1 : 0);
     data_tensor.strides = data_strides;
     if (step > (int64_t)sizeof c.data) { /* too large: dense */
       data_tensor.strides = NULL, step = 1;
@@ -286,8 +283,7 @@ static bool same(float a, float b) { return (isnan(a) && isnan(b)) || memcmp(&a,
 static void gather_and_compare(const gather_quantized *q, bool divides, int64_t number) {
   static float out[MOST * 4];
   static int32_t indices[64];
-  const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL, GATHER_ON_BAD_CLAMP,
-                                    GATHER_ON_BAD_WRAP};
+  const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP};
   const float fill = 12345.5f;
   gather_options options = GATHER_OPTIONS_INIT;
   gather_error error;
@@ -314,8 +310,7 @@ static void gather_and_compare(const gather_quantized *q, bool divides, int64_t 
   memset(out, 0x5a, (size_t)len * sizeof *out);
   compared += len > 0;
   const gather_op *op = batch ? op_of("Gather", "openvino-8") : NULL; /* ONNX's has no batch_dims */
-  if (gather_take_quantized(op, q, &index, &to, &options, &error) != GATHER_OK)
-    fail_msg("case %lld: %s", (long long)number, error.message);
+  if (gather_take_quantized(op, q, &index, &to, &options, &error) != GATHER_OK) fail_msg("case %lld: %s", (long long)number, error.message);
   for (int64_t i = 0; i < len; i++) {
     int64_t at[RANK], rest = i, slot = 0;
     for (int32_t d = c.rank - 1; d >= 0; d--) at[d] = rest % out_shape[d], rest /= out_shape[d];
@@ -332,8 +327,7 @@ static void gather_and_compare(const gather_quantized *q, bool divides, int64_t 
       want = options.on_bad == GATHER_ON_BAD_FILL ? fill : 0;
     else
       want = expected(q->codec, divides, at);
-    if (!same(out[i], want))
-      fail_msg("case %lld, element %lld: %a, not %a", (long long)number, (long long)i, (double)out[i], (double)want);
+    if (!same(out[i], want)) fail_msg("case %lld, element %lld: %a, not %a", (long long)number, (long long)i, (double)out[i], (double)want);
   }
 }
 
@@ -402,10 +396,9 @@ static void affine(void **unused) {
 }
 
 static void floats(void **unused) {
-  static const gather_type TYPES[] = {
-      GATHER_TYPE_FLOAT8_E4M3FN,   GATHER_TYPE_FLOAT8_E4M3FNUZ, GATHER_TYPE_FLOAT8_E5M2,
-      GATHER_TYPE_FLOAT8_E5M2FNUZ, GATHER_TYPE_FLOAT8_E8M0FNU,  GATHER_TYPE_FLOAT4_E2M1FN,
-      GATHER_TYPE_FLOAT6_E2M3FN,   GATHER_TYPE_FLOAT6_E3M2FN,   GATHER_TYPE_NF4};
+  static const gather_type TYPES[] = {GATHER_TYPE_FLOAT8_E4M3FN,   GATHER_TYPE_FLOAT8_E4M3FNUZ, GATHER_TYPE_FLOAT8_E5M2,
+                                      GATHER_TYPE_FLOAT8_E5M2FNUZ, GATHER_TYPE_FLOAT8_E8M0FNU,  GATHER_TYPE_FLOAT4_E2M1FN,
+                                      GATHER_TYPE_FLOAT6_E2M3FN,   GATHER_TYPE_FLOAT6_E3M2FN,   GATHER_TYPE_NF4};
   (void)unused;
   for (int64_t i = 0; i < rounds(); i++) {
     gather_quantized q = GATHER_QUANTIZED_INIT;
@@ -471,8 +464,7 @@ static void rows(void **unused) {
     const int64_t out_shape[2] = {count, len};
     const gather_tensor index = tensor_of(GATHER_TYPE_INT64, indices, 1, &count);
     const gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, out, 2, out_shape);
-    if (gather_take_quantized(NULL, &q, &index, &to, NULL, &error) != GATHER_OK)
-      fail_msg("case %lld: %s", (long long)i, error.message);
+    if (gather_take_quantized(NULL, &q, &index, &to, NULL, &error) != GATHER_OK) fail_msg("case %lld: %s", (long long)i, error.message);
     for (int64_t k = 0; k < count * len; k++) {
       const int64_t row = (indices[k / len] + n) % n, e = k % len;
       const unsigned char *at = c.data + row * shape[1], *end = at + used;
@@ -480,14 +472,12 @@ static void rows(void **unused) {
       const gather_type type = code_bits == 8 ? GATHER_TYPE_FLOAT32 : GATHER_TYPE_FLOAT16;
       const float s = number_of(type, end, big_endian()), b = number_of(type, end + behind / 2, big_endian());
       const float want = fused((float)code, s, b);
-      if (!same(out[k], want))
-        fail_msg("case %lld, element %lld: %a, not %a", (long long)i, (long long)k, (double)out[k], (double)want);
+      if (!same(out[k], want)) fail_msg("case %lld, element %lld: %a, not %a", (long long)i, (long long)k, (double)out[k], (double)want);
     }
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(affine), cmocka_unit_test(floats), cmocka_unit_test(tables),
-                                     cmocka_unit_test(rows)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(affine), cmocka_unit_test(floats), cmocka_unit_test(tables), cmocka_unit_test(rows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

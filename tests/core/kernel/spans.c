@@ -40,8 +40,7 @@ static void choose_out(gather_span *s, unsigned demands) {
 
 static void choose_indices(gather_span *s, unsigned demands, int width) {
   s->index_step = width;
-  if (!(demands & TRIAL_INDICES_DENSE) && trial_below(2))
-    s->index_step = either(trial_below(3) * (width + trial_below(20)));
+  if (!(demands & TRIAL_INDICES_DENSE) && trial_below(2)) s->index_step = either(trial_below(3) * (width + trial_below(20)));
   const int64_t round = s->count * (s->index_step ? size_of(s->index_step) : width);
   s->index_round = round;
   if (demands & TRIAL_INDICES_FOLLOW || trial_below(3) == 0) return;
@@ -65,8 +64,7 @@ static void choose_data(trial *t, unsigned demands) {
 /* Dense all through, which is what gathers mostly are; elements one time in four in short rounds. */
 static void choose_usual(trial *t, int width) {
   gather_span *s = &t->span;
-  if (s->row_bytes <= 8 && trial_below(4) == 0)
-    s->count = (int64_t)2 << trial_below(3), s->rounds = 2 + trial_below(20), s->more = 0;
+  if (s->row_bytes <= 8 && trial_below(4) == 0) s->count = (int64_t)2 << trial_below(3), s->rounds = 2 + trial_below(20), s->more = 0;
   s->out_step = s->row_bytes, s->out_round = s->count * s->row_bytes;
   s->index_step = width, s->index_round = s->count * width;
   s->data_step = trial_below(2) ? s->row_bytes : 0, s->data_round = s->count * s->data_step;
@@ -111,8 +109,7 @@ static void choose(const trial_slot *slot, int64_t n, bool exact, coverage *seen
   choose_out(s, slot->demands);
   choose_indices(s, slot->demands, slot->width);
   choose_data(t, slot->demands);
-  if (!(slot->demands & ~(unsigned)(TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS)) && trial_below(2))
-    choose_usual(t, slot->width);
+  if (!(slot->demands & ~(unsigned)(TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS)) && trial_below(2)) choose_usual(t, slot->width);
   s->table_bytes = t->len * s->row_bytes;
   if (few || s->count == n) seen->counts[n] = true;
   seen->sizes[size] = seen->prefetch_rows[prefetch_rows] = seen->more[more] = true;
@@ -169,8 +166,8 @@ static void plainly(const gather_span *s, int width, uint8_t *wanted) {
     for (int64_t j = 0; j < s->count; j++) {
       const char *index = s->indices + i * s->index_round + j * s->index_step;
       const int64_t row = (int64_t)trial_get((const uint8_t *)index, width);
-      memcpy(wanted + i * s->out_round + j * s->out_step,
-             s->data + i * s->data_round + j * s->data_step + row * s->axis_step, (size_t)s->row_bytes);
+      memcpy(wanted + i * s->out_round + j * s->out_step, s->data + i * s->data_round + j * s->data_step + row * s->axis_step,
+             (size_t)s->row_bytes);
     }
 }
 
@@ -207,8 +204,8 @@ static void check_coverage(const trial_slot *slot, const coverage *seen) {
 
 void trial_of_spans(const trial_slot *slot) {
   coverage seen = {.cases = 0};
-  snprintf(trial_text, sizeof trial_text, "%s, %s: indices of %d bytes, rows of %d to %d", trial_isa->name, slot->name,
-           slot->width, (int)slot->sizes[0], (int)slot->sizes[slot->size_count - 1]);
+  snprintf(trial_text, sizeof trial_text, "%s, %s: indices of %d bytes, rows of %d to %d", trial_isa->name, slot->name, slot->width,
+           (int)slot->sizes[0], (int)slot->sizes[slot->size_count - 1]);
   trial_seed((uint64_t)slot->width * 1000 + (uint64_t)slot->sizes[0]);
   for (int shift = 0; shift < TRIAL_LINE; shift += trial_step() * (slot->slow ? 4 : 1))
     for (int64_t n = 1; n <= TRIAL_COUNT; n++) try(slot, n, (n + shift) % TRIAL_LINE, &seen);

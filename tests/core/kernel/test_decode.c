@@ -37,8 +37,7 @@ static const uint8_t *place_input(int area, int64_t bytes) {
 
 static bool is_nan(const uint8_t *at, int type) {
   const uint64_t bits = trial_get(at, (int)OUT_BYTES[type]);
-  const uint64_t infinite[] = {0x7f800000u, 0x7c00u, 0x7f80u, 0x7f800000u},
-                 sign[] = {0x80000000u, 0x8000u, 0x8000u, 0x80000000u};
+  const uint64_t infinite[] = {0x7f800000u, 0x7c00u, 0x7f80u, 0x7f800000u}, sign[] = {0x80000000u, 0x8000u, 0x8000u, 0x80000000u};
   return (bits & ~sign[type]) > infinite[type];
 }
 
@@ -99,10 +98,9 @@ typedef struct {
   int32_t bits; /* 0 = any */
 } code_kind;
 
-static const code_kind KINDS[GATHER_CODES_KINDS] = {{"any", true, true, true, 0},  {"u8", false, false, true, 8},
-                                                    {"s8", false, false, true, 8}, {"t8", true, false, true, 8},
-                                                    {"t4", true, true, true, 4},   {"t2", true, true, true, 2},
-                                                    {"f8", false, false, false, 8}};
+static const code_kind KINDS[GATHER_CODES_KINDS] = {
+    {"any", true, true, true, 0}, {"u8", false, false, true, 8}, {"s8", false, false, true, 8}, {"t8", true, false, true, 8},
+    {"t4", true, true, true, 4},  {"t2", true, true, true, 2},   {"f8", false, false, false, 8}};
 
 /* Numbers of groups, or none. */
 static const float *numbers(bool wanted, int64_t groups, int turn) {
@@ -112,13 +110,11 @@ static const float *numbers(bool wanted, int64_t groups, int turn) {
   return made;
 }
 
-static void codes_one(gather_codes_fn run, const code_kind *kind, int type, int64_t count, int64_t align,
-                      int codes_kind) {
+static void codes_one(gather_codes_fn run, const code_kind *kind, int type, int64_t count, int64_t align, int codes_kind) {
   static const int64_t lens[] = {1, 2, 3, 5, 16, 17, 32, 33, 64, 100, 1000};
   static float table[256];
   const bool wide_table = trial_below(2);
-  gather_codes c = {
-      .first = trial_below(70), .count = count, .bits = kind->bits ? kind->bits : 1 + (int32_t)trial_below(8)};
+  gather_codes c = {.first = trial_below(70), .count = count, .bits = kind->bits ? kind->bits : 1 + (int32_t)trial_below(8)};
   c.group_len = lens[trial_below(COUNT(lens))], c.skip = trial_below(c.group_len);
   c.high_first = kind->orders && 8 % c.bits == 0 && c.bits < 8 && trial_below(2);
   for (int k = 0; k < 256; k++) table[k] = number();

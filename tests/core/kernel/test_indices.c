@@ -49,8 +49,7 @@ static void within_one(gather_within_fn within, int width, int64_t count, int64_
     want = want && index < limit;
   }
   if (within((const char *)indices, count, turn % 2, limit) != want)
-    fail_msg("%s bytes, %d indices, number %d below %llx or not: wrong", trial_text, (int)count, (int)odd,
-             (unsigned long long)limit);
+    fail_msg("%s bytes, %d indices, number %d below %llx or not: wrong", trial_text, (int)count, (int)odd, (unsigned long long)limit);
   trial_cases++;
 }
 
@@ -60,8 +59,7 @@ void test_within(void **state) {
     if (!within) continue;
     begin_slot("within", 1 << log2_width);
     for (int64_t count = 0; count <= TRIAL_COUNT; count++)
-      for (int64_t odd = -1; odd < count; odd += 1 + trial_below(2 * trial_step() - 1))
-        within_one(within, 1 << log2_width, count, odd);
+      for (int64_t odd = -1; odd < count; odd += 1 + trial_below(2 * trial_step() - 1)) within_one(within, 1 << log2_width, count, odd);
     for (int64_t count = 200; count < 5000; count += 97) within_one(within, 1 << log2_width, count, trial_below(count));
     /* Kernels take blocks of a few lines: each place in two, and in the rest after them. */
     const int64_t blocks = 2100 >> log2_width;
@@ -73,8 +71,7 @@ void test_within(void **state) {
 /* One index differs from the others, as the greatest or by its sign, so that none can be passed over. */
 static void fill_fold(uint8_t *indices, int width, int64_t count, int64_t peak) {
   const int kind = (int)trial_below(4), top = 8 * width - 1;
-  for (int64_t j = 0; j < count; j++)
-    trial_put(indices + j * width, width, kind == 0 ? trial_bits() : trial_bits() % 32);
+  for (int64_t j = 0; j < count; j++) trial_put(indices + j * width, width, kind == 0 ? trial_bits() : trial_bits() % 32);
   const uint64_t peaks[] = {trial_bits(), UINT64_MAX, (uint64_t)1 << top, ((uint64_t)1 << top) - 1};
   if (count > 0) trial_put(indices + peak * width, width, peaks[kind]);
 }
@@ -91,9 +88,8 @@ static void fold_one(gather_fold_fn fold, int width, int64_t count, int64_t peak
   }
   fold((const char *)indices, count, shift, &most, &signs);
   if (most != want_most || signs != want_signs)
-    fail_msg("%s bytes, %d indices, number %d differs: %llx and %llx, not %llx and %llx", trial_text, (int)count,
-             (int)peak, (unsigned long long)most, (unsigned long long)signs, (unsigned long long)want_most,
-             (unsigned long long)want_signs);
+    fail_msg("%s bytes, %d indices, number %d differs: %llx and %llx, not %llx and %llx", trial_text, (int)count, (int)peak,
+             (unsigned long long)most, (unsigned long long)signs, (unsigned long long)want_most, (unsigned long long)want_signs);
   trial_cases++;
 }
 
@@ -114,8 +110,7 @@ void test_fold(void **state) {
 
 /* The type's ends, and what stands round 0. */
 static uint64_t index_of(int width, bool is_signed) {
-  const uint64_t top = (uint64_t)1 << (8 * width - 1),
-                 ends[] = {0, 1, top - 1, top, top + 1, 2 * top - 1, trial_bits()};
+  const uint64_t top = (uint64_t)1 << (8 * width - 1), ends[] = {0, 1, top - 1, top, top + 1, 2 * top - 1, trial_bits()};
   const uint64_t index = ends[trial_below(COUNT(ends))];
   return width == 8 && !is_signed ? index & INT64_MAX : index;
 }
@@ -201,8 +196,7 @@ void test_radix(void **state) {
       const gather_radix_kernel *kernel = gather_kernel_radix(wide, row);
       begin_slot("radix", row);
       for (int shift = 0; shift < TRIAL_LINE; shift += trial_step())
-        for (int64_t count = 1; count <= TRIAL_COUNT; count++)
-          radix_one(kernel, wide ? 8 : 4, row, count, (count + shift) % TRIAL_LINE);
+        for (int64_t count = 1; count <= TRIAL_COUNT; count++) radix_one(kernel, wide ? 8 : 4, row, count, (count + shift) % TRIAL_LINE);
       for (int64_t count = 1; count <= 1000; count += 13) radix_one(kernel, wide ? 8 : 4, row, count, -1);
       end_slot();
     }

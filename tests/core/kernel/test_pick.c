@@ -19,8 +19,7 @@ static const gather_bit_layout LAYOUTS[GATHER_LAYOUTS] = {
 enum { MOST_BEFORE = 9 /* elements before the first one of a tensor */ };
 
 static gather_type_info type_of(const gather_bit_layout *l) {
-  return (gather_type_info){
-      .packing = l->packing, .bits = l->bits, .group_len = l->group_len, .group_bytes = l->group_bytes};
+  return (gather_type_info){.packing = l->packing, .bits = l->bits, .group_len = l->group_len, .group_bytes = l->group_bytes};
 }
 
 /* The bytes that contain elements [0, last). */
@@ -35,8 +34,7 @@ static void pick_one(gather_pick_fn pick, const gather_bit_layout *l, int64_t co
   const int64_t first = trial_below(2) * trial_below(len) / l->group_len;
   const trial_reach table = groups(l, len), out_reach = {0, count / 8 * l->bits};
   const uint8_t *data = trial_place(TRIAL_DATA, table, trial_below(2), -1);
-  const int64_t *elements =
-      (const int64_t *)(const void *)trial_place(TRIAL_INDICES, (trial_reach){0, count * 8}, trial_below(2), -1);
+  const int64_t *elements = (const int64_t *)(const void *)trial_place(TRIAL_INDICES, (trial_reach){0, count * 8}, trial_below(2), -1);
   uint8_t *out = trial_place(TRIAL_OUT, out_reach, trial_below(2), align);
   trial_mark(out, out_reach);
   for (int64_t j = 0; j < count; j++) {
@@ -84,8 +82,7 @@ static void numbers_one(const gather_bit_layout *l, int n, int64_t to, int64_t c
   uint8_t *out = trial_place(TRIAL_OUT, out_reach, trial_below(2), -1);
   trial_mark(out, out_reach);
   for (int64_t j = 0; j < count; j++) elements[j] = trial_below(100);
-  for (int64_t j = 0; j < count; j++)
-    packed_put(&type, trial_wanted(out), to + j, packed_get(&type, data, elements[j]));
+  for (int64_t j = 0; j < count; j++) packed_put(&type, trial_wanted(out), to + j, packed_get(&type, data, elements[j]));
   gather_bits_pick(l, gather_isa_portable.pick[n], (char *)out, to, (const char *)data, elements, count);
   trial_compare();
   for (int64_t j = 0; j < count; j++) packed_put(&type, trial_wanted(out), to + j, value);

@@ -17,8 +17,7 @@ static void set_sizes(trial_slot *slot, int class) {
   slot->slow = true;
 }
 
-static void by_class(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES], const char *name,
-                     unsigned demands) {
+static void by_class(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES], const char *name, unsigned demands) {
   for (int w = 0; w < GATHER_WIDTHS; w++)
     for (int class = 0; class < GATHER_ROW_CLASSES; class ++) {
       trial_slot slot = {.name = name, .run = slots[w][class], .width = widths[w], .demands = demands};
@@ -30,15 +29,10 @@ static void by_class(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSE
 void test_rows(void **state) { by_class(trial_isa->rows, "rows", 0); }
 
 /* Of rows that a kernel moves otherwise than the rest of their class, every count and alignment. */
-static void alone(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES], int64_t row, const char *name,
-                  unsigned demands) {
+static void alone(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES], int64_t row, const char *name, unsigned demands) {
   for (int w = 0; w < GATHER_WIDTHS; w++) {
-    const trial_slot slot = {.name = name,
-                             .run = slots[w][gather_row_class(row)],
-                             .width = widths[w],
-                             .demands = demands,
-                             .size_count = 1,
-                             .sizes = {row}};
+    const trial_slot slot = {
+        .name = name, .run = slots[w][gather_row_class(row)], .width = widths[w], .demands = demands, .size_count = 1, .sizes = {row}};
     if (!slot.run) continue;
     trial_of_spans(&slot);
     trial_slots--; /* which was counted as that of its class */
@@ -69,12 +63,8 @@ void test_together(void **state) {
 static void by_element(gather_rows_fn const slots[GATHER_WIDTHS][2], const char *name, unsigned demands) {
   for (int w = 0; w < GATHER_WIDTHS; w++)
     for (int size = 0; size < 2; size++) {
-      const trial_slot slot = {.name = name,
-                               .run = slots[w][size],
-                               .width = widths[w],
-                               .demands = demands,
-                               .size_count = 1,
-                               .sizes = {size ? 8 : 4}};
+      const trial_slot slot = {
+          .name = name, .run = slots[w][size], .width = widths[w], .demands = demands, .size_count = 1, .sizes = {size ? 8 : 4}};
       if (slot.run) trial_of_spans(&slot);
     }
 }
@@ -88,8 +78,7 @@ void test_by_rounds(void **state) {
              TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW | TRIAL_FEW);
 }
 
-static void by_table(gather_rows_fn const slots[4], const int64_t table_bytes[4], const char *name, int width,
-                     unsigned demands) {
+static void by_table(gather_rows_fn const slots[4], const int64_t table_bytes[4], const char *name, int width, unsigned demands) {
   for (int size = 0; size < 4; size++) {
     const trial_slot slot = {.name = name,
                              .run = slots[size],
@@ -106,13 +95,12 @@ static void by_table(gather_rows_fn const slots[4], const int64_t table_bytes[4]
 
 void test_table(void **state) {
   const unsigned demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | TRIAL_TABLE_DENSE | TRIAL_ONE_TABLE;
-  for (int w = 0; w < GATHER_TABLE_WIDTHS; w++)
-    by_table(trial_isa->table[w], trial_isa->table_bytes, "table", table_widths[w], demands);
+  for (int w = 0; w < GATHER_TABLE_WIDTHS; w++) by_table(trial_isa->table[w], trial_isa->table_bytes, "table", table_widths[w], demands);
 }
 
 void test_round_table(void **state) {
-  const unsigned demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW |
-                           TRIAL_TABLE_DENSE | TRIAL_ROUND_TABLES;
+  const unsigned demands =
+      TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW | TRIAL_TABLE_DENSE | TRIAL_ROUND_TABLES;
   for (int w = 0; w < GATHER_WIDTHS; w++)
     by_table(trial_isa->round_table[w], trial_isa->round_table_bytes, "round_table", widths[w], demands);
 }
@@ -120,14 +108,13 @@ void test_round_table(void **state) {
 /* Rows of any size. */
 static void by_runs(gather_rows_fn const slots[GATHER_WIDTHS], const char *name, unsigned demands) {
   for (int w = 0; w < GATHER_WIDTHS; w++) {
-    trial_slot slot = {
-        .name = name,
-        .run = slots[w],
-        .width = widths[w],
-        .demands = demands,
-        .slow = true,
-        .size_count = 24,
-        .sizes = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 100, 128, 192, 1000}};
+    trial_slot slot = {.name = name,
+                       .run = slots[w],
+                       .width = widths[w],
+                       .demands = demands,
+                       .slow = true,
+                       .size_count = 24,
+                       .sizes = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 100, 128, 192, 1000}};
     if (slot.run) trial_of_spans(&slot);
   }
 }

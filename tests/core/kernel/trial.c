@@ -49,9 +49,7 @@ uint8_t *trial_place(int area, trial_reach reach, bool at_end, int64_t align) {
   return at_end ? at - (TRIAL_LINE - ahead % TRIAL_LINE) % TRIAL_LINE : at + ahead % TRIAL_LINE;
 }
 
-uint8_t *trial_view(const void *indices) {
-  return view + ((const uint8_t *)indices - trial_areas[TRIAL_INDICES].first);
-}
+uint8_t *trial_view(const void *indices) { return view + ((const uint8_t *)indices - trial_areas[TRIAL_INDICES].first); }
 
 /* A file's pages are mapped twice, so that nothing has to be locked before each kernel runs: that takes longer than the kernel. */
 #if defined(_WIN32) /* no file is mapped at an address of the caller's: there the pages stay writable */
@@ -128,8 +126,8 @@ void trial_compare(void) {
   size_t at = 0;
   if (memcmp(marked.first, marked.wanted, marked.bytes) == 0) return;
   while (marked.first[at] == marked.wanted[at]) at++;
-  fail_msg("%s: byte %zu of %zu, the first %d of them marks, is %d, not %d", trial_text, at, marked.bytes, (int)MARGIN,
-           marked.first[at], marked.wanted[at]);
+  fail_msg("%s: byte %zu of %zu, the first %d of them marks, is %d, not %d", trial_text, at, marked.bytes, (int)MARGIN, marked.first[at],
+           marked.wanted[at]);
 }
 
 void trial_say(void) {
@@ -137,15 +135,13 @@ void trial_say(void) {
   if (trial_text[0]) print_message("last case: %s\n", trial_text);
   trial_text[0] = 0;
   if (s->count == 0) return;
-  print_message("  rows of %" PRId64 " bytes, %" PRId64 " in each of %" PRId64 " rounds; data step %" PRId64
-                ", round %" PRId64 ", axis %" PRId64 "; index step %" PRId64 ", round %" PRId64 "; out step %" PRId64
-                ", round %" PRId64 "\n",
-                s->row_bytes, s->count, s->rounds, s->data_step, s->data_round, s->axis_step, s->index_step,
-                s->index_round, s->out_step, s->out_round);
-  print_message("  %d, %d, %d behind a line; prefetch %" PRId64 ", more %" PRId64 ", lines %" PRId64
-                ", table of %" PRId64 ", many %d, nontemporal %d\n",
-                (int)((uintptr_t)s->data % TRIAL_LINE), (int)((uintptr_t)s->indices % TRIAL_LINE),
-                (int)((uintptr_t)s->out % TRIAL_LINE), s->prefetch_rows, s->more, s->prefetch_lines, s->table_bytes,
-                s->many, s->nontemporal);
+  print_message("  rows of %" PRId64 " bytes, %" PRId64 " in each of %" PRId64 " rounds; data step %" PRId64 ", round %" PRId64
+                ", axis %" PRId64 "; index step %" PRId64 ", round %" PRId64 "; out step %" PRId64 ", round %" PRId64 "\n",
+                s->row_bytes, s->count, s->rounds, s->data_step, s->data_round, s->axis_step, s->index_step, s->index_round, s->out_step,
+                s->out_round);
+  print_message("  %d, %d, %d behind a line; prefetch %" PRId64 ", more %" PRId64 ", lines %" PRId64 ", table of %" PRId64
+                ", many %d, nontemporal %d\n",
+                (int)((uintptr_t)s->data % TRIAL_LINE), (int)((uintptr_t)s->indices % TRIAL_LINE), (int)((uintptr_t)s->out % TRIAL_LINE),
+                s->prefetch_rows, s->more, s->prefetch_lines, s->table_bytes, s->many, s->nontemporal);
   trial_span.count = 0;
 }

@@ -33,8 +33,7 @@ enum {
   TRIAL_TABLE_DENSE = 16,   /* rows follow one another, and the table stays where it is for a round */
   TRIAL_ONE_TABLE = 32,     /* for all rounds */
   TRIAL_FEW = 64,           /* rounds of 1 to 16 rows: as many rounds are tried as rows otherwise */
-  TRIAL_ROUND_TABLES =
-      128 /* a table for each round, or for each row of the only round; half of the rounds are few rows */
+  TRIAL_ROUND_TABLES = 128  /* a table for each round, or for each row of the only round; half of the rounds are few rows */
 };
 
 typedef struct trial_slot {

@@ -12,8 +12,8 @@
 /* A tensor of the file. Shape and strides point into it. tensor.data is set when it is placed. */
 typedef struct replay_tensor {
   gather_tensor tensor;
-  int64_t base; /* of tensor.data within the bytes that the tensor spans; outside of them where it has no elements */
-  int64_t size; /* of these bytes */
+  int64_t base;         /* of tensor.data within the bytes that the tensor spans; outside of them where it has no elements */
+  int64_t size;         /* of these bytes */
   const uint8_t *bytes; /* NULL for the output */
 } replay_tensor;
 
@@ -37,9 +37,8 @@ typedef struct replay_case {
   int32_t bad_axis, position_rank;
   const int64_t *position;
   int64_t value, low, high, bad_count;
-  bool is_table; /* gather_table_take gives the same from a file of the data's bytes */
-  const uint8_t
-      *wanted; /* the output's bytes afterwards; where an index is out of range: its elements' bits; else NULL */
+  bool is_table;         /* gather_table_take gives the same from a file of the data's bytes */
+  const uint8_t *wanted; /* the output's bytes afterwards; where an index is out of range: its elements' bits; else NULL */
 } replay_case;
 
 /* ---- the file (replay_file.c) */

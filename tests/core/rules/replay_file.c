@@ -110,8 +110,8 @@ static void print_shape(const char *name, const gather_tensor *tensor) {
 }
 
 void replay_say(const replay_case *c, const char *doing) {
-  print_message("case %" PRId64 " (make_cases.py --show %" PRId64 " tells more): %s %s, %s\n ", c->number, c->number,
-                c->op->name, c->op->rules, doing);
+  print_message("case %" PRId64 " (make_cases.py --show %" PRId64 " tells more): %s %s, %s\n ", c->number, c->number, c->op->name,
+                c->op->rules, doing);
   print_message("%s\n", replay_machine);
   print_shape("data", &c->tensors[REPLAY_DATA].tensor);
   print_shape("indices", &c->tensors[REPLAY_INDICES].tensor);

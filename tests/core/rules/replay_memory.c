@@ -72,8 +72,8 @@ static void compare_output(const replay_case *c, const replay_result *r) {
     uint8_t loose;
     const uint8_t wanted = wanted_at(c, r, at, &loose);
     if ((out[at] ^ wanted) & ~loose & 0xFF)
-      fail_msg("byte %" PRId64 " of the %" PRId64 " that the output spans is 0x%02x, not 0x%02x", at,
-               c->tensors[REPLAY_OUT].size, out[at], wanted);
+      fail_msg("byte %" PRId64 " of the %" PRId64 " that the output spans is 0x%02x, not 0x%02x", at, c->tensors[REPLAY_OUT].size, out[at],
+               wanted);
   }
 }
 
@@ -98,8 +98,7 @@ void replay_compare(const replay_case *c, const replay_result *r) {
     fail_msg("returned %s (%s), not %s", gather_status_name(r->status), r->status == GATHER_OK ? "" : r->error.message,
              gather_status_name(c->status));
   for (int t = REPLAY_DATA; t <= REPLAY_INDICES; t++)
-    if (c->tensors[t].size > 0 && memcmp(spans[t], c->tensors[t].bytes, (size_t)c->tensors[t].size) != 0)
-      fail_msg("an input was written");
+    if (c->tensors[t].size > 0 && memcmp(spans[t], c->tensors[t].bytes, (size_t)c->tensors[t].size) != 0) fail_msg("an input was written");
   compare_output(c, r);
   if (r->status == GATHER_OK)
     assert_int_equal(r->bad_count, c->bad_count);

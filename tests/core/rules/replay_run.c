@@ -15,8 +15,8 @@ static gather_options options_for(const replay_case *c) {
 static void run_call(const replay_case *c, const gather_executor *executor, replay_result *r) {
   gather_options options = options_for(c);
   options.executor = executor, options.bad_count = &r->bad_count, options.fresh_output = r->fresh;
-  r->status = gather_apply(c->op, &c->tensors[REPLAY_DATA].tensor, &c->tensors[REPLAY_INDICES].tensor,
-                           &c->tensors[REPLAY_OUT].tensor, &options, &r->error);
+  r->status = gather_apply(c->op, &c->tensors[REPLAY_DATA].tensor, &c->tensors[REPLAY_INDICES].tensor, &c->tensors[REPLAY_OUT].tensor,
+                           &options, &r->error);
 }
 
 static void check_plan(const replay_case *c, const gather_plan *plan, const gather_run *run) {
@@ -70,8 +70,7 @@ static void run_apart(replay_case *c, int64_t how, replay_result *r) {
   replay_mark(c, false);
   run_once(c, REPLAY_APART, how, r);
   if (replay_apart_conflict() >= 0)
-    fail_msg("two tasks wrote byte %" PRId64 " of the %" PRId64 " that the output spans", replay_apart_conflict(),
-             size);
+    fail_msg("two tasks wrote byte %" PRId64 " of the %" PRId64 " that the output spans", replay_apart_conflict(), size);
 }
 
 void replay_run(replay_case *c, replay_mode mode) {
@@ -107,13 +106,11 @@ static void compare_shape(const replay_case *c, const gather_shape *shape, bool 
   for (int32_t d = 0; d < c->rank; d++) {
     const gather_dim *dim = &shape->dims[d];
     if (dim->min > c->shape[d] || dim->max < c->shape[d] || (known && dim->min != dim->max))
-      fail_msg("dimension %d is inferred as [%" PRId64 ", %" PRId64 "], and is %" PRId64, (int)d, dim->min, dim->max,
-               c->shape[d]);
+      fail_msg("dimension %d is inferred as [%" PRId64 ", %" PRId64 "], and is %" PRId64, (int)d, dim->min, dim->max, c->shape[d]);
   }
 }
 
-static void infer(const replay_case *c, const gather_shape *data, const gather_shape *indices, int64_t axis,
-                  bool known) {
+static void infer(const replay_case *c, const gather_shape *data, const gather_shape *indices, int64_t axis, bool known) {
   static gather_shape out;
   gather_options options = options_for(c);
   options.axis = axis;

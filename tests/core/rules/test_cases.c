@@ -105,13 +105,11 @@ static void read_literal(struct literal *to, const char *text) {
   if (!literal_read(to, text)) fail_msg("not a tensor: %s", text);
 }
 
-static void fail_case(const struct rule_case *c, const gather_type_info *type, const gather_type_info *itype,
-                      const char *what) {
+static void fail_case(const struct rule_case *c, const gather_type_info *type, const gather_type_info *itype, const char *what) {
   fail_msg("%s %s, %s, %s by %s: %s", c->op, c->rules, c->name, type->name, itype->name, what);
 }
 
-static void check_values(const struct rule_case *c, const gather_op *op, const gather_type_info *type,
-                         const gather_type_info *itype) {
+static void check_values(const struct rule_case *c, const gather_op *op, const gather_type_info *type, const gather_type_info *itype) {
   static uint8_t data[MEMORY], indices[MEMORY], out[MEMORY], want[MEMORY];
   struct literal data_values, index_values, out_values;
   bool real = strcmp(type->name, c->type) == 0;
@@ -134,16 +132,14 @@ static void check_values(const struct rule_case *c, const gather_op *op, const g
     fail_case(c, type, itype, error.message);
   assert_int_equal(rank, out_values.rank);
   for (int32_t d = 0; d < rank; d++) assert_int_equal(shape[d], out_values.shape[d]);
-  if (gather_apply(op, &tensors[0], &tensors[1], &tensors[2], &options, &error) != GATHER_OK)
-    fail_case(c, type, itype, error.message);
+  if (gather_apply(op, &tensors[0], &tensors[1], &tensors[2], &options, &error) != GATHER_OK) fail_case(c, type, itype, error.message);
   assert_int_equal(gather_type_bytes(type->type, OPAQUE_BYTES, out_values.len, &bytes), GATHER_OK);
   if (memcmp(out, want, (size_t)bytes) != 0) fail_case(c, type, itype, "wrong values");
   for (size_t i = (size_t)bytes; i < sizeof out; i++)
     if (out[i] != GUARD) fail_case(c, type, itype, "written behind the output");
 }
 
-static void check_bad(const struct rule_case *c, const gather_op *op, const gather_type_info *type,
-                      const gather_type_info *itype) {
+static void check_bad(const struct rule_case *c, const gather_op *op, const gather_type_info *type, const gather_type_info *itype) {
   static uint8_t data[MEMORY], indices[MEMORY], out[MEMORY];
   struct literal data_values, index_values, position;
   memset(out, GUARD, sizeof out);
@@ -157,8 +153,7 @@ static void check_bad(const struct rule_case *c, const gather_op *op, const gath
   gather_options options = options_of(c);
   int64_t shape[GATHER_MAX_RANK];
   gather_error error;
-  assert_int_equal(gather_output_shape(op, &tensors[0], &tensors[1], &options, shape, &tensors[2].rank, &error),
-                   GATHER_OK);
+  assert_int_equal(gather_output_shape(op, &tensors[0], &tensors[1], &options, shape, &tensors[2].rank, &error), GATHER_OK);
   tensors[2].shape = shape;
   if (gather_apply(op, &tensors[0], &tensors[1], &tensors[2], &options, &error) != GATHER_INDEX_OUT_OF_RANGE)
     fail_case(c, type, itype, "a bad index was taken");
@@ -228,8 +223,7 @@ static void every_row_has_cases(void **state) {
   for (size_t row = 0; gather_op_at(row); row++) {
     const gather_op *op = gather_op_at(row);
     size_t values = 0;
-    if (gather_family_get(op->family)->function || op->family == GATHER_FAMILY_STABLEHLO)
-      continue; /* tests of their own */
+    if (gather_family_get(op->family)->function || op->family == GATHER_FAMILY_STABLEHLO) continue; /* tests of their own */
     for (size_t i = 0; i < RULE_CASE_COUNT; i++)
       values += rule_cases[i].kind == RULE_VALUES && gather_op_find(rule_cases[i].op, rule_cases[i].rules) == op;
     if (values == 0) fail_msg("tests/core/rules/cases has nothing for %s %s", op->name, op->rules);

@@ -72,8 +72,7 @@ static void every_case(void **state) {
     replay_next(&c);
     if (n >= first && n - first < count) run_case(&c, step);
   }
-  print_message("%" PRId64 " cases in %" PRId64 " runs; %" PRId64 " tasks shuffled or apart\n", seen.cases, seen.runs,
-                replay_tasks);
+  print_message("%" PRId64 " cases in %" PRId64 " runs; %" PRId64 " tasks shuffled or apart\n", seen.cases, seen.runs, replay_tasks);
 }
 
 static void nothing_was_left_out(void **state) {
@@ -124,8 +123,7 @@ static int say_case(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(every_case, say_case),
-                                     cmocka_unit_test(nothing_was_left_out)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(every_case, say_case), cmocka_unit_test(nothing_was_left_out)};
   if (argc > 1) first = strtoll(argv[1], NULL, 10), count = argc > 2 ? strtoll(argv[2], NULL, 10) : 1;
   return cmocka_run_group_tests(tests, create, destroy);
 }

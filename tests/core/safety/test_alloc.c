@@ -13,8 +13,7 @@
 static uint8_t cells[1 << 14], results[1 << 14];
 static int64_t zeros[512];
 
-static void gather_without_heap(const gather_op *op, gather_type type, int32_t rank, gather_on_bad on_bad,
-                                bool strided) {
+static void gather_without_heap(const gather_op *op, gather_type type, int32_t rank, gather_on_bad on_bad, bool strided) {
   int64_t shape[8], ishape[8], out_shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
   int32_t out_rank;
   uint64_t fill[2] = {0, 0};
@@ -48,14 +47,13 @@ static void gather_without_heap(const gather_op *op, gather_type type, int32_t r
 }
 
 static void one_call_takes_nothing(void **state) {
-  static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
-                                           GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL};
+  static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP, GATHER_ON_BAD_ZERO,
+                                           GATHER_ON_BAD_FILL};
   for (size_t row = 0; gather_op_at(row); row++)
     for (int t = 1; is_generic(gather_op_at(row)) && gather_type_get((gather_type)t); t++)
       for (int32_t rank = 1; rank <= 8; rank++)
         for (size_t p = 0; p < COUNT(policies); p++)
-          for (int strided = 0; strided < 2; strided++)
-            gather_without_heap(gather_op_at(row), (gather_type)t, rank, policies[p], strided);
+          for (int strided = 0; strided < 2; strided++) gather_without_heap(gather_op_at(row), (gather_type)t, rank, policies[p], strided);
 }
 
 /* ---- the gathers that take memory ------------------------------------------------------------------------------------- */
@@ -96,8 +94,7 @@ static void parts(void **state) {
   for (int i = 0; i < PARTS_ROWS; i++) parts_table[i] = (float)i;
   for (int i = 0; i < PARTS_COUNT; i++) parts_indices[i] = (int32_t)((unsigned)i * 2654435761u % PARTS_ROWS);
   assert_int_equal(gather_in_parts(false, -1), 0);
-  tune("radix_bytes", 1), tune("radix_block", 100), tune("calibration_bytes", 1), tune("radix_ps", -1),
-      tune("cache_bytes", 1);
+  tune("radix_bytes", 1), tune("radix_block", 100), tune("calibration_bytes", 1), tune("radix_ps", -1), tune("cache_bytes", 1);
   for (int threads = 0; threads < 2; threads++) {
     long most = gather_in_parts(threads, -1);
     assert_true(most >= 1); /* to try it, and more where it was fastest */
@@ -167,8 +164,7 @@ static gather_status make_plan(gather_error *error) {
   gather_plan *plan = NULL;
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(4, 3));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT32, NULL, 1, DIMS(2));
-  gather_status status =
-      gather_plan_create(gather_op_find("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, error);
+  gather_status status = gather_plan_create(gather_op_find("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, error);
   if (status == GATHER_OK) {
     int32_t values[2] = {3, 0};
     gather_run run = GATHER_RUN_INIT;
@@ -220,8 +216,7 @@ static gather_status make_decoded(gather_error *error) {
   indices.flags = GATHER_TENSOR_SHARED;
   for (int i = 0; i < MANY * LEN; i++) rows[i] = -1;
   gather_status status = gather_take_quantized(NULL, &q, &indices, &out, NULL, error);
-  for (int i = 0; i < MANY * LEN; i++)
-    assert_true(rows[i] == (status == GATHER_OK ? (float)codes[i % (ROWS * LEN)] : -1));
+  for (int i = 0; i < MANY * LEN; i++) assert_true(rows[i] == (status == GATHER_OK ? (float)codes[i % (ROWS * LEN)] : -1));
   if (status == GATHER_OK) status = gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, error);
   assert_true((decoder != NULL) == (status == GATHER_OK));
   gather_decoder_destroy(decoder);
@@ -247,9 +242,7 @@ static gather_status make_tree(gather_error *error) {
   memset(ends, 0xEE, sizeof ends);
   const gather_status status = gather_tree(&s, &p, &l, &e, &o, &options, error);
   for (int i = 0; i < 2 * WIDTH; i++)
-    assert_int_equal((uint32_t)ends[i], status != GATHER_OK ? 0xEEEEEEEEu
-                                        : i == 7            ? (uint32_t)(WIDTH - 1)
-                                                            : (uint32_t)i);
+    assert_int_equal((uint32_t)ends[i], status != GATHER_OK ? 0xEEEEEEEEu : i == 7 ? (uint32_t)(WIDTH - 1) : (uint32_t)i);
   if (status == GATHER_OK) assert_int_equal(bad, 1);
   return status;
 }

@@ -11,13 +11,11 @@
 
 enum { ROOM = 1 << 16 };
 
-static const gather_type DATA_TYPES[] = {GATHER_TYPE_UINT8,   GATHER_TYPE_INT16,  GATHER_TYPE_FLOAT32,
-                                         GATHER_TYPE_FLOAT64, GATHER_TYPE_UINT1,  GATHER_TYPE_UINT2,
-                                         GATHER_TYPE_UINT3,   GATHER_TYPE_INT4,   GATHER_TYPE_UINT6,
-                                         GATHER_TYPE_STRING,  GATHER_TYPE_OPAQUE, GATHER_TYPE_COMPLEX128};
-static const gather_type INDEX_TYPES[] = {GATHER_TYPE_INT8,   GATHER_TYPE_INT16, GATHER_TYPE_INT32,
-                                          GATHER_TYPE_INT64,  GATHER_TYPE_UINT8, GATHER_TYPE_UINT16,
-                                          GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
+static const gather_type DATA_TYPES[] = {GATHER_TYPE_UINT8, GATHER_TYPE_INT16,  GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT64,
+                                         GATHER_TYPE_UINT1, GATHER_TYPE_UINT2,  GATHER_TYPE_UINT3,   GATHER_TYPE_INT4,
+                                         GATHER_TYPE_UINT6, GATHER_TYPE_STRING, GATHER_TYPE_OPAQUE,  GATHER_TYPE_COMPLEX128};
+static const gather_type INDEX_TYPES[] = {GATHER_TYPE_INT8,  GATHER_TYPE_INT16,  GATHER_TYPE_INT32,  GATHER_TYPE_INT64,
+                                          GATHER_TYPE_UINT8, GATHER_TYPE_UINT16, GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
 static const int64_t ITEMS[] = {0, 1, 3, 16, P(31), P(61), INT64_MAX};
 
 typedef struct {
@@ -93,17 +91,14 @@ static void describe(const view *v) {
   (void)!gather_tensor_from_dlpack(&dl, again, &back, NULL);
 }
 
-static void plan_it(const gather_op *op, const view *data, const view *indices, const view *out,
-                    const gather_options *options) {
+static void plan_it(const gather_op *op, const view *data, const view *indices, const view *out, const gather_options *options) {
   gather_plan *plan;
   gather_error error;
   char text[600];
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank;
   if (gather_output_shape(op, &data->tensor, &indices->tensor, options, shape, &rank, &error) != GATHER_OK) return;
-  if (gather_plan_create(op, &data->tensor, &indices->tensor, out ? &out->tensor : NULL, options, &plan, &error) !=
-      GATHER_OK)
-    return;
+  if (gather_plan_create(op, &data->tensor, &indices->tensor, out ? &out->tensor : NULL, options, &plan, &error) != GATHER_OK) return;
   assert_true(gather_plan_print(plan, text, sizeof text) > 0);
   assert_int_equal(gather_plan_shape(plan, shape), rank);
   gather_plan_destroy(plan);
@@ -153,8 +148,8 @@ static void fill_indices(const filled *indices) {
   for (int i = 0; i < ROOM; i++) indices->memory[i] = below(8) ? 0 : PICK(bytes);
 }
 
-static gather_status run_it(const gather_op *op, const filled *data, const filled *indices,
-                            const gather_options *options, unsigned char *out, int64_t *bad) {
+static gather_status run_it(const gather_op *op, const filled *data, const filled *indices, const gather_options *options,
+                            unsigned char *out, int64_t *bad) {
   int64_t shape[GATHER_MAX_RANK];
   gather_options with = *options;
   gather_tensor made = data->v.tensor;
@@ -238,8 +233,7 @@ static void windows_on_the_longest_dimension(void **unused) {
   for (size_t i = 0; i < COUNT(CASES); i++)
     for (int32_t tuples = 1; tuples <= 2; tuples++)
       for (int policy = GATHER_ON_BAD_DEFAULT; policy < GATHER_ON_BAD_PROMISE; policy++) {
-        int64_t slice[] = {CASES[i].slice, 0}, map[] = {0, 1}, offset[] = {0, 1}, shape[2], bad,
-                numbers[] = {CASES[i].index, 0};
+        int64_t slice[] = {CASES[i].slice, 0}, map[] = {0, 1}, offset[] = {0, 1}, shape[2], bad, numbers[] = {CASES[i].index, 0};
         char none[1], element[1] = {0};
         gather_dimension_numbers n = GATHER_DIMENSION_NUMBERS_INIT;
         gather_options options = GATHER_OPTIONS_INIT;
@@ -249,9 +243,7 @@ static void windows_on_the_longest_dimension(void **unused) {
         gather_tensor data = tensor_of(GATHER_TYPE_UINT8, none, 2, DIMS(INT64_MAX, 0));
         gather_tensor ids = tensor_of(GATHER_TYPE_INT64, numbers, 1, DIMS(tuples));
         gather_tensor out = {.type = GATHER_TYPE_UINT8, .data = none, .shape = shape};
-        assert_status(
-            gather_output_shape(op_of("gather", "stablehlo-1"), &data, &ids, &options, shape, &out.rank, NULL),
-            GATHER_OK);
+        assert_status(gather_output_shape(op_of("gather", "stablehlo-1"), &data, &ids, &options, shape, &out.rank, NULL), GATHER_OK);
         assert_int_equal(shape[0], CASES[i].slice);
         const gather_status wanted = policy == GATHER_ON_BAD_ERROR ? CASES[i].status : GATHER_OK;
         assert_status(gather_apply(op_of("gather", "stablehlo-1"), &data, &ids, &out, &options, NULL), wanted);

@@ -15,9 +15,8 @@ enum { DATA, INDICES, OUT, AREA = 1 << 20 };
 static struct guard areas[3];
 static char running[256]; /* the case at hand, for the message after a crash */
 
-static const gather_type index_types[] = {GATHER_TYPE_INT8,   GATHER_TYPE_INT16, GATHER_TYPE_INT32,
-                                          GATHER_TYPE_INT64,  GATHER_TYPE_UINT8, GATHER_TYPE_UINT16,
-                                          GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
+static const gather_type index_types[] = {GATHER_TYPE_INT8,  GATHER_TYPE_INT16,  GATHER_TYPE_INT32,  GATHER_TYPE_INT64,
+                                          GATHER_TYPE_UINT8, GATHER_TYPE_UINT16, GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
 static const int counts[] = {1, 2, 3, 5, 8, 9, 16, 17, 33, 64, 71};
 static size_t counts_step = 1; /* the other machines take every third of them */
 
@@ -38,12 +37,7 @@ static void put_index(uint8_t *at, gather_type type, int value) {
   int16_t i16 = (int16_t)value;
   int32_t i32 = (int32_t)value;
   int64_t i64 = value;
-  memcpy(at,
-         bytes == 1   ? (void *)&i8
-         : bytes == 2 ? (void *)&i16
-         : bytes == 4 ? (void *)&i32
-                      : (void *)&i64,
-         (size_t)bytes);
+  memcpy(at, bytes == 1 ? (void *)&i8 : bytes == 2 ? (void *)&i16 : bytes == 4 ? (void *)&i32 : (void *)&i64, (size_t)bytes);
 }
 
 static void backwards(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
@@ -75,10 +69,9 @@ static void fill_bytes(uint8_t *to, size_t bytes, unsigned seed) {
 static void rows(struct shape s, gather_type itype, bool at_end, bool bad, bool parallel) {
   const gather_op *op = op_of("Gather", "openvino-8");
   int64_t ibytes = gather_type_get(itype)->bits / 8;
-  size_t sizes[3] = {(size_t)(s.outer * s.len * s.row), (size_t)(s.count * ibytes),
-                     (size_t)(s.outer * s.count * s.row)};
-  snprintf(running, sizeof running, "rows of %d: outer %d, len %d, count %d, %s, %s, bad %d, parallel %d", s.row,
-           s.outer, s.len, s.count, gather_type_get(itype)->name, at_end ? "end" : "start", bad, parallel);
+  size_t sizes[3] = {(size_t)(s.outer * s.len * s.row), (size_t)(s.count * ibytes), (size_t)(s.outer * s.count * s.row)};
+  snprintf(running, sizeof running, "rows of %d: outer %d, len %d, count %d, %s, %s, bad %d, parallel %d", s.row, s.outer, s.len, s.count,
+           gather_type_get(itype)->name, at_end ? "end" : "start", bad, parallel);
   uint8_t *memory[3];
   for (int t = 0; t < 3; t++) memory[t] = guard_place(areas[t], sizes[t], at_end);
   fill_bytes(memory[DATA], sizes[DATA], (unsigned)s.row);
@@ -136,24 +129,21 @@ static void elements(struct shape s, gather_type itype, int axis, bool at_end, b
   int64_t ibytes = gather_type_get(itype)->bits / 8;
   int cells = s.outer * s.count;
   size_t sizes[3] = {(size_t)(s.outer * s.len * s.row), (size_t)(cells * ibytes), (size_t)(cells * s.row)};
-  int64_t shape[2] = {axis ? s.outer : s.len, axis ? s.len : s.outer},
-          ishape[2] = {axis ? s.outer : s.count, axis ? s.count : s.outer};
-  snprintf(running, sizeof running, "elements of %d: axis %d, outer %d, len %d, count %d, %s, %s", s.row, axis, s.outer,
-           s.len, s.count, gather_type_get(itype)->name, at_end ? "end" : "start");
+  int64_t shape[2] = {axis ? s.outer : s.len, axis ? s.len : s.outer}, ishape[2] = {axis ? s.outer : s.count, axis ? s.count : s.outer};
+  snprintf(running, sizeof running, "elements of %d: axis %d, outer %d, len %d, count %d, %s, %s", s.row, axis, s.outer, s.len, s.count,
+           gather_type_get(itype)->name, at_end ? "end" : "start");
   uint8_t *memory[3];
   for (int t = 0; t < 3; t++) memory[t] = guard_place(areas[t], sizes[t], at_end);
   fill_bytes(memory[DATA], sizes[DATA], (unsigned)s.row + 9);
   for (int i = 0; i < cells; i++) put_index(memory[INDICES] + i * ibytes, itype, index_at(i, s.len, false));
-  gather_tensor tensors[3] = {tensor_of(GATHER_TYPE_OPAQUE, memory[DATA], 2, shape),
-                              tensor_of(itype, memory[INDICES], 2, ishape),
+  gather_tensor tensors[3] = {tensor_of(GATHER_TYPE_OPAQUE, memory[DATA], 2, shape), tensor_of(itype, memory[INDICES], 2, ishape),
                               tensor_of(GATHER_TYPE_OPAQUE, memory[OUT], 2, ishape)};
   tensors[DATA].item_bytes = tensors[OUT].item_bytes = s.row;
   run(op, tensors, axis, parallel);
   for (int i = 0; i < cells; i++) {
     int j = index_at(i, s.len, false);
     int from = axis ? i / s.count * s.len + j : j * s.outer + i % s.outer;
-    if (memcmp(memory[OUT] + i * s.row, memory[DATA] + from * s.row, (size_t)s.row) != 0)
-      fail_msg("%s: %d", running, i);
+    if (memcmp(memory[OUT] + i * s.row, memory[DATA] + from * s.row, (size_t)s.row) != 0) fail_msg("%s: %d", running, i);
   }
 }
 
@@ -162,11 +152,9 @@ static void every_element_size(void **state) {
     for (size_t t = 0; t < COUNT(index_types); t++)
       for (size_t c = 0; c < COUNT(counts); c += counts_step)
         for (int flags = 0; flags < 4; flags++)
-          elements((struct shape){1 + (int)c % 4, 1 + row % 9, row, counts[c]}, index_types[t], flags & 1, flags & 2,
-                   c % 2);
+          elements((struct shape){1 + (int)c % 4, 1 + row % 9, row, counts[c]}, index_types[t], flags & 1, flags & 2, c % 2);
   for (int row = 1; row <= 16; row *= 2)
-    for (int flags = 0; flags < 8; flags++)
-      elements((struct shape){37, 90, row, 113}, GATHER_TYPE_INT64, flags & 1, flags & 2, flags & 4);
+    for (int flags = 0; flags < 8; flags++) elements((struct shape){37, 90, row, 113}, GATHER_TYPE_INT64, flags & 1, flags & 2, flags & 4);
 }
 
 /* Packed rows of `row` elements: data [len, row], first element number `first` within its memory. */
@@ -175,16 +163,14 @@ static void packed_rows(const gather_type_info *type, struct shape s, int first,
   int64_t bytes[2];
   assert_status(gather_type_bytes(type->type, 0, first + s.len * s.row, &bytes[0]), GATHER_OK);
   assert_status(gather_type_bytes(type->type, 0, s.count * s.row, &bytes[1]), GATHER_OK);
-  snprintf(running, sizeof running, "%s rows of %d from %d: len %d, count %d, %s", type->name, s.row, first, s.len,
-           s.count, at_end ? "end" : "start");
-  uint8_t *data = guard_place(areas[DATA], (size_t)bytes[0], at_end),
-          *out = guard_place(areas[OUT], (size_t)bytes[1], at_end);
+  snprintf(running, sizeof running, "%s rows of %d from %d: len %d, count %d, %s", type->name, s.row, first, s.len, s.count,
+           at_end ? "end" : "start");
+  uint8_t *data = guard_place(areas[DATA], (size_t)bytes[0], at_end), *out = guard_place(areas[OUT], (size_t)bytes[1], at_end);
   uint8_t *indices = guard_place(areas[INDICES], (size_t)s.count * 4, at_end);
   fill_bytes(data, (size_t)bytes[0], (unsigned)s.row);
   memset(out, 0xFF, (size_t)bytes[1]);
   for (int i = 0; i < s.count; i++) put_index(indices + 4 * i, GATHER_TYPE_INT32, index_at(i, s.len, s.row % 2));
-  gather_tensor tensors[3] = {tensor_of(type->type, data, 2, DIMS(s.len, s.row)),
-                              tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(s.count)),
+  gather_tensor tensors[3] = {tensor_of(type->type, data, 2, DIMS(s.len, s.row)), tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(s.count)),
                               tensor_of(type->type, out, 2, DIMS(s.count, s.row))};
   tensors[DATA].packed_offset = first;
   run(op, tensors, 0, false);
@@ -230,8 +216,7 @@ static void strided_views(void **state) {
       tensors[INDICES].strides = DIMS(5);
       run(op, tensors, 0, false);
       for (int i = 0; i < 7; i++)
-        assert_memory_equal(out + (int64_t)start + sign * gap * i, data + (int64_t)start + sign * gap * (8 - i),
-                            (size_t)item);
+        assert_memory_equal(out + (int64_t)start + sign * gap * i, data + (int64_t)start + sign * gap * (8 - i), (size_t)item);
     }
 }
 

@@ -71,8 +71,8 @@ static void run_bad(struct worker *worker, uint32_t *out, int64_t *broken) {
   run.out = out;
   run.executor = worker->executor;
   gather_status status = gather_plan_run(worker->plan, &run, &error);
-  worker->wrong += status != GATHER_INDEX_OUT_OF_RANGE || error.position[0] != place ||
-                   error.value != LEN + worker->number || error.bad_count != 2;
+  worker->wrong +=
+      status != GATHER_INDEX_OUT_OF_RANGE || error.position[0] != place || error.value != LEN + worker->number || error.bad_count != 2;
 }
 
 static void *work(void *argument) {
@@ -120,8 +120,7 @@ static void same_bytes_with_any_threads(const gather_op *op, gather_type type, i
   for (uint32_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(i * 2654435761u >> 13);
   for (int32_t i = 0; i < 300 * 1000; i++) index[i] = (int16_t)(i * 31 % 200 - 50);
   gather_tensor source = tensor_of(type, table, rank, shape);
-  gather_tensor by = tensor_of(GATHER_TYPE_INT16, index, rank, index_shape),
-                target = tensor_of(type, out, 0, out_shape);
+  gather_tensor by = tensor_of(GATHER_TYPE_INT16, index, rank, index_shape), target = tensor_of(type, out, 0, out_shape);
   gather_options options = options_of(axis, 0);
   options.on_bad = on_bad;
   int64_t bad = -1, first_bad = -1;
@@ -156,8 +155,7 @@ static void any_number_of_threads(void **state) {
 /* Packed elements: large enough for several tasks, whose borders lie within bytes if nobody takes care. */
 static void packed_types_with_any_number_of_threads(void **state) {
   const gather_op *rows = op_of("Gather", "onnx-13"), *cells = op_of("GatherElements", "onnx-13");
-  static const gather_type types[] = {GATHER_TYPE_INT4, GATHER_TYPE_UINT2, GATHER_TYPE_UINT1, GATHER_TYPE_UINT3,
-                                      GATHER_TYPE_UINT6};
+  static const gather_type types[] = {GATHER_TYPE_INT4, GATHER_TYPE_UINT2, GATHER_TYPE_UINT1, GATHER_TYPE_UINT3, GATHER_TYPE_UINT6};
   for (size_t t = 0; t < COUNT(types); t++) {
     same_bytes_with_any_threads(rows, types[t], 2, DIMS(100, 13), DIMS(200, 201), 0, GATHER_ON_BAD_CLAMP);
     same_bytes_with_any_threads(cells, types[t], 2, DIMS(100, 3), DIMS(99999, 3), 0, GATHER_ON_BAD_ZERO);

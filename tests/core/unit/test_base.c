@@ -74,8 +74,7 @@ WRAPPED64(int, posix_fallocate, (int fd, off_t at, off_t bytes)) {
 }
 RETURNING(pthread_condattr_init, (pthread_condattr_t * attributes), (attributes))
 RETURNING(pthread_condattr_setclock, (pthread_condattr_t * attributes, clockid_t clock), (attributes, clock))
-RETURNING(pthread_cond_init, (pthread_cond_t * condition, const pthread_condattr_t *attributes),
-          (condition, attributes))
+RETURNING(pthread_cond_init, (pthread_cond_t * condition, const pthread_condattr_t *attributes), (condition, attributes))
 
 /* ---- disks */
 
@@ -139,8 +138,7 @@ static void disks(void **state) {
     const int result = call_disk(CASES[i].call, fd);
     if (result != CASES[i].result) fail_msg("case %zu: %d", i, result);
     assert_int_equal(failing[0].calls, CASES[i].first_number == EINTR ? CASES[i].first_times + 1 : 1);
-    if (CASES[i].second)
-      assert_int_equal(failing[1].calls, CASES[i].second_number == EINTR ? CASES[i].second_times + 1 : 1);
+    if (CASES[i].second) assert_int_equal(failing[1].calls, CASES[i].second_number == EINTR ? CASES[i].second_times + 1 : 1);
     if (CASES[i].call == RESERVE && result == 0) assert_int_equal(lseek(fd, 0, SEEK_END), 5000);
     fail_none();
     assert_int_equal(close(fd), 0);
@@ -221,8 +219,7 @@ static void limits_of_memory(void **state) {
       {{{GROUPS, "0::/\n"}, {V2 "/memory.max", "600000"}}, 600000},
       {{{GROUPS, "0::/a\n"}, {"/sys/fs/memory.max", "5"}, {"/memory.max", "5"}}, MACHINE}, /* above the root */
       {{{GROUPS, "5:cpu:/a\n4:memory:/m/n\n1:name=x:/\n"}, {V1 "/m/n/memory.limit_in_bytes", "800000"}}, 800000},
-      {{{GROUPS, "4:memory:/m/n\n0::/a\n"}, {V1 "/m/memory.limit_in_bytes", "700000"}, {V2 "/a/memory.max", "750000"}},
-       700000},
+      {{{GROUPS, "4:memory:/m/n\n0::/a\n"}, {V1 "/m/memory.limit_in_bytes", "700000"}, {V2 "/a/memory.max", "750000"}}, 700000},
       {{{GROUPS, "4:memory:/m\n"}, {V1 "/memory.limit_in_bytes", "650000"}, {V2 "/memory.max", "5"}}, 650000},
       {{{GROUPS, "5:cpu:/a\n"}, {V2 "/a/memory.max", "5"}, {V2 "/memory.max", "5"}}, MACHINE},
       {{{GROUPS, ""}, {V2 "/memory.max", "5"}}, MACHINE},
@@ -243,19 +240,12 @@ static void limits_of_memory(void **state) {
 static void memory_that_nobody_has(void **state) {
   static const struct {
     int64_t count, bytes;
-  } PIECES[] = {{-1, 1},
-                {1, -1},
-                {INT64_MAX, 2},
-                {INT64_MAX, INT64_MAX},
-                {1, INT64_MAX},
-                {1, INT64_MAX - 8},
-                {1, INT64_MAX - 40}};
+  } PIECES[] = {{-1, 1}, {1, -1}, {INT64_MAX, 2}, {INT64_MAX, INT64_MAX}, {1, INT64_MAX}, {1, INT64_MAX - 8}, {1, INT64_MAX - 40}};
   gather_arena arena = {0};
   for (size_t i = 0; i < COUNT(PIECES); i++) assert_null(gather_arena_take(&arena, PIECES[i].count, PIECES[i].bytes));
   assert_null(gather_arena_text(&arena, "x", SIZE_MAX));
   assert_null(gather_arena_text(&arena, "x", (size_t)PTRDIFF_MAX));
-  char *none = gather_arena_take(&arena, 0, 8), *other = gather_arena_take(&arena, 8, 0),
-       *text = gather_arena_text(&arena, "abc", 2);
+  char *none = gather_arena_take(&arena, 0, 8), *other = gather_arena_take(&arena, 8, 0), *text = gather_arena_text(&arena, "abc", 2);
   assert_true(none && other && text && none != other && other != text);
   assert_string_equal(text, "ab");
   assert_string_equal(gather_arena_text(&arena, NULL, 0), "");
@@ -359,9 +349,8 @@ static void codes_of_small_floats(void **state) {
   for (size_t i = 0; i < COUNT(CASES); i++) {
     double number = 99;
     assert_true(gather_float_read(CASES[i].type, &CASES[i].code, &number));
-    const bool same = isnan(CASES[i].number)
-                          ? isnan(number) != 0
-                          : number == CASES[i].number && !signbit(number) == !signbit(CASES[i].number);
+    const bool same =
+        isnan(CASES[i].number) ? isnan(number) != 0 : number == CASES[i].number && !signbit(number) == !signbit(CASES[i].number);
     if (!same) fail_msg("case %zu: %g", i, number);
   }
   double number = 99;
@@ -369,11 +358,7 @@ static void codes_of_small_floats(void **state) {
   static const struct {
     uint16_t bits;
     double number;
-  } HALVES[] = {{0x7c00, (double)INFINITY},
-                {0xfc00, -(double)INFINITY},
-                {0x0001, 5.9604644775390625e-8},
-                {0xc000, -2},
-                {0x7bff, 65504}};
+  } HALVES[] = {{0x7c00, (double)INFINITY}, {0xfc00, -(double)INFINITY}, {0x0001, 5.9604644775390625e-8}, {0xc000, -2}, {0x7bff, 65504}};
   for (size_t i = 0; i < COUNT(HALVES); i++) {
     assert_true(gather_float_read(GATHER_TYPE_FLOAT16, &HALVES[i].bits, &number));
     assert_true(number == HALVES[i].number);
@@ -392,8 +377,7 @@ static void texts_of_numbers(void **state) {
                {1.5, 1, ""},    {-1e300, 16, "-1e+300"}, {(double)NAN, 8, "nan"}};
   for (size_t i = 0; i < COUNT(CASES); i++) {
     char text[16] = "unset";
-    gather_double_text(fabs(CASES[i].number) * (signbit(CASES[i].number) && !isnan(CASES[i].number) ? -1 : 1), 6, text,
-                       CASES[i].bytes);
+    gather_double_text(fabs(CASES[i].number) * (signbit(CASES[i].number) && !isnan(CASES[i].number) ? -1 : 1), 6, text, CASES[i].bytes);
     assert_string_equal(text, CASES[i].text);
   }
   char text[64] = "unset";
@@ -476,8 +460,7 @@ static void extents(void **state) {
     tensor.packed_offset = CASES[i].packed_offset;
     assert_status(gather_tensor_measure(&tensor, NULL, &size, NULL), GATHER_OK);
     gather_tensor_extent(&tensor, &size, &low, &high);
-    if (low != CASES[i].low || high != CASES[i].high)
-      fail_msg("case %zu: %lld to %lld", i, (long long)low, (long long)high);
+    if (low != CASES[i].low || high != CASES[i].high) fail_msg("case %zu: %lld to %lld", i, (long long)low, (long long)high);
   }
   /* Strides that no address reaches give nothing. */
   gather_tensor tensor = tensor_of(GATHER_TYPE_INT16, NULL, 1, DIMS(3));

@@ -77,8 +77,8 @@ static void try_case(const struct description *c) {
   if (c->block_size != DEFAULT) attributes.block_size = c->block_size;
   if (c->quantize_axis != DEFAULT) attributes.quantize_axis = c->quantize_axis;
   if (c->gather_axis != DEFAULT) attributes.gather_axis = c->gather_axis;
-  gather_status status = gather_block_quantized_describe(
-      &data, c->scales_rank < 0 ? NULL : &scales, c->points_rank < 0 ? NULL : &points, &attributes, &quantized, &error);
+  gather_status status = gather_block_quantized_describe(&data, c->scales_rank < 0 ? NULL : &scales, c->points_rank < 0 ? NULL : &points,
+                                                         &attributes, &quantized, &error);
   print_message("%s\n", c->name);
   if (status != c->status) fail_msg("%s: %s", c->name, status == GATHER_OK ? "no error" : error.message);
   if (status != GATHER_OK) {
@@ -98,8 +98,7 @@ static void descriptions(void **state) {
 
 /* uint8 data of 4 bits with three blocks of 16: rows of zero points are padded to whole bytes. */
 static void values(void **state) {
-  static const uint8_t codes[2][24] = {{0x21, 0x43}, {0xff, [8] = 0x21, [16] = 0x0f}},
-                       zeros[2][2] = {{0x10, 0x02}, {0x3f, 0x05}};
+  static const uint8_t codes[2][24] = {{0x21, 0x43}, {0xff, [8] = 0x21, [16] = 0x0f}}, zeros[2][2] = {{0x10, 0x02}, {0x3f, 0x05}};
   static const float factors[2][3] = {{1, 2, 4}, {0.5f, 8, 16}};
   const int64_t ids[3] = {-1, 2, 0};
   float result[3][48];
@@ -115,9 +114,7 @@ static void values(void **state) {
   attributes.block_size = 16;
   options.bad_count = &bad;
   assert_status(gather_block_quantized_describe(&data, &scales, &points, &attributes, &quantized, NULL), GATHER_OK);
-  assert_status(
-      gather_take_quantized(op_of("GatherBlockQuantized", "microsoft-1"), &quantized, &indices, &out, &options, NULL),
-      GATHER_OK);
+  assert_status(gather_take_quantized(op_of("GatherBlockQuantized", "microsoft-1"), &quantized, &indices, &out, &options, NULL), GATHER_OK);
   assert_int_equal(bad, 1);
   /* row 1: 15 - 15, then 0 - 15, times 0.5; then 1 - 3, 2 - 3 times 8; then 15 - 5, 0 - 5 times 16 */
   assert_true(result[0][0] == 0 && result[0][1] == 0 && result[0][2] == -7.5f);
@@ -155,9 +152,7 @@ static void default_zero_points(void **state) {
     gather_quantized quantized;
     attributes.bits = all[i].bits;
     assert_status(gather_block_quantized_describe(&data, &scales, NULL, &attributes, &quantized, NULL), GATHER_OK);
-    assert_status(
-        gather_take_quantized(op_of("GatherBlockQuantized", "microsoft-1"), &quantized, &indices, &out, NULL, NULL),
-        GATHER_OK);
+    assert_status(gather_take_quantized(op_of("GatherBlockQuantized", "microsoft-1"), &quantized, &indices, &out, NULL, NULL), GATHER_OK);
     assert_true(result[0] == all[i].value);
   }
 }
@@ -175,7 +170,7 @@ static void wrong_calls(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions), cmocka_unit_test(values),
-                                     cmocka_unit_test(default_zero_points), cmocka_unit_test(wrong_calls)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions), cmocka_unit_test(values), cmocka_unit_test(default_zero_points),
+                                     cmocka_unit_test(wrong_calls)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,8 +138,7 @@ static void memory_elsewhere(void **state) {
   static const struct {
     int32_t device;
     bool good;
-  } rows[] = {{1, true},  {3, true},  {11, true},  {2, false}, {4, false},
-              {7, false}, {0, false}, {-1, false}, {14, false}};
+  } rows[] = {{1, true}, {3, true}, {11, true}, {2, false}, {4, false}, {7, false}, {0, false}, {-1, false}, {14, false}};
   uint8_t cells[4] = {0};
   int64_t shape[1] = {4};
   gather_tensor tensor;
@@ -147,8 +146,7 @@ static void memory_elsewhere(void **state) {
     gather_dl_tensor source = dl_of(cells, 1, 8, 1, shape);
     source.device.type = rows[i].device;
     gather_error error = dirty_error();
-    assert_status(gather_tensor_from_dlpack(&source, steps, &tensor, &error),
-                  rows[i].good ? GATHER_OK : GATHER_UNSUPPORTED);
+    assert_status(gather_tensor_from_dlpack(&source, steps, &tensor, &error), rows[i].good ? GATHER_OK : GATHER_UNSUPPORTED);
     if (!rows[i].good) assert_error(&error, GATHER_UNSUPPORTED);
   }
 }

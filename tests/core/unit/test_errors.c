@@ -165,8 +165,7 @@ static void outputs_between_the_data(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int16_t cells[8] = {0, 10, 1, 11, 2, 12, 3, 13};
   int8_t index[3] = {3, 2, 1};
-  gather_tensor data = tensor_of(GATHER_TYPE_INT16, cells, 1, DIMS(4)),
-                out = tensor_of(GATHER_TYPE_INT16, cells + 1, 1, DIMS(3));
+  gather_tensor data = tensor_of(GATHER_TYPE_INT16, cells, 1, DIMS(4)), out = tensor_of(GATHER_TYPE_INT16, cells + 1, 1, DIMS(3));
   gather_tensor by = tensor_of(GATHER_TYPE_INT8, index, 1, DIMS(3));
   data.strides = out.strides = DIMS(4);
   assert_status(gather_apply(op, &data, &by, &out, NULL, NULL), GATHER_USAGE);
@@ -184,8 +183,7 @@ static void outputs_between_the_data(void **state) {
 static void inputs_may_overlap(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t cells[3] = {2, 0, 1}, out[3] = {0};
-  gather_tensor both = tensor_of(GATHER_TYPE_INT64, cells, 1, DIMS(3)),
-                target = tensor_of(GATHER_TYPE_INT64, out, 1, DIMS(3));
+  gather_tensor both = tensor_of(GATHER_TYPE_INT64, cells, 1, DIMS(3)), target = tensor_of(GATHER_TYPE_INT64, out, 1, DIMS(3));
   assert_status(gather_apply(op, &both, &both, &target, NULL, NULL), GATHER_OK);
   assert_memory_equal(out, DIMS(1, 2, 0), sizeof out);
 }
@@ -312,8 +310,7 @@ static void errors_of_a_program(void **state) {
 static void errors_of_files(void **state) {
   char name[600];
   gather_error error = dirty_error();
-  assert_status(gather_error_set_file(&error, GATHER_FILE_MALFORMED, "a.bin", 7, "it has no %s", "end"),
-                GATHER_FILE_MALFORMED);
+  assert_status(gather_error_set_file(&error, GATHER_FILE_MALFORMED, "a.bin", 7, "it has no %s", "end"), GATHER_FILE_MALFORMED);
   assert_error(&error, GATHER_FILE_MALFORMED);
   assert_string_equal(error.message, "a.bin: it has no end (at byte 7)");
   assert_int_equal(error.file_offset, 7);

@@ -92,26 +92,8 @@ static const struct source_case cases[] = {
      "out[i, j, k, l] = data[i, idx[j, k], l]",
      GATHER_OK,
      {{0, -1, 1}, {-1, 0, 1}, {-1, 1, 1}, {2, -1, 1}}},
-    {"Gather",
-     "openvino-8",
-     3,
-     2,
-     7,
-     2,
-     1,
-     "out[i, j, k] = data[i, j, idx[i, k]]",
-     GATHER_OK,
-     {{0, 0, 1}, {1, -1, 1}, {-1, 1, 1}}},
-    {"Gather",
-     "openvino-8",
-     3,
-     2,
-     7,
-     1,
-     -1,
-     "out[i, j, k] = data[i, idx[i, j], k]",
-     GATHER_OK,
-     {{0, 0, 1}, {-1, 1, 1}, {2, -1, 1}}},
+    {"Gather", "openvino-8", 3, 2, 7, 2, 1, "out[i, j, k] = data[i, j, idx[i, k]]", GATHER_OK, {{0, 0, 1}, {1, -1, 1}, {-1, 1, 1}}},
+    {"Gather", "openvino-8", 3, 2, 7, 1, -1, "out[i, j, k] = data[i, idx[i, j], k]", GATHER_OK, {{0, 0, 1}, {-1, 1, 1}, {2, -1, 1}}},
     {"GatherElements", "onnx-13", 2, 2, 7, 0, 0, "out[i, j] = data[idx[i, j], j]", GATHER_OK, {{-1, 0, 1}, {1, 1, 1}}},
     {"GatherElements",
      "openvino-6",
@@ -135,16 +117,7 @@ static const struct source_case cases[] = {
     {"GatherND", "onnx-13", 2, 1, 2, 0, 0, "out = data[idx[0], idx[1]]", GATHER_OK, {{0}}},
     {"GatherND", "onnx-11", 2, 2, 1, 0, 0, "out[i, j] = data[idx[i, 0], j]", GATHER_OK, {{-1, 0, 1}, {1, -1, 1}}},
     {"GatherND", "onnx-13", 3, 2, 1, 0, 1, "out[i, j] = data[i, idx[i, 0], j]", GATHER_OK, {{0, 0, 1}, {2, -1, 1}}},
-    {"GatherND",
-     "openvino-8",
-     4,
-     3,
-     1,
-     0,
-     2,
-     "out[i, j, k] = data[i, j, idx[i, j, 0], k]",
-     GATHER_OK,
-     {{0, 0, 1}, {1, 1, 1}, {3, -1, 1}}},
+    {"GatherND", "openvino-8", 4, 3, 1, 0, 2, "out[i, j, k] = data[i, j, idx[i, j, 0], k]", GATHER_OK, {{0, 0, 1}, {1, 1, 1}, {3, -1, 1}}},
     {"GatherND",
      "openvino-5",
      4,
@@ -155,27 +128,9 @@ static const struct source_case cases[] = {
      "out[(i, j), k, l] = data[i, j, idx[i, j, k, 0], l]",
      GATHER_OK,
      {{0, 0, 2}, {-1, 2, 1}, {3, -1, 1}}},
-    {"GatherND",
-     "openvino-5",
-     3,
-     3,
-     2,
-     0,
-     1,
-     "out[i, j] = data[i, idx[i, j, 0], idx[i, j, 1]]",
-     GATHER_OK,
-     {{0, 0, 1}, {-1, 1, 1}}},
+    {"GatherND", "openvino-5", 3, 3, 2, 0, 1, "out[i, j] = data[i, idx[i, j, 0], idx[i, j, 1]]", GATHER_OK, {{0, 0, 1}, {-1, 1, 1}}},
     {"GatherND", "openvino-5", 2, 2, 1, 0, 0, "out[i, j] = data[idx[i, 0], j]", GATHER_OK, {{-1, 0, 1}, {1, -1, 1}}},
-    {"GatherND",
-     "microsoft-1",
-     2,
-     2,
-     0,
-     0,
-     0,
-     "out[i, j, k] = data[j, k]",
-     GATHER_OK,
-     {{-1, 0, 1}, {0, -1, 1}, {1, -1, 1}}},
+    {"GatherND", "microsoft-1", 2, 2, 0, 0, 0, "out[i, j, k] = data[j, k]", GATHER_OK, {{-1, 0, 1}, {0, -1, 1}, {1, -1, 1}}},
     {"GatherND", "onnx-13", 2, 2, 0, 0, 0, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
     {"GatherND", "onnx-13", 2, 2, 3, 0, 0, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
     {"GatherND", "onnx-13", 2, 2, 2, 0, 1, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
@@ -199,12 +154,8 @@ static void sources_and_formulas(void **state) {
     gather_error error = dirty_error();
     char text[256];
     int32_t rank = -1;
-    assert_status(
-        gather_output_sources(op, t->data_rank, t->indices_rank, t->tuple_len, &options, sources, &rank, &error),
-        t->status);
-    assert_status(
-        gather_output_formula(op, t->data_rank, t->indices_rank, t->tuple_len, &options, text, sizeof text, &error),
-        t->status);
+    assert_status(gather_output_sources(op, t->data_rank, t->indices_rank, t->tuple_len, &options, sources, &rank, &error), t->status);
+    assert_status(gather_output_formula(op, t->data_rank, t->indices_rank, t->tuple_len, &options, text, sizeof text, &error), t->status);
     assert_string_equal(text, t->formula ? t->formula : "");
     if (!t->formula) {
       assert_error(&error, t->status);
@@ -237,15 +188,14 @@ static void formulas_that_do_not_fit(void **state) {
 /* Dimensions behind the tenth have numbers. */
 static void many_dimensions(void **state) {
   char text[512];
-  assert_status(gather_output_formula(op_of("GatherElements", "onnx-13"), 12, 12, 0, NULL, text, sizeof text, NULL),
-                GATHER_OK);
+  assert_status(gather_output_formula(op_of("GatherElements", "onnx-13"), 12, 12, 0, NULL, text, sizeof text, NULL), GATHER_OK);
   assert_memory_equal(text, "out[i, j, k, l, m, n, p, q, r, s, i10, i11] = data[idx[i, ", 58);
 }
 
 /* The places that the sources give for output element `n`: in data without the dimensions that an index selects on, and in
  * indices without the numbers of a tuple. All lengths are 2. */
-static void follow(const gather_dim_source *sources, int32_t rank, int32_t data_rank, int32_t indices_rank, int64_t n,
-                   int64_t *from, int64_t *index) {
+static void follow(const gather_dim_source *sources, int32_t rank, int32_t data_rank, int32_t indices_rank, int64_t n, int64_t *from,
+                   int64_t *index) {
   *from = *index = 0;
   for (int32_t d = rank - 1; d >= 0; d--)
     for (int32_t k = sources[d].count - 1; k >= 0; k--, n /= 2) {
@@ -293,8 +243,7 @@ static void sources_say_what_is_gathered(void **state) {
           }
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
-    if (is_generic(op) && checked[op->family] < 10)
-      fail_msg("%s: %d shapes are checked", op->name, checked[op->family]);
+    if (is_generic(op) && checked[op->family] < 10) fail_msg("%s: %d shapes are checked", op->name, checked[op->family]);
   }
 }
 

@@ -85,8 +85,7 @@ static void rows(void **state) {
     EACH(s, sizes)
     for
       EACH(c, counts) {
-        gather_tensor data = {
-            .data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 1, .shape = DIMS(LENGTH)};
+        gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 1, .shape = DIMS(LENGTH)};
         gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &counts[c]};
         gather_options options = GATHER_OPTIONS_INIT;
         both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
@@ -104,8 +103,7 @@ static void elements(void **state) {
     for
       EACH(c, counts) {
         const int64_t lengths[] = {LENGTH, counts[c]}, wanted[] = {1, counts[c]};
-        gather_tensor data = {
-            .data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
+        gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
         gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
         gather_options options = GATHER_OPTIONS_INIT;
         both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
@@ -120,8 +118,7 @@ static void two_loops(void **state) {
   for (int64_t columns = 2; columns <= LENGTH; columns++)
     for (int64_t count = 1; count * columns <= MOST_ROWS; count += 3) {
       const int64_t lengths[] = {LENGTH, LENGTH}, wanted[] = {count, columns};
-      gather_tensor data = {
-          .data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
+      gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
       gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
       gather_options options = GATHER_OPTIONS_INIT;
       both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
@@ -136,8 +133,7 @@ static void tuples(void **state) {
     for
       EACH(c, counts) {
         const int64_t lengths[] = {LENGTH, LENGTH, LENGTH}, wanted[] = {counts[c], numbers};
-        gather_tensor data = {
-            .data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = 4, .rank = (int32_t)numbers, .shape = lengths};
+        gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = 4, .rank = (int32_t)numbers, .shape = lengths};
         gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
         gather_options options = GATHER_OPTIONS_INIT;
         both_types(gather_op_find("GatherND", "onnx-13"), &data, indices, options);
@@ -153,8 +149,7 @@ static void strides(void **state) {
     gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = count, .strides = steps};
     gather_plan *plan;
     data.strides = backwards;
-    assert_status(gather_plan_create(gather_op_find("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL),
-                  GATHER_OK);
+    assert_status(gather_plan_create(gather_op_find("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL), GATHER_OK);
     for (int64_t i = 0; i < 3 * MOST_ROWS; i++) m.wide[i] = -(i % LENGTH);
     gather_run run = GATHER_RUN_INIT;
     gather_error error;
@@ -177,8 +172,7 @@ static void overlaps(void **state) {
   gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = count};
   gather_plan *plan;
   gather_error error;
-  assert_status(gather_plan_create(gather_op_find("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL),
-                GATHER_OK);
+  assert_status(gather_plan_create(gather_op_find("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL), GATHER_OK);
   gather_run run = GATHER_RUN_INIT;
   memset(m.wide, 0, sizeof m.wide);
   run.data = m.data, run.indices = m.wide, run.out = m.wide + 1;

@@ -8,8 +8,7 @@
 static const int64_t any = GATHER_DIM_UNBOUNDED;
 
 /* A shape from pairs of bounds. */
-#define BOUNDS(...) \
-  bounds((const int64_t[]){__VA_ARGS__}, (int32_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t) / 2))
+#define BOUNDS(...) bounds((const int64_t[]){__VA_ARGS__}, (int32_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t) / 2))
 
 static gather_shape bounds(const int64_t *pairs, int32_t rank) {
   gather_shape shape = {.rank = rank};
@@ -22,8 +21,8 @@ static gather_shape unknown_rank(void) {
   return shape;
 }
 
-static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices, int64_t axis,
-                           int64_t batch_dims, gather_shape *out) {
+static gather_status infer(const gather_op *op, const gather_shape *data, const gather_shape *indices, int64_t axis, int64_t batch_dims,
+                           gather_shape *out) {
   gather_options options = options_of(axis, batch_dims);
   gather_error error = dirty_error();
   gather_status status = gather_infer_shape(op, data, indices, &options, out, &error);
@@ -126,16 +125,14 @@ static void shapes_that_are_none(void **state) {
               {BOUNDS(2, 2, -1, 3), GATHER_SHAPE_MISMATCH, "dimension 1 is not a valid interval"},
               {BOUNDS(4, 3, 2, 2), GATHER_SHAPE_MISMATCH, "dimension 0 is not a valid interval"}};
   const gather_shape good = BOUNDS(2, 2, 2, 2);
-  const gather_op *const ops[] = {op_of("Gather", "onnx-13"), op_of("GatherElements", "onnx-13"),
-                                  op_of("GatherND", "onnx-13")};
+  const gather_op *const ops[] = {op_of("Gather", "onnx-13"), op_of("GatherElements", "onnx-13"), op_of("GatherND", "onnx-13")};
   gather_options options = options_of(0, 0);
   gather_shape out;
   for (size_t o = 0; o < COUNT(ops); o++)
     for (size_t i = 0; i < COUNT(NONE); i++)
       for (int second = 0; second < 2; second++) {
         gather_error error = dirty_error();
-        assert_status(gather_infer_shape(ops[o], second ? &good : &NONE[i].shape, second ? &NONE[i].shape : &good,
-                                         &options, &out, &error),
+        assert_status(gather_infer_shape(ops[o], second ? &good : &NONE[i].shape, second ? &NONE[i].shape : &good, &options, &out, &error),
                       NONE[i].status);
         assert_error(&error, NONE[i].status);
         assert_string_equal(error.input, second ? "indices" : "data");

@@ -98,20 +98,15 @@ static void every_axis_works(void **state) {
 static void other_elements(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t lengths[2] = {1, 2}, out[1], index[1] = {0};
-  gather_tensor data = tensor_of(GATHER_TYPE_INT64, lengths, 1, DIMS(2)),
-                target = tensor_of(GATHER_TYPE_INT64, out, 1, DIMS(1));
+  gather_tensor data = tensor_of(GATHER_TYPE_INT64, lengths, 1, DIMS(2)), target = tensor_of(GATHER_TYPE_INT64, out, 1, DIMS(1));
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, index, 1, DIMS(1));
   assert_true(gather_infer_value(op, &data, &indices, &target, NULL, NULL) != GATHER_OK);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(onnx_data_propagation),
-      cmocka_unit_test(an_index_out_of_range),
-      cmocka_unit_test(a_scalar_index_keeps_rank_0),
-      cmocka_unit_test(unknowns_and_symbols_pass),
-      cmocka_unit_test(every_axis_works),
-      cmocka_unit_test(other_elements),
+      cmocka_unit_test(onnx_data_propagation),     cmocka_unit_test(an_index_out_of_range), cmocka_unit_test(a_scalar_index_keeps_rank_0),
+      cmocka_unit_test(unknowns_and_symbols_pass), cmocka_unit_test(every_axis_works),      cmocka_unit_test(other_elements),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

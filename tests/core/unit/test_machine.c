@@ -22,8 +22,7 @@ static void the_machine(void **state) {
   assert_true(gather_isa_name()[0] != 0);
   assert_true(gather_pool_library()[0] != 0);
   assert_ptr_equal(gather_isa_name(), gather_isa_name());
-  gather_machine machine = GATHER_MACHINE_INIT,
-                 shorter = {.size = offsetof(gather_machine, usable_memory), .isa = "kept"};
+  gather_machine machine = GATHER_MACHINE_INIT, shorter = {.size = offsetof(gather_machine, usable_memory), .isa = "kept"};
   gather_machine_describe(&machine);
   assert_int_equal(machine.size, sizeof machine);
   assert_int_equal(machine.cpus, gather_cpu_count());
@@ -92,8 +91,7 @@ static void x86_words(void **state) {
               {ALL_C, all_b, VBMI, 0x07, without_512}};
   for (size_t i = 0; i < COUNT(CPUS); i++) {
     const uint32_t bits = bits_of_x86(CPUS[i].one_c, CPUS[i].seven_b, CPUS[i].seven_c, CPUS[i].kept);
-    if (strcmp(features_of(bits), CPUS[i].features))
-      fail_msg("CPU %d: '%s', not '%s'", (int)i, features_of(bits), CPUS[i].features);
+    if (strcmp(features_of(bits), CPUS[i].features)) fail_msg("CPU %d: '%s', not '%s'", (int)i, features_of(bits), CPUS[i].features);
   }
   assert_string_equal(features_of(GATHER_CPU_NEON), "neon");
   assert_string_equal(features_of(GATHER_CPU_NEON | GATHER_CPU_SVE), "neon sve");
@@ -178,8 +176,7 @@ static void huge_pages(void **state) {
   if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0) assert_status(status, GATHER_OK);
 #endif
   for (size_t skip = 0; skip < 3; skip++)
-    for (size_t bytes = 0; bytes < 9000; bytes += 1000)
-      assert_status(gather_advise_huge_pages(memory + skip, bytes), status);
+    for (size_t bytes = 0; bytes < 9000; bytes += 1000) assert_status(gather_advise_huge_pages(memory + skip, bytes), status);
   assert_status(gather_advise_huge_pages(NULL, 0), status);
   for (size_t i = 0; i < BYTES; i++) assert_int_equal(memory[i], 0x5A);
   free(memory);

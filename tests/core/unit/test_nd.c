@@ -48,15 +48,7 @@ static const shape_case shapes[] = {
     {"onnx-13", 2, {2, 3}, 2, {2, 1}, -1, GATHER_BATCH_DIMS_OUT_OF_RANGE, 0, {0}},
     {"onnx-11", 2, {2, 3}, 2, {2, 1}, 1, GATHER_BATCH_DIMS_OUT_OF_RANGE, 0, {0}},
     {"microsoft-1", 2, {2, 3}, 2, {2, 1}, 1, GATHER_BATCH_DIMS_OUT_OF_RANGE, 0, {0}},
-    {"openvino-5",
-     3,
-     {INT64_C(1) << 40, INT64_C(1) << 40, 1},
-     4,
-     {INT64_C(1) << 40, INT64_C(1) << 40, 0, 1},
-     2,
-     GATHER_OVERFLOW,
-     0,
-     {0}},
+    {"openvino-5", 3, {INT64_C(1) << 40, INT64_C(1) << 40, 1}, 4, {INT64_C(1) << 40, INT64_C(1) << 40, 0, 1}, 2, GATHER_OVERFLOW, 0, {0}},
 };
 
 static void exact_shapes(void **state) {
@@ -68,8 +60,7 @@ static void exact_shapes(void **state) {
     gather_error error = dirty_error();
     int64_t shape[GATHER_MAX_RANK];
     int32_t rank = -1;
-    assert_status(gather_output_shape(op_of("GatherND", t->rules), &data, &indices, &options, shape, &rank, &error),
-                  t->status);
+    assert_status(gather_output_shape(op_of("GatherND", t->rules), &data, &indices, &options, shape, &rank, &error), t->status);
     if (t->status != GATHER_OK) {
       assert_error(&error, t->status);
       assert_string_equal(error.op, "GatherND");
@@ -96,8 +87,7 @@ static void words_of_the_errors(void **state) {
   assert_status(gather_output_shape(op, &data, &indices, &options, shape, &rank, &error), GATHER_AXIS_OUT_OF_RANGE);
   assert_string_equal(error.message, "the axis is 1, but GatherND onnx-13 has none");
   options = options_of(0, 2);
-  assert_status(gather_output_shape(op, &data, &indices, &options, shape, &rank, &error),
-                GATHER_BATCH_DIMS_OUT_OF_RANGE);
+  assert_status(gather_output_shape(op, &data, &indices, &options, shape, &rank, &error), GATHER_BATCH_DIMS_OUT_OF_RANGE);
   assert_string_equal(error.message, "batch_dims 2 is outside [0, 1]: data and indices must have more dimensions");
 }
 
@@ -117,8 +107,7 @@ static void the_highest_ranks(void **state) {
         gather_tensor data = tensor_of(GATHER_TYPE_INT8, &value, r, ones);
         gather_tensor indices = indices_of(numbers, q, of_indices);
         const bool fits = q - 1 + r - k <= GATHER_MAX_RANK && (k == 1 || q - 1 + r <= GATHER_MAX_RANK);
-        assert_status(gather_output_shape(op, &data, &indices, NULL, shape, &rank, NULL),
-                      fits ? GATHER_OK : GATHER_UNSUPPORTED);
+        assert_status(gather_output_shape(op, &data, &indices, NULL, shape, &rank, NULL), fits ? GATHER_OK : GATHER_UNSUPPORTED);
         if (!fits) continue;
         assert_int_equal(rank, q - 1 + r - k);
         gather_tensor out = tensor_of(GATHER_TYPE_INT8, &result, rank, shape);
@@ -150,8 +139,7 @@ static void check_inferred(const gather_shape *got, int32_t rank, const gather_d
 }
 
 static void inferred_shapes(void **state) {
-  const gather_op *op8 = op_of("GatherND", "openvino-8"), *op5 = op_of("GatherND", "openvino-5"),
-                  *onnx = op_of("GatherND", "onnx-13");
+  const gather_op *op8 = op_of("GatherND", "openvino-8"), *op5 = op_of("GatherND", "openvino-5"), *onnx = op_of("GatherND", "onnx-13");
   /* The case of OpenVINO's own test. */
   gather_shape data = {4, {{2, 6, NULL}, {3, 7, NULL}, {8, 10, NULL}, {12, 14, NULL}}};
   gather_shape indices = {3, {{4, 8, NULL}, {6, 10, NULL}, KNOWN(2)}}, out;

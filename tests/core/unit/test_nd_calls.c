@@ -37,8 +37,7 @@ static void the_exact_error(void **state) {
 
   /* One number in each tuple. */
   indices = indices_of(&numbers[1][0][0], 2, DIMS(2, 1));
-  gather_tensor rows = tensor_of(GATHER_TYPE_FLOAT32, table, 2, DIMS(2, 2)),
-                pairs = tensor_of(GATHER_TYPE_FLOAT32, result, 2, DIMS(2, 2));
+  gather_tensor rows = tensor_of(GATHER_TYPE_FLOAT32, table, 2, DIMS(2, 2)), pairs = tensor_of(GATHER_TYPE_FLOAT32, result, 2, DIMS(2, 2));
   assert_status(gather_nd(&rows, &indices, 0, &pairs, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_string_equal(error.message,
                       "indices[1, 0] = 3, component 0 of tuple [1], is outside [-2, 1] of axis 0 (GatherND onnx-13); 1 "
@@ -48,10 +47,9 @@ static void the_exact_error(void **state) {
   indices = indices_of(&numbers[1][1][0], 1, DIMS(2));
   gather_tensor one = tensor_of(GATHER_TYPE_FLOAT32, result, 0, NULL);
   assert_status(gather_nd(&rows, &indices, 0, &one, &error), GATHER_INDEX_OUT_OF_RANGE);
-  assert_string_equal(
-      error.message,
-      "indices[0] = 7, component 0 of the tuple, is outside [-2, 1] of axis 0 (GatherND onnx-13); 2 of 2 "
-      "indices are bad");
+  assert_string_equal(error.message,
+                      "indices[0] = 7, component 0 of the tuple, is outside [-2, 1] of axis 0 (GatherND onnx-13); 2 of 2 "
+                      "indices are bad");
   assert_int_equal(error.position_rank, 1);
 }
 
@@ -101,8 +99,7 @@ static void empty_tuples_as_a_plan(void **state) {
   gather_pool *pool;
   char text[512];
   assert_status(gather_pool_create(3, &pool, NULL), GATHER_OK);
-  assert_status(gather_plan_create(op_of("GatherND", "microsoft-1"), &data, &indices, NULL, NULL, &plan, NULL),
-                GATHER_OK);
+  assert_status(gather_plan_create(op_of("GatherND", "microsoft-1"), &data, &indices, NULL, NULL, &plan, NULL), GATHER_OK);
   assert_true(gather_plan_print(plan, text, sizeof text) < sizeof text);
   run.data = numbers, run.out = result, run.executor = gather_pool_executor(pool);
   assert_status(gather_plan_check(plan, &run, NULL), GATHER_OK);
@@ -156,8 +153,7 @@ static bool draw(job *j) {
   j->op = op_of("GatherND", rules[drawn(6)]);
   const int32_t least = r < q ? r : q;
   j->batch_dims = j->op->batch_dims ? drawn((uint32_t)least) : 0;
-  j->k = j->op->tuples == GATHER_TUPLES_ANY ? drawn((uint32_t)(r - j->batch_dims) + 1)
-                                            : 1 + drawn((uint32_t)(r - j->batch_dims));
+  j->k = j->op->tuples == GATHER_TUPLES_ANY ? drawn((uint32_t)(r - j->batch_dims) + 1) : 1 + drawn((uint32_t)(r - j->batch_dims));
   for (int32_t d = 0; d < r; d++) j->data_shape[d] = 1 + drawn(4);
   for (int32_t d = 0; d < q; d++) j->indices_shape[d] = d < j->batch_dims ? j->data_shape[d] : 1 + drawn(3);
   j->indices_shape[q - 1] = j->k;
@@ -206,9 +202,7 @@ static int64_t expect(const job *j, const gather_options *options, const uint16_
     }
     for (int64_t e = 0; e < slice; e++, n++) {
       count_up(r - b - k, j->data_shape + b + k, e, at + b + k);
-      to[n] = !filled                                 ? from[place(r, j->data_strides, at)]
-              : options->on_bad == GATHER_ON_BAD_FILL ? *(const uint16_t *)options->fill
-                                                      : 0;
+      to[n] = !filled ? from[place(r, j->data_strides, at)] : options->on_bad == GATHER_ON_BAD_FILL ? *(const uint16_t *)options->fill : 0;
     }
   }
   return bad;
@@ -233,8 +227,8 @@ static void expect_error(const job *j, const gather_error *error, int64_t bad) {
 /* Views with gaps and negative steps, every policy, shared and private indices, all versions. */
 static void against_the_documents(void **state) {
   static const uint16_t fill = 0xBEEF;
-  static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
-                                           GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL};
+  static const gather_on_bad policies[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP, GATHER_ON_BAD_ZERO,
+                                           GATHER_ON_BAD_FILL};
   int64_t done = 0, repaired = 0, failed = 0;
   for (size_t i = 0; i < MOST; i++) table[i] = (unsigned char)(i * 131 + (i >> 8) * 7);
   for (int round = 0; round < ROUNDS; round++) {
@@ -251,16 +245,14 @@ static void against_the_documents(void **state) {
     for (int64_t i = 0; i < numbers; i++) {
       const int64_t s = j.data_shape[j.batch_dims + i % j.k];
       ids[i] = drawn((uint32_t)s) - (j.op->negative && drawn(3) == 0 ? s : 0);
-      if (drawn(options.on_bad == GATHER_ON_BAD_ERROR ? 40 : 6) == 0)
-        ids[i] = drawn(2) ? s + drawn(9) : -s - 1 - (int64_t)drawn(9);
+      if (drawn(options.on_bad == GATHER_ON_BAD_ERROR ? 40 : 6) == 0) ids[i] = drawn(2) ? s + drawn(9) : -s - 1 - (int64_t)drawn(9);
     }
     for (int32_t d = 0; d < j.data.rank; d++) seen[d] = j.data_strides[d] * 2;
     for (int32_t d = 0; d < j.out.rank; d++) of[d] = j.out_strides[d] * 2;
     j.data.strides = seen, j.data.data = table + 2 * first;
     j.out.strides = of, j.out.data = result + 2 * out_first;
     j.indices.flags = drawn(2) ? GATHER_TENSOR_SHARED : 0;
-    const int64_t wanted =
-        expect(&j, &options, (const uint16_t *)(const void *)(table + 2 * first), (uint16_t *)(void *)want);
+    const int64_t wanted = expect(&j, &options, (const uint16_t *)(const void *)(table + 2 * first), (uint16_t *)(void *)want);
     memset(result, 0x77, sizeof result);
     gather_error error;
     const gather_status status = gather_apply(j.op, &j.data, &j.indices, &j.out, &options, &error);
@@ -276,8 +268,7 @@ static void against_the_documents(void **state) {
     for (int64_t n = 0; n < gather_tensor_len(&j.out); n++) {
       int64_t at[12];
       count_up(j.out.rank, j.out_shape, n, at);
-      assert_int_equal(((uint16_t *)(void *)result)[out_first + place(j.out.rank, j.out_strides, at)],
-                       ((uint16_t *)(void *)want)[n]);
+      assert_int_equal(((uint16_t *)(void *)result)[out_first + place(j.out.rank, j.out_strides, at)], ((uint16_t *)(void *)want)[n]);
     }
     done++, repaired += bad > 0;
   }

@@ -7,14 +7,12 @@
 #define BIT(TYPE) (UINT64_C(1) << GATHER_TYPE_##TYPE)
 
 /* ONNX lists 15 types from version 1 and 11 on, and bfloat16 from 13 on. */
-static const uint64_t onnx_15 = BIT(BOOL) | BIT(COMPLEX128) | BIT(COMPLEX64) | BIT(FLOAT64) | BIT(FLOAT32) |
-                                BIT(FLOAT16) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(INT8) | BIT(STRING) |
-                                BIT(UINT16) | BIT(UINT32) | BIT(UINT64) | BIT(UINT8);
-static const uint64_t quantized = BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) |
-                                  BIT(FLOAT8_E5M2) | BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN);
+static const uint64_t onnx_15 = BIT(BOOL) | BIT(COMPLEX128) | BIT(COMPLEX64) | BIT(FLOAT64) | BIT(FLOAT32) | BIT(FLOAT16) | BIT(INT16) |
+                                BIT(INT32) | BIT(INT64) | BIT(INT8) | BIT(STRING) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64) | BIT(UINT8);
+static const uint64_t quantized = BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) |
+                                  BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN);
 static const uint64_t index_types = BIT(INT32) | BIT(INT64);
-static const uint64_t integers =
-    BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64);
+static const uint64_t integers = BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64);
 
 static const struct {
   const char *rules, *name;
@@ -27,42 +25,39 @@ static const struct {
   gather_tuples tuples;
   bool fused;
 } documents[] = {
-    {"onnx-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
+    {"onnx-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE,
+     false},
+    {"onnx-11", "Gather", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE,
+     false},
+    {"onnx-13", "Gather", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE,
+     false},
+    {"openvino-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT, GATHER_TUPLES_NONE,
+     false},
+    {"openvino-7", "Gather", 7, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT, GATHER_TUPLES_NONE,
+     false},
+    {"openvino-8", "Gather", 8, true, GATHER_ON_BAD_ZERO, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT, GATHER_TUPLES_NONE, false},
+    {"onnx-11", "GatherElements", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, GATHER_AXIS_SOURCE_ATTRIBUTE,
      GATHER_TUPLES_NONE, false},
-    {"onnx-11", "Gather", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
+    {"onnx-13", "GatherElements", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, GATHER_AXIS_SOURCE_ATTRIBUTE,
      GATHER_TUPLES_NONE, false},
-    {"onnx-13", "Gather", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
+    {"openvino-6", "GatherElements", 6, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_EQUAL, GATHER_AXIS_SOURCE_ATTRIBUTE,
      GATHER_TUPLES_NONE, false},
-    {"openvino-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT,
+    {"onnx-11", "GatherND", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONEMPTY,
+     false},
+    {"onnx-12", "GatherND", 12, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONEMPTY,
+     false},
+    {"onnx-13", "GatherND", 13, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONEMPTY,
+     false},
+    {"microsoft-1", "GatherND", 1, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY,
+     false},
+    {"microsoft-1", "GatherBlockQuantized", 1, true, GATHER_ON_BAD_ZERO, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
      GATHER_TUPLES_NONE, false},
-    {"openvino-7", "Gather", 7, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT,
-     GATHER_TUPLES_NONE, false},
-    {"openvino-8", "Gather", 8, true, GATHER_ON_BAD_ZERO, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT,
-     GATHER_TUPLES_NONE, false},
-    {"onnx-11", "GatherElements", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST,
-     GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE, false},
-    {"onnx-13", "GatherElements", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST,
-     GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE, false},
-    {"openvino-6", "GatherElements", 6, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_EQUAL,
-     GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE, false},
-    {"onnx-11", "GatherND", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_NONEMPTY, false},
-    {"onnx-12", "GatherND", 12, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_NONEMPTY, false},
-    {"onnx-13", "GatherND", 13, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_NONEMPTY, false},
-    {"microsoft-1", "GatherND", 1, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_ANY, false},
-    {"microsoft-1", "GatherBlockQuantized", 1, true, GATHER_ON_BAD_ZERO, false, GATHER_OFF_AXIS_NONE,
-     GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE, false},
-    {"openvino-5", "GatherND", 5, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_ANY, true},
-    {"openvino-8", "GatherND", 8, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_ANY, false},
-    {"openvino-1", "GatherTree", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_NONE, false},
-    {"stablehlo-1", "gather", 1, false, GATHER_ON_BAD_CLAMP, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
-     GATHER_TUPLES_ANY, false},
+    {"openvino-5", "GatherND", 5, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY, true},
+    {"openvino-8", "GatherND", 8, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY, false},
+    {"openvino-1", "GatherTree", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONE,
+     false},
+    {"stablehlo-1", "gather", 1, false, GATHER_ON_BAD_CLAMP, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY,
+     false},
 };
 
 static void rows_say_what_the_documents_say(void **state) {
@@ -208,8 +203,7 @@ static void rules_of_a_program(void **state) {
   gather_tensor data = tensor_of(GATHER_TYPE_INT32, numbers, 1, DIMS(3));
   gather_tensor two = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(2));
   gather_tensor three = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(3));
-  gather_tensor good = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(2)),
-                bad = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(3));
+  gather_tensor good = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(2)), bad = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(3));
   gather_options options = options_of(0, 0);
   assert_status(gather_apply(&pick, &data, &two, &good, &options, &error), GATHER_OK);
   assert_int_equal(out[0], 12);

@@ -73,8 +73,8 @@ static void fill(struct shape s, int order, bool negative) {
 static void gather_once(struct shape s, bool int32, int64_t skip, const gather_executor *executor, const char *what) {
   uint8_t *to = out + skip;
   gather_tensor data = tensor_of(GATHER_TYPE_UINT8, table, 2, DIMS(s.rows, s.row));
-  gather_tensor indices = int32 ? tensor_of(GATHER_TYPE_INT32, narrow, 1, DIMS(s.count))
-                                : tensor_of(GATHER_TYPE_INT64, wide, 1, DIMS(s.count));
+  gather_tensor indices =
+      int32 ? tensor_of(GATHER_TYPE_INT32, narrow, 1, DIMS(s.count)) : tensor_of(GATHER_TYPE_INT64, wide, 1, DIMS(s.count));
   gather_tensor result = tensor_of(GATHER_TYPE_UINT8, to, 2, DIMS(s.count, s.row));
   gather_options options = options_of(0, 0);
   gather_error error;
@@ -93,8 +93,8 @@ static void every_way(struct shape s, int order, bool negative, bool int32, int6
   for (int variant = -1; variant < VARIANTS; variant++)
     for (int threads = 0; threads < 3; threads++) {
       tune("variant", variant);
-      snprintf(what, sizeof what, "%s, %d rows of %d, %d indices of %d bits%s, variant %d, %s", names[order],
-               (int)s.rows, (int)s.row, (int)s.count, int32 ? 32 : 64, negative ? " below 0 too" : "", variant,
+      snprintf(what, sizeof what, "%s, %d rows of %d, %d indices of %d bits%s, variant %d, %s", names[order], (int)s.rows, (int)s.row,
+               (int)s.count, int32 ? 32 : 64, negative ? " below 0 too" : "", variant,
                threads == 0   ? "one thread"
                : threads == 1 ? "tasks"
                               : "threads");
@@ -110,9 +110,8 @@ static void as_large(int64_t block, int isa, bool far) {
 }
 
 static void all_orders_all_ways(void **state) {
-  static const struct shape shapes[] = {{1, 1000, 3001}, {2, 777, 2049},  {3, 500, 700},  {4, 65536, 4999},
-                                        {4, 3, 1500},    {8, 69999, 777}, {8, 1, 600},    {16, 100, 333},
-                                        {40, 99, 200},   {64, 300, 600},  {72, 333, 901}, {200, 100, 600}};
+  static const struct shape shapes[] = {{1, 1000, 3001}, {2, 777, 2049}, {3, 500, 700}, {4, 65536, 4999}, {4, 3, 1500},   {8, 69999, 777},
+                                        {8, 1, 600},     {16, 100, 333}, {40, 99, 200}, {64, 300, 600},   {72, 333, 901}, {200, 100, 600}};
   for (size_t i = 0; i < COUNT(shapes); i++)
     for (int order = 0; order < ORDERS; order++)
       for (int isa = 0; isa < 4; isa++) {
@@ -141,10 +140,8 @@ static void elements_in_rounds(void **state) {
         gather_options options = options_of(1, 0);
         options.executor = tasks ? &three : NULL;
         memset(out, 0xEE, sizeof out);
-        assert_status(gather_apply(op_of("GatherElements", "onnx-13"), &data, &indices, &result, &options, NULL),
-                      GATHER_OK);
-        if (memcmp(out, want, ROUNDS * COUNT_EACH * 4) != 0)
-          fail_msg("%s, variant %d: wrong bytes", names[order], variant);
+        assert_status(gather_apply(op_of("GatherElements", "onnx-13"), &data, &indices, &result, &options, NULL), GATHER_OK);
+        if (memcmp(out, want, ROUNDS * COUNT_EACH * 4) != 0) fail_msg("%s, variant %d: wrong bytes", names[order], variant);
       }
   reset();
 }
@@ -216,11 +213,8 @@ static void far_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_orders_all_ways),
-      cmocka_unit_test(elements_in_rounds),
-      cmocka_unit_test(when_parts_are_tried),
-      cmocka_unit_test(orders_are_seen),
-      cmocka_unit_test(far_rows),
+      cmocka_unit_test(all_orders_all_ways), cmocka_unit_test(elements_in_rounds), cmocka_unit_test(when_parts_are_tried),
+      cmocka_unit_test(orders_are_seen),     cmocka_unit_test(far_rows),
   };
   for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(drawn((int64_t)i) >> 9);
   if (gather_pool_create(3, &pool, NULL) != GATHER_OK) return 1;

@@ -6,8 +6,8 @@
 #include "core/kernel/dispatch.h"
 #include "support/unit.h"
 
-static gather_plan *plan_of(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                            const gather_tensor *out, const gather_options *options) {
+static gather_plan *plan_of(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                            const gather_options *options) {
   gather_plan *plan = NULL;
   gather_error error;
   gather_status status = gather_plan_create(op, data, indices, out, options, &plan, &error);
@@ -195,8 +195,7 @@ static void an_executor_is_used_for_large_work(void **state) {
   assert_status(gather_apply(op_of("Gather", "onnx-13"), &table, &index, &target, &options, NULL), GATHER_OK);
   assert_true(calls > 0);
   assert_true(tasks_seen > 1);
-  for (int i = 0; i < ROWS; i++)
-    assert_memory_equal(out + i * WIDTH, data + indices[i] * WIDTH, WIDTH * sizeof(int32_t));
+  for (int i = 0; i < ROWS; i++) assert_memory_equal(out + i * WIDTH, data + indices[i] * WIDTH, WIDTH * sizeof(int32_t));
 }
 
 static void an_executor_that_cannot_run(void **state) {
@@ -228,8 +227,7 @@ static void the_first_bad_one_of_permuted_indices(void **state) {
   ids[100] = 7; /* [0, 1, 0, 0] */
   ids[5] = 8;   /* [1, 0, 0, 0] */
   assert_status(gather_tuning_set("deferred_bytes", 1, NULL), GATHER_OK);
-  assert_status(gather_apply(op_of("GatherElements", "onnx-13"), &from, &indices, &to, &options, &error),
-                GATHER_INDEX_OUT_OF_RANGE);
+  assert_status(gather_apply(op_of("GatherElements", "onnx-13"), &from, &indices, &to, &options, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_int_equal(error.value, 7);
   assert_int_equal(error.position[0], 0);
   assert_int_equal(error.position[1], 1);
@@ -264,9 +262,8 @@ static void the_policy_is_printed(void **state) {
   static const struct {
     gather_on_bad on_bad;
     const char *name;
-  } POLICIES[] = {{GATHER_ON_BAD_DEFAULT, ", error, "},  {GATHER_ON_BAD_ERROR, ", error, "},
-                  {GATHER_ON_BAD_CLAMP, ", clamp, "},    {GATHER_ON_BAD_WRAP, ", wrap, "},
-                  {GATHER_ON_BAD_ZERO, ", zero, "},      {GATHER_ON_BAD_FILL, ", fill, "},
+  } POLICIES[] = {{GATHER_ON_BAD_DEFAULT, ", error, "},  {GATHER_ON_BAD_ERROR, ", error, "}, {GATHER_ON_BAD_CLAMP, ", clamp, "},
+                  {GATHER_ON_BAD_WRAP, ", wrap, "},      {GATHER_ON_BAD_ZERO, ", zero, "},   {GATHER_ON_BAD_FILL, ", fill, "},
                   {GATHER_ON_BAD_PROMISE, ", promise, "}};
   const int16_t fill = 0;
   const gather_tensor data = tensor_of(GATHER_TYPE_INT16, NULL, 2, DIMS(4, 3));

@@ -9,8 +9,8 @@ enum { LEN = 5 };
 static const uint16_t table[LEN] = {10, 11, 12, 13, 14};
 static const uint16_t filling = 77;
 
-static gather_status gather_one(const gather_tensor *index, gather_on_bad on_bad, gather_negative negative,
-                                uint16_t *out, int64_t *bad_count, gather_error *error) {
+static gather_status gather_one(const gather_tensor *index, gather_on_bad on_bad, gather_negative negative, uint16_t *out,
+                                int64_t *bad_count, gather_error *error) {
   const gather_op *op = op_of("Gather", "onnx-13");
   gather_tensor data = tensor_of(GATHER_TYPE_UINT16, table, 1, DIMS(LEN));
   gather_tensor target = tensor_of(GATHER_TYPE_UINT16, out, 0, NULL);
@@ -23,8 +23,7 @@ static gather_status gather_one(const gather_tensor *index, gather_on_bad on_bad
 }
 
 /* One index value: what each policy gives. */
-static void check(const gather_tensor *index, gather_negative negative, bool good, uint16_t row, uint16_t clamp,
-                  uint16_t wrap) {
+static void check(const gather_tensor *index, gather_negative negative, bool good, uint16_t row, uint16_t clamp, uint16_t wrap) {
   const struct {
     gather_on_bad on_bad;
     uint16_t want;
@@ -35,8 +34,7 @@ static void check(const gather_tensor *index, gather_negative negative, bool goo
   gather_error error;
   uint16_t out = 999;
   int64_t bad = -1;
-  assert_status(gather_one(index, GATHER_ON_BAD_ERROR, negative, &out, NULL, &error),
-                good ? GATHER_OK : GATHER_INDEX_OUT_OF_RANGE);
+  assert_status(gather_one(index, GATHER_ON_BAD_ERROR, negative, &out, NULL, &error), good ? GATHER_OK : GATHER_INDEX_OUT_OF_RANGE);
   assert_int_equal(out, good ? row : 999);
   if (!good) assert_int_equal(error.bad_count, 1);
   for (size_t i = 0; i < COUNT(policies); i++) {
@@ -105,21 +103,9 @@ static void check_unsigned(gather_type type, const void *memory, uint64_t value)
 
 /* UINT64_MAX is no -1, and INT64_MAX + 1 is no negative number. */
 static void unsigned_values(void **state) {
-  static const uint64_t values[] = {0,
-                                    4,
-                                    5,
-                                    127,
-                                    128,
-                                    255,
-                                    32768,
-                                    65535,
-                                    2147483648,
-                                    4294967295,
-                                    4294967296,
-                                    INT64_MAX,
-                                    (uint64_t)INT64_MAX + 1,
-                                    UINT64_MAX - 4,
-                                    UINT64_MAX};
+  static const uint64_t values[] = {
+      0,         4, 5, 127, 128, 255, 32768, 65535, 2147483648, 4294967295, 4294967296, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX - 4,
+      UINT64_MAX};
   for (size_t i = 0; i < COUNT(values); i++) {
     uint64_t v = values[i];
     uint8_t u8 = (uint8_t)v;
@@ -137,8 +123,7 @@ static void a_huge_unsigned_index_is_told_as_it_is(void **state) {
   uint16_t out = 0;
   gather_error error = dirty_error();
   gather_tensor index = tensor_of(GATHER_TYPE_UINT64, &value, 0, NULL);
-  assert_status(gather_one(&index, GATHER_ON_BAD_ERROR, GATHER_NEGATIVE_ON, &out, NULL, &error),
-                GATHER_INDEX_OUT_OF_RANGE);
+  assert_status(gather_one(&index, GATHER_ON_BAD_ERROR, GATHER_NEGATIVE_ON, &out, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_true(error.value_is_unsigned);
   assert_true((uint64_t)error.value == value);
   assert_non_null(strstr(error.message, "18446744073709551614"));
@@ -195,12 +180,7 @@ static void put_index(uint8_t to[8], gather_type type, uint64_t value) {
   uint8_t u8 = (uint8_t)value;
   uint16_t u16 = (uint16_t)value;
   uint32_t u32 = (uint32_t)value;
-  memcpy(to,
-         bytes == 1   ? (void *)&u8
-         : bytes == 2 ? (void *)&u16
-         : bytes == 4 ? (void *)&u32
-                      : (void *)&value,
-         (size_t)bytes);
+  memcpy(to, bytes == 1 ? (void *)&u8 : bytes == 2 ? (void *)&u16 : bytes == 4 ? (void *)&u32 : (void *)&value, (size_t)bytes);
 }
 
 /* An axis just shorter than, as long as and longer than what an index type can say: the type's own ends are good or bad. */
@@ -216,8 +196,7 @@ static void check_ends(gather_type type, int64_t len, bool negative) {
     bool good = row >= 0 && row < len;
     uint8_t memory[8], out = 0xEE;
     put_index(memory, type, (uint64_t)values[i]);
-    gather_tensor data = tensor_of(GATHER_TYPE_UINT8, long_table, 1, &len),
-                  target = tensor_of(GATHER_TYPE_UINT8, &out, 0, NULL);
+    gather_tensor data = tensor_of(GATHER_TYPE_UINT8, long_table, 1, &len), target = tensor_of(GATHER_TYPE_UINT8, &out, 0, NULL);
     gather_tensor index = tensor_of(type, memory, 0, NULL);
     gather_options options = GATHER_OPTIONS_INIT;
     options.negative = negative ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
@@ -257,8 +236,7 @@ static void the_empty_string(void **state) {
   gather_string words[2] = {{"one", 3}, {"two", 3}}, out[3];
   int8_t indices[3] = {1, 2, -3};
   memset(out, 0x55, sizeof out);
-  gather_tensor data = tensor_of(GATHER_TYPE_STRING, words, 1, DIMS(2)),
-                target = tensor_of(GATHER_TYPE_STRING, out, 1, DIMS(3));
+  gather_tensor data = tensor_of(GATHER_TYPE_STRING, words, 1, DIMS(2)), target = tensor_of(GATHER_TYPE_STRING, out, 1, DIMS(3));
   gather_tensor index = tensor_of(GATHER_TYPE_INT8, indices, 1, DIMS(3));
   assert_status(gather_apply(op, &data, &index, &target, NULL, NULL), GATHER_OK);
   assert_ptr_equal(out[0].text, words[1].text);

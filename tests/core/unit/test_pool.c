@@ -19,8 +19,7 @@
 
 static int allowed = -1; /* threads that can be made; -1 = any number */
 
-WRAPPED(int, pthread_create,
-        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)) {
+WRAPPED(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)) {
   if (allowed == 0) return EAGAIN;
   if (allowed > 0) allowed--;
   return REAL(pthread_create)(thread, attributes, start, argument);
@@ -115,8 +114,7 @@ static gather_status make_and_run(const void *context, gather_error *error) {
 
 /* Each lock, condition and allocation of a pool that cannot be had. */
 static void pools_that_cannot_be_made(void **state) {
-  assert_int_equal(fail_each_as(make_and_run, NULL, GATHER_OK, FAIL_EVERY),
-                   5); /* memory, two locks and two conditions */
+  assert_int_equal(fail_each_as(make_and_run, NULL, GATHER_OK, FAIL_EVERY), 5); /* memory, two locks and two conditions */
 }
 
 /* Numbers of threads that are none, and the number of CPUs that stands for 0. */

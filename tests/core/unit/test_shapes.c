@@ -7,8 +7,8 @@
 
 static int64_t ones[GATHER_MAX_RANK + 2];
 
-static gather_status shape_of(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                              int64_t axis, int64_t batch_dims) {
+static gather_status shape_of(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, int64_t axis,
+                              int64_t batch_dims) {
   gather_options options = options_of(axis, batch_dims);
   gather_error error = dirty_error();
   int64_t shape[GATHER_MAX_RANK];
@@ -61,8 +61,7 @@ static void which_types_index(void **state) {
     const gather_type_info *info = gather_type_get((gather_type)number);
     gather_tensor indices = tensor_of(info->type, NULL, 1, DIMS(2));
     bool whole = info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT;
-    if (info->bits >= 8)
-      assert_status(shape_of(op, &data, &indices, 0, 0), whole ? GATHER_OK : GATHER_TYPE_UNSUPPORTED);
+    if (info->bits >= 8) assert_status(shape_of(op, &data, &indices, 0, 0), whole ? GATHER_OK : GATHER_TYPE_UNSUPPORTED);
     if (!whole) assert_status(shape_of(op, &data, &indices, 0, 0), GATHER_TYPE_UNSUPPORTED);
   }
 }
@@ -141,10 +140,9 @@ static void missing_arguments(void **state) {
 int main(void) {
   for (size_t d = 0; d < COUNT(ones); d++) ones[d] = 1;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gather_complaints),          cmocka_unit_test(elements_complaints),
-      cmocka_unit_test(which_types_index),          cmocka_unit_test(extreme_axes),
-      cmocka_unit_test(outputs_that_are_too_large), cmocka_unit_test(the_largest_rank),
-      cmocka_unit_test(rank_before_overflow),       cmocka_unit_test(missing_arguments),
+      cmocka_unit_test(gather_complaints),    cmocka_unit_test(elements_complaints),        cmocka_unit_test(which_types_index),
+      cmocka_unit_test(extreme_axes),         cmocka_unit_test(outputs_that_are_too_large), cmocka_unit_test(the_largest_rank),
+      cmocka_unit_test(rank_before_overflow), cmocka_unit_test(missing_arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

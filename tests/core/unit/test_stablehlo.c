@@ -219,9 +219,8 @@ static void draw(hlo_case *c) {
   const int64_t spread = below(3) ? 5 : 12;
   for (int64_t i = 0; i < product(c->index_rank, c->index_shape); i++)
     c->ids[i] = is_signed ? below(2 * spread) - spread / 2 : below(spread);
-  static const gather_on_bad POLICIES[] = {GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_CLAMP,
-                                           GATHER_ON_BAD_ERROR,   GATHER_ON_BAD_WRAP,    GATHER_ON_BAD_ZERO,
-                                           GATHER_ON_BAD_FILL};
+  static const gather_on_bad POLICIES[] = {GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_DEFAULT, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_ERROR,
+                                           GATHER_ON_BAD_WRAP,    GATHER_ON_BAD_ZERO,    GATHER_ON_BAD_FILL};
   c->on_bad = POLICIES[below(COUNT(POLICIES))];
   c->negative = below(4) == 0, c->swapped = below(3) == 0, c->strided = below(2) == 0;
 }
@@ -229,8 +228,7 @@ static void draw(hlo_case *c) {
 /* ---- memory */
 
 static unsigned char data[CELLS * WIDE], out[CELLS * WIDE], other[CELLS * WIDE], index_bytes[4 * CELLS * 8];
-static const unsigned char fill[16] = {0xF3, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8,
-                                       0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8};
+static const unsigned char fill[16] = {0xF3, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8};
 
 /* The indices in memory: in another order of dimensions if strided, backwards, with gaps. */
 static void *write_indices(hlo_case *c) {
@@ -289,8 +287,7 @@ static void one_case(hlo_case *c) {
   memset(out, 0x5A, sizeof out);
   const bool fails = c->on_bad == GATHER_ON_BAD_ERROR && c->bad > 0;
   gather_status status = gather_apply(op, &d, &x, &o, &options, &error);
-  if (status != (fails ? GATHER_INDEX_OUT_OF_RANGE : GATHER_OK))
-    fail_msg("%s: %s", gather_status_name(status), error.message);
+  if (status != (fails ? GATHER_INDEX_OUT_OF_RANGE : GATHER_OK)) fail_msg("%s: %s", gather_status_name(status), error.message);
   gather_plan *plan;
   gather_run run = GATHER_RUN_INIT;
   gather_error again;
@@ -341,14 +338,12 @@ static void random_cases(void **state) {
 
 /* ---- the document's example */
 
-#define LIST(n, field, ...) \
-  (n).field = DIMS(__VA_ARGS__), (n).field##_count = (int64_t)(sizeof(DIMS(__VA_ARGS__)) / sizeof(int64_t))
+#define LIST(n, field, ...) (n).field = DIMS(__VA_ARGS__), (n).field##_count = (int64_t)(sizeof(DIMS(__VA_ARGS__)) / sizeof(int64_t))
 
 static void example_of_the_document(void **state) {
   static const int64_t ids[24] = {0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 0, 9, 0, 0, 2, 1, 2, 2, 1, 2, 0, 1, 1, 0};
-  static const int32_t want[48] = {1,  2,  3,  4,  3,  4,  5,  6,  13, 14, 15, 16, 33, 34, 35, 36,
-                                   35, 36, 37, 38, 41, 42, 43, 44, 1,  2,  3,  4,  13, 14, 15, 16,
-                                   21, 22, 23, 24, 43, 44, 45, 46, 33, 34, 35, 36, 27, 28, 29, 30};
+  static const int32_t want[48] = {1, 2, 3, 4, 3,  4,  5,  6,  13, 14, 15, 16, 33, 34, 35, 36, 35, 36, 37, 38, 41, 42, 43, 44,
+                                   1, 2, 3, 4, 13, 14, 15, 16, 21, 22, 23, 24, 43, 44, 45, 46, 33, 34, 35, 36, 27, 28, 29, 30};
   const gather_op *op = op_of("gather", "stablehlo-1");
   gather_dimension_numbers n = GATHER_DIMENSION_NUMBERS_INIT;
   gather_options options = GATHER_OPTIONS_INIT;
@@ -356,8 +351,7 @@ static void example_of_the_document(void **state) {
   int32_t numbers[48], result[48];
   char text[200];
   for (int32_t i = 0; i < 48; i++) numbers[i] = i + 1;
-  gather_tensor d = tensor_of(GATHER_TYPE_INT32, numbers, 4, DIMS(2, 3, 4, 2)),
-                x = tensor_of(GATHER_TYPE_INT64, ids, 4, DIMS(2, 2, 3, 2));
+  gather_tensor d = tensor_of(GATHER_TYPE_INT32, numbers, 4, DIMS(2, 3, 4, 2)), x = tensor_of(GATHER_TYPE_INT64, ids, 4, DIMS(2, 2, 3, 2));
   gather_tensor o = tensor_of(GATHER_TYPE_INT32, result, 5, DIMS(2, 2, 3, 2, 2));
   LIST(n, offset_dims, 3, 4), LIST(n, collapsed_slice_dims, 1), LIST(n, operand_batching_dims, 0);
   LIST(n, start_indices_batching_dims, 1), LIST(n, start_index_map, 2, 1), LIST(n, slice_sizes, 1, 1, 2, 2);
@@ -389,8 +383,7 @@ static void other_places_of_the_tuples(void **state) {
   uint8_t numbers[12], result[3];
   char text[100];
   for (int i = 0; i < 12; i++) numbers[i] = (uint8_t)i;
-  gather_tensor d = tensor_of(GATHER_TYPE_UINT8, numbers, 2, DIMS(3, 4)),
-                x = tensor_of(GATHER_TYPE_INT32, ids, 2, DIMS(2, 3));
+  gather_tensor d = tensor_of(GATHER_TYPE_UINT8, numbers, 2, DIMS(3, 4)), x = tensor_of(GATHER_TYPE_INT32, ids, 2, DIMS(2, 3));
   gather_tensor o = tensor_of(GATHER_TYPE_UINT8, result, 1, DIMS(3));
   LIST(n, collapsed_slice_dims, 0, 1), LIST(n, start_index_map, 0, 1), LIST(n, slice_sizes, 1, 1);
   options.numbers = &n, options.on_bad = GATHER_ON_BAD_ERROR;
@@ -432,14 +425,12 @@ static int64_t zeros[64];
 
 /* data [2, 5, 4], indices [3, 2, 2]: out [3, 2, 2] */
 static valid start(void) {
-  static const int64_t offset[] = {2}, collapsed[] = {1}, data_batch[] = {0}, index_batch[] = {1}, map[] = {2, 1},
-                       slice[] = {1, 1, 2};
+  static const int64_t offset[] = {2}, collapsed[] = {1}, data_batch[] = {0}, index_batch[] = {1}, map[] = {2, 1}, slice[] = {1, 1, 2};
   valid v = {GATHER_DIMENSION_NUMBERS_INIT, GATHER_OPTIONS_INIT, tensor_of(GATHER_TYPE_UINT8, few, 3, NULL),
              tensor_of(GATHER_TYPE_INT64, zeros, 3, NULL)};
   static const int64_t data_shape[] = {2, 5, 4}, index_shape[] = {3, 2, 2};
   v.d.shape = data_shape, v.x.shape = index_shape;
-  v.n.offset_dims = offset, v.n.offset_dims_count = 1, v.n.collapsed_slice_dims = collapsed,
-  v.n.collapsed_slice_dims_count = 1;
+  v.n.offset_dims = offset, v.n.offset_dims_count = 1, v.n.collapsed_slice_dims = collapsed, v.n.collapsed_slice_dims_count = 1;
   v.n.operand_batching_dims = data_batch, v.n.operand_batching_dims_count = 1;
   v.n.start_indices_batching_dims = index_batch, v.n.start_indices_batching_dims_count = 1;
   v.n.start_index_map = map, v.n.start_index_map_count = 2, v.n.index_vector_dim = 2;
@@ -483,12 +474,11 @@ static void constraints(void **state) {
   TRY_WITH(AXIS_OUT_OF_RANGE, "index_vector_dim -1 is outside [0, 3]", v.n.index_vector_dim = -1);         /* C2 */
   TRY_WITH(SHAPE_MISMATCH, "is 3; start_index_map has 2", v.x.shape = DIMS(3, 2, 3));                      /* C3 */
   TRY_WITH(SHAPE_MISMATCH, "each number is a tuple, but start_index_map has 2", v.n.index_vector_dim = 3); /* C3 */
-  TRY_WITH(SHAPE_MISMATCH, "offset_dims has dimension 1 twice", LIST(v.n, offset_dims, 1, 1),
-           v.n.collapsed_slice_dims_count = 0, LIST(v.n, slice_sizes, 1, 2, 2)); /* C4 */
+  TRY_WITH(SHAPE_MISMATCH, "offset_dims has dimension 1 twice", LIST(v.n, offset_dims, 1, 1), v.n.collapsed_slice_dims_count = 0,
+           LIST(v.n, slice_sizes, 1, 2, 2)); /* C4 */
   TRY_WITH(SHAPE_MISMATCH, "offset_dims must be in ascending order, but 0 follows 1", LIST(v.n, offset_dims, 1, 0),
-           v.n.collapsed_slice_dims_count = 0, LIST(v.n, slice_sizes, 1, 2, 2)); /* C4 */
-  TRY_WITH(AXIS_OUT_OF_RANGE, "offset_dims[0] = 3 is outside [0, 2], the dimensions of the output",
-           LIST(v.n, offset_dims, 3)); /* C5 */
+           v.n.collapsed_slice_dims_count = 0, LIST(v.n, slice_sizes, 1, 2, 2));                                                /* C4 */
+  TRY_WITH(AXIS_OUT_OF_RANGE, "offset_dims[0] = 3 is outside [0, 2], the dimensions of the output", LIST(v.n, offset_dims, 3)); /* C5 */
   TRY_WITH(SHAPE_MISMATCH, "dimension 0 of data is in both collapsed_slice_dims and operand_batching_dims",
            LIST(v.n, collapsed_slice_dims, 0)); /* C6 */
   TRY_WITH(SHAPE_MISMATCH, "collapsed_slice_dims must be in ascending order", LIST(v.n, collapsed_slice_dims, 2, 1),
@@ -498,18 +488,15 @@ static void constraints(void **state) {
   TRY_WITH(SHAPE_MISMATCH, "slice_sizes[1] is 2; it is at most 1 for a dimension of collapsed_slice_dims",
            LIST(v.n, slice_sizes, 1, 2, 2)); /* C9 */
   TRY_WITH(SHAPE_MISMATCH, "operand_batching_dims must be in ascending order", LIST(v.n, operand_batching_dims, 1, 0),
-           LIST(v.n, start_indices_batching_dims, 0, 1), v.n.collapsed_slice_dims_count = 0); /* C10 */
-  TRY_WITH(AXIS_OUT_OF_RANGE, "operand_batching_dims[0] = -1 is outside",
-           LIST(v.n, operand_batching_dims, -1)); /* C11 */
+           LIST(v.n, start_indices_batching_dims, 0, 1), v.n.collapsed_slice_dims_count = 0);                    /* C10 */
+  TRY_WITH(AXIS_OUT_OF_RANGE, "operand_batching_dims[0] = -1 is outside", LIST(v.n, operand_batching_dims, -1)); /* C11 */
   TRY_WITH(SHAPE_MISMATCH, "slice_sizes[0] is 2; it is at most 1 for a dimension of operand_batching_dims",
            LIST(v.n, slice_sizes, 2, 1, 2)); /* C12 */
   TRY_WITH(SHAPE_MISMATCH, "start_indices_batching_dims has dimension 1 twice", LIST(v.n, operand_batching_dims, 0, 1),
-           LIST(v.n, start_indices_batching_dims, 1, 1), v.n.collapsed_slice_dims_count = 0,
-           LIST(v.n, start_index_map, 2)); /* C13 */
+           LIST(v.n, start_indices_batching_dims, 1, 1), v.n.collapsed_slice_dims_count = 0, LIST(v.n, start_index_map, 2)); /* C13 */
   TRY_WITH(AXIS_OUT_OF_RANGE, "start_indices_batching_dims[0] = 3 is outside [0, 2], the dimensions of indices",
-           LIST(v.n, start_indices_batching_dims, 3)); /* C14 */
-  TRY_WITH(SHAPE_MISMATCH, "index_vector_dim 2 is in start_indices_batching_dims",
-           LIST(v.n, start_indices_batching_dims, 2)); /* C15 */
+           LIST(v.n, start_indices_batching_dims, 3));                                                                         /* C14 */
+  TRY_WITH(SHAPE_MISMATCH, "index_vector_dim 2 is in start_indices_batching_dims", LIST(v.n, start_indices_batching_dims, 2)); /* C15 */
   TRY_WITH(SHAPE_MISMATCH, "operand_batching_dims has 1 dimensions, start_indices_batching_dims 0",
            v.n.start_indices_batching_dims_count = 0); /* C16 */
   TRY_WITH(SHAPE_MISMATCH, "dimension 0 of data is 2, and dimension 1 of indices, its batching dimension, is 3",
@@ -518,13 +505,11 @@ static void constraints(void **state) {
            LIST(v.n, start_index_map, 0, 1));                                                          /* C18 */
   TRY_WITH(SHAPE_MISMATCH, "start_index_map has dimension 1 twice", LIST(v.n, start_index_map, 1, 1)); /* C18 */
   TRY_WITH(AXIS_OUT_OF_RANGE, "start_index_map[1] = 3 is outside [0, 2], the dimensions of data",
-           LIST(v.n, start_index_map, 1, 3));                                                           /* C19 */
-  TRY_WITH(RANK_MISMATCH, "data has rank 3, but slice_sizes has 2 lengths", v.n.slice_sizes_count = 2); /* C20 */
-  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is 5, but data has the length 4 there",
-           LIST(v.n, slice_sizes, 1, 1, 5));                                          /* C21 */
-  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is -1", LIST(v.n, slice_sizes, 1, 1, -1)); /* C21 */
-  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[1] is 0: the output, which lacks this dimension",
-           LIST(v.n, slice_sizes, 1, 0, 2));
+           LIST(v.n, start_index_map, 1, 3));                                                                        /* C19 */
+  TRY_WITH(RANK_MISMATCH, "data has rank 3, but slice_sizes has 2 lengths", v.n.slice_sizes_count = 2);              /* C20 */
+  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is 5, but data has the length 4 there", LIST(v.n, slice_sizes, 1, 1, 5)); /* C21 */
+  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is -1", LIST(v.n, slice_sizes, 1, 1, -1));                                /* C21 */
+  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[1] is 0: the output, which lacks this dimension", LIST(v.n, slice_sizes, 1, 0, 2));
   TRY_WITH(OK, "", LIST(v.n, slice_sizes, 1, 0, 0));
 }
 
@@ -534,8 +519,7 @@ static void inferred_shapes(void **state) {
   const gather_op *op = op_of("gather", "stablehlo-1");
   const gather_dim any = {0, GATHER_DIM_UNBOUNDED, NULL};
   valid v = start();
-  gather_shape d = {.rank = 3, .dims = {{2, 9, "B"}, any, any}},
-               x = {.rank = 3, .dims = {{3, 3, NULL}, {0, 4, NULL}, any}}, o;
+  gather_shape d = {.rank = 3, .dims = {{2, 9, "B"}, any, any}}, x = {.rank = 3, .dims = {{3, 3, NULL}, {0, 4, NULL}, any}}, o;
   const gather_shape unknown = {.rank = -1};
   gather_error error = dirty_error();
   v.options.numbers = &v.n;
@@ -565,14 +549,10 @@ static void inferred_shapes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_cases),
-      cmocka_unit_test(example_of_the_document),
-      cmocka_unit_test(other_places_of_the_tuples),
-      cmocka_unit_test(constraints),
-      cmocka_unit_test(inferred_shapes),
+      cmocka_unit_test(random_cases), cmocka_unit_test(example_of_the_document), cmocka_unit_test(other_places_of_the_tuples),
+      cmocka_unit_test(constraints),  cmocka_unit_test(inferred_shapes),
   };
-  if (gather_tuning_set("task_bytes", 64, NULL) != GATHER_OK || gather_pool_create(3, &pool, NULL) != GATHER_OK)
-    return 1;
+  if (gather_tuning_set("task_bytes", 64, NULL) != GATHER_OK || gather_pool_create(3, &pool, NULL) != GATHER_OK) return 1;
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   gather_pool_destroy(pool);
   return failed;

@@ -56,8 +56,7 @@ static void statuses_keep_their_meaning(void **state) {
 /* A row that was added to the table without a line above is found here. */
 static void no_status_is_missing_above(void **state) {
   int known = 0;
-  for (int number = 0; number < 1000; number++)
-    known += strcmp(gather_status_name((gather_status)number), "unknown") != 0;
+  for (int number = 0; number < 1000; number++) known += strcmp(gather_status_name((gather_status)number), "unknown") != 0;
   assert_int_equal(known, COUNT(promised));
   assert_int_equal(COUNT(TABLE), COUNT(promised));
 }

@@ -60,9 +60,8 @@ static void plain(void **state) {
     for (int rank = 0; rank <= 3; rank++) {
       gather_size quick, size;
       int64_t steps[GATHER_MAX_RANK], wanted[GATHER_MAX_RANK];
-      gather_tensor tensor =
-          tensor_of(GATHER_TYPE_FLOAT64, NULL, rank,
-                    DIMS(lengths[i % LENGTHS], lengths[i / LENGTHS % LENGTHS], lengths[i / LENGTHS / LENGTHS]));
+      gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT64, NULL, rank,
+                                       DIMS(lengths[i % LENGTHS], lengths[i / LENGTHS % LENGTHS], lengths[i / LENGTHS / LENGTHS]));
       const bool good = gather_tensor_measure(&tensor, NULL, &size, NULL) == GATHER_OK;
       assert_int_equal(gather_tensor_measure_plain(&tensor, &quick, steps), good && size.len > 0);
       if (!good || size.len == 0) continue;
@@ -82,8 +81,7 @@ static void not_plain(void **state) {
   strided.strides = DIMS(4), packed.type = GATHER_TYPE_INT4, opaque.type = GATHER_TYPE_OPAQUE;
   typeless.type = GATHER_TYPE_NONE, deep.rank = GATHER_MAX_RANK + 1, shapeless.shape = NULL;
   const gather_tensor *others[] = {NULL, &strided, &packed, &opaque, &typeless, &deep, &shapeless};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    assert_false(gather_tensor_measure_plain(others[i], &size, steps));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(gather_tensor_measure_plain(others[i], &size, steps));
   opaque.item_bytes = -4;
   assert_false(gather_tensor_measure_plain(&opaque, &size, steps));
 }
@@ -143,11 +141,9 @@ static void row_major(void **state) {
     int64_t shape[3], strides[3];
     bool has_strides, expected;
   } CASES[] = {
-      {{2, 3, 4}, {0}, false, true},          {{2, 3, 4}, {48, 16, 4}, true, true},
-      {{2, 1, 4}, {16, -999, 4}, true, true}, {{2, 3, 4}, {48, 16, 8}, true, false},
-      {{2, 3, 4}, {4, 8, 24}, true, false},   {{2, 3, 4}, {96, 16, 4}, true, false},
-      {{2, 3, 4}, {-48, 16, 4}, true, false}, {{0, 3, 4}, {7, 7, 7}, true, true},
-      {{1, 1, 1}, {7, 7, 7}, true, true},
+      {{2, 3, 4}, {0}, false, true},          {{2, 3, 4}, {48, 16, 4}, true, true}, {{2, 1, 4}, {16, -999, 4}, true, true},
+      {{2, 3, 4}, {48, 16, 8}, true, false},  {{2, 3, 4}, {4, 8, 24}, true, false}, {{2, 3, 4}, {96, 16, 4}, true, false},
+      {{2, 3, 4}, {-48, 16, 4}, true, false}, {{0, 3, 4}, {7, 7, 7}, true, true},   {{1, 1, 1}, {7, 7, 7}, true, true},
   };
   float cell = 0;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {

@@ -12,11 +12,10 @@
 
 enum { MOST = 4096, ROUNDS = 24000 };
 
-static const gather_type TYPES[] = {
-    GATHER_TYPE_INT8,    GATHER_TYPE_INT16,   GATHER_TYPE_INT32,         GATHER_TYPE_INT64,
-    GATHER_TYPE_UINT8,   GATHER_TYPE_UINT16,  GATHER_TYPE_UINT32,        GATHER_TYPE_UINT64,
-    GATHER_TYPE_FLOAT16, GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT64,       GATHER_TYPE_BFLOAT16,
-    GATHER_TYPE_INT32,   GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT8_E4M3FN, GATHER_TYPE_FLOAT8_E5M2};
+static const gather_type TYPES[] = {GATHER_TYPE_INT8,    GATHER_TYPE_INT16,   GATHER_TYPE_INT32,         GATHER_TYPE_INT64,
+                                    GATHER_TYPE_UINT8,   GATHER_TYPE_UINT16,  GATHER_TYPE_UINT32,        GATHER_TYPE_UINT64,
+                                    GATHER_TYPE_FLOAT16, GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT64,       GATHER_TYPE_BFLOAT16,
+                                    GATHER_TYPE_INT32,   GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT8_E4M3FN, GATHER_TYPE_FLOAT8_E5M2};
 
 /* A tensor with memory of its own, whose elements are set by position. */
 typedef struct {
@@ -121,9 +120,7 @@ typedef struct {
   int64_t out[MOST], bad, position, value;
 } beam_case;
 
-static int64_t cell(const beam_case *c, int64_t t, int64_t b, int64_t w) {
-  return (t * c->shape[1] + b) * c->shape[2] + w;
-}
+static int64_t cell(const beam_case *c, int64_t t, int64_t b, int64_t w) { return (t * c->shape[1] + b) * c->shape[2] + w; }
 
 /* The document's loop for one sequence; marks each parent out of range that it follows. */
 static void follow(beam_case *c, int64_t b, int64_t w, bool *marked) {
@@ -167,12 +164,10 @@ static void answer(beam_case *c) {
 }
 
 static void draw(beam_case *c) {
-  static const gather_on_bad POLICIES[] = {GATHER_ON_BAD_ERROR,  GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP,
-                                           GATHER_ON_BAD_WRAP,   GATHER_ON_BAD_ZERO,  GATHER_ON_BAD_FILL,
-                                           GATHER_ON_BAD_PROMISE};
+  static const gather_on_bad POLICIES[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP,  GATHER_ON_BAD_WRAP,
+                                           GATHER_ON_BAD_ZERO,  GATHER_ON_BAD_FILL,  GATHER_ON_BAD_PROMISE};
   c->type = TYPES[below(COUNT(TYPES))];
-  const bool narrow = width_of(c->type) == 1 && is_float(c->type),
-             is_signed = gather_type_get(c->type)->kind != GATHER_KIND_UINT;
+  const bool narrow = width_of(c->type) == 1 && is_float(c->type), is_signed = gather_type_get(c->type)->kind != GATHER_KIND_UINT;
   /* A float of 8 bits has all integers to 8. */
   const int64_t most = narrow ? 8 : 100;
   c->shape[0] = below(9), c->shape[1] = below(5), c->shape[2] = below(10) == 0 ? below(100) : below(8);
@@ -227,10 +222,8 @@ static void one_case(beam_case *c, bool plain) {
   if (threads) options.executor = gather_pool_executor(pools[threads - 1]);
   const bool fails = c->bad > 0 && c->on_bad == GATHER_ON_BAD_ERROR;
   const gather_status wanted = fails ? GATHER_INDEX_OUT_OF_RANGE : GATHER_OK;
-  gather_status status =
-      gather_tree(&in[0].tensor, &in[1].tensor, &in[2].tensor, &in[3].tensor, &out.tensor, &options, &error);
-  if (status != wanted)
-    fail_msg("%s, not %s: %s", gather_status_name(status), gather_status_name(wanted), error.message);
+  gather_status status = gather_tree(&in[0].tensor, &in[1].tensor, &in[2].tensor, &in[3].tensor, &out.tensor, &options, &error);
+  if (status != wanted) fail_msg("%s, not %s: %s", gather_status_name(status), gather_status_name(wanted), error.message);
   for (int64_t i = 0; i < cells && !fails; i++) put(&want, i, c->out[i]);
   assert_int_equal(out.size, want.size);
   assert_memory_equal(out.bytes, want.bytes, out.size);
@@ -306,14 +299,11 @@ static void worked_examples(void **state) {
   static const int32_t one[10] = {1, 4, 9, 7, 9, 1, 2, 3, 9, 9};
   const int32_t len = 9, end = 9;
   int32_t out[50];
-  gather_tensor steps = tensor_of(GATHER_TYPE_INT32, ids, 3, DIMS(5, 1, 10)),
-                lens = tensor_of(GATHER_TYPE_INT32, &len, 1, DIMS(1));
-  gather_tensor token = tensor_of(GATHER_TYPE_INT32, &end, 0, NULL),
-                to = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(5, 1, 10));
+  gather_tensor steps = tensor_of(GATHER_TYPE_INT32, ids, 3, DIMS(5, 1, 10)), lens = tensor_of(GATHER_TYPE_INT32, &len, 1, DIMS(1));
+  gather_tensor token = tensor_of(GATHER_TYPE_INT32, &end, 0, NULL), to = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(5, 1, 10));
   assert_status(gather_tree(&steps, &steps, &lens, &token, &to, NULL, NULL), GATHER_OK);
   assert_memory_equal(out, want, sizeof want);
-  steps = tensor_of(GATHER_TYPE_INT32, one, 3, DIMS(1, 1, 10)),
-  to = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(1, 1, 10));
+  steps = tensor_of(GATHER_TYPE_INT32, one, 3, DIMS(1, 1, 10)), to = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(1, 1, 10));
   assert_status(gather_tree(&steps, &steps, &lens, &token, &to, NULL, NULL), GATHER_OK);
   assert_memory_equal(out, one, sizeof one);
 }
@@ -323,8 +313,7 @@ static void floats(void **state) {
   const float steps[6] = {1, 0, -0.0f, 3, 5, 6}, parents[6] = {9, 9, 0, 1, 0, 1.5f}, len[1] = {3}, zero[1] = {0};
   const float nan[1] = {NAN};
   float out[6], half[1] = {2.5f};
-  gather_tensor s = tensor_of(GATHER_TYPE_FLOAT32, steps, 3, DIMS(3, 1, 2)),
-                p = tensor_of(GATHER_TYPE_FLOAT32, parents, 3, DIMS(3, 1, 2));
+  gather_tensor s = tensor_of(GATHER_TYPE_FLOAT32, steps, 3, DIMS(3, 1, 2)), p = tensor_of(GATHER_TYPE_FLOAT32, parents, 3, DIMS(3, 1, 2));
   gather_tensor l = tensor_of(GATHER_TYPE_FLOAT32, len, 1, DIMS(1)), e = tensor_of(GATHER_TYPE_FLOAT32, zero, 0, NULL);
   gather_tensor o = tensor_of(GATHER_TYPE_FLOAT32, out, 3, DIMS(3, 1, 2));
   gather_options options = GATHER_OPTIONS_INIT;
@@ -332,9 +321,8 @@ static void floats(void **state) {
   int64_t bad = 0;
   memset(out, 0x5A, sizeof out);
   assert_status(gather_tree(&s, &p, &l, &e, &o, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
-  assert_string_equal(
-      error.message,
-      "parent_ids[2, 0, 1] = 1.5 is outside [0, 1] of axis 2 (GatherTree openvino-1); 1 of 6 parents is bad");
+  assert_string_equal(error.message,
+                      "parent_ids[2, 0, 1] = 1.5 is outside [0, 1] of axis 2 (GatherTree openvino-1); 1 of 6 parents is bad");
   assert_int_equal(error.value, 1);
   for (size_t i = 0; i < sizeof out; i++) assert_int_equal(((unsigned char *)out)[i], 0x5A);
   options.on_bad = GATHER_ON_BAD_CLAMP, options.bad_count = &bad;
@@ -353,8 +341,7 @@ static void floats(void **state) {
   l.data = half;
   assert_status(gather_tree(&s, &p, &l, &e, &o, &options, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_string_equal(error.input, "max_seq_len");
-  assert_string_equal(error.message,
-                      "max_seq_len[0] = 2.5 is not an integer (GatherTree openvino-1); 1 of 1 lengths is bad");
+  assert_string_equal(error.message, "max_seq_len[0] = 2.5 is not an integer (GatherTree openvino-1); 1 of 1 lengths is bad");
   half[0] = -1e30f;
   assert_status(gather_tree_check(&s, &p, &l, &e, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
   assert_int_equal(error.value, INT64_MIN);
@@ -362,11 +349,9 @@ static void floats(void **state) {
 
 /* A uint64 above every int64 is neither negative nor small. */
 static void large_numbers(void **state) {
-  const uint64_t steps[4] = {1, 2, 3, 4}, parents[4] = {0, 0, UINT64_MAX, UINT64_MAX - 1}, len[1] = {UINT64_MAX},
-                 end[1] = {9};
+  const uint64_t steps[4] = {1, 2, 3, 4}, parents[4] = {0, 0, UINT64_MAX, UINT64_MAX - 1}, len[1] = {UINT64_MAX}, end[1] = {9};
   uint64_t out[4];
-  gather_tensor s = tensor_of(GATHER_TYPE_UINT64, steps, 3, DIMS(2, 1, 2)),
-                p = tensor_of(GATHER_TYPE_UINT64, parents, 3, DIMS(2, 1, 2));
+  gather_tensor s = tensor_of(GATHER_TYPE_UINT64, steps, 3, DIMS(2, 1, 2)), p = tensor_of(GATHER_TYPE_UINT64, parents, 3, DIMS(2, 1, 2));
   gather_tensor l = tensor_of(GATHER_TYPE_UINT64, len, 1, DIMS(1)), e = tensor_of(GATHER_TYPE_UINT64, end, 0, NULL);
   gather_tensor o = tensor_of(GATHER_TYPE_UINT64, out, 3, DIMS(2, 1, 2));
   gather_options options = GATHER_OPTIONS_INIT;
@@ -391,10 +376,8 @@ static void large_numbers(void **state) {
 static void wrong_arguments(void **state) {
   int32_t ids[8] = {0}, out[8];
   int64_t wide[8] = {0};
-  gather_tensor s = tensor_of(GATHER_TYPE_INT32, ids, 3, DIMS(2, 2, 2)),
-                l = tensor_of(GATHER_TYPE_INT32, ids, 1, DIMS(2));
-  gather_tensor e = tensor_of(GATHER_TYPE_INT32, ids, 0, NULL), o = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(2, 2, 2)),
-                t;
+  gather_tensor s = tensor_of(GATHER_TYPE_INT32, ids, 3, DIMS(2, 2, 2)), l = tensor_of(GATHER_TYPE_INT32, ids, 1, DIMS(2));
+  gather_tensor e = tensor_of(GATHER_TYPE_INT32, ids, 0, NULL), o = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(2, 2, 2)), t;
   gather_error error = dirty_error();
   gather_options options = GATHER_OPTIONS_INIT;
 #define REFUSED(status, name, ...)                                    \
@@ -445,8 +428,7 @@ static void wrong_arguments(void **state) {
 static void other_functions_refuse_it(void **state) {
   const gather_op *op = op_of("GatherTree", "openvino-1");
   int32_t ids[8] = {0}, out[8];
-  gather_tensor s = tensor_of(GATHER_TYPE_INT32, ids, 3, DIMS(2, 2, 2)),
-                o = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(2, 2, 2));
+  gather_tensor s = tensor_of(GATHER_TYPE_INT32, ids, 3, DIMS(2, 2, 2)), o = tensor_of(GATHER_TYPE_INT32, out, 3, DIMS(2, 2, 2));
   gather_shape known = {.rank = 1, .dims = {{3, 3, NULL}}}, inferred;
   gather_dim_source sources[GATHER_MAX_RANK];
   gather_error error = dirty_error();
@@ -468,8 +450,7 @@ static void other_functions_refuse_it(void **state) {
 static void inferred_shapes(void **state) {
   const gather_dim any = {0, GATHER_DIM_UNBOUNDED, NULL};
   const gather_shape unknown = {.rank = -1};
-  gather_shape steps = {.rank = 3, .dims = {{0, 9, "T"}, any, {4, 4, NULL}}},
-               parents = {.rank = 3, .dims = {{2, 20, NULL}, any, any}};
+  gather_shape steps = {.rank = 3, .dims = {{0, 9, "T"}, any, {4, 4, NULL}}}, parents = {.rank = 3, .dims = {{2, 20, NULL}, any, any}};
   gather_shape lens = {.rank = 1, .dims = {{5, 5, "B"}}}, scalar = {.rank = 0}, out;
   gather_error error = dirty_error();
   assert_status(gather_tree_infer_shape(&steps, &parents, &lens, &scalar, &out, &error), GATHER_OK);
@@ -500,9 +481,7 @@ int main(void) {
       cmocka_unit_test(inferred_shapes), cmocka_unit_test(other_functions_refuse_it),
   };
   int64_t before;
-  if (gather_tuning_get("task_bytes", &before, NULL) != GATHER_OK ||
-      gather_tuning_set("task_bytes", 64, NULL) != GATHER_OK)
-    return 1;
+  if (gather_tuning_get("task_bytes", &before, NULL) != GATHER_OK || gather_tuning_set("task_bytes", 64, NULL) != GATHER_OK) return 1;
   for (int32_t i = 0; i < 3; i++)
     if (gather_pool_create(i + 1, &pools[i], NULL) != GATHER_OK) return 1;
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

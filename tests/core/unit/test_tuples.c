@@ -141,10 +141,7 @@ static int64_t expect(const job *j) {
   for (int64_t t = 0; t < j->tuples; t++) {
     const int64_t row = row_of(j, t, &bad);
     for (int64_t k = 0; packed && k < j->row; k++)
-      put(want, t * j->row + k,
-          row >= 0                          ? get(data, row * (j->row + j->pad) + k)
-          : j->on_bad == GATHER_ON_BAD_FILL ? fill[0] & 15
-                                            : 0);
+      put(want, t * j->row + k, row >= 0 ? get(data, row * (j->row + j->pad) + k) : j->on_bad == GATHER_ON_BAD_FILL ? fill[0] & 15 : 0);
     for (int64_t k = 0; k < bytes; k++)
       want[t * bytes + k] = row >= 0                          ? data[row * (bytes + j->pad * width_of(j->type)) + k]
                             : j->on_bad == GATHER_ON_BAD_FILL ? fill[k % width_of(j->type)]
@@ -168,9 +165,7 @@ static gather_status run(const job *j, const gather_executor *executor, int64_t 
   return gather_plan_run(&plan, &r, error);
 }
 
-static size_t out_bytes(const job *j) {
-  return (size_t)((j->tuples * j->row * gather_type_get(j->type)->bits + 7) / 8);
-}
+static size_t out_bytes(const job *j) { return (size_t)((j->tuples * j->row * gather_type_get(j->type)->bits + 7) / 8); }
 
 static void check(const job *j, const gather_executor *executor) {
   gather_error error;
@@ -197,8 +192,7 @@ static void draw(const job *j, uint32_t some) {
     for (int32_t c = 0; c < j->columns; c++) {
       const int64_t n = j->len[c];
       int64_t i = (int64_t)(drawn() % (uint32_t)n) - (from_end && drawn() % 3 == 0 ? n : 0);
-      if (some && drawn() % some == 0)
-        i = is_signed(j->index_type) && drawn() % 2 ? -n - 1 - drawn() % 9 : n + drawn() % 9;
+      if (some && drawn() % some == 0) i = is_signed(j->index_type) && drawn() % 2 ? -n - 1 - drawn() % 9 : n + drawn() % 9;
       numbers[t * j->columns + c] = i;
     }
 }
@@ -211,12 +205,10 @@ static void reverse(void *context, int64_t count, void (*task)(void *argument, i
 static const gather_executor three = {NULL, reverse, 3};
 static gather_pool *pool;
 
-static const gather_type index_types[] = {GATHER_TYPE_INT8,   GATHER_TYPE_INT16, GATHER_TYPE_INT32,
-                                          GATHER_TYPE_INT64,  GATHER_TYPE_UINT8, GATHER_TYPE_UINT16,
-                                          GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
+static const gather_type index_types[] = {GATHER_TYPE_INT8,  GATHER_TYPE_INT16,  GATHER_TYPE_INT32,  GATHER_TYPE_INT64,
+                                          GATHER_TYPE_UINT8, GATHER_TYPE_UINT16, GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
 static const gather_type types[] = {GATHER_TYPE_UINT8, GATHER_TYPE_FLOAT32, GATHER_TYPE_INT64, GATHER_TYPE_INT4};
-static const gather_on_bad repairs[] = {GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP, GATHER_ON_BAD_ZERO,
-                                        GATHER_ON_BAD_FILL};
+static const gather_on_bad repairs[] = {GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP, GATHER_ON_BAD_ZERO, GATHER_ON_BAD_FILL};
 
 /* Two and three columns, every index type, both orders of memory and of bytes, private and shared; with and without bad numbers. */
 static void against_a_plain_loop(void **state) {
@@ -311,8 +303,7 @@ static void the_exact_error(void **state) {
     assert_int_equal(error.bad_count, 3);
     for (size_t i = 0; i < out_bytes(&j); i++) assert_int_equal(out[i], 0x77);
     if (j.tuples == 7 && !j.negative)
-      assert_string_equal(error.message,
-                          "indices[4, 1] = 5 is outside [0, 4] of axis 1 (Gather onnx-13); 3 of 21 indices are bad");
+      assert_string_equal(error.message, "indices[4, 1] = 5 is outside [0, 4] of axis 1 (Gather onnx-13); 3 of 21 indices are bad");
 
     gather_plan plan;
     gather_run r = GATHER_RUN_INIT;
@@ -357,11 +348,7 @@ static void the_axis_that_cannot_be_repaired(void **state) {
   static const gather_on_bad POLICIES[] = {GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP, GATHER_ON_BAD_ERROR};
   for (size_t i = 0; i < COUNT(CASES); i++)
     for (int variant = 0; variant < (int)COUNT(POLICIES) * 8; variant++) {
-      job j = {.type = GATHER_TYPE_FLOAT32,
-               .index_type = GATHER_TYPE_INT64,
-               .columns = CASES[i].columns,
-               .row = 2,
-               .tuples = 5000};
+      job j = {.type = GATHER_TYPE_FLOAT32, .index_type = GATHER_TYPE_INT64, .columns = CASES[i].columns, .row = 2, .tuples = 5000};
       const bool several = variant & 4;
       gather_error error;
       int64_t bad = 0;
@@ -427,8 +414,7 @@ static void a_plan_in_words(void **state) {
   char text[512];
   lower(&j, &plan);
   (void)gather_plan_print(&plan, text, sizeof text);
-  assert_memory_equal(
-      text, "Gather onnx-13, float32, axes 0 to 1: 10 of 4*5 rows x 12 B; int32 indices, error, negative off", 95);
+  assert_memory_equal(text, "Gather onnx-13, float32, axes 0 to 1: 10 of 4*5 rows x 12 B; int32 indices, error, negative off", 95);
 }
 
 int main(void) {

@@ -57,8 +57,7 @@ static void types_keep_their_numbers(void **state) {
     assert_int_equal(info->onnx, promised[i].onnx);
     assert_int_equal(info->onnxruntime, promised[i].onnxruntime);
   }
-  for (int number = (int)COUNT(promised) + 1; number < 1000; number++)
-    assert_null(gather_type_get((gather_type)number));
+  for (int number = (int)COUNT(promised) + 1; number < 1000; number++) assert_null(gather_type_get((gather_type)number));
   assert_null(gather_type_get(GATHER_TYPE_NONE));
   assert_null(gather_type_get((gather_type)-1));
 }
@@ -69,18 +68,12 @@ static void packings(void **state) {
     gather_packing packing;
     int len, bytes;
   } rows[] = {
-      {GATHER_TYPE_INT8, GATHER_PACKING_BYTES, 1, 1},
-      {GATHER_TYPE_COMPLEX128, GATHER_PACKING_BYTES, 1, 16},
-      {GATHER_TYPE_INT4, GATHER_PACKING_LOW_FIRST, 2, 1},
-      {GATHER_TYPE_UINT4, GATHER_PACKING_LOW_FIRST, 2, 1},
-      {GATHER_TYPE_NF4, GATHER_PACKING_LOW_FIRST, 2, 1},
-      {GATHER_TYPE_FLOAT4_E2M1FN, GATHER_PACKING_LOW_FIRST, 2, 1},
-      {GATHER_TYPE_INT2, GATHER_PACKING_LOW_FIRST, 4, 1},
-      {GATHER_TYPE_UINT2, GATHER_PACKING_LOW_FIRST, 4, 1},
-      {GATHER_TYPE_UINT1, GATHER_PACKING_HIGH_FIRST, 8, 1},
-      {GATHER_TYPE_UINT3, GATHER_PACKING_SPLIT_3, 8, 3},
-      {GATHER_TYPE_UINT6, GATHER_PACKING_SPLIT_6, 4, 3},
-      {GATHER_TYPE_FLOAT6_E2M3FN, GATHER_PACKING_STREAM, 4, 3},
+      {GATHER_TYPE_INT8, GATHER_PACKING_BYTES, 1, 1},           {GATHER_TYPE_COMPLEX128, GATHER_PACKING_BYTES, 1, 16},
+      {GATHER_TYPE_INT4, GATHER_PACKING_LOW_FIRST, 2, 1},       {GATHER_TYPE_UINT4, GATHER_PACKING_LOW_FIRST, 2, 1},
+      {GATHER_TYPE_NF4, GATHER_PACKING_LOW_FIRST, 2, 1},        {GATHER_TYPE_FLOAT4_E2M1FN, GATHER_PACKING_LOW_FIRST, 2, 1},
+      {GATHER_TYPE_INT2, GATHER_PACKING_LOW_FIRST, 4, 1},       {GATHER_TYPE_UINT2, GATHER_PACKING_LOW_FIRST, 4, 1},
+      {GATHER_TYPE_UINT1, GATHER_PACKING_HIGH_FIRST, 8, 1},     {GATHER_TYPE_UINT3, GATHER_PACKING_SPLIT_3, 8, 3},
+      {GATHER_TYPE_UINT6, GATHER_PACKING_SPLIT_6, 4, 3},        {GATHER_TYPE_FLOAT6_E2M3FN, GATHER_PACKING_STREAM, 4, 3},
       {GATHER_TYPE_FLOAT6_E3M2FN, GATHER_PACKING_STREAM, 4, 3},
   };
   for (size_t i = 0; i < COUNT(rows); i++) {
@@ -109,8 +102,7 @@ static void names_are_found_again(void **state) {
 }
 
 static void names_that_are_none(void **state) {
-  static const char *const none[] = {"opaque", "",         "Float32", "FLOAT32", "float",
-                                     "int",    "float32 ", "f320",    "u",       "i128"};
+  static const char *const none[] = {"opaque", "", "Float32", "FLOAT32", "float", "int", "float32 ", "f320", "u", "i128"};
   for (size_t i = 0; i < COUNT(none); i++) {
     if (gather_type_parse(none[i]) != GATHER_TYPE_NONE) fail_msg("'%s' was taken as a type", none[i]);
   }
@@ -191,19 +183,14 @@ static void values_of_floats(void **state) {
   assert_true(gather_float_read(GATHER_TYPE_FLOAT64, &real, &number) && number == real);
   assert_true(gather_float_read(GATHER_TYPE_FLOAT32, &single, &number) && number == 0.375);
   for (int t = 1; gather_type_get((gather_type)t); t++)
-    if (gather_type_get((gather_type)t)->kind != GATHER_KIND_FLOAT)
-      assert_false(gather_float_read((gather_type)t, &real, &number));
+    if (gather_type_get((gather_type)t)->kind != GATHER_KIND_FLOAT) assert_false(gather_float_read((gather_type)t, &real, &number));
   assert_true(number == 0.375);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(values_of_floats),
-      cmocka_unit_test(types_keep_their_numbers),
-      cmocka_unit_test(packings),
-      cmocka_unit_test(names_are_found_again),
-      cmocka_unit_test(names_that_are_none),
-      cmocka_unit_test(bytes_of_elements),
+      cmocka_unit_test(values_of_floats),      cmocka_unit_test(types_keep_their_numbers), cmocka_unit_test(packings),
+      cmocka_unit_test(names_are_found_again), cmocka_unit_test(names_that_are_none),      cmocka_unit_test(bytes_of_elements),
       cmocka_unit_test(bytes_that_cannot_be),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

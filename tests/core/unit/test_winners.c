@@ -203,8 +203,7 @@ static void parts_after_each_winner(void **state) {
         gather_plan *plan = NULL;
         gather_winner winner = {0};
         gather_run run = GATHER_RUN_INIT;
-        assert_status(gather_plan_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL),
-                      GATHER_OK);
+        assert_status(gather_plan_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL), GATHER_OK);
         count = plan->variant_count - 1; /* the last one is radix partitioning */
         assert_int_equal(plan->radix_variant, count);
         for (int t = 0; t < MOST_TRIALS; t++) times[t] = t < TRIALS * count ? 2000 : 0;

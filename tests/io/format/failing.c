@@ -119,8 +119,7 @@ WRAPPED(ssize_t, getxattr, (const char *path, const char *name, void *value, siz
 }
 
 FAILING(int, fremovexattr, (int fd, const char *name), (fd, name))
-FAILING(int, fsetxattr, (int fd, const char *name, const void *value, size_t bytes, int flags),
-        (fd, name, value, bytes, flags))
+FAILING(int, fsetxattr, (int fd, const char *name, const void *value, size_t bytes, int flags), (fd, name, value, bytes, flags))
 FAILING(int, syncfs, (int fd), (fd))
 #endif
 

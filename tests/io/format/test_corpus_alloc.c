@@ -37,18 +37,13 @@ static char path[4096];
 static int opened;
 static int reads, failing_read = -1;
 
-static gather_status open_path(gather_file **file, gather_error *error) {
-  return file_open(file_at(path), file, error);
-}
+static gather_status open_path(gather_file **file, gather_error *error) { return file_open(file_at(path), file, error); }
 
 /* As a remote file, of which each need is loaded by itself. */
-static gather_status read_local(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
-                                gather_error *error) {
+static gather_status read_local(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory, gather_error *error) {
   const gather_map *map = context;
-  if (reads++ == failing_read)
-    return gather_fail_file(error, GATHER_IO_ERROR, path, ranges->offset, "the server is gone");
-  for (int64_t i = 0; i < count; i++)
-    memcpy(memory + ranges[i].offset, map->bytes + ranges[i].offset, (size_t)ranges[i].bytes);
+  if (reads++ == failing_read) return gather_fail_file(error, GATHER_IO_ERROR, path, ranges->offset, "the server is gone");
+  for (int64_t i = 0; i < count; i++) memcpy(memory + ranges[i].offset, map->bytes + ranges[i].offset, (size_t)ranges[i].bytes);
   return GATHER_OK;
 }
 
@@ -58,8 +53,7 @@ static gather_status open_remote(gather_file **file, gather_error *error) {
   static gather_map map; /* of the file that is open */
   gather_map_close(&map);
   GATHER_TRY(gather_map_open(path, &map, error));
-  const gather_map_source source = {
-      .context = &map, .size = map.size, .read = read_local, .close = keep_open, .exact = true};
+  const gather_map_source source = {.context = &map, .size = map.size, .read = read_local, .close = keep_open, .exact = true};
   GATHER_TRY(gather_file_from_source(&source, path, file, error));
   const gather_status status = failing_download(*file, error);
   if (status == GATHER_OK) return GATHER_OK;

@@ -44,8 +44,7 @@ static int count_files(void) {
   for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) count += entry->d_name[0] != '.';
   /* Temporary files begin with a point too. */
   rewinddir(entries);
-  for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
-    count += strncmp(entry->d_name, ".gather", 7) == 0;
+  for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) count += strncmp(entry->d_name, ".gather", 7) == 0;
   (void)closedir(entries);
   return count;
 }
@@ -158,8 +157,7 @@ static gather_status read_column(gather_error *error) { return read_text("id", e
 static gather_status write_plain(gather_error *error) { return write_bytes(false, error); }
 
 /* Lets `call` fail the first, the second ... time, until the function works; each failure must be `expected`. */
-static void fail_each(const char *call, int number, gather_status expected, gather_status (*function)(gather_error *),
-                      bool leaves_file) {
+static void fail_each(const char *call, int number, gather_status expected, gather_status (*function)(gather_error *), bool leaves_file) {
   for (int after = 0;; after++) {
     gather_error error;
     if (leaves_file) (void)unlink(target);

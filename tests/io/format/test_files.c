@@ -71,9 +71,8 @@ static void test_raw_descriptions_that_miss_something(void **state) {
   gather_file *file;
   gather_error error;
   const int64_t shape[] = {3};
-  const gather_raw raws[] = {{.type = NULL, .rank = 1, .shape = shape},
-                             {.type = "int8", .rank = 1, .shape = NULL},
-                             {.type = "int8", .rank = -1, .shape = shape}};
+  const gather_raw raws[] = {
+      {.type = NULL, .rank = 1, .shape = shape}, {.type = "int8", .rank = 1, .shape = NULL}, {.type = "int8", .rank = -1, .shape = shape}};
   for (size_t i = 0; i < sizeof raws / sizeof *raws; i++) {
     assert_int_equal(file_open_raw(file_in("abc", 3, NULL), &raws[i], &file, &error), GATHER_USAGE);
     assert_null(file);
@@ -308,8 +307,7 @@ static void test_addresses_of_pages(void **state) {
     const char *url, *words;
   } CASES[] = {
       {"https://huggingface.co/owner/repo/blob/main/m.safetensors", "for the hub write hf://owner/repo/m.safetensors"},
-      {"https://huggingface.co/owner/repo/blob/v1/a/m.safetensors",
-       "for the hub write hf://owner/repo@v1/a/m.safetensors"},
+      {"https://huggingface.co/owner/repo/blob/v1/a/m.safetensors", "for the hub write hf://owner/repo@v1/a/m.safetensors"},
       {"https://hf.co/datasets/owner/repo/blob/main/a.npy", "for the hub write hf://datasets/owner/repo/a.npy"},
       {"https://github.com/owner/repo/blob/main/a.npy", "put /raw/ in its place"},
       {"https://example.org/owner/repo/blob/main/a.npy", "for the hub write hf://OWNER/REPO/FILE"},
@@ -322,8 +320,7 @@ static void test_addresses_of_pages(void **state) {
     assert_non_null(strstr(text, CASES[i].words));
     assert_null(strstr(text, "@main"));
     gather_substitute_advise(CASES[i].url, &error);
-    assert_true(strstr(CASES[i].url, "/blob/") ? strstr(error.message, CASES[i].words) != NULL
-                                               : strcmp(error.message, "status 401") == 0);
+    assert_true(strstr(CASES[i].url, "/blob/") ? strstr(error.message, CASES[i].words) != NULL : strcmp(error.message, "status 401") == 0);
   }
 }
 

@@ -46,9 +46,7 @@ static void make_file(void) {
   bytes[size - 18 - 64 + 32] = 7;
 }
 
-static gather_status open_file(gather_file **file, gather_error *error) {
-  return file_open(file_in(bytes, size, "a.gguf"), file, error);
-}
+static gather_status open_file(gather_file **file, gather_error *error) { return file_open(file_in(bytes, size, "a.gguf"), file, error); }
 
 static void look(const gather_file *file) {
   gather_error error;

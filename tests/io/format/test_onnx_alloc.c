@@ -143,9 +143,7 @@ static int leave_folder(void **state) {
   return rmdir(folder);
 }
 
-static gather_status open_path(gather_file **file, gather_error *error) {
-  return file_open(file_at(path), file, error);
-}
+static gather_status open_path(gather_file **file, gather_error *error) { return file_open(file_at(path), file, error); }
 
 static void look_at_missing(const gather_file *file) {
   gather_error error;
@@ -155,9 +153,7 @@ static void look_at_missing(const gather_file *file) {
   assert_string_equal(error.file, beside);
 }
 
-static void look_at_outside(const gather_file *file) {
-  assert_memory_equal(gather_file_at(file, 0)->tensor.data, "abc", 3);
-}
+static void look_at_outside(const gather_file *file) { assert_memory_equal(gather_file_at(file, 0)->tensor.data, "abc", 3); }
 
 static void test_a_table_outside(void **state) {
   (void)state;

@@ -259,8 +259,7 @@ static void assert_all_closed(void) {
 static uint8_t element_of(const gather_file *file, const char *name, int64_t from_end) {
   const gather_file_tensor *tensor = NULL;
   const bool alone = gather_file_len(file) == 1;
-  assert_int_equal(gather_file_find_whole((gather_file *)(uintptr_t)file, alone ? NULL : name, &tensor, NULL),
-                   GATHER_OK);
+  assert_int_equal(gather_file_find_whole((gather_file *)(uintptr_t)file, alone ? NULL : name, &tensor, NULL), GATHER_OK);
   assert_int_equal(gather_file_tensor_check(tensor, NULL), GATHER_OK);
   return ((const uint8_t *)tensor->tensor.data)[tensor->bytes - (alone ? from_end : 1)];
 }
@@ -298,8 +297,7 @@ static bool is_told(const gather_file *file) {
   for (int64_t i = 0; gather_file_missing_at(file, i, &why); i++)
     if (why.status == GATHER_IO_ERROR && strstr(why.message, "status 503")) return true;
   for (int64_t i = 0; i < gather_file_len(file); i++)
-    if (gather_file_tensor_check(gather_file_at(file, i), &why) == GATHER_IO_ERROR && strstr(why.message, "status 503"))
-      return true;
+    if (gather_file_tensor_check(gather_file_at(file, i), &why) == GATHER_IO_ERROR && strstr(why.message, "status 503")) return true;
   return false;
 }
 

@@ -31,11 +31,9 @@ typedef struct counting {
 
 static uint8_t byte_at(int64_t offset) { return (uint8_t)(offset % 251); }
 
-static gather_status read_counted(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
-                                  gather_error *error) {
+static gather_status read_counted(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory, gather_error *error) {
   counting *source = context;
-  if (source->reads++ == source->fails_at)
-    return gather_fail_file(error, GATHER_IO_ERROR, "far", ranges->offset, "the server is gone");
+  if (source->reads++ == source->fails_at) return gather_fail_file(error, GATHER_IO_ERROR, "far", ranges->offset, "the server is gone");
   for (int64_t i = 0; i < count; i++) {
     if (i > 0) assert_true(ranges[i].offset >= ranges[i - 1].offset + ranges[i - 1].bytes);
     for (int64_t k = 0; k < ranges[i].bytes; k += k == 100 && ranges[i].bytes > 300 ? ranges[i].bytes - 200 : 1)
@@ -117,8 +115,7 @@ static void test_ranges_are_joined(void **state) {
   counting source = {.fails_at = -1, .gap = 100};
   gather_map map = open_map(&source, 10 * MIB, 0);
   gather_error error;
-  gather_map_range ranges[] = {{5000, 10}, {1000, 10}, {1110, 10},    {1221, 10},
-                               {5005, 1},  {-7, 5},    {20 * MIB, 9}, {0, 0}};
+  gather_map_range ranges[] = {{5000, 10}, {1000, 10}, {1110, 10}, {1221, 10}, {5005, 1}, {-7, 5}, {20 * MIB, 9}, {0, 0}};
   assert_int_equal(map_need_all(&map, ranges, sizeof ranges / sizeof *ranges, &error), GATHER_OK);
   assert_int_equal(source.reads, 1);
   assert_int_equal(source.ranges, 3); /* 1000 to 1120, 1221, 5000 */
@@ -148,8 +145,7 @@ static void test_metadata_are_limited(void **state) {
   gather_map_close(&map);
   counting many = {.fails_at = -1};
   map = open_map(&many, LARGE, 0);
-  for (at = 0, status = GATHER_OK; status == GATHER_OK; at++)
-    status = map_need_all(&map, &(gather_map_range){at * 1000, 1}, 1, &error);
+  for (at = 0, status = GATHER_OK; status == GATHER_OK; at++) status = map_need_all(&map, &(gather_map_range){at * 1000, 1}, 1, &error);
   assert_int_equal(status, GATHER_UNSUPPORTED);
   assert_int_equal(many.ranges, GATHER_MAP_REQUESTS_MAX);
   gather_map_close(&map);
@@ -236,8 +232,7 @@ static uint8_t endless_byte(int64_t offset) {
   return at < ENTRY_BYTES ? entry[at] : 0;
 }
 
-static gather_status read_endless(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
-                                  gather_error *error) {
+static gather_status read_endless(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory, gather_error *error) {
   counting *source = context;
   (void)error;
   for (int64_t i = 0; i < count; i++) {
@@ -267,10 +262,9 @@ static void test_a_reader_is_stopped(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steps_grow),         cmocka_unit_test(test_ends_and_wrong_ranges),
-      cmocka_unit_test(test_ranges_are_joined),  cmocka_unit_test(test_metadata_are_limited),
-      cmocka_unit_test(test_failures),           cmocka_unit_test(test_loaded_later),
-      cmocka_unit_test(test_extents_like_bytes), cmocka_unit_test(test_a_reader_is_stopped)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_grow),         cmocka_unit_test(test_ends_and_wrong_ranges),
+                                     cmocka_unit_test(test_ranges_are_joined),  cmocka_unit_test(test_metadata_are_limited),
+                                     cmocka_unit_test(test_failures),           cmocka_unit_test(test_loaded_later),
+                                     cmocka_unit_test(test_extents_like_bytes), cmocka_unit_test(test_a_reader_is_stopped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

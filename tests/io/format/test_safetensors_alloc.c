@@ -70,8 +70,7 @@ static void put_file(const char *name, const void *content, size_t size) {
 }
 
 static int enter_folder(void **state) {
-  static const char INDEX[] =
-      "{\"metadata\":{},\"weight_map\":{\"c\":\"s\",\"z\":\"missing\",\"b\":\"s\",\"y\":\"s\",\"a\":\"s\"}}";
+  static const char INDEX[] = "{\"metadata\":{},\"weight_map\":{\"c\":\"s\",\"z\":\"missing\",\"b\":\"s\",\"y\":\"s\",\"a\":\"s\"}}";
   (void)state;
   (void)strcpy(folder, "/tmp/gather-test-XXXXXX");
   if (!mkdtemp(folder)) return -1;
@@ -90,17 +89,13 @@ static int leave_folder(void **state) {
   return rmdir(folder);
 }
 
-static gather_status open_path(gather_file **file, gather_error *error) {
-  return file_open(file_at(path), file, error);
-}
+static gather_status open_path(gather_file **file, gather_error *error) { return file_open(file_at(path), file, error); }
 
 static void look_at_index(const gather_file *file) {
   gather_error error;
-  static const gather_status STATUSES[] = {GATHER_OK, GATHER_FILE_NOT_FOUND, GATHER_OK, GATHER_FILE_MALFORMED,
-                                           GATHER_UNSUPPORTED};
+  static const gather_status STATUSES[] = {GATHER_OK, GATHER_FILE_NOT_FOUND, GATHER_OK, GATHER_FILE_MALFORMED, GATHER_UNSUPPORTED};
   assert_int_equal(gather_file_len(file), 5);
-  for (int64_t i = 0; i < 5; i++)
-    assert_int_equal(gather_file_tensor_check(gather_file_at(file, i), &error), STATUSES[i]);
+  for (int64_t i = 0; i < 5; i++) assert_int_equal(gather_file_tensor_check(gather_file_at(file, i), &error), STATUSES[i]);
   assert_memory_equal(gather_file_at(file, 0)->tensor.data, "de", 2);
 }
 

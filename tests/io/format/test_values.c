@@ -73,9 +73,8 @@ static void test_flags(void **state) {
   static const struct {
     const char *text;
     int value; /* -1 = it is none */
-  } CASES[] = {{"true", 1},  {"TRUE", 1}, {"True", 1}, {"1", 1},  {"false", 0},  {"FALSE", 0},
-               {"0", 0},     {"tru", -1}, {"", -1},    {"2", -1}, {"truer", -1}, {"falsy", -1},
-               {"fals", -1}, {"01", -1},  {"10", -1},  {" 1", -1}};
+  } CASES[] = {{"true", 1}, {"TRUE", 1}, {"True", 1},   {"1", 1},      {"false", 0}, {"FALSE", 0}, {"0", 0},   {"tru", -1},
+               {"", -1},    {"2", -1},   {"truer", -1}, {"falsy", -1}, {"fals", -1}, {"01", -1},   {"10", -1}, {" 1", -1}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     const gather_attribute attribute = text_attribute(CASES[i].text);
     bool value = false;
@@ -149,8 +148,7 @@ static void test_wrong_attributes(void **state) {
     assert_int_equal(gather_attribute_wrong(CASES[i].attribute, "axis", "INT", "a number", &error), CASES[i].status);
     assert_non_null(strstr(error.message, CASES[i].words));
   }
-  const gather_alias second = {NULL, "b", "value of b"},
-                     first = {(gather_alias *)(uintptr_t)&second, "a", "value of a"};
+  const gather_alias second = {NULL, "b", "value of b"}, first = {(gather_alias *)(uintptr_t)&second, "a", "value of a"};
   const gather_graph graph = {.aliases = &first};
   assert_string_equal(gather_graph_alias(&graph, "a"), "value of a");
   assert_string_equal(gather_graph_alias(&graph, "b"), "value of b");
@@ -259,17 +257,15 @@ static void test_what_is_saved_in_place_of_a_file(void **state) {
     for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {
       char text[GATHER_SUBSTITUTE_TEXT] = "";
       const bool is_url = k == 4;
-      const bool is = gather_substitute_is(CASES[i].bytes, (int64_t)CASES[i].size,
-                                           (int64_t)CASES[i].size + CASES[i].more, NAMES[k], is_url, text, sizeof text);
+      const bool is = gather_substitute_is(CASES[i].bytes, (int64_t)CASES[i].size, (int64_t)CASES[i].size + CASES[i].more, NAMES[k], is_url,
+                                           text, sizeof text);
       if (is != (CASES[i].words != NULL)) fail_msg("case %zu: '%s'", i, text);
       if (!is) continue;
       assert_null(strstr(text, "SECRET"));
       const bool opens = strstr(text, ": open ") != NULL;
       if (strstr(CASES[i].words, "AppleDouble")) assert_int_equal(opens, k < 2);
-      if (is_url && strstr(CASES[i].words, "web page"))
-        assert_non_null(strstr(text, "the server answered with a web page"));
-      if (is_url && strstr(CASES[i].words, "itself") && strchr(CASES[i].words, '('))
-        assert_non_null(strstr(text, "not with the file"));
+      if (is_url && strstr(CASES[i].words, "web page")) assert_non_null(strstr(text, "the server answered with a web page"));
+      if (is_url && strstr(CASES[i].words, "itself") && strchr(CASES[i].words, '(')) assert_non_null(strstr(text, "not with the file"));
       if (k == 0 && !strstr(text, CASES[i].words)) fail_msg("case %zu: '%s'", i, text);
     }
   /* All of a long code is not shown. */
@@ -323,10 +319,9 @@ static void amounts_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_integers),           cmocka_unit_test(test_flags),
-      cmocka_unit_test(test_attributes_by_name), cmocka_unit_test(test_wrong_attributes),
-      cmocka_unit_test(test_what_is_text),       cmocka_unit_test(test_what_is_saved_in_place_of_a_file),
-      cmocka_unit_test(test_advice_for_pages),   cmocka_unit_test(amounts_of_memory),
+      cmocka_unit_test(test_integers),         cmocka_unit_test(test_flags),        cmocka_unit_test(test_attributes_by_name),
+      cmocka_unit_test(test_wrong_attributes), cmocka_unit_test(test_what_is_text), cmocka_unit_test(test_what_is_saved_in_place_of_a_file),
+      cmocka_unit_test(test_advice_for_pages), cmocka_unit_test(amounts_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

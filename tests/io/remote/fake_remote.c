@@ -51,8 +51,7 @@ static bool fails(const char *url, gather_error *error) {
 
 /* ---- clients */
 
-gather_status gather_remote_client_create(const gather_remote_options *options, gather_remote_client **client,
-                                          gather_error *error) {
+gather_status gather_remote_client_create(const gather_remote_options *options, gather_remote_client **client, gather_error *error) {
   *client = calloc(1, sizeof **client);
   if (!*client) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a client");
   (*client)->owners = 1;
@@ -88,8 +87,7 @@ void gather_remote_client_costs(gather_remote_client *client, gather_remote_cost
 
 /* ---- objects */
 
-gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object,
-                                        gather_error *error) {
+gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object, gather_error *error) {
   (void)client;
   *object = NULL;
   if (fails(url, error)) return GATHER_IO_ERROR;
@@ -118,8 +116,7 @@ gather_remote_about gather_remote_object_about(const gather_remote_object *objec
                                .head_bytes = file->size < fake.head ? file->size : fake.head};
 }
 
-gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data,
-                                        gather_error *error) {
+gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data, gather_error *error) {
   if (fails(object->file->url, error)) return GATHER_IO_ERROR;
   memcpy(data, object->file->bytes + offset, (size_t)bytes);
   return GATHER_OK;
@@ -127,8 +124,7 @@ gather_status gather_remote_object_read(gather_remote_object *object, int64_t of
 
 /* ---- requests */
 
-gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue,
-                                         gather_error *error) {
+gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue, gather_error *error) {
   (void)client;
   *queue = calloc(1, sizeof **queue);
   if (!*queue) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a queue");
@@ -148,8 +144,7 @@ void gather_remote_queue_destroy(gather_remote_queue *queue) {
 }
 
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request) {
-  if (request->offset < 0 || request->bytes < 1 || request->offset + request->bytes > request->object->file->size)
-    abort();
+  if (request->offset < 0 || request->bytes < 1 || request->offset + request->bytes > request->object->file->size) abort();
   (void)pthread_mutex_lock(&lock);
   queue->cancelled = false;
   request->next = queue->first;

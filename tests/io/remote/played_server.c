@@ -175,16 +175,12 @@ static void clip(played_request *request) {
 bool played_head(played_request *request, const char *tag) {
   clip(request);
   if (!tag) tag = request->server->etag;
-  return played_print(
-      request,
-      "HTTP/1.1 206 Partial Content\r\n%s%s%sContent-Range: bytes %lld-%lld/%lld\r\nContent-Length: %lld\r\n\r\n",
-      *tag ? "ETag: " : "", tag, *tag ? "\r\n" : "", (long long)request->first, (long long)request->last,
-      (long long)request->server->size, (long long)(request->last - request->first + 1));
+  return played_print(request, "HTTP/1.1 206 Partial Content\r\n%s%s%sContent-Range: bytes %lld-%lld/%lld\r\nContent-Length: %lld\r\n\r\n",
+                      *tag ? "ETag: " : "", tag, *tag ? "\r\n" : "", (long long)request->first, (long long)request->last,
+                      (long long)request->server->size, (long long)(request->last - request->first + 1));
 }
 
-bool played_good(played_request *request) {
-  return played_head(request, NULL) && played_body(request, request->first, request->last);
-}
+bool played_good(played_request *request) { return played_head(request, NULL) && played_body(request, request->first, request->last); }
 
 bool played_status(played_request *request, const char *status_and_headers) {
   return played_print(request, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", status_and_headers);

@@ -51,8 +51,7 @@ static inline gather_remote_object *open_object(gather_remote_client *client, co
 }
 
 /* Reads, and checks the bytes. */
-static inline gather_status read_checked(gather_remote_object *object, int64_t offset, int64_t bytes,
-                                         gather_error *error) {
+static inline gather_status read_checked(gather_remote_object *object, int64_t offset, int64_t bytes, gather_error *error) {
   char *data = malloc((size_t)bytes);
   assert_non_null(data);
   gather_status status = gather_remote_object_read(object, offset, bytes, data, error);

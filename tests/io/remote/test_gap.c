@@ -38,8 +38,7 @@ static void draw_places(places *p, int count, int64_t rows, int64_t row_bytes) {
 
 static gather_remote_gaps summed(const places *p) {
   gather_remote_gaps gaps = {0};
-  for (int i = 0; i < p->count; i++)
-    gather_remote_gaps_add(&gaps, p->row_bytes, i == 0 ? -1 : p->at[i] - p->at[i - 1] - p->row_bytes);
+  for (int i = 0; i < p->count; i++) gather_remote_gaps_add(&gaps, p->row_bytes, i == 0 ? -1 : p->at[i] - p->at[i - 1] - p->row_bytes);
   return gaps;
 }
 
@@ -61,8 +60,7 @@ static double best_of_all(const places *p, const gather_remote_costs *costs, int
     int64_t requests, bytes, gap = i == 0 ? 0 : p->at[i] - p->at[i - 1] - p->row_bytes;
     count_joined(p, gap, &requests, &bytes);
     const int64_t busy = (int64_t)(costs->latency * costs->bandwidth / costs->connections);
-    int64_t part =
-        (bytes + costs->connections - 1) / costs->connections; /* long ranges are divided among the connections */
+    int64_t part = (bytes + costs->connections - 1) / costs->connections; /* long ranges are divided among the connections */
     if (part < busy) part = busy;
     if (part < SHORTEST) part = SHORTEST;
     const int64_t parts = (bytes + part - 1) / part;
@@ -80,8 +78,7 @@ static void test_brute_force(void **unused) {
   static places p;
   int joined = 0, single = 0;
   for (int round = 0; round < 400; round++) {
-    const gather_remote_costs costs = {
-        LATENCY[draw() % 6], BANDWIDTH[draw() % 4], CONNECTIONS[draw() % 5], 0, 0, false};
+    const gather_remote_costs costs = {LATENCY[draw() % 6], BANDWIDTH[draw() % 4], CONNECTIONS[draw() % 5], 0, 0, false};
     const int count = 2 + (int)(draw() % (round % 4 == 0 ? MOST_RANGES - 2 : 300));
     const int64_t row_bytes = 1 + (int64_t)(draw() % 5000);
     draw_places(&p, count, (int64_t)count << (draw() % 16), row_bytes);
@@ -183,8 +180,7 @@ static void test_given(void **unused) {
   gather_remote_joining joining;
   draw_places(&p, 1000, 100000, 512);
   const gather_remote_gaps gaps = summed(&p);
-  for (int32_t connections = 1; connections <= 64;
-       connections *= 8) { /* the parts are long enough for what the gap joins */
+  for (int32_t connections = 1; connections <= 64; connections *= 8) { /* the parts are long enough for what the gap joins */
     const gather_remote_costs few = {0.0001, 1e6, connections, 0, 0, false};
     gather_remote_gaps even = {0};
     for (int i = 0; i < 100; i++) gather_remote_gaps_add(&even, 512, i == 0 ? -1 : 9728);

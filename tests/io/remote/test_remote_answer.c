@@ -57,8 +57,7 @@ static void test_judged(void **state) {
        "had 1000 bytes and has 1001"}, /* of another file, whatever its tag */
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/*\n", "", GATHER_ANSWER_ACCEPTED, ""},
       {"HTTP/1.1 206 x\nContent-Range: bytes 101-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "bytes 101-200, not 100-199"},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 100-198/1000\n", "", GATHER_ANSWER_ACCEPTED,
-       ""}, /* the rest is asked for */
+      {"HTTP/1.1 206 x\nContent-Range: bytes 100-198/1000\n", "", GATHER_ANSWER_ACCEPTED, ""}, /* the rest is asked for */
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "100-200"},
       {"HTTP/1.1 206 x\nContent-Range: bytes 99-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "99-199"},
       {"HTTP/1.1 206 x\n", "", GATHER_ANSWER_DOUBTFUL, "without a Content-Range"},
@@ -98,11 +97,9 @@ static void test_judged(void **state) {
   };
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];
-    gather_remote_question question = {
-        .first = 100, .bytes = 100, .size = 1000, .etag = CASES[i].etag, .last_modified = DATE};
+    gather_remote_question question = {.first = 100, .bytes = 100, .size = 1000, .etag = CASES[i].etag, .last_modified = DATE};
     gather_remote_verdict verdict = judged(CASES[i].lines, question, why);
-    if (verdict != CASES[i].verdict || !strstr(why, CASES[i].why))
-      fail_msg("%s: verdict %d, why '%s'", CASES[i].lines, (int)verdict, why);
+    if (verdict != CASES[i].verdict || !strstr(why, CASES[i].why)) fail_msg("%s: verdict %d, why '%s'", CASES[i].lines, (int)verdict, why);
   }
 }
 
@@ -147,69 +144,63 @@ static void test_by_every_clause(void **state) {
     bool unranged;
     gather_remote_verdict verdict;
     int64_t skip, bytes; /* of an accepted one */
-  } CASES[] = {
-      /* 14.2: a server may ignore Range. */
-      {"14.2 whole", "HTTP/1.1 200 x\nContent-Length: 176\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
-      {"14.2 whole, unknown length", "HTTP/1.1 200 x\nTransfer-Encoding: chunked\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
-      {"14.2 whole, at the limit", "HTTP/1.1 200 x\nContent-Length: 2000\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
-      {"14.2 whole, beyond the limit", "HTTP/1.1 200 x\nContent-Length: 2001\n", OPEN, GATHER_ANSWER_REFUSED, 0, 0},
-      {"14.2 empty", "HTTP/1.1 200 x\nContent-Length: 0\n", OPEN, GATHER_ANSWER_EMPTY, 0, 0},
-      {"14.2 later", "HTTP/1.1 200 x\nContent-Length: 1000\nETag: \"v1\"\n", READ, GATHER_ANSWER_ACCEPTED, 100, 100},
-      {"14.2 later, unknown length", "HTTP/1.1 200 x\n", READ, GATHER_ANSWER_ACCEPTED, 100, 100},
-      {"14.2 later, another file", "HTTP/1.1 200 x\nContent-Length: 999\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
-      {"14.2 later, another tag", "HTTP/1.1 200 x\nETag: \"v2\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
-      {"14.2 encoded", "HTTP/1.1 200 x\nContent-Length: 50\nContent-Encoding: gzip\n", OPEN, GATHER_ANSWER_DOUBTFUL, 0,
-       0},
-      /* 14.3: a server says that it has no ranges; it need not, and its word decides nothing. */
-      {"14.3 none", "HTTP/1.1 200 x\nAccept-Ranges: none\nContent-Length: 9\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
-      {"14.3 none, yet one", PART("bytes 0-99/1000") "Accept-Ranges: none\n", OPEN, GATHER_ANSWER_ACCEPTED, 0, 100},
-      {"14.3 another unit", "HTTP/1.1 200 x\nAccept-Ranges: rows\nContent-Length: 9\n", OPEN, GATHER_ANSWER_WHOLE, 0,
-       0},
-      /* 14.4: Content-Range. It means nothing but with 206 and 416. */
-      {"14.4 exact", PART("bytes 0-99/1000"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 100},
-      {"14.4 to the end", PART("bytes 0-49/50"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 50},
-      {"14.4 unknown length at the open", PART("bytes 0-99/*"), OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
-      {"14.4 unknown length", PART("bytes 100-199/*"), READ, GATHER_ANSWER_ACCEPTED, 0, 100},
-      {"14.4 another unit", PART("rows 100-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"14.4 last before first", PART("bytes 199-100/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"14.4 last beyond the length", PART("bytes 100-199/199"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"14.4 no number", PART("bytes 100-199/"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"14.4 unsatisfied in 206", PART("bytes */1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"14.4 malformed in 200", "HTTP/1.1 200 x\nContent-Length: 9\nContent-Range: rows a-b\n", OPEN,
-       GATHER_ANSWER_WHOLE, 0, 0},
-      {"14.4 two in 200", "HTTP/1.1 200 x\nContent-Range: bytes 0-1/2\nContent-Range: bytes 0-1/2\n", READ,
-       GATHER_ANSWER_ACCEPTED, 100, 100},
-      {"14.4 malformed in 503", "HTTP/1.1 503 x\nContent-Range: x\n", READ, GATHER_ANSWER_BUSY, 0, 0},
-      {"14.4 of another length in 404", "HTTP/1.1 404 x\nContent-Range: bytes 0-1/2\n", READ, GATHER_ANSWER_MISSING, 0,
-       0},
-      /* 15.3.7: less than was asked for; 15.3.7.1: one part; 15.3.7.2: several, which only a request for several may get. */
-      {"15.3.7 shorter at the open", PART("bytes 0-9/1000"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 10},
-      {"15.3.7 one byte", PART("bytes 100-100/1000") "Content-Length: 1\n", READ, GATHER_ANSWER_ACCEPTED, 0, 1},
-      {"15.3.7 shorter", PART("bytes 100-149/1000") "Content-Length: 50\n", READ, GATHER_ANSWER_ACCEPTED, 0, 50},
-      {"15.3.7.1 length", PART("bytes 100-149/1000") "Content-Length: 100\n", READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"15.3.7.1 beginning later", PART("bytes 101-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"15.3.7.1 beginning earlier", PART("bytes 0-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"15.3.7.1 longer", PART("bytes 100-200/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"15.3.7.1 none", "HTTP/1.1 206 x\nContent-Length: 100\n", READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"15.3.7.2 several", "HTTP/1.1 206 x\nContent-Type: multipart/byteranges; boundary=b\n", READ,
-       GATHER_ANSWER_DOUBTFUL, 0, 0},
-      {"15.3.7.3 another strong tag", PART("bytes 100-199/1000") "ETag: \"v2\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
-      {"15.3.7.3 the same, but weak", PART("bytes 100-199/1000") "ETag: W/\"v1\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
-      {"15.3.7.3 no tag", PART("bytes 100-199/1000"), READ, GATHER_ANSWER_ACCEPTED, 0, 100},
-      {"15.3.7.3 another length", PART("bytes 100-199/1001"), READ, GATHER_ANSWER_CHANGED, 0, 0},
-      {"15.3.7 without a range", PART("bytes 0-9/10"), AGAIN, GATHER_ANSWER_DOUBTFUL, 0, 0},
-      /* 15.5.17: a range is refused; 14.4: best with the length. */
-      {"15.5.17 small file", "HTTP/1.1 416 x\nContent-Range: bytes */76\n", OPEN, GATHER_ANSWER_SMALLER, 0, 0},
-      {"15.5.17 empty file", "HTTP/1.1 416 x\nContent-Range: bytes */0\n", OPEN, GATHER_ANSWER_EMPTY, 0, 0},
-      {"15.5.17 contradiction", "HTTP/1.1 416 x\nContent-Range: bytes */100\n", OPEN, GATHER_ANSWER_REFUSED, 0, 0},
-      {"15.5.17 no length", "HTTP/1.1 416 x\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
-      {"15.5.17 malformed", "HTTP/1.1 416 x\nContent-Range: bytes */*\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
-      {"15.5.17 a range", "HTTP/1.1 416 x\nContent-Range: bytes 0-1/2\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
-      {"15.5.17 without a range", "HTTP/1.1 416 x\n", AGAIN, GATHER_ANSWER_REFUSED, 0, 0},
-      {"15.5.17 later", "HTTP/1.1 416 x\nContent-Range: bytes */1000\n", READ, GATHER_ANSWER_REFUSED, 0, 0},
-      {"15.5.17 a shorter file", "HTTP/1.1 416 x\nContent-Range: bytes */150\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
-      /* 13.1.1: If-Match; no request has If-Range, so 13.1.5 does not arise. */
-      {"13.1.1 failed", "HTTP/1.1 412 x\n", READ, GATHER_ANSWER_CHANGED, 0, 0}};
+  } CASES[] = {          /* 14.2: a server may ignore Range. */
+               {"14.2 whole", "HTTP/1.1 200 x\nContent-Length: 176\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+               {"14.2 whole, unknown length", "HTTP/1.1 200 x\nTransfer-Encoding: chunked\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+               {"14.2 whole, at the limit", "HTTP/1.1 200 x\nContent-Length: 2000\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+               {"14.2 whole, beyond the limit", "HTTP/1.1 200 x\nContent-Length: 2001\n", OPEN, GATHER_ANSWER_REFUSED, 0, 0},
+               {"14.2 empty", "HTTP/1.1 200 x\nContent-Length: 0\n", OPEN, GATHER_ANSWER_EMPTY, 0, 0},
+               {"14.2 later", "HTTP/1.1 200 x\nContent-Length: 1000\nETag: \"v1\"\n", READ, GATHER_ANSWER_ACCEPTED, 100, 100},
+               {"14.2 later, unknown length", "HTTP/1.1 200 x\n", READ, GATHER_ANSWER_ACCEPTED, 100, 100},
+               {"14.2 later, another file", "HTTP/1.1 200 x\nContent-Length: 999\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+               {"14.2 later, another tag", "HTTP/1.1 200 x\nETag: \"v2\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+               {"14.2 encoded", "HTTP/1.1 200 x\nContent-Length: 50\nContent-Encoding: gzip\n", OPEN, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               /* 14.3: a server says that it has no ranges; it need not, and its word decides nothing. */
+               {"14.3 none", "HTTP/1.1 200 x\nAccept-Ranges: none\nContent-Length: 9\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+               {"14.3 none, yet one", PART("bytes 0-99/1000") "Accept-Ranges: none\n", OPEN, GATHER_ANSWER_ACCEPTED, 0, 100},
+               {"14.3 another unit", "HTTP/1.1 200 x\nAccept-Ranges: rows\nContent-Length: 9\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+               /* 14.4: Content-Range. It means nothing but with 206 and 416. */
+               {"14.4 exact", PART("bytes 0-99/1000"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 100},
+               {"14.4 to the end", PART("bytes 0-49/50"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 50},
+               {"14.4 unknown length at the open", PART("bytes 0-99/*"), OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+               {"14.4 unknown length", PART("bytes 100-199/*"), READ, GATHER_ANSWER_ACCEPTED, 0, 100},
+               {"14.4 another unit", PART("rows 100-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"14.4 last before first", PART("bytes 199-100/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"14.4 last beyond the length", PART("bytes 100-199/199"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"14.4 no number", PART("bytes 100-199/"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"14.4 unsatisfied in 206", PART("bytes */1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"14.4 malformed in 200", "HTTP/1.1 200 x\nContent-Length: 9\nContent-Range: rows a-b\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+               {"14.4 two in 200", "HTTP/1.1 200 x\nContent-Range: bytes 0-1/2\nContent-Range: bytes 0-1/2\n", READ, GATHER_ANSWER_ACCEPTED,
+                100, 100},
+               {"14.4 malformed in 503", "HTTP/1.1 503 x\nContent-Range: x\n", READ, GATHER_ANSWER_BUSY, 0, 0},
+               {"14.4 of another length in 404", "HTTP/1.1 404 x\nContent-Range: bytes 0-1/2\n", READ, GATHER_ANSWER_MISSING, 0, 0},
+               /* 15.3.7: less than was asked for; 15.3.7.1: one part; 15.3.7.2: several, which only a request for several may get. */
+               {"15.3.7 shorter at the open", PART("bytes 0-9/1000"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 10},
+               {"15.3.7 one byte", PART("bytes 100-100/1000") "Content-Length: 1\n", READ, GATHER_ANSWER_ACCEPTED, 0, 1},
+               {"15.3.7 shorter", PART("bytes 100-149/1000") "Content-Length: 50\n", READ, GATHER_ANSWER_ACCEPTED, 0, 50},
+               {"15.3.7.1 length", PART("bytes 100-149/1000") "Content-Length: 100\n", READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"15.3.7.1 beginning later", PART("bytes 101-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"15.3.7.1 beginning earlier", PART("bytes 0-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"15.3.7.1 longer", PART("bytes 100-200/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"15.3.7.1 none", "HTTP/1.1 206 x\nContent-Length: 100\n", READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"15.3.7.2 several", "HTTP/1.1 206 x\nContent-Type: multipart/byteranges; boundary=b\n", READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               {"15.3.7.3 another strong tag", PART("bytes 100-199/1000") "ETag: \"v2\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+               {"15.3.7.3 the same, but weak", PART("bytes 100-199/1000") "ETag: W/\"v1\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+               {"15.3.7.3 no tag", PART("bytes 100-199/1000"), READ, GATHER_ANSWER_ACCEPTED, 0, 100},
+               {"15.3.7.3 another length", PART("bytes 100-199/1001"), READ, GATHER_ANSWER_CHANGED, 0, 0},
+               {"15.3.7 without a range", PART("bytes 0-9/10"), AGAIN, GATHER_ANSWER_DOUBTFUL, 0, 0},
+               /* 15.5.17: a range is refused; 14.4: best with the length. */
+               {"15.5.17 small file", "HTTP/1.1 416 x\nContent-Range: bytes */76\n", OPEN, GATHER_ANSWER_SMALLER, 0, 0},
+               {"15.5.17 empty file", "HTTP/1.1 416 x\nContent-Range: bytes */0\n", OPEN, GATHER_ANSWER_EMPTY, 0, 0},
+               {"15.5.17 contradiction", "HTTP/1.1 416 x\nContent-Range: bytes */100\n", OPEN, GATHER_ANSWER_REFUSED, 0, 0},
+               {"15.5.17 no length", "HTTP/1.1 416 x\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+               {"15.5.17 malformed", "HTTP/1.1 416 x\nContent-Range: bytes */*\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+               {"15.5.17 a range", "HTTP/1.1 416 x\nContent-Range: bytes 0-1/2\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+               {"15.5.17 without a range", "HTTP/1.1 416 x\n", AGAIN, GATHER_ANSWER_REFUSED, 0, 0},
+               {"15.5.17 later", "HTTP/1.1 416 x\nContent-Range: bytes */1000\n", READ, GATHER_ANSWER_REFUSED, 0, 0},
+               {"15.5.17 a shorter file", "HTTP/1.1 416 x\nContent-Range: bytes */150\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+               /* 13.1.1: If-Match; no request has If-Range, so 13.1.5 does not arise. */
+               {"13.1.1 failed", "HTTP/1.1 412 x\n", READ, GATHER_ANSWER_CHANGED, 0, 0}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];
     gather_remote_question question = {.first = CASES[i].size < 0 ? 0 : 100,
@@ -225,8 +216,7 @@ static void test_by_every_clause(void **state) {
     if (verdict != CASES[i].verdict) fail_msg("%s: verdict %d, why '%s'", CASES[i].clause, (int)verdict, why);
     int64_t skip = 0, bytes = 0;
     if (verdict == GATHER_ANSWER_ACCEPTED) gather_answer_span(&answer, &question, &skip, &bytes);
-    if (skip != CASES[i].skip || bytes != CASES[i].bytes)
-      fail_msg("%s: %d bytes behind %d", CASES[i].clause, (int)bytes, (int)skip);
+    if (skip != CASES[i].skip || bytes != CASES[i].bytes) fail_msg("%s: %d bytes behind %d", CASES[i].clause, (int)bytes, (int)skip);
     gather_answer_clear(&answer);
   }
 }
@@ -236,22 +226,22 @@ static void test_ranges(void **state) {
     const char *text;
     bool good;
     int64_t first, last, size;
-  } CASES[] = {{"bytes 0-0/1", true, 0, 0, 1},
-               {"Bytes  5-9/*", true, 5, 9, -1},
-               {"bytes 999999999999999998-999999999999999998/999999999999999999", true, 999999999999999998,
-                999999999999999998, 999999999999999999},
-               {"bytes 0-9/9", false, 0, 0, 0},
-               {"bytes 9-0/10", false, 0, 0, 0},
-               {"bytes -1-0/10", false, 0, 0, 0},
-               {"bytes 0-1/10 ", false, 0, 0, 0},
-               {"bytes 0-1", false, 0, 0, 0},
-               {"bytes=0-1/2", false, 0, 0, 0},
-               {"bytes */*", false, 0, 0, 0},
-               {"bytes */*5", false, 0, 0, 0},
-               {"bytes 0-1/9999999999999999999", false, 0, 0, 0},
-               {"rows 0-1/10", false, 0, 0, 0},
-               {"bytes 0x0-1/10", false, 0, 0, 0},
-               {"", false, 0, 0, 0}};
+  } CASES[] = {
+      {"bytes 0-0/1", true, 0, 0, 1},
+      {"Bytes  5-9/*", true, 5, 9, -1},
+      {"bytes 999999999999999998-999999999999999998/999999999999999999", true, 999999999999999998, 999999999999999998, 999999999999999999},
+      {"bytes 0-9/9", false, 0, 0, 0},
+      {"bytes 9-0/10", false, 0, 0, 0},
+      {"bytes -1-0/10", false, 0, 0, 0},
+      {"bytes 0-1/10 ", false, 0, 0, 0},
+      {"bytes 0-1", false, 0, 0, 0},
+      {"bytes=0-1/2", false, 0, 0, 0},
+      {"bytes */*", false, 0, 0, 0},
+      {"bytes */*5", false, 0, 0, 0},
+      {"bytes 0-1/9999999999999999999", false, 0, 0, 0},
+      {"rows 0-1/10", false, 0, 0, 0},
+      {"bytes 0x0-1/10", false, 0, 0, 0},
+      {"", false, 0, 0, 0}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_remote_answer answer = {0};
     assert_int_equal(content_range(CASES[i].text, &answer), CASES[i].good);
@@ -263,10 +253,9 @@ static void test_ranges(void **state) {
 }
 
 static void test_dates(void **state) {
-  static const char *const WRONG[] = {"Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-                                      "Sun, 06 Nov 1994 08:49:37 UTC",  "Sun, 06 Nox 1994 08:49:37 GMT",
-                                      "Sun, 00 Nov 1994 08:49:37 GMT",  "Sun, 06 Nov 1994 24:49:37 GMT",
-                                      "Sun, 06 Nov 1994 08:49:37 GMTx", ""};
+  static const char *const WRONG[] = {
+      "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",      "Sun, 06 Nov 1994 08:49:37 UTC",  "Sun, 06 Nox 1994 08:49:37 GMT",
+      "Sun, 00 Nov 1994 08:49:37 GMT",  "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMTx", ""};
   int64_t seconds = -1;
   assert_true(gather_http_date(DATE, &seconds));
   assert_int_equal(seconds, 784111777);
@@ -292,12 +281,10 @@ static void test_dates(void **state) {
   } BOUNDS[] = {{"Sun, 31 Dec 1969 23:59:59 GMT", false}, {"Sun, 01 Nov 1994 00:00:00 GMT", true},
                 {"Sun, 31 Oct 1994 23:59:60 GMT", true},  {"Sun, 32 Oct 1994 08:49:37 GMT", false},
                 {"Sun, 06 Nov 1994 08:60:37 GMT", false}, {"Sun, 06 Nov 1994 08:49:61 GMT", false}};
-  for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++)
-    assert_int_equal(gather_http_date(BOUNDS[i].text, &seconds), BOUNDS[i].good);
+  for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) assert_int_equal(gather_http_date(BOUNDS[i].text, &seconds), BOUNDS[i].good);
   for (int month = 0; month < 12; month++) {
     char text[40];
-    (void)snprintf(text, sizeof text, "Sun, 01 %.3s 2001 00:00:00 GMT",
-                   &"JanFebMarAprMayJunJulAugSepOctNovDec"[3 * month]);
+    (void)snprintf(text, sizeof text, "Sun, 01 %.3s 2001 00:00:00 GMT", &"JanFebMarAprMayJunJulAugSepOctNovDec"[3 * month]);
     static const int BEFORE[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
     assert_true(gather_http_date(text, &seconds));
     assert_int_equal(seconds, 978307200 + 86400 * BEFORE[month]);
@@ -321,10 +308,8 @@ static void test_retry_after(void **state) {
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 5 6\n"), -1);
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 7\t \t\n"), 7);
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 99999999999999999999\n"), -1);
-  assert_int_equal(
-      wait_of("HTTP/1.1 503 x\nDate: Sun, 06 Nov 1994 08:49:30 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), 7);
-  assert_int_equal(
-      wait_of("HTTP/1.1 503 x\nDate: Sun, 06 Nov 1994 08:50:30 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), 0);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nDate: Sun, 06 Nov 1994 08:49:30 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), 7);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nDate: Sun, 06 Nov 1994 08:50:30 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), 0);
   assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), -1);
 }
 
@@ -332,9 +317,8 @@ static void test_retry_after(void **state) {
 static void test_tags(void **state) {
   static const struct {
     const char *line, *tag;
-  } CASES[] = {{"ETag: \"a\"\n", "\"a\""}, {"etag: W/\"a\" \n", "W/\"a\""}, {"ETag: a\n", ""},
-               {"ETag: \"\n", ""},         {"ETag: \"a\"b\"\n", ""},        {"ETag: \"\"\n", "\"\""},
-               {"ETag: w/\"a\"\n", ""},    {"ETag: \"a\x01\"\n", ""}};
+  } CASES[] = {{"ETag: \"a\"\n", "\"a\""}, {"etag: W/\"a\" \n", "W/\"a\""}, {"ETag: a\n", ""},       {"ETag: \"\n", ""},
+               {"ETag: \"a\"b\"\n", ""},   {"ETag: \"\"\n", "\"\""},        {"ETag: w/\"a\"\n", ""}, {"ETag: \"a\x01\"\n", ""}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     gather_remote_answer answer = {0};
     assert_true(feed(&answer, "HTTP/1.1 206 x\n") || true);

@@ -17,8 +17,7 @@
 #include "io/remote/remote_client.h"
 #include "support/open_file.h"
 
-static const char *const URLS[] = {"https://127.0.0.1:9/x.npy", "http://127.0.0.1:9/x.npy", "s3://bucket/x.npy",
-                                   "hf://owner/repo/x.npy"};
+static const char *const URLS[] = {"https://127.0.0.1:9/x.npy", "http://127.0.0.1:9/x.npy", "s3://bucket/x.npy", "hf://owner/repo/x.npy"};
 static const char *const NAMES[] = {"https", "http", "s3", "hf"};
 enum { COUNT = sizeof URLS / sizeof *URLS };
 
@@ -106,8 +105,7 @@ static void test_names(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_schemes),  cmocka_unit_test(test_check), cmocka_unit_test(test_files_and_tables),
-      cmocka_unit_test(test_listings), cmocka_unit_test(test_lists), cmocka_unit_test(test_names)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_schemes),  cmocka_unit_test(test_check), cmocka_unit_test(test_files_and_tables),
+                                     cmocka_unit_test(test_listings), cmocka_unit_test(test_lists), cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

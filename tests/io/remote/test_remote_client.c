@@ -80,11 +80,8 @@ static void test_many(void **state) {
   char *data = malloc((size_t)COUNT * BYTES);
   assert_true(requests && data);
   for (int64_t i = 0; i < COUNT; i++) {
-    requests[i] = (gather_remote_request){.object = object,
-                                          .offset = 65536 + (i * 7919) % 900000,
-                                          .bytes = BYTES,
-                                          .data = data + i * BYTES,
-                                          .owner = &requests[i]};
+    requests[i] = (gather_remote_request){
+        .object = object, .offset = 65536 + (i * 7919) % 900000, .bytes = BYTES, .data = data + i * BYTES, .owner = &requests[i]};
     gather_remote_begin(queue, &requests[i]);
   }
   for (int i = 0; i < COUNT; i++) {
@@ -121,8 +118,7 @@ static void test_headers(void **state) {
   static const struct {
     const char *etag, *condition;
   } CASES[] = {{"\"v1\"", "If-Match: \"v1\"\r\n"},
-               {"W/\"v1\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT",
-                "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"},
+               {"W/\"v1\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT", "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"},
                {"W/\"v1\"", NULL},
                {"", NULL}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -180,10 +176,9 @@ static bool answer_empty(played_request *request) {
 
 static bool answer_in_chunks(played_request *request) {
   char head[200];
-  (void)snprintf(
-      head, sizeof head,
-      "HTTP/1.1 206 x\r\nETag: \"c\"\r\nContent-Range: bytes %lld-%lld/70000\r\nTransfer-Encoding: chunked\r\n\r\n",
-      (long long)request->first, (long long)(request->last < 70000 ? request->last : 69999));
+  (void)snprintf(head, sizeof head,
+                 "HTTP/1.1 206 x\r\nETag: \"c\"\r\nContent-Range: bytes %lld-%lld/70000\r\nTransfer-Encoding: chunked\r\n\r\n",
+                 (long long)request->first, (long long)(request->last < 70000 ? request->last : 69999));
   if (!played_send(request, head, strlen(head))) return false;
   int64_t last = request->last < 70000 ? request->last : 69999;
   for (int64_t at = request->first; at <= last; at += 1000) {
@@ -225,8 +220,7 @@ static void test_small(void **state) {
 
 static bool answer_document(played_request *request) {
   if (request->first >= 0) return played_status(request, "400 no range here");
-  if (played_has(request, "GET /known"))
-    return played_print(request, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+  if (played_has(request, "GET /known")) return played_print(request, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
   (void)played_print(request, "HTTP/1.1 200 OK\r\n\r\nhello");
   return false;
 }
@@ -240,13 +234,11 @@ static void test_document(void **state) {
   gather_remote_client *client = make_client(NULL);
   static const char *const PATHS[] = {"/known", "/unknown"};
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), NULL, 5, &text, &bytes, &error),
-                     GATHER_OK);
+    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), NULL, 5, &text, &bytes, &error), GATHER_OK);
     assert_int_equal(bytes, 5);
     assert_string_equal(text, "hello");
     free(text);
-    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), NULL, 4, &text, &bytes, &error),
-                     GATHER_IO_ERROR);
+    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), NULL, 4, &text, &bytes, &error), GATHER_IO_ERROR);
     assert_contains(error.message, "that are read");
     assert_null(text);
   }
@@ -270,9 +262,8 @@ static void test_names(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open_and_read), cmocka_unit_test(test_large),
-                                     cmocka_unit_test(test_many),          cmocka_unit_test(test_headers),
-                                     cmocka_unit_test(test_credentials),   cmocka_unit_test(test_small),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open_and_read), cmocka_unit_test(test_large),       cmocka_unit_test(test_many),
+                                     cmocka_unit_test(test_headers),       cmocka_unit_test(test_credentials), cmocka_unit_test(test_small),
                                      cmocka_unit_test(test_document),      cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,25 +97,20 @@ static bool play(played_request *request, fault what) {
       request->last = first;
       return played_good(request);
     case MULTIPART:
-      return played_print(
-          request,
-          "HTTP/1.1 206 x\r\nContent-Type: multipart/byteranges; boundary=b\r\nContent-Length: 5\r\n\r\n--b--");
+      return played_print(request, "HTTP/1.1 206 x\r\nContent-Type: multipart/byteranges; boundary=b\r\nContent-Length: 5\r\n\r\n--b--");
     case COMPRESSED:
-      return played_print(request,
-                          "HTTP/1.1 206 x\r\nContent-Encoding: gzip\r\nContent-Range: bytes %lld-%lld/%lld\r\n\r\n",
+      return played_print(request, "HTTP/1.1 206 x\r\nContent-Encoding: gzip\r\nContent-Range: bytes %lld-%lld/%lld\r\n\r\n",
                           (long long)first, (long long)last, (long long)size) &&
              played_body(request, first, last) && false;
     case WRONG_LENGTH:
-      return played_print(request,
-                          "HTTP/1.1 206 x\r\nContent-Length: %lld\r\nContent-Range: bytes %lld-%lld/%lld\r\n\r\n",
-                          count - 1, (long long)first, (long long)last, (long long)size) &&
+      return played_print(request, "HTTP/1.1 206 x\r\nContent-Length: %lld\r\nContent-Range: bytes %lld-%lld/%lld\r\n\r\n", count - 1,
+                          (long long)first, (long long)last, (long long)size) &&
              played_body(request, first, last - 1);
     case EXTRA:
       return played_print(request,
                           "HTTP/1.1 206 x\r\nETag: %s\r\nTransfer-Encoding: chunked\r\nContent-Range: bytes "
                           "%lld-%lld/%lld\r\n\r\n%llx\r\n",
-                          request->server->etag, (long long)first, (long long)last, (long long)size,
-                          (unsigned long long)count + 1) &&
+                          request->server->etag, (long long)first, (long long)last, (long long)size, (unsigned long long)count + 1) &&
              played_body(request, first, last + 1) && played_print(request, "\r\n0\r\n\r\n");
     case CUT:
       (void)(played_head(request, NULL) && played_body(request, first, first + count / 2 - 1));
@@ -129,11 +124,10 @@ static bool play(played_request *request, fault what) {
     case OLD_HTTP:
       return played_body(request, first, last) && false;
     case LONG_HEADERS:
-      return played_print(request, "HTTP/1.1 206 x\r\n") && send_many(request, MANY, 1000) &&
-             played_print(request, "\r\n");
+      return played_print(request, "HTTP/1.1 206 x\r\n") && send_many(request, MANY, 1000) && played_print(request, "\r\n");
     case LONG_LINE:
-      return played_print(request, "HTTP/1.1 206 x\r\nX: ") &&
-             send_many(request, "0123456789012345678901234567890123456789", 5000) && played_print(request, "\r\n\r\n");
+      return played_print(request, "HTTP/1.1 206 x\r\nX: ") && send_many(request, "0123456789012345678901234567890123456789", 5000) &&
+             played_print(request, "\r\n\r\n");
     case ENDLESS_HEADERS:
       (void)played_print(request, "HTTP/1.1 206 x\r\n");
       return send_many(request, MANY, 1000000) && false;
@@ -160,9 +154,8 @@ static bool play(played_request *request, fault what) {
     case OTHER_TAG:
       return played_head(request, "\"v2\"") && played_body(request, request->first, request->last);
     case OTHER_SIZE:
-      return played_print(request,
-                          "HTTP/1.1 206 x\r\nContent-Length: %lld\r\nContent-Range: bytes %lld-%lld/%lld\r\n\r\n",
-                          count, (long long)first, (long long)last, (long long)size + 1) &&
+      return played_print(request, "HTTP/1.1 206 x\r\nContent-Length: %lld\r\nContent-Range: bytes %lld-%lld/%lld\r\n\r\n", count,
+                          (long long)first, (long long)last, (long long)size + 1) &&
              played_body(request, first, last);
     case SILENT:
       return wait_for_end(request);
@@ -184,8 +177,7 @@ static bool answer(played_request *request) {
   if (request->number == 1) return played_good(request); /* the open */
   int number = atomic_fetch_add(&own->asked, 1);
   if (number < 64)
-    (void)snprintf(own->ranges[number], sizeof own->ranges[0], "%lld-%lld", (long long)request->first,
-                   (long long)request->last);
+    (void)snprintf(own->ranges[number], sizeof own->ranges[0], "%lld-%lld", (long long)request->first, (long long)request->last);
   return play(request, own->faults[number < 7 ? number : 7]);
 }
 
@@ -231,33 +223,31 @@ static void test_for_ever(void **state) {
     gather_status status;
     int asked;
     const char *message;
-  } CASES[] = {
-      {WHOLE, GATHER_IO_ERROR, 1, "does not serve ranges: it answered 200"},
-      {OTHER_RANGE, GATHER_IO_ERROR, 3,
-       "status 206: the server sent another range, bytes 100001-104096, not 100000-104095"},
-      {SHORTER, GATHER_IO_ERROR, 4, "malformed; tried 3 times (at byte 104095)"}, /* of one byte nothing is left */
-      {MULTIPART, GATHER_IO_ERROR, 3, "several parts"},
-      {COMPRESSED, GATHER_IO_ERROR, 3, "compressed"},
-      {WRONG_LENGTH, GATHER_IO_ERROR, 3, "4095 bytes"},
-      {EXTRA, GATHER_IO_ERROR, 3, "more bytes than"},
-      {RESET, GATHER_IO_ERROR, 5, "tried 4 times"}, /* libcurl itself repeats what fails on a connection of before */
-      {HALF_A_HEADER, GATHER_IO_ERROR, 4, "tried 4 times"},
-      {NO_HTTP, GATHER_IO_ERROR, 3, "tried 3 times"},
-      {OLD_HTTP, GATHER_IO_ERROR, 3, "tried 3 times"},
-      {LONG_HEADERS, GATHER_IO_ERROR, 3, "64 KiB"},
-      {LONG_LINE, GATHER_IO_ERROR, 3, "KB"},
-      {ENDLESS_HEADERS, GATHER_IO_ERROR, 3, "64 KiB"},
-      {ZERO_IN_HEADER, GATHER_IO_ERROR, 3, "tried 3 times"},
-      {STATUS_500, GATHER_IO_ERROR, 4, "status 500; tried 4 times (at byte 100000)"},
-      {STATUS_503, GATHER_IO_ERROR, 4, "status 503"},
-      {STATUS_503_MUCH_LATER, GATHER_IO_ERROR, 1, "asks to wait for 3600 s"},
-      {STATUS_429, GATHER_IO_ERROR, 4, "status 429"},
-      {STATUS_404, GATHER_FILE_NOT_FOUND, 1, "404"},
-      {STATUS_403, GATHER_IO_ERROR, 1, "403"},
-      {STATUS_412, GATHER_IO_ERROR, 1, "changed"},
-      {STATUS_416, GATHER_IO_ERROR, 1, "had 1000000 bytes and has 70000"},
-      {OTHER_TAG, GATHER_IO_ERROR, 1, "its ETag was \"v1\" and is \"v2\""},
-      {OTHER_SIZE, GATHER_IO_ERROR, 1, "1000001"}};
+  } CASES[] = {{WHOLE, GATHER_IO_ERROR, 1, "does not serve ranges: it answered 200"},
+               {OTHER_RANGE, GATHER_IO_ERROR, 3, "status 206: the server sent another range, bytes 100001-104096, not 100000-104095"},
+               {SHORTER, GATHER_IO_ERROR, 4, "malformed; tried 3 times (at byte 104095)"}, /* of one byte nothing is left */
+               {MULTIPART, GATHER_IO_ERROR, 3, "several parts"},
+               {COMPRESSED, GATHER_IO_ERROR, 3, "compressed"},
+               {WRONG_LENGTH, GATHER_IO_ERROR, 3, "4095 bytes"},
+               {EXTRA, GATHER_IO_ERROR, 3, "more bytes than"},
+               {RESET, GATHER_IO_ERROR, 5, "tried 4 times"}, /* libcurl itself repeats what fails on a connection of before */
+               {HALF_A_HEADER, GATHER_IO_ERROR, 4, "tried 4 times"},
+               {NO_HTTP, GATHER_IO_ERROR, 3, "tried 3 times"},
+               {OLD_HTTP, GATHER_IO_ERROR, 3, "tried 3 times"},
+               {LONG_HEADERS, GATHER_IO_ERROR, 3, "64 KiB"},
+               {LONG_LINE, GATHER_IO_ERROR, 3, "KB"},
+               {ENDLESS_HEADERS, GATHER_IO_ERROR, 3, "64 KiB"},
+               {ZERO_IN_HEADER, GATHER_IO_ERROR, 3, "tried 3 times"},
+               {STATUS_500, GATHER_IO_ERROR, 4, "status 500; tried 4 times (at byte 100000)"},
+               {STATUS_503, GATHER_IO_ERROR, 4, "status 503"},
+               {STATUS_503_MUCH_LATER, GATHER_IO_ERROR, 1, "asks to wait for 3600 s"},
+               {STATUS_429, GATHER_IO_ERROR, 4, "status 429"},
+               {STATUS_404, GATHER_FILE_NOT_FOUND, 1, "404"},
+               {STATUS_403, GATHER_IO_ERROR, 1, "403"},
+               {STATUS_412, GATHER_IO_ERROR, 1, "changed"},
+               {STATUS_416, GATHER_IO_ERROR, 1, "had 1000000 bytes and has 70000"},
+               {OTHER_TAG, GATHER_IO_ERROR, 1, "its ETag was \"v1\" and is \"v2\""},
+               {OTHER_SIZE, GATHER_IO_ERROR, 1, "1000001"}};
   gather_remote_options options = quick_options();
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     script own = {0};
@@ -265,10 +255,8 @@ static void test_for_ever(void **state) {
     outcome result = read_from(&own, "\"v1\"", &options);
     if (result.status != CASES[i].status && !(CASES[i].what == LONG_LINE && result.status == GATHER_IO_ERROR))
       fail_msg("fault %d: status %d", (int)CASES[i].what, (int)result.status);
-    if (!strstr(result.error.message, CASES[i].message))
-      fail_msg("fault %d: %s", (int)CASES[i].what, result.error.message);
-    if (result.asked != CASES[i].asked)
-      fail_msg("fault %d: %d requests, not %d", (int)CASES[i].what, result.asked, CASES[i].asked);
+    if (!strstr(result.error.message, CASES[i].message)) fail_msg("fault %d: %s", (int)CASES[i].what, result.error.message);
+    if (result.asked != CASES[i].asked) fail_msg("fault %d: %d requests, not %d", (int)CASES[i].what, result.asked, CASES[i].asked);
     assert_true(result.counts.bytes_read < 65536 + 4 * 16384 + 16384);
     assert_true(result.sent < 50000000); /* of 200 GB, and of headers without end: what fits into buffers */
   }
@@ -336,8 +324,7 @@ static void test_retry_after(void **state) {
 /* All of take_seconds is used: a wait that would go beyond it is shortened, not left out. */
 static void test_last_wait(void **state) {
   gather_remote_options options = quick_options();
-  options.take_seconds =
-      2.9; /* the waits are 0.05 to 0.1 s, and twice as long each time: the sixth would end after at least 3.15 s */
+  options.take_seconds = 2.9; /* the waits are 0.05 to 0.1 s, and twice as long each time: the sixth would end after at least 3.15 s */
   options.retries = 50;
   script own = {0};
   for (int n = 0; n < 8; n++) own.faults[n] = STATUS_503;
@@ -360,10 +347,7 @@ static void test_slow(void **state) {
   static const struct {
     fault what;
     const char *message;
-  } CASES[] = {{SILENT, "no answer in"},
-               {SILENT_BODY, "only 0 bytes in"},
-               {DRIPPING, "bytes in"},
-               {DRIPPING_HEADER, "no answer in"}};
+  } CASES[] = {{SILENT, "no answer in"}, {SILENT_BODY, "only 0 bytes in"}, {DRIPPING, "bytes in"}, {DRIPPING_HEADER, "no answer in"}};
   gather_remote_options options = quick_options();
   char limit[40];
   options.try_seconds = 0.2 * PATIENCE;
@@ -426,8 +410,7 @@ static void test_open(void **state) {
     played_answer *answer;
     gather_status status;
     const char *message;
-  } CASES[] = {{answer_whole, GATHER_IO_ERROR, "does not serve ranges"},
-               {answer_missing, GATHER_FILE_NOT_FOUND, "404"}};
+  } CASES[] = {{answer_whole, GATHER_IO_ERROR, "does not serve ranges"}, {answer_missing, GATHER_FILE_NOT_FOUND, "404"}};
   gather_remote_options options = quick_options();
   gather_remote_client *client = make_client(&options);
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -450,9 +433,8 @@ static void test_open(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_for_ever),      cmocka_unit_test(test_once),
-                                     cmocka_unit_test(test_short_answers), cmocka_unit_test(test_retry_after),
-                                     cmocka_unit_test(test_slow),          cmocka_unit_test(test_last_wait),
-                                     cmocka_unit_test(test_hedge),         cmocka_unit_test(test_open)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_for_ever),    cmocka_unit_test(test_once), cmocka_unit_test(test_short_answers),
+                                     cmocka_unit_test(test_retry_after), cmocka_unit_test(test_slow), cmocka_unit_test(test_last_wait),
+                                     cmocka_unit_test(test_hedge),       cmocka_unit_test(test_open)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

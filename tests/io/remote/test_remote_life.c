@@ -79,8 +79,7 @@ static void *read_some(void *argument) {
   for (int i = 0; i < 50; i++) {
     int64_t offset = (int64_t)(own->seed * 7919 + i * 104729) % 990000, bytes = 1 + (i * 61) % 3000;
     gather_error error;
-    own->right &= gather_remote_object_read(own->object, offset, bytes, data, &error) == GATHER_OK &&
-                  played_right(data, offset, bytes);
+    own->right &= gather_remote_object_read(own->object, offset, bytes, data, &error) == GATHER_OK && played_right(data, offset, bytes);
     gather_remote_statistics counts = counts_of(own->client);
     own->right &= counts.requests > 0;
   }
@@ -120,8 +119,7 @@ static int child(gather_remote_client *client, gather_remote_object *object, gat
       return 1;
   gather_remote_request request = {.object = object, .offset = 300000, .bytes = 1000, .data = data};
   gather_remote_begin(queue, &request);
-  if (gather_remote_finish(queue) != &request || request.status != GATHER_OK || !played_right(data, 300000, 1000))
-    return 2;
+  if (gather_remote_finish(queue) != &request || request.status != GATHER_OK || !played_right(data, 300000, 1000)) return 2;
   gather_remote_queue_destroy(queue);
   gather_remote_object_close(object);
   gather_remote_client_release(client);
@@ -200,7 +198,7 @@ static void test_release(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cancel), cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_fork), cmocka_unit_test(test_release)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cancel), cmocka_unit_test(test_threads), cmocka_unit_test(test_fork),
+                                     cmocka_unit_test(test_release)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

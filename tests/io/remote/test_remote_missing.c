@@ -14,9 +14,7 @@ static atomic_bool no_thread, no_mutex, no_condition;
 static const char *missing_function;
 static bool replaced; /* whether dlsym below looks at names: not before main() */
 
-WRAPPED(void *, dlopen, (const char *name, int flags)) {
-  return atomic_load(&no_library) ? NULL : REAL(dlopen)(name, flags);
-}
+WRAPPED(void *, dlopen, (const char *name, int flags)) { return atomic_load(&no_library) ? NULL : REAL(dlopen)(name, flags); }
 
 enum { TOO_OLD = 1, NO_TLS, NO_START };
 
@@ -95,8 +93,7 @@ WRAPPED(UNTOLD void *, dlsym, (void *library, const char *name)) {
   if (!replaced) return REAL(dlsym)(library, name);
   if (missing_function && strcmp(name, missing_function) == 0) return NULL;
   const int bad = atomic_load(&bad_function);
-  if ((bad == TOO_OLD || bad == NO_TLS) && strcmp(name, "curl_version_info") == 0)
-    return as_data((anything *)bad_version);
+  if ((bad == TOO_OLD || bad == NO_TLS) && strcmp(name, "curl_version_info") == 0) return as_data((anything *)bad_version);
   if (bad == NO_START && strcmp(name, "curl_global_init") == 0) return as_data((anything *)bad_start);
   void *found = REAL(dlsym)(library, name);
   for (size_t i = 0; found && i < sizeof FAILING / sizeof *FAILING; i++)
@@ -107,8 +104,7 @@ WRAPPED(UNTOLD void *, dlsym, (void *library, const char *name)) {
   return found;
 }
 
-WRAPPED(int, pthread_create,
-        (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)) {
+WRAPPED(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)) {
   return atomic_load(&no_thread) ? EAGAIN : REAL(pthread_create)(thread, attributes, run, argument);
 }
 WRAPPED(int, pthread_mutex_init, (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes)) {
@@ -133,8 +129,7 @@ static void test_library(void **state) {
   assert_int_equal(gather_remote_check(&error), GATHER_UNSUPPORTED);
   assert_contains(error.message, "no function curl_multi_wakeup");
   missing_function = NULL;
-  static const char *const WORDS[] = {"", "libcurl 7.58.0 is too old", "this libcurl 8.0.0 has no TLS",
-                                      "libcurl cannot be started"};
+  static const char *const WORDS[] = {"", "libcurl 7.58.0 is too old", "this libcurl 8.0.0 has no TLS", "libcurl cannot be started"};
   for (int bad = TOO_OLD; bad <= NO_START; bad++) {
     atomic_store(&bad_function, bad);
     assert_int_equal(gather_remote_check(&error), GATHER_UNSUPPORTED);
@@ -157,24 +152,20 @@ static bool send_text(played_request *request, const char *status, const char *t
 /* By the path: a redirect, one as the hub sends it, a file whose length nobody says, listings, a bucket in another region; else ranges. */
 static bool answer_all(played_request *request) {
   if (played_has(request, "GET /r ")) return played_status(request, "302 x\r\nLocation: /data");
-  if (played_has(request, "GET /o/r/resolve/"))
-    return played_status(request, "302 x\r\nX-Repo-Commit: " COMMIT "\r\nLocation: /data");
+  if (played_has(request, "GET /o/r/resolve/")) return played_status(request, "302 x\r\nX-Repo-Commit: " COMMIT "\r\nLocation: /data");
   if (played_has(request, "GET /whole ")) {
     (void)(played_print(request, "HTTP/1.0 200 OK\r\n\r\n") && played_body(request, 0, request->server->size - 1));
     return false;
   }
   if (played_has(request, "GET /api/models/o/r/tree/"))
-    return send_text(request, "200 OK",
-                     "[{\"type\":\"directory\",\"path\":\"d\"},{\"type\":\"file\",\"path\":\"f.npy\",\"size\":12}]");
+    return send_text(request, "200 OK", "[{\"type\":\"directory\",\"path\":\"d\"},{\"type\":\"file\",\"path\":\"f.npy\",\"size\":12}]");
   if (played_has(request, "GET /b/?"))
-    return send_text(
-        request, "200 OK",
-        "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>f.npy</Key><Size>12</Size></Contents>"
-        "<CommonPrefixes><Prefix>d/</Prefix></CommonPrefixes></ListBucketResult>");
+    return send_text(request, "200 OK",
+                     "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>f.npy</Key><Size>12</Size></Contents>"
+                     "<CommonPrefixes><Prefix>d/</Prefix></CommonPrefixes></ListBucketResult>");
   if (played_has(request, "GET /b/far "))
-    return send_text(
-        request, "400 Bad Request",
-        "<Error><Code>AuthorizationHeaderMalformed</Code><Message>m</Message><Region>eu-x-1</Region></Error>");
+    return send_text(request, "400 Bad Request",
+                     "<Error><Code>AuthorizationHeaderMalformed</Code><Message>m</Message><Region>eu-x-1</Region></Error>");
   return played_good(request);
 }
 
@@ -221,8 +212,7 @@ static gather_status list_some(const gather_remote_options *options, const char 
   gather_remote_listing listing;
   gather_status status = gather_remote_listing_read(url, options, 10, &listing, error);
   assert_int_equal(listing.count, status == GATHER_OK ? 2 : 0);
-  for (int i = 0; i < listing.count; i++)
-    assert_string_equal(listing.entries[i].name, listing.entries[i].folder ? "d/" : "f.npy");
+  for (int i = 0; i < listing.count; i++) assert_string_equal(listing.entries[i].name, listing.entries[i].folder ? "d/" : "f.npy");
   gather_remote_listing_clear(&listing);
   return status;
 }
@@ -296,8 +286,7 @@ static void test_system(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_library), cmocka_unit_test(test_allocations),
-                                     cmocka_unit_test(test_system)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_library), cmocka_unit_test(test_allocations), cmocka_unit_test(test_system)};
   replaced = true;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void test_depth_grows(void **state) {
   int64_t now = 5;
   gather_depth depth;
   gather_depth_init(&depth, 256, now);
-  assert_int_equal(depth.now, 64); /* a take of some hundred rows is over before it could grow */
+  assert_int_equal(depth.now, 64);                                 /* a take of some hundred rows is over before it could grow */
   assert_int_equal(play(&depth, 64 + 128, by_latency, &now), 256); /* doubled in each round trip */
   gather_depth_init(&depth, 4, now);
   assert_int_equal(depth.now, 4);
@@ -128,8 +128,7 @@ static void test_measure(void **state) {
   enum { MS = 1000000, HEAD = 65536, CONNECTIONS = 64 };
   static gather_remote_measure m;
   assert_true(latency_of(&m) == 0 && bandwidth_of(&m, CONNECTIONS) == 0);
-  gather_remote_measure_wait(&m, GATHER_REMOTE_NEW,
-                             86 * MS); /* it arrived at once: nothing tells the 6 ms of its bytes */
+  gather_remote_measure_wait(&m, GATHER_REMOTE_NEW, 86 * MS); /* it arrived at once: nothing tells the 6 ms of its bytes */
   gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS, 1);
   assert_in_range((int64_t)(latency_of(&m) * 1000), 40, 46);
   assert_true(bandwidth_of(&m, CONNECTIONS) < (double)HEAD / 0.086); /* proved, and no more */

@@ -35,8 +35,7 @@ static bool whole(played_request *request, int64_t size, const char *tag, const 
 }
 
 static bool chunks(played_request *request, int64_t size, const char *tag, int64_t last) {
-  if (!played_print(request, "HTTP/1.1 200 OK\r\n%s%s%sTransfer-Encoding: chunked\r\n\r\n", *tag ? "ETag: " : "", tag,
-                    *tag ? "\r\n" : ""))
+  if (!played_print(request, "HTTP/1.1 200 OK\r\n%s%s%sTransfer-Encoding: chunked\r\n\r\n", *tag ? "ETag: " : "", tag, *tag ? "\r\n" : ""))
     return false;
   for (int64_t at = 0; at < last; at += 5000) {
     int64_t count = last - at < 5000 ? last - at : 5000;
@@ -65,14 +64,13 @@ static bool answer(played_request *request) {
     case NO_TOTAL:
       if (request->first < 0) return whole(request, size, own->etag, length);
       if (request->last >= size) request->last = size - 1;
-      (void)played_print(request, "HTTP/1.1 206 x\r\nContent-Range: bytes %lld-%lld/*\r\n\r\n",
-                         (long long)request->first, (long long)request->last);
+      (void)played_print(request, "HTTP/1.1 206 x\r\nContent-Range: bytes %lld-%lld/*\r\n\r\n", (long long)request->first,
+                         (long long)request->last);
       (void)played_body(request, request->first, request->last);
       return false;
     case CUT_ONCE:
     case CUT_CHUNKS_ONCE:
-      if (request->number == 1 && own->what == CUT_CHUNKS_ONCE)
-        return chunks(request, size, own->etag, size / 2) && false;
+      if (request->number == 1 && own->what == CUT_CHUNKS_ONCE) return chunks(request, size, own->etag, size / 2) && false;
       if (request->number == 1)
         return played_print(request, "HTTP/1.1 200 OK\r\n%s\r\n", length) && played_body(request, 0, size / 2) && false;
       return whole(request, size, own->etag, length);
@@ -98,33 +96,32 @@ static const struct {
   gather_status status;
   int least, most;     /* requests */
   const char *message; /* of a failure */
-} CASES[] = {
-    {{SHORT, 10000, "\"v1\""}, MEDIUM, GATHER_OK, 10 + 8, 10 + 10, NULL},
-    {{SHORT, 10000, "W/\"v1\""}, MEDIUM, GATHER_OK, 10 + 8, 10 + 10, NULL},
-    {{SHORT, 10000, ""}, MEDIUM, GATHER_OK, 10 + 8, 10 + 10, NULL},
-    {{SHORT, 65535, "\"v1\""}, MEDIUM, GATHER_OK, 4, 6, NULL},
-    {{SHORT, 100, "\"v1\""}, SMALL, GATHER_OK, 2, 2, NULL},
-    {{SHORT, 1, "\"v1\""}, SMALL, GATHER_OK, SMALL, SMALL + 4, NULL}, /* of so many, one in 50 may be hedged */
-    {{REFUSES_END, 0, "\"v1\""}, SMALL, GATHER_OK, 2, 2, NULL},
-    {{REFUSES_END, 0, "\"v1\""}, 1, GATHER_OK, 2, 2, NULL},
-    {{REFUSES_END, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 3, NULL},
-    {{REFUSES_MUTE, 0, "\"v1\""}, SMALL, GATHER_OK, 2, 2, NULL},
-    {{REFUSES_MUTE, 0, "\"v1\""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "200001 bytes"},
-    {{NO_TOTAL, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 2, NULL},
-    {{NO_TOTAL, 0, ""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "option whole (--whole) allows 200000 bytes"},
-    {{NO_RANGES, 0, "\"v1\""}, SMALL, GATHER_OK, 1, 1, NULL},
-    {{NO_RANGES, 0, "W/\"v1\""}, MEDIUM, GATHER_OK, 1, 1, NULL},
-    {{NO_RANGES, 0, ""}, LIMIT, GATHER_OK, 1, 1, NULL},
-    {{NO_RANGES, 0, "\"v1\""}, LIMIT + 1, GATHER_IO_ERROR, 1, 1, "whole file of 200001 bytes"},
-    {{NO_RANGES_CHUNKED, 0, "\"v1\""}, SMALL, GATHER_OK, 1, 1, NULL},
-    {{NO_RANGES_CHUNKED, 0, ""}, LIMIT, GATHER_OK, 1, 1, NULL},
-    {{NO_RANGES_CHUNKED, 0, ""}, LIMIT + 1, GATHER_IO_ERROR, 1, 1, "more than the 200000 bytes that the option whole"},
-    {{NO_RANGES_CLOSE, 0, ""}, MEDIUM, GATHER_OK, 1, 1, NULL},
-    {{RANGES_AT_FIRST, 0, "\"v1\""}, MEDIUM, GATHER_OK, 3, 3, NULL},
-    {{RANGES_AT_FIRST, 0, "\"v1\""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "whole file of 200001 bytes"},
-    {{CUT_ONCE, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 2, NULL},
-    {{CUT_CHUNKS_ONCE, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 2, NULL},
-    {{LONGER, 0, "\"v1\""}, SMALL, GATHER_OK, 1, 1, NULL}}; /* libcurl itself reads no more than was announced */
+} CASES[] = {{{SHORT, 10000, "\"v1\""}, MEDIUM, GATHER_OK, 10 + 8, 10 + 10, NULL},
+             {{SHORT, 10000, "W/\"v1\""}, MEDIUM, GATHER_OK, 10 + 8, 10 + 10, NULL},
+             {{SHORT, 10000, ""}, MEDIUM, GATHER_OK, 10 + 8, 10 + 10, NULL},
+             {{SHORT, 65535, "\"v1\""}, MEDIUM, GATHER_OK, 4, 6, NULL},
+             {{SHORT, 100, "\"v1\""}, SMALL, GATHER_OK, 2, 2, NULL},
+             {{SHORT, 1, "\"v1\""}, SMALL, GATHER_OK, SMALL, SMALL + 4, NULL}, /* of so many, one in 50 may be hedged */
+             {{REFUSES_END, 0, "\"v1\""}, SMALL, GATHER_OK, 2, 2, NULL},
+             {{REFUSES_END, 0, "\"v1\""}, 1, GATHER_OK, 2, 2, NULL},
+             {{REFUSES_END, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 3, NULL},
+             {{REFUSES_MUTE, 0, "\"v1\""}, SMALL, GATHER_OK, 2, 2, NULL},
+             {{REFUSES_MUTE, 0, "\"v1\""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "200001 bytes"},
+             {{NO_TOTAL, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 2, NULL},
+             {{NO_TOTAL, 0, ""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "option whole (--whole) allows 200000 bytes"},
+             {{NO_RANGES, 0, "\"v1\""}, SMALL, GATHER_OK, 1, 1, NULL},
+             {{NO_RANGES, 0, "W/\"v1\""}, MEDIUM, GATHER_OK, 1, 1, NULL},
+             {{NO_RANGES, 0, ""}, LIMIT, GATHER_OK, 1, 1, NULL},
+             {{NO_RANGES, 0, "\"v1\""}, LIMIT + 1, GATHER_IO_ERROR, 1, 1, "whole file of 200001 bytes"},
+             {{NO_RANGES_CHUNKED, 0, "\"v1\""}, SMALL, GATHER_OK, 1, 1, NULL},
+             {{NO_RANGES_CHUNKED, 0, ""}, LIMIT, GATHER_OK, 1, 1, NULL},
+             {{NO_RANGES_CHUNKED, 0, ""}, LIMIT + 1, GATHER_IO_ERROR, 1, 1, "more than the 200000 bytes that the option whole"},
+             {{NO_RANGES_CLOSE, 0, ""}, MEDIUM, GATHER_OK, 1, 1, NULL},
+             {{RANGES_AT_FIRST, 0, "\"v1\""}, MEDIUM, GATHER_OK, 3, 3, NULL},
+             {{RANGES_AT_FIRST, 0, "\"v1\""}, LIMIT + 1, GATHER_IO_ERROR, 2, 2, "whole file of 200001 bytes"},
+             {{CUT_ONCE, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 2, NULL},
+             {{CUT_CHUNKS_ONCE, 0, "\"v1\""}, MEDIUM, GATHER_OK, 2, 2, NULL},
+             {{LONGER, 0, "\"v1\""}, SMALL, GATHER_OK, 1, 1, NULL}}; /* libcurl itself reads no more than was announced */
 
 static gather_status read_all(gather_remote_client *client, const char *url, int64_t size, gather_error *error) {
   gather_remote_object *object = NULL;
@@ -171,8 +168,7 @@ static void test_legal(void **state) {
     if (status != CASES[i].status) fail_msg("case %zu: %s", i, error.message);
     if (status != GATHER_OK && !strstr(error.message, CASES[i].message)) fail_msg("case %zu: %s", i, error.message);
     if (status != GATHER_OK) assert_null(strstr(error.message, "secret"));
-    if (server.requests < CASES[i].least || server.requests > CASES[i].most)
-      fail_msg("case %zu: %d requests", i, server.requests);
+    if (server.requests < CASES[i].least || server.requests > CASES[i].most) fail_msg("case %zu: %d requests", i, server.requests);
   }
 }
 

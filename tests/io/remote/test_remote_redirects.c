@@ -21,16 +21,15 @@ static bool answer_hub(played_request *request) {
   if (own->location)
     (void)snprintf(head, sizeof head, "%s\r\nLocation: %s", own->status, own->location);
   else
-    (void)snprintf(head, sizeof head, "%s\r\nLocation: http://127.0.0.1:%d/data?signature=%d\r\nETag: \"hub\"",
-                   own->status, own->store.port, atomic_load(&own->version));
+    (void)snprintf(head, sizeof head, "%s\r\nLocation: http://127.0.0.1:%d/data?signature=%d\r\nETag: \"hub\"", own->status,
+                   own->store.port, atomic_load(&own->version));
   return played_status(request, head);
 }
 
 static bool answer_store(played_request *request) {
   pair *own = request->server->own;
   char valid[40];
-  if (played_has(request, "\r\nAuthorization") || played_has(request, "\r\nCookie"))
-    atomic_fetch_add(&own->store_authorized, 1);
+  if (played_has(request, "\r\nAuthorization") || played_has(request, "\r\nCookie")) atomic_fetch_add(&own->store_authorized, 1);
   if (played_has(request, "\r\nIf-Match: \"v1\"")) atomic_fetch_add(&own->store_conditions, 1);
   (void)snprintf(valid, sizeof valid, "signature=%d ", atomic_load(&own->version));
   if (!played_has(request, valid)) return played_status(request, "403 Forbidden");
@@ -238,10 +237,9 @@ static void test_moves_later(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_followed_once),   cmocka_unit_test(test_renewed),
-      cmocka_unit_test(test_renewed_in_vain), cmocka_unit_test(test_renewed_to_another_version),
-      cmocka_unit_test(test_refused),         cmocka_unit_test(test_same_origin),
-      cmocka_unit_test(test_moves_later)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_followed_once),   cmocka_unit_test(test_renewed),
+                                     cmocka_unit_test(test_renewed_in_vain), cmocka_unit_test(test_renewed_to_another_version),
+                                     cmocka_unit_test(test_refused),         cmocka_unit_test(test_same_origin),
+                                     cmocka_unit_test(test_moves_later)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

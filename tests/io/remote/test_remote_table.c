@@ -31,8 +31,8 @@ static uint64_t draw(void) {
 /* A file of uint8 rows. */
 static void make_file(int64_t rows, int64_t row_bytes) {
   char text[HEADER];
-  const int len = snprintf(text, sizeof text, "{'descr': '|u1', 'fortran_order': False, 'shape': (%lld, %lld), }",
-                           (long long)rows, (long long)row_bytes);
+  const int len = snprintf(text, sizeof text, "{'descr': '|u1', 'fortran_order': False, 'shape': (%lld, %lld), }", (long long)rows,
+                           (long long)row_bytes);
   assert_true(HEADER + rows * row_bytes <= MOST);
   memset(file, ' ', HEADER);
   memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
@@ -71,19 +71,17 @@ static void close_table(gather_table *table) {
   assert_int_equal(fake.in_flight, 0);
 }
 
-static gather_status take_with(gather_table *table, const int64_t *ids, int64_t count, char *out,
-                               const gather_table_take_options *options, gather_error *error) {
+static gather_status take_with(gather_table *table, const int64_t *ids, int64_t count, char *out, const gather_table_take_options *options,
+                               gather_error *error) {
   const gather_table_info *info = gather_table_describe(table);
   const int64_t shape[2] = {count, info->row_bytes};
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, shape),
-                      to = tensor_of(GATHER_TYPE_UINT8, out, 2, shape);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, shape), to = tensor_of(GATHER_TYPE_UINT8, out, 2, shape);
   return gather_table_take(table, &indices, &to, options, error);
 }
 
 static void check_rows(const gather_table *table, const int64_t *ids, int64_t count, const char *out) {
   const int64_t row_bytes = gather_table_describe(table)->row_bytes;
-  for (int64_t i = 0; i < count; i++)
-    assert_memory_equal(out + i * row_bytes, file + HEADER + ids[i] * row_bytes, (size_t)row_bytes);
+  for (int64_t i = 0; i < count; i++) assert_memory_equal(out + i * row_bytes, file + HEADER + ids[i] * row_bytes, (size_t)row_bytes);
 }
 
 static void take(gather_table *table, const int64_t *ids, int64_t count) {
@@ -299,8 +297,7 @@ static void test_error(void **unused) {
 }
 
 static void test_refused(void **unused) {
-  static const char *const MIXED[] = {FAKE_URL, "/nonexistent/local.npy"}, *const OTHER[] = {"/nonexistent/local.npy",
-                                                                                             FAKE_URL};
+  static const char *const MIXED[] = {FAKE_URL, "/nonexistent/local.npy"}, *const OTHER[] = {"/nonexistent/local.npy", FAKE_URL};
   gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_table *table = NULL;
@@ -368,8 +365,7 @@ static void test_jobs(void **unused) {
   }
   fake.stalled = HEADER;
   ids[0][0] = 0;
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids[0], 1, shape),
-                      out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, shape);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids[0], 1, shape), out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, shape);
   assert_status(gather_table_submit(table, &indices, &out, NULL, &jobs[0], &error), GATHER_OK);
   assert_false(gather_table_job_await(jobs[0], 0.05));
   gather_table_job_cancel(jobs[0]);
@@ -448,11 +444,9 @@ static void test_tuples(void **unused) {
   assert_status(gather_table_open(FAKE_URL, &options, &table, &error), GATHER_OK);
   fake.count = 0;
   how.op = gather_op_find("GatherND", "onnx-13");
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, tuples, 2, shape),
-                      out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, out_shape);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, tuples, 2, shape), out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, out_shape);
   assert_status(gather_table_take(table, &indices, &out, &how, &error), GATHER_OK);
-  for (int i = 0; i < 4; i++)
-    assert_memory_equal(rows_out + i * 20, file + HEADER + tuples[2 * i] * 1000 + tuples[2 * i + 1] * 20, 20);
+  for (int i = 0; i < 4; i++) assert_memory_equal(rows_out + i * 20, file + HEADER + tuples[2 * i] * 1000 + tuples[2 * i + 1] * 20, 20);
   assert_int_equal(fake.count, 3); /* (7, 20) and (7, 21) are neighbours */
   assert_int_equal(bytes_read(), 80);
   close_table(table);

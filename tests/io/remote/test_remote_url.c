@@ -21,17 +21,14 @@ static void test_parts(void **state) {
     const char *given, *text, *name, *origin, *user;
   } CASES[] = {
       {"https://host/a/b", "https://host/a/b", "https://host/a/b", "https://host:443", NULL},
-      {"HTTPS://Host.Example:443/A", "https://host.example/A", "https://host.example/A", "https://host.example:443",
-       NULL},
+      {"HTTPS://Host.Example:443/A", "https://host.example/A", "https://host.example/A", "https://host.example:443", NULL},
       {"http://host", "http://host/", "http://host/", "http://host:80", NULL},
       {"http://host:8080?x=1#f", "http://host:8080/?x=1", "http://host:8080/", "http://host:8080", NULL},
       {"https://me:p%40ss@host/a?q#f", "https://host/a?q", "https://host/a", "https://host:443", "me:p@ss"},
       {"https://a@b@host/", "https://host/", "https://host/", "https://host:443", "a@b"},
-      {"https://host/a b/\xc3\xa4?x y", "https://host/a%20b/%C3%A4?x%20y", "https://host/a%20b/%C3%A4",
-       "https://host:443", NULL},
+      {"https://host/a b/\xc3\xa4?x y", "https://host/a%20b/%C3%A4?x%20y", "https://host/a%20b/%C3%A4", "https://host:443", NULL},
       {"https://host/%41/../b", "https://host/%41/../b", "https://host/%41/../b", "https://host:443", NULL},
-      {"https://[2001:DB8::1]:9000/x", "https://[2001:db8::1]:9000/x", "https://[2001:db8::1]:9000/x",
-       "https://[2001:db8::1]:9000", NULL},
+      {"https://[2001:DB8::1]:9000/x", "https://[2001:db8::1]:9000/x", "https://[2001:db8::1]:9000/x", "https://[2001:db8::1]:9000", NULL},
       {"https://host/a\\b", "https://host/a%5Cb", "https://host/a%5Cb", "https://host:443", NULL},
       {"https://host:/x", "https://host/x", "https://host/x", "https://host:443", NULL},
   };
@@ -51,11 +48,10 @@ static void test_parts(void **state) {
 }
 
 static void test_refused(void **state) {
-  static const char *const WRONG[] = {"https://",          "https:///path",        "https://ho st/",
-                                      "https://host:0/",   "https://host:99999/",  "https://host:12x/",
-                                      "https://h\\ost/",   "https://h\xc3\xb6st/", "https://host%2eorg/",
-                                      "https://[::1/",     "https://[::1%25lo]/",  "https://[::1]x/",
-                                      "https://host/a\nb", "https://host/\x7f",    "https://a b@host:x/"};
+  static const char *const WRONG[] = {
+      "https://",          "https:///path",        "https://ho st/",      "https://host:0/", "https://host:99999/", "https://host:12x/",
+      "https://h\\ost/",   "https://h\xc3\xb6st/", "https://host%2eorg/", "https://[::1/",   "https://[::1%25lo]/", "https://[::1]x/",
+      "https://host/a\nb", "https://host/\x7f",    "https://a b@host:x/"};
   gather_arena arena = {0};
   gather_remote_url url;
   gather_error error;

@@ -67,8 +67,7 @@ static void fill(char *data, int seed, int64_t block, int64_t bytes) {
   }
 }
 
-static bool holds(gather_block_cache *cache, const gather_block_file *file, int seed, int64_t block, int64_t from,
-                  int64_t bytes) {
+static bool holds(gather_block_cache *cache, const gather_block_file *file, int seed, int64_t block, int64_t from, int64_t bytes) {
   static char want[BLOCK], got[BLOCK + 1];
   fill(want, seed, block, BLOCK);
   memset(got, 0x5a, sizeof got);
@@ -120,9 +119,8 @@ static void reads_what_was_stored(void **state) {
 /* Another version or address is another file; addresses and versions cannot be confused. */
 static void keys(void **state) {
   gather_block_cache *cache = open_cache(SMALL);
-  static const char *const NAMES[][2] = {{"https://h/a", "\"v1\""}, {"https://h/a", "\"v2\""},
-                                         {"https://h/b", "\"v1\""}, {"https://h/a\"", "v1\""},
-                                         {"", "https://h/a\"v1\""}, {"https://h/", "a\"v1\""}};
+  static const char *const NAMES[][2] = {{"https://h/a", "\"v1\""}, {"https://h/a", "\"v2\""}, {"https://h/b", "\"v1\""},
+                                         {"https://h/a\"", "v1\""}, {"", "https://h/a\"v1\""}, {"https://h/", "a\"v1\""}};
   for (size_t i = 0; i < COUNT(NAMES); i++) {
     gather_block_file file = file_of(NAMES[i][0], NAMES[i][1]);
     assert_false(holds(cache, &file, (int)i, 0, 0, 1));
@@ -148,14 +146,11 @@ static void addresses(void **state) {
       {"https://h/f?v=1&w=2", "https://h/f?&v=1&&w=2&", true},
       {"https://h/f?v=1&w=2", "https://h/f?v=1w=2", false},
       {"https://h/f?Expires=1", "https://h/f?Expires=2", false}, /* no signature: it may name something */
-      {"https://h/f?v=1&X-Amz-Signature=a&X-Amz-Date=1&X-Amz-Credential=k",
-       "https://h/f?X-Amz-Signature=b&X-Amz-Date=2&v=1", true},
+      {"https://h/f?v=1&X-Amz-Signature=a&X-Amz-Date=1&X-Amz-Credential=k", "https://h/f?X-Amz-Signature=b&X-Amz-Date=2&v=1", true},
       {"https://h/f?v=1&X-Amz-Signature=a", "https://h/f?v=2&X-Amz-Signature=a", false},
       {"https://h/f?X-Amz-Signature=a", "https://h/f", true},
-      {"https://h/f?X-Goog-Signature=a&X-Goog-Date=1&GoogleAccessId=x", "https://h/f?X-Goog-Signature=b&X-Goog-Date=2",
-       true},
-      {"https://h/f?AWSAccessKeyId=a&Signature=b&Expires=1", "https://h/f?AWSAccessKeyId=c&Signature=d&Expires=2",
-       true},
+      {"https://h/f?X-Goog-Signature=a&X-Goog-Date=1&GoogleAccessId=x", "https://h/f?X-Goog-Signature=b&X-Goog-Date=2", true},
+      {"https://h/f?AWSAccessKeyId=a&Signature=b&Expires=1", "https://h/f?AWSAccessKeyId=c&Signature=d&Expires=2", true},
       {"https://h/f?Policy=a&Signature=b&Key-Pair-Id=1", "https://h/f?Signature=d", true},
       {"https://h/f?sv=1&se=2&st=3&sp=r&sr=b&spr=https&sig=a", "https://h/f?sv=4&se=5&sr=b&sig=b", true},
       {"https://h/f?skoid=1&sktid=2&skt=3&ske=4&sks=5&skv=6&sig=a", "https://h/f?sig=b", true},
@@ -256,8 +251,7 @@ static void damaged_bytes(void **state) {
 /* A file that is cut off at any place, or whose beginning is damaged, is empty or smaller, and can be used again. */
 static void cut_off(void **state) {
   gather_block_file file = file_of("https://h/a", "\"v\"");
-  static const int64_t ENDS[] = {0,    1,    15,   16,   31,   32,    4095,
-                                 4096, 4097, 8191, 8192, 8193, 50000, SET_AT + DIRECTORY + BLOCK - 1};
+  static const int64_t ENDS[] = {0, 1, 15, 16, 31, 32, 4095, 4096, 4097, 8191, 8192, 8193, 50000, SET_AT + DIRECTORY + BLOCK - 1};
   for (size_t i = 0; i < COUNT(ENDS); i++) {
     gather_block_cache *cache = open_cache(SMALL);
     store(cache, &file, 1, 0, BLOCK);

@@ -15,8 +15,7 @@ static gather_remote_options options_with(const char *endpoint, const char *regi
   return options;
 }
 
-static void assert_origin(const gather_remote_options *options, const char *url, const char *address,
-                          const char *name) {
+static void assert_origin(const gather_remote_options *options, const char *url, const char *address, const char *name) {
   gather_remote_origin *origin;
   gather_error error;
   if (gather_remote_origin_create(options, url, &origin, &error) != GATHER_OK) fail_msg("%s: %s", url, error.message);
@@ -113,10 +112,9 @@ static void s3_path_style(void **state) {
   assert_origin(&options, "s3://b", "https://s3.us-east-1.amazonaws.com/b/", "s3://b/");
   assert_origin(&options, "S3://b/", "https://s3.us-east-1.amazonaws.com/b/", "s3://b/");
   /* Keys are bytes: each is encoded, none is resolved. */
-  assert_origin(&options, "s3://b//a//b/../c/./d", "https://s3.us-east-1.amazonaws.com/b//a//b/../c/./d",
-                "s3://b//a//b/../c/./d");
-  assert_origin(&options, "s3://b/a b+c%20d?e#f&g=h",
-                "https://s3.us-east-1.amazonaws.com/b/a%20b%2Bc%2520d%3Fe%23f%26g%3Dh", "s3://b/a b+c%20d?e#f&g=h");
+  assert_origin(&options, "s3://b//a//b/../c/./d", "https://s3.us-east-1.amazonaws.com/b//a//b/../c/./d", "s3://b//a//b/../c/./d");
+  assert_origin(&options, "s3://b/a b+c%20d?e#f&g=h", "https://s3.us-east-1.amazonaws.com/b/a%20b%2Bc%2520d%3Fe%23f%26g%3Dh",
+                "s3://b/a b+c%20d?e#f&g=h");
   assert_origin(&options, "s3://b/\xc3\xa4\x01\x7f\xff~-_.", "https://s3.us-east-1.amazonaws.com/b/%C3%A4%01%7F%FF~-_.",
                 "s3://b/\xc3\xa4\x01\x7f\xff~-_.");
   options = options_with("http://127.0.0.1:9000", NULL, false);
@@ -151,9 +149,8 @@ static void s3_refused(void **state) {
   assert_refused(&options, "s3://b:80/k", "invalid bucket");
   assert_refused(&options, "s3://../k", "invalid bucket");
   assert_refused(&options, key, "1024");
-  static const char *const ENDPOINTS[] = {
-      "h",           "ftp://h",    "https://",      "https://u:s3cret@h", "https://h?s3cret",
-      "https://h#x", "http://h\n", "https://h/a b", "https:///x"};
+  static const char *const ENDPOINTS[] = {"h",           "ftp://h",    "https://",      "https://u:s3cret@h", "https://h?s3cret",
+                                          "https://h#x", "http://h\n", "https://h/a b", "https:///x"};
   for (size_t i = 0; i < COUNT(ENDPOINTS); i++) {
     options = options_with(ENDPOINTS[i], NULL, false);
     assert_refused(&options, "s3://b/k", "invalid endpoint");
@@ -180,23 +177,15 @@ static void hub(void **state) {
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
   assert_origin(&options, "hf://o/r/f.bin", "https://huggingface.co/o/r/resolve/main/f.bin", "hf://o/r/f.bin");
   assert_origin(&options, "hf://o/r@main/f", "https://huggingface.co/o/r/resolve/main/f", "hf://o/r/f");
-  assert_origin(&options, "hf://o/r@v1.0/a/b c", "https://huggingface.co/o/r/resolve/v1.0/a/b%20c",
-                "hf://o/r@v1.0/a/b c");
-  assert_origin(&options, "hf://datasets/o/r/f", "https://huggingface.co/datasets/o/r/resolve/main/f",
-                "hf://datasets/o/r/f");
-  assert_origin(&options, "hf://spaces/o/r@x/f", "https://huggingface.co/spaces/o/r/resolve/x/f",
-                "hf://spaces/o/r@x/f");
-  assert_origin(&options, "hf://o/r@refs/pr/3/f", "https://huggingface.co/o/r/resolve/refs%2Fpr%2F3/f",
-                "hf://o/r@refs/pr/3/f");
+  assert_origin(&options, "hf://o/r@v1.0/a/b c", "https://huggingface.co/o/r/resolve/v1.0/a/b%20c", "hf://o/r@v1.0/a/b c");
+  assert_origin(&options, "hf://datasets/o/r/f", "https://huggingface.co/datasets/o/r/resolve/main/f", "hf://datasets/o/r/f");
+  assert_origin(&options, "hf://spaces/o/r@x/f", "https://huggingface.co/spaces/o/r/resolve/x/f", "hf://spaces/o/r@x/f");
+  assert_origin(&options, "hf://o/r@refs/pr/3/f", "https://huggingface.co/o/r/resolve/refs%2Fpr%2F3/f", "hf://o/r@refs/pr/3/f");
   assert_origin(&options, "hf://datasets/o/r@refs/convert/parquet/d/f",
-                "https://huggingface.co/datasets/o/r/resolve/refs%2Fconvert%2Fparquet/d/f",
-                "hf://datasets/o/r@refs/convert/parquet/d/f");
-  assert_origin(&options, "hf://o/r@my%2Fbranch/f", "https://huggingface.co/o/r/resolve/my%2Fbranch/f",
-                "hf://o/r@my%2Fbranch/f");
-  assert_origin(&options, "hf://o/r@v1..2/.../f..", "https://huggingface.co/o/r/resolve/v1..2/.../f..",
-                "hf://o/r@v1..2/.../f..");
-  assert_origin(&options, "hf://o/r/a%20b?c#d@e", "https://huggingface.co/o/r/resolve/main/a%2520b%3Fc%23d%40e",
-                "hf://o/r/a%20b?c#d@e");
+                "https://huggingface.co/datasets/o/r/resolve/refs%2Fconvert%2Fparquet/d/f", "hf://datasets/o/r@refs/convert/parquet/d/f");
+  assert_origin(&options, "hf://o/r@my%2Fbranch/f", "https://huggingface.co/o/r/resolve/my%2Fbranch/f", "hf://o/r@my%2Fbranch/f");
+  assert_origin(&options, "hf://o/r@v1..2/.../f..", "https://huggingface.co/o/r/resolve/v1..2/.../f..", "hf://o/r@v1..2/.../f..");
+  assert_origin(&options, "hf://o/r/a%20b?c#d@e", "https://huggingface.co/o/r/resolve/main/a%2520b%3Fc%23d%40e", "hf://o/r/a%20b?c#d@e");
   assert_origin(&options, "hf://o/r", "https://huggingface.co/o/r/resolve/main/", "hf://o/r/");
   options.hub = "http://127.0.0.1:81/";
   assert_origin(&options, "hf://o/r/f", "http://127.0.0.1:81/o/r/resolve/main/f", "hf://o/r/f");
@@ -307,8 +296,7 @@ static void headers(void **state) {
   options.key_id = "AKIAIOSFODNN7EXAMPLE";
   options.secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
   assert_string_equal(lines_of(&options, "hf://o/r/f", NULL), "Authorization: Bearer hf_token\n");
-  assert_string_equal(lines_of(&options, "hf://o/r/f", "https://huggingface.co/api/x"),
-                      "Authorization: Bearer hf_token\n");
+  assert_string_equal(lines_of(&options, "hf://o/r/f", "https://huggingface.co/api/x"), "Authorization: Bearer hf_token\n");
   assert_string_equal(lines_of(&options, "hf://o/r/f", "https://cdn.example.org/f?sig"), "");
   assert_string_equal(lines_of(&options, "hf://o/r/f", "http://huggingface.co/o/r"), "");
   assert_string_equal(lines_of(&options, "https://h/f", NULL), "Authorization: Bearer hf_token\n");
@@ -338,8 +326,7 @@ static void headers(void **state) {
     options.endpoint = HOSTS[i].one;
     (void)snprintf(one, sizeof one, "%s", lines_of(&options, "s3://b/k", NULL));
     options.endpoint = HOSTS[i].other;
-    if ((strcmp(one, lines_of(&options, "s3://b/k", NULL)) == 0) != HOSTS[i].same)
-      fail_msg("%s and %s", HOSTS[i].one, HOSTS[i].other);
+    if ((strcmp(one, lines_of(&options, "s3://b/k", NULL)) == 0) != HOSTS[i].same) fail_msg("%s and %s", HOSTS[i].one, HOSTS[i].other);
   }
   options.endpoint = NULL;
   options.session_token = "session";
@@ -377,17 +364,9 @@ static void percent(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(plain),
-                                     cmocka_unit_test(s3_path_style),
-                                     cmocka_unit_test(s3_virtual_host),
-                                     cmocka_unit_test(s3_refused),
-                                     cmocka_unit_test(hub),
-                                     cmocka_unit_test(hub_refused),
-                                     cmocka_unit_test(pinned),
-                                     cmocka_unit_test(same_hosts),
-                                     cmocka_unit_test(headers),
-                                     cmocka_unit_test(percent),
-                                     cmocka_unit_test(each_character),
-                                     cmocka_unit_test(lengths)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plain),   cmocka_unit_test(s3_path_style), cmocka_unit_test(s3_virtual_host), cmocka_unit_test(s3_refused),
+      cmocka_unit_test(hub),     cmocka_unit_test(hub_refused),   cmocka_unit_test(pinned),          cmocka_unit_test(same_hosts),
+      cmocka_unit_test(headers), cmocka_unit_test(percent),       cmocka_unit_test(each_character),  cmocka_unit_test(lengths)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,11 +19,10 @@ typedef struct refusal {
 #define S3_BODY(code, more) "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>" code "</Code>" more "</Error>"
 
 static const refusal S3[] = {
-    {"s3://b/k", 403, "",
-     S3_BODY("SignatureDoesNotMatch", "<AWSAccessKeyId>AKID</AWSAccessKeyId><StringToSign>secret</StringToSign>"),
+    {"s3://b/k", 403, "", S3_BODY("SignatureDoesNotMatch", "<AWSAccessKeyId>AKID</AWSAccessKeyId><StringToSign>secret</StringToSign>"),
      "the secret (AWS_SECRET_ACCESS_KEY) does not belong to the key id (SignatureDoesNotMatch)", 0},
-    {"s3://b/k", 403, "", S3_BODY("InvalidAccessKeyId", ""),
-     "the server does not know the key id (AWS_ACCESS_KEY_ID) (InvalidAccessKeyId)", 0},
+    {"s3://b/k", 403, "", S3_BODY("InvalidAccessKeyId", ""), "the server does not know the key id (AWS_ACCESS_KEY_ID) (InvalidAccessKeyId)",
+     0},
     {"s3://b/k", 400, "", S3_BODY("ExpiredToken", "<Token-0>secret</Token-0>"),
      "the session token (AWS_SESSION_TOKEN) has expired: log in again (ExpiredToken)", 0},
     {"s3://b/k", 403, "", S3_BODY("AccessDenied", ""),
@@ -35,10 +34,8 @@ static const refusal S3[] = {
     {"s3://b/k", 403, "", S3_BODY("RequestTimeTooSkewed", ""),
      "the clock of this machine differs from the server's: set it (RequestTimeTooSkewed)", 0},
     {"s3://b/k", 400, "", S3_BODY("AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>"),
-     "the bucket is in the region eu-west-1, not us-east-1: set AWS_REGION=eu-west-1 (AuthorizationHeaderMalformed)",
-     0},
-    {"s3://b/k", 301, "X-Amz-Bucket-Region: eu-west-2\n",
-     S3_BODY("PermanentRedirect", "<Endpoint>b.evil.org</Endpoint>"),
+     "the bucket is in the region eu-west-1, not us-east-1: set AWS_REGION=eu-west-1 (AuthorizationHeaderMalformed)", 0},
+    {"s3://b/k", 301, "X-Amz-Bucket-Region: eu-west-2\n", S3_BODY("PermanentRedirect", "<Endpoint>b.evil.org</Endpoint>"),
      "the bucket is in the region eu-west-2, not us-east-1: set AWS_REGION=eu-west-2 (PermanentRedirect)", 0},
     {"s3://b/k", 301, "x-amz-bucket-region: eu-west-2\n", "",
      "the bucket is in the region eu-west-2, not us-east-1: set AWS_REGION=eu-west-2", -1},
@@ -47,8 +44,7 @@ static const refusal S3[] = {
     {"s3://b/k", 307, "", S3_BODY("TemporaryRedirect", "<Region>us-east-1</Region>"),
      "the bucket is at another endpoint than that of the region us-east-1: set AWS_REGION (TemporaryRedirect)", 0},
     {"s3://b/k", 400, "", S3_BODY("IllegalLocationConstraintException", "<Region>eu-x-1</Region>"),
-     "the bucket is in the region eu-x-1, not us-east-1: set AWS_REGION=eu-x-1 (IllegalLocationConstraintException)",
-     0},
+     "the bucket is in the region eu-x-1, not us-east-1: set AWS_REGION=eu-x-1 (IllegalLocationConstraintException)", 0},
     {"s3://b/k", 403, "Date: Sun, 30 Aug 2015 12:52:39 GMT\n", S3_BODY("RequestExpired", ""),
      "the clock of this machine differs from the server's: set it (RequestExpired)", 0},
     {"s3://b/k", 401, "", "", "access denied: these credentials may not read it, or it does not exist", -1},
@@ -57,11 +53,9 @@ static const refusal S3[] = {
     {"s3://b/k", 404, "", S3_BODY("NoSuchKey", ""), "no such object in the bucket (NoSuchKey)", 0},
     {"s3://b/k", 404, "", S3_BODY("NoSuchBucket", ""), "no such bucket (NoSuchBucket)", 0},
     {"s3://b/k", 404, "", "", "no such object or bucket", -1},
-    {"s3://b/k", 403, "", S3_BODY("InvalidObjectState", ""),
-     "the object is archived: it must be restored first (InvalidObjectState)", 0},
+    {"s3://b/k", 403, "", S3_BODY("InvalidObjectState", ""), "the object is archived: it must be restored first (InvalidObjectState)", 0},
     {"s3://b/k", 503, "", S3_BODY("SlowDown", ""), "the server asks for fewer requests (SlowDown)", 1},
-    {"s3://b/k", 400, "", S3_BODY("RequestTimeout", ""), "the server waited too long for the request (RequestTimeout)",
-     1},
+    {"s3://b/k", 400, "", S3_BODY("RequestTimeout", ""), "the server waited too long for the request (RequestTimeout)", 1},
     {"s3://b/k", 400, "", S3_BODY("SomethingNew", ""), "the server says SomethingNew", -1},
     {"s3://b/k", 400, "", S3_BODY("a code with secret", ""), "", -1},
     {"s3://b/k", 418, "", "", "", -1},
@@ -70,18 +64,16 @@ static const refusal S3[] = {
      "the session token (AWS_SESSION_TOKEN) has expired: log in again (ExpiredToken)", 0},
     {"s3://b/k", 403, "", "<!DOCTYPE x [<!ENTITY a \"secret\">]><Error><Code>&a;</Code></Error>",
      "access denied: these credentials may not read it, or it does not exist", -1},
-    {"s3://b/k", 403, "", "<html>secret</html>",
-     "access denied: these credentials may not read it, or it does not exist", -1},
+    {"s3://b/k", 403, "", "<html>secret</html>", "access denied: these credentials may not read it, or it does not exist", -1},
     {"s3://b/k", 403, "", "<a><a><a><a><a><a><a><a><a><a><Error><Code>NoSuchKey</Code>",
      "access denied: these credentials may not read it, or it does not exist", -1},
-    {"s3://b/k", 403, "", "<Other><Code>NoSuchKey</Code></Other>",
-     "access denied: these credentials may not read it, or it does not exist", -1},
+    {"s3://b/k", 403, "", "<Other><Code>NoSuchKey</Code></Other>", "access denied: these credentials may not read it, or it does not exist",
+     -1},
 };
 
 static const refusal HUB[] = {
     {"hf://o/r/f", 401, "X-Error-Code: GatedRepo\nX-Error-Message: secret\n", "secret",
-     "access to o/r is granted on request on its page; then set HF_TOKEN to a token of the account that has access",
-     -1},
+     "access to o/r is granted on request on its page; then set HF_TOKEN to a token of the account that has access", -1},
     {"hf://o/r/f", 401, "X-Error-Code: RepoNotFound\n", "",
      "no such repository, or it is private: set HF_TOKEN to a token that can read it", -1},
     {"hf://o/r/f", 401, "", "", "no such repository, or it is private: set HF_TOKEN to a token that can read it", -1},
@@ -112,8 +104,8 @@ static void assert_words(const gather_remote_options *options, const refusal *ro
   gather_growing words = {0};
   assert_status(gather_remote_origin_create(options, row->url, &origin, &error), GATHER_OK);
   note(&notes, row->headers);
-  const int again = gather_remote_origin_refusal(origin, options, row->status, &notes, row->body, strlen(row->body),
-                                                 1440938160 + 1000, &words);
+  const int again =
+      gather_remote_origin_refusal(origin, options, row->status, &notes, row->body, strlen(row->body), 1440938160 + 1000, &words);
   assert_string_equal(words.text ? words.text : "", row->words);
   assert_int_equal(again, row->again);
   gather_growing_clear(&words);
@@ -128,14 +120,13 @@ static void s3_words(void **state) {
   for (size_t i = 0; i < COUNT(S3); i++) assert_words(&options, &S3[i]);
   /* Without credentials, they are what is missing. */
   options.key_id = options.secret = NULL;
-  const refusal denied = {
-      "s3://b/k",
-      403,
-      "",
-      S3_BODY("AccessDenied", ""),
-      "access denied: the request was not signed, because there are no credentials (AWS_ACCESS_KEY_ID and "
-      "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE) (AccessDenied)",
-      0};
+  const refusal denied = {"s3://b/k",
+                          403,
+                          "",
+                          S3_BODY("AccessDenied", ""),
+                          "access denied: the request was not signed, because there are no credentials (AWS_ACCESS_KEY_ID and "
+                          "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE) (AccessDenied)",
+                          0};
   assert_words(&options, &denied);
 #else
   (void)S3;
@@ -147,13 +138,12 @@ static void hub_words(void **state) {
   for (size_t i = 0; i < COUNT(HUB); i++) assert_words(&options, &HUB[i]);
   for (size_t i = 0; i < COUNT(PLAIN); i++) assert_words(&options, &PLAIN[i]);
   options.bearer = "hf_secret";
-  const refusal gated = {
-      "hf://o/r/f",
-      403,
-      "X-Error-Code: GatedRepo\n",
-      "",
-      "access to o/r is granted on request on its page; the account of this token (HF_TOKEN) has no access yet",
-      -1};
+  const refusal gated = {"hf://o/r/f",
+                         403,
+                         "X-Error-Code: GatedRepo\n",
+                         "",
+                         "access to o/r is granted on request on its page; the account of this token (HF_TOKEN) has no access yet",
+                         -1};
   const refusal private = {"hf://o/r/f",
                            404,
                            "X-Error-Code: RepoNotFound\n",
@@ -170,15 +160,12 @@ static void hub_words(void **state) {
 
 static void notes(void **state) {
   gather_remote_notes notes = {{0}, {0}, {0}, {0}, 0, 0};
-  note(&notes,
-       "X-Repo-Commit: 0123456789abcdef0123456789abcdef01234567\r\nX-Linked-Size: 12345\nX-Linked-ETag: \"abc\"\n");
+  note(&notes, "X-Repo-Commit: 0123456789abcdef0123456789abcdef01234567\r\nX-Linked-Size: 12345\nX-Linked-ETag: \"abc\"\n");
   assert_string_equal(notes.commit, "0123456789abcdef0123456789abcdef01234567");
   assert_string_equal(notes.linked_etag, "\"abc\"");
   assert_int_equal(notes.linked_bytes, 12346);
   memset(&notes, 0, sizeof notes);
-  note(
-      &notes,
-      "X-Repo-Commit: a/../b\nX-Linked-Size: -1\nX-Linked-ETag: W/\"abc\"\nDate: yesterday\nX-Linked-Etag: \"a\"b\"\n");
+  note(&notes, "X-Repo-Commit: a/../b\nX-Linked-Size: -1\nX-Linked-ETag: W/\"abc\"\nDate: yesterday\nX-Linked-Etag: \"a\"b\"\n");
   assert_string_equal(notes.commit, "");
   assert_string_equal(notes.linked_etag, "");
   assert_int_equal(notes.linked_bytes, 0);
@@ -186,10 +173,9 @@ static void notes(void **state) {
   static const struct {
     const char *text;
     int64_t seconds;
-  } DATES[] = {
-      {"Date: Thu, 01 Jan 1970 00:00:01 GMT\n", 1},          {"Date: Tue, 29 Feb 2000 00:00:00 GMT\n", 951782400},
-      {"Date: Wed, 01 Mar 2000 00:00:00 GMT\n", 951868800},  {"Date: Mon, 01 Mar 2100 00:00:00 GMT\n", 4107542400},
-      {"Date: Tue, 31 Dec 2024 23:59:59 GMT\n", 1735689599}, {"Date: Mon, 01 Jan 2024 00:00:00 GMT\n", 1704067200}};
+  } DATES[] = {{"Date: Thu, 01 Jan 1970 00:00:01 GMT\n", 1},          {"Date: Tue, 29 Feb 2000 00:00:00 GMT\n", 951782400},
+               {"Date: Wed, 01 Mar 2000 00:00:00 GMT\n", 951868800},  {"Date: Mon, 01 Mar 2100 00:00:00 GMT\n", 4107542400},
+               {"Date: Tue, 31 Dec 2024 23:59:59 GMT\n", 1735689599}, {"Date: Mon, 01 Jan 2024 00:00:00 GMT\n", 1704067200}};
   for (size_t i = 0; i < COUNT(DATES); i++) {
     note(&notes, DATES[i].text);
     assert_int_equal(notes.date, DATES[i].seconds);

@@ -22,8 +22,7 @@ static gather_remote_origin *origin_of(const char *url) {
 }
 
 #ifdef GATHER_HAVE_EXPAT
-static gather_status read_list(const char *url, const char *body, size_t bytes, gather_remote_listing *listing,
-                               char **token) {
+static gather_status read_list(const char *url, const char *body, size_t bytes, gather_remote_listing *listing, char **token) {
   gather_remote_origin *origin = origin_of(url);
   gather_error error;
   gather_status status = s3_list_read(origin, body, bytes, listing, token, &error);
@@ -44,12 +43,10 @@ static void assert_address(const char *url, const char *token, const char *want)
 
 static void addresses(void **state) {
   assert_address("s3://b", "", "http://h/b/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=");
-  assert_address("s3://b/a b/", "",
-                 "http://h/b/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=a%20b%2F");
-  assert_address(
-      "s3://b/p/", "t/+=",
-      "http://h/b/"
-      "?continuation-token=t%2F%2B%3D&delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=p%2F");
+  assert_address("s3://b/a b/", "", "http://h/b/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=a%20b%2F");
+  assert_address("s3://b/p/", "t/+=",
+                 "http://h/b/"
+                 "?continuation-token=t%2F%2B%3D&delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=p%2F");
 }
 
 #ifdef GATHER_HAVE_EXPAT
@@ -199,8 +196,7 @@ static void hub_entries(void **state) {
 
 /* What is no folder, and numbers of entries that are none; neither needs a server. */
 static void not_listed(void **state) {
-  static const char *const URLS[] = {NULL,       "",           "x",      "https://h/", "https://h",
-                                     "s3://b/k", "hf://o/r/f", "hf://o", "s3://"};
+  static const char *const URLS[] = {NULL, "", "x", "https://h/", "https://h", "s3://b/k", "hf://o/r/f", "hf://o", "s3://"};
   gather_remote_listing listing;
   gather_error error = {0};
   for (size_t i = 0; i < COUNT(URLS); i++) {
@@ -209,8 +205,7 @@ static void not_listed(void **state) {
     assert_non_null(strstr(error.message, "only folders can be listed"));
     assert_int_equal(listing.count, 0);
   }
-  static const char *const FOLDERS[] = {"s3://b",   "S3://b/",   "s3://b/a/",
-                                        "hf://o/r", "hf://o/r/", "hf://datasets/o/r@v1/d/"};
+  static const char *const FOLDERS[] = {"s3://b", "S3://b/", "s3://b/a/", "hf://o/r", "hf://o/r/", "hf://datasets/o/r@v1/d/"};
   for (size_t i = 0; i < COUNT(FOLDERS); i++) {
     assert_true(gather_remote_is_folder(FOLDERS[i]));
     assert_status(gather_remote_listing_read(FOLDERS[i], NULL, 0, &listing, &error), GATHER_USAGE);
@@ -220,10 +215,9 @@ static void not_listed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(addresses),  cmocka_unit_test(hub_addresses), cmocka_unit_test(hub_entries),
-      cmocka_unit_test(not_listed),
+      cmocka_unit_test(addresses), cmocka_unit_test(hub_addresses), cmocka_unit_test(hub_entries), cmocka_unit_test(not_listed),
 #ifdef GATHER_HAVE_EXPAT
-      cmocka_unit_test(entries),    cmocka_unit_test(refused),       cmocka_unit_test(cut_off),
+      cmocka_unit_test(entries),   cmocka_unit_test(refused),       cmocka_unit_test(cut_off),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

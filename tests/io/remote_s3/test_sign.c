@@ -46,8 +46,7 @@ static void sha256_pieces(void **state) {
     sha256_of(data, bytes, whole);
     for (size_t step = 1; step < 140; step += 23) {
       gather_sha256 hash = GATHER_SHA256_BEGUN;
-      for (size_t at = 0; at < bytes; at += step)
-        gather_sha256_add(&hash, data + at, bytes - at < step ? bytes - at : step);
+      for (size_t at = 0; at < bytes; at += step) gather_sha256_add(&hash, data + at, bytes - at < step ? bytes - at : step);
       gather_sha256_end(&hash, pieces);
       assert_memory_equal(whole, pieces, sizeof whole);
     }
@@ -157,8 +156,7 @@ static void times(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sha256_examples), cmocka_unit_test(sha256_pieces),
-                                     cmocka_unit_test(hmac_examples),   cmocka_unit_test(published_vectors),
-                                     cmocka_unit_test(s3_examples),     cmocka_unit_test(times)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sha256_examples),   cmocka_unit_test(sha256_pieces), cmocka_unit_test(hmac_examples),
+                                     cmocka_unit_test(published_vectors), cmocka_unit_test(s3_examples),   cmocka_unit_test(times)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

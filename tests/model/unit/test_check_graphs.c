@@ -41,8 +41,7 @@ static const check_case CASES[] = {
      "g bad [5]: indices = 7 is outside [-5, 4] of axis 0*; the largest index is 7 and the axis has length 5: the "
      "indices may belong to a longer axis\n"
      "h unknown [5]: not executed: the condition 'c' of If is true"},
-    {ONNX, "in c bool[]; y = If(c) then_branch={ out a; const a int64[2] = 4,5 }; g: _ = Gather(y, 0)",
-     "g unknown none" NO_SHAPE("y")},
+    {ONNX, "in c bool[]; y = If(c) then_branch={ out a; const a int64[2] = 4,5 }; g: _ = Gather(y, 0)", "g unknown none" NO_SHAPE("y")},
     {ONNX,
      "in i int64[2]; const z int64[] = 0; in c bool[]; in x int8[5]; y = If(c) then_branch={ out a; "
      "g: a = Gather(x, i) } else_branch={ out b; h: b = Gather(a, z) }",
@@ -139,8 +138,7 @@ static const check_case CASES[] = {
      "pp = Add(p, p) }; h: _ = Gather(v, 1); i: _ = Gather(s, 1)",
      "h ok [2]\ni ok [2,2]"},
     {ONNX, "l: v, s = Loop(2, _, [1,2]); h: _ = Gather(v, 1)", "h unknown none" NO_SHAPE("v")},
-    {ONNX, "in x int8[5]; l: v = Loop(_, _, x) body={ in n int64[]; in k bool[] }; h: _ = Gather(v, 9)",
-     "h unknown none" NO_SHAPE("v")},
+    {ONNX, "in x int8[5]; l: v = Loop(_, _, x) body={ in n int64[]; in k bool[] }; h: _ = Gather(v, 9)", "h unknown none" NO_SHAPE("v")},
     {ONNX,
      "in x int8[5]; const z int64[] = 0; l: v = com.example.Repeat(x) body={ in n int64[]; out o; "
      "g: o = Gather(n, z); h: _ = Gather(x, z) }; i: _ = Gather(v, z)",
@@ -254,8 +252,7 @@ static const check_case CASES[] = {
      "g: _ = Gather(w, 3)",
      "h unknown [5,2]: the indices come from 'b', an input of main/f/function:F\n"
      "g unknown none: the shape of the data 'w' is not known"},
-    {ONNX,
-     "in x int8[5,2]; in i int64[1]; f: y = local.F(x, i); fun local.F { in a; in b; out c; h: c = Gather(a, b) }",
+    {ONNX, "in x int8[5,2]; in i int64[1]; f: y = local.F(x, i); fun local.F { in a; in b; out c; h: c = Gather(a, b) }",
      "h unknown [5,2]: the indices 'b' come from the input 'i', which was not given"},
     {ONNX,
      "in x int8[5,2]; const z int64[] = 4; l: v = Loop(2, _, x) body={ in n int64[]; in k bool[]; in p; out k; "

@@ -13,12 +13,9 @@ static const check_case CASES[] = {
      "in x int8[3,4]; const i int64[1] = 1; in c bool[]; y = If(c) then_branch={ out a; "
      "g: a = Gather(x, _) } else_branch={ out x }",
      "g bad [3,4]: the node has no indices"},
-    {ONNX, "in x int8[3,4]; const i int64[1] = 1; g: _ = Gather(x, float32[1])",
-     "g bad [3,4]: indices of type float32 are not integers"},
-    {ONNX, "in x int8[3,4]; g: _ = Gather(x, [1]) axis=2",
-     "g bad [3,4]: axis 2 is outside [-2, 1] (Gather of data of rank 2)"},
-    {ONNX, "in x int8[3,4]; g: _ = Gather(x, [1]) axis='x'",
-     "g bad [3,4]: attribute 'axis' must have type INT, not STRING"},
+    {ONNX, "in x int8[3,4]; const i int64[1] = 1; g: _ = Gather(x, float32[1])", "g bad [3,4]: indices of type float32 are not integers"},
+    {ONNX, "in x int8[3,4]; g: _ = Gather(x, [1]) axis=2", "g bad [3,4]: axis 2 is outside [-2, 1] (Gather of data of rank 2)"},
+    {ONNX, "in x int8[3,4]; g: _ = Gather(x, [1]) axis='x'", "g bad [3,4]: attribute 'axis' must have type INT, not STRING"},
     {ONNX, "in x int8[3,4]; g: _ = Gather(x, [1]) batch_dims=1",
      "g bad [3,4]: the node has the attribute 'batch_dims', but Gather onnx-13 has none of that name"},
     {ONNX, "in x int8[3,4]; g: _ = Gather(x, [1]) __mine=1", "g ok [3,4]"},
@@ -32,8 +29,7 @@ static const check_case CASES[] = {
      "g bad [3,4]: batch_dims 7 is outside [0, 0]: data and indices must have more dimensions"},
     {ONNX, "in x int8[3,4]; g: _ = GatherElements(x, [1])",
      "g bad [3,4]: data has rank 2, indices have rank 1; GatherElements needs equal ranks"},
-    {ONNX, "in x int8[3,4]; const i int64[1] = 1; const j int64[2,2] = 0,1,2,3; g: _ = GatherElements(x, j) axis=1",
-     "g ok [3,4]"},
+    {ONNX, "in x int8[3,4]; const i int64[1] = 1; const j int64[2,2] = 0,1,2,3; g: _ = GatherElements(x, j) axis=1", "g ok [3,4]"},
     {ONNX, "in x int8[3,4]; const i int64[1] = 1; in j int64[3,N]; g: _ = GatherElements(x, j) axis=1",
      "g unknown [3,4]: the indices come from the input 'j', which was not given"},
     {ONNX, "in x int8[3,4]; const i int64[1] = 1; in j int64[N,2]; g: _ = GatherElements(x, j) axis=1",
@@ -362,12 +358,10 @@ static const check_case CASES[] = {
      "h: _ = com.microsoft.GatherBlockQuantized/1(a, i, s, q) block_size=16; "
      "k: _ = com.microsoft.GatherBlockQuantized/1(a, i, s, i) block_size=16",
      "g ok [2,32]\nh ok [2,32]\nk bad [2,32]: zero_points of type int64 for data of type uint4"},
-    {ONNX, "in a uint4[2,32]; g: y = com.microsoft.GatherBlockQuantized/1(a, [1]) block_size=16",
-     "g bad [2,32]: the node has no scales"},
+    {ONNX, "in a uint4[2,32]; g: y = com.microsoft.GatherBlockQuantized/1(a, [1]) block_size=16", "g bad [2,32]: the node has no scales"},
     {ONNX, "in a uint4[2,32]; g: y = com.microsoft.GatherBlockQuantized/1(a, [1], _) block_size=16",
      "g bad [2,32]: the node has no scales"},
-    {ONNX, "in a uint4[2,32]; g: y = com.microsoft.GatherBlockQuantized/1(a, [1], nobody) block_size=16",
-     "g ok [2,32]"},
+    {ONNX, "in a uint4[2,32]; g: y = com.microsoft.GatherBlockQuantized/1(a, [1], nobody) block_size=16", "g ok [2,32]"},
     {ONNX,
      "const i int64[1] = 1; in a uint4[2,32]; in s float32[2,2]; "
      "g: y = com.microsoft.GatherBlockQuantized/1(a, i, s) block_size='16'; h: _ = Gather(y, i)",
@@ -408,8 +402,7 @@ static const check_case CASES[] = {
      "p ok [2,2]\n"
      "r unknown none: the shape of the data 'q' is not known"},
     /* GatherTree */
-    {IR, "in s int32[2,1,2]; const p int32[2,1,2] = 0,0,1,0; g: _ = GatherTree/1(s, p, int32[2], int32 9)",
-     "g ok [2,1,2]"},
+    {IR, "in s int32[2,1,2]; const p int32[2,1,2] = 0,0,1,0; g: _ = GatherTree/1(s, p, int32[2], int32 9)", "g ok [2,1,2]"},
     {IR, "in s int32[2,1,2]; const p int32[2,1,2] = 0,0,1,2; g: _ = GatherTree/1(s, p, int32[2], int32 9)",
      "g bad [2,1,2]: parent_ids[1, 0, 1] = 2 is outside [0, 1] of axis 2 (GatherTree openvino-1); 1 of 4 parents is "
      "bad"},

@@ -36,12 +36,11 @@ WRAPPED(int, snprintf, (char *text, size_t bytes, const char *format, ...)) {
 
 static const double TABLE[3][2] = {{0, 1}, {2, 3}, {4, 5.5}};
 
-static gather_explain *explain(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                               const gather_options *gather, const gather_explain_options *options) {
+static gather_explain *explain(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *gather,
+                               const gather_explain_options *options) {
   gather_explain *made = NULL;
   gather_error error = dirty_error();
-  if (gather_explain_create(op, data, indices, gather, options, &made, &error) != GATHER_OK)
-    fail_msg("%s", error.message);
+  if (gather_explain_create(op, data, indices, gather, options, &made, &error) != GATHER_OK) fail_msg("%s", error.message);
   return made;
 }
 
@@ -213,8 +212,7 @@ static void fill_values(void **state) {
   static const int64_t numbers[2] = {0, 0};
   const uint16_t probe = 1;
   bool little = *(const unsigned char *)&probe == 1;
-  assert_drawn(filled(GATHER_TYPE_INT64, numbers, little ? swapped_two : native_two, GATHER_TENSOR_BYTE_SWAPPED, NULL),
-               "gives 2\n");
+  assert_drawn(filled(GATHER_TYPE_INT64, numbers, little ? swapped_two : native_two, GATHER_TENSOR_BYTE_SWAPPED, NULL), "gives 2\n");
   options.fill_text = "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5";
   assert_drawn(filled(GATHER_TYPE_FLOAT64, reals, &reals[2], 0, &options), /* six of seven letters */
                "  \xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5 ");
@@ -245,8 +243,8 @@ static void values_of_every_type(void **state) {
   static const int16_t shorts[2] = {-300, 7}, turned[2] = {INT16_C(0x2c01), 0};
   static const int32_t ints[2] = {-70000, 7};
   static const uint64_t wide[2] = {UINT64_MAX, 7};
-  static const uint8_t bools[2] = {1, 0}, bytes[2] = {0xf9, 1}, bits[1] = {0x80}, threes[3] = {0x40, 0, 0x80},
-                       sixes[3] = {0x50, 0, 0xc0}, twos[1] = {0x0e}, nibbles[1] = {0x7e}, exponents[2] = {127, 128},
+  static const uint8_t bools[2] = {1, 0}, bytes[2] = {0xf9, 1}, bits[1] = {0x80}, threes[3] = {0x40, 0, 0x80}, sixes[3] = {0x50, 0, 0xc0},
+                       twos[1] = {0x0e}, nibbles[1] = {0x7e}, exponents[2] = {127, 128},
                        opaque[12] = {1, 2, 3, 0xab, 5, 6, 7, 8, 9, 10, 11, 12};
   static const uint16_t halves[2] = {0x3c00, 0x7e00}, brains[2] = {0xbf80, 0x7f80};
   static const float reals[2] = {1.5f, -2}, complexes[4] = {1, -2, 0.5f, 3};
@@ -386,16 +384,7 @@ static void shapes_of_pictures(void **state) {
       {"Gather", "onnx-13", 2, 1, {3, 4}, {0}, 0, 0, "out  float32 [0, 4]", "(no cells)"},
       {"Gather", "onnx-13", 3, 1, {9, 9, 9}, {60}, 0, 0, "and 5", "and 5"},
       {"Gather", "onnx-13", 12, 1, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1}, 0, 0, "s, i10, i11]", "i11"},
-      {"Gather",
-       "openvino-8",
-       6,
-       6,
-       {1, 1, 1, 1, 1, 2},
-       {1, 1, 1, 1, 1, 2},
-       5,
-       5,
-       "batch_dims 5: idx[i, j, k, l, ...]",
-       "batch_dims 5"},
+      {"Gather", "openvino-8", 6, 6, {1, 1, 1, 1, 1, 2}, {1, 1, 1, 1, 1, 2}, 5, 5, "batch_dims 5: idx[i, j, k, l, ...]", "batch_dims 5"},
       {"GatherElements", "onnx-13", 2, 2, {3, 4}, {2, 4}, 0, 0, "axis 0: down", "<svg"},
       {"GatherElements", "onnx-13", 2, 2, {3, 4}, {3, 2}, 1, 0, "axis 1: across", "<svg"},
       {"GatherND", "onnx-13", 2, 2, {3, 4}, {5, 2}, 0, 0, "axis 1: across", "[0, 0]"},
@@ -406,8 +395,7 @@ static void shapes_of_pictures(void **state) {
     const gather_options gather = options_of(CASES[i].axis, CASES[i].batch);
     gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, CASES[i].data_rank, CASES[i].data);
     gather_tensor indices = tensor_of(GATHER_TYPE_INT64, zeros, CASES[i].indices_rank, CASES[i].indices);
-    assert_pictured(explain(op_of(CASES[i].op, CASES[i].rules), &data, &indices, &gather, NULL), CASES[i].text,
-                    CASES[i].picture);
+    assert_pictured(explain(op_of(CASES[i].op, CASES[i].rules), &data, &indices, &gather, NULL), CASES[i].text, CASES[i].picture);
   }
 }
 

@@ -21,8 +21,8 @@ static int close_model(void **state) {
   return 0;
 }
 
-static gather_status explain_node(const char *name, const gather_explain_options *options,
-                                  gather_model_operands **operands, gather_explain **made, gather_error *error) {
+static gather_status explain_node(const char *name, const gather_explain_options *options, gather_model_operands **operands,
+                                  gather_explain **made, gather_error *error) {
   *made = NULL;
   *error = dirty_error();
   assert_status(gather_model_operands_find(model, name, NULL, operands, error), GATHER_OK);
@@ -52,8 +52,7 @@ static void a_node(void **state) {
 
 /* The advice as a program of its own would say it. */
 static void say(void *context, const gather_advice *advice, char *text, size_t bytes) {
-  (void)snprintf(text, bytes, "%s %d: %s in %s", (const char *)context, (int)advice->kind, advice->names[0],
-                 advice->node);
+  (void)snprintf(text, bytes, "%s %d: %s in %s", (const char *)context, (int)advice->kind, advice->names[0], advice->node);
 }
 
 static void a_node_that_is_not_known(void **state) {
@@ -64,8 +63,7 @@ static void a_node_that_is_not_known(void **state) {
   assert_status(explain_node("free", NULL, &operands, &made, &error), GATHER_USAGE);
   assert_error(&error, GATHER_USAGE);
   assert_null(made);
-  assert_string_equal(error.message,
-                      "main/free cannot be drawn: the indices 'ids' are not known: give a tensor for 'ids'");
+  assert_string_equal(error.message, "main/free cannot be drawn: the indices 'ids' are not known: give a tensor for 'ids'");
   gather_model_operands_destroy(operands);
   options.writer = say;
   options.context = (void *)(uintptr_t) "kind";
@@ -91,14 +89,11 @@ static const struct {
      "const a uint8[2,8] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1; const s float32[2,1] = 1,2; "
      "g: y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16",
      "g", GATHER_OK, "as it is stored, a byte each; the model", "a byte each"},
-    {false, "const a float32[2,2] gone; g: y = Gather(a, [1])", "g", GATHER_OK,
-     "The data cannot be read: ", "the elements are gone"},
+    {false, "const a float32[2,2] gone; g: y = Gather(a, [1])", "g", GATHER_OK, "The data cannot be read: ", "the elements are gone"},
     {false, "const a float32[2,2] gone; const i int64[1] gone; g: y = Gather(a, i)", "g", GATHER_FILE_NOT_FOUND,
      "main/g cannot be drawn: the indices 'i' cannot be read: ", ""},
-    {false, "in a float32[2,2]; g: y = Gather(a, [1])", "g", GATHER_OK, "The values of data are not known",
-     "row-major order"},
-    {false, "in a float32*; g: y = Gather(a, [1])", "g", GATHER_USAGE,
-     "the shape of the data is not known: give a tensor for 'a'", ""},
+    {false, "in a float32[2,2]; g: y = Gather(a, [1])", "g", GATHER_OK, "The values of data are not known", "row-major order"},
+    {false, "in a float32*; g: y = Gather(a, [1])", "g", GATHER_USAGE, "the shape of the data is not known: give a tensor for 'a'", ""},
     {false, "in a float32[?,N,N]; g: y = Gather(a, [1])", "g", GATHER_USAGE,
      "the length of the data in dimension 0 is not known: give a tensor for 'a'; the length 'N' in dimension 1 of the "
      "data is not known: give a length for 'N'",
@@ -114,11 +109,10 @@ static const struct {
      "the axis is known only when the model runs", ""},
     {true, "const a float32[2,2] = 1,2,3,4; const x int64[] gone; g: y = Gather(a, [1], x)", "g", GATHER_FILE_NOT_FOUND,
      "the axis 'x' cannot be read: give a tensor for 'x'", ""},
-    {true, "const a float32[2,2] = 1,2,3,4; in x int64[]; give x int64[] = 1; g: y = Gather(a, [1], x)", "g", GATHER_OK,
-     "axis 1: across", "<svg"},
-    {true,
-     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; g: y = GatherTree/1(s, p, int32[2], int32 9)",
-     "g", GATHER_UNSUPPORTED, "GatherTree cannot be drawn", ""},
+    {true, "const a float32[2,2] = 1,2,3,4; in x int64[]; give x int64[] = 1; g: y = Gather(a, [1], x)", "g", GATHER_OK, "axis 1: across",
+     "<svg"},
+    {true, "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; g: y = GatherTree/1(s, p, int32[2], int32 9)", "g",
+     GATHER_UNSUPPORTED, "GatherTree cannot be drawn", ""},
     /* names: what is no UTF-8, turns the text, or is too long */
     {false,
      "const a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z float32[2] = 1,2; const i "
@@ -173,7 +167,6 @@ static void other_nodes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_node), cmocka_unit_test(a_node_that_is_not_known),
-                                     cmocka_unit_test(other_nodes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_node), cmocka_unit_test(a_node_that_is_not_known), cmocka_unit_test(other_nodes)};
   return cmocka_run_group_tests(tests, open_model, close_model);
 }

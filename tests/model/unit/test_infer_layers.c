@@ -566,8 +566,7 @@ static void write_graph(char *text, const layer_case *c, int outputs) {
   }
   for (int k = 0; k < outputs; k++) (void)sprintf(text + strlen(text), "%sy%d", k ? ", " : "", k);
   (void)sprintf(text + strlen(text), " = %s/%d(%s) %s", c->op, abs(c->opset), node, c->attributes);
-  for (int k = 0; k < outputs; k++)
-    (void)sprintf(text + strlen(text), "; g%d: _ = Gather(y%d, 0%s)", k, k, c->opset < 0 ? ", 0" : "");
+  for (int k = 0; k < outputs; k++) (void)sprintf(text + strlen(text), "; g%d: _ = Gather(y%d, 0%s)", k, k, c->opset < 0 ? ", 0" : "");
 }
 
 /* A case as it is checked: the types of its outputs, or their shapes. */
@@ -595,8 +594,7 @@ static gather_status use_layer(const void *context, gather_error *error) {
     assert_status(gather_check_find(check, GATHERS[k], &node, error), GATHER_OK);
     const gather_type type = node->data.type;
     if (k > 0) at += sprintf(at, " | ");
-    at = looked->types ? at + sprintf(at, "%s", type ? gather_type_get(type)->name : "none")
-                       : graph_text_print_operand(at, &node->data);
+    at = looked->types ? at + sprintf(at, "%s", type ? gather_type_get(type)->name : "none") : graph_text_print_operand(at, &node->data);
   }
   gather_check_destroy(check);
   gather_model_close(model);

@@ -78,9 +78,8 @@ static void a_tree_without_ranks(void **state) {
     const char *s[4];
     gather_model *model;
     for (int i = 0; i < 4; i++) s[i] = known >> i & 1 ? SHAPES[i] : "*";
-    (void)snprintf(text, sizeof text,
-                   "in s int32%s; in p int32%s; in l int32%s; in e int32%s; t: _ = GatherTree/1(s, p, l, e)", s[0],
-                   s[1], s[2], s[3]);
+    (void)snprintf(text, sizeof text, "in s int32%s; in p int32%s; in l int32%s; in e int32%s; t: _ = GatherTree/1(s, p, l, e)", s[0], s[1],
+                   s[2], s[3]);
     gather_check *check = check_of(&t, true, text, &model);
     assert_string_equal(gather_verdict_name(gather_check_at(check, 0)->verdict), "unknown");
     gather_check_destroy(check);

@@ -117,8 +117,7 @@ static void bounds_decide(void **state) {
       {"Not", {0, 0}, {0, 0}, {1, 1}},
   };
   for (size_t i = 0; i < COUNT(cases); i++)
-    assert_dim(of(cases[i].op, (gather_dim){cases[i].a[0], cases[i].a[1], NULL},
-                  (gather_dim){cases[i].b[0], cases[i].b[1], NULL}),
+    assert_dim(of(cases[i].op, (gather_dim){cases[i].a[0], cases[i].a[1], NULL}, (gather_dim){cases[i].b[0], cases[i].b[1], NULL}),
                (gather_dim){cases[i].want[0], cases[i].want[1], NULL});
 }
 

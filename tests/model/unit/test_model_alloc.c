@@ -16,9 +16,7 @@
 /* ---- an ONNX model, made of messages in messages */
 
 static void add_text(message *m, unsigned field, const char *text) { add_block(m, field, text, strlen(text)); }
-static void add_message(message *m, unsigned field, const message *inner) {
-  add_block(m, field, inner->bytes, inner->size);
-}
+static void add_message(message *m, unsigned field, const message *inner) { add_block(m, field, inner->bytes, inner->size); }
 
 /* "a b c" as one text each. */
 static void add_words(message *m, unsigned field, const char *words) {
@@ -196,8 +194,7 @@ static void write_file(const char *path, const void *content, size_t bytes) {
 }
 
 static int make_files(void **state) {
-  static const uint8_t constants[3 * 8] = {
-      [8] = 2, [16] = 1}; /* 0, 2 and 1 in 8 bytes each, little-endian as every .bin */
+  static const uint8_t constants[3 * 8] = {[8] = 2, [16] = 1}; /* 0, 2 and 1 in 8 bytes each, little-endian as every .bin */
   char folder[] = "/tmp/gather-XXXXXX";
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(xml_path, sizeof xml_path, "%s/m.xml", folder);
@@ -219,9 +216,7 @@ static int remove_files(void **state) {
 static const float lines[2][3] = {{0, 1, 2}, {3, 4, 5}};
 static const int64_t lengths[2] = {2, 3};
 
-static gather_model_input input_of(void) {
-  return (gather_model_input){"x", tensor_of(GATHER_TYPE_FLOAT32, lines, 2, lengths)};
-}
+static gather_model_input input_of(void) { return (gather_model_input){"x", tensor_of(GATHER_TYPE_FLOAT32, lines, 2, lengths)}; }
 
 static gather_status check_and_run(const gather_model *model, bool whole, int64_t wanted_bad, gather_error *error) {
   const gather_model_input input = input_of();

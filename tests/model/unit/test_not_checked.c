@@ -50,8 +50,7 @@ static const struct {
     {ONNX, "_ = SequenceErase(s)", NULL},
     {ONNX, "_ = SequenceErase(s, _)", NULL},
     /* a function with the operator's name is meant, in its domain only */
-    {ONNX, "_ = com.microsoft.RotaryEmbedding(); _ = RotaryEmbedding(); fun com.microsoft.RotaryEmbedding { }",
-     "RotaryEmbedding"},
+    {ONNX, "_ = com.microsoft.RotaryEmbedding(); _ = RotaryEmbedding(); fun com.microsoft.RotaryEmbedding { }", "RotaryEmbedding"},
     {ONNX, "_ = com.microsoft.RotaryEmbedding(); fun com.microsoft.RotaryEmbedding { }", NULL},
 };
 

@@ -62,8 +62,7 @@ static void runtimes_know_every_operator(void **state) {
       for (size_t k = 0; k < COUNT(behaviours); k++)
         found = found || (behaviours[k].runtime == (int)r && behaviours[k].op == (int)i && behaviours[k].kind == RANGE);
       if (found != reads)
-        fail_msg("runtimes.def: %s %s has %s row of the kind RANGE for runtime number %d", op->name, op->rules,
-                 found ? "a" : "no", (int)r);
+        fail_msg("runtimes.def: %s %s has %s row of the kind RANGE for runtime number %d", op->name, op->rules, found ? "a" : "no", (int)r);
     }
 }
 
@@ -74,14 +73,12 @@ static void models_infer_every_operator(void **state) {
     const char *function = family->function ? family->function : decodes ? "block_quantized" : "gather";
     bool found = false;
     for (size_t k = 0; k < COUNT(inferred) && !found; k++)
-      found = strcmp(inferred[k].op, gather_op_at(i)->name) == 0 &&
-              strcmp(strchr(inferred[k].function, '.') + 1, function) == 0;
+      found = strcmp(inferred[k].op, gather_op_at(i)->name) == 0 && strcmp(strchr(inferred[k].function, '.') + 1, function) == 0;
     if (!found && in_models(gather_op_at(i))) fail_msg("infer.def has no row for %s", gather_op_at(i)->name);
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(runtimes_know_every_operator),
-                                     cmocka_unit_test(models_infer_every_operator)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(runtimes_know_every_operator), cmocka_unit_test(models_infer_every_operator)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,12 +75,10 @@ static const struct {
     {"out nobody", NULL, GATHER_FILE_MALFORMED, "", "'nobody'"},
     {"out y; g: y = Gather(rows, y)", NULL, GATHER_FILE_MALFORMED, "g", "form a cycle"},
     {"out y; g: y = Gather(rows, y)", "g", GATHER_FILE_MALFORMED, "g", "form a cycle"},
-    {"out z; a: x = Identity(z); b: y = Identity(x); c: z = Identity(y)", NULL, GATHER_FILE_MALFORMED, "b",
-     "form a cycle"},
+    {"out z; a: x = Identity(z); b: y = Identity(x); c: z = Identity(y)", NULL, GATHER_FILE_MALFORMED, "b", "form a cycle"},
     {"out y; g: y = Gather(rows, nobody)", NULL, GATHER_FILE_MALFORMED, "g", "'nobody'"},
     {"out y; g: y = Gather(rows, nobody)", "g", GATHER_USAGE, "g", "'nobody'"},
-    {"out y; a: y = Identity(rows); b: y = Identity(picked)", NULL, GATHER_FILE_MALFORMED, "",
-     "two nodes produce the value 'y'"},
+    {"out y; a: y = Identity(rows); b: y = Identity(picked)", NULL, GATHER_FILE_MALFORMED, "", "two nodes produce the value 'y'"},
     /* before any work: the bad index is not reached */
     {"out y; g: m = Gather(rows, bad); y = Relu(m)", NULL, GATHER_UNSUPPORTED, "y", "Relu"},
     {"out y; g: m = Gather(rows, bad); y = Relu(m)", "y", GATHER_UNSUPPORTED, "y", "Relu"},
@@ -152,8 +150,7 @@ static void wrong_calls(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(outputs), cmocka_unit_test(failures),
-                                     cmocka_unit_test(bad_indices), cmocka_unit_test(inputs_of_the_caller),
-                                     cmocka_unit_test(wrong_calls)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(outputs), cmocka_unit_test(failures), cmocka_unit_test(bad_indices),
+                                     cmocka_unit_test(inputs_of_the_caller), cmocka_unit_test(wrong_calls)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,16 +51,13 @@ static gather_status call_infer_shape(const void *options, gather_error *error) 
 
 static gather_status call_infer_value(const void *options, gather_error *error) {
   static gather_dim dims[4], inferred[4];
-  gather_tensor from = tensor_of(GATHER_TYPE_OPAQUE, dims, 1, DIMS(4)),
-                made = tensor_of(GATHER_TYPE_OPAQUE, inferred, 1, DIMS(4));
+  gather_tensor from = tensor_of(GATHER_TYPE_OPAQUE, dims, 1, DIMS(4)), made = tensor_of(GATHER_TYPE_OPAQUE, inferred, 1, DIMS(4));
   from.item_bytes = made.item_bytes = sizeof(gather_dim);
   return gather_infer_value(op_of("Gather", "onnx-13"), &from, &indices, &made, options, error);
 }
 
 static gather_status call_plan_run(const void *run, gather_error *error) { return gather_plan_run(plan, run, error); }
-static gather_status call_plan_check(const void *run, gather_error *error) {
-  return gather_plan_check(plan, run, error);
-}
+static gather_status call_plan_check(const void *run, gather_error *error) { return gather_plan_check(plan, run, error); }
 
 static gather_status call_table_open(const void *options, gather_error *error) {
   gather_table *opened = NULL;
@@ -202,8 +199,7 @@ static void shorter_ones_leave_defaults(void **state) {
   gather_error error;
   for (size_t s = 0; s < COUNT(STRUCTS); s++)
     for (size_t size = sizeof size; size <= STRUCTS[s].bytes; size += _Alignof(size_t))
-      if (is_refused(s, size, size, 0xFF, &error))
-        fail_msg("%s of %zu bytes: %s", STRUCTS[s].name, size, error.message);
+      if (is_refused(s, size, size, 0xFF, &error)) fail_msg("%s of %zu bytes: %s", STRUCTS[s].name, size, error.message);
 }
 
 static void longer_ones_are_zero_there(void **state) {
@@ -212,8 +208,7 @@ static void longer_ones_are_zero_there(void **state) {
     const size_t bytes = STRUCTS[s].bytes;
     const size_t sizes[] = {bytes + _Alignof(size_t), bytes + 64, MOST};
     for (size_t n = 0; n < COUNT(sizes); n++) {
-      if (is_refused(s, sizes[n], bytes, 0, &error))
-        fail_msg("%s of %zu bytes: %s", STRUCTS[s].name, sizes[n], error.message);
+      if (is_refused(s, sizes[n], bytes, 0, &error)) fail_msg("%s of %zu bytes: %s", STRUCTS[s].name, sizes[n], error.message);
       assert_true(is_refused(s, sizes[n], bytes, 1, &error));
       assert_error(&error, GATHER_USAGE);
       assert_non_null(strstr(error.message, "is not zero"));
@@ -225,8 +220,7 @@ static void other_sizes_are_refused(void **state) {
   gather_error error;
   for (size_t s = 0; s < COUNT(STRUCTS); s++) {
     const size_t bytes = STRUCTS[s].bytes;
-    const size_t sizes[] = {
-        0, 1, sizeof(size_t) - 1, bytes - 1, bytes + 1, MOST + _Alignof(size_t), SIZE_MAX / 2 + 1, SIZE_MAX};
+    const size_t sizes[] = {0, 1, sizeof(size_t) - 1, bytes - 1, bytes + 1, MOST + _Alignof(size_t), SIZE_MAX / 2 + 1, SIZE_MAX};
     for (size_t n = 0; n < COUNT(sizes); n++) {
       assert_true(is_refused(s, sizes[n], bytes, 0, &error));
       assert_error(&error, GATHER_USAGE);
@@ -257,8 +251,7 @@ static void fields_of_shorter_ones_count(void **state) {
 }
 
 static void make_file(void) {
-  static const char HEADER[] =
-      "{'descr': '=f4', 'fortran_order': False, 'shape': (4,), }"; /* in this machine's order */
+  static const char HEADER[] = "{'descr': '=f4', 'fortran_order': False, 'shape': (4,), }"; /* in this machine's order */
   unsigned char bytes[80 + sizeof row] = "\x93NUMPY\x01";
   int fd = mkstemp(path);
   bytes[8] = 70;
@@ -281,8 +274,7 @@ static int set_up(void **state) {
   data.shape = indices.shape = out.shape = four;
   make_file();
   if (gather_plan_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, &error) != GATHER_OK ||
-      gather_table_open(path, NULL, &table, &error) != GATHER_OK ||
-      gather_model_from_graph(&file, &model, &error) != GATHER_OK)
+      gather_table_open(path, NULL, &table, &error) != GATHER_OK || gather_model_from_graph(&file, &model, &error) != GATHER_OK)
     fail_msg("%s", error.message);
   return 0;
 }

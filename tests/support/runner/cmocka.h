@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmocka.h: what the core's tests use of cmocka, for builds of the core alone (GATHER_COMPONENTS=core), which need nothing but a C compiler.
+ * cmocka.h: what the core's tests use of cmocka, for builds of the core alone (GATHER_COMPONENTS=core), which need nothing but a C
+ * compiler.
  * The same tests run on cmocka itself in every other build. One program includes it in one or several files; only the one with main runs
  * groups.
  */
@@ -54,8 +55,7 @@ __attribute__((format(printf, 1, 2), unused)) static void print_message(const ch
 }
 #define print_error print_message
 
-__attribute__((format(printf, 3, 4), noreturn, unused)) static void cmocka_fail(const char *file, int line,
-                                                                                const char *text, ...) {
+__attribute__((format(printf, 3, 4), noreturn, unused)) static void cmocka_fail(const char *file, int line, const char *text, ...) {
   va_list more;
   va_start(more, text);
   (void)printf("%s:%d: ", file, line);
@@ -77,15 +77,13 @@ __attribute__((unused)) static void cmocka_true(int truth, const char *what, con
 __attribute__((unused)) static void cmocka_equal(uintmax_t a, uintmax_t b, int wanted, const char *file, int line) {
   if ((a == b) != wanted) cmocka_fail(file, line, "%jd %s %jd", (intmax_t)a, wanted ? "!=" : "==", (intmax_t)b);
 }
-__attribute__((unused)) static void cmocka_in_range(uintmax_t a, uintmax_t low, uintmax_t high, const char *file,
-                                                    int line) {
+__attribute__((unused)) static void cmocka_in_range(uintmax_t a, uintmax_t low, uintmax_t high, const char *file, int line) {
   if (a < low || a > high) cmocka_fail(file, line, "%ju is not in [%ju, %ju]", a, low, high);
 }
 __attribute__((unused)) static void cmocka_string(const char *a, const char *b, const char *file, int line) {
   if (strcmp(a, b) != 0) cmocka_fail(file, line, "\"%s\" != \"%s\"", a, b);
 }
-__attribute__((unused)) static void cmocka_memory(const void *a, const void *b, size_t bytes, const char *file,
-                                                  int line) {
+__attribute__((unused)) static void cmocka_memory(const void *a, const void *b, size_t bytes, const char *file, int line) {
   const unsigned char *x = a, *y = b;
   for (size_t i = 0; i < bytes; i++)
     if (x[i] != y[i]) cmocka_fail(file, line, "byte %zu of %zu: 0x%02x != 0x%02x", i, bytes, x[i], y[i]);
@@ -98,8 +96,7 @@ __attribute__((unused)) static void cmocka_memory(const void *a, const void *b, 
 #define assert_ptr_equal(a, b) cmocka_true((const void *)(a) == (const void *)(b), #a " == " #b, __FILE__, __LINE__)
 #define assert_int_equal(a, b) cmocka_equal((uintmax_t)(a), (uintmax_t)(b), 1, __FILE__, __LINE__)
 #define assert_int_not_equal(a, b) cmocka_equal((uintmax_t)(a), (uintmax_t)(b), 0, __FILE__, __LINE__)
-#define assert_in_range(a, low, high) \
-  cmocka_in_range((uintmax_t)(a), (uintmax_t)(low), (uintmax_t)(high), __FILE__, __LINE__)
+#define assert_in_range(a, low, high) cmocka_in_range((uintmax_t)(a), (uintmax_t)(low), (uintmax_t)(high), __FILE__, __LINE__)
 #define assert_string_equal(a, b) cmocka_string(a, b, __FILE__, __LINE__)
 #define assert_memory_equal(a, b, bytes) cmocka_memory(a, b, bytes, __FILE__, __LINE__)
 
@@ -122,8 +119,8 @@ __attribute__((unused)) static int cmocka_run(const CMUnitTest *test, void **sta
 }
 
 /* Returns how many tests failed. */
-__attribute__((unused)) static int cmocka_run_all(const char *group, const CMUnitTest *tests, size_t count,
-                                                  int (*setup)(void **state), int (*teardown)(void **state)) {
+__attribute__((unused)) static int cmocka_run_all(const char *group, const CMUnitTest *tests, size_t count, int (*setup)(void **state),
+                                                  int (*teardown)(void **state)) {
   static const char *const ENDS[] = {"      OK", " FAILED ", "SKIPPED "};
   void *shared = NULL;
   int failed = 0, ends[3] = {0};
@@ -138,8 +135,7 @@ __attribute__((unused)) static int cmocka_run_all(const char *group, const CMUni
   }
   failed = ends[CMOCKA_FAILED];
   if (teardown && teardown(&shared) != 0) failed++, print_message("[ FAILED ] %s: its teardown\n", group);
-  print_message("[==========] %s: %d passed, %d failed, %d skipped\n", group, ends[CMOCKA_PASSED], failed,
-                ends[CMOCKA_SKIPPED]);
+  print_message("[==========] %s: %d passed, %d failed, %d skipped\n", group, ends[CMOCKA_PASSED], failed, ends[CMOCKA_SKIPPED]);
   return failed;
 }
 

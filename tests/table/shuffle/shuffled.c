@@ -27,8 +27,7 @@ void shuffled_make(const char *path, int32_t first, int32_t rows) {
 
 int shuffled_begin(void **state) {
   /* In memory where that can be had: each shuffle waits for the disk several times. */
-  (void)snprintf(folder, sizeof folder, "%s/gather-shuffled-XXXXXX",
-                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+  (void)snprintf(folder, sizeof folder, "%s/gather-shuffled-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
   if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
   shuffled_make("x.npy", 0, ROWS);
   return 0;

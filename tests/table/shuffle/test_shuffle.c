@@ -73,8 +73,7 @@ static void an_order_is_taken(void **state) {
     given[2 * i] = (int32_t)(i % 2 ? rows[i] : rows[i] - ROWS);
     given[2 * i + 1] = -1000000;
   }
-  gather_tensor order = {
-      .data = given, .type = GATHER_TYPE_INT32, .rank = 2, .shape = DIMS(25000, 2), .strides = DIMS(16, 8)};
+  gather_tensor order = {.data = given, .type = GATHER_TYPE_INT32, .rank = 2, .shape = DIMS(25000, 2), .strides = DIMS(16, 8)};
   for (int32_t passes = 1; passes <= 2; passes++) {
     gather_shuffle_options options = shuffled_options(-1, passes);
     gather_shuffle_info info;
@@ -202,8 +201,7 @@ static void on_progress(void *context, const gather_shuffle_progress *progress) 
   assert_true((progress->folder == NULL) == (progress->step == GATHER_SHUFFLE_PUBLISH));
   if (progress->folder) assert_string_equal(progress->folder, FOLDER);
   seen->done = progress->done;
-  if (seen->stop_in && progress->step == seen->stop_in && progress->done >= seen->stop_from)
-    atomic_store(&seen->stop, true);
+  if (seen->stop_in && progress->step == seen->stop_in && progress->done >= seen->stop_from) atomic_store(&seen->stop, true);
 }
 
 static bool is_stopped(void *context) {
@@ -224,8 +222,8 @@ static gather_shuffle_options watched(int64_t seed, int32_t passes, watch *seen)
 
 static void progress_names_the_steps(void **state) {
   static const gather_shuffle_step ONE[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_ONLY_PASS, GATHER_SHUFFLE_PUBLISH},
-                                   TWO[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_FIRST_PASS,
-                                            GATHER_SHUFFLE_SECOND_PASS, GATHER_SHUFFLE_PUBLISH};
+                                   TWO[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_FIRST_PASS, GATHER_SHUFFLE_SECOND_PASS,
+                                            GATHER_SHUFFLE_PUBLISH};
   watch seen;
   gather_shuffle_options options = watched(2, 1, &seen);
   assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
@@ -331,9 +329,8 @@ static void close_first(void *context, const gather_shuffle_progress *progress) 
 
 /* A program may have no standard input: then a file of the library gets descriptor 0, at any time. */
 static void descriptor_0_is_one_like_others(void **state) {
-  static const gather_shuffle_step STEPS[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_FIRST_PASS,
-                                              GATHER_SHUFFLE_SECOND_PASS, GATHER_SHUFFLE_ONLY_PASS,
-                                              GATHER_SHUFFLE_PUBLISH};
+  static const gather_shuffle_step STEPS[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_FIRST_PASS, GATHER_SHUFFLE_SECOND_PASS,
+                                              GATHER_SHUFFLE_ONLY_PASS, GATHER_SHUFFLE_PUBLISH};
   make_parts();
   for (size_t step = 0; step < COUNT(STEPS); step++)
     for (int64_t from = 0; from < 4; from += 1 + from) {
@@ -461,8 +458,7 @@ static void wrong_options(void **state) {
   gather_error error = dirty_error();
   gather_shuffle_info info;
   gather_shuffle_options options = shuffled_options(-2, 0);
-  gather_tensor order = {
-      .data = (int64_t[]){3, ROWS, -ROWS - 1}, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(3)};
+  gather_tensor order = {.data = (int64_t[]){3, ROWS, -ROWS - 1}, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(3)};
   assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_USAGE);
   options = shuffled_options(1, 3);
   assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_USAGE);
@@ -531,16 +527,14 @@ static void wrong_arguments(void **state) {
     int64_t seed, rows, first, len;
     bool nowhere;
     gather_status status;
-  } NUMBERS[] = {
-      {0, 4, 0, 4, false, GATHER_OK},     {-1, 4, 0, 4, false, GATHER_USAGE},       {0, 4, -1, 1, false, GATHER_USAGE},
-      {0, 4, 0, -1, false, GATHER_USAGE}, {0, 4, 5, 0, false, GATHER_USAGE},        {0, 4, 4, 0, true, GATHER_OK},
-      {0, 4, 1, 4, false, GATHER_USAGE},  {0, 4, 1, 3, true, GATHER_USAGE},         {0, -1, 0, 0, false, GATHER_USAGE},
-      {0, 0, 0, 0, true, GATHER_OK},      {0, 4, 3, INT64_MAX, false, GATHER_USAGE}};
+  } NUMBERS[] = {{0, 4, 0, 4, false, GATHER_OK},     {-1, 4, 0, 4, false, GATHER_USAGE},       {0, 4, -1, 1, false, GATHER_USAGE},
+                 {0, 4, 0, -1, false, GATHER_USAGE}, {0, 4, 5, 0, false, GATHER_USAGE},        {0, 4, 4, 0, true, GATHER_OK},
+                 {0, 4, 1, 4, false, GATHER_USAGE},  {0, 4, 1, 3, true, GATHER_USAGE},         {0, -1, 0, 0, false, GATHER_USAGE},
+                 {0, 0, 0, 0, true, GATHER_OK},      {0, 4, 3, INT64_MAX, false, GATHER_USAGE}};
   for (size_t i = 0; i < COUNT(NUMBERS); i++)
     for (int places = 0; places < 2; places++)
-      assert_int_equal((places ? gather_shuffle_places : gather_shuffle_rows)(
-                           NUMBERS[i].seed, NUMBERS[i].rows, NUMBERS[i].first, NUMBERS[i].len,
-                           NUMBERS[i].nowhere ? NULL : numbers, &error),
+      assert_int_equal((places ? gather_shuffle_places : gather_shuffle_rows)(NUMBERS[i].seed, NUMBERS[i].rows, NUMBERS[i].first,
+                                                                              NUMBERS[i].len, NUMBERS[i].nowhere ? NULL : numbers, &error),
                        NUMBERS[i].status);
   nothing_is_left();
 }
@@ -551,10 +545,8 @@ static void raw_rows(void **state) {
     const char *type, *descr;
     int32_t rank;
     gather_status status;
-  } CASES[] = {{"|S8", "'|S8'", 2, GATHER_OK},
-               {"<i4", "'<i4'", 2, GATHER_OK},
-               {"<i4", NULL, 0, GATHER_USAGE},
-               {"<i4", NULL, 99, GATHER_USAGE}};
+  } CASES[] = {
+      {"|S8", "'|S8'", 2, GATHER_OK}, {"<i4", "'<i4'", 2, GATHER_OK}, {"<i4", NULL, 0, GATHER_USAGE}, {"<i4", NULL, 99, GATHER_USAGE}};
   for (size_t i = 0; i < COUNT(CASES); i++) {
     const gather_raw raw = {CASES[i].type, CASES[i].rank, DIMS(-1, 2), 128, true};
     gather_shuffle_options options = shuffled_options(1, 1);

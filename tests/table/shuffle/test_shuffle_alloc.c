@@ -45,8 +45,7 @@ FAILING(int, fdatasync, (int fd), (fd))
 FAILING(int, mkdir, (const char *path, mode_t mode), (path, mode))
 FAILING(int, rmdir, (const char *path), (path))
 FAILING(int, unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
-FAILING(int, linkat, (int from_folder, const char *from, int folder, const char *to, int flags),
-        (from_folder, from, folder, to, flags))
+FAILING(int, linkat, (int from_folder, const char *from, int folder, const char *to, int flags), (from_folder, from, folder, to, flags))
 FAILING(int, renameat, (int from_folder, const char *from, int folder, const char *to), (from_folder, from, folder, to))
 
 /* With ENOSPC the disk is full, with EDOM its size is not known; else the call fails. */
@@ -144,14 +143,13 @@ static int least_free(void) {
 }
 
 /* What a shuffle that ended so has left: all of it, what can be resumed, or nothing. */
-static void assert_left(const gather_shuffle_options *options, const gather_tensor *order, const int64_t *rows,
-                        gather_status status, const gather_error *error) {
+static void assert_left(const gather_shuffle_options *options, const gather_tensor *order, const int64_t *rows, gather_status status,
+                        const gather_error *error) {
   gather_error again_error = dirty_error();
   if (status != GATHER_OK) {
     assert_error(error, status);
     assert_null(strstr(error->message, strerror(EBADF))); /* what could not be opened is not used */
-    if (status != GATHER_IO_ERROR && status != GATHER_OUT_OF_MEMORY && status != GATHER_FILE_EXISTS &&
-        status != GATHER_FILE_NOT_FOUND)
+    if (status != GATHER_IO_ERROR && status != GATHER_OUT_OF_MEMORY && status != GATHER_FILE_EXISTS && status != GATHER_FILE_NOT_FOUND)
       fail_msg("%s %d: status %d: %s", failing.name, atomic_load(&failing.at), (int)status, error->message);
   }
   if (shuffled_exists("o.npy")) {
@@ -297,7 +295,6 @@ static void no_random_numbers(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(allocations), cmocka_unit_test(system_calls),
-                                     cmocka_unit_test(no_random_numbers)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(allocations), cmocka_unit_test(system_calls), cmocka_unit_test(no_random_numbers)};
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
 }

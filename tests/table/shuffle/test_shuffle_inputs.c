@@ -18,9 +18,8 @@ static void nothing_is_left(void) {
 }
 
 /* Shuffles a file to an output. */
-static gather_status run(const char *path, const char *output, const gather_shuffle_options *options,
-                         const gather_tensor *order, const gather_file *order_file, gather_shuffle_info *info,
-                         gather_error *error) {
+static gather_status run(const char *path, const char *output, const gather_shuffle_options *options, const gather_tensor *order,
+                         const gather_file *order_file, gather_shuffle_info *info, gather_error *error) {
   gather_shuffle *shuffle = NULL;
   gather_status status = gather_shuffle_create(&path, 1, output, options, &shuffle, error);
   if (status != GATHER_OK) return status;
@@ -65,18 +64,17 @@ static void lengths_of_rows(void **state) {
     int64_t row_bytes, rows, memory_bytes;
     int32_t passes_asked, passes; /* 0 = it is refused */
     const char *words;
-  } CASES[] = {
-      {65536, 97, 1 << 23, 0, 1, NULL}, /* long ones are read at random as fast */
-      {65536, 97, 1 << 23, 2, 2, NULL},
-      {32768, 195, 1 << 23, 0, 1, NULL}, /* two times reading all of it costs no more than two passes */
-      {32768, 195, 5300000, 0, 2, NULL},
-      {3200000, 2, MEMORY, 0, 0, "memory 4.10 MiB is too little for rows of 3200000 bytes; use at least 102 MiB"},
-      {65536, 97, 1 << 22, 0, 0, "memory 4.00 MiB is too little for rows of 65536 bytes; use at least 6.00 MiB"},
-      {160, ROWS, -1, 0, 0, "memory is below 0"},
-      {0, 5, MEMORY, 0, 1, NULL},
-      {0, 5, MEMORY, 1, 1, NULL},
-      {0, 5, MEMORY, 2, 1, NULL},
-      {160, ROWS, 0, 0, 1, NULL}}; /* a share of what the machine has */
+  } CASES[] = {{65536, 97, 1 << 23, 0, 1, NULL}, /* long ones are read at random as fast */
+               {65536, 97, 1 << 23, 2, 2, NULL},
+               {32768, 195, 1 << 23, 0, 1, NULL}, /* two times reading all of it costs no more than two passes */
+               {32768, 195, 5300000, 0, 2, NULL},
+               {3200000, 2, MEMORY, 0, 0, "memory 4.10 MiB is too little for rows of 3200000 bytes; use at least 102 MiB"},
+               {65536, 97, 1 << 22, 0, 0, "memory 4.00 MiB is too little for rows of 65536 bytes; use at least 6.00 MiB"},
+               {160, ROWS, -1, 0, 0, "memory is below 0"},
+               {0, 5, MEMORY, 0, 1, NULL},
+               {0, 5, MEMORY, 1, 1, NULL},
+               {0, 5, MEMORY, 2, 1, NULL},
+               {160, ROWS, 0, 0, 1, NULL}}; /* a share of what the machine has */
   for (size_t i = 0; i < COUNT(CASES); i++) {
     gather_shuffle_options options = shuffled_options(15, CASES[i].passes_asked);
     const gather_raw raw = {"uint8", 2, DIMS(CASES[i].rows, CASES[i].row_bytes), 128, true};
@@ -102,8 +100,7 @@ static void lengths_of_rows(void **state) {
     assert_int_equal(out->shape[1], CASES[i].row_bytes);
     for (int64_t k = 0; k < CASES[i].rows && CASES[i].row_bytes > 0; k++) {
       const int64_t at = rows[k] * CASES[i].row_bytes / 4; /* the first byte of an int32 */
-      assert_int_equal(((const uint8_t *)out->data)[k * CASES[i].row_bytes],
-                       ((const uint8_t *)&(const int32_t){(int32_t)at})[0]);
+      assert_int_equal(((const uint8_t *)out->data)[k * CASES[i].row_bytes], ((const uint8_t *)&(const int32_t){(int32_t)at})[0]);
     }
     gather_file_close(file);
     assert_int_equal(unlink("o.npy"), 0);
@@ -220,8 +217,7 @@ static void outputs_that_are_inputs(void **state) {
   assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
   assert_status(file_open(file_at("order.npy"), &file, NULL), GATHER_OK);
   options.replace = true;
-  assert_status(run("x.npy", "order.npy", &options, &gather_file_at(file, 0)->tensor, file, NULL, &error),
-                GATHER_FILE_EXISTS);
+  assert_status(run("x.npy", "order.npy", &options, &gather_file_at(file, 0)->tensor, file, NULL, &error), GATHER_FILE_EXISTS);
   assert_non_null(strstr(error.message, "the file of the order, which is kept"));
   assert_int_equal(*(const int64_t *)gather_file_at(file, 0)->tensor.data, 0);
   gather_file_close(file);
@@ -271,8 +267,7 @@ static void do_nothing(int64_t *rows) { (void)rows; }
 
 static void what_changes_is_noticed(void **state) {
   static int64_t rows[ROWS];
-  gather_tensor order = {
-      .data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS), .flags = GATHER_TENSOR_SHARED};
+  gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS), .flags = GATHER_TENSOR_SHARED};
   static const struct {
     int32_t passes;
     gather_shuffle_step step;
@@ -295,8 +290,7 @@ static void what_changes_is_noticed(void **state) {
     gather_error error = dirty_error();
     options.progress = on_progress, options.progress_context = &what;
     const gather_status status = shuffled_run(&options, CASES[i].given ? &order : NULL, &info, &error);
-    if (status != GATHER_IO_ERROR ||
-        !(strstr(error.message, CASES[i].words) || strcmp(error.file, CASES[i].words) == 0))
+    if (status != GATHER_IO_ERROR || !(strstr(error.message, CASES[i].words) || strcmp(error.file, CASES[i].words) == 0))
       fail_msg("case %zu: status %d: %s", i, (int)status, status == GATHER_OK ? "" : error.message);
     if (CASES[i].change == cut_table) {
       assert_int_equal(unlink("x.npy"), 0);
@@ -574,8 +568,7 @@ static void finished_but_not_closed(void **state) {
     gather_shuffle *shuffle = NULL;
     gather_shuffle_info info;
     gather_error error = dirty_error();
-    assert_status(gather_shuffle_create((const char *const[]){"x.npy"}, 1, "o.npy", &options, &shuffle, NULL),
-                  GATHER_OK);
+    assert_status(gather_shuffle_create((const char *const[]){"x.npy"}, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
     assert_status(gather_shuffle_plan(shuffle, NULL, NULL, NULL), GATHER_OK);
     assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
     const size_t bytes = get(FOLDER ".done", journal, sizeof journal);

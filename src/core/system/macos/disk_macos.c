@@ -49,8 +49,7 @@ int gather_disk_sync_all(int fd) {
 
 /* Room in one piece first, then in any; F_PREALLOCATE leaves the size as it is. A file system that cannot reserve says ENOTSUP. */
 int gather_disk_reserve(int fd, int64_t size) {
-  fstore_t room = {
-      .fst_flags = F_ALLOCATECONTIG | F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = (off_t)size};
+  fstore_t room = {.fst_flags = F_ALLOCATECONTIG | F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = (off_t)size};
   if (fcntl(fd, F_PREALLOCATE, &room) == -1) {
     room.fst_flags = F_ALLOCATEALL;
     if (fcntl(fd, F_PREALLOCATE, &room) == -1 && errno == ENOSPC) return ENOSPC;

@@ -25,8 +25,7 @@ enum { MOST_DESCRIPTORS = 1 << 16 };
 
 void *gather_handle_of(int fd) {
   void *handle = fd >= 0 && fd < MOST_DESCRIPTORS ? (void *)_get_osfhandle(fd) : INVALID_HANDLE_VALUE;
-  if (handle != INVALID_HANDLE_VALUE && handle != (void *)(intptr_t)-2)
-    return handle; /* -2: a console program without a console */
+  if (handle != INVALID_HANDLE_VALUE && handle != (void *)(intptr_t)-2) return handle; /* -2: a console program without a console */
   errno = EBADF;
   return INVALID_HANDLE_VALUE;
 }
@@ -55,8 +54,7 @@ int flock(int fd, int operation) {
   if (handle == INVALID_HANDLE_VALUE) return -1;
   (void)UnlockFileEx(handle, 0, 1, 0, &place);
   if (operation & LOCK_UN) return 0;
-  const DWORD how =
-      (operation & LOCK_EX ? LOCKFILE_EXCLUSIVE_LOCK : 0) | (operation & LOCK_NB ? LOCKFILE_FAIL_IMMEDIATELY : 0);
+  const DWORD how = (operation & LOCK_EX ? LOCKFILE_EXCLUSIVE_LOCK : 0) | (operation & LOCK_NB ? LOCKFILE_FAIL_IMMEDIATELY : 0);
   place = far_byte();
   if (LockFileEx(handle, how, 0, 1, 0, &place)) return 0;
   const DWORD error = GetLastError();
@@ -198,8 +196,7 @@ ssize_t write(int fd, const void *from, size_t bytes) {
 /* A position, and an event of its own: several transfers of one handle may be in flight. */
 static bool place(OVERLAPPED *at, off_t offset) {
   *at = (OVERLAPPED){0};
-  at->Offset = (DWORD)((unsigned long long)offset & 0xffffffff),
-  at->OffsetHigh = (DWORD)((unsigned long long)offset >> 32);
+  at->Offset = (DWORD)((unsigned long long)offset & 0xffffffff), at->OffsetHigh = (DWORD)((unsigned long long)offset >> 32);
   at->hEvent = CreateEventW(NULL, TRUE, FALSE, NULL);
   return at->hEvent != NULL;
 }
@@ -292,8 +289,7 @@ int posix_fallocate(int fd, off_t offset, off_t bytes) {
   if (offset < 0 || bytes <= 0) return EINVAL;
   if (size_of(handle) >= offset + bytes) return 0;
   FILE_ALLOCATION_INFO room = {.AllocationSize.QuadPart = offset + bytes};
-  if (!SetFileInformationByHandle(handle, FileAllocationInfo, &room, sizeof room) && GetLastError() == ERROR_DISK_FULL)
-    return ENOSPC;
+  if (!SetFileInformationByHandle(handle, FileAllocationInfo, &room, sizeof room) && GetLastError() == ERROR_DISK_FULL) return ENOSPC;
   return set_end(handle, offset + bytes) ? 0 : gather_windows_errno(GetLastError());
 }
 
@@ -319,8 +315,7 @@ static void *failed(int number) {
 /* Memory without access is only reserved: mprotect gives it pages. */
 static void *reserve(size_t bytes, int access) {
   const bool none = access == PROT_NONE;
-  void *memory =
-      VirtualAlloc(NULL, bytes, none ? MEM_RESERVE : MEM_RESERVE | MEM_COMMIT, none ? PAGE_NOACCESS : PAGE_READWRITE);
+  void *memory = VirtualAlloc(NULL, bytes, none ? MEM_RESERVE : MEM_RESERVE | MEM_COMMIT, none ? PAGE_NOACCESS : PAGE_READWRITE);
   return memory ? memory : failed(ENOMEM);
 }
 

@@ -40,8 +40,7 @@ int64_t gather_cache_size(void) {
   (void)GetLogicalProcessorInformationEx(RelationCache, NULL, &bytes);
   char *rows = bytes > 0 ? malloc(bytes) : NULL;
   int64_t largest = 0;
-  if (rows && GetLogicalProcessorInformationEx(RelationCache, (void *)rows, &bytes))
-    largest = largest_cache(rows, bytes);
+  if (rows && GetLogicalProcessorInformationEx(RelationCache, (void *)rows, &bytes)) largest = largest_cache(rows, bytes);
   free(rows);
   return largest;
 }
@@ -55,15 +54,13 @@ static int64_t job_limit(void) {
   if (!QueryInformationJobObject(NULL, JobObjectExtendedLimitInformation, &limits, sizeof limits, NULL)) return least;
   const DWORD set = limits.BasicLimitInformation.LimitFlags;
   if (set & JOB_OBJECT_LIMIT_JOB_MEMORY) least = (int64_t)limits.JobMemoryLimit;
-  if (set & JOB_OBJECT_LIMIT_PROCESS_MEMORY && (int64_t)limits.ProcessMemoryLimit < least)
-    least = (int64_t)limits.ProcessMemoryLimit;
+  if (set & JOB_OBJECT_LIMIT_PROCESS_MEMORY && (int64_t)limits.ProcessMemoryLimit < least) least = (int64_t)limits.ProcessMemoryLimit;
   return least > 0 ? least : INT64_MAX;
 }
 
 int64_t gather_usable_memory(void) {
   MEMORYSTATUSEX about = {.dwLength = sizeof about};
-  const int64_t memory = GlobalMemoryStatusEx(&about) ? (int64_t)about.ullTotalPhys : (int64_t)1 << 30,
-                limit = job_limit();
+  const int64_t memory = GlobalMemoryStatusEx(&about) ? (int64_t)about.ullTotalPhys : (int64_t)1 << 30, limit = job_limit();
   return memory < limit ? memory : limit;
 }
 

@@ -43,8 +43,7 @@ static bool begins(const wchar_t *text, const wchar_t *start) { return wcsncmp(t
 
 /* "C:\x" as "\\?\C:\x", "\\server\x" as "\\?\UNC\server\x"; names of devices ("\\.\NUL") stay. */
 static wchar_t *prefixed(const wchar_t *whole) {
-  const bool device = begins(whole, L"\\\\?\\") || begins(whole, L"\\\\.\\"),
-             server = !device && begins(whole, L"\\\\");
+  const bool device = begins(whole, L"\\\\?\\") || begins(whole, L"\\\\.\\"), server = !device && begins(whole, L"\\\\");
   const wchar_t *prefix = device ? L"" : server ? L"\\\\?\\UNC\\" : L"\\\\?\\";
   const size_t before = wcslen(prefix), bytes = (wcslen(whole) + 1) * sizeof *whole;
   wchar_t *path = malloc(before * sizeof *path + bytes);
@@ -145,21 +144,13 @@ static char *whole_path(const char *path) {
  * systems that are not NTFS, Wine), an open file that is replaced or deleted first gets a name aside, and disappears when it is closed. */
 
 /* The newer flags, which the headers of some compilers lack. */
-enum {
-  DISPOSITION_EX = 21,
-  RENAME_EX = 22,
-  DELETES = 1,
-  POSIX_DELETE = 2,
-  IGNORES_READ_ONLY = 16,
-  REPLACES = 1,
-  POSIX_RENAME = 2
-};
+enum { DISPOSITION_EX = 21, RENAME_EX = 22, DELETES = 1, POSIX_DELETE = 2, IGNORES_READ_ONLY = 16, REPLACES = 1, POSIX_RENAME = 2 };
 
 static const DWORD EVERYTHING = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 static HANDLE open_to_rename(const wchar_t *path, DWORD share) {
-  return CreateFileW(path, DELETE | SYNCHRONIZE, share, NULL, OPEN_EXISTING,
-                     FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+  return CreateFileW(path, DELETE | SYNCHRONIZE, share, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+                     NULL);
 }
 
 /* ---- renaming */
@@ -199,8 +190,8 @@ static wchar_t *name_aside(const wchar_t *path, int up) {
     if (slash) *slash = L'\0';
   }
   wchar_t *slash = wcsrchr(aside, L'\\');
-  (void)_snwprintf(slash ? slash + 1 : aside, NAME - 1, L".gather-gone-%lx-%llx-%u", GetCurrentProcessId(),
-                   GetTickCount64(), atomic_fetch_add(&count, 1));
+  (void)_snwprintf(slash ? slash + 1 : aside, NAME - 1, L".gather-gone-%lx-%llx-%u", GetCurrentProcessId(), GetTickCount64(),
+                   atomic_fetch_add(&count, 1));
   return aside;
 }
 
@@ -263,8 +254,7 @@ static bool delete_as_posix(const wchar_t *path) {
   DWORD flags = DELETES | POSIX_DELETE | IGNORES_READ_ONLY;
   HANDLE handle = open_to_rename(path, EVERYTHING);
   if (handle == INVALID_HANDLE_VALUE) return false;
-  const bool good =
-      SetFileInformationByHandle(handle, (FILE_INFO_BY_HANDLE_CLASS)DISPOSITION_EX, &flags, sizeof flags) != 0;
+  const bool good = SetFileInformationByHandle(handle, (FILE_INFO_BY_HANDLE_CLASS)DISPOSITION_EX, &flags, sizeof flags) != 0;
   (void)CloseHandle(handle);
   return good;
 }
@@ -357,8 +347,7 @@ static char *returned(char *real, char *whole) {
 char *realpath(const char *path, char *whole) {
   wchar_t *wide = gather_wide_path(path);
   if (!wide) return NULL;
-  HANDLE handle =
-      CreateFileW(wide, FILE_READ_ATTRIBUTES, EVERYTHING, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+  HANDLE handle = CreateFileW(wide, FILE_READ_ATTRIBUTES, EVERYTHING, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
   const DWORD error = GetLastError();
   free(wide);
   if (handle == INVALID_HANDLE_VALUE) {

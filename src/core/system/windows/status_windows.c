@@ -69,9 +69,8 @@ int fstatat(int folder, const char *path, struct stat *about, int flags) {
   const DWORD everything = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
   wchar_t *wide = gather_wide_path_at(folder, path);
   if (!wide) return -1;
-  HANDLE handle =
-      CreateFileW(wide, FILE_READ_ATTRIBUTES, everything, NULL, OPEN_EXISTING,
-                  FILE_FLAG_BACKUP_SEMANTICS | (flags & AT_SYMLINK_NOFOLLOW ? FILE_FLAG_OPEN_REPARSE_POINT : 0), NULL);
+  HANDLE handle = CreateFileW(wide, FILE_READ_ATTRIBUTES, everything, NULL, OPEN_EXISTING,
+                              FILE_FLAG_BACKUP_SEMANTICS | (flags & AT_SYMLINK_NOFOLLOW ? FILE_FLAG_OPEN_REPARSE_POINT : 0), NULL);
   const DWORD error = GetLastError();
   free(wide);
   if (handle == INVALID_HANDLE_VALUE) return gather_windows_fail_as(gather_windows_errno(error));

@@ -143,9 +143,7 @@ int pthread_key_create(pthread_key_t *key, void (*destroy)(void *value)) {
   return *key == TLS_OUT_OF_INDEXES ? EAGAIN : 0;
 }
 
-int pthread_setspecific(pthread_key_t key, const void *value) {
-  return TlsSetValue(key, (LPVOID)(uintptr_t)value) ? 0 : ENOMEM;
-}
+int pthread_setspecific(pthread_key_t key, const void *value) { return TlsSetValue(key, (LPVOID)(uintptr_t)value) ? 0 : ENOMEM; }
 
 void *pthread_getspecific(pthread_key_t key) { return TlsGetValue(key); }
 
@@ -170,9 +168,7 @@ static struct timespec of_hundreds(unsigned long long hundreds) {
   return (struct timespec){.tv_sec = (time_t)(hundreds / 10000000), .tv_nsec = (long)(hundreds % 10000000 * 100)};
 }
 
-static unsigned long long hundreds_of(FILETIME time) {
-  return (unsigned long long)time.dwHighDateTime << 32 | time.dwLowDateTime;
-}
+static unsigned long long hundreds_of(FILETIME time) { return (unsigned long long)time.dwHighDateTime << 32 | time.dwLowDateTime; }
 
 static struct timespec monotonic(void) {
   LARGE_INTEGER ticks, frequency;

@@ -20,8 +20,7 @@ enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 }; /* of the metadata: V4 (Arrow 
 /* Fails for versions of the metadata that are not supported; at: of the version. */
 static gather_status check_version(const gather_arrow *arrow, int64_t at) {
   if (arrow->version >= VERSION_LOWEST && arrow->version <= VERSION_HIGHEST) return GATHER_OK;
-  return GATHER_ARROW_REFUSE(arrow, at, "version V%" PRId64 " of Arrow's metadata is not supported; V4 and V5 are",
-                             arrow->version + 1);
+  return GATHER_ARROW_REFUSE(arrow, at, "version V%" PRId64 " of Arrow's metadata is not supported; V4 and V5 are", arrow->version + 1);
 }
 
 /* ---- the streaming format: the schema and then the record batches, each a message with its body. There is no index, so the messages are
@@ -52,19 +51,16 @@ static gather_status next_block(gather_arrow *arrow, int64_t at, gather_arrow_bl
   const gather_map *map = &arrow->file->map;
   *found = at < map->size;
   if (!*found) return GATHER_OK;
-  if (map->size - at < GATHER_ARROW_PREFIX_BYTES)
-    return GATHER_ARROW_WRONG(arrow, at, "the stream is truncated: a message begins here");
+  if (map->size - at < GATHER_ARROW_PREFIX_BYTES) return GATHER_ARROW_WRONG(arrow, at, "the stream is truncated: a message begins here");
   GATHER_TRY(gather_map_need(map, at, GATHER_ARROW_PREFIX_BYTES, arrow->error));
   const uint8_t *start = map->bytes + at;
   int64_t length = gather_read_i32(start + MARKER_BYTES);
-  if (gather_read_u32(start) != UINT32_MAX)
-    return GATHER_ARROW_WRONG(arrow, at, "a message of the stream does not begin with its marker");
+  if (gather_read_u32(start) != UINT32_MAX) return GATHER_ARROW_WRONG(arrow, at, "a message of the stream does not begin with its marker");
   *found = length != 0;
   *block = (gather_arrow_block){at, GATHER_ARROW_PREFIX_BYTES + length, at};
   if (length >= 0 && block->bytes <= map->size - at) return GATHER_OK;
   return GATHER_ARROW_WRONG(arrow, at,
-                            "the stream is truncated, or a message is malformed: %" PRId64
-                            " bytes of metadata, and %" PRId64 " are left",
+                            "the stream is truncated, or a message is malformed: %" PRId64 " bytes of metadata, and %" PRId64 " are left",
                             length, map->size - at - GATHER_ARROW_PREFIX_BYTES);
 }
 
@@ -121,8 +117,7 @@ static gather_status find_batches(gather_arrow *arrow, int64_t at, found_blocks 
     if (message.kind == GATHER_ARROW_BATCH)
       GATHER_TRY(add_block(arrow, batches, &block));
     else if (message.kind != GATHER_ARROW_DICTIONARY)
-      return GATHER_ARROW_WRONG(arrow, message.table.at,
-                                "a message of the stream is no record batch (kind %" PRId64 ")", message.kind);
+      return GATHER_ARROW_WRONG(arrow, message.table.at, "a message of the stream is no record batch (kind %" PRId64 ")", message.kind);
     at += block.bytes + message.body_bytes;
   }
 }
@@ -166,13 +161,12 @@ static gather_status open_footer(gather_arrow *arrow, gather_flat *flat) {
   gather_map_expect(map, map->size - TAIL_BYTES, TAIL_BYTES);
   if (end >= START_BYTES) GATHER_TRY(gather_map_need(map, end, END_BYTES, arrow->error));
   if (end < START_BYTES || memcmp(map->bytes + end + LENGTH_BYTES, MAGIC, MAGIC_BYTES) != 0)
-    return GATHER_ARROW_WRONG(arrow, map->size,
-                              "it is truncated, or its writer was not closed: an Arrow file ends with %s", MAGIC);
+    return GATHER_ARROW_WRONG(arrow, map->size, "it is truncated, or its writer was not closed: an Arrow file ends with %s", MAGIC);
   int64_t bytes = gather_read_i32(map->bytes + end);
   *flat = (gather_flat){arrow->file, arrow->error, end - bytes, end};
   if (bytes > 0 && bytes <= end - START_BYTES) return gather_map_need(map, end - bytes, bytes, arrow->error);
-  return GATHER_ARROW_WRONG(arrow, end, "the footer length is %" PRId64 "; only %" PRId64 " bytes are left in the file",
-                            bytes, end - START_BYTES);
+  return GATHER_ARROW_WRONG(arrow, end, "the footer length is %" PRId64 "; only %" PRId64 " bytes are left in the file", bytes,
+                            end - START_BYTES);
 }
 
 static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, gather_flat_vector *blocks) {
@@ -220,11 +214,8 @@ static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks,
 
 static gather_status open_any(gather_file *file, gather_error *error) {
   int64_t size = file->map.size, count = 0, end = size;
-  gather_arrow arrow = {.file = file,
-                        .error = error,
-                        .search_room = size,
-                        .offsets_room = size,
-                        .remote_room = GATHER_MAP_METADATA_MAX / 4};
+  gather_arrow arrow = {
+      .file = file, .error = error, .search_room = size, .offsets_room = size, .remote_room = GATHER_MAP_METADATA_MAX / 4};
   gather_arrow_block *blocks = NULL;
   if (is_stream(&file->map))
     GATHER_TRY(read_stream(&arrow, &blocks, &count));

@@ -39,17 +39,16 @@ GATHER_CHECKED gather_status gather_flat_root(const gather_flat *flat, gather_fl
 GATHER_CHECKED gather_status gather_flat_inner(const gather_flat *flat, const gather_flat_table *table, int field,
                                                gather_flat_table *inner);
 /* A field that is a signed number of 1, 2, 4 or 8 bytes; *value is unchanged if it is absent. */
-GATHER_CHECKED gather_status gather_flat_number(const gather_flat *flat, const gather_flat_table *table, int field,
-                                                int bytes, int64_t *value);
+GATHER_CHECKED gather_status gather_flat_number(const gather_flat *flat, const gather_flat_table *table, int field, int bytes,
+                                                int64_t *value);
 /* A field that is a vector of items of that size; empty if it is absent. */
-GATHER_CHECKED gather_status gather_flat_list(const gather_flat *flat, const gather_flat_table *table, int field,
-                                              int64_t item_bytes, gather_flat_vector *vector);
+GATHER_CHECKED gather_status gather_flat_list(const gather_flat *flat, const gather_flat_table *table, int field, int64_t item_bytes,
+                                              gather_flat_vector *vector);
 /* Item i of a vector of tables, whose items have 4 bytes. */
 GATHER_CHECKED gather_status gather_flat_item(const gather_flat *flat, const gather_flat_vector *vector, int64_t i,
                                               gather_flat_table *table);
 /* A field that is a string. */
-GATHER_CHECKED gather_status gather_flat_string(const gather_flat *flat, const gather_flat_table *table, int field,
-                                                gather_flat_text *text);
+GATHER_CHECKED gather_status gather_flat_string(const gather_flat *flat, const gather_flat_table *table, int field, gather_flat_text *text);
 
 /* ---- a file */
 
@@ -116,8 +115,7 @@ typedef struct gather_arrow {
 GATHER_CHECKED gather_status gather_arrow_take(gather_arrow *arrow, int64_t count, size_t bytes, void *memory);
 
 /* Reads the columns of a Schema. */
-GATHER_CHECKED gather_status gather_arrow_schema(gather_arrow *arrow, const gather_flat *flat,
-                                                 const gather_flat_table *schema);
+GATHER_CHECKED gather_status gather_arrow_schema(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *schema);
 
 /* ---- batches */
 
@@ -141,10 +139,9 @@ enum { GATHER_ARROW_SCHEMA = 1, GATHER_ARROW_DICTIONARY = 2, GATHER_ARROW_BATCH 
 enum { GATHER_ARROW_PREFIX_BYTES = 8 };
 
 /* Reads the metadata of a message, which ends before `end`. what: it should be, for errors. */
-GATHER_CHECKED gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_block *block,
-                                                       int64_t end, const char *what, gather_arrow_message *message);
+GATHER_CHECKED gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end, const char *what,
+                                                       gather_arrow_message *message);
 /* Makes the tensors of all columns and batches. Batches may be in any order, and end before `end`. */
-GATHER_CHECKED gather_status gather_arrow_tensors(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks,
-                                                  int64_t len);
+GATHER_CHECKED gather_status gather_arrow_tensors(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len);
 
 #endif

@@ -44,11 +44,9 @@ static void pass_views(const gather_arrow *arrow, arrow_batch *batch, const gath
 #define UNPACKED "write it with compression='uncompressed' (Feather) or compression=None (IPC)"
 
 /* Each buffer of a compressed batch begins with its length; -1 means not compressed. */
-static gather_status look_into(const gather_arrow *arrow, const arrow_batch *batch, int64_t *start, int64_t *bytes,
-                               const char **packed) {
+static gather_status look_into(const gather_arrow *arrow, const arrow_batch *batch, int64_t *start, int64_t *bytes, const char **packed) {
   const uint8_t *prefix = arrow->file->map.bytes + *start;
-  if (*bytes < 8)
-    return GATHER_ARROW_WRONG(arrow, *start, "a compressed buffer is too short: %" PRId64 " bytes", *bytes);
+  if (*bytes < 8) return GATHER_ARROW_WRONG(arrow, *start, "a compressed buffer is too short: %" PRId64 " bytes", *bytes);
   GATHER_TRY(gather_map_need(&arrow->file->map, *start, 8, arrow->error));
   *start += 8;
   *bytes -= 8;
@@ -58,23 +56,21 @@ static gather_status look_into(const gather_arrow *arrow, const arrow_batch *bat
 }
 
 /* Where a buffer of a batch is, compressed or not: *start in the file. Fails if it is outside the body. `name`: of the column. */
-static gather_status find_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name,
-                                 int64_t *start, int64_t *bytes) {
+static gather_status find_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name, int64_t *start,
+                                 int64_t *bytes) {
   int64_t offset = pair_at(arrow, batch->buffers, number, 0);
   *bytes = pair_at(arrow, batch->buffers, number, 1);
   *start = batch->body + offset;
-  if (offset >= 0 && *bytes >= 0 && offset <= batch->body_bytes && *bytes <= batch->body_bytes - offset)
-    return GATHER_OK;
+  if (offset >= 0 && *bytes >= 0 && offset <= batch->body_bytes && *bytes <= batch->body_bytes - offset) return GATHER_OK;
   return GATHER_ARROW_WRONG(arrow, batch->buffers + PAIR_BYTES * number,
-                            "a buffer of column '%.100s' is outside its record batch: %" PRId64
-                            " bytes at byte %" PRId64 " of the batch",
+                            "a buffer of column '%.100s' is outside its record batch: %" PRId64 " bytes at byte %" PRId64 " of the batch",
                             name, *bytes, offset);
 }
 
 /* The same for its contents: *start in the file. Fails if it is outside the body. Of a compressed batch, *packed says why it cannot
  * be read (NULL: it can), and *start is after its length. `name`: of the column. */
-static gather_status open_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name,
-                                 int64_t *start, int64_t *bytes, const char **packed) {
+static gather_status open_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name, int64_t *start,
+                                 int64_t *bytes, const char **packed) {
   *packed = NULL;
   GATHER_TRY(find_buffer(arrow, batch, number, name, start, bytes));
   return batch->compression >= 0 ? look_into(arrow, batch, start, bytes, packed) : GATHER_OK;
@@ -118,8 +114,8 @@ static bool find_bitmap(const arrow_level *of, int64_t *byte, int64_t *bits) {
   const arrow_batch *batch = of->batch;
   int64_t at = batch->buffers, number = of->elements->buffer, skipped = of->elements->first / 8;
   int64_t offset = pair_at(of->arrow, at, number, 0), bytes = pair_at(of->arrow, at, number, 1);
-  if (batch->compression >= 0 || offset < 0 || bytes < 0 || offset > batch->body_bytes ||
-      bytes > batch->body_bytes - offset || bytes <= skipped)
+  if (batch->compression >= 0 || offset < 0 || bytes < 0 || offset > batch->body_bytes || bytes > batch->body_bytes - offset ||
+      bytes <= skipped)
     return false;
   bytes -= skipped;
   int64_t needed = (of->elements->first % 8 + of->count + 7) / 8;
@@ -166,10 +162,9 @@ static const char *nulls_text(gather_arrow *arrow, const arrow_elements *element
   char why[160], where[48] = "";
   const bool one = elements->nulls == 1;
   if (elements->null_row >= 0)
-    (void)snprintf(where, sizeof where, one ? " (row %" PRId64 ")" : " (the first in row %" PRId64 ")",
-                   elements->null_row);
-  int length = snprintf(why, sizeof why, "has %" PRId64 " %s, which a tensor cannot%s; fill %s in and write it again",
-                        elements->nulls, one ? "null" : "nulls", where, one ? "it" : "them");
+    (void)snprintf(where, sizeof where, one ? " (row %" PRId64 ")" : " (the first in row %" PRId64 ")", elements->null_row);
+  int length = snprintf(why, sizeof why, "has %" PRId64 " %s, which a tensor cannot%s; fill %s in and write it again", elements->nulls,
+                        one ? "null" : "nulls", where, one ? "it" : "them");
   return gather_arena_text(&arrow->file->arena, why, (size_t)length);
 }
 
@@ -182,8 +177,7 @@ static int64_t read_offset(const gather_arrow *arrow, const uint8_t *at, int byt
 }
 
 /* The number of the first list that is not `length` long; count if all are. Little-endian offsets of 4 bytes are the usual ones. */
-static int64_t first_other(const gather_arrow *arrow, const uint8_t *offsets, int bytes, int64_t count,
-                           int64_t length) {
+static int64_t first_other(const gather_arrow *arrow, const uint8_t *offsets, int bytes, int64_t count, int64_t length) {
   if (bytes == 4 && !arrow->big_endian && length <= INT32_MAX) {
     uint32_t step = (uint32_t)length;
     for (int64_t i = 0; i < count; i++)
@@ -203,8 +197,7 @@ static int64_t first_other(const gather_arrow *arrow, const uint8_t *offsets, in
 static gather_status count_offsets(const arrow_level *of, int64_t start, int64_t bytes) {
   gather_arrow *arrow = of->arrow;
   if (of->column->is_settled) return GATHER_OK;
-  if (bytes > arrow->offsets_room)
-    return GATHER_ARROW_WRONG(arrow, start, "the offsets of its lists are longer than the file");
+  if (bytes > arrow->offsets_room) return GATHER_ARROW_WRONG(arrow, start, "the offsets of its lists are longer than the file");
   arrow->offsets_room -= bytes;
   if (!arrow->file->map.remote) return GATHER_OK;
   if (bytes > arrow->remote_room)
@@ -220,13 +213,11 @@ static gather_status count_offsets(const arrow_level *of, int64_t start, int64_t
 static gather_status find_offsets(const arrow_level *of, int bytes, const uint8_t **offsets) {
   gather_arrow *arrow = of->arrow;
   int64_t start, size, needed, skipped;
-  GATHER_TRY(
-      open_buffer(arrow, of->batch, of->elements->buffer + 1, of->column->name, &start, &size, &of->elements->packed));
+  GATHER_TRY(open_buffer(arrow, of->batch, of->elements->buffer + 1, of->column->name, &start, &size, &of->elements->packed));
   if (of->elements->packed) return GATHER_OK;
-  if (!gather_mul(of->count, bytes, &needed) || !gather_add(needed, bytes, &needed) ||
-      !gather_mul(of->elements->first, bytes, &skipped) || skipped > size || needed > size - skipped)
-    return GATHER_ARROW_WRONG(arrow, start,
-                              "column '%.100s' has %" PRId64 " bytes of offsets of its lists; expected more",
+  if (!gather_mul(of->count, bytes, &needed) || !gather_add(needed, bytes, &needed) || !gather_mul(of->elements->first, bytes, &skipped) ||
+      skipped > size || needed > size - skipped)
+    return GATHER_ARROW_WRONG(arrow, start, "column '%.100s' has %" PRId64 " bytes of offsets of its lists; expected more",
                               of->column->name, size);
   *offsets = arrow->file->map.bytes + start + skipped;
   if (of->column->is_settled) needed = bytes; /* only the first is read */
@@ -244,8 +235,8 @@ static gather_status refuse_ragged(const arrow_level *of, int64_t other, int64_t
   char why[200];
   int64_t row = of->row_len > 0 ? of->batch->first_row + other / of->row_len : of->batch->first_row;
   int used = snprintf(why, sizeof why,
-                      "has lists of different lengths: the first one has %" PRId64 ", one in row %" PRId64
-                      " has %" PRId64 "; rows of a tensor have one shape",
+                      "has lists of different lengths: the first one has %" PRId64 ", one in row %" PRId64 " has %" PRId64
+                      "; rows of a tensor have one shape",
                       length, row, other_length);
   return set_why(of, why, (size_t)used);
 }
@@ -260,8 +251,8 @@ static gather_status enter_offsets(const arrow_level *of, gather_arrow_list *lis
   if (!of->column->is_settled) {
     int64_t second = read_offset(of->arrow, offsets + bytes, bytes);
     if (first < 0 || second < first)
-      return GATHER_ARROW_WRONG(of->arrow, offsets - of->arrow->file->map.bytes,
-                                "invalid offset of a list in column '%.100s'", of->column->name);
+      return GATHER_ARROW_WRONG(of->arrow, offsets - of->arrow->file->map.bytes, "invalid offset of a list in column '%.100s'",
+                                of->column->name);
     if (list->length < 0) list->length = second - first;
     int64_t other = first_other(of->arrow, offsets, bytes, of->count, list->length);
     if (other < of->count) {
@@ -286,11 +277,11 @@ static gather_status check_node(const arrow_level *of, bool is_row, int64_t *len
   int64_t needed;
   if (!gather_add(of->elements->first, of->count, &needed)) needed = INT64_MAX;
   if (is_row ? *length != needed : *length < needed)
-    return GATHER_ARROW_WRONG(of->arrow, of->node, "column '%.100s' has %" PRId64 " values; its rows need %" PRId64,
-                              of->column->name, *length, needed);
+    return GATHER_ARROW_WRONG(of->arrow, of->node, "column '%.100s' has %" PRId64 " values; its rows need %" PRId64, of->column->name,
+                              *length, needed);
   if (*null_count >= 0 && *null_count <= *length) return GATHER_OK;
-  return GATHER_ARROW_WRONG(of->arrow, of->node + 8, "column '%.100s' has %" PRId64 " nulls among %" PRId64 " values",
-                            of->column->name, *null_count, *length);
+  return GATHER_ARROW_WRONG(of->arrow, of->node + 8, "column '%.100s' has %" PRId64 " nulls among %" PRId64 " values", of->column->name,
+                            *null_count, *length);
 }
 
 /* From a level of lists to their values. */
@@ -312,8 +303,7 @@ static gather_status enter(arrow_level *of, gather_arrow_list *list) {
 }
 
 /* Finds the elements of a chunk of a column, whose lists are settled. */
-static gather_status find_elements(gather_arrow *arrow, const arrow_batch *batch, gather_arrow_column *column,
-                                   arrow_elements *elements) {
+static gather_status find_elements(gather_arrow *arrow, const arrow_batch *batch, gather_arrow_column *column, arrow_elements *elements) {
   *elements = (arrow_elements){.buffer = column->buffer + batch->passed_buffers, .null_row = -1};
   arrow_level of = {arrow, batch, column, elements, batch->nodes + PAIR_BYTES * column->node, batch->rows, 1};
   for (int32_t i = 0;; i++) {
@@ -331,8 +321,7 @@ static gather_status find_elements(gather_arrow *arrow, const arrow_batch *batch
 /* ---- all batches */
 
 /* The offsets of the outermost lists in a remote file: by requests at once. */
-static void expect_offsets(const gather_arrow *arrow, const arrow_batch *batches, int64_t count,
-                           const gather_arrow_column *column) {
+static void expect_offsets(const gather_arrow *arrow, const arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
   const gather_map *map = &arrow->file->map;
   int64_t total = 0;
   if (!gather_map_wants_hints(map) || column->list[0].offset_bytes == 0) return;
@@ -393,8 +382,7 @@ enum { BATCH_LENGTH, BATCH_NODES, BATCH_BUFFERS, BATCH_COMPRESSION, BATCH_VIEWS 
 
 /* ---- batches */
 
-static gather_status read_compression(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
-                                      arrow_batch *batch) {
+static gather_status read_compression(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, arrow_batch *batch) {
   gather_flat_table compression;
   int64_t method = 0;
   batch->compression = -1;
@@ -408,15 +396,15 @@ static gather_status read_compression(gather_arrow *arrow, const gather_flat *fl
 }
 
 /* Adds up the buffer counts of the view fields, so that the number of buffers can be checked once. */
-static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
-                                 arrow_batch *batch, int64_t *total) {
+static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, arrow_batch *batch,
+                                 int64_t *total) {
   gather_flat_vector views;
   GATHER_TRY(gather_flat_list(flat, header, BATCH_VIEWS, 8, &views));
   batch->buffers_of_views = views.at;
   *total = 0;
   if (views.len < arrow->all.views)
-    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch describes %" PRId64 " of %" PRId64 " view columns",
-                              views.len, arrow->all.views);
+    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch describes %" PRId64 " of %" PRId64 " view columns", views.len,
+                              arrow->all.views);
   for (int64_t i = 0; i < arrow->all.views; i++) {
     int64_t more = gather_read_i64(arrow->file->map.bytes + views.at + 8 * i);
     if (more < 0 || !gather_add(*total, more, total))
@@ -425,8 +413,7 @@ static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, c
   return GATHER_OK;
 }
 
-static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
-                                arrow_batch *batch) {
+static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, arrow_batch *batch) {
   gather_flat_vector nodes, buffers;
   int64_t needed;
   GATHER_TRY(gather_flat_list(flat, header, BATCH_NODES, PAIR_BYTES, &nodes));
@@ -435,11 +422,9 @@ static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, co
   batch->nodes = nodes.at;
   batch->buffers = buffers.at;
   if (nodes.len < arrow->all.nodes)
-    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch describes %" PRId64 " of %" PRId64 " fields",
-                              nodes.len, arrow->all.nodes);
+    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch describes %" PRId64 " of %" PRId64 " fields", nodes.len, arrow->all.nodes);
   if (gather_add(needed, arrow->all.buffers, &needed) && buffers.len >= needed) return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, header->at, "a record batch has %" PRId64 " buffers; its columns need more",
-                            buffers.len);
+  return GATHER_ARROW_WRONG(arrow, header->at, "a record batch has %" PRId64 " buffers; its columns need more", buffers.len);
 }
 
 /* Reads the message of a batch, which ends before `end`. */
@@ -471,8 +456,7 @@ typedef struct chunk {
 static gather_status unreadable(const chunk *of, int64_t at, const char *why) {
   gather_error error;
   of->tensor->tensor.data = NULL;
-  (void)gather_fail_file(&error, GATHER_UNSUPPORTED, of->arrow->file->name, at, "column '%.100s' %s", of->column->name,
-                         why);
+  (void)gather_fail_file(&error, GATHER_UNSUPPORTED, of->arrow->file->name, at, "column '%.100s' %s", of->column->name, why);
   return gather_file_unreadable(of->arrow->file, &error, of->tensor, of->arrow->error);
 }
 
@@ -489,10 +473,9 @@ static gather_status place(const chunk *of, const arrow_elements *elements) {
   tensor->offset = start;
   if (packed) return unreadable(of, start - 8, packed);
   if (tensor->bytes == 0) return GATHER_OK;
-  if (!gather_mul(elements->first, of->column->item_bytes, &skipped) || skipped > bytes ||
-      tensor->bytes > bytes - skipped)
-    return GATHER_ARROW_WRONG(arrow, at, "column '%.100s' needs %" PRId64 " bytes; its buffer has %" PRId64,
-                              of->column->name, tensor->bytes, bytes);
+  if (!gather_mul(elements->first, of->column->item_bytes, &skipped) || skipped > bytes || tensor->bytes > bytes - skipped)
+    return GATHER_ARROW_WRONG(arrow, at, "column '%.100s' needs %" PRId64 " bytes; its buffer has %" PRId64, of->column->name,
+                              tensor->bytes, bytes);
   tensor->offset = start + skipped;
   return gather_file_point(arrow->file, &arrow->file->map, tensor->offset, tensor, arrow->error);
 }
@@ -527,12 +510,9 @@ static gather_status set_shape(const chunk *of, int64_t rows) {
                                        .flags = GATHER_FILE_VIEW};
   if (!is_tensor) return GATHER_OK;
   of->tensor->descr = column->descr;
-  if (column->has_order && of->arrow->big_endian != (GATHER_BIG_ENDIAN != 0))
-    of->tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
-  if (gather_shape_len(rank + 1, shape, &len) && gather_mul(len, column->item_bytes, &of->tensor->bytes))
-    return GATHER_OK;
-  return GATHER_ARROW_WRONG(of->arrow, column->field, "the size of column '%.100s' does not fit in 64 bits",
-                            column->name);
+  if (column->has_order && of->arrow->big_endian != (GATHER_BIG_ENDIAN != 0)) of->tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
+  if (gather_shape_len(rank + 1, shape, &len) && gather_mul(len, column->item_bytes, &of->tensor->bytes)) return GATHER_OK;
+  return GATHER_ARROW_WRONG(of->arrow, column->field, "the size of column '%.100s' does not fit in 64 bits", column->name);
 }
 
 static gather_status has_nulls(const chunk *of, const arrow_elements *elements) {
@@ -552,8 +532,7 @@ static gather_status read_chunk(const chunk *of) {
 }
 
 /* Makes a tensor of a column's chunk in a batch. To be called in column order. NULL batch: no rows. */
-static gather_status read_tensor(gather_arrow *arrow, arrow_batch *batch, gather_arrow_column *column,
-                                 gather_file_tensor *tensor) {
+static gather_status read_tensor(gather_arrow *arrow, arrow_batch *batch, gather_arrow_column *column, gather_file_tensor *tensor) {
   chunk of = {arrow, batch, column, tensor};
   GATHER_TRY(set_shape(&of, batch ? batch->rows : 0));
   if (column->why) return unreadable(&of, column->field, column->why);
@@ -566,14 +545,12 @@ static gather_status read_tensor(gather_arrow *arrow, arrow_batch *batch, gather
 
 /* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
  * fit in memory. They end before `end`. */
-static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len,
-                                  arrow_batch **batches) {
+static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len, arrow_batch **batches) {
   int64_t room = arrow->file->map.size, row = 0;
   GATHER_TRY(gather_arrow_take(arrow, len, sizeof **batches, batches));
   for (int64_t i = 0; i < len; i++) {
     const gather_arrow_block *block = &blocks[i];
-    if (block->bytes > room)
-      return GATHER_ARROW_WRONG(arrow, block->said_at, "the record batches are longer than the file");
+    if (block->bytes > room) return GATHER_ARROW_WRONG(arrow, block->said_at, "the record batches are longer than the file");
     GATHER_TRY(read_batch(arrow, block, end, &(*batches)[i]));
     room -= block->bytes;
     (*batches)[i].first_row = row;
@@ -597,8 +574,7 @@ static gather_status check_names(gather_arrow *arrow, int64_t batches) {
   int64_t room = 4 * arrow->file->map.size + NAMES_FREE, bytes;
   for (int64_t i = 0; i < arrow->len; i++) {
     if (!gather_mul((int64_t)strlen(arrow->columns[i].name), batches, &bytes) || bytes > room)
-      return GATHER_ARROW_REFUSE(arrow, arrow->columns[i].field,
-                                 "the column names are too long for %" PRId64 " record batches", batches);
+      return GATHER_ARROW_REFUSE(arrow, arrow->columns[i].field, "the column names are too long for %" PRId64 " record batches", batches);
     room -= bytes;
   }
   return GATHER_OK;
@@ -609,8 +585,7 @@ static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
   if (batches < 2) return GATHER_OK;
   GATHER_TRY(check_names(arrow, batches));
   GATHER_TRY(gather_arrow_take(arrow, arrow->len, sizeof *rows, &rows));
-  for (int64_t i = 0; i < arrow->len; i++)
-    rows[i] = (gather_file_pieces_row){arrow->columns[i].name, i * batches, batches};
+  for (int64_t i = 0; i < arrow->len; i++) rows[i] = (gather_file_pieces_row){arrow->columns[i].name, i * batches, batches};
   arrow->file->pieces = rows;
   arrow->file->pieces_len = arrow->len;
   return GATHER_OK;

@@ -52,15 +52,13 @@ static gather_status open_table(const gather_flat *flat, int64_t at, gather_flat
 }
 
 /* The position of a field of so many bytes; 0 if it is absent. */
-static gather_status find_field(const gather_flat *flat, const gather_flat_table *table, int field, int64_t bytes,
-                                int64_t *at) {
+static gather_status find_field(const gather_flat *flat, const gather_flat_table *table, int field, int64_t bytes, int64_t *at) {
   *at = 0;
   if (field >= table->fields) return GATHER_OK;
   int64_t entry = table->fields_at + 4 + 2 * (int64_t)field;
   int64_t offset = gather_read_u16(flat->file->map.bytes + entry);
   if (offset == 0) return GATHER_OK;
-  if (offset < 4 || offset + bytes > table->bytes)
-    return wrong(flat, entry, "a field extends past the end of its table");
+  if (offset < 4 || offset + bytes > table->bytes) return wrong(flat, entry, "a field extends past the end of its table");
   *at = table->at + offset;
   return GATHER_OK;
 }
@@ -72,8 +70,7 @@ gather_status gather_flat_root(const gather_flat *flat, gather_flat_table *table
   return open_table(flat, at, table);
 }
 
-gather_status gather_flat_inner(const gather_flat *flat, const gather_flat_table *table, int field,
-                                gather_flat_table *inner) {
+gather_status gather_flat_inner(const gather_flat *flat, const gather_flat_table *table, int field, gather_flat_table *inner) {
   int64_t at;
   *inner = (gather_flat_table){0};
   GATHER_TRY(find_field(flat, table, field, 4, &at));
@@ -82,8 +79,7 @@ gather_status gather_flat_inner(const gather_flat *flat, const gather_flat_table
   return open_table(flat, at, inner);
 }
 
-gather_status gather_flat_number(const gather_flat *flat, const gather_flat_table *table, int field, int bytes,
-                                 int64_t *value) {
+gather_status gather_flat_number(const gather_flat *flat, const gather_flat_table *table, int field, int bytes, int64_t *value) {
   int64_t at;
   GATHER_TRY(find_field(flat, table, field, bytes, &at));
   if (at == 0) return GATHER_OK;
@@ -112,15 +108,13 @@ gather_status gather_flat_list(const gather_flat *flat, const gather_flat_table 
   return wrong(flat, at, "a vector extends past the end of the buffer");
 }
 
-gather_status gather_flat_item(const gather_flat *flat, const gather_flat_vector *vector, int64_t i,
-                               gather_flat_table *table) {
+gather_status gather_flat_item(const gather_flat *flat, const gather_flat_vector *vector, int64_t i, gather_flat_table *table) {
   int64_t at;
   GATHER_TRY(follow(flat, vector->at + 4 * i, &at));
   return open_table(flat, at, table);
 }
 
-gather_status gather_flat_string(const gather_flat *flat, const gather_flat_table *table, int field,
-                                 gather_flat_text *text) {
+gather_status gather_flat_string(const gather_flat *flat, const gather_flat_table *table, int field, gather_flat_text *text) {
   gather_flat_vector letters;
   *text = (gather_flat_text){0};
   GATHER_TRY(gather_flat_list(flat, table, field, 1, &letters));
@@ -137,25 +131,22 @@ enum { MESSAGE_VERSION, MESSAGE_HEADER_TYPE, MESSAGE_HEADER, MESSAGE_BODY_BYTES 
 /* ---- messages */
 
 /* The metadata follow their length; since 0.15 a marker precedes the length. */
-static gather_status open_message(gather_arrow *arrow, const gather_arrow_block *block, int64_t end, const char *what,
-                                  gather_flat *flat) {
+static gather_status open_message(gather_arrow *arrow, const gather_arrow_block *block, int64_t end, const char *what, gather_flat *flat) {
   int64_t at = block->at, bytes = block->bytes;
   if (at < 0 || bytes < GATHER_ARROW_PREFIX_BYTES || at > end || bytes > end - at)
-    return GATHER_ARROW_WRONG(arrow, block->said_at, "%s is outside the file: %" PRId64 " bytes at byte %" PRId64, what,
-                              bytes, at);
+    return GATHER_ARROW_WRONG(arrow, block->said_at, "%s is outside the file: %" PRId64 " bytes at byte %" PRId64, what, bytes, at);
   GATHER_TRY(gather_map_need(&arrow->file->map, at, GATHER_ARROW_PREFIX_BYTES, arrow->error));
   const uint8_t *start = arrow->file->map.bytes + at;
   int64_t prefix = gather_read_u32(start) == UINT32_MAX ? GATHER_ARROW_PREFIX_BYTES : GATHER_ARROW_PREFIX_BYTES / 2;
   int64_t length = gather_read_i32(start + prefix - 4);
   *flat = (gather_flat){arrow->file, arrow->error, at + prefix, at + prefix + length};
-  if (length > 0 && length <= bytes - prefix)
-    return gather_map_need(&arrow->file->map, at + prefix, length, arrow->error);
-  return GATHER_ARROW_WRONG(arrow, at, "the metadata of %s are %" PRId64 " bytes long; there is room for %" PRId64,
-                            what, length, bytes - prefix);
+  if (length > 0 && length <= bytes - prefix) return gather_map_need(&arrow->file->map, at + prefix, length, arrow->error);
+  return GATHER_ARROW_WRONG(arrow, at, "the metadata of %s are %" PRId64 " bytes long; there is room for %" PRId64, what, length,
+                            bytes - prefix);
 }
 
-gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
-                                        const char *what, gather_arrow_message *message) {
+gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end, const char *what,
+                                        gather_arrow_message *message) {
   *message = (gather_arrow_message){0};
   GATHER_TRY(open_message(arrow, block, end, what, &message->flat));
   const gather_flat *flat = &message->flat;
@@ -166,6 +157,6 @@ gather_status gather_arrow_message_read(gather_arrow *arrow, const gather_arrow_
   GATHER_TRY(gather_flat_inner(flat, &message->table, MESSAGE_HEADER, &message->header));
   int64_t body = block->at + block->bytes;
   if (message->body_bytes >= 0 && message->body_bytes <= end - body) return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, message->table.at, "%s of %" PRId64 " bytes at byte %" PRId64 " is outside the file",
-                            what, message->body_bytes, body);
+  return GATHER_ARROW_WRONG(arrow, message->table.at, "%s of %" PRId64 " bytes at byte %" PRId64 " is outside the file", what,
+                            message->body_bytes, body);
 }

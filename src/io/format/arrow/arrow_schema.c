@@ -126,8 +126,7 @@ static bool skip_value(gather_literal *json, int depth) {
   gather_literal_text text;
   int64_t number;
   if (gather_literal_at_string(json)) return gather_literal_string(json, &text);
-  if (gather_literal_word(json, "null") || gather_literal_word(json, "true") || gather_literal_word(json, "false"))
-    return true;
+  if (gather_literal_word(json, "null") || gather_literal_word(json, "true") || gather_literal_word(json, "false")) return true;
   bool list = gather_literal_accept(json, '['), object = !list && gather_literal_accept(json, '{');
   if (!list && !object) return gather_literal_int(json, &number);
   if (depth == JSON_DEPTH_MAX) return false;
@@ -184,8 +183,7 @@ static bool fits(const numbers *shape, const numbers *order, const gather_arrow_
 }
 
 /* The shape is that in memory; the permutation gives the logical one. */
-static gather_status keep_shape(gather_arrow *arrow, const numbers *shape, const numbers *order,
-                                gather_arrow_column *column) {
+static gather_status keep_shape(gather_arrow *arrow, const numbers *shape, const numbers *order, gather_arrow_column *column) {
   int64_t *lengths = NULL;
   int32_t *axes = NULL;
   GATHER_TRY(gather_arrow_take(arrow, shape->count, sizeof *lengths, &lengths));
@@ -244,8 +242,7 @@ static void set_type(gather_arrow_column *column, gather_type type) {
 }
 
 /* Elements that are none of our types: NumPy's descr, without quotes, and the name of the type; NULL = the descr. */
-static gather_status set_opaque(gather_arrow *arrow, gather_arrow_column *column, const char *descr, const char *name,
-                                int64_t bytes) {
+static gather_status set_opaque(gather_arrow *arrow, gather_arrow_column *column, const char *descr, const char *name, int64_t bytes) {
   enum { ROOM = 64 };
   char *text = NULL;
   GATHER_TRY(gather_arrow_take(arrow, 2, ROOM, &text));
@@ -266,8 +263,7 @@ static gather_status set_bytes(gather_arrow *arrow, gather_arrow_column *column,
 }
 
 /* Elements whose bytes have an order. kind: of the descr, such as i4 or M8[ns]. */
-static gather_status set_ordered(gather_arrow *arrow, gather_arrow_column *column, const char *kind, int64_t bytes,
-                                 const char *name) {
+static gather_status set_ordered(gather_arrow *arrow, gather_arrow_column *column, const char *kind, int64_t bytes, const char *name) {
   char descr[24];
   (void)snprintf(descr, sizeof descr, "%c%s", arrow->big_endian ? '>' : '<', kind);
   column->has_order = true;
@@ -340,9 +336,7 @@ static gather_status set_time(element *of, char letter, int64_t unit) {
 }
 
 /* NumPy has no dates and times of 32 bits: they are integers, with a name that says what they are. */
-static gather_status set_short(element *of, const char *name) {
-  return set_ordered(of->arrow, of->column, "i4", 4, name);
-}
+static gather_status set_short(element *of, const char *name) { return set_ordered(of->arrow, of->column, "i4", 4, name); }
 
 static gather_status read_date(element *of) {
   int64_t unit = DATE_MILLISECOND;
@@ -443,8 +437,7 @@ static bool is_list(int64_t number) {
 }
 
 /* Goes from a list field to its child, and keeps the length, or that it is variable. */
-static gather_status enter_list(element *of, int64_t number, gather_flat_table *field,
-                                gather_arrow_list lists[GATHER_ARROW_DEPTH_MAX]) {
+static gather_status enter_list(element *of, int64_t number, gather_flat_table *field, gather_arrow_list lists[GATHER_ARROW_DEPTH_MAX]) {
   gather_arrow_column *column = of->column;
   gather_flat_vector children;
   int64_t length = 0;
@@ -452,8 +445,7 @@ static gather_status enter_list(element *of, int64_t number, gather_flat_table *
   if (length < 0) return no_such(of, "length of lists", length);
   GATHER_TRY(gather_flat_list(of->flat, field, GATHER_ARROW_FIELD_CHILDREN, 4, &children));
   if (children.len != 1)
-    return GATHER_ARROW_WRONG(of->arrow, field->at, "a list column has %" PRId64 " child fields; expected 1",
-                              children.len);
+    return GATHER_ARROW_WRONG(of->arrow, field->at, "a list column has %" PRId64 " child fields; expected 1", children.len);
   if (number == GATHER_ARROW_LIST_FIXED) {
     lists[column->lists++] = (gather_arrow_list){length, 0};
     if (!gather_mul(column->row_len, length, &column->row_len))
@@ -537,8 +529,7 @@ static gather_status count_children(schema_walk *walk, const gather_flat_table *
   gather_flat_table child;
   GATHER_TRY(gather_flat_list(walk->flat, field, GATHER_ARROW_FIELD_CHILDREN, 4, &children));
   if (children.len > 0 && depth == GATHER_ARROW_DEPTH_MAX)
-    return GATHER_ARROW_REFUSE(walk->arrow, field->at, "columns are nested deeper than %d levels",
-                               GATHER_ARROW_DEPTH_MAX);
+    return GATHER_ARROW_REFUSE(walk->arrow, field->at, "columns are nested deeper than %d levels", GATHER_ARROW_DEPTH_MAX);
   for (int64_t i = 0; i < children.len; i++) {
     GATHER_TRY(gather_flat_item(walk->flat, &children, i, &child));
     GATHER_TRY(count_field(walk, &child, depth + 1));
@@ -604,8 +595,7 @@ static gather_status mark_twins(gather_arrow *arrow) {
   for (int64_t i = 1; i < arrow->len; i++) {
     gather_arrow_column *first = &arrow->columns[(const gather_arrow_column *)sorted[i - 1] - arrow->columns];
     gather_arrow_column *second = &arrow->columns[(const gather_arrow_column *)sorted[i] - arrow->columns];
-    if (strcmp(first->name, second->name) == 0)
-      first->why = second->why = "has the same name as another column; rename one of them";
+    if (strcmp(first->name, second->name) == 0) first->why = second->why = "has the same name as another column; rename one of them";
   }
   return GATHER_OK;
 }
@@ -616,8 +606,7 @@ gather_status gather_arrow_schema(gather_arrow *arrow, const gather_flat *flat, 
   gather_flat_table field;
   int64_t endianness = 0;
   GATHER_TRY(gather_flat_number(flat, schema, SCHEMA_ENDIANNESS, 2, &endianness));
-  if (endianness != 0 && endianness != 1)
-    return GATHER_ARROW_WRONG(arrow, schema->at, "unknown byte order number %" PRId64, endianness);
+  if (endianness != 0 && endianness != 1) return GATHER_ARROW_WRONG(arrow, schema->at, "unknown byte order number %" PRId64, endianness);
   arrow->big_endian = endianness == 1;
   GATHER_TRY(gather_flat_list(flat, schema, SCHEMA_FIELDS, 4, &fields));
   GATHER_TRY(gather_arrow_take(arrow, fields.len, sizeof *arrow->columns, &arrow->columns));

@@ -39,8 +39,7 @@ typedef struct gguf_file {
 } gguf_file;
 
 /* Fails and reports a byte of the file. */
-#define WRONG(gguf, offset, ...) \
-  gather_fail_file((gguf)->error, GATHER_FILE_MALFORMED, (gguf)->name, offset, __VA_ARGS__)
+#define WRONG(gguf, offset, ...) gather_fail_file((gguf)->error, GATHER_FILE_MALFORMED, (gguf)->name, offset, __VA_ARGS__)
 
 /* ---- numbers, in the file's byte order */
 
@@ -48,8 +47,7 @@ typedef struct gguf_file {
 static gather_status read_number(gguf_file *gguf, int bytes, uint64_t *value) {
   const gather_map *map = gguf->map;
   if (map->size - gguf->at < bytes)
-    return WRONG(gguf, map->size, "the file is truncated: expected a number of %d bytes at byte %" PRId64, bytes,
-                 gguf->at);
+    return WRONG(gguf, map->size, "the file is truncated: expected a number of %d bytes at byte %" PRId64, bytes, gguf->at);
   GATHER_TRY(gather_map_need(map, gguf->at, bytes, gguf->error));
   *value = 0;
   for (int i = 0; i < bytes; i++) *value = *value << 8 | map->bytes[gguf->at + (gguf->big ? i : bytes - 1 - i)];
@@ -125,16 +123,14 @@ static gather_status read_shape(gguf_file *gguf, gather_file_tensor *tensor) {
   GATHER_TRY(read_u32(gguf, &rank));
   if (rank > GATHER_MAX_RANK)
     return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->name, at,
-                            "the tensor '%.100s' has %" PRIu32 " dimensions; %d are supported", tensor->name, rank,
-                            GATHER_MAX_RANK);
+                            "the tensor '%.100s' has %" PRIu32 " dimensions; %d are supported", tensor->name, rank, GATHER_MAX_RANK);
   int64_t *shape = gather_arena_take(&gguf->file->arena, rank, (int64_t)sizeof *shape);
   if (!shape) return no_memory(gguf);
   for (uint32_t d = rank; d-- > 0;) {
     uint64_t length = 0;
     at = gguf->at;
     GATHER_TRY(read_u64(gguf, &length));
-    if (length > INT64_MAX)
-      return WRONG(gguf, at, "a length of the tensor '%.100s' is too large: %" PRIu64, tensor->name, length);
+    if (length > INT64_MAX) return WRONG(gguf, at, "a length of the tensor '%.100s' is too large: %" PRIu64, tensor->name, length);
     shape[d] = (int64_t)length;
   }
   tensor->tensor = (gather_tensor){.rank = (int32_t)rank, .shape = shape, .flags = GATHER_FILE_VIEW};
@@ -149,22 +145,19 @@ static gather_status mark_unknown(const gguf_file *gguf, int64_t at, uint32_t nu
   tensor->tensor.type = GATHER_TYPE_OPAQUE;
   tensor->type_name = gather_arena_text(&gguf->file->arena, name, strlen(name));
   if (!tensor->type_name) return no_memory(gguf);
-  (void)gather_fail_file(&why, GATHER_UNSUPPORTED, gguf->name, at, "the tensor '%.100s' has the unknown type %" PRIu32,
-                         tensor->name, number);
+  (void)gather_fail_file(&why, GATHER_UNSUPPORTED, gguf->name, at, "the tensor '%.100s' has the unknown type %" PRIu32, tensor->name,
+                         number);
   return gather_file_unreadable(gguf->file, &why, tensor, gguf->error);
 }
 
 /* The innermost length counts elements in the file, blocks here. */
-static gather_status count_blocks(const gguf_file *gguf, int64_t at, const gguf_type *type,
-                                  gather_file_tensor *tensor) {
+static gather_status count_blocks(const gguf_file *gguf, int64_t at, const gguf_type *type, gather_file_tensor *tensor) {
   gather_tensor *t = &tensor->tensor;
   t->item_bytes = type->block_bytes;
   tensor->descr = type->descr;
   int64_t *inner = t->rank > 0 ? (int64_t *)(uintptr_t)&t->shape[t->rank - 1] : NULL;
   if (!inner || *inner % type->block_len != 0)
-    return WRONG(gguf, at,
-                 "the tensor '%.100s' has rows of %" PRId64 " elements, not a multiple of the block length %" PRId64
-                 " (%s)",
+    return WRONG(gguf, at, "the tensor '%.100s' has rows of %" PRId64 " elements, not a multiple of the block length %" PRId64 " (%s)",
                  tensor->name, inner ? *inner : 1, type->block_len, type->name);
   *inner /= type->block_len;
   return GATHER_OK;
@@ -197,24 +190,23 @@ static gather_status read_tensor(gguf_file *gguf, gather_file_tensor *tensor, ga
   int64_t at = gguf->at;
   GATHER_TRY(read_u64(gguf, &place));
   if (place % (uint64_t)gguf->alignment != 0)
-    return WRONG(gguf, at, "the tensor '%.100s' is at %" PRIu64 ", not a multiple of the alignment %" PRId64,
-                 tensor->name, place, gguf->alignment);
+    return WRONG(gguf, at, "the tensor '%.100s' is at %" PRIu64 ", not a multiple of the alignment %" PRId64, tensor->name, place,
+                 gguf->alignment);
   if (place > (uint64_t)gguf->map->size)
     return WRONG(gguf, at, "the tensor '%.100s' is at %" PRIu64 ", past the end of the file", tensor->name, place);
   tensor->offset = (int64_t)place;
   return GATHER_OK;
 }
 
-static gather_status place_tensor(const gguf_file *gguf, int64_t data_at, gather_file_tensor *tensor,
-                                  gather_file_span *span) {
+static gather_status place_tensor(const gguf_file *gguf, int64_t data_at, gather_file_tensor *tensor, gather_file_span *span) {
   const gather_map *map = gguf->map;
   tensor->offset += data_at; /* no overflow: both are at most about the file size */
   span->begin = tensor->offset;
   span->end = tensor->offset;
   if (tensor->bytes == 0) return GATHER_OK;
   if (tensor->offset > map->size || tensor->bytes > map->size - tensor->offset)
-    return WRONG(gguf, map->size, "the file is truncated: the tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64,
-                 tensor->name, tensor->bytes, tensor->offset);
+    return WRONG(gguf, map->size, "the file is truncated: the tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64, tensor->name,
+                 tensor->bytes, tensor->offset);
   span->end += tensor->bytes;
   return gather_file_point(gguf->file, map, tensor->offset, tensor, gguf->error);
 }
@@ -225,8 +217,7 @@ static gather_status check_places(const gguf_file *gguf, int64_t count) {
   for (int64_t i = 0, end = 0; i < count; i++) {
     const gather_file_span *span = gguf->sorted[i];
     if (span->begin < end && span->begin < span->end)
-      return WRONG(gguf, span->said_at, "the tensor '%.100s' begins at byte %" PRId64 ", inside another",
-                   span->tensor->name, span->begin);
+      return WRONG(gguf, span->said_at, "the tensor '%.100s' begins at byte %" PRId64 ", inside another", span->tensor->name, span->begin);
     if (span->end > end) end = span->end;
   }
   return GATHER_OK;
@@ -283,8 +274,8 @@ static gather_status skip_list(gguf_file *gguf, int depth) {
   GATHER_TRY(read_u32(gguf, &type));
   GATHER_TRY(check_type(gguf, at, type));
   if (depth > DEPTH_MAX)
-    return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->name, at,
-                            "arrays in the metadata are nested deeper than %d levels", DEPTH_MAX);
+    return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->name, at, "arrays in the metadata are nested deeper than %d levels",
+                            DEPTH_MAX);
   int64_t least = type == IS_STRING ? 8 : type == IS_ARRAY ? 12 : VALUE_BYTES[type];
   GATHER_TRY(read_count(gguf, least, "elements of an array", &count));
   if (VALUE_BYTES[type] != 0) {
@@ -298,8 +289,7 @@ static gather_status skip_list(gguf_file *gguf, int depth) {
 static gather_status skip_value(gguf_file *gguf, uint32_t type, int depth) {
   if (type == IS_STRING) return skip_text(gguf);
   if (type == IS_ARRAY) return skip_list(gguf, depth);
-  if (gguf->map->size - gguf->at < VALUE_BYTES[type])
-    return WRONG(gguf, gguf->map->size, "the file is truncated within its metadata");
+  if (gguf->map->size - gguf->at < VALUE_BYTES[type]) return WRONG(gguf, gguf->map->size, "the file is truncated within its metadata");
   gguf->at += VALUE_BYTES[type];
   return GATHER_OK;
 }
@@ -324,8 +314,7 @@ static gather_status read_split(gguf_file *gguf, int64_t at, uint32_t type, int6
   if (!is_integer) return WRONG(gguf, at, "the number of a part of a split model is not an integer");
   GATHER_TRY(read_number(gguf, bytes, &value));
   if (value > MOST_PARTS)
-    return WRONG(gguf, gguf->at - bytes, "a split model of %" PRIu64 " parts; at most %d are supported", value,
-                 MOST_PARTS);
+    return WRONG(gguf, gguf->at - bytes, "a split model of %" PRIu64 " parts; at most %d are supported", value, MOST_PARTS);
   *number = (int64_t)value;
   return GATHER_OK;
 }
@@ -336,8 +325,7 @@ static gather_status read_value(gguf_file *gguf, const uint8_t *key, int64_t key
     if (key_bytes != (int64_t)strlen(KEYS[i])) continue;
     GATHER_TRY(gather_map_need(gguf->map, key_at + 8, key_bytes, gguf->error));
     if (memcmp(key, KEYS[i], (size_t)key_bytes) != 0) continue;
-    return i == 0 ? read_alignment(gguf, key_at, type)
-                  : read_split(gguf, key_at, type, i == 1 ? &gguf->split_no : &gguf->split_count);
+    return i == 0 ? read_alignment(gguf, key_at, type) : read_split(gguf, key_at, type, i == 1 ? &gguf->split_no : &gguf->split_count);
   }
   return skip_value(gguf, type, 1);
 }
@@ -423,8 +411,7 @@ static bool read_part_name(const char *base, int64_t count, int64_t *number) {
   const size_t length = strlen(base);
   if (length <= ENDING) return false;
   const char *ending = base + length - ENDING;
-  if (ending[0] != '-' || strncmp(ending + 1 + DIGITS, "-of-", 4) != 0 || strcmp(ending + ENDING - 5, ".gguf") != 0)
-    return false;
+  if (ending[0] != '-' || strncmp(ending + 1 + DIGITS, "-of-", 4) != 0 || strcmp(ending + ENDING - 5, ".gguf") != 0) return false;
   *number = read_digits(ending + 1) - 1;
   return read_digits(ending + 1 + DIGITS + 4) == count && *number >= 0 && *number < count;
 }
@@ -441,8 +428,8 @@ static gather_status name_parts(model *m, bool *named) {
   m->locations = gather_arena_take(&file->arena, m->count, m->location_bytes);
   if (!m->locations) return no_memory_for_parts(m->own);
   for (int64_t i = 0; i < m->count; i++)
-    (void)snprintf(m->locations + i * m->location_bytes, (size_t)m->location_bytes, "%.*s-%05d-of-%05d.gguf", (int)stem,
-                   base, (int)(i + 1), (int)m->count);
+    (void)snprintf(m->locations + i * m->location_bytes, (size_t)m->location_bytes, "%.*s-%05d-of-%05d.gguf", (int)stem, base, (int)(i + 1),
+                   (int)m->count);
   return GATHER_OK;
 }
 
@@ -459,16 +446,13 @@ static gather_status miss(model *m, const gather_error *why) {
 
 static gather_status check_part(const model *m, int64_t i, const gguf_file *part, gather_error *why) {
   if (part->split_count >= 0 && part->split_count != m->count)
-    return gather_fail_file(why, GATHER_FILE_MALFORMED, part->name, -1,
-                            "it is a part of a model of %" PRId64 " files, not of %" PRId64, part->split_count,
-                            m->count);
+    return gather_fail_file(why, GATHER_FILE_MALFORMED, part->name, -1, "it is a part of a model of %" PRId64 " files, not of %" PRId64,
+                            part->split_count, m->count);
   if (part->split_no >= 0 && part->split_no != i)
     return gather_fail_file(why, GATHER_FILE_MALFORMED, part->name, -1,
-                            "its name says that it is part %" PRId64 ", its metadata that it is part %" PRId64, i + 1,
-                            part->split_no + 1);
+                            "its name says that it is part %" PRId64 ", its metadata that it is part %" PRId64, i + 1, part->split_no + 1);
   if (part->big != m->own->big)
-    return gather_fail_file(why, GATHER_UNSUPPORTED, part->name, -1,
-                            "it is in another byte order than the other parts");
+    return gather_fail_file(why, GATHER_UNSUPPORTED, part->name, -1, "it is in another byte order than the other parts");
   return GATHER_OK;
 }
 
@@ -479,13 +463,10 @@ static gather_status read_part(model *m, int64_t i, gather_error *why) {
   *part = (gguf_file){.file = file, .error = why};
   GATHER_TRY(gather_file_sibling_open(file, location_of(m, i), -1, &part->map, why));
   part->name = gather_file_beside(file, location_of(m, i));
-  if (!part->name)
-    return gather_fail_file(why, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the parts of the model");
-  GATHER_TRY(
-      gather_map_need(part->map, 0, part->map->size < GATHER_FORMAT_HEAD ? part->map->size : GATHER_FORMAT_HEAD, why));
+  if (!part->name) return gather_fail_file(why, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the parts of the model");
+  GATHER_TRY(gather_map_need(part->map, 0, part->map->size < GATHER_FORMAT_HEAD ? part->map->size : GATHER_FORMAT_HEAD, why));
   if (!recognise(part->map))
-    return gather_fail_file(why, GATHER_UNSUPPORTED, part->name, 0,
-                            "it is not a GGUF file, but a part of a model by its name");
+    return gather_fail_file(why, GATHER_UNSUPPORTED, part->name, 0, "it is not a GGUF file, but a part of a model by its name");
   GATHER_TRY(read_file(part));
   return check_part(m, i, part, why);
 }

@@ -293,8 +293,7 @@ static void begin_mapping(ir_parser *p, const char *element, const char **attrib
 
 /* The body of a port map; NULL if the element is not a port map. */
 static const char *mapped_body(const char *element) {
-  static const char *const NAMES[][2] = {
-      {"port_map", "body"}, {"then_port_map", "then_body"}, {"else_port_map", "else_body"}};
+  static const char *const NAMES[][2] = {{"port_map", "body"}, {"then_port_map", "then_body"}, {"else_port_map", "else_body"}};
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
     if (strcmp(element, NAMES[i][0]) == 0) return NAMES[i][1];
   return NULL;
@@ -346,8 +345,7 @@ static void begin_element(ir_parser *p, ir_kind parent, const char *element, con
   if (parent == IN_EDGES && strcmp(element, "edge") == 0) begin_edge(p, attributes, frame);
   if (parent == IN_PORT_MAP || parent == IN_BACK_EDGES) begin_mapping(p, element, attributes, frame);
   if (parent == IN_LAYER) begin_in_layer(p, element, attributes, frame);
-  if ((parent == IN_INPUT || parent == IN_OUTPUT) && strcmp(element, "port") == 0)
-    begin_port(p, attributes, parent == IN_OUTPUT, frame);
+  if ((parent == IN_INPUT || parent == IN_OUTPUT) && strcmp(element, "port") == 0) begin_port(p, attributes, parent == IN_OUTPUT, frame);
   if (parent == IN_PORT && strcmp(element, "dim") == 0) {
     frame->kind = IN_DIM;
     p->dim_bytes = 0;
@@ -360,8 +358,7 @@ static void end_dim(ir_parser *p, ir_port *port) {
   if (!gather_ir_integer(p->dim, &dim) || dim < -1)
     STOP(p, GATHER_FILE_MALFORMED, "invalid length '%s' of a port of the layer '%.100s'", p->dim, port->layer->name);
   else if (port->rank == GATHER_MAX_RANK)
-    STOP(p, GATHER_UNSUPPORTED, "a port of the layer '%.100s' has more than %d dimensions", port->layer->name,
-         GATHER_MAX_RANK);
+    STOP(p, GATHER_UNSUPPORTED, "a port of the layer '%.100s' has more than %d dimensions", port->layer->name, GATHER_MAX_RANK);
   else
     p->dims[port->rank++] = dim;
 }
@@ -414,12 +411,10 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int bytes) {
   p->dim_bytes += (size_t)bytes;
 }
 
-static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *system, const XML_Char *public,
-                               int has_subset) {
+static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *system, const XML_Char *public, int has_subset) {
   ir_parser *p = data;
   (void)name, (void)system, (void)public, (void)has_subset;
-  if (p->status == GATHER_OK)
-    STOP(p, GATHER_UNSUPPORTED, "a document type (<!DOCTYPE>) is refused: no OpenVINO model needs one");
+  if (p->status == GATHER_OK) STOP(p, GATHER_UNSUPPORTED, "a document type (<!DOCTYPE>) is refused: no OpenVINO model needs one");
 }
 
 /* ---- the whole file */
@@ -437,8 +432,7 @@ static gather_status feed(ir_parser *p) {
   if (loaded != GATHER_OK) return loaded;
   for (int64_t at = 0; at < map->size;) {
     int64_t left = map->size - at, piece = left < PIECE_BYTES ? left : PIECE_BYTES;
-    enum XML_Status status =
-        XML_Parse(p->expat, (const char *)map->bytes + at, (int)piece, piece == left ? XML_TRUE : XML_FALSE);
+    enum XML_Status status = XML_Parse(p->expat, (const char *)map->bytes + at, (int)piece, piece == left ? XML_TRUE : XML_FALSE);
     if (status != XML_STATUS_OK || p->status != GATHER_OK) return xml_error(p);
     at += piece;
   }

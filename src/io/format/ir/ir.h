@@ -92,8 +92,7 @@ typedef struct ir_reader {
 } ir_reader;
 
 /* Fails and reports byte `offset` of the XML. */
-#define GATHER_IR_FAIL(reader, status, offset, ...) \
-  gather_fail_file((reader)->error, status, (reader)->file->name, offset, __VA_ARGS__)
+#define GATHER_IR_FAIL(reader, status, offset, ...) gather_fail_file((reader)->error, status, (reader)->file->name, offset, __VA_ARGS__)
 #define GATHER_IR_NO_MEMORY(reader) GATHER_IR_FAIL(reader, GATHER_OUT_OF_MEMORY, -1, "no memory for its graph")
 
 /* ---- ir_layer.c */
@@ -118,7 +117,6 @@ GATHER_CHECKED gather_status gather_ir_constant(ir_reader *reader, const ir_laye
 
 /* ---- ir_graph.c */
 /* Makes the graph of a net and of its bodies; sets the file's tensors. path: "" or "loop_3/body/". */
-GATHER_CHECKED gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, gather_graph *parent,
-                                             gather_graph **graph);
+GATHER_CHECKED gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, gather_graph *parent, gather_graph **graph);
 
 #endif

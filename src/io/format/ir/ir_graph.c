@@ -13,8 +13,7 @@
 
 /* ---- sorting */
 
-static void merge(void **from, void **to, int64_t low, int64_t middle, int64_t high,
-                  int (*compare)(const void *a, const void *b)) {
+static void merge(void **from, void **to, int64_t low, int64_t middle, int64_t high, int (*compare)(const void *a, const void *b)) {
   int64_t left = low, right = middle;
   for (int64_t i = low; i < high; i++)
     to[i] = left < middle && (right >= high || compare(from[left], from[right]) <= 0) ? from[left++] : from[right++];
@@ -40,9 +39,7 @@ static void sort(void **items, void **room, int64_t count, int (*compare)(const 
 
 static int compare_numbers(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-static int compare_layers(const void *a, const void *b) {
-  return compare_numbers(((const ir_layer *)a)->id, ((const ir_layer *)b)->id);
-}
+static int compare_layers(const void *a, const void *b) { return compare_numbers(((const ir_layer *)a)->id, ((const ir_layer *)b)->id); }
 
 static int compare_places(int64_t layer, bool is_output, int64_t id, const ir_port *port) {
   int order = compare_numbers(layer, port->layer->id);
@@ -76,8 +73,8 @@ static gather_status check_layer_ids(ir_reader *reader, const ir_net *net, void 
   for (int64_t i = 1; i < count; i++) {
     const ir_layer *layer = items[i];
     if (compare_layers(items[i - 1], layer) == 0)
-      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
-                            "the layer '%.100s' has the same id %" PRId64 " as another layer", layer->name, layer->id);
+      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset, "the layer '%.100s' has the same id %" PRId64 " as another layer",
+                            layer->name, layer->id);
   }
   return GATHER_OK;
 }
@@ -92,8 +89,7 @@ static gather_status sort_ports(ir_reader *reader, const ir_net *net, void **ite
   for (int64_t i = 1; i < count; i++) {
     const ir_port *port = items[i];
     if (compare_ports(items[i - 1], port) == 0)
-      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset,
-                            "two %s ports of the layer '%.100s' have the id %" PRId64,
+      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset, "two %s ports of the layer '%.100s' have the id %" PRId64,
                             port->is_output ? "output" : "input", port->layer->name, port->id);
   }
   return GATHER_OK;
@@ -104,12 +100,11 @@ static gather_status follow_edge(ir_reader *reader, const ir_edge *edge, void **
   ir_port *to = find_port(ports, count, edge->to_layer, false, edge->to_port);
   if (!from || !to)
     return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, edge->offset,
-                          "an edge %s port %" PRId64 " of layer %" PRId64 ", which is not an %s of the graph",
-                          from ? "to" : "from", from ? edge->to_port : edge->from_port,
-                          from ? edge->to_layer : edge->from_layer, from ? "input" : "output");
+                          "an edge %s port %" PRId64 " of layer %" PRId64 ", which is not an %s of the graph", from ? "to" : "from",
+                          from ? edge->to_port : edge->from_port, from ? edge->to_layer : edge->from_layer, from ? "input" : "output");
   if (to->source)
-    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, edge->offset,
-                          "a second edge leads to port %" PRId64 " of the layer '%.100s'", to->id, to->layer->name);
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, edge->offset, "a second edge leads to port %" PRId64 " of the layer '%.100s'",
+                          to->id, to->layer->name);
   to->source = from;
   return GATHER_OK;
 }
@@ -122,13 +117,12 @@ static gather_status connect(ir_reader *reader, ir_net *net) {
   if (!items || !room) return GATHER_IR_NO_MEMORY(reader);
   GATHER_TRY(check_layer_ids(reader, net, items, room));
   GATHER_TRY(sort_ports(reader, net, items, room));
-  for (const ir_edge *edge = net->edges; edge; edge = edge->next)
-    GATHER_TRY(follow_edge(reader, edge, items, net->port_count));
+  for (const ir_edge *edge = net->edges; edge; edge = edge->next) GATHER_TRY(follow_edge(reader, edge, items, net->port_count));
   for (const ir_layer *layer = net->layers; layer; layer = layer->next)
     for (const ir_port *port = layer->inputs; port; port = port->next)
       if (!port->source)
-        return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset,
-                              "no edge leads to port %" PRId64 " of the layer '%.100s'", port->id, layer->name);
+        return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset, "no edge leads to port %" PRId64 " of the layer '%.100s'",
+                              port->id, layer->name);
   return GATHER_OK;
 }
 
@@ -155,8 +149,7 @@ static gather_status place(ir_reader *reader, ir_layer *top, ir_layer **order, i
     top->followed = port->next;
     ir_layer *source = port->source->layer;
     if (source->state == IR_BEGUN)
-      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, source->offset,
-                            "the layer '%.100s' depends on its own output", source->name);
+      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, source->offset, "the layer '%.100s' depends on its own output", source->name);
     if (source->state == IR_DONE) continue;
     begin(source, top);
     top = source;
@@ -278,8 +271,7 @@ static gather_status name_values(ir_reader *reader, const ir_net *net) {
   if (!ports || !room) return GATHER_IR_NO_MEMORY(reader);
   GATHER_TRY(first_names(reader, net, ports, &count));
   for (int round = 0; clashes > 0; round++) {
-    if (round == MOST_ROUNDS)
-      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, -1, "too many of its tensors have the same name");
+    if (round == MOST_ROUNDS) return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, -1, "too many of its tensors have the same name");
     sort(ports, room, count, compare_values);
     GATHER_TRY(rename_doubles(reader, ports, count, &clashes));
   }
@@ -295,9 +287,7 @@ typedef struct ids {
   int64_t count;
 } ids;
 
-static int compare_port_ids(const void *a, const void *b) {
-  return compare_numbers(((const ir_port *)a)->id, ((const ir_port *)b)->id);
-}
+static int compare_port_ids(const void *a, const void *b) { return compare_numbers(((const ir_port *)a)->id, ((const ir_port *)b)->id); }
 
 static void *find(const ids *in, const void *wanted, int (*compare)(const void *a, const void *b)) {
   int64_t low = 0, high = in->count;
@@ -398,9 +388,7 @@ typedef struct ir_draft {
   gather_alias *first_alias, **alias_tail;
 } ir_draft;
 
-static void *take(ir_reader *reader, int64_t count, size_t bytes) {
-  return gather_arena_take(&reader->file->arena, count, (int64_t)bytes);
-}
+static void *take(ir_reader *reader, int64_t count, size_t bytes) { return gather_arena_take(&reader->file->arena, count, (int64_t)bytes); }
 
 /* ---- declarations */
 
@@ -419,9 +407,8 @@ static gather_status declare_port(ir_reader *reader, const ir_port *port, gather
   bool known;
   *value = (gather_value){.name = port->value, .type = gather_ir_type(port->precision, &known)};
   if (!known)
-    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset,
-                          "invalid precision '%.40s' of a port of the layer '%.100s'", port->precision,
-                          port->layer->name);
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset, "invalid precision '%.40s' of a port of the layer '%.100s'",
+                          port->precision, port->layer->name);
   gather_dim dims[GATHER_MAX_RANK];
   for (int32_t d = 0; d < port->rank; d++) {
     bool is_known = port->dims[d] >= 0;
@@ -439,11 +426,11 @@ static gather_status declare_parameter(ir_reader *reader, const ir_layer *layer,
                           "the parameter '%.100s' needs an element_type, a shape and one output", layer->name);
   *value = (gather_value){.name = layer->outputs->value, .type = gather_ir_type(type, &known)};
   if (!known)
-    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
-                          "invalid element_type '%.40s' of the parameter '%.100s'", type, layer->name);
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset, "invalid element_type '%.40s' of the parameter '%.100s'", type,
+                          layer->name);
   if (!gather_ir_shape(text, &shape))
-    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
-                          "invalid shape '%.80s' of the parameter '%.100s'", text, layer->name);
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset, "invalid shape '%.80s' of the parameter '%.100s'", text,
+                          layer->name);
   return set_dims(reader, shape.dims, shape.rank, value);
 }
 
@@ -487,8 +474,8 @@ static gather_status list_names(ir_draft *draft, const ir_port *port) {
 static gather_status add_constant(ir_draft *draft, const ir_layer *layer) {
   ir_reader *reader = draft->reader;
   if (layer->output_count != 1 || layer->input_count != 0)
-    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
-                          "the constant '%.100s' must have one output and no input", layer->name);
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset, "the constant '%.100s' must have one output and no input",
+                          layer->name);
   gather_constant *constant = &draft->constants[draft->graph->constant_count];
   GATHER_TRY(gather_ir_constant(reader, layer, &constant->tensor));
   constant->tensor.name = layer->outputs->value;
@@ -537,12 +524,10 @@ static gather_status body_graph(ir_draft *draft, const ir_layer *layer, const ir
 
 static gather_status add_attributes(ir_draft *draft, const ir_layer *layer, gather_node *node) {
   bool has_names = layer->output_names[0] != '\0';
-  gather_attribute *attributes =
-      take(draft->reader, (int64_t)layer->pair_count + layer->body_count + has_names, sizeof *attributes);
+  gather_attribute *attributes = take(draft->reader, (int64_t)layer->pair_count + layer->body_count + has_names, sizeof *attributes);
   int32_t count = 0;
   if (!attributes) return GATHER_IR_NO_MEMORY(draft->reader);
-  for (const ir_pair *pair = layer->pairs; pair; pair = pair->next)
-    attributes[count++] = text_attribute(pair->name, pair->text);
+  for (const ir_pair *pair = layer->pairs; pair; pair = pair->next) attributes[count++] = text_attribute(pair->name, pair->text);
   if (has_names) attributes[count++] = text_attribute("output_names", layer->output_names);
   for (const ir_body *body = layer->bodies; body; body = body->next) {
     gather_attribute *attribute = &attributes[count++];
@@ -585,8 +570,7 @@ static gather_status add_values(ir_draft *draft, ir_layer *layer) {
   if (gather_ir_is(layer, "Constant")) return add_constant(draft, layer);
   if (gather_ir_is(layer, "Result")) {
     if (layer->input_count != 1)
-      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset, "the result '%.100s' must have one input",
-                            layer->name);
+      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset, "the result '%.100s' must have one input", layer->name);
     return declare_port(reader, layer->inputs->source, &draft->outputs[graph->output_count++]);
   }
   for (const ir_port *port = layer->outputs; port; port = port->next)
@@ -623,8 +607,7 @@ static gather_status begin_graph(ir_draft *draft, const ir_net *net, gather_grap
 }
 
 /* Inputs and outputs keep the file's order; nodes are sorted topologically. */
-gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, gather_graph *parent,
-                              gather_graph **graph) {
+gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, gather_graph *parent, gather_graph **graph) {
   ir_draft draft = {.reader = reader, .path = path};
   ir_layer **order = gather_arena_take(&reader->tree, net->layer_count, (int64_t)sizeof *order);
   if (!order) return GATHER_IR_NO_MEMORY(reader);

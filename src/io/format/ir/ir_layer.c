@@ -45,8 +45,7 @@ static bool same_letters(const char *a, const char *b) {
 }
 
 const char *gather_ir_op(const ir_layer *layer) {
-  static const char *const OLD_AND_NEW[][2] = {
-      {"Const", "Constant"}, {"ReLU", "Relu"}, {"PReLU", "PRelu"}, {"SoftMax", "Softmax"}};
+  static const char *const OLD_AND_NEW[][2] = {{"Const", "Constant"}, {"ReLU", "Relu"}, {"PReLU", "PRelu"}, {"SoftMax", "Softmax"}};
   for (size_t i = 0; i < sizeof OLD_AND_NEW / sizeof *OLD_AND_NEW; i++)
     if (strcmp(layer->type, OLD_AND_NEW[i][0]) == 0) return OLD_AND_NEW[i][1];
   return layer->type;
@@ -159,14 +158,12 @@ static gather_status find_bytes(ir_reader *reader, const ir_layer *layer, gather
   tensor->offset = offset;
   bool is_string = tensor->tensor.type == GATHER_TYPE_STRING; /* whose elements are not in the file */
   if (!is_string && tensor->bytes > *size)
-    return FAIL(reader, layer, "the constant '%.100s' has %" PRId64 " bytes, its shape needs %" PRId64, layer->name,
-                *size, tensor->bytes);
+    return FAIL(reader, layer, "the constant '%.100s' has %" PRId64 " bytes, its shape needs %" PRId64, layer->name, *size, tensor->bytes);
   if (tensor->bytes == 0) return GATHER_OK;
   if (!reader->bin) GATHER_TRY(open_bin(reader, layer, tensor));
   if (!reader->bin) return GATHER_OK;
   if (offset > reader->bin->size || *size > reader->bin->size - offset)
-    return UNREADABLE(reader, layer, tensor,
-                      "the constant '%.100s' needs bytes %" PRId64 " to %" PRIu64 " of '%.100s', which has %" PRId64,
+    return UNREADABLE(reader, layer, tensor, "the constant '%.100s' needs bytes %" PRId64 " to %" PRIu64 " of '%.100s', which has %" PRId64,
                       layer->name, offset, (uint64_t)offset + (uint64_t)*size, bin_name(reader), reader->bin->size);
   if (is_string) { /* they are decoded now */
     GATHER_TRY(gather_map_need(reader->bin, offset, *size, reader->error));
@@ -183,15 +180,13 @@ static int64_t read_int32(const uint8_t *bytes) {
   return number > INT32_MAX ? (int64_t)number - ((int64_t)1 << 32) : (int64_t)number;
 }
 
-static gather_status read_strings(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor, int64_t len,
-                                  int64_t size) {
+static gather_status read_strings(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor, int64_t len, int64_t size) {
   const uint8_t *bytes = tensor->tensor.data;
   tensor->tensor.data = NULL;
   if (len == 0) return GATHER_OK;
   if (len > INT32_MAX || size < 8 + 4 * len || read_int32(bytes) != len)
-    return UNREADABLE(reader, layer, tensor,
-                      "the constant '%.100s' has no table of %" PRId64 " strings in its %" PRId64 " bytes", layer->name,
-                      len, size);
+    return UNREADABLE(reader, layer, tensor, "the constant '%.100s' has no table of %" PRId64 " strings in its %" PRId64 " bytes",
+                      layer->name, len, size);
   gather_string *strings = gather_arena_take(&reader->file->arena, len, (int64_t)sizeof *strings);
   if (!strings) return GATHER_IR_NO_MEMORY(reader);
   const uint8_t *table = bytes + 4, *text = table + 4 * (len + 1);
@@ -199,8 +194,7 @@ static gather_status read_strings(ir_reader *reader, const ir_layer *layer, gath
   for (int64_t i = 0; i < len; i++) {
     int64_t end = read_int32(table + 4 * (i + 1));
     if (start < 0 || end < start || end > room)
-      return UNREADABLE(reader, layer, tensor, "string %" PRId64 " of the constant '%.100s' extends past its bytes", i,
-                        layer->name);
+      return UNREADABLE(reader, layer, tensor, "string %" PRId64 " of the constant '%.100s' extends past its bytes", i, layer->name);
     strings[i] = (gather_string){(const char *)text + start, (size_t)(end - start)};
     start = end;
   }
@@ -250,8 +244,7 @@ gather_status gather_ir_constant(ir_reader *reader, const ir_layer *layer, gathe
   int64_t len, size;
   bool fits = gather_shape_len(tensor->tensor.rank, tensor->tensor.shape, &len);
   bool is_string = tensor->tensor.type == GATHER_TYPE_STRING;
-  if (!fits || gather_type_bytes(tensor->tensor.type, 0, len, &tensor->bytes) != GATHER_OK ||
-      tensor->bytes > GATHER_OFFSET_MAX)
+  if (!fits || gather_type_bytes(tensor->tensor.type, 0, len, &tensor->bytes) != GATHER_OK || tensor->bytes > GATHER_OFFSET_MAX)
     return FAIL(reader, layer, "the constant '%.100s' has too many elements", layer->name);
   GATHER_TRY(find_bytes(reader, layer, tensor, &size));
   if (is_string && !tensor->unreadable) GATHER_TRY(read_strings(reader, layer, tensor, len, size));

@@ -63,8 +63,7 @@ bool gather_literal_expect(gather_literal *literal, char c) {
 bool gather_literal_word(gather_literal *literal, const char *word) {
   (void)gather_literal_peek(literal);
   int64_t length = (int64_t)strlen(word);
-  if (literal->end - literal->at < length || memcmp(literal->text + literal->at, word, (size_t)length) != 0)
-    return false;
+  if (literal->end - literal->at < length || memcmp(literal->text + literal->at, word, (size_t)length) != 0) return false;
   char next = look(literal, length);
   if (is_letter(next) || is_digit(next)) return false;
   literal->at += length;
@@ -83,22 +82,19 @@ static bool take_escape(gather_literal *literal) {
   char c = look(literal, 0);
   int digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
   int64_t start = literal->at - 1, value = 0;
-  if (literal->at == literal->end)
-    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a string is not closed");
+  if (literal->at == literal->end) return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a string is not closed");
   if (c == 'N') return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "\\N{...} escapes are not supported");
   if (digits > 0 || c == '\\' || c == '\'' || c == '"') literal->at++;
   for (; digits > 0; digits--, literal->at++) {
     int digit = digit_value(look(literal, 0));
     value = value * 16 + digit;
-    if (digit > 15 || value > 0x10ffff)
-      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "an invalid escape");
+    if (digit > 15 || value > 0x10ffff) return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "an invalid escape");
   }
   return true;
 }
 
 bool gather_literal_string(gather_literal *literal, gather_literal_text *string) {
-  if (!gather_literal_at_string(literal))
-    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "expected a string");
+  if (!gather_literal_at_string(literal)) return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "expected a string");
   if (is_letter(look(literal, 0))) literal->at++;
   char quote = literal->text[literal->at++];
   int64_t start = literal->at;
@@ -158,12 +154,9 @@ bool gather_literal_shape(gather_literal *literal, int64_t *shape, int32_t *rank
     (void)gather_literal_peek(literal);
     int64_t start = literal->at, length;
     if (!gather_literal_int(literal, &length)) return false;
-    if (length < 0)
-      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "invalid length %" PRId64 " in the shape",
-                                 length);
+    if (length < 0) return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "invalid length %" PRId64 " in the shape", length);
     if (*rank == GATHER_MAX_RANK)
-      return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "more than %d dimensions are not supported",
-                                 GATHER_MAX_RANK);
+      return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "more than %d dimensions are not supported", GATHER_MAX_RANK);
     shape[(*rank)++] = length;
     comma = gather_literal_accept(literal, ',');
   }
@@ -248,8 +241,7 @@ static bool has_size(const letter_row *row, int64_t size) {
 
 /* "[ns]", "[25s]", "[generic]": the unit of a time. */
 static bool is_time_unit(const char *text, int64_t bytes) {
-  static const char *const UNITS[] = {"Y",  "M",         "W",  "D",  "h",  "m",  "s",      "ms",
-                                      "us", "\xc2\xb5s", "ns", "ps", "fs", "as", "generic"};
+  static const char *const UNITS[] = {"Y", "M", "W", "D", "h", "m", "s", "ms", "us", "\xc2\xb5s", "ns", "ps", "fs", "as", "generic"};
   if (bytes < 3 || text[0] != '[' || text[bytes - 1] != ']') return false;
   int64_t at = 1;
   while (text[at] >= '0' && text[at] <= '9') at++;
@@ -358,8 +350,7 @@ static bool parse_sub_array(gather_literal *literal, gather_descr *descr) {
   if (descr->item_bytes == 0 && !descr->structured) /* NumPy takes the length as the element size then, or fails */
     return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "arrays of elements of size 0 are not supported");
   if (next == '(' ? !gather_literal_shape(literal, shape, &rank) : !gather_literal_int(literal, shape)) return false;
-  if (shape[0] < 0 && rank == 1)
-    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a field has a negative length");
+  if (shape[0] < 0 && rank == 1) return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a field has a negative length");
   if (!gather_shape_len(rank, shape, &len) || !gather_mul(descr->item_bytes, len, &descr->item_bytes))
     return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "the size of a field does not fit in 64 bits");
   return true;
@@ -421,8 +412,7 @@ static bool parse_value(gather_literal *literal, gather_descr *descr, int depth)
     return gather_descr_plain(literal, start, text, descr);
   }
   if (depth == DEPTH_LIMIT)
-    return gather_literal_fail(literal, GATHER_UNSUPPORTED, literal->at, "the type is nested deeper than %d levels",
-                               DEPTH_LIMIT);
+    return gather_literal_fail(literal, GATHER_UNSUPPORTED, literal->at, "the type is nested deeper than %d levels", DEPTH_LIMIT);
   if (gather_literal_accept(literal, '[')) return parse_fields(literal, descr, depth + 1);
   if (depth > 0 && gather_literal_accept(literal, '(')) return parse_tuple(literal, descr, depth + 1);
   return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "expected a string or a list of fields");
@@ -444,8 +434,7 @@ static gather_status read_descr(const char *type, gather_descr *descr, gather_er
     good = gather_literal_fail(&literal, GATHER_FILE_MALFORMED, literal.at, "unexpected text after the list");
   if (good) return GATHER_OK;
   bool objects = strncmp(literal.message, "Python", 6) == 0;
-  return gather_fail(error, objects ? GATHER_UNSUPPORTED : GATHER_USAGE, "the type '%.100s': %s", type,
-                     literal.message);
+  return gather_fail(error, objects ? GATHER_UNSUPPORTED : GATHER_USAGE, "the type '%.100s': %s", type, literal.message);
 }
 
 /* Raw elements are little-endian unless the descr says otherwise. */
@@ -454,38 +443,31 @@ static gather_status read_type(const char *type, gather_descr *descr, gather_err
   if (is_descr(type)) return read_descr(type, descr, error);
   const gather_type_info *info = gather_type_get(gather_type_parse(type));
   if (!info)
-    return gather_fail(error, GATHER_USAGE,
-                       "unknown type '%.100s'; write a name (float32, FLOAT, f32) or a NumPy descr (<f4, |S5)", type);
+    return gather_fail(error, GATHER_USAGE, "unknown type '%.100s'; write a name (float32, FLOAT, f32) or a NumPy descr (<f4, |S5)", type);
   if (info->kind == GATHER_KIND_STRING)
     return gather_fail(error, GATHER_UNSUPPORTED, "strings cannot be raw bytes, which have no lengths of strings");
-  *descr = (gather_descr){.type = info->type,
-                          .item_bytes = info->bits / 8,
-                          .unit_bytes = 1,
-                          .swapped = GATHER_BIG_ENDIAN && info->bits > 8};
+  *descr =
+      (gather_descr){.type = info->type, .item_bytes = info->bits / 8, .unit_bytes = 1, .swapped = GATHER_BIG_ENDIAN && info->bits > 8};
   return GATHER_OK;
 }
 
 gather_status gather_raw_check(const gather_raw *raw, gather_descr *descr, int64_t *bytes, gather_error *error) {
   if (!raw) return gather_fail(error, GATHER_USAGE, "raw is NULL: raw bytes need a type and a shape");
   GATHER_TRY(read_type(raw->type, descr, error));
-  if (raw->rank < 0 || (raw->rank > 0 && !raw->shape))
-    return gather_fail(error, GATHER_USAGE, "raw bytes need a shape");
+  if (raw->rank < 0 || (raw->rank > 0 && !raw->shape)) return gather_fail(error, GATHER_USAGE, "raw bytes need a shape");
   if (raw->rank > GATHER_MAX_RANK)
-    return gather_fail(error, GATHER_UNSUPPORTED, "rank %" PRId32 ": more than %d dimensions are not supported",
-                       raw->rank, GATHER_MAX_RANK);
+    return gather_fail(error, GATHER_UNSUPPORTED, "rank %" PRId32 ": more than %d dimensions are not supported", raw->rank,
+                       GATHER_MAX_RANK);
   for (int32_t d = 0; d < raw->rank; d++)
-    if (raw->shape[d] < 0)
-      return gather_fail(error, GATHER_USAGE, "invalid length %" PRId64 " in the shape", raw->shape[d]);
+    if (raw->shape[d] < 0) return gather_fail(error, GATHER_USAGE, "invalid length %" PRId64 " in the shape", raw->shape[d]);
   if (raw->offset < 0) return gather_fail(error, GATHER_USAGE, "the offset %" PRId64 " is negative", raw->offset);
   int64_t len;
-  if (!gather_shape_len(raw->rank, raw->shape, &len) ||
-      gather_type_bytes(descr->type, descr->item_bytes, len, bytes) != GATHER_OK)
+  if (!gather_shape_len(raw->rank, raw->shape, &len) || gather_type_bytes(descr->type, descr->item_bytes, len, bytes) != GATHER_OK)
     return gather_fail(error, GATHER_OVERFLOW, "the size of the tensor does not fit in 64 bits");
   return GATHER_OK;
 }
 
-void gather_raw_name(const gather_raw *raw, const gather_descr *descr, char *room, const char **type_name,
-                     const char **text) {
+void gather_raw_name(const gather_raw *raw, const gather_descr *descr, char *room, const char **type_name, const char **text) {
   const size_t length = strlen(raw->type);
   char *plain = room, *quoted = plain + length + 1;
   *text = NULL;

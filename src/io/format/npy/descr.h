@@ -76,12 +76,10 @@ bool gather_descr_plain(gather_literal *literal, int64_t at, gather_literal_text
 
 /* Checks what a caller says of raw bytes: their type, which is little-endian unless a description says otherwise, and how many bytes they
  * take. Returns GATHER_USAGE, GATHER_UNSUPPORTED (strings, more than GATHER_MAX_RANK dimensions), GATHER_OVERFLOW. */
-GATHER_CHECKED gather_status gather_raw_check(const gather_raw *raw, gather_descr *descr, int64_t *bytes,
-                                              gather_error *error);
+GATHER_CHECKED gather_status gather_raw_check(const gather_raw *raw, gather_descr *descr, int64_t *bytes, gather_error *error);
 /* The name of their type, and its text as gather_file_tensor.descr has it. A type without a name keeps its text in `room`, of
  * GATHER_RAW_TEXT bytes. */
-void gather_raw_name(const gather_raw *raw, const gather_descr *descr, char *room, const char **type_name,
-                     const char **text);
+void gather_raw_name(const gather_raw *raw, const gather_descr *descr, char *room, const char **type_name, const char **text);
 #define GATHER_RAW_TEXT(raw) (2 * (int64_t)strlen((raw)->type) + 4)
 
 #endif

@@ -169,9 +169,7 @@ static bool read_dictionary(npy_header *header) {
     comma = gather_literal_accept(literal, ',');
   }
   for (int k = 0; k < KEY_COUNT; k++)
-    if (!seen[k])
-      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at - 1, "the header has no '%s'",
-                                 KEYS[k].key);
+    if (!seen[k]) return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at - 1, "the header has no '%s'", KEYS[k].key);
   (void)gather_literal_peek(literal);
   if (literal->at == literal->end) return true;
   return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "unexpected text after the header");
@@ -179,8 +177,7 @@ static bool read_dictionary(npy_header *header) {
 
 static bool check_text(npy_header *header) {
   const char *text = header->literal.text, *zero = memchr(text, 0, (size_t)header->literal.end);
-  if (zero)
-    return gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, zero - text, "the header contains a zero byte");
+  if (zero) return gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, zero - text, "the header contains a zero byte");
   if (!header->is_utf8) return true;
   int64_t wrong = gather_utf8_check(header->literal.text, header->literal.end);
   return wrong < 0 || gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, wrong, "the header is not UTF-8");
@@ -190,8 +187,7 @@ static gather_status no_memory(const gather_file *file, gather_error *error) {
   return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its header");
 }
 
-static gather_status set_shape(gather_file *file, const npy_header *header, gather_tensor *tensor,
-                               gather_error *error) {
+static gather_status set_shape(gather_file *file, const npy_header *header, gather_tensor *tensor, gather_error *error) {
   size_t rank = (size_t)header->rank;
   int64_t *shape = gather_arena_take(&file->arena, header->rank, sizeof *shape);
   if (!shape) return no_memory(file, error);
@@ -202,8 +198,7 @@ static gather_status set_shape(gather_file *file, const npy_header *header, gath
 }
 
 /* The strides of column-major elements; row-major ones need none. */
-static gather_status set_strides(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
-                                 gather_error *error) {
+static gather_status set_strides(gather_file *file, const npy_header *header, gather_file_tensor *tensor, gather_error *error) {
   if (!header->fortran_order || header->rank < 2 || tensor->bytes == 0) return GATHER_OK;
   int64_t *strides = gather_arena_take(&file->arena, header->rank, sizeof *strides), step = header->descr.item_bytes;
   if (!strides) return no_memory(file, error);
@@ -223,18 +218,15 @@ static void set_type(const npy_header *header, gather_tensor *tensor) {
   if (descr->swapped) tensor->flags |= GATHER_TENSOR_BYTE_SWAPPED;
 }
 
-static gather_status set_size(const gather_file *file, const npy_header *header, gather_file_tensor *tensor,
-                              gather_error *error) {
+static gather_status set_size(const gather_file *file, const npy_header *header, gather_file_tensor *tensor, gather_error *error) {
   int64_t len;
-  if (gather_shape_len(header->rank, header->shape, &len) && gather_mul(len, header->descr.item_bytes, &tensor->bytes))
-    return GATHER_OK;
+  if (gather_shape_len(header->rank, header->shape, &len) && gather_mul(len, header->descr.item_bytes, &tensor->bytes)) return GATHER_OK;
   return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->text_at + header->shape_start,
                           "the size of the array does not fit in 64 bits");
 }
 
 /* Keeps the descr as stored, and a readable form for types without a name. */
-static gather_status set_texts(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
-                               gather_error *error) {
+static gather_status set_texts(gather_file *file, const npy_header *header, gather_file_tensor *tensor, gather_error *error) {
   const gather_literal *literal = &header->literal;
   int64_t bytes = header->descr_end - header->descr_start;
   /* The text twice, each up to twice as long (Latin-1 as UTF-8) and terminated. */
@@ -254,19 +246,16 @@ static gather_status set_texts(gather_file *file, const npy_header *header, gath
   return GATHER_OK;
 }
 
-static gather_status set_place(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
-                               gather_error *error) {
+static gather_status set_place(gather_file *file, const npy_header *header, gather_file_tensor *tensor, gather_error *error) {
   tensor->offset = header->data_at;
   if (tensor->bytes > header->end - header->data_at)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->end,
-                            "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
-                            " bytes in all",
+                            "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64 " bytes in all",
                             tensor->bytes, header->data_at - header->start, header->end - header->start);
   return gather_file_point(file, &file->map, header->data_at, tensor, error);
 }
 
-gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor,
-                              gather_error *error) {
+gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor, gather_error *error) {
   npy_header header = {.start = start, .end = end};
   GATHER_TRY(read_frame(file, &header, error));
   if (!check_text(&header) || !read_dictionary(&header))
@@ -293,14 +282,7 @@ static gather_status open_file(gather_file *file, gather_error *error) {
 
 /* Data begins at a multiple of ALIGN; the first length has space to grow to GROWTH digits in place (both as in
  * NumPy). */
-enum {
-  ALIGN = 64,
-  MOST_ALIGNED = 8192,
-  GROWTH = 21,
-  PREFIX_V1 = 10,
-  PREFIX_V2 = 12,
-  SHAPE_BYTES = GATHER_MAX_RANK * 22 + 8
-};
+enum { ALIGN = 64, MOST_ALIGNED = 8192, GROWTH = 21, PREFIX_V1 = 10, PREFIX_V2 = 12, SHAPE_BYTES = GATHER_MAX_RANK * 22 + 8 };
 
 static bool carries(const gather_type_info *type) { return type->npy || type->type == GATHER_TYPE_OPAQUE; }
 
@@ -318,8 +300,7 @@ static gather_status check_descr(const gather_writing *what, gather_error *error
   bool same = opaque ? descr.item_bytes == what->item_bytes : descr.type == what->type;
   if (same && !opaque) same = descr.unit_bytes <= 1 || descr.swapped == what->byte_swapped;
   if (same) return GATHER_OK;
-  return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s has another type, size or byte order",
-                           what->descr);
+  return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s has another type, size or byte order", what->descr);
 }
 
 /* The default descr of a type. */
@@ -334,8 +315,7 @@ static void own_descr(const gather_writing *what, char *text, size_t bytes) {
 
 static void shape_text(const gather_writing *what, char *text, size_t bytes) {
   size_t at = (size_t)snprintf(text, bytes, "(");
-  for (int32_t d = 0; d < what->rank; d++)
-    at += (size_t)snprintf(text + at, bytes - at, d ? ", %" PRId64 : "%" PRId64, what->shape[d]);
+  for (int32_t d = 0; d < what->rank; d++) at += (size_t)snprintf(text + at, bytes - at, d ? ", %" PRId64 : "%" PRId64, what->shape[d]);
   (void)snprintf(text + at, bytes - at, what->rank == 1 ? ",)" : ")");
 }
 
@@ -372,9 +352,7 @@ static void frame(gather_header *header, int version, int64_t align) {
 }
 
 /* The longest text whose length, padded, fits in the two bytes of version 1.0. */
-static bool fits_version_1(int64_t size, int64_t align) {
-  return size + 1 + align - (PREFIX_V1 + size + 1) % align <= UINT16_MAX;
-}
+static bool fits_version_1(int64_t size, int64_t align) { return size + 1 + align - (PREFIX_V1 + size + 1) % align <= UINT16_MAX; }
 
 /* NumPy refuses to load headers of more than 10,000 bytes, unless told otherwise. */
 static gather_status check_aligned(int64_t align_bytes, const gather_header *header, gather_error *error) {
@@ -385,8 +363,8 @@ static gather_status check_aligned(int64_t align_bytes, const gather_header *hea
                            align_bytes, header->size, MOST_ALIGNED);
 }
 
-static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
-                                 gather_header *header, gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header,
+                                 gather_error *error) {
   (void)data_bytes;
   const int64_t align = align_of(align_bytes);
   const gather_header aligned = {.size = align};

@@ -41,16 +41,14 @@ typedef struct zip_list {
 
 /* The characters 128 to 255. Source: the mapping of code page 437 that the Unicode Consortium publishes. */
 static const uint16_t CODE_PAGE_437[128] = {
-    0x00c7, 0x00fc, 0x00e9, 0x00e2, 0x00e4, 0x00e0, 0x00e5, 0x00e7, 0x00ea, 0x00eb, 0x00e8, 0x00ef, 0x00ee,
-    0x00ec, 0x00c4, 0x00c5, 0x00c9, 0x00e6, 0x00c6, 0x00f4, 0x00f6, 0x00f2, 0x00fb, 0x00f9, 0x00ff, 0x00d6,
-    0x00dc, 0x00a2, 0x00a3, 0x00a5, 0x20a7, 0x0192, 0x00e1, 0x00ed, 0x00f3, 0x00fa, 0x00f1, 0x00d1, 0x00aa,
-    0x00ba, 0x00bf, 0x2310, 0x00ac, 0x00bd, 0x00bc, 0x00a1, 0x00ab, 0x00bb, 0x2591, 0x2592, 0x2593, 0x2502,
-    0x2524, 0x2561, 0x2562, 0x2556, 0x2555, 0x2563, 0x2551, 0x2557, 0x255d, 0x255c, 0x255b, 0x2510, 0x2514,
-    0x2534, 0x252c, 0x251c, 0x2500, 0x253c, 0x255e, 0x255f, 0x255a, 0x2554, 0x2569, 0x2566, 0x2560, 0x2550,
-    0x256c, 0x2567, 0x2568, 0x2564, 0x2565, 0x2559, 0x2558, 0x2552, 0x2553, 0x256b, 0x256a, 0x2518, 0x250c,
-    0x2588, 0x2584, 0x258c, 0x2590, 0x2580, 0x03b1, 0x00df, 0x0393, 0x03c0, 0x03a3, 0x03c3, 0x00b5, 0x03c4,
-    0x03a6, 0x0398, 0x03a9, 0x03b4, 0x221e, 0x03c6, 0x03b5, 0x2229, 0x2261, 0x00b1, 0x2265, 0x2264, 0x2320,
-    0x2321, 0x00f7, 0x2248, 0x00b0, 0x2219, 0x00b7, 0x221a, 0x207f, 0x00b2, 0x25a0, 0x00a0};
+    0x00c7, 0x00fc, 0x00e9, 0x00e2, 0x00e4, 0x00e0, 0x00e5, 0x00e7, 0x00ea, 0x00eb, 0x00e8, 0x00ef, 0x00ee, 0x00ec, 0x00c4, 0x00c5,
+    0x00c9, 0x00e6, 0x00c6, 0x00f4, 0x00f6, 0x00f2, 0x00fb, 0x00f9, 0x00ff, 0x00d6, 0x00dc, 0x00a2, 0x00a3, 0x00a5, 0x20a7, 0x0192,
+    0x00e1, 0x00ed, 0x00f3, 0x00fa, 0x00f1, 0x00d1, 0x00aa, 0x00ba, 0x00bf, 0x2310, 0x00ac, 0x00bd, 0x00bc, 0x00a1, 0x00ab, 0x00bb,
+    0x2591, 0x2592, 0x2593, 0x2502, 0x2524, 0x2561, 0x2562, 0x2556, 0x2555, 0x2563, 0x2551, 0x2557, 0x255d, 0x255c, 0x255b, 0x2510,
+    0x2514, 0x2534, 0x252c, 0x251c, 0x2500, 0x253c, 0x255e, 0x255f, 0x255a, 0x2554, 0x2569, 0x2566, 0x2560, 0x2550, 0x256c, 0x2567,
+    0x2568, 0x2564, 0x2565, 0x2559, 0x2558, 0x2552, 0x2553, 0x256b, 0x256a, 0x2518, 0x250c, 0x2588, 0x2584, 0x258c, 0x2590, 0x2580,
+    0x03b1, 0x00df, 0x0393, 0x03c0, 0x03a3, 0x03c3, 0x00b5, 0x03c4, 0x03a6, 0x0398, 0x03a9, 0x03b4, 0x221e, 0x03c6, 0x03b5, 0x2229,
+    0x2261, 0x00b1, 0x2265, 0x2264, 0x2320, 0x2321, 0x00f7, 0x2248, 0x00b0, 0x2219, 0x00b7, 0x221a, 0x207f, 0x00b2, 0x25a0, 0x00a0};
 
 /* Writes a character below 0x10000 as UTF-8; returns its length in bytes. */
 static int64_t put(char *target, unsigned character) {
@@ -82,8 +80,7 @@ static gather_status set_name(gather_file *file, zip_member *member, gather_erro
   } else {
     char *name = gather_arena_take(&file->arena, 3 * bytes + 1, 1);
     int64_t used = 0;
-    for (int64_t i = 0; name && i < bytes; i++)
-      used += put(name + used, raw[i] < 0x80 ? raw[i] : CODE_PAGE_437[raw[i] - 0x80]);
+    for (int64_t i = 0; name && i < bytes; i++) used += put(name + used, raw[i] < 0x80 ? raw[i] : CODE_PAGE_437[raw[i] - 0x80]);
     member->name = name;
   }
   if (member->name) return GATHER_OK;
@@ -108,8 +105,7 @@ enum { TAIL_BYTES = END_BYTES + UINT16_MAX + LOCATOR_BYTES + END64_BYTES, MEMBER
 /* Bits of a member's flags: encrypted, strongly or with its header; and a name in UTF-8. */
 enum { ENCRYPTED = 1 | 1 << 6 | 1 << 13, UTF8_NAME = 1 << 11 };
 
-#define WRONG(file, error, offset, ...) \
-  gather_fail_file(error, GATHER_FILE_MALFORMED, (file)->name, offset, __VA_ARGS__)
+#define WRONG(file, error, offset, ...) gather_fail_file(error, GATHER_FILE_MALFORMED, (file)->name, offset, __VA_ARGS__)
 
 /* ---- the end record */
 
@@ -122,8 +118,7 @@ typedef struct directory {
 } directory;
 
 static bool has_signature(const gather_file *file, int64_t at, int64_t bytes, uint32_t signature) {
-  return at >= 0 && bytes <= file->map.size && at <= file->map.size - bytes &&
-         gather_map_need(&file->map, at, bytes, NULL) == GATHER_OK &&
+  return at >= 0 && bytes <= file->map.size && at <= file->map.size - bytes && gather_map_need(&file->map, at, bytes, NULL) == GATHER_OK &&
          gather_read_u32(file->map.bytes + at) == signature;
 }
 
@@ -131,8 +126,7 @@ static bool has_signature(const gather_file *file, int64_t at, int64_t bytes, ui
 static int64_t find_end(const gather_file *file) {
   int64_t last = file->map.size - END_BYTES;
   for (int64_t at = last; at >= 0 && at >= last - UINT16_MAX; at--)
-    if (has_signature(file, at, END_BYTES, END_SIGNATURE) && gather_read_u16(file->map.bytes + at + 20) <= last - at)
-      return at;
+    if (has_signature(file, at, END_BYTES, END_SIGNATURE) && gather_read_u16(file->map.bytes + at + 20) <= last - at) return at;
   return -1;
 }
 
@@ -157,8 +151,7 @@ static gather_status in_parts(const gather_file *file, int64_t offset, gather_er
 static gather_status read_end(const gather_file *file, int64_t at, directory *found, gather_error *error) {
   const uint8_t *end = file->map.bytes + at;
   uint16_t disk = gather_read_u16(end + 4), first_disk = gather_read_u16(end + 6);
-  if ((disk != 0 && disk != UINT16_MAX) || (first_disk != 0 && first_disk != UINT16_MAX))
-    return in_parts(file, at + 4, error);
+  if ((disk != 0 && disk != UINT16_MAX) || (first_disk != 0 && first_disk != UINT16_MAX)) return in_parts(file, at + 4, error);
   *found = (directory){.end = at, .entries = gather_read_u16(end + 10), .entries_mask = UINT16_MAX};
   found->bytes = gather_read_u32(end + 12);
   found->offset = gather_read_u32(end + 16);
@@ -171,9 +164,7 @@ static gather_status read_end64(const gather_file *file, directory *found, gathe
   bool needed = found->entries == UINT16_MAX || found->bytes == UINT32_MAX || found->offset == UINT32_MAX;
   if (!has_signature(file, locator, LOCATOR_BYTES, LOCATOR_SIGNATURE)) return GATHER_OK; /* they may be real values */
   int64_t at = find_end64(file, locator);
-  if (at < 0)
-    return needed ? WRONG(file, error, locator, "the zip file has no end record at the position given here")
-                  : GATHER_OK;
+  if (at < 0) return needed ? WRONG(file, error, locator, "the zip file has no end record at the position given here") : GATHER_OK;
   const uint8_t *end = file->map.bytes + at;
   if (gather_read_u32(end + 16) != 0 || gather_read_u32(end + 20) != 0) return in_parts(file, at + 16, error);
   *found = (directory){.end = at, .entries = gather_read_u64(end + 32), .entries_mask = UINT64_MAX};
@@ -192,9 +183,8 @@ static gather_status find_directory(const gather_file *file, directory *found, g
   GATHER_TRY(gather_map_failure(&file->map, error));
   /* The directory directly precedes its end record: extra bytes before it shift all offsets. */
   if (found->bytes > (uint64_t)found->end || found->offset > (uint64_t)found->end - found->bytes)
-    return WRONG(file, error, found->end,
-                 "the zip file's directory of %" PRIu64 " bytes at byte %" PRIu64 " extends past its end", found->bytes,
-                 found->offset);
+    return WRONG(file, error, found->end, "the zip file's directory of %" PRIu64 " bytes at byte %" PRIu64 " extends past its end",
+                 found->bytes, found->offset);
   found->start = found->end - (int64_t)found->bytes;
   found->base = found->start - (int64_t)found->offset;
   return GATHER_OK;
@@ -210,8 +200,7 @@ static int64_t entry_bytes(const gather_file *file, const directory *where, int6
   return bytes <= where->end - at ? bytes : 0;
 }
 
-static gather_status count_entries(const gather_file *file, const directory *where, int64_t *count,
-                                   gather_error *error) {
+static gather_status count_entries(const gather_file *file, const directory *where, int64_t *count, gather_error *error) {
   *count = 0;
   GATHER_TRY(gather_map_need(&file->map, where->start, where->end - where->start, error));
   for (int64_t at = where->start; at < where->end; ++*count) {
@@ -220,8 +209,7 @@ static gather_status count_entries(const gather_file *file, const directory *whe
     at += bytes;
   }
   if (((uint64_t)*count & where->entries_mask) == where->entries) return GATHER_OK;
-  return WRONG(file, error, where->end, "entries in the zip file's directory: %" PRId64 ", not %" PRIu64, *count,
-               where->entries);
+  return WRONG(file, error, where->end, "entries in the zip file's directory: %" PRId64 ", not %" PRIu64, *count, where->entries);
 }
 
 /* The zip64 extra field of an entry; NULL if there is none. */
@@ -259,16 +247,15 @@ static gather_status read_numbers(const gather_file *file, int64_t at, uint64_t 
   return GATHER_OK;
 }
 
-static gather_status read_entry(gather_file *file, const directory *where, int64_t at, zip_member *member,
-                                gather_error *error) {
+static gather_status read_entry(gather_file *file, const directory *where, int64_t at, zip_member *member, gather_error *error) {
   const uint8_t *entry = file->map.bytes + at;
   uint64_t numbers[3] = {0}, room = (uint64_t)(where->start - where->base);
   GATHER_TRY(read_numbers(file, at, numbers, error));
   uint16_t flags = gather_read_u16(entry + 8), disk = gather_read_u16(entry + 34);
   if (disk != 0 && disk != UINT16_MAX) return in_parts(file, at + 34, error);
   if (numbers[2] > room || numbers[1] > room)
-    return WRONG(file, error, at, "a member extends past the end of the zip file: %" PRIu64 " bytes at byte %" PRIu64,
-                 numbers[1], numbers[2]);
+    return WRONG(file, error, at, "a member extends past the end of the zip file: %" PRIu64 " bytes at byte %" PRIu64, numbers[1],
+                 numbers[2]);
   member->entry = at;
   member->header = where->base + (int64_t)numbers[2];
   member->packed_bytes = (int64_t)numbers[1];
@@ -284,8 +271,7 @@ static gather_status read_entry(gather_file *file, const directory *where, int64
 /* ---- the members */
 
 /* Checks the header before a member's bytes against the directory, and finds the bytes. */
-static gather_status read_local(const gather_file *file, const directory *where, zip_member *member,
-                                gather_error *error) {
+static gather_status read_local(const gather_file *file, const directory *where, zip_member *member, gather_error *error) {
   int64_t at = member->header;
   GATHER_TRY(gather_map_need(&file->map, at, LOCAL_BYTES, error));
   if (where->start - at < LOCAL_BYTES || gather_read_u32(file->map.bytes + at) != LOCAL_SIGNATURE)
@@ -294,18 +280,16 @@ static gather_status read_local(const gather_file *file, const directory *where,
   int64_t name_bytes = gather_read_u16(local + 26);
   member->data = at + LOCAL_BYTES + name_bytes + gather_read_u16(local + 28);
   if (member->data > where->start || member->packed_bytes > where->start - member->data)
-    return WRONG(file, error, at, "the zip file's member '%.100s' of %" PRId64 " bytes overlaps the directory",
-                 member->name, member->packed_bytes);
+    return WRONG(file, error, at, "the zip file's member '%.100s' of %" PRId64 " bytes overlaps the directory", member->name,
+                 member->packed_bytes);
   GATHER_TRY(gather_map_need(&file->map, at + LOCAL_BYTES, name_bytes, error));
   if (name_bytes != member->raw_name_bytes || memcmp(local + LOCAL_BYTES, member->raw_name, (size_t)name_bytes) != 0)
     return WRONG(file, error, at + LOCAL_BYTES, "the zip file's member '%.100s' has another name here", member->name);
   if (gather_read_u16(local + 8) != member->method)
-    return WRONG(file, error, at + 8, "the zip file's member '%.100s' has another compression method here",
-                 member->name);
+    return WRONG(file, error, at + 8, "the zip file's member '%.100s' has another compression method here", member->name);
   if ((gather_read_u16(local + 6) & ENCRYPTED) != 0) member->encrypted = true;
   if (member->method == STORED && !member->encrypted && member->packed_bytes != member->unpacked_bytes)
-    return WRONG(file, error, member->entry,
-                 "the zip file's member '%.100s' is not compressed, but has %" PRId64 " and %" PRId64 " bytes",
+    return WRONG(file, error, member->entry, "the zip file's member '%.100s' is not compressed, but has %" PRId64 " and %" PRId64 " bytes",
                  member->name, member->packed_bytes, member->unpacked_bytes);
   return GATHER_OK;
 }
@@ -337,8 +321,7 @@ static gather_status check_overlap(gather_file *file, const zip_list *zip, gathe
   for (int64_t i = 1; i < zip->len; i++) {
     const zip_member *first = sorted[i - 1], *second = sorted[i];
     if (second->header < first->data + first->packed_bytes)
-      return WRONG(file, error, second->entry, "the zip file's members '%.60s' and '%.60s' overlap", first->name,
-                   second->name);
+      return WRONG(file, error, second->entry, "the zip file's members '%.60s' and '%.60s' overlap", first->name, second->name);
   }
   return GATHER_OK;
 }
@@ -349,8 +332,7 @@ static gather_status read_zip(gather_file *file, zip_list *zip, gather_error *er
   GATHER_TRY(find_directory(file, &where, error));
   GATHER_TRY(count_entries(file, &where, &zip->len, error));
   zip->members = gather_arena_take(&file->arena, zip->len, sizeof *zip->members);
-  if (!zip->members)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its directory");
+  if (!zip->members) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its directory");
   int64_t at = where.start;
   expect_locals(file, &where, zip->len);
   for (int64_t i = 0; i < zip->len; i++) {
@@ -439,17 +421,15 @@ static const char *refuse(const zip_member *member) {
   return "is compressed; save it with np.savez, not np.savez_compressed";
 }
 
-static gather_status read_stored(npz_reading *npz, const zip_member *member, const char *name,
-                                 gather_file_tensor *tensor, gather_error *error) {
+static gather_status read_stored(npz_reading *npz, const zip_member *member, const char *name, gather_file_tensor *tensor,
+                                 gather_error *error) {
   const gather_file *file = npz->file;
   const char *why = refuse(member);
   int64_t at = member->data, end = member->data + member->packed_bytes;
-  if (why)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, member->header, "array '%.100s' %s", name, why);
+  if (why) return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, member->header, "array '%.100s' %s", name, why);
   GATHER_TRY(gather_map_need(&file->map, at, GATHER_FORMAT_HEAD, error));
   if (!gather_npy_begins(file->map.bytes + at, member->packed_bytes))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, at,
-                            "array '%.100s' does not begin with the magic bytes of .npy", name);
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, at, "array '%.100s' does not begin with the magic bytes of .npy", name);
   gather_status status = gather_npy_read(npz->file, at, end, tensor, error);
   if (status == GATHER_OK || status == GATHER_OUT_OF_MEMORY) return status;
   size_t length = strlen(error->message);
@@ -458,8 +438,7 @@ static gather_status read_stored(npz_reading *npz, const zip_member *member, con
 }
 
 /* An error in one member concerns only that member; the others can be read. */
-static gather_status read_member(npz_reading *npz, const zip_member *member, gather_file_tensor *tensor,
-                                 gather_error *error) {
+static gather_status read_member(npz_reading *npz, const zip_member *member, gather_file_tensor *tensor, gather_error *error) {
   gather_error why;
   const char *name;
   GATHER_TRY(name_of(npz, member, &name, error));
@@ -519,8 +498,7 @@ static const char *find_other(const npz_reading *npz) {
 static bool has_arrays(const npz_reading *npz) {
   bool has_array = npz->file->len == 0;
   for (int64_t i = 0; i < npz->zip.len; i++) has_array = has_array || ends_in(npz->zip.members[i].name, ".npy");
-  for (int64_t i = 0; i < npz->file->len && !has_array; i++)
-    has_array = gather_file_rows_check(&npz->file->tensors[i], NULL) == GATHER_OK;
+  for (int64_t i = 0; i < npz->file->len && !has_array; i++) has_array = gather_file_rows_check(&npz->file->tensors[i], NULL) == GATHER_OK;
   return has_array;
 }
 
@@ -531,8 +509,7 @@ static gather_status read_members(npz_reading *npz, gather_error *error) {
   file->tensors = gather_arena_take(&file->arena, npz->zip.len, sizeof *file->tensors);
   if (!file->tensors) return no_memory(npz, error);
   for (int64_t i = 0; i < npz->zip.len; i++)
-    if (counts(npz, &npz->zip.members[i]))
-      GATHER_TRY(read_member(npz, &npz->zip.members[i], &file->tensors[file->len++], error));
+    if (counts(npz, &npz->zip.members[i])) GATHER_TRY(read_member(npz, &npz->zip.members[i], &file->tensors[file->len++], error));
   return GATHER_OK;
 }
 

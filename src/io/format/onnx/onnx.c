@@ -31,8 +31,7 @@ static bool carries(const gather_type_info *type) { return type->onnx != 0; }
 /* Fails if a TensorProto may not have that many bytes. */
 static gather_status check_size(int64_t bytes, gather_error *error) {
   if (bytes >= 0 && bytes <= INT32_MAX) return GATHER_OK;
-  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                           "a TensorProto (.pb) holds at most 2 GiB; write .npy or .bin");
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "a TensorProto (.pb) holds at most 2 GiB; write .npy or .bin");
 }
 
 static char *put_varint(char *at, uint64_t value) {
@@ -54,8 +53,8 @@ static char *put_text(char *at, int key, const char *text, size_t bytes) {
   return at + bytes;
 }
 
-static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
-                                 gather_header *header, gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header,
+                                 gather_error *error) {
   (void)align_bytes;
   const gather_type_info *type = gather_type_get(what->type);
   const char *name = what->name ? what->name : "";
@@ -92,8 +91,7 @@ static int64_t strings_bytes(const gather_string *strings, int64_t len) {
   return total;
 }
 
-gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes, int64_t *bytes,
-                                     gather_error *error) {
+gather_status gather_pb_strings_size(const gather_string *strings, int64_t len, int64_t header_bytes, int64_t *bytes, gather_error *error) {
   *bytes = strings_bytes(strings, len);
   return check_size(*bytes < 0 ? *bytes : header_bytes + *bytes, error);
 }
@@ -157,9 +155,8 @@ static const uint8_t TENSOR_WIRES[17] = {[1] = NUMBER | ANY_LIST,  [2] = NUMBER,
                                          [13] = ANY_LIST,          [14] = NUMBER,
                                          [16] = ANY_LIST};
 
-static const uint8_t MODEL_WIRES[27] = {
-    [1] = NUMBER,   [2] = ANY_LIST, [3] = ANY_LIST,  [4] = ANY_LIST,  [5] = NUMBER,    [6] = ANY_LIST,
-    [7] = ANY_LIST, [8] = ANY_LIST, [14] = ANY_LIST, [20] = ANY_LIST, [25] = ANY_LIST, [26] = ANY_LIST};
+static const uint8_t MODEL_WIRES[27] = {[1] = NUMBER,   [2] = ANY_LIST, [3] = ANY_LIST,  [4] = ANY_LIST,  [5] = NUMBER,    [6] = ANY_LIST,
+                                        [7] = ANY_LIST, [8] = ANY_LIST, [14] = ANY_LIST, [20] = ANY_LIST, [25] = ANY_LIST, [26] = ANY_LIST};
 
 /* The result of scanning the top-level fields. */
 typedef struct looks {
@@ -170,13 +167,11 @@ typedef struct looks {
 
 static void look_at(looks *l, const gather_proto_field *field, bool is_first) {
   uint32_t wire = 1u << field->wire, number = field->number;
-  if (number < sizeof TENSOR_WIRES && TENSOR_WIRES[number] != 0 && (TENSOR_WIRES[number] & wire) == 0)
-    l->tensor = false;
+  if (number < sizeof TENSOR_WIRES && TENSOR_WIRES[number] != 0 && (TENSOR_WIRES[number] & wire) == 0) l->tensor = false;
   if (number < sizeof MODEL_WIRES && MODEL_WIRES[number] != 0 && (MODEL_WIRES[number] & wire) == 0) l->model = false;
   if (number == 2 && field->wire == GATHER_PROTO_VARINT && field->value < 256) l->has_type = true;
   if (number == GRAPH && field->wire == GATHER_PROTO_BYTES) l->has_graph = true;
-  if (is_first && number == 1 && field->wire == GATHER_PROTO_VARINT && field->value > 0 && field->value < 1000)
-    l->has_version = true;
+  if (is_first && number == 1 && field->wire == GATHER_PROTO_VARINT && field->value > 0 && field->value < 1000) l->has_version = true;
 }
 
 /* Truncated files are recognised too: opening them reports what is wrong. */

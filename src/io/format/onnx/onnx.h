@@ -76,8 +76,7 @@ typedef struct gather_onnx {
 } gather_onnx;
 
 /* Fails and reports a byte of the file. */
-#define GATHER_ONNX_WRONG(onnx, offset, ...) \
-  gather_fail_file((onnx)->error, GATHER_FILE_MALFORMED, (onnx)->file->name, offset, __VA_ARGS__)
+#define GATHER_ONNX_WRONG(onnx, offset, ...) gather_fail_file((onnx)->error, GATHER_FILE_MALFORMED, (onnx)->file->name, offset, __VA_ARGS__)
 
 /* Reads the next field; its number is 0 at the end. */
 GATHER_CHECKED gather_status gather_onnx_next(gather_onnx *onnx, gather_proto *message, gather_proto_field *field);
@@ -117,22 +116,19 @@ typedef struct gather_onnx_row {
 } gather_onnx_row;
 
 /* Reads the fields of a message in their order; those that the table does not have are skipped. */
-GATHER_CHECKED gather_status gather_onnx_read(gather_onnx *onnx, gather_proto message, const gather_onnx_row *rows,
-                                              void *into);
+GATHER_CHECKED gather_status gather_onnx_read(gather_onnx *onnx, gather_proto message, const gather_onnx_row *rows, void *into);
 /* Reads only the submessages of one number. */
-GATHER_CHECKED gather_status gather_onnx_each(gather_onnx *onnx, gather_proto message, uint32_t number,
-                                              gather_onnx_use *use, void *into);
+GATHER_CHECKED gather_status gather_onnx_each(gather_onnx *onnx, gather_proto message, uint32_t number, gather_onnx_use *use, void *into);
 
 /* Counts the fields of each number below `numbers` in the message. */
-GATHER_CHECKED gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_t numbers,
-                                               int64_t *counts);
+GATHER_CHECKED gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_t numbers, int64_t *counts);
 
 /* The numbers that a field adds to a list: one, or many if it is packed. NULL values: only counts. */
-GATHER_CHECKED gather_status gather_onnx_numbers(gather_onnx *onnx, const gather_proto_field *field,
-                                                 gather_proto_wire wire, uint64_t *values, int64_t *count);
+GATHER_CHECKED gather_status gather_onnx_numbers(gather_onnx *onnx, const gather_proto_field *field, gather_proto_wire wire,
+                                                 uint64_t *values, int64_t *count);
 /* All numbers of a repeated field of a message. */
-GATHER_CHECKED gather_status gather_onnx_list(gather_onnx *onnx, gather_proto message, uint32_t number,
-                                              gather_proto_wire wire, uint64_t **values, int64_t *count);
+GATHER_CHECKED gather_status gather_onnx_list(gather_onnx *onnx, gather_proto message, uint32_t number, gather_proto_wire wire,
+                                              uint64_t **values, int64_t *count);
 
 /* Reads a TensorProto. */
 GATHER_CHECKED gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);
@@ -140,19 +136,18 @@ GATHER_CHECKED gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto 
 GATHER_CHECKED gather_status gather_onnx_sparse(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);
 
 /* The strings of a message's field as an array of gather_string. */
-GATHER_CHECKED gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint32_t number,
-                                                 gather_string **strings, int64_t *count);
+GATHER_CHECKED gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint32_t number, gather_string **strings,
+                                                 int64_t *count);
 /* A tensor of values in native byte order in the arena; rank 0 if len is -1. */
-GATHER_CHECKED gather_status gather_onnx_made(gather_onnx *onnx, gather_type type, const void *data, int64_t len,
-                                              int64_t offset, gather_file_tensor *tensor);
+GATHER_CHECKED gather_status gather_onnx_made(gather_onnx *onnx, gather_type type, const void *data, int64_t len, int64_t offset,
+                                              gather_file_tensor *tensor);
 
 GATHER_CHECKED gather_status gather_onnx_value(gather_onnx *onnx, gather_proto message, gather_value *value);
 
-GATHER_CHECKED gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent,
-                                               const char *path, int depth, gather_graph **graph);
+GATHER_CHECKED gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path, int depth,
+                                               gather_graph **graph);
 /* Opens the files of external data that the initializers of a remote model name, several at once. */
-GATHER_CHECKED gather_status gather_onnx_external_open(const gather_onnx *onnx, gather_proto graph,
-                                                       uint32_t initializer);
+GATHER_CHECKED gather_status gather_onnx_external_open(const gather_onnx *onnx, gather_proto graph, uint32_t initializer);
 /* Reads a function; its graph is one of the model's. */
 GATHER_CHECKED gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gather_function *function);
 /* Reads the versions of operator sets that a model or a function imports. */

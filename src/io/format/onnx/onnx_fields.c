@@ -27,9 +27,7 @@ static pb_istream_t stream_of(const gather_proto *message) {
   return pb_istream_from_buffer(message->map->bytes + message->at, (size_t)(message->end - message->at));
 }
 
-static int64_t position(const gather_proto *message, const pb_istream_t *stream) {
-  return message->end - (int64_t)stream->bytes_left;
-}
+static int64_t position(const gather_proto *message, const pb_istream_t *stream) { return message->end - (int64_t)stream->bytes_left; }
 
 static const char *take_tag(gather_proto *message, uint32_t *number, uint32_t *wire) {
   if (!is_loaded(message)) return NOT_LOADED;
@@ -122,8 +120,8 @@ gather_status gather_onnx_next(gather_onnx *onnx, gather_proto *message, gather_
 
 gather_status gather_onnx_is(gather_onnx *onnx, const gather_proto_field *field, gather_proto_wire wire) {
   if (field->wire == wire) return GATHER_OK;
-  return GATHER_ONNX_WRONG(onnx, field->offset, "field %u has wire type %d; expected %d", (unsigned)field->number,
-                           (int)field->wire, (int)wire);
+  return GATHER_ONNX_WRONG(onnx, field->offset, "field %u has wire type %d; expected %d", (unsigned)field->number, (int)field->wire,
+                           (int)wire);
 }
 
 gather_status gather_onnx_take(gather_onnx *onnx, int64_t count, size_t bytes, void *memory) {
@@ -136,8 +134,7 @@ gather_status gather_onnx_take(gather_onnx *onnx, int64_t count, size_t bytes, v
 static void make_utf8(char *text, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i++)
     if (text[i] == '\0') text[i] = '?';
-  for (int64_t at = 0, wrong; (wrong = gather_utf8_check(text + at, bytes - at)) >= 0; at += wrong + 1)
-    text[at + wrong] = '?';
+  for (int64_t at = 0, wrong; (wrong = gather_utf8_check(text + at, bytes - at)) >= 0; at += wrong + 1) text[at + wrong] = '?';
 }
 
 gather_status gather_onnx_text(gather_onnx *onnx, const gather_proto_field *field, const char **text) {
@@ -157,8 +154,7 @@ static const gather_onnx_row *row_of(const gather_onnx_row *rows, uint32_t numbe
   return rows->number != 0 ? rows : NULL;
 }
 
-static gather_status use_row(gather_onnx *onnx, const gather_onnx_row *row, const gather_proto_field *field,
-                             void *into) {
+static gather_status use_row(gather_onnx *onnx, const gather_onnx_row *row, const gather_proto_field *field, void *into) {
   void *to = (char *)into + row->offset;
   switch (row->kind) {
     case GATHER_ONNX_TEXT:
@@ -191,8 +187,7 @@ gather_status gather_onnx_read(gather_onnx *onnx, gather_proto message, const ga
   }
 }
 
-gather_status gather_onnx_each(gather_onnx *onnx, gather_proto message, uint32_t number, gather_onnx_use *use,
-                               void *into) {
+gather_status gather_onnx_each(gather_onnx *onnx, gather_proto message, uint32_t number, gather_onnx_use *use, void *into) {
   const gather_onnx_row rows[] = {{number, GATHER_ONNX_MESSAGE, 0, use}, {0}};
   return gather_onnx_read(onnx, message, rows, into);
 }
@@ -207,8 +202,8 @@ gather_status gather_onnx_count(gather_onnx *onnx, gather_proto message, uint32_
   }
 }
 
-gather_status gather_onnx_numbers(gather_onnx *onnx, const gather_proto_field *field, gather_proto_wire wire,
-                                  uint64_t *values, int64_t *count) {
+gather_status gather_onnx_numbers(gather_onnx *onnx, const gather_proto_field *field, gather_proto_wire wire, uint64_t *values,
+                                  int64_t *count) {
   if (field->wire != GATHER_PROTO_BYTES) {
     GATHER_TRY(gather_onnx_is(onnx, field, wire));
     if (values) values[*count] = field->value;
@@ -238,8 +233,8 @@ static gather_status add_numbers(gather_onnx *onnx, const gather_proto_field *fi
   return gather_onnx_numbers(onnx, field, found->wire, found->values, &found->count);
 }
 
-gather_status gather_onnx_list(gather_onnx *onnx, gather_proto message, uint32_t number, gather_proto_wire wire,
-                               uint64_t **values, int64_t *count) {
+gather_status gather_onnx_list(gather_onnx *onnx, gather_proto message, uint32_t number, gather_proto_wire wire, uint64_t **values,
+                               int64_t *count) {
   const gather_onnx_row rows[] = {{number, GATHER_ONNX_OTHER, 0, add_numbers}, {0}};
   number_list found = {.wire = wire};
   GATHER_TRY(gather_onnx_read(onnx, message, rows, &found));
@@ -260,13 +255,11 @@ static gather_status add_string(gather_onnx *onnx, const gather_proto_field *fie
   string_list *found = into;
   const gather_proto *inner = &field->inner;
   GATHER_TRY(gather_map_need(inner->map, inner->at, inner->end - inner->at, onnx->error));
-  found->values[found->count++] =
-      (gather_string){(const char *)inner->map->bytes + inner->at, (size_t)(inner->end - inner->at)};
+  found->values[found->count++] = (gather_string){(const char *)inner->map->bytes + inner->at, (size_t)(inner->end - inner->at)};
   return GATHER_OK;
 }
 
-gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint32_t number, gather_string **values,
-                                  int64_t *count) {
+gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint32_t number, gather_string **values, int64_t *count) {
   int64_t counts[12];
   string_list found = {0};
   GATHER_TRY(gather_onnx_count(onnx, message, 12, counts));

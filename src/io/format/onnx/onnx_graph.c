@@ -152,8 +152,7 @@ static gather_status graph_path(gather_onnx *onnx, const parts *p, int64_t numbe
   if (number >= 0) (void)snprintf(ordinal, sizeof ordinal, "_%" PRId64, number);
   int length = snprintf(text, sizeof text, "%s%s%s/", p->at->path, p->name, ordinal);
   /* The length of paths is limited: nested graphs could need names larger than the file. */
-  if (length < 0 || (size_t)length >= sizeof text)
-    (void)snprintf(text, sizeof text, "graph_%" PRId64 "/", onnx->scopes);
+  if (length < 0 || (size_t)length >= sizeof text) (void)snprintf(text, sizeof text, "graph_%" PRId64 "/", onnx->scopes);
   *path = gather_arena_text(&onnx->file->arena, text, strlen(text));
   if (*path) return GATHER_OK;
   return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a graph's name");
@@ -163,8 +162,7 @@ static gather_status read_nested(gather_onnx *onnx, const parts *p, const gather
                                  gather_attribute *attribute) {
   const char *path = NULL;
   attribute->kind = GATHER_ATTRIBUTE_GRAPH;
-  if (field->number == 0)
-    return GATHER_ONNX_WRONG(onnx, p->message.at, "attribute '%.100s' has type GRAPH but no graph", p->name);
+  if (field->number == 0) return GATHER_ONNX_WRONG(onnx, p->message.at, "attribute '%.100s' has type GRAPH but no graph", p->name);
   GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
   GATHER_TRY(graph_path(onnx, p, number, &path));
   return gather_onnx_graph(onnx, field->inner, p->at->parent, path, p->at->depth + 1, &attribute->graph);
@@ -202,21 +200,11 @@ static const struct {
   const char *name, *mixed;
   uint32_t field;
   gather_status (*read)(gather_onnx *onnx, const parts *p, gather_attribute *attribute);
-} TYPES[] = {{TYPE("UNDEFINED"), 0, NULL},
-             {TYPE("FLOAT"), FLOAT, read_float},
-             {TYPE("INT"), INT, read_integer},
-             {TYPE("STRING"), STRING, read_text},
-             {TYPE("TENSOR"), TENSOR, read_tensor},
-             {TYPE("GRAPH"), GRAPH, read_graph},
-             {TYPE("FLOATS"), FLOATS, read_floats},
-             {TYPE("INTS"), INTS, read_integers},
-             {TYPE("STRINGS"), STRINGS, read_strings},
-             {TYPE("TENSORS"), TENSORS, NULL},
-             {TYPE("GRAPHS"), GRAPHS, read_graphs},
-             {"SPARSE_TENSOR", NULL, 0, read_sparse},
-             {"SPARSE_TENSORS", NULL, 0, NULL},
-             {"TYPE_PROTO", NULL, 0, NULL},
-             {"TYPE_PROTOS", NULL, 0, NULL}};
+} TYPES[] = {{TYPE("UNDEFINED"), 0, NULL},          {TYPE("FLOAT"), FLOAT, read_float},    {TYPE("INT"), INT, read_integer},
+             {TYPE("STRING"), STRING, read_text},   {TYPE("TENSOR"), TENSOR, read_tensor}, {TYPE("GRAPH"), GRAPH, read_graph},
+             {TYPE("FLOATS"), FLOATS, read_floats}, {TYPE("INTS"), INTS, read_integers},   {TYPE("STRINGS"), STRINGS, read_strings},
+             {TYPE("TENSORS"), TENSORS, NULL},      {TYPE("GRAPHS"), GRAPHS, read_graphs}, {"SPARSE_TENSOR", NULL, 0, read_sparse},
+             {"SPARSE_TENSORS", NULL, 0, NULL},     {"TYPE_PROTO", NULL, 0, NULL},         {"TYPE_PROTOS", NULL, 0, NULL}};
 
 enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
 
@@ -249,15 +237,14 @@ static gather_status count_places(gather_onnx *onnx, gather_proto message, int32
   return GATHER_OK;
 }
 
-static gather_status read_attribute(gather_onnx *onnx, gather_proto message, const place *at,
-                                    gather_attribute *attributes, int32_t *places) {
+static gather_status read_attribute(gather_onnx *onnx, gather_proto message, const place *at, gather_attribute *attributes,
+                                    int32_t *places) {
   bool has_graphs = false;
   parts p = {.message = message, .name = "", .reference = "", .at = at};
   GATHER_TRY(count_places(onnx, message, places, &has_graphs));
   GATHER_TRY(gather_onnx_read(onnx, message, ATTRIBUTE_FIELDS, &p));
   find_type(&p);
-  for (int32_t i = 0; i < *places; i++)
-    attributes[i] = (gather_attribute){.name = p.name, .type = type_name(&p), .text = {"", 0}};
+  for (int32_t i = 0; i < *places; i++) attributes[i] = (gather_attribute){.name = p.name, .type = type_name(&p), .text = {"", 0}};
   if (p.reference[0] != '\0') {
     attributes->kind = GATHER_ATTRIBUTE_REFERENCE;
     attributes->text = (gather_string){p.reference, strlen(p.reference)};
@@ -269,8 +256,7 @@ static gather_status read_attribute(gather_onnx *onnx, gather_proto message, con
 
 /* ---- Constant nodes */
 
-static gather_status scalar(gather_onnx *onnx, const gather_node *node, const gather_attribute *attribute,
-                            gather_file_tensor *tensor) {
+static gather_status scalar(gather_onnx *onnx, const gather_node *node, const gather_attribute *attribute, gather_file_tensor *tensor) {
   if (attribute->kind == GATHER_ATTRIBUTE_INT)
     return gather_onnx_made(onnx, GATHER_TYPE_INT64, &attribute->integer, -1, node->file_offset, tensor);
   if (attribute->kind == GATHER_ATTRIBUTE_TEXT)
@@ -288,8 +274,7 @@ static gather_status read_constant(gather_onnx *onnx, const gather_node *node, g
     *tensor = *found->tensor;
   else if (found->kind == GATHER_ATTRIBUTE_INTS)
     GATHER_TRY(gather_onnx_made(onnx, GATHER_TYPE_INT64, found->integers, found->count, node->file_offset, tensor));
-  else if (found->kind == GATHER_ATTRIBUTE_INT || found->kind == GATHER_ATTRIBUTE_FLOAT ||
-           found->kind == GATHER_ATTRIBUTE_TEXT)
+  else if (found->kind == GATHER_ATTRIBUTE_INT || found->kind == GATHER_ATTRIBUTE_FLOAT || found->kind == GATHER_ATTRIBUTE_TEXT)
     GATHER_TRY(scalar(onnx, node, found, tensor));
   else
     return GATHER_OK;
@@ -308,16 +293,14 @@ static int64_t version_of(const gather_onnx_imports *imports, const char *domain
 }
 
 /* The prefix of its bodies' tensors: the node's name, else its operator and number. */
-static gather_status node_path(gather_onnx *onnx, const gather_node *node, const char *path, int64_t number,
-                               const char **target) {
+static gather_status node_path(gather_onnx *onnx, const gather_node *node, const char *path, int64_t number, const char **target) {
   char text[256], op[64];
   size_t length = strlen(node->op) < sizeof op ? strlen(node->op) : sizeof op - 1;
   for (size_t i = 0; i < length; i++) op[i] = (char)tolower((unsigned char)node->op[i]);
   op[length] = '\0';
   int needed = node->name[0] != '\0' ? snprintf(text, sizeof text, "%s%s/", path, node->name)
                                      : snprintf(text, sizeof text, "%s%s_%" PRId64 "/", path, op, number);
-  if (needed < 0 || (size_t)needed >= sizeof text)
-    (void)snprintf(text, sizeof text, "%.60s%.60s_%" PRId64 "/", path, op, number);
+  if (needed < 0 || (size_t)needed >= sizeof text) (void)snprintf(text, sizeof text, "%.60s%.60s_%" PRId64 "/", path, op, number);
   *target = gather_arena_text(&onnx->file->arena, text, strlen(text));
   if (*target) return GATHER_OK;
   return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a node's name");
@@ -420,8 +403,7 @@ static gather_status add_constants(gather_onnx *onnx, gather_graph *graph, gathe
 
 static gather_status make_room(gather_onnx *onnx, gather_graph *graph) {
   int64_t count = graph->constant_count;
-  for (int64_t i = 0; i < graph->node_count; i++)
-    count += strcmp(graph->nodes[i].op, "Constant") == 0 && graph->nodes[i].domain[0] == '\0';
+  for (int64_t i = 0; i < graph->node_count; i++) count += strcmp(graph->nodes[i].op, "Constant") == 0 && graph->nodes[i].domain[0] == '\0';
   if (count == graph->constant_count) return GATHER_OK;
   gather_constant *constants = NULL;
   GATHER_TRY(gather_onnx_take(onnx, count, sizeof *constants, &constants));
@@ -431,8 +413,8 @@ static gather_status make_room(gather_onnx *onnx, gather_graph *graph) {
 }
 
 /* Reads nodes, and appends the constants among them to graph->constants. */
-static gather_status read_nodes(gather_onnx *onnx, gather_proto message, uint32_t number, gather_graph *graph,
-                                const char *path, int depth) {
+static gather_status read_nodes(gather_onnx *onnx, gather_proto message, uint32_t number, gather_graph *graph, const char *path,
+                                int depth) {
   int64_t counts[16];
   node_list list = {graph, path, depth, NULL};
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
@@ -512,8 +494,8 @@ static gather_status add_scope(gather_onnx *onnx, const gather_graph *graph, con
   return GATHER_OK;
 }
 
-gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path,
-                                int depth, gather_graph **graph) {
+gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path, int depth,
+                                gather_graph **graph) {
   graph_parts g = {.name = ""};
   int64_t counts[16];
   if (depth > GATHER_ONNX_DEPTH_MAX)
@@ -523,8 +505,8 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
   g.graph->parent = parent;
   GATHER_TRY(add_scope(onnx, g.graph, path));
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
-  GATHER_TRY(make_graph_lists(onnx, &g, counts[GRAPH_INPUT], counts[GRAPH_OUTPUT], counts[GRAPH_INFO],
-                              counts[INITIALIZER] + counts[SPARSE]));
+  GATHER_TRY(
+      make_graph_lists(onnx, &g, counts[GRAPH_INPUT], counts[GRAPH_OUTPUT], counts[GRAPH_INFO], counts[INITIALIZER] + counts[SPARSE]));
   GATHER_TRY(gather_onnx_external_open(onnx, message, INITIALIZER));
   GATHER_TRY(gather_onnx_read(onnx, message, GRAPH_FIELDS, &g));
   g.graph->name = g.name;
@@ -533,20 +515,12 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
 
 /* ---- functions */
 
-enum {
-  FUNCTION_INPUT = 4,
-  FUNCTION_OUTPUT = 5,
-  FUNCTION_NODE = 7,
-  FUNCTION_IMPORT = 9,
-  FUNCTION_DEFAULT = 11,
-  FUNCTION_INFO = 12
-};
+enum { FUNCTION_INPUT = 4, FUNCTION_OUTPUT = 5, FUNCTION_NODE = 7, FUNCTION_IMPORT = 9, FUNCTION_DEFAULT = 11, FUNCTION_INFO = 12 };
 
 /* An input or an output: a name without a type. */
 static gather_status add_name(gather_onnx *onnx, const gather_proto_field *field, void *into) {
   graph_parts *g = into;
-  gather_value *value =
-      field->number == FUNCTION_INPUT ? &g->inputs[g->graph->input_count++] : &g->outputs[g->graph->output_count++];
+  gather_value *value = field->number == FUNCTION_INPUT ? &g->inputs[g->graph->input_count++] : &g->outputs[g->graph->output_count++];
   *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
   return gather_onnx_text(onnx, field, &value->name);
 }
@@ -593,8 +567,7 @@ gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gath
   g.at = (place){g.graph, NULL, 1};
   GATHER_TRY(function_path(onnx, &g, &g.at.path));
   GATHER_TRY(add_scope(onnx, g.graph, g.at.path));
-  if (counts[FUNCTION_DEFAULT] > INT32_MAX)
-    return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
+  if (counts[FUNCTION_DEFAULT] > INT32_MAX) return GATHER_ONNX_WRONG(onnx, message.at, "a function has too many attributes");
   GATHER_TRY(gather_onnx_take(onnx, counts[FUNCTION_DEFAULT], sizeof *g.defaults, &g.defaults));
   GATHER_TRY(gather_onnx_each(onnx, message, FUNCTION_DEFAULT, add_default, &g));
   *function = (gather_function){g.domain, g.name, g.overload, g.graph, g.defaults, g.default_count};

@@ -43,8 +43,7 @@ static gather_status read_part(gather_onnx *onnx, const gather_proto_field *fiel
 }
 
 static gather_status read_parts(gather_onnx *onnx, gather_proto message, sparse *s) {
-  static const gather_onnx_row FIELDS[] = {
-      {VALUES, GATHER_ONNX_MESSAGE, 0, read_part}, {INDICES, GATHER_ONNX_MESSAGE, 0, read_part}, {0}};
+  static const gather_onnx_row FIELDS[] = {{VALUES, GATHER_ONNX_MESSAGE, 0, read_part}, {INDICES, GATHER_ONNX_MESSAGE, 0, read_part}, {0}};
   *s = (sparse){.offset = message.at};
   GATHER_TRY(gather_onnx_read(onnx, message, FIELDS, s));
   if (!s->has_values) return GATHER_ONNX_WRONG(onnx, s->offset, "a sparse tensor has no values");
@@ -57,16 +56,14 @@ static gather_status read_shape(gather_onnx *onnx, gather_proto message, const s
   int64_t *shape = NULL, rank = 0;
   GATHER_TRY(gather_onnx_list(onnx, message, DIMS, GATHER_PROTO_VARINT, &lengths, &rank));
   if (rank > GATHER_MAX_RANK)
-    return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, s->offset, "more than %d dimensions",
-                            GATHER_MAX_RANK);
+    return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, s->offset, "more than %d dimensions", GATHER_MAX_RANK);
   GATHER_TRY(gather_onnx_take(onnx, rank, sizeof *shape, &shape));
   for (int64_t d = 0; d < rank; d++) {
     shape[d] = (int64_t)lengths[d];
     if (shape[d] < 0) return GATHER_ONNX_WRONG(onnx, s->offset, "a length is negative: %" PRId64, shape[d]);
   }
   *tensor = (gather_file_tensor){.name = s->values.name, .type_name = s->values.type_name, .offset = s->offset};
-  tensor->tensor =
-      (gather_tensor){.type = s->values.tensor.type, .rank = (int32_t)rank, .shape = shape, .flags = GATHER_FILE_VIEW};
+  tensor->tensor = (gather_tensor){.type = s->values.tensor.type, .rank = (int32_t)rank, .shape = shape, .flags = GATHER_FILE_VIEW};
   if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK)
     return GATHER_ONNX_WRONG(onnx, s->offset, "the lengths of tensor '%.100s' are too large", tensor->name);
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);
@@ -77,8 +74,8 @@ static gather_status read_shape(gather_onnx *onnx, gather_proto message, const s
 static gather_status check_parts(gather_onnx *onnx, const sparse *s, const gather_file_tensor *tensor) {
   const gather_tensor *indices = &s->indices.tensor;
   if (s->values.tensor.rank != 1)
-    return GATHER_ONNX_WRONG(onnx, s->offset, "the values of the sparse tensor '%.100s' have rank %" PRId32 ", not 1",
-                             tensor->name, s->values.tensor.rank);
+    return GATHER_ONNX_WRONG(onnx, s->offset, "the values of the sparse tensor '%.100s' have rank %" PRId32 ", not 1", tensor->name,
+                             s->values.tensor.rank);
   if (!s->has_indices && s->count == 0) return GATHER_OK;
   if (!s->has_indices || indices->type != GATHER_TYPE_INT64)
     return GATHER_ONNX_WRONG(onnx, s->offset, "the sparse tensor '%.100s' has no indices of type int64", tensor->name);
@@ -86,8 +83,7 @@ static gather_status check_parts(gather_onnx *onnx, const sparse *s, const gathe
   const bool places = indices->rank == 2 && indices->shape[0] == s->count && indices->shape[1] == tensor->tensor.rank;
   if (numbers || places) return GATHER_OK;
   return GATHER_ONNX_WRONG(onnx, s->offset,
-                           "the indices of the sparse tensor '%.100s' do not fit its %" PRId64
-                           " values and its %" PRId32 " dimensions",
+                           "the indices of the sparse tensor '%.100s' do not fit its %" PRId64 " values and its %" PRId32 " dimensions",
                            tensor->name, s->count, tensor->tensor.rank);
 }
 
@@ -124,8 +120,7 @@ static gather_status scatter(gather_onnx *onnx, const sparse *s, gather_file_ten
   for (int64_t i = 0; i < s->count; i++) {
     int64_t place;
     if (!find_place(s, &tensor->tensor, len, i, &place))
-      return GATHER_ONNX_WRONG(onnx, s->offset, "index %" PRId64 " of the sparse tensor '%.100s' is outside of it", i,
-                               tensor->name);
+      return GATHER_ONNX_WRONG(onnx, s->offset, "index %" PRId64 " of the sparse tensor '%.100s' is outside of it", i, tensor->name);
     memcpy(bytes + place * width, (const char *)s->values.tensor.data + i * width, (size_t)width);
   }
   tensor->tensor.data = bytes;
@@ -150,11 +145,10 @@ static gather_status make_dense(gather_onnx *onnx, const sparse *s, gather_file_
   }
   if (onnx->file->map.remote)
     UNREADABLE(onnx, tensor, GATHER_UNSUPPORTED, s->offset,
-               "'%.100s' is a sparse tensor of a remote model, which is not supported; download the file",
-               tensor->name);
+               "'%.100s' is a sparse tensor of a remote model, which is not supported; download the file", tensor->name);
   if (gather_type_is_packed(gather_type_get(tensor->tensor.type)) || tensor->tensor.type == GATHER_TYPE_STRING)
-    UNREADABLE(onnx, tensor, GATHER_UNSUPPORTED, s->offset,
-               "'%.100s' is a sparse tensor of type %s, which is not supported", tensor->name, tensor->type_name);
+    UNREADABLE(onnx, tensor, GATHER_UNSUPPORTED, s->offset, "'%.100s' is a sparse tensor of type %s, which is not supported", tensor->name,
+               tensor->type_name);
   if (!spend(onnx, tensor->bytes))
     UNREADABLE(onnx, tensor, GATHER_UNSUPPORTED, s->offset,
                "'%.100s' is a sparse tensor: it would take %s, too much for a model of this size", tensor->name,

@@ -71,8 +71,7 @@ static int64_t list_length(const gather_file_tensor *tensor) {
 static gather_status set_view(gather_onnx *onnx, const gather_map *map, int64_t offset, gather_file_tensor *tensor) {
   const gather_type_info *info = gather_type_get(tensor->tensor.type);
   tensor->offset = offset;
-  if (GATHER_BIG_ENDIAN && !gather_type_is_packed(info) && info->bits > 8)
-    tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
+  if (GATHER_BIG_ENDIAN && !gather_type_is_packed(info) && info->bits > 8) tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
   return gather_file_point(onnx->file, map, offset, tensor, onnx->error);
 }
 
@@ -85,8 +84,7 @@ static int64_t stored_bytes(const gather_file_tensor *tensor) {
 
 /* A view of `size` bytes at `offset` of a file that has all stored bytes; a copy if the file ends within the last
  * group. */
-static gather_status use_bytes(gather_onnx *onnx, const gather_map *map, int64_t size, int64_t offset,
-                               gather_file_tensor *tensor) {
+static gather_status use_bytes(gather_onnx *onnx, const gather_map *map, int64_t size, int64_t offset, gather_file_tensor *tensor) {
   uint8_t *copy = NULL;
   if (tensor->bytes <= size - offset) return set_view(onnx, map, offset, tensor);
   tensor->offset = offset; /* a packed type, which has no byte order */
@@ -99,11 +97,9 @@ static gather_status use_bytes(gather_onnx *onnx, const gather_map *map, int64_t
 
 static gather_status read_raw(gather_onnx *onnx, const tensor_parts *parts, gather_file_tensor *tensor) {
   if (tensor->tensor.type == GATHER_TYPE_STRING)
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW],
-                             "tensor '%.100s' has strings in raw_data, which ONNX does not allow", parts->name);
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW], "tensor '%.100s' has strings in raw_data, which ONNX does not allow", parts->name);
   if (parts->counts[RAW] < stored_bytes(tensor))
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW],
-                             "tensor '%.100s' needs %" PRId64 " bytes; raw_data has %" PRId64, parts->name,
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW], "tensor '%.100s' needs %" PRId64 " bytes; raw_data has %" PRId64, parts->name,
                              stored_bytes(tensor), parts->counts[RAW]);
   /* raw_data is singular: the last one counts, wherever empty lists of other fields are. */
   return GATHER_OK;
@@ -183,8 +179,8 @@ static gather_status read_list(gather_onnx *onnx, gather_proto message, const te
   int64_t expected = list_length(tensor), len = 0;
   gather_string *strings = NULL;
   if (parts->counts[number] != expected)
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' needs %" PRId64 " values; it has %" PRId64,
-                             parts->name, expected, parts->counts[number]);
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' needs %" PRId64 " values; it has %" PRId64, parts->name,
+                             expected, parts->counts[number]);
   tensor->offset = parts->offsets[number];
   if (number == STRINGS) {
     GATHER_TRY(gather_onnx_strings(onnx, message, number, &strings, &len));
@@ -205,9 +201,7 @@ static gather_status find_values(gather_onnx *onnx, const tensor_parts *parts, u
   *number = 0;
   for (size_t i = 0; i < sizeof NUMBERS; i++) {
     if (parts->counts[NUMBERS[i]] == 0) continue;
-    if (*number != 0)
-      return GATHER_ONNX_WRONG(onnx, parts->offsets[NUMBERS[i]], "tensor '%.100s' has values in two fields",
-                               parts->name);
+    if (*number != 0) return GATHER_ONNX_WRONG(onnx, parts->offsets[NUMBERS[i]], "tensor '%.100s' has values in two fields", parts->name);
     *number = NUMBERS[i];
   }
   return GATHER_OK;
@@ -215,18 +209,17 @@ static gather_status find_values(gather_onnx *onnx, const tensor_parts *parts, u
 
 static gather_status check_field(gather_onnx *onnx, const tensor_parts *parts, uint32_t number, bool empty) {
   if (parts->external && number != 0)
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' has both values and external data",
-                             parts->name);
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' has both values and external data", parts->name);
   if (parts->external && parts->type->type == GATHER_TYPE_STRING)
-    return GATHER_ONNX_WRONG(onnx, parts->external_offset,
-                             "tensor '%.100s' has strings as external data, which ONNX does not allow", parts->name);
+    return GATHER_ONNX_WRONG(onnx, parts->external_offset, "tensor '%.100s' has strings as external data, which ONNX does not allow",
+                             parts->name);
   if (empty && number != 0)
     return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' has values but no elements", parts->name);
   if (!empty && number == 0 && !parts->external)
     return GATHER_ONNX_WRONG(onnx, parts->offset, "tensor '%.100s' has elements but no values", parts->name);
   if (number != 0 && number != RAW && number != list_of(parts->type->type))
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' of type %s has its values in field %u",
-                             parts->name, parts->type->name, (unsigned)number);
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' of type %s has its values in field %u", parts->name,
+                             parts->type->name, (unsigned)number);
   return GATHER_OK;
 }
 
@@ -236,34 +229,31 @@ static gather_status use_raw(gather_onnx *onnx, const gather_proto_field *field,
 
 static gather_status use_external(gather_onnx *onnx, const tensor_parts *parts, gather_file_tensor *tensor) {
   const int64_t at = parts->external_offset;
-  if (!parts->location)
-    return GATHER_ONNX_WRONG(onnx, at, "the external data of tensor '%.100s' have no location", parts->name);
+  if (!parts->location) return GATHER_ONNX_WRONG(onnx, at, "the external data of tensor '%.100s' have no location", parts->name);
   if (tensor->bytes == 0) return GATHER_OK;
   const int64_t needed = stored_bytes(tensor);
   const gather_map *map = NULL;
   int64_t offset = parts->data_offset < 0 ? 0 : parts->data_offset;
-  int64_t length =
-      parts->data_length <= 0 ? needed : parts->data_length; /* 0: as the shape says, as ONNX Runtime reads it */
+  int64_t length = parts->data_length <= 0 ? needed : parts->data_length; /* 0: as the shape says, as ONNX Runtime reads it */
   gather_error why;
   tensor->offset = offset;
   GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, parts->name, tensor, &map, onnx->error));
   if (!map) return GATHER_OK;
   if (length < needed) {
     (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
-                           "tensor '%.100s' needs %" PRId64 " bytes; it has %" PRId64 " in '%.100s'", parts->name,
-                           needed, length, parts->location);
+                           "tensor '%.100s' needs %" PRId64 " bytes; it has %" PRId64 " in '%.100s'", parts->name, needed, length,
+                           parts->location);
     return gather_file_unreadable(onnx->file, &why, tensor, onnx->error);
   }
   if (offset <= map->size && length <= map->size - offset) return use_bytes(onnx, map, map->size, offset, tensor);
   (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
-                         "tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64 " of '%.100s', which has %" PRId64,
-                         parts->name, length, offset, parts->location, map->size);
+                         "tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64 " of '%.100s', which has %" PRId64, parts->name, length,
+                         offset, parts->location, map->size);
   return gather_file_unreadable(onnx->file, &why, tensor, onnx->error);
 }
 
 /* Finds the values of a tensor; its type, shape and size are set. */
-static gather_status read_values(gather_onnx *onnx, gather_proto message, const tensor_parts *parts,
-                                 gather_file_tensor *tensor) {
+static gather_status read_values(gather_onnx *onnx, gather_proto message, const tensor_parts *parts, gather_file_tensor *tensor) {
   uint32_t number = 0;
   bool empty = gather_tensor_len(&tensor->tensor) == 0;
   GATHER_TRY(find_values(onnx, parts, &number));
@@ -290,8 +280,7 @@ static gather_status add_length(gather_onnx *onnx, tensor_parts *parts, int64_t 
   int64_t length = (int64_t)value;
   if (length < 0) return GATHER_ONNX_WRONG(onnx, offset, "a length is negative: %" PRId64, length);
   if (parts->rank == GATHER_MAX_RANK)
-    return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, offset, "more than %d dimensions",
-                            GATHER_MAX_RANK);
+    return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, offset, "more than %d dimensions", GATHER_MAX_RANK);
   parts->shape[parts->rank++] = length;
   return GATHER_OK;
 }
@@ -334,9 +323,8 @@ typedef struct external_entry {
 } external_entry;
 
 static gather_status read_external(gather_onnx *onnx, const gather_proto_field *field, void *into) {
-  static const gather_onnx_row FIELDS[] = {{1, GATHER_ONNX_TEXT, offsetof(external_entry, key), NULL},
-                                           {2, GATHER_ONNX_FIELD, offsetof(external_entry, value), NULL},
-                                           {0}};
+  static const gather_onnx_row FIELDS[] = {
+      {1, GATHER_ONNX_TEXT, offsetof(external_entry, key), NULL}, {2, GATHER_ONNX_FIELD, offsetof(external_entry, value), NULL}, {0}};
   tensor_parts *parts = into;
   external_entry e = {.key = ""};
   parts->external_offset = field->offset;
@@ -359,8 +347,7 @@ static gather_status count_values(gather_onnx *onnx, const gather_proto_field *f
     *count = field->number == RAW ? bytes : *count + 1;
   } else if (field->wire == GATHER_PROTO_BYTES && wire != GATHER_PROTO_VARINT) {
     int64_t size = wire == GATHER_PROTO_FIXED32 ? 4 : 8;
-    if (bytes % size != 0)
-      return GATHER_ONNX_WRONG(onnx, field->offset, "a packed list of numbers ends within a number");
+    if (bytes % size != 0) return GATHER_ONNX_WRONG(onnx, field->offset, "a packed list of numbers ends within a number");
     *count += bytes / size;
   } else {
     GATHER_TRY(gather_onnx_numbers(onnx, field, wire, NULL, count));
@@ -379,8 +366,7 @@ static gather_status read_type_number(gather_onnx *onnx, const gather_proto_fiel
 
 static gather_status refuse_segment(gather_onnx *onnx, const gather_proto_field *field, void *into) {
   (void)into;
-  return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, field->offset,
-                          "tensor segments are not supported");
+  return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, field->offset, "tensor segments are not supported");
 }
 
 static gather_status read_location(gather_onnx *onnx, const gather_proto_field *field, void *into) {
@@ -401,18 +387,14 @@ static const gather_onnx_row TENSOR[] = {
     {14, GATHER_ONNX_OTHER, 0, read_location},     {0}};
 
 static gather_status read_parts(gather_onnx *onnx, gather_proto message, tensor_parts *parts) {
-  *parts = (tensor_parts){.offset = message.at,
-                          .name = "",
-                          .type_offset = message.at,
-                          .external_offset = message.at,
-                          .data_offset = -1,
-                          .data_length = -1};
+  *parts = (tensor_parts){
+      .offset = message.at, .name = "", .type_offset = message.at, .external_offset = message.at, .data_offset = -1, .data_length = -1};
   GATHER_TRY(gather_onnx_read(onnx, message, TENSOR, parts));
   parts->type = find_type(parts->type_number);
   if (parts->type) return GATHER_OK;
   if (parts->type_number == 0) return GATHER_ONNX_WRONG(onnx, parts->type_offset, "a tensor has no type");
-  return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, parts->type_offset,
-                          "a tensor has the unknown type %" PRIu64, parts->type_number);
+  return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, parts->type_offset, "a tensor has the unknown type %" PRIu64,
+                          parts->type_number);
 }
 
 gather_status gather_onnx_made(gather_onnx *onnx, gather_type type, const void *data, int64_t len, int64_t offset,
@@ -421,11 +403,8 @@ gather_status gather_onnx_made(gather_onnx *onnx, gather_type type, const void *
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *shape, &shape));
   shape[0] = len;
   *tensor = (gather_file_tensor){.name = "", .type_name = gather_type_get(type)->name, .offset = offset};
-  tensor->tensor = (gather_tensor){.data = (void *)(uintptr_t)data,
-                                   .type = type,
-                                   .rank = len < 0 ? 0 : 1,
-                                   .shape = len < 0 ? NULL : shape,
-                                   .flags = GATHER_FILE_VIEW};
+  tensor->tensor = (gather_tensor){
+      .data = (void *)(uintptr_t)data, .type = type, .rank = len < 0 ? 0 : 1, .shape = len < 0 ? NULL : shape, .flags = GATHER_FILE_VIEW};
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);
   return GATHER_OK;
 }
@@ -437,8 +416,7 @@ gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto message, gather
   GATHER_TRY(gather_onnx_take(onnx, parts.rank, sizeof *shape, &shape));
   memcpy(shape, parts.shape, (size_t)parts.rank * sizeof *shape);
   *tensor = (gather_file_tensor){.name = parts.name, .type_name = parts.type->name, .offset = parts.offset};
-  tensor->tensor =
-      (gather_tensor){.type = parts.type->type, .rank = parts.rank, .shape = shape, .flags = GATHER_FILE_VIEW};
+  tensor->tensor = (gather_tensor){.type = parts.type->type, .rank = parts.rank, .shape = shape, .flags = GATHER_FILE_VIEW};
   if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK)
     return GATHER_ONNX_WRONG(onnx, parts.offset, "the lengths of tensor '%.100s' are too large", parts.name);
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);
@@ -505,8 +483,7 @@ typedef struct declaration {
 } declaration;
 
 static gather_status add_dim(gather_onnx *onnx, const gather_proto_field *field, void *into) {
-  static const gather_onnx_row FIELDS[] = {
-      {1, GATHER_ONNX_OTHER, 0, read_length}, {2, GATHER_ONNX_OTHER, 0, read_symbol}, {0}};
+  static const gather_onnx_row FIELDS[] = {{1, GATHER_ONNX_OTHER, 0, read_length}, {2, GATHER_ONNX_OTHER, 0, read_symbol}, {0}};
   declaration *d = into;
   gather_dim *dim = &d->dims[d->value.rank++];
   *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
@@ -535,8 +512,7 @@ static gather_status read_element_type(gather_onnx *onnx, const gather_proto_fie
 }
 
 static gather_status read_tensor_type(gather_onnx *onnx, const gather_proto_field *field, void *into) {
-  static const gather_onnx_row FIELDS[] = {
-      {1, GATHER_ONNX_OTHER, 0, read_element_type}, {2, GATHER_ONNX_MESSAGE, 0, read_shape}, {0}};
+  static const gather_onnx_row FIELDS[] = {{1, GATHER_ONNX_OTHER, 0, read_element_type}, {2, GATHER_ONNX_MESSAGE, 0, read_shape}, {0}};
   return gather_onnx_read(onnx, field->inner, FIELDS, into);
 }
 

@@ -40,8 +40,7 @@ static gather_status read_shape(const quant_state_reading *r, const json_t *tree
   for (size_t d = 0; d < rank; d++) {
     const json_t *length = json_array_get(list, d);
     if (!json_is_integer(length) || json_integer_value(length) < 0)
-      return WRONG(r, "the state '%.100s' has a shape with a length that is not a non-negative integer",
-                   r->state->name);
+      return WRONG(r, "the state '%.100s' has a shape with a length that is not a non-negative integer", r->state->name);
     r->read->shape[d] = (int64_t)json_integer_value(length);
   }
   r->read->rank = (int32_t)rank;
@@ -66,23 +65,21 @@ static gather_status read_nested(const quant_state_reading *r, const json_t *tre
 static gather_status read_tree(const quant_state_reading *r, const json_t *tree, const char *type) {
   const char *given = json_string_value(json_object_get(tree, "quant_type"));
   if (!given || strcmp(given, type) != 0)
-    return WRONG(r, "the state '%.100s' has the quant_type '%.20s', not '%s'", r->state->name, given ? given : "",
-                 type);
+    return WRONG(r, "the state '%.100s' has the quant_type '%.20s', not '%s'", r->state->name, given ? given : "", type);
   GATHER_TRY(read_length(r, tree, "blocksize", &r->read->block_len));
   GATHER_TRY(read_nested(r, tree));
   return read_shape(r, tree);
 }
 
-gather_status gather_quant_state_read(const gather_file *file, const gather_file_tensor *state, const char *type,
-                                      gather_quant_state *read, gather_error *error) {
+gather_status gather_quant_state_read(const gather_file *file, const gather_file_tensor *state, const char *type, gather_quant_state *read,
+                                      gather_error *error) {
   const gather_map *map;
   int64_t at = 0;
   json_t *tree = NULL;
   if (state->tensor.type != GATHER_TYPE_UINT8)
-    return gather_fail_file(error, GATHER_TYPE_MISMATCH, file->name, -1, "the side tensor '%.100s' is %.40s, not uint8",
-                            state->name, state->type_name);
-  if (state->bytes == 0)
-    return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, -1, "the state '%.100s' is empty", state->name);
+    return gather_fail_file(error, GATHER_TYPE_MISMATCH, file->name, -1, "the side tensor '%.100s' is %.40s, not uint8", state->name,
+                            state->type_name);
+  if (state->bytes == 0) return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, -1, "the state '%.100s' is empty", state->name);
   const char *name = gather_file_place(file, state, &map, &at);
   if (name) GATHER_TRY(gather_map_need(map, at, state->bytes, error));
   const uint8_t *bytes = name ? map->bytes : state->tensor.data;
@@ -96,11 +93,11 @@ gather_status gather_quant_state_read(const gather_file *file, const gather_file
 
 #else
 
-gather_status gather_quant_state_read(const gather_file *file, const gather_file_tensor *state, const char *type,
-                                      gather_quant_state *read, gather_error *error) {
+gather_status gather_quant_state_read(const gather_file *file, const gather_file_tensor *state, const char *type, gather_quant_state *read,
+                                      gather_error *error) {
   (void)type, (void)read;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                          "this build cannot read JSON, which the state '%.100s' is", state->name);
+  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "this build cannot read JSON, which the state '%.100s' is",
+                          state->name);
 }
 
 #endif

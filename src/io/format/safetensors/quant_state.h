@@ -18,7 +18,7 @@ typedef struct gather_quant_state {
 /* Reads the JSON in `state`, a tensor of that file. type: the expected "quant_type". Lengths are positive, and the shape's product fits in
  * 63 bits. Returns GATHER_FILE_MALFORMED (with the byte), GATHER_TYPE_MISMATCH (the tensor is not of uint8), GATHER_UNSUPPORTED (not in
  * this build), GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_quant_state_read(const gather_file *file, const gather_file_tensor *state,
-                                                     const char *type, gather_quant_state *read, gather_error *error);
+GATHER_CHECKED gather_status gather_quant_state_read(const gather_file *file, const gather_file_tensor *state, const char *type,
+                                                     gather_quant_state *read, gather_error *error);
 
 #endif

@@ -74,25 +74,21 @@ static gather_status read_length(safetensors_file *st, const gather_map *map) {
   st->map = map;
   st->size = map->size;
   GATHER_TRY(gather_map_need(map, 0, LENGTH_BYTES + 1, json->error));
-  if (map->size < LENGTH_BYTES)
-    return GATHER_JSON_WRONG(json, map->size, "the file is truncated: it has no complete header");
+  if (map->size < LENGTH_BYTES) return GATHER_JSON_WRONG(json, map->size, "the file is truncated: it has no complete header");
   for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
   if (memcmp(map->bytes + 4, "\0\0\0\0", 4) != 0 || length > JSON_MAX)
     return GATHER_JSON_WRONG(json, 0, "the header is longer than %d bytes, which the format does not allow", JSON_MAX);
   st->data_at = LENGTH_BYTES + length;
   if (st->data_at > map->size)
-    return GATHER_JSON_WRONG(json, map->size,
-                             "the file is truncated: the header needs %" PRId64 " bytes, the file has %" PRId64,
+    return GATHER_JSON_WRONG(json, map->size, "the file is truncated: the header needs %" PRId64 " bytes, the file has %" PRId64,
                              st->data_at, map->size);
-  if (length == 0 || map->bytes[LENGTH_BYTES] != '{')
-    return GATHER_JSON_WRONG(json, LENGTH_BYTES, "the header does not begin with '{'");
+  if (length == 0 || map->bytes[LENGTH_BYTES] != '{') return GATHER_JSON_WRONG(json, LENGTH_BYTES, "the header does not begin with '{'");
   return gather_map_need(map, LENGTH_BYTES, length, json->error);
 }
 
 /* ---- the entry of a tensor */
 
-#define WRONG(st, tensor, span, sentence) \
-  GATHER_JSON_WRONG(&(st)->json, (span)->said_at, "the tensor '%.100s' " sentence, (tensor)->name)
+#define WRONG(st, tensor, span, sentence) GATHER_JSON_WRONG(&(st)->json, (span)->said_at, "the tensor '%.100s' " sentence, (tensor)->name)
 
 static const gather_type_info *find_type(const char *name) {
   for (int32_t i = 1;; i++) {
@@ -101,8 +97,7 @@ static const gather_type_info *find_type(const char *name) {
   }
 }
 
-static gather_status read_type(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
-                               const gather_file_span *span) {
+static gather_status read_type(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor, const gather_file_span *span) {
   const char *name = json_string_value(json_object_get(tree, "dtype"));
   if (!name || name[0] == '\0') return WRONG(st, tensor, span, "has no dtype");
   const gather_type_info *info = find_type(name);
@@ -113,8 +108,7 @@ static gather_status read_type(const safetensors_file *st, const json_t *tree, g
   return tensor->type_name ? GATHER_OK : GATHER_JSON_NO_MEMORY(&st->json);
 }
 
-static gather_status read_shape(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
-                                const gather_file_span *span) {
+static gather_status read_shape(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor, const gather_file_span *span) {
   const json_t *list = json_object_get(tree, "shape");
   if (!json_is_array(list)) return WRONG(st, tensor, span, "has no shape");
   size_t rank = json_array_size(list);
@@ -134,16 +128,14 @@ static gather_status read_shape(const safetensors_file *st, const json_t *tree, 
   return GATHER_OK;
 }
 
-static gather_status read_place(const safetensors_file *st, const json_t *tree, const gather_file_tensor *tensor,
-                                gather_file_span *span) {
+static gather_status read_place(const safetensors_file *st, const json_t *tree, const gather_file_tensor *tensor, gather_file_span *span) {
   const json_t *pair = json_object_get(tree, "data_offsets");
   const json_t *begin = json_array_get(pair, 0), *end = json_array_get(pair, 1);
   if (json_array_size(pair) != 2 || !json_is_integer(begin) || !json_is_integer(end))
     return WRONG(st, tensor, span, "has no pair of data_offsets");
   span->begin = (int64_t)json_integer_value(begin);
   span->end = (int64_t)json_integer_value(end);
-  if (span->begin < 0 || span->end < span->begin)
-    return WRONG(st, tensor, span, "has data_offsets that are not a range");
+  if (span->begin < 0 || span->end < span->begin) return WRONG(st, tensor, span, "has data_offsets that are not a range");
   if (span->end <= st->size - st->data_at) return GATHER_OK;
   return GATHER_JSON_WRONG(&st->json, st->size,
                            "the file is truncated: the tensor '%.100s' needs bytes %" PRId64 " to %" PRId64
@@ -160,8 +152,7 @@ static gather_status set_descr(const safetensors_file *st, gather_file_tensor *t
 }
 
 /* A dtype without a name here: its elements are opaque if they are whole bytes. */
-static gather_status size_unknown(const safetensors_file *st, int64_t len, gather_file_tensor *tensor,
-                                  const gather_file_span *span) {
+static gather_status size_unknown(const safetensors_file *st, int64_t len, gather_file_tensor *tensor, const gather_file_span *span) {
   gather_error why;
   int64_t bytes = span->end - span->begin;
   tensor->tensor.item_bytes = len > 0 ? bytes / len : 1;
@@ -182,17 +173,14 @@ static gather_status check_size(const safetensors_file *st, gather_file_tensor *
   if (!gather_shape_len(tensor->tensor.rank, tensor->tensor.shape, &len))
     return WRONG(st, tensor, span, "has a size that does not fit in 64 bits");
   if (tensor->tensor.type == GATHER_TYPE_OPAQUE) return size_unknown(st, len, tensor, span);
-  if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK)
-    return WRONG(st, tensor, span, "has a size that does not fit in 64 bits");
+  if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK) return WRONG(st, tensor, span, "has a size that does not fit in 64 bits");
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);
   if (tensor->bytes == span->end - span->begin) return GATHER_OK;
-  return GATHER_JSON_WRONG(&st->json, span->said_at,
-                           "the tensor '%.100s' needs %" PRId64 " bytes, its data_offsets give it %" PRId64,
+  return GATHER_JSON_WRONG(&st->json, span->said_at, "the tensor '%.100s' needs %" PRId64 " bytes, its data_offsets give it %" PRId64,
                            tensor->name, tensor->bytes, span->end - span->begin);
 }
 
-static gather_status read_tree(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor,
-                               gather_file_span *span) {
+static gather_status read_tree(const safetensors_file *st, const json_t *tree, gather_file_tensor *tensor, gather_file_span *span) {
   GATHER_TRY(read_type(st, tree, tensor, span));
   GATHER_TRY(read_shape(st, tree, tensor, span));
   GATHER_TRY(read_place(st, tree, tensor, span));
@@ -202,8 +190,7 @@ static gather_status read_tree(const safetensors_file *st, const json_t *tree, g
 }
 
 /* Reads the header entry of the tensor `tensor->name`. */
-static gather_status read_entry(const safetensors_file *st, gather_json_part value, gather_file_tensor *tensor,
-                                gather_file_span *span) {
+static gather_status read_entry(const safetensors_file *st, gather_json_part value, gather_file_tensor *tensor, gather_file_span *span) {
   json_t *tree = NULL;
   if (st->json.bytes[value.at] != '{')
     return GATHER_JSON_WRONG(&st->json, value.at, "the entry of the tensor '%.100s' is not an object", tensor->name);
@@ -241,9 +228,8 @@ static gather_status check_places(const safetensors_file *st) {
     const gather_file_span *span = st->sorted[i];
     if (span->begin != at)
       return GATHER_JSON_WRONG(&st->json, span->said_at,
-                               "the tensor '%.100s' begins at byte %" PRId64 " after the header, %s byte %" PRId64,
-                               span->tensor->name, span->begin,
-                               span->begin < at ? "inside another, which ends at" : "which leaves a gap from", at);
+                               "the tensor '%.100s' begins at byte %" PRId64 " after the header, %s byte %" PRId64, span->tensor->name,
+                               span->begin, span->begin < at ? "inside another, which ends at" : "which leaves a gap from", at);
     at = span->end;
   }
   if (at == st->size - st->data_at) return GATHER_OK;
@@ -262,8 +248,7 @@ static gather_status read_file(safetensors_file *st, const gather_map *map) {
   GATHER_TRY(gather_json_utf8(json, header));
   GATHER_TRY(gather_json_count(json, header, &most));
   st->tensors = gather_arena_take(arena, most, (int64_t)sizeof *st->tensors);
-  if (!st->tensors || !gather_file_spans_take(json->file, most, &st->spans, &st->sorted))
-    return GATHER_JSON_NO_MEMORY(json);
+  if (!st->tensors || !gather_file_spans_take(json->file, most, &st->spans, &st->sorted)) return GATHER_JSON_NO_MEMORY(json);
   GATHER_TRY(read_members(st, header));
   gather_file_spans_by_place(st->sorted, st->len);
   GATHER_TRY(check_places(st));
@@ -300,8 +285,7 @@ typedef struct index_reader {
 
 /* A tensor of which only the name is known yet. */
 static gather_file_tensor unknown_tensor(const char *name) {
-  return (gather_file_tensor){
-      .name = name, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
+  return (gather_file_tensor){.name = name, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
 }
 
 static gather_status read_map(index_reader *reader, gather_json_part map) {
@@ -376,8 +360,7 @@ static gather_status give_up(const index_reader *reader, const shard *from, int6
   gather_error why = from->why;
   if (from->status == GATHER_OK)
     (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, json->name, reader->entries[i].shard_at,
-                           "the tensor '%.100s' is not in '%.200s', where the index says it is", tensor->name,
-                           reader->entries[i].shard);
+                           "the tensor '%.100s' is not in '%.200s', where the index says it is", tensor->name, reader->entries[i].shard);
   return gather_file_unreadable(json->file, &why, tensor, json->error);
 }
 
@@ -389,8 +372,7 @@ static gather_status read_shard(const index_reader *reader, const char *location
   from->status = gather_map_need(from->map, 0, GATHER_FORMAT_HEAD, &from->why);
   if (from->status != GATHER_OK) return GATHER_OK;
   if (!is_file(from->map))
-    from->status = gather_fail_file(&from->why, GATHER_UNSUPPORTED, path, 0,
-                                    "it is not a safetensors file, but the index names it");
+    from->status = gather_fail_file(&from->why, GATHER_UNSUPPORTED, path, 0, "it is not a safetensors file, but the index names it");
   else
     from->status = read_file(&from->st, from->map);
   if (from->status != GATHER_OUT_OF_MEMORY) return GATHER_OK;
@@ -406,13 +388,11 @@ static gather_status fill_shard(const index_reader *reader, int64_t first) {
   for (int64_t i = first; i >= 0; i = reader->entries[i].next) {
     const entry *at = &reader->entries[i];
     if (!from.map) {
-      GATHER_TRY(gather_file_sibling(json->file, at->shard, at->shard_at, tensors[i].name, &tensors[i], &from.map,
-                                     json->error));
+      GATHER_TRY(gather_file_sibling(json->file, at->shard, at->shard_at, tensors[i].name, &tensors[i], &from.map, json->error));
       if (!from.map) continue; /* the tensor was marked as unreadable */
       GATHER_TRY(read_shard(reader, at->shard, &from));
     }
-    const gather_file_span *found =
-        from.status == GATHER_OK ? gather_file_spans_find(from.st.sorted, from.st.len, tensors[i].name) : NULL;
+    const gather_file_span *found = from.status == GATHER_OK ? gather_file_spans_find(from.st.sorted, from.st.len, tensors[i].name) : NULL;
     if (found)
       tensors[i] = *found->tensor;
     else

@@ -35,8 +35,7 @@ static gather_status expect(const gather_json *json, gather_json_part *rest, cha
     return GATHER_OK;
   }
   if (rest->at == rest->end) return GATHER_JSON_WRONG(json, rest->at, "the JSON ends; expected '%c'", c);
-  if (found < ' ' || found > '~')
-    return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found byte %u", c, (unsigned)found);
+  if (found < ' ' || found > '~') return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found byte %u", c, (unsigned)found);
   return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found '%c'", c, (char)found);
 }
 
@@ -117,9 +116,7 @@ gather_status gather_json_end(const gather_json *json, const gather_json_walk *w
   return GATHER_JSON_WRONG(json, rest.at, "unexpected text after the JSON object");
 }
 
-static bool begins(const gather_json *json, gather_json_part value, char first) {
-  return json->bytes[value.at] == (uint8_t)first;
-}
+static bool begins(const gather_json *json, gather_json_part value, char first) { return json->bytes[value.at] == (uint8_t)first; }
 
 /* When out of memory, Jansson sometimes gives no message, or one about a valid string: invalid strings have other
  * messages. */

@@ -40,10 +40,8 @@ typedef struct gather_json_walk {
 } gather_json_walk;
 
 /* Fails and reports a byte of the file. */
-#define GATHER_JSON_WRONG(json, offset, ...) \
-  gather_fail_file((json)->error, GATHER_FILE_MALFORMED, (json)->name, offset, __VA_ARGS__)
-#define GATHER_JSON_NO_MEMORY(json) \
-  gather_fail_file((json)->error, GATHER_OUT_OF_MEMORY, (json)->name, -1, "no memory for what it holds")
+#define GATHER_JSON_WRONG(json, offset, ...) gather_fail_file((json)->error, GATHER_FILE_MALFORMED, (json)->name, offset, __VA_ARGS__)
+#define GATHER_JSON_NO_MEMORY(json) gather_fail_file((json)->error, GATHER_OUT_OF_MEMORY, (json)->name, -1, "no memory for what it holds")
 
 /* Fails if the bytes are not UTF-8. */
 GATHER_CHECKED gather_status gather_json_utf8(const gather_json *json, gather_json_part text);
@@ -54,8 +52,7 @@ GATHER_CHECKED gather_status gather_json_count(const gather_json *json, gather_j
 /* Fails if anything except white space follows an object that was read to its end. */
 GATHER_CHECKED gather_status gather_json_end(const gather_json *json, const gather_json_walk *walk);
 /* A string, in the file's arena. what: its name for the message if it is not a string. */
-GATHER_CHECKED gather_status gather_json_text(const gather_json *json, gather_json_part value, const char *what,
-                                              const char **text);
+GATHER_CHECKED gather_status gather_json_text(const gather_json *json, gather_json_part value, const char *what, const char **text);
 /* A value parsed by Jansson; json_decref frees it. A very long value is refused unless it is a string. */
 GATHER_CHECKED gather_status gather_json_load(const gather_json *json, gather_json_part value, json_t **tree);
 

@@ -17,17 +17,13 @@
 enum { LENGTH_BYTES = 8, ALIGN = 8, NUMBER_BYTES = 21, HEADER_MAX = 100 * 1000 * 1000 };
 /* As long as the longest name of a type. */
 typedef union longest_dtype {
-#define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, openvino, precision, npy, dlpack, \
-                    safetensors)                                                                                     \
+#define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, openvino, precision, npy, dlpack, safetensors) \
   char ENUM[sizeof(safetensors)];
 #include "gather/type.def"
 #undef GATHER_TYPE
 } longest_dtype;
 /* The text of an entry without its name and the digits of its shape. */
-enum {
-  FRAME_BYTES =
-      sizeof "\"\":{\"dtype\":\"\",\"shape\":[],\"data_offsets\":[,]}," + sizeof(longest_dtype) + 2 * NUMBER_BYTES
-};
+enum { FRAME_BYTES = sizeof "\"\":{\"dtype\":\"\",\"shape\":[],\"data_offsets\":[,]}," + sizeof(longest_dtype) + 2 * NUMBER_BYTES };
 
 static bool carries(const gather_type_info *type) { return type->safetensors != NULL; }
 
@@ -36,8 +32,7 @@ static gather_status check_name(const char *name, gather_error *error) {
   if (bytes > HEADER_MAX || gather_utf8_check(name, (int64_t)bytes) >= 0)
     return gather_fail_input(error, GATHER_USAGE, "output", "a tensor's name in a safetensors file must be UTF-8");
   if (strcmp(name, "__metadata__") == 0)
-    return gather_fail_input(error, GATHER_USAGE, "output",
-                             "a tensor in a safetensors file cannot be called __metadata__");
+    return gather_fail_input(error, GATHER_USAGE, "output", "a tensor in a safetensors file cannot be called __metadata__");
   return GATHER_OK;
 }
 
@@ -109,8 +104,8 @@ static gather_status check_tensors(const gather_writing *tensors, int64_t count,
   return GATHER_OK;
 }
 
-static gather_status make_aligned(const gather_writing *tensors, const gather_writing_place *const *order,
-                                  int64_t count, int64_t align_bytes, gather_header *header, gather_error *error) {
+static gather_status make_aligned(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
+                                  int64_t align_bytes, gather_header *header, gather_error *error) {
   GATHER_TRY(check_tensors(tensors, count, error));
   const int64_t align = align_bytes > ALIGN ? align_bytes : ALIGN;
   if (align > HEADER_MAX)
@@ -121,8 +116,7 @@ static gather_status make_aligned(const gather_writing *tensors, const gather_wr
   int64_t room = room_of(tensors, count, align);
   if (room < 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                             "the header of a safetensors file has at most %d bytes, and these names are too long",
-                             HEADER_MAX);
+                             "the header of a safetensors file has at most %d bytes, and these names are too long", HEADER_MAX);
   header->bytes = gather_alloc(room);
   if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
   char *at = header->bytes + LENGTH_BYTES;
@@ -139,13 +133,13 @@ static gather_status make_aligned(const gather_writing *tensors, const gather_wr
   return GATHER_OK;
 }
 
-static gather_status make_headers(const gather_writing *tensors, const gather_writing_place *const *order,
-                                  int64_t count, gather_header *header, gather_error *error) {
+static gather_status make_headers(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
+                                  gather_header *header, gather_error *error) {
   return make_aligned(tensors, order, count, 0, header, error);
 }
 
-static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes,
-                                 gather_header *header, gather_error *error) {
+static gather_status make_header(const gather_writing *what, int64_t align_bytes, int64_t data_bytes, gather_header *header,
+                                 gather_error *error) {
   const gather_writing_place place = {.number = 0, .at = 0, .bytes = data_bytes}, *order = &place;
   return make_aligned(what, &order, 1, align_bytes, header, error);
 }

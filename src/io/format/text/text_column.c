@@ -34,8 +34,7 @@ typedef struct csv_reader {
   csv_end ending;               /* what ended it */
 } csv_reader;
 
-#define WRONG(csv, place, ...) \
-  gather_fail_file((csv)->in->error, GATHER_FILE_MALFORMED, (csv)->in->name, (place).byte, __VA_ARGS__)
+#define WRONG(csv, place, ...) gather_fail_file((csv)->in->error, GATHER_FILE_MALFORMED, (csv)->in->name, (place).byte, __VA_ARGS__)
 #define REFUSE(csv, status, ...) gather_fail_file((csv)->in->error, status, (csv)->in->name, -1, __VA_ARGS__)
 
 /* ---- fields. In a tab-separated file, a quote must not swallow a line: most writers of such files do not quote. */
@@ -79,9 +78,7 @@ static gather_status end_field(csv_reader *c) {
   return c->in->status;
 }
 
-static bool ends_field(const csv_reader *c, int byte) {
-  return byte < 0 || byte == c->separator || byte == '\n' || byte == '\r';
-}
+static bool ends_field(const csv_reader *c, int byte) { return byte < 0 || byte == c->separator || byte == '\n' || byte == '\r'; }
 
 static gather_status read_quoted(csv_reader *c) {
   gather_text_input *in = c->in;
@@ -89,8 +86,7 @@ static gather_status read_quoted(csv_reader *c) {
   c->quoted = true;
   for (int byte;;) {
     byte = gather_text_next(in);
-    if (byte < 0 && in->status == GATHER_OK)
-      return WRONG(c, c->place, "line %" PRId64 ": this quote is not closed", c->place.line);
+    if (byte < 0 && in->status == GATHER_OK) return WRONG(c, c->place, "line %" PRId64 ": this quote is not closed", c->place.line);
     GATHER_TRY(in->status);
     if (c->separator == '\t' && (byte == '\n' || byte == '\r'))
       return WRONG(c, c->place, "line %" PRId64 ": this quote is not closed on its line", c->place.line);
@@ -135,8 +131,7 @@ static bool at_record(gather_text_input *in) {
 
 static gather_status keep_first(csv_reader *c, int byte) {
   if (c->first_bytes == FIRST_MAX)
-    return REFUSE(c, GATHER_FILE_MALFORMED, "the first record is longer than %d bytes, so this is not a table",
-                  FIRST_MAX);
+    return REFUSE(c, GATHER_FILE_MALFORMED, "the first record is longer than %d bytes, so this is not a table", FIRST_MAX);
   if (c->first_bytes == c->first_room) {
     int64_t room = c->first_room ? c->first_room * 2 : FIRST_ROOM;
     char *first = gather_alloc(room);
@@ -223,8 +218,7 @@ static gather_status read_spec(csv_reader *c, const char *column) {
 
 static gather_status fail_name(const csv_reader *c, const char *names) {
   if (c->columns == 0) return REFUSE(c, GATHER_NAME_NOT_FOUND, "the file is empty, so it has no columns");
-  return REFUSE(c, GATHER_NAME_NOT_FOUND,
-                "no such column '%.*s'; the first line has: %s; without a header, columns are #0 to #%" PRId64,
+  return REFUSE(c, GATHER_NAME_NOT_FOUND, "no such column '%.*s'; the first line has: %s; without a header, columns are #0 to #%" PRId64,
                 c->name_bytes < 60 ? (int)c->name_bytes : 60, c->name, names, c->columns - 1);
 }
 
@@ -242,8 +236,8 @@ static gather_status look_at_first(csv_reader *c, first_look *look) {
     if (is_name(c) && look->count++ == 0) look->named = c->columns;
     if (c->columns == c->column) look->wanted_is_whole = c->is_whole;
     if (c->columns < SHOWN_NAMES && used < sizeof look->names - GATHER_TEXT_QUOTED - 8)
-      used += (size_t)snprintf(look->names + used, sizeof look->names - used, "%s'%.24s'", used ? ", " : "",
-                               gather_text_word_show(&c->word));
+      used +=
+          (size_t)snprintf(look->names + used, sizeof look->names - used, "%s'%.24s'", used ? ", " : "", gather_text_word_show(&c->word));
     else if (c->columns == SHOWN_NAMES)
       (void)snprintf(look->names + used, sizeof look->names - used, ", ...");
     if (c->ending != GATHER_CSV_END_FIELD) break;
@@ -262,12 +256,9 @@ static gather_status use_number(const csv_reader *c, const first_look *look, gat
                  "header, or \"%s\" with its quotes for the column of that name",
                  place.line, c->name, c->name, c->name);
   if (c->column >= c->columns)
-    return REFUSE(c, GATHER_NAME_NOT_FOUND, "no such column %" PRId64 "; columns are 0 to %" PRId64, c->column,
-                  c->columns - 1);
+    return REFUSE(c, GATHER_NAME_NOT_FOUND, "no such column %" PRId64 "; columns are 0 to %" PRId64, c->column, c->columns - 1);
   if (look->wanted_is_whole) return GATHER_OK;
-  return WRONG(c, place,
-               "line %" PRId64 " has no whole number in column %" PRId64
-               "; if it is a header, give the name of the column: %s",
+  return WRONG(c, place, "line %" PRId64 " has no whole number in column %" PRId64 "; if it is a header, give the name of the column: %s",
                place.line, c->column, look->names);
 }
 
@@ -297,8 +288,7 @@ static gather_status take_number(csv_reader *c, gather_text_numbers *numbers) {
   if (!why) return gather_text_numbers_add(numbers, number, c->in);
   if (c->empty) why = "is empty";
   return WRONG(c, c->place, "line %" PRId64 ", column %s%.*s%s: '%s' %s", c->place.line, c->is_number ? "" : "'",
-               c->name_bytes < 60 ? (int)c->name_bytes : 60, c->name, c->is_number ? "" : "'",
-               gather_text_word_show(&c->word), why);
+               c->name_bytes < 60 ? (int)c->name_bytes : 60, c->name, c->is_number ? "" : "'", gather_text_word_show(&c->word), why);
 }
 
 static gather_status read_record(csv_reader *c, gather_text_numbers *numbers) {

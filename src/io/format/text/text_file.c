@@ -38,8 +38,7 @@ static bool is_nested(gather_text_input *in) {
 
 static gather_status wrong(const nested *n, gather_text_place place, const char *why) {
   GATHER_TRY(n->in->status);
-  return gather_fail_file(n->in->error, GATHER_FILE_MALFORMED, n->in->name, place.byte, "line %" PRId64 ": %s",
-                          place.line, why);
+  return gather_fail_file(n->in->error, GATHER_FILE_MALFORMED, n->in->name, place.byte, "line %" PRId64 ": %s", place.line, why);
 }
 
 static gather_status open_list(nested *n, gather_text_place place) {
@@ -61,8 +60,7 @@ static gather_status close_list(nested *n, gather_text_place place) {
   if (*length >= 0 && *length != len) {
     GATHER_TRY(n->in->status);
     return gather_fail_file(n->in->error, GATHER_FILE_MALFORMED, n->in->name, place.byte,
-                            "line %" PRId64 ": a list has %" PRId64 " items; the first one has %" PRId64, place.line,
-                            len, *length);
+                            "line %" PRId64 ": a list has %" PRId64 " items; the first one has %" PRId64, place.line, len, *length);
   }
   *length = len;
   n->value_before = true;
@@ -83,8 +81,8 @@ static gather_status read_item(nested *n) {
   const char *why = good ? gather_text_whole_value(&whole, &number) : "is not a whole number";
   GATHER_TRY(in->status);
   if (why)
-    return gather_fail_file(in->error, GATHER_FILE_MALFORMED, in->name, place.byte, "line %" PRId64 ": '%s' %s",
-                            place.line, gather_text_word_show(&word), why);
+    return gather_fail_file(in->error, GATHER_FILE_MALFORMED, in->name, place.byte, "line %" PRId64 ": '%s' %s", place.line,
+                            gather_text_word_show(&word), why);
   if (n->leaves == 0) n->leaves = n->depth;
   if (n->leaves != n->depth) return wrong(n, place, "a number stands where the others have a list");
   n->count[n->depth - 1]++;
@@ -150,16 +148,14 @@ static void take_word(gather_text_input *in, gather_text_word *word) {
 
 static gather_status wrong_word(const plain *p, gather_text_place place, gather_text_word *word, const char *why) {
   GATHER_TRY(p->in->status);
-  return gather_fail_file(p->in->error, GATHER_FILE_MALFORMED, p->in->name, place.byte, "line %" PRId64 ": '%s' %s",
-                          place.line, gather_text_word_show(word), why);
+  return gather_fail_file(p->in->error, GATHER_FILE_MALFORMED, p->in->name, place.byte, "line %" PRId64 ": '%s' %s", place.line,
+                          gather_text_word_show(word), why);
 }
 
 static gather_status no_number(const plain *p, gather_text_place place, gather_text_word *word) {
   if (p->numbers->len > 0 || p->has_header || !(is_letter(word->text[0]) || word->text[0] == '"'))
     return wrong_word(p, place, word, "is not a whole number");
-  return wrong_word(
-      p, place, word,
-      "is not a whole number; a header is one word of letters; for a column of a table write FILE:COLUMN");
+  return wrong_word(p, place, word, "is not a whole number; a header is one word of letters; for a column of a table write FILE:COLUMN");
 }
 
 /* ---- headers */
@@ -187,8 +183,7 @@ static gather_status read_header(plain *p) {
   gather_text_input *in = p->in;
   p->header_at = gather_text_here(in);
   take_word(in, &p->header);
-  while (gather_text_peek(in) == ' ' || gather_text_peek(in) == '\t' || gather_text_peek(in) == '\r')
-    (void)gather_text_next(in);
+  while (gather_text_peek(in) == ' ' || gather_text_peek(in) == '\t' || gather_text_peek(in) == '\r') (void)gather_text_next(in);
   int c = gather_text_peek(in);
   if (!is_header(&p->header) || (c >= 0 && c != '\n')) return no_number(p, p->header_at, &p->header);
   p->has_header = true;
@@ -314,24 +309,19 @@ static void clear_numbers(gather_text_numbers *numbers) {
   *numbers = (gather_text_numbers){0};
 }
 
-static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers, const char *column,
-                                 gather_error *error) {
+static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers, const char *column, gather_error *error) {
   gather_file_tensor *tensor = gather_arena_take(&file->arena, 1, (int64_t)sizeof *tensor);
   int32_t rank = numbers->rank > 0 ? numbers->rank : 1;
   int64_t *shape = gather_arena_take(&file->arena, rank, (int64_t)sizeof *shape);
   char *name = gather_arena_text(&file->arena, column, strlen(column));
-  if (!tensor || !shape || !name)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its numbers");
+  if (!tensor || !shape || !name) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its numbers");
   *shape = numbers->len;
   for (int32_t i = 0; i < numbers->rank; i++) shape[i] = numbers->shape[i] < 0 ? 0 : numbers->shape[i];
-  *tensor = (gather_file_tensor){.name = name,
-                                 .tensor = {.data = numbers->at,
-                                            .type = GATHER_TYPE_INT64,
-                                            .rank = rank,
-                                            .shape = shape,
-                                            .flags = GATHER_TENSOR_READ_ONLY},
-                                 .type_name = gather_type_get(GATHER_TYPE_INT64)->name,
-                                 .bytes = numbers->len * (int64_t)sizeof *numbers->at};
+  *tensor = (gather_file_tensor){
+      .name = name,
+      .tensor = {.data = numbers->at, .type = GATHER_TYPE_INT64, .rank = rank, .shape = shape, .flags = GATHER_TENSOR_READ_ONLY},
+      .type_name = gather_type_get(GATHER_TYPE_INT64)->name,
+      .bytes = numbers->len * (int64_t)sizeof *numbers->at};
   file->tensors = tensor;
   file->len = 1;
   file->single = numbers->at; /* owned by the file from now on */
@@ -342,8 +332,7 @@ static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers
 static gather_status read_text(gather_file *file, gather_text_input *in, const char *column, gather_error *error) {
   gather_text_numbers numbers = {0};
   char substitute[GATHER_SUBSTITUTE_TEXT];
-  if (gather_substitute_is(in->bytes, in->size, in->size, file->name, file->client != NULL, substitute,
-                           sizeof substitute))
+  if (gather_substitute_is(in->bytes, in->size, in->size, file->name, file->client != NULL, substitute, sizeof substitute))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", substitute);
   const bool is_list = !column || column[0] == '\0';
   file->format = is_list ? "text" : "csv";
@@ -360,8 +349,8 @@ gather_status gather_text_open(gather_file *file, const char *path, const char *
     GATHER_TRY(gather_file_check_download(file, "the text", map->remote ? map->size : 0, error));
     GATHER_TRY(gather_map_fetch(map, 0, map->size, error));
   }
-  gather_status status = path ? gather_text_input_open(&in, path, error)
-                              : gather_text_input_memory(&in, map->bytes, map->size, file->name, error);
+  gather_status status =
+      path ? gather_text_input_open(&in, path, error) : gather_text_input_memory(&in, map->bytes, map->size, file->name, error);
   if (status == GATHER_OK && path) (void)gather_map_identify(path, &file->map); /* it is read, and not mapped */
   if (status == GATHER_OK) status = read_text(file, &in, column, error);
   gather_text_input_end(&in);

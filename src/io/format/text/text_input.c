@@ -51,9 +51,8 @@ static gather_status pass_mark(gather_text_input *in) {
   for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++) {
     if (in->size < MARKS[i].length || memcmp(in->bytes, MARKS[i].bytes, (size_t)MARKS[i].length) != 0) continue;
     if (MARKS[i].name)
-      return gather_fail_file(in->error, GATHER_UNSUPPORTED, in->name, 0,
-                              "it is text in %s; convert it to UTF-8: iconv -f %s -t UTF-8", MARKS[i].name,
-                              MARKS[i].name);
+      return gather_fail_file(in->error, GATHER_UNSUPPORTED, in->name, 0, "it is text in %s; convert it to UTF-8: iconv -f %s -t UTF-8",
+                              MARKS[i].name, MARKS[i].name);
     in->at = MARKS[i].length;
     break;
   }
@@ -74,8 +73,7 @@ gather_status gather_text_input_open(gather_text_input *in, const char *path, ga
   return pass_mark(in);
 }
 
-gather_status gather_text_input_memory(gather_text_input *in, const void *memory, int64_t bytes, const char *name,
-                                       gather_error *error) {
+gather_status gather_text_input_memory(gather_text_input *in, const void *memory, int64_t bytes, const char *name, gather_error *error) {
   *in = (gather_text_input){.name = name, .error = error, .line = 1, .fd = -1, .bytes = memory, .size = bytes};
   return pass_mark(in);
 }
@@ -197,7 +195,6 @@ const char *gather_text_whole_value(const gather_text_whole *whole, int64_t *val
   for (; scale > 0 && !number.too_big; scale--) append(&number, 0);
   if (number.too_big || (!whole->negative && number.value == INT64_MIN)) return TOO_BIG;
   *value = whole->negative ? number.value : -number.value;
-  if (whole->phase >= FRACTION && number.value < -FLOAT_MAX)
-    return "is beyond 2^53, where floats are rounded: write it as an integer";
+  if (whole->phase >= FRACTION && number.value < -FLOAT_MAX) return "is beyond 2^53, where floats are rounded: write it as an integer";
   return NULL;
 }

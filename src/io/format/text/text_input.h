@@ -31,8 +31,8 @@ typedef struct gather_text_input {
 /* Opens a file, or memory. A UTF-8 byte-order mark is skipped; other encodings with a mark are GATHER_UNSUPPORTED.
  * gather_text_input_end must follow in any case. */
 GATHER_CHECKED gather_status gather_text_input_open(gather_text_input *in, const char *path, gather_error *error);
-GATHER_CHECKED gather_status gather_text_input_memory(gather_text_input *in, const void *memory, int64_t bytes,
-                                                      const char *name, gather_error *error);
+GATHER_CHECKED gather_status gather_text_input_memory(gather_text_input *in, const void *memory, int64_t bytes, const char *name,
+                                                      gather_error *error);
 void gather_text_input_end(gather_text_input *in);
 
 /* Reads the next block; false at the end or on an error (in->status). */
@@ -51,9 +51,7 @@ static inline int gather_text_next(gather_text_input *in) {
   return c;
 }
 
-static inline gather_text_place gather_text_here(const gather_text_input *in) {
-  return (gather_text_place){in->line, in->base + in->at};
-}
+static inline gather_text_place gather_text_here(const gather_text_input *in) { return (gather_text_place){in->line, in->base + in->at}; }
 
 /* Text, truncated if longer. All zero is empty. */
 typedef struct gather_text_word {
@@ -77,8 +75,7 @@ typedef struct gather_text_numbers {
   int64_t shape[GATHER_MAX_RANK];
 } gather_text_numbers;
 
-GATHER_CHECKED gather_status gather_text_numbers_add(gather_text_numbers *numbers, int64_t number,
-                                                     const gather_text_input *in);
+GATHER_CHECKED gather_status gather_text_numbers_add(gather_text_numbers *numbers, int64_t number, const gather_text_input *in);
 
 /* A decimal number, read byte by byte and exactly: 12, -3, and as floats are written, 1e+05, 1.000e+00. Starts as all zero. */
 typedef struct gather_text_whole {
@@ -101,7 +98,6 @@ const char *gather_text_whole_value(const gather_text_whole *whole, int64_t *val
 /* ---- text_column.c */
 
 /* Reads one column of a table: comma-, tab- or semicolon-separated values. column: as text_column of gather_file_source. */
-GATHER_CHECKED gather_status gather_text_column(gather_text_input *in, const char *column,
-                                                gather_text_numbers *numbers);
+GATHER_CHECKED gather_status gather_text_column(gather_text_input *in, const char *column, gather_text_numbers *numbers);
 
 #endif

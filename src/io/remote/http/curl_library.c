@@ -25,11 +25,10 @@ static const struct {
 } FUNCTIONS[] = {
 #define FUNCTION(name) \
   { "curl_" #name, offsetof(gather_curl, name) }
-    FUNCTION(global_init),      FUNCTION(version_info),        FUNCTION(easy_init),     FUNCTION(easy_cleanup),
-    FUNCTION(easy_setopt),      FUNCTION(easy_getinfo),        FUNCTION(easy_strerror), FUNCTION(slist_append),
-    FUNCTION(slist_free_all),   FUNCTION(multi_init),          FUNCTION(multi_cleanup), FUNCTION(multi_setopt),
-    FUNCTION(multi_add_handle), FUNCTION(multi_remove_handle), FUNCTION(multi_perform), FUNCTION(multi_info_read),
-    FUNCTION(multi_poll),       FUNCTION(multi_wakeup)
+    FUNCTION(global_init),     FUNCTION(version_info),  FUNCTION(easy_init),        FUNCTION(easy_cleanup),        FUNCTION(easy_setopt),
+    FUNCTION(easy_getinfo),    FUNCTION(easy_strerror), FUNCTION(slist_append),     FUNCTION(slist_free_all),      FUNCTION(multi_init),
+    FUNCTION(multi_cleanup),   FUNCTION(multi_setopt),  FUNCTION(multi_add_handle), FUNCTION(multi_remove_handle), FUNCTION(multi_perform),
+    FUNCTION(multi_info_read), FUNCTION(multi_poll),    FUNCTION(multi_wakeup)
 #undef FUNCTION
 };
 
@@ -42,12 +41,11 @@ static gather_status find_functions(void *library, gather_error *error) {
   for (size_t i = 0; i < sizeof FUNCTIONS / sizeof *FUNCTIONS; i++) {
     void *function = dlsym(library, FUNCTIONS[i].name);
     if (!function)
-      return gather_fail(error, GATHER_UNSUPPORTED,
-                         "libcurl has no function %s: it is too old; URLs need 7.68 or newer", FUNCTIONS[i].name);
+      return gather_fail(error, GATHER_UNSUPPORTED, "libcurl has no function %s: it is too old; URLs need 7.68 or newer",
+                         FUNCTIONS[i].name);
     memcpy((char *)&found + FUNCTIONS[i].place, &function, sizeof function);
   }
-  if (found.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-    return gather_fail(error, GATHER_UNSUPPORTED, "libcurl cannot be started");
+  if (found.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return gather_fail(error, GATHER_UNSUPPORTED, "libcurl cannot be started");
   const curl_version_info_data *version = found.version_info(CURLVERSION_NOW);
   if (version->version_num < OLDEST)
     return gather_fail(error, GATHER_UNSUPPORTED, "libcurl %s is too old; URLs need 7.68 or newer", version->version);

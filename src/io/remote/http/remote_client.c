@@ -37,8 +37,7 @@ static void init_network(gather_remote_client *client) {
   for (size_t i = 0; i < sizeof client->sockets / sizeof *client->sockets; i++) client->sockets[i] = -1;
 }
 
-gather_status gather_remote_client_create(const gather_remote_options *options, gather_remote_client **client,
-                                          gather_error *error) {
+gather_status gather_remote_client_create(const gather_remote_options *options, gather_remote_client **client, gather_error *error) {
   *client = NULL;
   gather_remote_client *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a client of URLs");
@@ -108,8 +107,7 @@ void gather_remote_client_release(gather_remote_client *client) {
 
 /* What was measured; with the lock held. */
 static void take_measured(const gather_remote_client *client, gather_remote_costs *costs) {
-  gather_remote_measured(&client->measure, client->depth_grows ? client->settings.given.connections : client->depth_now,
-                         costs);
+  gather_remote_measured(&client->measure, client->depth_grows ? client->settings.given.connections : client->depth_now, costs);
 }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
@@ -163,8 +161,7 @@ void gather_remote_client_statistics_reset(gather_remote_client *client) {
 static gather_status queue_init(gather_remote_client *client, gather_remote_queue *queue, gather_error *error) {
   *queue = (gather_remote_queue){.process = (int64_t)getpid()};
   gather_remote_list_init(&queue->finished);
-  if (!gather_condition_init(&queue->changed))
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a condition variable");
+  if (!gather_condition_init(&queue->changed)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a condition variable");
   queue->client = gather_remote_client_hold(client);
   return GATHER_OK;
 }
@@ -175,8 +172,7 @@ static void queue_clear(gather_remote_queue *queue) {
   gather_remote_client_release(queue->client);
 }
 
-gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue,
-                                         gather_error *error) {
+gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue, gather_error *error) {
   *queue = NULL;
   gather_remote_queue *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a queue of requests");
@@ -252,8 +248,7 @@ bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
   bool waiting = true;
   queue_enter(queue);
   (void)pthread_mutex_lock(&client->lock);
-  while (!queue->finished.first && queue->unfinished > 0 && waiting)
-    waiting = gather_condition_wait(&queue->changed, &client->lock, &end);
+  while (!queue->finished.first && queue->unfinished > 0 && waiting) waiting = gather_condition_wait(&queue->changed, &client->lock, &end);
   const bool ready = queue->finished.first || queue->unfinished == 0;
   (void)pthread_mutex_unlock(&client->lock);
   return ready;
@@ -285,8 +280,8 @@ static int64_t read_first(const gather_remote_object *object, int64_t offset, in
   int64_t at = offset, end = offset + bytes;
   while (at < end) {
     int64_t stop = minimum(end, floor_block(at) + GATHER_BLOCK_BYTES);
-    if (!gather_block_cache_read(object->client->cache, &object->blocks, at / GATHER_BLOCK_BYTES,
-                                 at % GATHER_BLOCK_BYTES, stop - at, data + (at - offset)))
+    if (!gather_block_cache_read(object->client->cache, &object->blocks, at / GATHER_BLOCK_BYTES, at % GATHER_BLOCK_BYTES, stop - at,
+                                 data + (at - offset)))
       break;
     at = stop;
   }
@@ -363,8 +358,7 @@ static void store(const gather_remote_object *object, int64_t offset, int64_t by
   for (; at < end; at += GATHER_BLOCK_BYTES) {
     int64_t size = minimum(GATHER_BLOCK_BYTES, object->size - at);
     if (at + size > end) return;
-    gather_block_cache_write(object->client->cache, &object->blocks, at / GATHER_BLOCK_BYTES, data + (at - offset),
-                             size);
+    gather_block_cache_write(object->client->cache, &object->blocks, at / GATHER_BLOCK_BYTES, data + (at - offset), size);
   }
 }
 
@@ -423,8 +417,8 @@ gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
 enum { PART = 4 << 20, PARTS = 16 }; /* long ranges are read in parallel parts */
 
 /* address: what is asked for in place of the URL's own; NULL. */
-static gather_status make(gather_remote_client *client, const char *url, const char *address,
-                          gather_remote_object **object, gather_error *error) {
+static gather_status make(gather_remote_client *client, const char *url, const char *address, gather_remote_object **object,
+                          gather_error *error) {
   gather_remote_object *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
   *object = NULL;
@@ -450,8 +444,7 @@ void gather_remote_object_close(gather_remote_object *object) {
 }
 
 /* Sends one request, and waits. */
-static gather_status ask(gather_remote_object *object, gather_remote_request *request, bool document,
-                         gather_error *error) {
+static gather_status ask(gather_remote_object *object, gather_remote_request *request, bool document, gather_error *error) {
   gather_remote_queue queue;
   GATHER_TRY(queue_init(object->client, &queue, error));
   request->object = object;
@@ -468,26 +461,23 @@ static void cache_head(gather_remote_object *object) {
   if (!client->cache || object->whole || !gather_tag_is_strong(object->etag) || object->size <= 0) return;
   /* The hub's address names a commit, so it names the content; where it redirects to may change. */
   bool hub = object->place.origin && object->place.origin->scheme == GATHER_REMOTE_HUB;
-  gather_block_file_set(&object->blocks, object->place.url.text, object->redirected && !hub ? object->target.text : "",
-                        object->etag);
+  gather_block_file_set(&object->blocks, object->place.url.text, object->redirected && !hub ? object->target.text : "", object->etag);
   object->cached = true;
   if (object->head_bytes == minimum(object->size, GATHER_BLOCK_BYTES))
     gather_block_cache_write(client->cache, &object->blocks, 0, object->head, object->head_bytes);
 }
 
-gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object,
-                                        gather_error *error) {
+gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object, gather_error *error) {
   gather_remote_object *made = NULL;
   *object = NULL;
   bool folder;
   GATHER_TRY(gather_remote_find_folder(url, &folder, error));
-  if (folder)
-    return gather_fail(error, GATHER_USAGE, "%.200s names a folder, not a file: gather info URL lists it", url);
+  if (folder) return gather_fail(error, GATHER_USAGE, "%.200s names a folder, not a file: gather info URL lists it", url);
   GATHER_TRY(make(client, url, NULL, &made, error));
   made->head = gather_alloc(made->head_room = GATHER_REMOTE_HEAD_BYTES);
   gather_remote_request request = {.bytes = GATHER_REMOTE_HEAD_BYTES, .data = made->head};
-  gather_status status = made->head ? ask(made, &request, false, error)
-                                    : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
+  gather_status status =
+      made->head ? ask(made, &request, false, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
   if (status == GATHER_OK) {
     made->head_bytes = request.bytes;
     cache_head(*object = made);
@@ -506,8 +496,7 @@ gather_remote_about gather_remote_object_about(const gather_remote_object *objec
 }
 
 /* All requests that begin are finished, even after a failure: they write to the caller's memory. */
-static gather_status read_parts(gather_remote_object *object, int64_t offset, int64_t bytes, char *data,
-                                gather_error *error) {
+static gather_status read_parts(gather_remote_object *object, int64_t offset, int64_t bytes, char *data, gather_error *error) {
   gather_remote_queue queue;
   gather_status status = GATHER_OK;
   gather_remote_request *requests = gather_alloc((int64_t)sizeof *requests * PARTS), *free = NULL;
@@ -523,8 +512,7 @@ static gather_status read_parts(gather_remote_object *object, int64_t offset, in
     if (begun < bytes && status == GATHER_OK && flying < PARTS) {
       int64_t part = bytes - begun < PART ? bytes - begun : PART;
       gather_remote_request *request = free ? free : &requests[used++];
-      *request =
-          (gather_remote_request){.object = object, .offset = offset + begun, .bytes = part, .data = data + begun};
+      *request = (gather_remote_request){.object = object, .offset = offset + begun, .bytes = part, .data = data + begun};
       free = NULL;
       gather_remote_begin(&queue, request);
       begun += part;
@@ -543,11 +531,10 @@ static gather_status read_parts(gather_remote_object *object, int64_t offset, in
   return status;
 }
 
-gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data,
-                                        gather_error *error) {
+gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes, void *data, gather_error *error) {
   if (offset < 0 || bytes < 0 || offset > object->size - bytes)
-    return gather_fail_file(error, GATHER_IO_ERROR, object->place.name, offset < 0 ? 0 : offset,
-                            "the file has only %lld bytes", (long long)object->size);
+    return gather_fail_file(error, GATHER_IO_ERROR, object->place.name, offset < 0 ? 0 : offset, "the file has only %lld bytes",
+                            (long long)object->size);
   if (bytes == 0) return GATHER_OK;
   if (offset + bytes <= object->head_bytes) {
     memcpy(data, object->head + offset, (size_t)bytes);
@@ -556,16 +543,16 @@ gather_status gather_remote_object_read(gather_remote_object *object, int64_t of
   return read_parts(object, offset, bytes, data, error);
 }
 
-gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit,
-                                     char **text, int64_t *bytes, gather_error *error) {
+gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit, char **text,
+                                     int64_t *bytes, gather_error *error) {
   gather_remote_object *object = NULL;
   *text = NULL;
   *bytes = 0;
   GATHER_TRY(make(client, url, address, &object, error));
   char *data = limit >= 0 && limit < INT64_MAX ? gather_alloc(limit + 1) : NULL;
   gather_remote_request request = {.bytes = limit, .data = data};
-  gather_status status = data ? ask(object, &request, true, error)
-                              : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a document");
+  gather_status status =
+      data ? ask(object, &request, true, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a document");
   gather_remote_object_close(object);
   if (status == GATHER_OK) {
     data[request.bytes] = '\0';

@@ -115,9 +115,8 @@ static void drop_lost(gather_remote_client *client) {
 
 static void hedge(gather_remote_client *client, gather_remote_transfer *transfer, int64_t now) {
   gather_remote_request *request = transfer->request;
-  if (client->hedge_after == 0 || transfer->answer.status || now - transfer->sent < client->hedge_after ||
-      request->state.hedged || transfer->from_place || client->active_count >= client->depth.now ||
-      client->hedge_count * 50 > client->sent_count)
+  if (client->hedge_after == 0 || transfer->answer.status || now - transfer->sent < client->hedge_after || request->state.hedged ||
+      transfer->from_place || client->active_count >= client->depth.now || client->hedge_count * 50 > client->sent_count)
     return;
   gather_error ignored;
   request->state.hedged = true; /* also if it cannot be sent: once is enough */
@@ -135,9 +134,7 @@ static int64_t try_limit(const gather_remote_client *client) {
   return (int64_t)(seconds * (double)SECOND);
 }
 
-static bool is_expired(const gather_remote_transfer *transfer, int64_t now, int64_t limit) {
-  return now - transfer->window_began > limit;
-}
+static bool is_expired(const gather_remote_transfer *transfer, int64_t now, int64_t limit) { return now - transfer->window_began > limit; }
 
 /* What all connections bring together, in fortieths of a second. */
 static void measure_window(gather_remote_client *client, int64_t now) {
@@ -184,8 +181,8 @@ static int sleep_time(const gather_remote_client *client, int64_t now) {
     int64_t limit = try_limit(client);
     for (const gather_remote_transfer *t = client->active; t; t = t->next) {
       if (t->window_began + limit < until) until = t->window_began + limit;
-      if (client->hedge_after > 0 && !t->answer.status && !t->request->state.hedged &&
-          t->sent + client->hedge_after > now && t->sent + client->hedge_after < until)
+      if (client->hedge_after > 0 && !t->answer.status && !t->request->state.hedged && t->sent + client->hedge_after > now &&
+          t->sent + client->hedge_after < until)
         until = t->sent + client->hedge_after;
     }
   }
@@ -208,8 +205,7 @@ static void *work(void *argument) {
     client->depth_grows = client->depth.doubling;
     bool more = client->intake.first != NULL;
     (void)pthread_mutex_unlock(&client->lock);
-    bool sendable =
-        client->ready.first && client->active_count < client->depth.now && !client->ready.first->object->renewing;
+    bool sendable = client->ready.first && client->active_count < client->depth.now && !client->ready.first->object->renewing;
     if (!more && !sendable) (void)client->curl->multi_poll(client->multi, NULL, 0, sleep_time(client, now), &ready);
   }
   return NULL;

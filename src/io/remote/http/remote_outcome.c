@@ -50,8 +50,7 @@ static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
   gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
   (void)pthread_mutex_lock(&client->lock);
-  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked,
-                               now - transfer->request->state.begun);
+  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked, now - transfer->request->state.begun);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
@@ -83,8 +82,7 @@ static void learn_version(gather_remote_object *object, const gather_remote_tran
 static const char *hub_differs(const gather_remote_object *object, const gather_remote_transfer *transfer) {
   const gather_remote_notes *notes = &transfer->notes;
   if (!transfer->from_place || transfer->hops == 0) return NULL;
-  if (object->size >= 0 && notes->linked_etag[0] && object->linked_etag[0] &&
-      strcmp(notes->linked_etag, object->linked_etag) != 0)
+  if (object->size >= 0 && notes->linked_etag[0] && object->linked_etag[0] && strcmp(notes->linked_etag, object->linked_etag) != 0)
     return "the file changed while it was read: the hub names another content";
   const int64_t size = transfer->verdict == GATHER_ANSWER_WHOLE ? transfer->got : transfer->answer.size;
   if (notes->linked_bytes > 0 && size >= 0 && notes->linked_bytes - 1 != size)
@@ -102,8 +100,8 @@ static bool learn(gather_remote_transfer *transfer) {
     gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
     return false;
   }
-  if (object->size < 0 && gather_remote_place_pin(&transfer->client->settings, &object->arena, &object->place,
-                                                  transfer->notes.commit, &error) != GATHER_OK) {
+  if (object->size < 0 &&
+      gather_remote_place_pin(&transfer->client->settings, &object->arena, &object->place, transfer->notes.commit, &error) != GATHER_OK) {
     gather_remote_fail(request, GATHER_OUT_OF_MEMORY, "%s", error.message);
     return false;
   }
@@ -138,10 +136,8 @@ static void count_retry(gather_remote_client *client) {
 static void keep_arrived(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_request *request = transfer->request;
   if (!gather_remote_takes_body(transfer) || transfer->overflow) return;
-  if (transfer->got + transfer->discarded - transfer->window_got >= GATHER_REMOTE_LEAST_PROGRESS)
-    request->state.progress = now;
-  if (request->object->size >= 0 && gather_tag_is_strong(request->object->etag))
-    request->state.arrived += transfer->got;
+  if (transfer->got + transfer->discarded - transfer->window_got >= GATHER_REMOTE_LEAST_PROGRESS) request->state.progress = now;
+  if (request->object->size >= 0 && gather_tag_is_strong(request->object->etag)) request->state.arrived += transfer->got;
 }
 
 /* Tries again later: after `asked` seconds at least, if the server said so. */
@@ -169,8 +165,7 @@ static void again(gather_remote_transfer *transfer, bool is_doubtful, int64_t as
   if (request->state.tries > options->retries || request->state.doubts > GATHER_REMOTE_MOST_DOUBTS) {
     gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
   } else if (too_late && asked > 0) {
-    gather_remote_fail(request, GATHER_IO_ERROR,
-                       "%s; it asks to wait for %" PRId64 " s, and no progress for %g s ends a read", why, asked,
+    gather_remote_fail(request, GATHER_IO_ERROR, "%s; it asks to wait for %" PRId64 " s, and no progress for %g s ends a read", why, asked,
                        options->take_seconds);
   } else if (too_late) {
     gather_remote_fail(request, GATHER_IO_ERROR, "%s; no progress for %g s", why, options->take_seconds);
@@ -252,11 +247,9 @@ static void follow(gather_remote_transfer *transfer) {
     again(transfer, true, -1, "more than 8 redirects in a row");
     return;
   }
-  gather_status status =
-      gather_remote_url_resolve(&transfer->arena, &transfer->hop, transfer->answer.location.text, &to, &error);
+  gather_status status = gather_remote_url_resolve(&transfer->arena, &transfer->hop, transfer->answer.location.text, &to, &error);
   if (status != GATHER_OK) {
-    gather_remote_fail(request, status == GATHER_OUT_OF_MEMORY ? status : GATHER_IO_ERROR,
-                       "a redirect leads nowhere: %s", error.message);
+    gather_remote_fail(request, status == GATHER_OUT_OF_MEMORY ? status : GATHER_IO_ERROR, "a redirect leads nowhere: %s", error.message);
     return;
   }
   const gather_remote_reach here = reach_connected(transfer);
@@ -279,8 +272,7 @@ static void follow(gather_remote_transfer *transfer) {
 static void unanswered(gather_remote_transfer *transfer, CURLcode code) {
   char why[GATHER_ANSWER_WHY];
   /* The protocol of the URL is one that is spoken: this is said of an answer without a status. */
-  const char *text = code == CURLE_UNSUPPORTED_PROTOCOL ? "the answer is not one of HTTP/1"
-                                                        : transfer->client->curl->easy_strerror(code);
+  const char *text = code == CURLE_UNSUPPORTED_PROTOCOL ? "the answer is not one of HTTP/1" : transfer->client->curl->easy_strerror(code);
   bool is_open = transfer->request->object->size < 0;
   switch (code) {
     case CURLE_OUT_OF_MEMORY: /* it says so of a line above 100 KB, too */
@@ -300,8 +292,7 @@ static void unanswered(gather_remote_transfer *transfer, CURLcode code) {
         return;
       }
       if (transfer->no_descriptor) {
-        again(transfer, is_open, -1,
-              "this process may open no more files: raise the limit (ulimit -n), or use fewer connections");
+        again(transfer, is_open, -1, "this process may open no more files: raise the limit (ulimit -n), or use fewer connections");
         return;
       }
       break;
@@ -309,8 +300,7 @@ static void unanswered(gather_remote_transfer *transfer, CURLcode code) {
       break;
   }
   bool is_doubtful = (is_open && (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST)) ||
-                     code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY ||
-                     code == CURLE_SSL_CONNECT_ERROR;
+                     code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_SSL_CONNECT_ERROR;
   (void)snprintf(why, sizeof why, "%s", code == CURLE_OK ? "the server closed the connection without an answer" : text);
   again(transfer, is_doubtful, -1, why);
 }
@@ -341,8 +331,7 @@ static void ask_for_rest(gather_remote_transfer *transfer) {
     request->state.news = 0;
   }
   if (now - request->state.progress > (int64_t)(options->take_seconds * 1e9))
-    gather_remote_fail(request, GATHER_IO_ERROR,
-                       "the server sends only %" PRId64 " bytes of a range at a time; no progress for %g s",
+    gather_remote_fail(request, GATHER_IO_ERROR, "the server sends only %" PRId64 " bytes of a range at a time; no progress for %g s",
                        transfer->got, options->take_seconds);
   else
     send_again(transfer);
@@ -369,8 +358,8 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
                        " bytes that the option whole (--whole) allows",
                        transfer->client->settings.given.whole_bytes);
   } else if (transfer->overflow && document) {
-    gather_remote_fail(transfer->request, GATHER_IO_ERROR,
-                       "the document has more than the %" PRId64 " bytes that are read", transfer->wanted);
+    gather_remote_fail(transfer->request, GATHER_IO_ERROR, "the document has more than the %" PRId64 " bytes that are read",
+                       transfer->wanted);
   } else if (transfer->overflow) {
     again(transfer, true, -1, "the server sent more bytes than it announced");
   } else if (document || unknown ? code == CURLE_OK : transfer->got == transfer->wanted) {
@@ -381,8 +370,7 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   } else if (unknown) {
     again(transfer, false, -1, transfer->client->curl->easy_strerror(code));
   } else {
-    (void)snprintf(why, sizeof why, "the answer ended after %" PRId64 " of %" PRId64 " bytes (%s)", transfer->got,
-                   transfer->wanted,
+    (void)snprintf(why, sizeof why, "the answer ended after %" PRId64 " of %" PRId64 " bytes (%s)", transfer->got, transfer->wanted,
                    code == CURLE_OK ? "without an error" : transfer->client->curl->easy_strerror(code));
     again(transfer, false, -1, why);
   }
@@ -397,9 +385,9 @@ static int explain(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]
   int status = transfer->answer.status;
   if (status < 300 || !gather_remote_asks_place(transfer)) return -1;
   if (transfer->verdict == GATHER_ANSWER_CHANGED || transfer->answer.broken) return -1;
-  const int again = gather_remote_origin_refusal(place->origin, &transfer->client->settings.given, status,
-                                                 &transfer->notes, transfer->refusal.text ? transfer->refusal.text : "",
-                                                 transfer->refusal.bytes, (int64_t)time(NULL), &words);
+  const int again = gather_remote_origin_refusal(place->origin, &transfer->client->settings.given, status, &transfer->notes,
+                                                 transfer->refusal.text ? transfer->refusal.text : "", transfer->refusal.bytes,
+                                                 (int64_t)time(NULL), &words);
   if (words.bytes > 0 && !words.failed) (void)snprintf(why, GATHER_ANSWER_WHY, "status %d: %s", status, words.text);
   gather_growing_clear(&words);
   return again;

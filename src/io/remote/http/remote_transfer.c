@@ -171,8 +171,7 @@ static size_t take_header(char *line, size_t one, size_t count, void *argument) 
   (void)one;
   const char *colon = memchr(line, ':', count);
   if (colon && !transfer->answer.complete && gather_remote_asks_place(transfer))
-    gather_remote_notes_header(&transfer->notes, line, (size_t)(colon - line), colon + 1,
-                               count - (size_t)(colon - line) - 1);
+    gather_remote_notes_header(&transfer->notes, line, (size_t)(colon - line), colon + 1, count - (size_t)(colon - line) - 1);
   if (transfer->lost || transfer->answer.complete) return transfer->lost ? 0 : count;
   if (!gather_answer_line(&transfer->answer, line, count)) {
     gather_remote_question broken = question_of(transfer);
@@ -184,8 +183,7 @@ static size_t take_header(char *line, size_t one, size_t count, void *argument) 
   transfer->verdict = gather_answer_judge(&transfer->answer, &question, transfer->why);
   measure_answer(transfer);
   transfer->window_began = transfer->answered;
-  if (!gather_remote_takes_body(transfer))
-    return transfer->answer.status == 200 || transfer->answer.status == 206 ? 0 : count;
+  if (!gather_remote_takes_body(transfer)) return transfer->answer.status == 200 || transfer->answer.status == 206 ? 0 : count;
   if (!prepare(transfer, &question)) return 0;
   win(transfer);
   return count;
@@ -223,8 +221,7 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *argument) {
     if (!grow(transfer, (int64_t)count)) return 0;
   } else if ((int64_t)count > transfer->wanted - transfer->got) {
     /* Of the whole file in the place of a range the rest is not needed. */
-    transfer->overflow = transfer->verdict != GATHER_ANSWER_ACCEPTED || transfer->answer.status != 200 ||
-                         transfer->request->state.document;
+    transfer->overflow = transfer->verdict != GATHER_ANSWER_ACCEPTED || transfer->answer.status != 200 || transfer->request->state.document;
     if (transfer->overflow) return 0;
     count = (size_t)(transfer->wanted - transfer->got);
   }
@@ -245,15 +242,12 @@ static bool set_always(const gather_remote_transfer *transfer) {
   long connect = (long)(options->try_seconds * 1000) + 1;
   const gather_remote_transfer *own = transfer;
   const char *agent = GATHER_REMOTE_AGENT;
-  (void)curl->easy_setopt(easy, (CURLoption)322 /* CURLOPT_QUICK_EXIT, 7.87: do not wait for a resolver that hangs */,
-                          1L);
+  (void)curl->easy_setopt(easy, (CURLoption)322 /* CURLOPT_QUICK_EXIT, 7.87: do not wait for a resolver that hangs */, 1L);
   (void)curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-  return curl->easy_setopt(easy, CURLOPT_PRIVATE, own) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+  return curl->easy_setopt(easy, CURLOPT_PRIVATE, own) == CURLE_OK && curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS)) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK && curl->easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
@@ -261,8 +255,7 @@ static bool set_always(const gather_remote_transfer *transfer) {
          (!options->authorities[0] || curl->easy_setopt(easy, CURLOPT_CAINFO, options->authorities) == CURLE_OK) &&
          curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_USERAGENT, agent) == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK && curl->easy_setopt(easy, CURLOPT_USERAGENT, agent) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_HEADERDATA, own) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
@@ -295,11 +288,10 @@ static gather_status add_proof(gather_remote_transfer *transfer, gather_error *e
   const gather_remote_object *object = transfer->request->object;
   gather_growing lines = {0};
   if (!transfer->at_place) return GATHER_OK;
-  gather_status status = gather_remote_sign(&transfer->client->settings, &object->place, &transfer->hop,
-                                            (int64_t)time(NULL), &lines, error);
+  gather_status status =
+      gather_remote_sign(&transfer->client->settings, &object->place, &transfer->hop, (int64_t)time(NULL), &lines, error);
   for (size_t at = 0; status == GATHER_OK && at < lines.bytes; at += strlen(lines.text + at) + 1)
-    if (!add_line(transfer, lines.text + at))
-      status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a request");
+    if (!add_line(transfer, lines.text + at)) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a request");
   if (lines.text) memset(lines.text, 0, lines.bytes);
   gather_growing_clear(&lines);
   return status;
@@ -321,8 +313,8 @@ static gather_status set_this(gather_remote_transfer *transfer, gather_error *er
   char range[48];
   (void)snprintf(range, sizeof range, "%" PRId64 "-%" PRId64, transfer->first, transfer->first + transfer->wanted - 1);
   const char *asked = transfer->request->state.document || transfer->request->state.unranged ? NULL : range;
-  bool set = set_sockets(transfer) && add_line(transfer, "Accept-Encoding: identity") &&
-             add_line(transfer, "Accept: */*") && add_condition(transfer);
+  bool set = set_sockets(transfer) && add_line(transfer, "Accept-Encoding: identity") && add_line(transfer, "Accept: */*") &&
+             add_condition(transfer);
   if (set) GATHER_TRY(add_proof(transfer, error));
   set = set && curl->easy_setopt(transfer->easy, CURLOPT_URL, transfer->hop.text) == CURLE_OK &&
         curl->easy_setopt(transfer->easy, CURLOPT_RANGE, asked) == CURLE_OK &&
@@ -379,8 +371,7 @@ static bool make_room(gather_remote_request *request) {
   return !request->state.cover || request->data;
 }
 
-gather_status gather_remote_send(gather_remote_client *client, gather_remote_request *request, bool is_hedge,
-                                 gather_error *error) {
+gather_status gather_remote_send(gather_remote_client *client, gather_remote_request *request, bool is_hedge, gather_error *error) {
   gather_remote_object *object = request->object;
   if (!make_room(request)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a block");
   gather_remote_transfer *transfer = take_idle(client);

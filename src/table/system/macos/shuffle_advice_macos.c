@@ -11,8 +11,7 @@
 void gather_shuffle_read_ahead(int fd, int64_t size, int64_t offset) {
   enum { MOST = 1 << 30 };
   for (int64_t done = 0; done < size; done += MOST) {
-    struct radvisory advice = {.ra_offset = (off_t)(offset + done),
-                               .ra_count = (int)(size - done < MOST ? size - done : MOST)};
+    struct radvisory advice = {.ra_offset = (off_t)(offset + done), .ra_count = (int)(size - done < MOST ? size - done : MOST)};
     if (fcntl(fd, F_RDADVISE, &advice) == -1) return;
   }
 }

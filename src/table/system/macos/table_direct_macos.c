@@ -8,6 +8,4 @@
 
 #include "table/system/table_system.h"
 
-int gather_direct_begin(gather_table_source *source) {
-  return fcntl(source->direct_fd, F_NOCACHE, 1) == -1 ? errno : 0;
-}
+int gather_direct_begin(gather_table_source *source) { return fcntl(source->direct_fd, F_NOCACHE, 1) == -1 ? errno : 0; }

@@ -72,8 +72,8 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *exception) {
 /* The handler stays for as long as the process runs, and so must this library. */
 static bool stay(void) {
   HMODULE self;
-  return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCWSTR)(void *)&installed, &self) != 0;
+  return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN, (LPCWSTR)(void *)&installed, &self) !=
+         0;
 }
 
 static void install(void) {
@@ -91,8 +91,8 @@ static bool run(guarded_copy *g, void (*body)(void *argument), void *argument) {
   return true;
 }
 
-bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument,
-                      int32_t *source, int64_t *offset) {
+bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument, int32_t *source,
+                      int64_t *offset) {
   guarded_copy g = {.sources = sources, .count = count};
   gather_error error;
   guarded_copy *outer = gather_guard_install(&error) == GATHER_OK ? pthread_getspecific(active) : NULL;

@@ -116,10 +116,5 @@ static int32_t cancel(gather_reader *reader) {
   return count;
 }
 
-const gather_reader_engine gather_reader_overlapped = {.buffers = true,
-                                                       .create = create,
-                                                       .destroy = destroy,
-                                                       .abandon = destroy,
-                                                       .begin = begin,
-                                                       .finish = finish,
-                                                       .cancel = cancel};
+const gather_reader_engine gather_reader_overlapped = {
+    .buffers = true, .create = create, .destroy = destroy, .abandon = destroy, .begin = begin, .finish = finish, .cancel = cancel};
