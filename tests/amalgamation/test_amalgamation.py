@@ -267,7 +267,7 @@ static void try(const char *path, const gather_table_options *options) {
   gather_table *table;
   gather_error error;
   gather_status status = gather_table_open(path, options, &table, &error);
-  printf("%s: %s\\n", gather_status_name(status), error.message);
+  printf("%s: %s\n", gather_status_name(status), error.message);
 }
 int main(void) {
   const int64_t shape[] = {-1, 2};
@@ -284,7 +284,7 @@ int main(void) {
   options.remote = NULL, options.engine = GATHER_ENGINE_HTTP;
   try("none.bin", &options);
   gather_status status = gather_engine_check(GATHER_ENGINE_HTTP, &error);
-  printf("%s: %s\\n", gather_status_name(status), error.message);
+  printf("%s: %s\n", gather_status_name(status), error.message);
   return 0;
 }
 """,

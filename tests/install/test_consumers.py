@@ -105,7 +105,7 @@ def test_pkg_config_shared(tree: Tree, examples: Path, tmp_path: Path):
     assert "libgather.so.0" in needs(source / "rows")
     assert run(source / "rows", npy_table(tmp_path), "7", "0", "-1", LD_LIBRARY_PATH=lib) == ROWS
     run(source / "rows", npy_table(tmp_path), "8", LD_LIBRARY_PATH=lib, code=1)
-    run(source / "rows", tmp_path / "no.npy", "0", LD_LIBRARY_PATH=lib, code=3)
+    run(source / "rows", tmp_path / "no.npy", "0", LD_LIBRARY_PATH=lib, code=1)
 
 
 def test_pkg_config_static(tree: Tree, examples: Path, tmp_path: Path):

@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 import real
+from support.command import call
 
 # How many gather nodes each file of each package has, subgraphs included.
 COUNTS = {
@@ -49,8 +50,8 @@ def test_beside_onnx(package, declarations, tmp_path):
 
 def test_no_gather_nodes_is_said():
     for path in [*real.files_of("magika"), *real.files_of("rapidocr-onnxruntime")]:
-        done = real.call("check", path)
-        assert (done.returncode, done.stdout.decode()) == (0, f"{path}: onnx, no gather nodes\n")
+        done = call("check", path)
+        assert (done.returncode, done.stdout) == (0, f"{path}: onnx, no gather nodes\n")
 
 
 def test_verdicts():
@@ -71,10 +72,10 @@ STEP = 4 if os.environ.get("GATHER_SANITIZE") else 1
 
 def survives(path) -> int:
     """The command ends by itself, with one object, and with an error where it says that it failed."""
-    done = real.call("check", path, "--json")
+    done = call("check", path, "--json")
     assert done.returncode in (0, 1, 3, 4), (done.returncode, done.stderr)
     answer = json.loads(done.stdout)
-    assert ("error" in answer) == (done.returncode >= 3) and done.stderr == b""
+    assert ("error" in answer) == (done.returncode >= 3) and done.stderr == ""
     return done.returncode
 
 

@@ -15,8 +15,9 @@ import pytest
 from onnx import TensorProto, helper
 
 import run_models as models
+from support.command import EXE
 from support.skip import skip_test
-from test_run_onnx import EXE, run
+from test_run_onnx import run
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 
 import peers
 import real
+from support.command import call
 from support.sample import least
 from support.skip import skip_test
 from test_torch_models import CASES, save_inputs
@@ -33,7 +34,7 @@ def ours(path, case, folder) -> np.ndarray | None:
     """The output; None where an operator is not supported."""
     names = inputs_of(path)
     _, words = save_inputs({**case, "inputs": {name: case["inputs"][name] for name in names}}, folder)
-    done = real.call("run", path, *words, "--output", f"y={folder}/y.npy", "--json")
+    done = call("run", path, *words, "--output", f"y={folder}/y.npy", "--json")
     answer = json.loads(done.stdout)
     if done.returncode == 4:
         assert answer["error"]["status"] == "unsupported"
