@@ -565,7 +565,7 @@ static void write_graph(char *text, const layer_case *c, int outputs) {
     add_input(text, node, i, word);
   }
   for (int k = 0; k < outputs; k++) (void)sprintf(text + strlen(text), "%sy%d", k ? ", " : "", k);
-  (void)sprintf(text + strlen(text), " = %s/%d(%s) %s", c->op, abs(c->opset), node, c->attributes);
+  (void)snprintf(text + strlen(text), 2 * ROOM - strlen(text), " = %s/%d(%s) %s", c->op, abs(c->opset), node, c->attributes);
   for (int k = 0; k < outputs; k++) (void)sprintf(text + strlen(text), "; g%d: _ = Gather(y%d, 0%s)", k, k, c->opset < 0 ? ", 0" : "");
 }
 
@@ -583,7 +583,7 @@ static gather_status use_layer(const void *context, gather_error *error) {
   gather_model *model = NULL;
   gather_check *check = NULL;
   const gather_model_node *node;
-  char text[ROOM], *at = text;
+  char text[2 * ROOM], *at = text;
   int outputs = 1;
   for (const char *bar = c->wanted; (bar = strchr(bar, '|')); bar++) outputs++;
   write_graph(text, c, outputs);
