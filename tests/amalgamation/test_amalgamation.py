@@ -12,7 +12,6 @@ import shutil
 import struct
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +29,8 @@ CLANG = shutil.which("clang")
 WARNINGS = "-std=c11 -Wall -Wextra -Werror".split()
 MOST_BYTES = 120 * 1024  # docs/embed.md
 
-# The objects: what others have of them waits until they are made. `open`: what sources share is no longer static, so that tests of it
-# can be linked. It is the largest, and first. In a sample most are compiled without optimisation, which takes most of the time.
+# The objects, each compiled when a test first asks for it. `open`: what sources share is no longer static, so that tests of it can be
+# linked. In a sample most are compiled without optimisation, which takes most of the time.
 QUICK = "-O0" if STEP > 1 else ""
 OBJECTS = {
     "open": [CC, QUICK or "-O1", "-DGATHER_PRIVATE="],
@@ -63,23 +62,19 @@ class Pair:
     folder: Path
 
     def object(self, name: str) -> Path:
-        return self.folder / f"{name}.o"
+        made = self.folder / f"{name}.o"
+        if not made.exists():
+            compiler, *flags = OBJECTS.get(name) or TABLE_OBJECTS[name]
+            source = "gather.c" if name in OBJECTS else "gather_table.c"
+            run(compiler, *WARNINGS, *flags, "-c", self.folder / source, "-o", made)
+        return made
 
 
 @pytest.fixture(scope="session")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     folder = tmp_path_factory.mktemp("pair")
     run(sys.executable, ROOT / "script/amalgamate", "--out", folder, env={**os.environ, "CC": CC})
-    made = Pair(folder)
-
-    def compile_one(name: str) -> None:
-        compiler, *flags = OBJECTS.get(name) or TABLE_OBJECTS[name]
-        source = "gather.c" if name in OBJECTS else "gather_table.c"
-        run(compiler, *WARNINGS, *flags, "-c", folder / source, "-o", made.object(name))
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(compile_one, [*OBJECTS, *TABLE_OBJECTS]))
-    return made
+    return Pair(folder)
 
 
 @pytest.mark.in_full
@@ -95,7 +90,6 @@ def programs() -> list[tuple[str, str]]:
     return re.findall(r"```c\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "docs/embed.md").read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-@pytest.mark.all_cases
 @pytest.mark.parametrize("name", OBJECTS)
 @pytest.mark.parametrize("number", range(2))
 def test_programs_of_the_guide(pair, tmp_path, name, number):
@@ -111,6 +105,7 @@ def test_smallest_program_is_small():
     assert len(lines) <= 17, "docs/embed.md promises a small one"
 
 
+@pytest.mark.in_full
 def test_quick_start(pair, tmp_path):
     """The first example of the library, as it is."""
     (tmp_path / "gather").mkdir()
@@ -124,6 +119,7 @@ def exported(path: Path) -> set[str]:
     return {line.split()[-1] for line in lines if line}
 
 
+@pytest.mark.in_full
 def test_only_public_functions_are_visible(pair):
     header = (pair.folder / "gather.h").read_text(encoding="utf-8")
     for name in ("all", "gather", "no_codecs"):
@@ -136,6 +132,7 @@ def test_only_public_functions_are_visible(pair):
     assert without and without == declared & exported(pair.object("all")), "GATHER_NO_CODECS leaves out the functions of codec.h"
 
 
+@pytest.mark.in_full
 def test_own_allocator(pair, tmp_path):
     """Each plan and pool comes from the functions that the program names."""
     (tmp_path / "program.c").write_text(
@@ -168,6 +165,7 @@ def exported_of_gather(program: Path) -> set[str]:
     return {name for name in exported(program) if name.startswith("gather_")}
 
 
+@pytest.mark.in_full
 def test_from_cxx(pair, tmp_path):
     if not CXX:
         skip_test("c++", "no C++ compiler")
@@ -218,6 +216,7 @@ def test_programs_with_tables(pair, tmp_path, name, number):
     assert run(tmp_path / "program", cwd=tmp_path).stdout == printed
 
 
+@pytest.mark.in_full
 def test_tables_without_the_library(pair, tmp_path):
     """The functions of table.h are there, but for those of formats and other machines; nothing else is visible."""
     header = (pair.folder / "gather_table.h").read_text(encoding="utf-8") + (pair.folder / "gather.h").read_text(encoding="utf-8")
@@ -239,6 +238,7 @@ def test_tables_need_the_whole_core(pair, macro):
     assert done.returncode != 0 and "gather_table.c needs the whole core and threads" in done.stderr
 
 
+@pytest.mark.in_full
 def test_tables_from_cxx(pair, tmp_path):
     if not CXX:
         skip_test("c++", "no C++ compiler")
