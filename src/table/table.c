@@ -100,12 +100,16 @@ static gather_status find_remote(gather_table *table, const gather_stored *store
   return add_source(table, stored->path, &wishes, error);
 }
 
+/* Whether resident rows are copied from mappings of local files. */
+static bool reads_maps(const gather_table *table) {
+  return table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
+}
+
 static gather_status find_source(gather_table *table, const gather_stored *stored, int32_t *number, gather_error *error) {
   const char *path = stored->path;
   if (stored->object) return find_remote(table, stored, number, error);
-  const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
   const gather_table_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
-                                             .mapped = !table->options.keep_signals && reads_maps};
+                                             .mapped = !table->options.keep_signals && reads_maps(table)};
   for (*number = 0; *number < table->source_count; ++*number)
     if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], stored, error);
   GATHER_TRY(add_source(table, path, &wishes, error));
@@ -165,8 +169,7 @@ gather_status gather_table_add_bytes(gather_table *table, const gather_stored *s
 static gather_status make_residency(gather_table *table, gather_error *error) {
   bool mapped = false;
   table->map_use.most_bytes = table->budget.map_bytes;
-  if (table->client) return GATHER_OK;
-  if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
+  if (table->client || !reads_maps(table)) return GATHER_OK;
   table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
   if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   bool pages = table->budget.ceiling == 0 && !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
