@@ -3,8 +3,8 @@
  * open_file.h: gather_file_open in one line, by a path or of bytes in memory; as what it seems to be, as raw bytes, as text. And the
  * target of one tensor.
  */
-#ifndef TESTS_SUPPORT_OPEN_FILE_H
-#define TESTS_SUPPORT_OPEN_FILE_H
+#ifndef GATHER_TESTS_SUPPORT_OPEN_FILE_H
+#define GATHER_TESTS_SUPPORT_OPEN_FILE_H
 
 #include "gather/file.h"
 

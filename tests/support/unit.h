@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -23,6 +24,14 @@
 
 /* The status, by name, so that a failure can be read. */
 #define assert_status(got, want) assert_string_equal(gather_status_name(got), gather_status_name(want))
+
+/* Writes a file with this content. */
+static inline void put_content(const char *path, const void *content, size_t bytes) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(content, 1, bytes, file), bytes);
+  assert_int_equal(fclose(file), 0);
+}
 
 static inline gather_tensor tensor_of(gather_type type, const void *data, int32_t rank, const int64_t *shape) {
   union {

@@ -19,6 +19,7 @@
 #define MESSAGE_BYTES 100000
 #include "support/message.h"
 #include "support/open_file.h"
+#include "support/unit.h"
 
 static message table, node, graph, model;
 
@@ -104,13 +105,6 @@ static void test_six_bits(void **state) {
 
 static char folder[64], path[80], beside[80];
 
-static void put_file(const char *name, const void *bytes, size_t size) {
-  FILE *file = fopen(name, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, size, file), size);
-  assert_int_equal(fclose(file), 0);
-}
-
 static int enter_folder(void **state) {
   static message entry;
   (void)state;
@@ -132,7 +126,7 @@ static int enter_folder(void **state) {
   memset(&model, 0, sizeof model);
   add_number(&model, 1, 8);
   add_block(&model, 7, graph.bytes, graph.size);
-  put_file(path, model.bytes, model.size);
+  put_content(path, model.bytes, model.size);
   return 0;
 }
 
@@ -158,7 +152,7 @@ static void look_at_outside(const gather_file *file) { assert_memory_equal(gathe
 static void test_a_table_outside(void **state) {
   (void)state;
   const long missing = failing_each_alloc(open_path, look_at_missing);
-  put_file(beside, "abc", 3);
+  put_content(beside, "abc", 3);
   const long there = failing_each_alloc(open_path, look_at_outside);
   assert_true(missing >= 8 && there >= 8);
 }

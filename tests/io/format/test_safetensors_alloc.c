@@ -18,6 +18,7 @@
 
 #include "io/format/failing_alloc.h"
 #include "support/open_file.h"
+#include "support/unit.h"
 
 /* Sorted neither by name nor by place; a dtype that is not known, of whole bytes and not. */
 static const char HEADER[] =
@@ -62,13 +63,6 @@ static void test_one_file(void **state) {
 
 static char folder[64], path[80], beside[80];
 
-static void put_file(const char *name, const void *content, size_t size) {
-  FILE *file = fopen(name, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(content, 1, size, file), size);
-  assert_int_equal(fclose(file), 0);
-}
-
 static int enter_folder(void **state) {
   static const char INDEX[] = "{\"metadata\":{},\"weight_map\":{\"c\":\"s\",\"z\":\"missing\",\"b\":\"s\",\"y\":\"s\",\"a\":\"s\"}}";
   (void)state;
@@ -77,8 +71,8 @@ static int enter_folder(void **state) {
   (void)snprintf(path, sizeof path, "%s/i.json", folder);
   (void)snprintf(beside, sizeof beside, "%s/s", folder);
   make_file();
-  put_file(path, INDEX, sizeof INDEX - 1);
-  put_file(beside, bytes, sizeof bytes);
+  put_content(path, INDEX, sizeof INDEX - 1);
+  put_content(beside, bytes, sizeof bytes);
   return 0;
 }
 

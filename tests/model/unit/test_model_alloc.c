@@ -186,21 +186,14 @@ static const char IR[] =
 
 static char xml_path[64], bin_path[64];
 
-static void write_file(const char *path, const void *content, size_t bytes) {
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(content, 1, bytes, file), bytes);
-  assert_int_equal(fclose(file), 0);
-}
-
 static int make_files(void **state) {
   static const uint8_t constants[3 * 8] = {[8] = 2, [16] = 1}; /* 0, 2 and 1 in 8 bytes each, little-endian as every .bin */
   char folder[] = "/tmp/gather-XXXXXX";
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(xml_path, sizeof xml_path, "%s/m.xml", folder);
   (void)snprintf(bin_path, sizeof bin_path, "%s/m.bin", folder);
-  write_file(xml_path, IR, sizeof IR - 1);
-  write_file(bin_path, constants, sizeof constants);
+  put_content(xml_path, IR, sizeof IR - 1);
+  put_content(bin_path, constants, sizeof constants);
   return 0;
 }
 

@@ -30,13 +30,6 @@ static gather_status run(const char *path, const char *output, const gather_shuf
   return status;
 }
 
-static void put(const char *path, const char *text, size_t bytes) {
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(text, 1, bytes, file), bytes);
-  assert_int_equal(fclose(file), 0);
-}
-
 static size_t get(const char *path, char *text, size_t room) {
   FILE *file = fopen(path, "rb");
   assert_non_null(file);
@@ -53,7 +46,7 @@ static void put_small(const char *path, const char *fortran) {
   memset(text + at, ' ', (size_t)(127 - at));
   text[127] = '\n';
   memcpy(text + 128, "abcdef", 6);
-  put(path, text, 128 + 6);
+  put_content(path, text, 128 + 6);
 }
 
 /* ---- tables and orders */
@@ -113,7 +106,7 @@ static void too_many_buckets(void **state) {
   const gather_raw raw = {"uint8", 2, DIMS(-1, 160), 0, true};
   gather_shuffle_options options = shuffled_options(1, 2);
   gather_error error = dirty_error();
-  put("big.raw", "", 0);
+  put_content("big.raw", "", 0);
   assert_int_equal(truncate("big.raw", 1 << 30), 0);
   options.raw = &raw;
   gather_shuffle *shuffle = NULL;
@@ -338,7 +331,7 @@ static void edit(const char *old, const char *new) {
   *at = 0;
   bytes = (size_t)sprintf(made, "%s%s%s", text, new, at + strlen(old));
   bytes += (size_t)sprintf(made + bytes, "sum %016" PRIx64 "\n", sum_of(made, bytes));
-  put(FOLDER "/journal", made, bytes);
+  put_content(FOLDER "/journal", made, bytes);
 }
 
 /* An int32 of a safetensors file. */
@@ -452,8 +445,8 @@ static void pipe_for_journal(void) {
   assert_int_equal(mkfifo(FOLDER "/journal", 0600), 0);
 }
 
-static void short_journal(void) { put(FOLDER "/journal", "sum 0\n", 6); }
-static void zero_in_journal(void) { put(FOLDER "/journal", "gather\0 shuffle, journal 1\nsum 0123456789abcdef\n", 48); }
+static void short_journal(void) { put_content(FOLDER "/journal", "sum 0\n", 6); }
+static void zero_in_journal(void) { put_content(FOLDER "/journal", "gather\0 shuffle, journal 1\nsum 0123456789abcdef\n", 48); }
 
 static void second_name_for_rows(void) { assert_int_equal(link(FOLDER "/rows", "second"), 0); }
 
@@ -511,7 +504,7 @@ static void folders_that_others_changed(void **state) {
     (void)unlink("second");
     shuffled_clean();
   }
-  put(FOLDER, "x", 1); /* a file in the folder's place */
+  put_content(FOLDER, "x", 1); /* a file in the folder's place */
   for (int again = 0; again < 3; again++) {
     gather_shuffle_options options = shuffled_options(1, 1);
     gather_error error = dirty_error();
@@ -573,9 +566,9 @@ static void finished_but_not_closed(void **state) {
     assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
     const size_t bytes = get(FOLDER ".done", journal, sizeof journal);
     gather_shuffle_close(shuffle);
-    put(FOLDER ".done", journal, bytes);
+    put_content(FOLDER ".done", journal, bytes);
     if (way == OTHER || way == GONE) assert_int_equal(unlink("o.npy"), 0);
-    if (way == OTHER) put("o.npy", "other", 5);
+    if (way == OTHER) put_content("o.npy", "other", 5);
     if (way == LONGER) assert_int_equal(truncate("o.npy", ROWS * WIDTH * 4 + 129), 0);
     options.resume = true;
     const gather_status status = shuffled_run(&options, NULL, &info, &error);
