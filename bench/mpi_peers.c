@@ -2,8 +2,7 @@
  *
  * mpi_peers: libgather_mpi and PETSc's PetscSF on the same rows and ids, in one process, in turn. Arguments: ROWS BYTES IDS TAKES ZIPF
  * (rows per rank, bytes of a row, ids per rank, takes of each, 0 or 1). Rank 0 prints one line of JSON with the seconds of each take, of
- * the
- * slowest rank: kept = the same ids as before, fresh = with everything that new ids need.
+ * the slowest rank: kept = the same ids as before, fresh = with everything that new ids need.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <gather/mpi.h>

@@ -13,8 +13,7 @@ gather_status gather_cli_status_of(int number);
 int gather_cli_exit_code(gather_status status);
 
 /* Fills in an error for a call of the system that failed with an errno: the message is "FILE: WHAT: " and the system's words (what "":
- * without
- * it), and system_error is set. offset: as for gather_error_set_file. Returns `status`. */
+ * without it), and system_error is set. offset: as for gather_error_set_file. Returns `status`. */
 gather_status gather_cli_fail_errno(gather_error *error, gather_status status, int number, const char *file, int64_t offset,
                                     const char *what);
 

@@ -18,10 +18,9 @@
  * Tensors of models up to 16 KiB (64 MiB in all) are loaded. External data and shards are looked for beside the URL, on its host. Limits:
  * the header and other metadata of a file take at most 256 MiB and 16384 requests, a download at most download_bytes; beyond them
  * GATHER_UNSUPPORTED. What a server or a network does is GATHER_IO_ERROR, or GATHER_FILE_NOT_FOUND; the message has the URL without user
- * and query.
- * A file that is changed by somebody else while it is mapped shows the change; one that is cut short ends the program that
- * reads behind the cut with SIGBUS, as with every mapping. A program with a limit on file sizes (ulimit -f) should ignore
- * SIGXFSZ, so that the limit is GATHER_IO_ERROR and not its end.
+ * and query. A file that is changed by somebody else while it is mapped shows the change; one that is cut short ends the program that reads
+ * behind the cut with SIGBUS, as with every mapping. A program with a limit on file sizes (ulimit -f) should ignore SIGXFSZ, so that the
+ * limit is GATHER_IO_ERROR and not its end.
  */
 #ifndef GATHER_FILE_H
 #define GATHER_FILE_H
@@ -121,13 +120,12 @@ typedef struct gather_file_source {
 GATHER_API GATHER_CHECKED gather_status gather_file_open(const gather_file_source *source, gather_file **file, gather_error *error);
 
 /* Splits FILE:TENSOR as tables and the command do. A local file of the whole name takes precedence; else FILE ends at the first colon
- * behind
- * an existing file. Of a URL (with `urls`, else every path is local) no server is asked: FILE ends at the first colon directly behind an
- * extension such as .npy or .onnx; without one, at the first colon behind the last slash, unless the URL itself ends in such an extension.
- * The query of http and https URLs is never split: it follows TENSOR, and belongs to FILE; s3:// and hf:// have none.
- * file: room for strlen(path) + 1 bytes; receives FILE, a zero byte and TENSOR. *name points at TENSOR there; NULL = there is no colon to
- * split at, and FILE is the whole path. Returns GATHER_IO_ERROR and the like if the system cannot tell whether a file exists. Threads: any.
- * Since 0.3. */
+ * behind an existing file. Of a URL (with `urls`, else every path is local) no server is asked: FILE ends at the first colon directly
+ * behind an extension such as .npy or .onnx; without one, at the first colon behind the last slash, unless the URL itself ends in such an
+ * extension. The query of http and https URLs is never split: it follows TENSOR, and belongs to FILE; s3:// and hf:// have none. file: room
+ * for strlen(path) + 1 bytes; receives FILE, a zero byte and TENSOR. *name points at TENSOR there; NULL = there is no colon to split at,
+ * and FILE is the whole path. Returns GATHER_IO_ERROR and the like if the system cannot tell whether a file exists. Threads: any. Since
+ * 0.3. */
 GATHER_API GATHER_CHECKED gather_status gather_file_split(const char *path, bool urls, char *file, const char **name, gather_error *error);
 
 /* Whether the start of a file is probably text for gather_file_open. head: its first bytes, a few thousand if the file has

@@ -92,10 +92,9 @@ typedef struct gather_table_options {
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };
 
 /* Opens a table. path: FILE or FILE:TENSOR (gather_file_split), or only FILE if options->tensor is not NULL. Memory: freed by
- * gather_table_close.
- * Returns the errors of gather_file_open and gather_file_find; GATHER_RANK_MISMATCH (rank 0), GATHER_UNSUPPORTED (strings;
- * elements not in row-major order; packed rows that do not end on a whole byte), GATHER_USAGE (memory_bytes too low; the message has
- * the minimum). */
+ * gather_table_close. Returns the errors of gather_file_open and gather_file_find; GATHER_RANK_MISMATCH (rank 0), GATHER_UNSUPPORTED
+ * (strings; elements not in row-major order; packed rows that do not end on a whole byte), GATHER_USAGE (memory_bytes too low; the message
+ * has the minimum). */
 GATHER_API GATHER_CHECKED gather_status gather_table_open(const char *path, const gather_table_options *options, gather_table **table,
                                                           gather_error *error);
 /* The same for a table of `count` parts, concatenated along axis 0: paths as above, equal types and row shapes

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * node_strings.c: gathers strings. They are objects of the host, which are moved one by one through its interface: the library validates
- * the
- * indices, and the position of each element in data is computed here.
+ * the indices, and the position of each element in data is computed here.
  */
 #include "node_internal.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * torch_own.cpp: finds PyTorch's kernels, and adds to their errors. The classes of its exceptions are not part of any stable interface, so
- * none is made here:
- * an exception is one that PyTorch threw, to which c10::Error::add_context() adds a text.
+ * none is made here: an exception is one that PyTorch threw, to which c10::Error::add_context() adds a text.
  */
 #include "torch_own.h"
 

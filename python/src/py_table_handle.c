@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * py_table_handle.c: open tables and their jobs: closing waits for all users of a table; one thread waits for a job, the rest for that
- * thread.
- * One lock guards everything and is never held for long, so that a fork finds a consistent state: the child keeps the tables, and
+ * thread. One lock guards everything and is never held for long, so that a fork finds a consistent state: the child keeps the tables, and
  * has neither calls nor jobs.
  */
 

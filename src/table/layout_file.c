@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * layout_file.c: how files store quantised tensors: recognises one by its type and its side tensors (layout.def), and checks what its
- * layout
- * asks of types and shapes. The functions of layout.def (shapes_...) set the codec, the decoded shape, and how rows and scales lie.
+ * layout asks of types and shapes. The functions of layout.def (shapes_...) set the codec, the decoded shape, and how rows and scales lie.
  */
 #include "table/layout_file.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * open_file.c: opens a table by its paths: which file of which format and which tensor each path is, here or on another machine, and
- * whether
- * its rows are taken as they are, decoded, or assembled from elements.
+ * whether its rows are taken as they are, decoded, or assembled from elements.
  */
 #include <string.h>
 

@@ -6,9 +6,8 @@
  * job; table, table_decode, statistics; open; open_raw, layout_file, table_remote; open_file.
  *
  * Of files and formats most of them know the structs below only: what is stored where (gather_stored), who keeps that
- * (gather_table_keeper),
- * and what is different with files on other machines (gather_table_network). open_file.c fills them in for files of all formats, open_raw.c
- * for raw bytes; so the rest can be built without the former (table/alone).
+ * (gather_table_keeper), and what is different with files on other machines (gather_table_network). open_file.c fills them in for files of
+ * all formats, open_raw.c for raw bytes; so the rest can be built without the former (table/alone).
  */
 #ifndef GATHER_TABLE_INTERNAL_H
 #define GATHER_TABLE_INTERNAL_H

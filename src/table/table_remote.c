@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * table_remote.c: what a table of files on other machines does in other ways: its memory, which rows share a request and which request
- * comes
- * first, and its statistics. A model of the network (pace.h) says how far apart rows may be for one request.
+ * comes first, and its statistics. A model of the network (pace.h) says how far apart rows may be for one request.
  */
 #include "table/table_remote.h"
 

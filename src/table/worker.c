@@ -247,8 +247,7 @@ static gather_status begin_reads(gather_misses *m, int32_t queue, gather_error *
 }
 
 /* They are sorted, so that each is read once and neighbours are read together, with the full queue depth in flight on every device. Rows
- * are
- * delivered in the order in which reads complete. */
+ * are delivered in the order in which reads complete. */
 static gather_status read_all(gather_misses *m, gather_error *error) {
   m->now = gather_clock();
   for (int32_t queue = 0; queue < m->table->budget.queues; queue++) GATHER_TRY(begin_reads(m, queue, error));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_take.c: any bytes as a file of any format, and rows, elements or slices of one of its tensors under any options: no memory outside
- * the
- * tensors is touched, an index error is true, and after an error the output is as it was.
+ * the tensors is touched, an index error is true, and after an error the output is as it was.
  */
 #include <stdlib.h>
 #include <string.h>

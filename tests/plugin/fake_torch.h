@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fake_torch.h: a PyTorch of 150 lines for the plug-in's kernels: it counts every handle that it gives out, so that a test sees what a
- * kernel
- * keeps or frees twice, with sanitizers and valgrind too.
+ * kernel keeps or frees twice, with sanitizers and valgrind too.
  */
 #ifndef GATHER_TESTS_FAKE_TORCH_H
 #define GATHER_TESTS_FAKE_TORCH_H

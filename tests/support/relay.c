@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * relay.c: passes TCP connections on, later, slower, or not whole: what a network does between a client and a server of the tests. One
- * thread
- * on epoll and a timer, because a relay in Python would be what is measured.
+ * thread on epoll and a timer, because a relay in Python would be what is measured.
  *
  *   relay ADDRESS PORT [NAME=VALUE...]     to that server; listens on 127.0.0.1, on a port that it chooses and prints
  *

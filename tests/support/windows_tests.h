@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * windows_tests.h: what tests call besides the library's functions of POSIX (src/core/system/windows), on Windows. It is included in front
- * of
- * each of them.
+ * of each of them.
  */
 #ifndef GATHER_TESTS_WINDOWS_TESTS_H
 #define GATHER_TESTS_WINDOWS_TESTS_H

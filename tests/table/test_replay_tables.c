@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_replay_tables.c [FIRST [COUNT]]: those random cases of make_cases.py (tests/core/rules) that are rows of a table, from files: whole
- * or
- * in parts, by each engine, twice, so that the second take may find what the first has read.
+ * or in parts, by each engine, twice, so that the second take may find what the first has read.
  */
 #include <fcntl.h>
 #include <inttypes.h>

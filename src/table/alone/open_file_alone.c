@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * open_file_alone.c: opens a table by its paths where there are neither file formats nor other machines: parts are raw bytes of local
- * files.
- * script/amalgamate takes it in the place of open_file.c.
+ * files. script/amalgamate takes it in the place of open_file.c.
  */
 #include "core/base/error.h"
 #include "table/open.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * cmocka.h: what the core's tests use of cmocka, for builds of the core alone (GATHER_COMPONENTS=core), which need nothing but a C
- * compiler.
- * The same tests run on cmocka itself in every other build. One program includes it in one or several files; only the one with main runs
- * groups.
+ * compiler. The same tests run on cmocka itself in every other build. One program includes it in one or several files; only the one with
+ * main runs groups.
  */
 #ifndef GATHER_TESTS_SUPPORT_RUNNER_CMOCKA_H
 #define GATHER_TESTS_SUPPORT_RUNNER_CMOCKA_H

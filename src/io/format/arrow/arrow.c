@@ -2,8 +2,7 @@
  *
  * arrow.c: Arrow's file format, also known as Feather version 2, in which a footer gives the positions of the record batches, and its
  * streaming format, which has no footer. Each column of fixed size is a tensor; a column in several batches is one tensor per batch:
- * NAME@0, NAME@1 and so on.
- * Source: the document "Arrow Columnar Format" and the descriptions that it names.
+ * NAME@0, NAME@1 and so on. Source: the document "Arrow Columnar Format" and the descriptions that it names.
  */
 #include "io/format/arrow/arrow.h"
 
