@@ -18,7 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/plan.h"
-#include "core/plan/shared.h"
+#include "core/plan/plan_indices.h"
 #include "gather/table.h"
 #include "table/cache.h"
 #include "table/reader.h"

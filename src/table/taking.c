@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/tensor.h"
-#include "core/plan/columns.h"
 #include "core/plan/plan.h"
+#include "core/plan/plan_indices.h"
 #include "table/table_internal.h"
 
 /* ---- which rows the indices mean */

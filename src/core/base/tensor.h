@@ -86,6 +86,18 @@ GATHER_INLINE GATHER_CHECKED bool gather_tensor_measure_plain(const gather_tenso
 /* The number of elements; false if it does not fit 63 bits. A length of zero wins over any size. */
 GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);
 
+/* The bytes a tensor spans around its data pointer: [low, high), empty if it has no elements. */
+typedef struct gather_extent {
+  int64_t low, high;
+} gather_extent;
+/* Whether the bytes of two tensors, of these pointers, overlap. Compared as numbers: they may belong to different objects. */
+GATHER_INLINE bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
+  if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
+  uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
+  uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
+  return a_low < b_high && b_low < a_high;
+}
+
 /* Byte-swaps every unit in `bytes` bytes; unit_bytes 0 does nothing. */
 void gather_swap(void *data, int64_t bytes, int64_t unit_bytes);
 

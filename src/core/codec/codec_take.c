@@ -13,7 +13,7 @@
 #include "core/kernel/kernel.h"
 #include "core/kernel/tuning.h"
 #include "core/op/op.h"
-#include "core/plan/shared.h"
+#include "core/plan/plan_indices.h"
 #include "core/plan/tasks.h"
 #include "core/system/clock.h"
 

@@ -13,7 +13,7 @@
 #include "core/op/op.h"
 #include "core/plan/execution.h"
 #include "core/plan/plan.h"
-#include "core/plan/shared.h"
+#include "core/plan/plan_indices.h"
 #include "core/plan/tasks.h"
 
 /* ---- one call: a plan on the stack, run once */

@@ -92,7 +92,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_o
 GATHER_INLINE GATHER_CHECKED gather_status gather_shape_full(gather_error *error) {
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d", GATHER_MAX_RANK);
 }
-/* A nest of so many loops has no room for the columns of such tuples: they share one array (columns.h). */
+/* A nest of so many loops has no room for the columns of such tuples: they share one array (plan_indices.h). */
 GATHER_INLINE GATHER_CHECKED gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
   if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
@@ -144,8 +144,8 @@ GATHER_INLINE gather_loop *gather_nest_loop(gather_loop *at, int64_t len, int64_
   return at + 1;
 }
 
-/* After the last loop. Then gather_plan_select (plan.h) says what an index selects; gather_plan_select_tuples (columns.h) where it is a
- * tuple. */
+/* After the last loop. Then gather_plan_select (plan.h) says what an index selects; gather_plan_select_tuples (plan_indices.h) where it is
+ * a tuple. */
 GATHER_INLINE void gather_nest_finish(gather_plan *plan, const gather_loop *end) { plan->loop_count = (int32_t)(end - plan->loops); }
 
 #endif

@@ -9,7 +9,7 @@
 #include "core/base/checked.h"
 #include "core/base/error.h"
 #include "core/op/family.h"
-#include "core/plan/columns.h"
+#include "core/plan/plan_indices.h"
 
 /* ---- ranks and attributes */
 

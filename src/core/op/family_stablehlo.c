@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/struct.h"
 #include "core/op/family.h"
-#include "core/plan/columns.h"
+#include "core/plan/plan_indices.h"
 
 /* ---- dimension numbers: their constraints, and what each dimension of the output is */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * build.c: simplifies a nest: fewer loops, longer rows, a good innermost loop. A gather of a few rows can then be run at once.
+ * build.c: simplifies a nest: fewer loops, longer rows, a good innermost loop; and prepares the gather of a few rows, which run.c runs at
+ * once.
  */
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "core/base/compiler.h"
 #include "core/base/tensor.h"
 #include "core/kernel/copy.h"
-#include "core/plan/columns.h"
+#include "core/plan/plan_indices.h"
 
 /* ---- simplifying */
 
@@ -188,127 +189,4 @@ void gather_plan_simplify(gather_plan *plan) {
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
   prepare_few(plan);
-}
-
-/* As numbers: they may belong to different objects. */
-static bool apart(const void *a, gather_extent a_extent, const void *b, gather_extent b_extent) {
-  return (uintptr_t)a + (uintptr_t)a_extent.high <= (uintptr_t)b + (uintptr_t)b_extent.low ||
-         (uintptr_t)b + (uintptr_t)b_extent.high <= (uintptr_t)a + (uintptr_t)a_extent.low;
-}
-
-/* The number at an address of any alignment. */
-static int64_t read_number(const char *at, bool wide) {
-  int64_t number;
-  int32_t narrow;
-  if (!wide) {
-    memcpy(&narrow, at, sizeof narrow);
-    return narrow;
-  }
-  memcpy(&number, at, sizeof number);
-  return number;
-}
-
-/* ---- plain indices: dense, not negative, one number each. They need no memory in between. */
-
-/* No branch depends on an index: a number below 0 or above len - 1 sets the sign. */
-static bool all_plain(const char *indices, bool wide, int32_t count, int64_t len) {
-  int64_t signs = 0;
-  for (int32_t i = 0; i < count; i++) {
-    const int64_t number = read_number(indices + (int64_t)i * (wide ? 8 : 4), wide);
-    signs |= number | (len - 1 - (number & INT64_MAX));
-  }
-  return signs >= 0;
-}
-
-/* The copy is inlined where this is called: a loop for each range of sizes. */
-GATHER_INLINE void copy_plain(const gather_few *few, const char *data, const char *indices, char *out, bool wide, gather_copy_fn copy) {
-  const int64_t step = few->axes[0].step, data_step = few->loop.data, out_step = few->loop.out;
-  const size_t bytes = (size_t)few->row_bytes;
-  const int32_t count = few->count;
-  for (int32_t i = 0; i < count; i++, data += data_step, out += out_step, indices += wide ? 8 : 4)
-    copy(out, data + read_number(indices, wide) * step, bytes);
-}
-
-/* `wide` is a constant where this is inlined. */
-GATHER_INLINE void run_numbers(const gather_few *few, const char *data, const char *indices, char *out, bool wide) {
-  if (few->row_bytes == 4)
-    copy_plain(few, data, indices, out, wide, gather_copy_4);
-  else if (few->row_bytes == 8)
-    copy_plain(few, data, indices, out, wide, gather_copy_8);
-  else if (few->row_bytes == 16)
-    copy_plain(few, data, indices, out, wide, gather_copy_16);
-  else if (few->row_bytes == 64)
-    copy_plain(few, data, indices, out, wide, gather_copy_64);
-  else if (few->row_bytes > 64)
-    copy_plain(few, data, indices, out, wide, gather_copy_long);
-  else if (few->row_bytes >= 32)
-    copy_plain(few, data, indices, out, wide, gather_copy_33_to_63);
-  else
-    copy_plain(few, data, indices, out, wide, gather_copy_row);
-}
-
-static void run_plain(const gather_few *few, const char *data, const char *indices, char *out) {
-  if (few->wide)
-    run_numbers(few, data, indices, out, true);
-  else
-    run_numbers(few, data, indices, out, false);
-}
-
-/* ---- others */
-
-/* Where in data the row of an index begins, added to *offset. Returns false for an index out of range. */
-GATHER_INLINE bool resolve_index(const gather_few *few, const char *index, int64_t *offset) {
-  for (int32_t c = 0; c < few->columns; c++) {
-    const int64_t len = few->axes[c].len;
-    int64_t number = read_number(index + few->axes[c].index, few->wide);
-    if (number < 0 && few->negative) number += len;
-    if ((uint64_t)number >= (uint64_t)len) return false;
-    *offset += number * few->axes[c].step;
-  }
-  return true;
-}
-
-/* The same for all rows. */
-static bool resolve(const gather_few *few, const char *indices, int64_t *offsets) {
-  for (int64_t i = 0; i < few->outer.len; i++, indices += few->outer.index)
-    for (int64_t j = 0; j < few->loop.len; j++, offsets++) {
-      *offsets = i * few->outer.data + j * few->loop.data;
-      if (!resolve_index(few, indices + j * few->loop.index, offsets)) return false;
-    }
-  return true;
-}
-
-GATHER_INLINE void copy_resolved(const gather_few *few, const char *data, const int64_t *offsets, char *out, gather_copy_fn copy) {
-  const size_t bytes = (size_t)few->row_bytes;
-  for (int64_t i = 0; i < few->outer.len; i++, out += few->outer.out)
-    for (int64_t j = 0; j < few->loop.len; j++) copy(out + j * few->loop.out, data + *offsets++, bytes);
-}
-
-static bool run_resolved(const gather_few *few, const char *data, const char *indices, char *out) {
-  int64_t offsets[GATHER_FEW_ROWS];
-  if (!resolve(few, indices, offsets)) return false;
-  if (few->row_bytes == 4)
-    copy_resolved(few, data, offsets, out, gather_copy_4);
-  else if (few->row_bytes == 8)
-    copy_resolved(few, data, offsets, out, gather_copy_8);
-  else
-    copy_resolved(few, data, offsets, out, gather_copy_row);
-  return true;
-}
-
-/* Returns false, having written nothing, if an index is out of range or something is unusual. */
-static bool run_few(const gather_few *few, const gather_run *run) {
-  if (run->executor || !run->data || !run->indices || !run->out) return false;
-  if (!apart(run->out, few->out, run->data, few->data) || !apart(run->out, few->out, run->indices, few->indices)) return false;
-  const char *data = (const char *)run->data + few->data_offset;
-  char *out = (char *)run->out + few->out_offset;
-  if (!few->dense || !all_plain(run->indices, few->wide, few->count, few->axes[0].len)) return run_resolved(few, data, run->indices, out);
-  run_plain(few, data, run->indices, out);
-  return true;
-}
-
-bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run) {
-  if (plan->few.count == 0 || !run_few(&plan->few, run)) return false;
-  if (run->bad_count) *run->bad_count = 0;
-  return true;
 }

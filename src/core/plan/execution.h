@@ -9,9 +9,8 @@
 
 #include "core/base/tensor.h"
 #include "core/kernel/tuning.h"
-#include "core/plan/columns.h"
 #include "core/plan/plan.h"
-#include "core/plan/shared.h"
+#include "core/plan/plan_indices.h"
 
 /* ---- walks: advancing through a nest of loops from any position, so that tasks can share it */
 

@@ -5,21 +5,17 @@
  *
  * For every element of the nest, with k running over the loops:
  *     out[sum k * out] = data[sum k * data + row(indices[sum k * index]) * axis_step]
- * Where an index is a tuple of numbers, row() is the sum of what each of them selects (columns.h).
+ * Where an index is a tuple of numbers, row() is the sum of what each of them selects (plan_indices.h).
  */
 #ifndef GATHER_PLAN_PLAN_H
 #define GATHER_PLAN_PLAN_H
 
 #include "core/base/compiler.h"
+#include "core/base/tensor.h"
 #include "core/kernel/bits.h"
 #include "core/kernel/indices.h"
 #include "core/kernel/kernel.h"
 #include "gather/gather.h"
-
-/* The bytes a tensor spans around its data pointer: [low, high), empty if it has no elements. */
-typedef struct gather_extent {
-  int64_t low, high;
-} gather_extent;
 
 /* One loop: its length, and the step of each tensor. Steps of data and out are in bytes, for packed types in elements. */
 typedef struct gather_loop {
@@ -93,14 +89,14 @@ struct gather_plan {
   int8_t column_axes[GATHER_MAX_RANK];
   int32_t column_count; /* numbers in each index: 1, or those of a tuple, which are the last dimension of index_shape */
   bool index_dense;     /* row-major without gaps */
-  /* Others may write the indices' memory: then the nest walks a private copy (shared.h), dense and in this machine's
+  /* Others may write the indices' memory: then the nest walks a private copy (plan_indices.h), dense and in this machine's
    * byte order, and the fields above describe the copy. These describe the caller's memory. */
   bool shared, shared_dense, shared_swapped; /* shared is also set where rows have no index to read (empty tuples) */
   int64_t shared_strides[GATHER_MAX_RANK];
 
   /* The nest, outermost loop first. build.c leaves at least one loop unless there are no rows. */
   int32_t loop_count;
-  gather_loop loops[GATHER_MAX_RANK]; /* several columns are at the end of this array (columns.h) */
+  gather_loop loops[GATHER_MAX_RANK]; /* several columns are at the end of this array (plan_indices.h) */
   int64_t axis_step;
   int64_t row_count; /* product of all loops */
   int64_t row_bytes; /* of one row; packed: elements */
@@ -153,13 +149,6 @@ void gather_plan_choose(gather_plan *plan);
 bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run);
 /* Validates the indices and moves the rows. Validation may be deferred where the caller cannot tell. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
-/* Whether the bytes of two tensors, of these pointers, overlap. Compared as numbers: they may belong to different objects. */
-GATHER_INLINE bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
-  if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
-  uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
-  uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
-  return a_low < b_high && b_low < a_high;
-}
 /* Refuses an output that overlaps an input (GATHER_USAGE). */
 gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the policy repairs every index out of range. Clamp and wrap cannot repair on an axis of length 0. */

@@ -10,9 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "core/kernel/dispatch.h"
-#include "core/plan/columns.h"
 #include "core/plan/execution.h"
-#include "core/plan/shared.h"
+#include "core/plan/plan_indices.h"
 #include "core/plan/tasks.h"
 
 /* ---- tuples of indices: validated column by column, and resolved to offsets block by block */

@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/kernel/dispatch.h"
-#include "core/plan/columns.h"
 #include "core/plan/execution.h"
+#include "core/plan/plan_indices.h"
 #include "core/system/machine.h"
 #include "core/thread/pool.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/base/tensor.h"
 #include "core/kernel/dispatch.h"
-#include "core/plan/columns.h"
+#include "core/plan/plan_indices.h"
 #include "support/unit.h"
 
 enum { MOST_COLUMNS = 3, MOST_TUPLES = 40000, MOST_CELLS = 512, MOST_ROW = 40 };
