@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from amalgamation_syntax import DIRECTIVE, GUARD, INCLUDE, Declaration, code_of, declarations, without_declaration
+from amalgamation_syntax import DIRECTIVE, GUARD, INCLUDE, code_of, declarations, names_in, without_bodies, without_declaration
 
 ROOT = Path(__file__).resolve().parent.parent
 SRC, PUBLIC = ROOT / "src", ROOT / "include"
@@ -246,22 +246,20 @@ def is_plain(path: Path) -> bool:
 class Seen:
     """What one machine sees of a source."""
 
-    outside: dict[str, Declaration]  # what others may use
+    outside: set[str]  # what others may use
     own: set[str]
     names: set[str]
 
 
 @lru_cache(maxsize=None)
 def seen(text: str) -> Seen:
-    code = code_of(text)
-    outside, own = {}, set()
-    for d in declarations(code):
+    outside, own = set(), set()
+    for d in declarations(code_of(without_bodies(text))):
         if d.own:
             own.update(d.names)
         elif d.kind in ("function", "object"):
-            for name in d.names:
-                outside[name] = d
-    return Seen(outside, own, {t.text for t in code if t.kind == "name"})
+            outside.update(d.names)
+    return Seen(outside, own, names_in(text))
 
 
 @lru_cache(maxsize=None)

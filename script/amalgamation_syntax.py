@@ -13,6 +13,9 @@ MARK = r"(?P<mark>->|\.\.\.|\#\#|[-+*/%&|^=!<>]=|&&|\|\||.)"
 TOKEN = re.compile(rf"(?P<space>(?:\s|\\\n)+)|(?P<comment>{COMMENT})|{WORD}|{MARK}", re.DOTALL)
 # The same without groups for what code_of leaves out.
 CODE = re.compile(rf"(?:\s|\\\n)+|{COMMENT}|^\#(?:\\\n|/\*.*?\*/|[^\n])*|{WORD}|{MARK}", re.DOTALL | re.MULTILINE)
+# What has no names, and braces outside of it.
+NO_NAMES = re.compile(rf"""{COMMENT}|^\#(?:\\\n|/\*.*?\*/|[^\n])*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL | re.MULTILINE)
+BRACE = re.compile(rf"{NO_NAMES.pattern}|[{{}}]", re.DOTALL | re.MULTILINE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"(?P<own>[^"]+)"|<(?P<system>[^>]+)>)[^\n]*$', re.MULTILINE)
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)(?:[ \t]+(\w+))?(?:\\\n|[^\n])*", re.MULTILINE)
 GUARD = re.compile(r"#ifndef (GATHER_\w+_H)\n#define \1\n")
@@ -37,6 +40,32 @@ def tokens_of(text: str) -> list[Token]:
 def code_of(text: str) -> list[Token]:
     """The tokens outside of comments and directives."""
     return [Token(kind, m.group(), m.start()) for m in CODE.finditer(text) if (kind := m.lastgroup)]
+
+
+def without_bodies(text: str) -> str:
+    """With nothing between the braces at file scope but what enumerations name: enough for the declarations, and quick."""
+    kept, start, depth = [], 0, 0
+    for m in BRACE.finditer(text):
+        if m.group() == "{":
+            before = text[start : m.start()] if depth == 0 else ""
+            if depth == 0 and re.search(r'\bextern\s+"C"\s*$', before):
+                continue
+            if depth == 0 and not re.search(r"\benum\b\s*\w*\s*$", before):
+                kept.append(text[start : m.end()])
+                start = -1
+            elif depth == 0:
+                kept.append(text[start : m.start()])
+                start = m.start()
+            depth += 1
+        elif m.group() == "}" and depth > 0:
+            depth -= 1
+            if depth == 0 and start < 0:
+                start = m.start()
+    return "".join([*kept, text[start:]])
+
+
+def names_in(text: str) -> set[str]:
+    return set(re.findall(r"\b[A-Za-z_]\w*", NO_NAMES.sub(" ", text)))
 
 
 @dataclass
