@@ -364,6 +364,7 @@ class Core:
 
     def __init__(self, headers: list[Path], choices: tuple[str, ...]) -> None:
         self.headers = headers
+        self.has_table = any(h.name == "table.h" for h in headers)
         self.choices = choices
         self.public = {n for h in self.headers for n in public_names(h)}
         self.shims = shim_names()

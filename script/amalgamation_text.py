@@ -3,6 +3,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from amalgamation_parts import (
@@ -21,20 +22,72 @@ def licence_off(text: str) -> str:
     return re.sub(r"\A/\*\n \* ", "/* ", text)
 
 
+class Templates:
+    """Files that several sources include. Each is written once, at the end of gather.h, which the sources include for each use with a
+    macro that selects it: short ones and parts of others are copied instead, because gcc has numbers for so many lines only."""
+
+    SHORTEST, SHORTEST_PART = 80, 200  # lines
+
+    def __init__(self, sources: list[Path]) -> None:
+        users: dict[Path, set[Path]] = defaultdict(set)
+        for source in sources:
+            for path in copied_into(source):
+                users[path].add(source)
+        self.runs = {p: [p] for p in users if len(users[p]) > 1 and p.suffix != ".def" and copied_lines(p) >= self.SHORTEST}
+        self.users = {p: users[p] for p in self.runs}
+        for path in list(self.runs):
+            for lines in re.findall(r'(?:^#include "[^"\n]+"\n)+', read(path), re.MULTILINE):
+                run = [resolve(n) for n in re.findall(r'"([^"]+)"', lines)]  # neighbours become one
+                if sum(copied_lines(p) for p in run) >= self.SHORTEST_PART:
+                    self.runs[run[0]] = run
+                    self.users |= {p: users[path] for p in run}
+        self.units = [s for s in sources if any(s in u for u in self.users.values())]
+        self.bodies: dict[Path, str] = {}
+
+    @staticmethod
+    def macro(path: Path) -> str:
+        return "GATHER_TEMPLATE_" + path.name.split(".")[0].upper()
+
+    def use(self, path: Path) -> str:
+        return f'#define {self.macro(path)}\n#include "gather.h"' if path in self.runs else ""
+
+    def text(self) -> str:
+        """All of them, each where its macro is defined."""
+        parts = []
+        for first, run in sorted(self.runs.items()):
+            macro = self.macro(first)
+            bodies = "\n\n".join(f"/* ---- {p.relative_to(SRC)} */\n{self.bodies[p].strip()}" for p in run)
+            parts.append(f"if defined({macro})\n#undef {macro}\n{bodies}\n")
+        return f"{H_TEMPLATES.strip()}\n#" + "\n#el".join(parts) + "#endif\n"
+
+
+def copied_into(path: Path) -> list[Path]:
+    """What a file includes that is copied, once for each time."""
+    found = [resolve(name) for name, _ in own_includes(path)]
+    return [p for p in found if p not in SHARED and not (PUBLIC in p.parents and p.suffix == ".h")]
+
+
+def copied_lines(path: Path) -> int:
+    return strip_comments(read(path)).count("\n") + sum(copied_lines(p) for p in copied_into(path))
+
+
 class Writer:
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, unit_names: dict[str, str] | None = None) -> None:
         self.core = core
         self.conditions = core.conditions()
         self.copied: set[Path] = set()
+        self.templates = Templates(core.sources)
+        self.unit_names = unit_names
 
     # -- copies in place
 
-    def copy(self, path: Path, seen_here: set[Path]) -> str:
-        """A file with what it includes in place; shared headers and the system's are elsewhere."""
+    def copy(self, path: Path, seen_here: set[Path], whole: bool = False) -> str:
+        """A file with what it includes in place; shared headers and the system's are elsewhere, and so are templates unless `whole`."""
         text = pruned(path, self.core.kept[path]) if path in self.core.kept else read(path)
         if path.suffix in (".h", ".def") and path in self.copied:
             text = strip_comments(text)
-        self.copied.add(path)
+        if not whole:
+            self.copied.add(path)
 
         def include(m: re.Match[str]) -> str:
             if m["system"]:
@@ -46,7 +99,9 @@ class Writer:
                 if other in seen_here:
                     return ""
                 seen_here.add(other)
-            return licence_off(self.copy(other, seen_here)).rstrip()
+            if not whole and other in self.templates.users:
+                return self.templates.use(other)
+            return licence_off(self.copy(other, seen_here, whole)).rstrip()
 
         return INCLUDE.sub(include, text)
 
@@ -77,32 +132,34 @@ class Writer:
     # -- one source
 
     def section(self, path: Path) -> str:
-        text = self.copy(path, set())
-        text = self.without_system(text)
-        text = licence_off(text)
+        whole = self.without_system(self.copy(path, set(), whole=True))
+        text = licence_off(self.without_system(self.copy(path, set())))
         prefix = path.stem + "__"
         lexical = {n for d in declarations(code_of(text)) if d.own for n in d.names if not n.startswith(("gather_", "GATHER_"))}
-        macros = [m[2] for m in DIRECTIVE.finditer(text) if m[1] == "define"]
+        macros = [m[2] for m in DIRECTIVE.finditer(whole) if m[1] == "define"]
         lexical = (lexical & self.owned(path)) - set(macros)
         if self.owned(path) - lexical - set(macros):  # macros put names together: those that others have too are renamed by macros
             lexical &= self.members
         lexical -= {n for n in lexical if n in self.members and len(self.owners[n]) < 2}
-        text = rename(text, {n: prefix + n for n in lexical})
-        others = self.owned(path) - lexical - set(macros) - self.members
-        pasted = sorted(n for n in others if len(self.owners[n]) > 1)
-        pasted += sorted(n for n in others - set(pasted) if any(n.startswith(p + "_") for p in pasted))  # put together from those
-        text = self.private(text)
+        names = {n: prefix + n for n in lexical}
+        pasted = self.pasted(self.owned(path) - lexical - set(macros) - self.members)
+        if path in self.templates.units:
+            names, pasted = self.unit_names_of({path}), []
+        text = self.private(rename(text, names))
         first, last = [], []
         for name in pasted:
             first.append(f"#define {name} {prefix}{name}")
             last.append(f"#undef {name}")
+        if path in self.templates.units:
+            first.append(f"#define {UNIT} {prefix}")
+            last.append(f"#undef {UNIT}")
         left: dict[str, bool] = {}
-        for m in DIRECTIVE.finditer(text):
+        for m in DIRECTIVE.finditer(whole):
             if m[1] in ("define", "undef"):
                 left[m[2]] = m[1] == "define"
         last += [f"#undef {n}" for n, defined in left.items() if defined]
         last += [MACROS[n] for n in left if n in MACROS]  # a source may replace a macro of a header
-        if "#pragma GCC diagnostic" in text:
+        if "#pragma GCC diagnostic" in whole:
             first.insert(0, "#if defined(__GNUC__)\n#pragma GCC diagnostic push\n#endif")
             last.append("#if defined(__GNUC__)\n#pragma GCC diagnostic pop\n#endif")
         condition = self.core.condition(path)
@@ -113,6 +170,28 @@ class Writer:
         if condition:
             parts.append(f"#endif /* {condition} */")
         return "\n".join(p for p in parts if p)
+
+    def pasted(self, names: set[str]) -> list[str]:
+        """Of names that macros put together those that several sources have, and those that are put together from these."""
+        several = sorted(n for n in names if len(self.owners[n]) > 1)
+        return several + sorted(n for n in names - set(several) if any(n.startswith(p + "_") for p in several))
+
+    def unit_names_of(self, sources: set[Path]) -> dict[str, str]:
+        return {n: to for n, to in self.unit_names.items() if self.owners[n] & sources}
+
+    def units(self) -> str:
+        """The sources with templates in common: the names that these put together have that of the source in front."""
+        owned = {n for p in self.templates.units for n in self.owned(p)}
+        macros = {m[2] for p in self.templates.units for f in section_files(p) for m in DIRECTIVE.finditer(read(f)) if m[1] == "define"}
+        if self.unit_names is None:  # names that members of structs have, too: a macro would rename these
+            self.unit_names = {n: f"{n}__" for n in owned & self.members if len(self.owners[n]) > 1}
+        names = self.pasted(owned - macros - self.members - self.unit_names.keys()) + sorted(self.unit_names.values())
+        sections = [self.section(p) for p in self.templates.units]
+        for path, users in self.templates.users.items():
+            body = licence_off(self.without_system(self.copy(path, set())))
+            self.templates.bodies[path] = self.private(rename(body, self.unit_names_of(users)))
+        renames = [f"#define {n} {OF_UNIT}({n})" for n in names]
+        return "\n\n".join([C_UNITS.strip() + "\n" + "\n".join(renames), *sections, "\n".join(f"#undef {n}" for n in names)])
 
     def owned(self, path: Path) -> set[str]:
         return {
@@ -291,16 +370,18 @@ class Writer:
             else:
                 choice = self.core.header_choice(path)
                 parts.append(f"#if !defined({choice}) || defined(GATHER_BUILDING)\n{text.strip()}\n#endif /* {choice} */")
+        parts.append(self.templates.text())
         return "\n\n".join(parts) + "\n"
 
-    def gather_c(self, begin: str) -> str:
+    def gather_c(self) -> str:
         self.learn()
         headers = self.ordered_headers()
         sources = self.core.sources
         elsewhere = [p for p in sources if system_of(p)]
         common = [p for p in [*sources, *headers] if system_of(p) is None]
         windows = [p for p in elsewhere if system_of(p) == "windows"]
-        parts = [begin.strip()]
+        parts = [C_BEGIN.strip()]
+        units = self.templates.units
         everywhere = self.hoisted(common)
         shims = self.shim_headers([p for p in sources if system_of(p) in (None, "windows")])
         real = sorted({n for n in everywhere if self.real_on_windows(n)} | {n for n in shims if self.real_on_windows(n)})
@@ -336,7 +417,11 @@ class Writer:
                 if condition := self.header_condition(path):
                     text = f"#if {condition}\n{text}\n#endif /* {condition} */"
                 parts.append(f"/* ---- {path.relative_to(SRC)} */\n{text}")
-        parts += [self.section(path) for path in sources if path not in windows]
+        for path in [p for p in sources if p not in windows]:
+            if path not in units:
+                parts.append(self.section(path))
+            elif path == units[0]:
+                parts.append(self.units())
         # At the end: <windows.h> has macros of common names, such as near, IN and OUT.
         lines = ["#if defined(_WIN32)", *[f"#undef {n}" for n in other_names]]
         lines += [f"#include <{n}>" for n in sorted(on_windows, key=lambda n: (n != "winsock2.h", n != "windows.h", n))]
@@ -344,7 +429,11 @@ class Writer:
         parts.append("\n".join(lines))
         parts += [self.section(path) for path in windows]
         parts.append(C_END.strip())
-        return re.sub(r"\n{3,}", "\n\n", "\n\n".join(parts)) + "\n"
+        text = "\n\n".join(parts)
+        for old, new in FOR_TABLE if self.core.has_table else ():
+            assert old in text, old
+            text = text.replace(old, new, 1)
+        return re.sub(r"\n{3,}", "\n\n", text) + "\n"
 
     def hoisted(self, paths: list[Path]) -> set[str]:
         """The system's headers that these files include unconditionally."""
@@ -405,6 +494,19 @@ H_STATIC = """
 #endif
 #endif
 """
+
+H_TEMPLATES = """
+/* ---- What follows is for gather.c and gather_table.c alone: kernels that are compiled for several types and instruction sets, written
+ * once. They include this header for each, with a macro that selects it. */
+"""
+
+C_UNITS = """
+/* Names that several of the next sources have, and that their macros put together: each source's name stands in front. */
+#define GATHER_OF_UNIT__(unit, name) unit##name
+#define GATHER_OF_UNIT_(unit, name) GATHER_OF_UNIT__(unit, name)
+#define GATHER_OF_UNIT(name) GATHER_OF_UNIT_(GATHER_UNIT, name)
+"""
+UNIT, OF_UNIT = "GATHER_UNIT", "GATHER_OF_UNIT"
 
 C_BEGIN = """
 /* SPDX-License-Identifier: MIT
@@ -497,13 +599,16 @@ C_END = """
 """
 
 
-def of_table(text: str) -> str:
-    """The beginning of gather_table.c."""
-    text = text.replace("gather.c: libgather's core, made", "gather_table.c: libgather's core and tables of raw bytes, made")
-    text = text.replace("gather.h says which", "gather_table.h says which")
-    included = '#include "gather.h"\n'
-    return text.replace(included, f"""#if defined({ONLY}) || defined({NO_CODECS}) || defined(GATHER_NO_THREADS)
+# What is different in gather_table.c.
+FOR_TABLE = (
+    ("gather.c: libgather's core, made", "gather_table.c: libgather's core and tables of raw bytes, made"),
+    ("gather.h says which", "gather_table.h says which"),
+    (
+        '#include "gather.h"\n',
+        f"""#if defined({ONLY}) || defined({NO_CODECS}) || defined(GATHER_NO_THREADS)
 #error "gather_table.c needs the whole core and threads: without {ONLY}, {NO_CODECS} and GATHER_NO_THREADS"
 #endif
 #include "gather_table.h"
-""")
+""",
+    ),
+)
