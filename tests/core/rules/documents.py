@@ -2,8 +2,6 @@
 #
 # documents.py: reads cases/*.def, the worked examples of the documents, which C includes and which are also valid Python calls.
 """The documents' cases for Python."""
-from __future__ import annotations
-
 import ast
 import pathlib
 import re
