@@ -4,8 +4,6 @@
 Standard library only. A table of FlatBuffers is a dict from the number of a field to its value: (bytes, number), a str,
 a dict, a list of dicts, or Items. Field numbers are those of File.fbs, Message.fbs and Schema.fbs.
 """
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass, field
 

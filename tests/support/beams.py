@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """GatherTree once more, from the text of OpenVINO GatherTree-1, one sequence at a time; and the cases of OpenVINO's own tests of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The command in a process of its own, for tests that ask it only now and then: its text, or the object that --json prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

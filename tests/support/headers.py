@@ -8,8 +8,6 @@ GATHER_LIB names, with the types of all functions set; without it the tests fail
 In C and here: enums are int; text that is const is bytes, and so is room for text; what must be freed, and structs without a body, are
 addresses (c_void_p). What this module does not understand, it refuses.
 """
-from __future__ import annotations
-
 import ctypes as c
 import os
 import re

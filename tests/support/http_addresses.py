@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Addresses that lead elsewhere, for HttpServer(answer=...): signed ones that expire, as hubs and buckets give them out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from urllib.parse import parse_qs
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the test server serves: bytes, files, and made-up content of any size that takes neither memory nor disk."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

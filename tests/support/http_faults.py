@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Faults of the test server: each makes a function (request, answer) for HttpServer.fault."""
 
-from __future__ import annotations
-
 import gzip
 import time
 from typing import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Requests and answers of the test server: RFC 9110's ranges and conditions, for GET and HEAD."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from email.utils import formatdate, parsedate_to_datetime

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A certificate authority for tests, made by the command openssl: no keys in the repository, and none that anybody trusts."""
 
-from __future__ import annotations
-
 import ipaddress
 import shutil
 import ssl

@@ -6,8 +6,6 @@ whoever has a signed address.
         hub.url, hub.asked, hub.stored
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

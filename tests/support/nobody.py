@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The command as another user runs it: what was built may be in a folder that only its owner can enter, such as /root."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The bytes of NumPy's files, for servers and pipes."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

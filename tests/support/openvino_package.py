@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """OpenVINO for tests that ask it: `ov` and `op`, and a fixture that skips every test of a file that imports it where it is missing."""
 
-from __future__ import annotations
-
 from support.skip import needs
 
 try:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Files that are being written: they have no name where the system can do that, and a temporary one elsewhere."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

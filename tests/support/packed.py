@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Folders of test data that the repository has as one archive each: script/make-*-models pack them, tests unpack them."""
 
-from __future__ import annotations
-
 import functools
 import lzma
 import sys

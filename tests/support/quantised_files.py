@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Files with quantised tensors in every layout that tables decode, and their values, computed here from the layouts' descriptions."""
 
-from __future__ import annotations
-
 import json
 import struct
 from dataclasses import dataclass, field

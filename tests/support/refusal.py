@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A call that must raise, in one line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

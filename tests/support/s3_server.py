@@ -10,8 +10,6 @@ that differs by more than 15 minutes, another region, an unknown key id, a missi
 string to sign and the token, as S3's do, so that tests can see that nobody prints them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

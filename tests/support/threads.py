@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Calls at the same time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -5,8 +5,6 @@ dtype, shape, strides, gradients and errors must be the same.
 As a program: everything about the overridden operators, then the samples of all operators of PyTorch's, since some call these.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import warnings

@@ -2,8 +2,6 @@
 """PyTorch and libgather's operators in it, for tests that use them: `torch` and `lt`, and fixtures that skip every test of a file that
 imports them where PyTorch, or the library with the operators, is missing."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.skip import needs, skip_test

@@ -16,6 +16,40 @@
 
 #include "gather/gather.h"
 
+/* ---- programs of tests */
+
+/* Runs the functions that a list with commas names, within a set-up of all and of each (NULL = none). Returns how many failed. */
+static inline int run_named(char *names, const CMUnitTestFunction *functions, size_t count, CMFixtureFunction begin, CMFixtureFunction end,
+                            CMFixtureFunction begin_each, CMFixtureFunction end_each) {
+  static struct CMUnitTest tests[64];
+  assert_true(count <= sizeof tests / sizeof *tests);
+  for (size_t i = 0; i < count; i++) {
+    tests[i].name = strtok(i ? NULL : names, ", ");
+    tests[i].test_func = functions[i];
+    tests[i].setup_func = begin_each;
+    tests[i].teardown_func = end_each;
+  }
+  return _cmocka_run_group_tests("tests", tests, count, begin, end);
+}
+
+#define RUN_TESTS_IN(begin, end, begin_each, end_each, ...)                    \
+  run_named((char[]){#__VA_ARGS__}, (const CMUnitTestFunction[]){__VA_ARGS__}, \
+            sizeof((CMUnitTestFunction[]){__VA_ARGS__}) / sizeof(CMUnitTestFunction), begin, end, begin_each, end_each)
+
+/* Runs tests in this order; within a set-up of all; of each. Returns how many failed. */
+#define RUN_TESTS(...) RUN_TESTS_IN(NULL, NULL, NULL, NULL, __VA_ARGS__)
+#define RUN_TESTS_WITHIN(begin, end, ...) RUN_TESTS_IN(begin, end, NULL, NULL, __VA_ARGS__)
+#define RUN_TESTS_EACH(begin, end, ...) RUN_TESTS_IN(NULL, NULL, begin, end, __VA_ARGS__)
+
+/* A program that does nothing but that. */
+#define MAIN_IS(run) \
+  int main(void) { return run; }
+#define TESTS(...) MAIN_IS(RUN_TESTS(__VA_ARGS__))
+#define TESTS_WITHIN(begin, end, ...) MAIN_IS(RUN_TESTS_WITHIN(begin, end, __VA_ARGS__))
+#define TESTS_EACH(begin, end, ...) MAIN_IS(RUN_TESTS_EACH(begin, end, __VA_ARGS__))
+
+/* ---- tensors */
+
 /* The lengths of a tensor as an array: DIMS(3, 4). */
 #define DIMS(...) ((const int64_t[]){__VA_ARGS__})
 

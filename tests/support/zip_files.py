@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Zip files put together record by record, so that each number in them can be a wrong one."""
-from __future__ import annotations
-
 import struct
 
 FULL = 2**32 - 1

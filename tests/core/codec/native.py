@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """gather_quantized by ctypes: arrays in, arrays out."""
 
-from __future__ import annotations
-
 import ctypes as c
 import os
 import re

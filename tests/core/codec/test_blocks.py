@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """GGUF's blocks: random bytes, extreme scales among them, against two decoders that are not ours: the gguf package, and loops."""
 
-from __future__ import annotations
-
 import gguf
 import ml_dtypes
 import numpy as np

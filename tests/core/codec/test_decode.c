@@ -14,13 +14,11 @@ static struct guard packed, sides, outputs;
 static float plain[ROWS * MOST_BLOCKS * 256];
 
 static int setup(void **unused) {
-  (void)unused;
   packed = guard_create(AREA), sides = guard_create(AREA), outputs = guard_create(AREA);
   return 0;
 }
 
 static int teardown(void **unused) {
-  (void)unused;
   guard_destroy(packed), guard_destroy(sides), guard_destroy(outputs);
   return 0;
 }
@@ -94,7 +92,6 @@ static void try_all(gather_quantized *q, int64_t row_bytes, unsigned char *rows,
 }
 
 static void blocks(void **unused) {
-  (void)unused;
   for (int codec = 1; gather_codec_get((gather_codec)codec); codec++) {
     const gather_codec_info *info = gather_codec_get((gather_codec)codec);
     if (info->kind != GATHER_CODEC_BLOCKS) continue;
@@ -112,7 +109,6 @@ static void blocks(void **unused) {
 }
 
 static void rows_with_their_scale(void **unused) {
-  (void)unused;
   for (int codec = GATHER_CODEC_ROWWISE8; codec <= GATHER_CODEC_ROWWISE2; codec++) {
     const gather_codec_info *info = gather_codec_get((gather_codec)codec);
     for (int64_t bytes = 0; bytes <= 70; bytes++)
@@ -129,7 +125,6 @@ static void rows_with_their_scale(void **unused) {
 
 /* Codes of each width in bytes, groups of 32 and whole rows; scales at the end of their area. */
 static void codes(void **unused) {
-  (void)unused;
   for (int bits = 1; bits <= 8; bits++)
     for (int64_t bytes = bits; bytes <= 80; bytes += bits)
       for (int variant = 0; variant < 4; variant++) {
@@ -155,7 +150,6 @@ static void codes(void **unused) {
 
 /* Every number of blocks starts where the last one ended, at every alignment of the output. */
 static void outputs_of_any_alignment(void **unused) {
-  (void)unused;
   static char out[4 * 1024 + 64];
   for (int codec = 1; gather_codec_get((gather_codec)codec); codec++) {
     const gather_codec_info *info = gather_codec_get((gather_codec)codec);
@@ -183,7 +177,6 @@ static void outputs_of_any_alignment(void **unused) {
 
 /* Threads and one thread give the same bits; so do outputs with gaps and in the other byte order. */
 static void threads_and_strides(void **unused) {
-  (void)unused;
   enum { MANY = 300, LEN = 512 };
   static unsigned char rows[MANY * LEN / 256 * 144];
   static float one[MANY * LEN], other[MANY * LEN], gaps[MANY * LEN * 2];
@@ -213,7 +206,6 @@ static void threads_and_strides(void **unused) {
 
 /* More groups in a line than are read at a time, across lines, with every kind of number. */
 static void many_groups(void **unused) {
-  (void)unused;
   enum { LINES = 7, LEN = 1001, EACH = 3, ALL = LINES * LEN, NUMBERS = (ALL + EACH - 1) / EACH };
   static unsigned char all[ALL];
   static int16_t scales[NUMBERS], zeros[NUMBERS]; /* not float32: they are converted */
@@ -239,7 +231,6 @@ static void wide_floats(void **unused) {
   static double numbers[LEN];
   static float scales[LEN / 10], whole[LEN];
   static char out[LEN * sizeof(float)];
-  (void)unused;
   for (unsigned i = 0; i < LEN / 10; i++) scales[i] = (float)(i % 5) + 0.5f;
   for (size_t t = 0; t < COUNT(TYPES); t++)
     for (int scaled = 0; scaled < 2; scaled++) {
@@ -275,13 +266,4 @@ static void wide_floats(void **unused) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(blocks),
-                                     cmocka_unit_test(rows_with_their_scale),
-                                     cmocka_unit_test(codes),
-                                     cmocka_unit_test(wide_floats),
-                                     cmocka_unit_test(many_groups),
-                                     cmocka_unit_test(outputs_of_any_alignment),
-                                     cmocka_unit_test(threads_and_strides)};
-  return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS_WITHIN(setup, teardown, blocks, rows_with_their_scale, codes, wide_floats, many_groups, outputs_of_any_alignment, threads_and_strides)

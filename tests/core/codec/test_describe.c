@@ -15,7 +15,6 @@ static gather_tensor data, scale;
 static gather_quantized q;
 
 static int fresh(void **unused) {
-  (void)unused;
   data = tensor_of(GATHER_TYPE_UINT8, memory, 2, DATA);
   scale = tensor_of(GATHER_TYPE_FLOAT32, memory, 2, GROUPS);
   q = (gather_quantized)GATHER_QUANTIZED_INIT;
@@ -49,7 +48,6 @@ static void assert_shape(int32_t rank, const int64_t *shape) {
 }
 
 static void table(void **unused) {
-  (void)unused;
   int codec = 1;
   for (; gather_codec_get((gather_codec)codec); codec++) {
     const gather_codec_info *info = gather_codec_get((gather_codec)codec);
@@ -70,7 +68,6 @@ static void table(void **unused) {
 }
 
 static void shapes(void **unused) {
-  (void)unused;
   assert_shape(2, DIMS(3, 64));
   q.rank = 2, q.shape = DIMS(3, 63); /* the last code of a row is padding */
   assert_shape(2, DIMS(3, 63));
@@ -93,7 +90,6 @@ static void shapes(void **unused) {
 }
 
 static void blocks(void **unused) {
-  (void)unused;
   q = (gather_quantized)GATHER_QUANTIZED_INIT;
   q.codec = GATHER_CODEC_Q4_0, q.data = &data, data.shape = DIMS(3, 36);
   assert_shape(2, DIMS(3, 64));
@@ -121,7 +117,6 @@ static void blocks(void **unused) {
 
 /* Rows whose bytes can be counted and whose values cannot. */
 static void rows_too_long(void **unused) {
-  (void)unused;
   if (sizeof(void *) < 8) skip();        /* their bytes cannot be counted either */
   const int64_t many = INT64_C(1) << 55; /* times 256 values, in 50 bytes */
   q = (gather_quantized)GATHER_QUANTIZED_INIT;
@@ -137,7 +132,6 @@ static void rows_too_long(void **unused) {
 }
 
 static void refused_codecs(void **unused) {
-  (void)unused;
   q.codec = GATHER_CODEC_Q8_1;
   assert_refused(GATHER_UNSUPPORTED, "data", "Q8_1 is not decoded: it holds activations during a multiplication");
   q.codec = GATHER_CODEC_GPTQ;
@@ -149,7 +143,6 @@ static void refused_codecs(void **unused) {
 }
 
 static void codes(void **unused) {
-  (void)unused;
   q.code_type = GATHER_TYPE_FLOAT8_E4M3FN;
   assert_refused(GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec affine cannot be float8_e4m3fn");
   q.code_type = GATHER_TYPE_UINT16;
@@ -181,7 +174,6 @@ static void codes(void **unused) {
 }
 
 static void given_shapes(void **unused) {
-  (void)unused;
   q.rank = 2, q.shape = DIMS(3, 65);
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of data hold 64 values; the shape of the values needs 65");
   q.shape = DIMS(4, 64);
@@ -201,7 +193,6 @@ static void given_shapes(void **unused) {
 }
 
 static void groups(void **unused) {
-  (void)unused;
   q.group_axis = 2;
   assert_refused(GATHER_AXIS_OUT_OF_RANGE, NULL, "group_axis is 2; it must be in [-2, 1]");
   q.group_axis = -1, q.group_len = -3;
@@ -215,7 +206,6 @@ static void groups(void **unused) {
 }
 
 static void side_tensors(void **unused) {
-  (void)unused;
   scale.shape = DIMS(3, 5);
   assert_refused(GATHER_SHAPE_MISMATCH, "scale", "the scale has the shape [3, 5]; the groups need [3, 4]");
   scale.shape = DIMS(4, 4);
@@ -272,7 +262,6 @@ static void packed_zero_points(void **unused) {
                {{3, 1}, {1, 1}, "the groups need [3, 2] bytes"}, /* along the last dimension a byte is not one for all */
                {{2, 2}, {2, 1}, "the groups need [3, 2] bytes"},
                {{3, 2}, {4, 2}, "the rows of the zero_point must have no gaps"}};
-  (void)unused;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     fresh(NULL);
     gather_tensor points = tensor_of(GATHER_TYPE_UINT8, memory + 64, 2, CASES[i].shape);
@@ -291,7 +280,6 @@ static void packed_zero_points(void **unused) {
 }
 
 static void nested_scales(void **unused) {
-  (void)unused;
   gather_tensor list = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(256));
   gather_tensor second = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(3));
   q.codec = GATHER_CODEC_NF4, q.code_type = GATHER_TYPE_NONE, q.scale_table = &list, q.scale_scale = &second;
@@ -335,7 +323,6 @@ static gather_status take(gather_type type, const void *indices, const gather_op
 }
 
 static void indices_out_of_range(void **unused) {
-  (void)unused;
   const int64_t wrong[2] = {1, 3}, right[2] = {-3, 2};
   gather_error error;
   int64_t bad = -1;
@@ -358,7 +345,6 @@ static void indices_out_of_range(void **unused) {
 }
 
 static void outputs(void **unused) {
-  (void)unused;
   const int64_t right[2] = {0, 2};
   gather_error error;
   assert_status(take(GATHER_TYPE_FLOAT64, right, NULL, &error), GATHER_TYPE_UNSUPPORTED);
@@ -394,7 +380,6 @@ static void refused_calls(void **unused) {
   static const gather_op foreign = {.name = "Other", .family = (gather_family)999};
   const int64_t right[2] = {0, 2};
   gather_error error;
-  (void)unused;
   for (int wrong = 0; wrong < 7; wrong++) {
     static const gather_status WANT[] = {GATHER_USAGE, GATHER_USAGE, GATHER_USAGE,         GATHER_USAGE,
                                          GATHER_USAGE, GATHER_USAGE, GATHER_SHAPE_MISMATCH};
@@ -433,7 +418,6 @@ static void overlapping_outputs(void **unused) {
   gather_tensor index = tensor_of(GATHER_TYPE_INT64, &zero, 1, DIMS(1)), table, list, second, points, bias;
   gather_tensor *const sides[] = {&data, &index, &scale, &points, &bias, &table, &list, &second};
   static const char *const NAMES[] = {"data", "indices", "scale", "zero_point", "bias", "table", "scale_table", "scale_scale"};
-  (void)unused;
   for (size_t i = 0; i < COUNT(sides); i++)
     for (int apart = 0; apart < 2; apart++) {
       gather_error error;
@@ -467,7 +451,6 @@ static void negative_batch_dims(void **unused) {
   const int64_t picked[6] = {1, 0, 0, 0, 1, 1};
   float other[384];
   gather_options options = GATHER_OPTIONS_INIT;
-  (void)unused;
   for (size_t i = 0; i < sizeof memory; i++) memory[i] = (unsigned char)(i * 11 % 63);
   data.rank = 3, data.shape = DIMS(3, 2, 16), scale.rank = 0;
   gather_tensor index = tensor_of(GATHER_TYPE_INT64, picked, 2, DIMS(3, 2));
@@ -487,7 +470,6 @@ static void negative_batch_dims(void **unused) {
 
 /* Lengths whose product only fits because one of them is 0. */
 static void long_and_empty(void **unused) {
-  (void)unused;
   const int64_t far = INT64_C(1) << (sizeof(void *) == 8 ? 40 : 24); /* as many indices fit in memory */
   static const int64_t none = 0;
   gather_error error;
@@ -509,7 +491,6 @@ static void long_and_empty(void **unused) {
 }
 
 static void shared_indices(void **unused) {
-  (void)unused;
   const int64_t right[2] = {-3, 2};
   float again[128];
   gather_tensor index = tensor_of(GATHER_TYPE_INT64, right, 1, DIMS(2)), to = tensor_of(GATHER_TYPE_FLOAT32, again, 2, OUT);
@@ -532,7 +513,6 @@ static void shared_indices(void **unused) {
 }
 
 static void decoders(void **unused) {
-  (void)unused;
   gather_decoder *decoder = (gather_decoder *)(void *)memory;
   gather_error error;
   assert_status(gather_decoder_create(&q, GATHER_TYPE_INT8, &decoder, &error), GATHER_TYPE_UNSUPPORTED);
@@ -562,7 +542,6 @@ static void rows_on_whole_bytes(void **unused) {
     bool whole;
   } CASES[] = {{5, 14, 0, true}, {5, 14, 1, false}, {5, 14, 2, true},  {5, 14, 3, false}, {5, 13, 0, false}, {5, 13, 1, false},
                {1, 14, 1, true}, {1, 13, 0, true},  {5, 16, 1, false}, {5, 16, 8, true},  {5, 16, 9, false}};
-  (void)unused;
   for (size_t i = 0; i < COUNT(CASES); i++) {
     gather_decoder *decoder;
     gather_error error;
@@ -577,7 +556,6 @@ static void rows_on_whole_bytes(void **unused) {
 }
 
 static void older_and_newer_structs(void **unused) {
-  (void)unused;
   struct {
     gather_quantized known;
     int64_t more[2];
@@ -594,29 +572,6 @@ static void older_and_newer_structs(void **unused) {
   assert_refused(GATHER_USAGE, NULL, "gather_quantized.size is 1");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(table),
-      cmocka_unit_test_setup(shapes, fresh),
-      cmocka_unit_test_setup(blocks, fresh),
-      cmocka_unit_test_setup(rows_too_long, fresh),
-      cmocka_unit_test_setup(refused_codecs, fresh),
-      cmocka_unit_test_setup(codes, fresh),
-      cmocka_unit_test_setup(given_shapes, fresh),
-      cmocka_unit_test_setup(groups, fresh),
-      cmocka_unit_test_setup(side_tensors, fresh),
-      cmocka_unit_test_setup(packed_zero_points, fresh),
-      cmocka_unit_test_setup(nested_scales, fresh),
-      cmocka_unit_test_setup(indices_out_of_range, fresh),
-      cmocka_unit_test_setup(outputs, fresh),
-      cmocka_unit_test_setup(refused_calls, fresh),
-      cmocka_unit_test_setup(overlapping_outputs, fresh),
-      cmocka_unit_test_setup(negative_batch_dims, fresh),
-      cmocka_unit_test_setup(long_and_empty, fresh),
-      cmocka_unit_test_setup(shared_indices, fresh),
-      cmocka_unit_test_setup(decoders, fresh),
-      cmocka_unit_test_setup(rows_on_whole_bytes, fresh),
-      cmocka_unit_test_setup(older_and_newer_structs, fresh),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS_EACH(fresh, NULL, table, shapes, blocks, rows_too_long, refused_codecs, codes, given_shapes, groups, side_tensors, packed_zero_points,
+           nested_scales, indices_out_of_range, outputs, refused_calls, overlapping_outputs, negative_batch_dims, long_and_empty,
+           shared_indices, decoders, rows_on_whole_bytes, older_and_newer_structs)

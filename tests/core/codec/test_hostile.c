@@ -95,7 +95,6 @@ static void draw_description(gather_quantized *q, int32_t rank, int64_t *groups,
 }
 
 static void nonsense(void **unused) {
-  (void)unused;
   static float out[ROOM];
   int64_t accepted = 0, decoded = 0, cases = 0;
   const char *sparse = getenv("GATHER_TEST_HOSTILE");
@@ -128,7 +127,4 @@ static void nonsense(void **unused) {
   assert_true(decoded > cases / 100);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nonsense)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(nonsense)

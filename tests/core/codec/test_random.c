@@ -4,7 +4,6 @@
  * by its coordinates. Every family of codecs has at least 20,000 cases; GATHER_TEST_ROUNDS=N runs others.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "gather/codec.h"
@@ -378,7 +377,6 @@ static const gather_type WHOLE[] = {GATHER_TYPE_UINT8, GATHER_TYPE_INT8,  GATHER
                                     GATHER_TYPE_INT4,  GATHER_TYPE_UINT2, GATHER_TYPE_INT2};
 
 static void affine(void **unused) {
-  (void)unused;
   for (int64_t i = 0; i < rounds(); i++) {
     gather_quantized q = GATHER_QUANTIZED_INIT;
     seed((uint64_t)i * 4);
@@ -399,7 +397,6 @@ static void floats(void **unused) {
   static const gather_type TYPES[] = {GATHER_TYPE_FLOAT8_E4M3FN,   GATHER_TYPE_FLOAT8_E4M3FNUZ, GATHER_TYPE_FLOAT8_E5M2,
                                       GATHER_TYPE_FLOAT8_E5M2FNUZ, GATHER_TYPE_FLOAT8_E8M0FNU,  GATHER_TYPE_FLOAT4_E2M1FN,
                                       GATHER_TYPE_FLOAT6_E2M3FN,   GATHER_TYPE_FLOAT6_E3M2FN,   GATHER_TYPE_NF4};
-  (void)unused;
   for (int64_t i = 0; i < rounds(); i++) {
     gather_quantized q = GATHER_QUANTIZED_INIT;
     seed((uint64_t)i * 4 + 1);
@@ -415,7 +412,6 @@ static void floats(void **unused) {
 }
 
 static void tables(void **unused) {
-  (void)unused;
   for (int64_t i = 0; i < rounds(); i++) {
     gather_quantized q = GATHER_QUANTIZED_INIT;
     gather_tensor table;
@@ -440,7 +436,6 @@ static void tables(void **unused) {
 /* Rows with their scale and bias at the end. */
 static void rows(void **unused) {
   static const gather_codec CODECS[] = {GATHER_CODEC_ROWWISE8, GATHER_CODEC_ROWWISE4, GATHER_CODEC_ROWWISE2};
-  (void)unused;
   for (int64_t i = 0; i < rounds(); i++) {
     static float out[MOST];
     static int64_t indices[8];
@@ -477,7 +472,4 @@ static void rows(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(affine), cmocka_unit_test(floats), cmocka_unit_test(tables), cmocka_unit_test(rows)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(affine, floats, tables, rows)

@@ -4,8 +4,6 @@
 Those that are not installed are skipped by name. Where a reference is wrong, docs/readings.md says so, and the test shows it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from pathlib import Path

@@ -4,7 +4,6 @@
  * without trials, for every codec of blocks and for codes with scales, aligned and unaligned outputs, filled rows, and threads.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "gather/codec.h"
@@ -104,14 +103,10 @@ static void codes_with_scales(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_codec_of_blocks),
-      cmocka_unit_test(codes_with_scales),
-  };
   for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)drawn();
   for (size_t i = 0; i < COUNT(scales); i++) scales[i] = (float)(drawn() % 1000) / 64;
   if (gather_pool_create(3, &pool, NULL) != GATHER_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = RUN_TESTS(every_codec_of_blocks, codes_with_scales);
   gather_pool_destroy(pool);
   return failed;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cases.h: the worked examples of the documents, one file in cases/ per row of src/core/op/ops.def, as a table of structs.
- * Tensors are nested lists as the documents print them. A row without a case fails the tests.
+ * cases.h: the worked examples of the documents, one file in cases/ per operator, as a table of structs. Tensors are nested lists as
+ * the documents print them. `rules` has each version that the case holds for, divided by blanks. A row of src/core/op/ops.def without a
+ * case fails the tests.
  *
  * GATHER_CASE(op, rules, name, axis, batch_dims, type, data, index type, indices, output)
  * GATHER_BAD(op, rules, name, axis, batch_dims, type, data, index type, indices, position, value, low, high, bad_count)
@@ -34,27 +35,16 @@ struct rule_case {
   {RULE_SHAPE_ERROR, op, rules, name, axis, b, "float32", data, "int64", indices, status, 0, 0, 0, 0},
 
 static const struct rule_case rule_cases[] = {
-#include "core/rules/cases/microsoft_gather_block_quantized_1.def"
-#include "core/rules/cases/microsoft_gather_nd_1.def"
-#include "core/rules/cases/onnx_gather_1.def"
-#include "core/rules/cases/onnx_gather_11.def"
-#include "core/rules/cases/onnx_gather_13.def"
-#include "core/rules/cases/onnx_gather_elements_11.def"
-#include "core/rules/cases/onnx_gather_elements_13.def"
-#include "core/rules/cases/onnx_gather_nd_11.def"
-#include "core/rules/cases/onnx_gather_nd_12.def"
-#include "core/rules/cases/onnx_gather_nd_13.def"
-#include "core/rules/cases/openvino_gather_1.def"
-#include "core/rules/cases/openvino_gather_7.def"
-#include "core/rules/cases/openvino_gather_8.def"
-#include "core/rules/cases/openvino_gather_elements_6.def"
-#include "core/rules/cases/openvino_gather_nd_5.def"
-#include "core/rules/cases/openvino_gather_nd_8.def"
+#include "core/rules/cases/gather.def"
+#include "core/rules/cases/gather_block_quantized.def"
+#include "core/rules/cases/gather_elements.def"
+#include "core/rules/cases/gather_nd.def"
 };
 
 #define RULE_CASE_COUNT (sizeof rule_cases / sizeof rule_cases[0])
 
 #undef GATHER_CASE
+#undef NODE_TEST_DATA
 #undef GATHER_BAD
 #undef GATHER_SHAPES
 #undef GATHER_SHAPE_ERROR

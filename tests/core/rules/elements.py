@@ -3,8 +3,6 @@
 # elements.py: reading and writing single elements in memory, also packed ones, by the layouts that the documents give
 # (facts: type.def's comment, OpenVINO's u1, u3, u6; ONNX's 4- and 2-bit types). Slow and plain on purpose: it is the oracle.
 """Elements in a bytearray-like NumPy uint8 array."""
-from __future__ import annotations
-
 import numpy as np
 
 from tables import (

@@ -3,8 +3,6 @@
 # generate.py: random gathers, each described by a small value (Case) that can be printed in one line and made smaller. The numbers in
 # memory follow from its seed.
 """Random cases."""
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass, replace

@@ -2,8 +2,6 @@
 #
 # libgather_ctypes.py: the library by ctypes (support/headers.py), with the tables of tables.py.
 """Calls of the library with tensors, options and shapes made from Python values."""
-from __future__ import annotations
-
 import ctypes as c
 import itertools
 

@@ -8,8 +8,6 @@
 # The file is a sequence of 8-byte integers in the byte order of the machine that will read it; bytes follow their number and are padded
 # to a multiple of 8. What comes in which order: `head` and `record` below, and tests/core/rules/replay_file.c.
 """Cases and their answers, in a file."""
-from __future__ import annotations
-
 import math
 import os
 import random

@@ -2,8 +2,6 @@
 #
 # numpy_call.py: one call of the library on NumPy arrays, whatever their strides.
 """gather_apply on NumPy arrays."""
-from __future__ import annotations
-
 import ctypes as c
 
 import numpy as np

@@ -3,8 +3,6 @@
 # oracle.py: what the documents say, written with NumPy and plain loops, from the documents and not from the engine.
 # It works on positions: the answer of gather() says for each output element which data element it is, or -1 for "filled".
 """The independent oracle."""
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -3,8 +3,6 @@
 # shrink.py PROGRAM NUMBER: makes a failing case of test_rules_replay (PROGRAM) smaller as long as it fails, and prints the smallest in one
 # line, with what the program says of it. For programs that this machine runs itself; GATHER_TEST_SEED and GATHER_TEST_ROUNDS as they were.
 """The smallest failing variant of a case."""
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -3,8 +3,6 @@
 # tables.py: the library's tables of types, operators and statuses, read from their .def files. So the oracle and the generator need no
 # library, and make cases for machines that this Python does not run on.
 """Types, operators, statuses and the public constants."""
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import dataclass

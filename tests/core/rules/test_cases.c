@@ -3,18 +3,10 @@
  * test_cases.c: every worked example of the documents, for every element type and every index type that can hold its indices.
  * Runs wherever C does, so that 32-bit and big-endian builds are held to the documents too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/rules/cases.h"
 #include "core/rules/literal.h"
-#include "gather/gather.h"
 #include "support/packed.h"
+#include "support/unit.h"
 
 enum { OPAQUE_BYTES = 5, MEMORY = LITERAL_MAX_LEN * 16 + 64, GUARD = 0xA5 };
 
@@ -89,16 +81,9 @@ static bool is_index_type(const gather_type_info *type) {
   return integer && type->packing == GATHER_PACKING_BYTES;
 }
 
-static gather_tensor tensor_of(const gather_type_info *type, void *data, const struct literal *like) {
+static gather_tensor tensor_like(const gather_type_info *type, void *data, const struct literal *like) {
   gather_tensor tensor = {data, type->type, like->rank, OPAQUE_BYTES, like->shape, NULL, 0, 0};
   return tensor;
-}
-
-static gather_options options_of(const struct rule_case *c) {
-  gather_options options = GATHER_OPTIONS_INIT;
-  options.axis = c->axis;
-  options.batch_dims = c->batch_dims;
-  return options;
 }
 
 static void read_literal(struct literal *to, const char *text) {
@@ -122,9 +107,9 @@ static void check_values(const struct rule_case *c, const gather_op *op, const g
   put_all(type, data, &data_values, real);
   put_all(type, want, &out_values, real);
   if (!put_indices(itype, indices, &index_values)) return;
-  gather_tensor tensors[3] = {tensor_of(type, data, &data_values), tensor_of(itype, indices, &index_values),
-                              tensor_of(type, out, &out_values)};
-  gather_options options = options_of(c);
+  gather_tensor tensors[3] = {tensor_like(type, data, &data_values), tensor_like(itype, indices, &index_values),
+                              tensor_like(type, out, &out_values)};
+  gather_options options = options_of(c->axis, c->batch_dims);
   gather_error error;
   int64_t shape[GATHER_MAX_RANK], bytes;
   int32_t rank;
@@ -148,9 +133,9 @@ static void check_bad(const struct rule_case *c, const gather_op *op, const gath
   read_literal(&position, c->output);
   put_all(type, data, &data_values, false);
   if (!put_indices(itype, indices, &index_values)) return;
-  gather_tensor tensors[3] = {tensor_of(type, data, &data_values), tensor_of(itype, indices, &index_values),
-                              tensor_of(type, out, &index_values)};
-  gather_options options = options_of(c);
+  gather_tensor tensors[3] = {tensor_like(type, data, &data_values), tensor_like(itype, indices, &index_values),
+                              tensor_like(type, out, &index_values)};
+  gather_options options = options_of(c->axis, c->batch_dims);
   int64_t shape[GATHER_MAX_RANK];
   gather_error error;
   assert_int_equal(gather_output_shape(op, &tensors[0], &tensors[1], &options, shape, &tensors[2].rank, &error), GATHER_OK);
@@ -177,7 +162,7 @@ static void shape_from(const char *text, gather_tensor *tensor, int64_t shape[LI
 static void check_shapes(const struct rule_case *c, const gather_op *op) {
   int64_t shapes[3][LITERAL_MAX_LEN], got[GATHER_MAX_RANK];
   gather_tensor data, indices, out;
-  gather_options options = options_of(c);
+  gather_options options = options_of(c->axis, c->batch_dims);
   gather_error error;
   int32_t rank = -1;
   shape_from(c->data, &data, shapes[0], GATHER_TYPE_FLOAT32);
@@ -205,17 +190,34 @@ static void check_types(const struct rule_case *c, const gather_op *op) {
     }
 }
 
+/* The row of the version that a case names at *rules, which then goes on to the next one; NULL behind the last. */
+static const gather_op *next_op(const struct rule_case *c, const char **rules) {
+  char name[32];
+  int used;
+  if (sscanf(*rules, " %31s%n", name, &used) != 1) return NULL;
+  *rules += used;
+  return op_of(c->op, name);
+}
+
 static void every_case(void **state) {
   for (size_t i = 0; i < RULE_CASE_COUNT; i++) {
     const struct rule_case *c = &rule_cases[i];
-    const gather_op *op = gather_op_find(c->op, c->rules);
-    if (!op) fail_msg("no row for %s %s", c->op, c->rules);
-    print_message("%s %s: %s\n", c->op, c->rules, c->name);
-    if (c->kind == RULE_VALUES || c->kind == RULE_BAD)
-      check_types(c, op);
-    else
-      check_shapes(c, op);
+    const char *rules = c->rules;
+    for (const gather_op *op; (op = next_op(c, &rules));) {
+      print_message("%s %s: %s\n", c->op, op->rules, c->name);
+      if (c->kind == RULE_VALUES || c->kind == RULE_BAD)
+        check_types(c, op);
+      else
+        check_shapes(c, op);
+    }
   }
+}
+
+static bool has_values(const struct rule_case *c, const gather_op *op) {
+  const char *rules = c->rules;
+  for (const gather_op *at; (at = next_op(c, &rules));)
+    if (at == op && c->kind == RULE_VALUES) return true;
+  return false;
 }
 
 static void every_row_has_cases(void **state) {
@@ -224,13 +226,9 @@ static void every_row_has_cases(void **state) {
     const gather_op *op = gather_op_at(row);
     size_t values = 0;
     if (gather_family_get(op->family)->function || op->family == GATHER_FAMILY_STABLEHLO) continue; /* tests of their own */
-    for (size_t i = 0; i < RULE_CASE_COUNT; i++)
-      values += rule_cases[i].kind == RULE_VALUES && gather_op_find(rule_cases[i].op, rule_cases[i].rules) == op;
+    for (size_t i = 0; i < RULE_CASE_COUNT; i++) values += has_values(&rule_cases[i], op);
     if (values == 0) fail_msg("tests/core/rules/cases has nothing for %s %s", op->name, op->rules);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_has_cases), cmocka_unit_test(every_case)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(every_row_has_cases, every_case)

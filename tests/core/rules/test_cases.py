@@ -3,8 +3,6 @@
 # test_cases.py: the documents' examples through the library and through the oracle, so that the oracle itself is held to the
 # documents; and ONNX's node tests of Gather, GatherElements and GatherND, made in memory by the onnx package.
 """Worked examples."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

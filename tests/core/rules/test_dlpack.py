@@ -2,8 +2,6 @@
 #
 # test_dlpack.py: NumPy's own DLPack capsules become tensors without a copy and are gathered.
 """DLPack with a real producer."""
-from __future__ import annotations
-
 import ctypes as c
 
 import numpy as np

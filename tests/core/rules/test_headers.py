@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """support/headers.py reads the headers as the compiler does: sizes, offsets, and the values of constants."""
-from __future__ import annotations
-
 import ctypes as c
 import os
 import subprocess

@@ -3,8 +3,6 @@
 # test_infer.py: shape inference with unknowns against brute force: every concrete pair of shapes inside the intervals is tried
 # by the oracle, and the inferred shape must be exactly the hull of the legal answers; an error means there is none.
 """gather_infer_shape as a property."""
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -3,8 +3,6 @@
 # test_large.py: gathers large enough for blocks, wide loops and several threads, against NumPy; among them bad indices wherever
 # a block may begin or end, in every index type.
 """Large gathers."""
-from __future__ import annotations
-
 import ctypes as c
 
 import numpy as np

@@ -2,8 +2,6 @@
 #
 # tuples.py: what the documents say of GatherND, as loops, from the documents and not from the engine; and its random shapes.
 """GatherND: the oracle and the generator."""
-from __future__ import annotations
-
 import math
 import random
 

@@ -3,8 +3,6 @@
 # views.py: tensors laid out in memory in every way the header allows (gaps, permutations, negative and zero strides, packed ones that
 # begin within a byte).
 """Memory and views for the random cases."""
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -264,14 +264,4 @@ static gather_status make_pool(gather_error *error) {
 
 static void pools(void **state) { assert_true(fail_making(make_pool) >= 1); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_call_takes_nothing),
-      cmocka_unit_test(parts),
-      cmocka_unit_test(staged),
-      cmocka_unit_test(plans),
-      cmocka_unit_test(copies),
-      cmocka_unit_test(pools),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(one_call_takes_nothing, parts, staged, plans, copies, pools)

@@ -105,7 +105,6 @@ static void plan_it(const gather_op *op, const view *data, const view *indices, 
 }
 
 static void plans_of_any_description(void **unused) {
-  (void)unused;
   for (int i = 0; i < ROUNDS; i++) {
     view data, indices, out;
     const bool tame = below(2);
@@ -164,7 +163,6 @@ static gather_status run_it(const gather_op *op, const filled *data, const fille
 static void strides_of_length_one_do_not_matter(void **unused) {
   filled data = {.memory = malloc(ROOM)}, indices = {.memory = malloc(ROOM)};
   unsigned char *outs = calloc(2, ROOM);
-  (void)unused;
   assert_non_null(data.memory);
   assert_non_null(indices.memory);
   assert_non_null(outs);
@@ -201,7 +199,6 @@ static void many_rows_of_one_with_the_lowest_stride(void **unused) {
   gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, &element, 1, DIMS(1));
   gather_tensor ids = tensor_of(GATHER_TYPE_INT64, indices, 1, DIMS(MANY));
   gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, out, 1, DIMS(MANY));
-  (void)unused;
   data.strides = &stride;
   for (int radix = 0; radix < 2; radix++) { /* the second: numbers that let it be put into parts */
     if (radix) assert_status(gather_tuning_set("radix_bytes", 0, NULL), GATHER_OK);
@@ -229,7 +226,6 @@ static void windows_on_the_longest_dimension(void **unused) {
                {INT64_MAX, 1, GATHER_INDEX_OUT_OF_RANGE},
                {0, -1, GATHER_INDEX_OUT_OF_RANGE},
                {0, INT64_MIN, GATHER_INDEX_OUT_OF_RANGE}};
-  (void)unused;
   for (size_t i = 0; i < COUNT(CASES); i++)
     for (int32_t tuples = 1; tuples <= 2; tuples++)
       for (int policy = GATHER_ON_BAD_DEFAULT; policy < GATHER_ON_BAD_PROMISE; policy++) {
@@ -253,7 +249,6 @@ static void windows_on_the_longest_dimension(void **unused) {
 static void more_packed_elements_than_offsets(void **unused) {
   view data = {.shape = {0, P(62) - 1}}, indices = {.shape = {0}};
   gather_options options = GATHER_OPTIONS_INIT;
-  (void)unused;
   data.tensor = (gather_tensor){.type = GATHER_TYPE_UINT3, .rank = 2, .shape = data.shape, .packed_offset = 3};
   indices.tensor = (gather_tensor){.type = GATHER_TYPE_INT64};
   plan_it(op_of("Gather", "onnx-13"), &data, &indices, NULL, &options);
@@ -270,7 +265,6 @@ static void wild_shape(gather_shape *shape) {
 }
 
 static void inferred_shapes(void **unused) {
-  (void)unused;
   for (int i = 0; i < ROUNDS; i++) {
     gather_shape data, indices, out;
     gather_options options = wild_options();
@@ -288,7 +282,6 @@ static void tunings_decide_no_answer(void **unused) {
   gather_tensor to = tensor_of(GATHER_TYPE_UINT32, out, 1, DIMS(ROWS));
   gather_options options = GATHER_OPTIONS_INIT;
   const gather_tuning *tuning;
-  (void)unused;
   for (int i = 0; i < ROWS; i++) table[i] = (uint32_t)i * 7u, indices[i] = (int32_t)(below(2 * ROWS) - ROWS);
   for (int32_t t = 0; (tuning = gather_tuning_at(t)); t++) {
     for (size_t e = 0; e < COUNT(ENDS); e++)
@@ -307,14 +300,6 @@ static void tunings_decide_no_answer(void **unused) {
 
 int main(void) {
   extremes_seed();
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(many_rows_of_one_with_the_lowest_stride),
-      cmocka_unit_test(windows_on_the_longest_dimension),
-      cmocka_unit_test(more_packed_elements_than_offsets),
-      cmocka_unit_test(plans_of_any_description),
-      cmocka_unit_test(strides_of_length_one_do_not_matter),
-      cmocka_unit_test(inferred_shapes),
-      cmocka_unit_test(tunings_decide_no_answer),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return RUN_TESTS(many_rows_of_one_with_the_lowest_stride, windows_on_the_longest_dimension, more_packed_elements_than_offsets,
+                   plans_of_any_description, strides_of_length_one_do_not_matter, inferred_shapes, tunings_decide_no_answer);
 }

@@ -3,8 +3,6 @@
  * test_guard.c: no byte outside the three tensors is read or written, and no byte of the inputs is written: every buffer lies
  * flush against a forbidden page, for every row size, index type, packed type, policy and way to run.
  */
-#include <stdio.h>
-
 #include "support/guard.h"
 #include "support/machines.h"
 #include "support/packed.h"
@@ -245,18 +243,8 @@ static int machine_step(void) {
 
 /* Everything on this machine as it is, then what kernels differ in on every machine that it can play. */
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(every_row_size, say_where),     cmocka_unit_test_teardown(many_rows, say_where),
-      cmocka_unit_test_teardown(every_element_size, say_where), cmocka_unit_test_teardown(every_packed_type, say_where),
-      cmocka_unit_test_teardown(strided_views, say_where),
-  };
-  const struct CMUnitTest on_each[] = {
-      cmocka_unit_test_teardown(every_row_size, say_where),
-      cmocka_unit_test_teardown(many_rows, say_where),
-      cmocka_unit_test_teardown(small_tables, say_where),
-      cmocka_unit_test_teardown(every_element_size, say_where),
-  };
-  int failed = cmocka_run_group_tests(tests, create_areas, destroy_areas);
+  int failed = RUN_TESTS_IN(create_areas, destroy_areas, NULL, say_where, every_row_size, many_rows, every_element_size, every_packed_type,
+                            strided_views);
   failed += machine_skips();
   counts_step = 3;
   for (int i = 0; i < MACHINES && !failed; i += machine_step()) {
@@ -264,7 +252,7 @@ int main(void) {
     if (!machine_runs(i)) continue;
     machine_set(i, text, sizeof text);
     print_message("on a machine with %s\n", text);
-    failed = cmocka_run_group_tests(on_each, create_areas, destroy_areas);
+    failed = RUN_TESTS_IN(create_areas, destroy_areas, NULL, say_where, every_row_size, many_rows, small_tables, every_element_size);
   }
   return failed;
 }

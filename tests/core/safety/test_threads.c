@@ -225,11 +225,5 @@ static void tasks_share_no_byte(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(many_threads_one_plan), cmocka_unit_test(many_threads_one_plan_one_pool),
-      cmocka_unit_test(any_number_of_threads), cmocka_unit_test(packed_types_with_any_number_of_threads),
-      cmocka_unit_test(tasks_share_no_byte),
-  };
-  return cmocka_run_group_tests(tests, create_values, destroy_pools);
-}
+TESTS_WITHIN(create_values, destroy_pools, many_threads_one_plan, many_threads_one_plan_one_pool, any_number_of_threads,
+             packed_types_with_any_number_of_threads, tasks_share_no_byte)

@@ -104,12 +104,4 @@ static void of_the_one_call_functions(void **state) {
   assert_memory_equal(out, batched, sizeof batched);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_integer_type),
-      cmocka_unit_test(memory_as_it_is),
-      cmocka_unit_test(what_is_no_axis),
-      cmocka_unit_test(of_the_one_call_functions),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(every_integer_type, memory_as_it_is, what_is_no_axis, of_the_one_call_functions)

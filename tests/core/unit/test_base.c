@@ -10,7 +10,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -471,18 +470,5 @@ static void extents(void **state) {
   assert_true(low == 0 && high == 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(extents),
-      cmocka_unit_test(disks),
-      cmocka_unit_test(clocks_that_are_not_there),
-      cmocka_unit_test(conditions_that_are_refused),
-      cmocka_unit_test(limits_of_memory),
-      cmocka_unit_test(memory_that_nobody_has),
-      cmocka_unit_test(texts_that_grow_too_far),
-      cmocka_unit_test(codes_of_small_floats),
-      cmocka_unit_test(texts_of_numbers),
-      cmocka_unit_test(sizes_that_do_not_fit),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(extents, disks, clocks_that_are_not_there, conditions_that_are_refused, limits_of_memory, memory_that_nobody_has,
+      texts_that_grow_too_far, codes_of_small_floats, texts_of_numbers, sizes_that_do_not_fit)

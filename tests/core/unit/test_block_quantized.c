@@ -169,8 +169,4 @@ static void wrong_calls(void **state) {
   assert_status(gather_block_quantized_describe(&data, NULL, NULL, &attributes, &quantized, &error), GATHER_USAGE);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions), cmocka_unit_test(values), cmocka_unit_test(default_zero_points),
-                                     cmocka_unit_test(wrong_calls)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(descriptions, values, default_zero_points, wrong_calls)

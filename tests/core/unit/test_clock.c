@@ -77,11 +77,4 @@ static void a_measurement_is_kept(void **state) {
   assert_int_equal(value, pays);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_clock_goes_back),
-      cmocka_unit_test(a_tuning_that_is_set_while_it_is_measured_stays),
-      cmocka_unit_test(a_measurement_is_kept),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(no_clock_goes_back, a_tuning_that_is_set_while_it_is_measured_stays, a_measurement_is_kept)

@@ -303,21 +303,6 @@ static void what_is_just_allowed(void **state) {
   assert_null(target.data);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_layout_is_dlpack_s),
-      cmocka_unit_test(plain_and_strided),
-      cmocka_unit_test(a_scalar),
-      cmocka_unit_test(types_without_a_name_become_opaque),
-      cmocka_unit_test(codes_of_dlpack),
-      cmocka_unit_test(memory_elsewhere),
-      cmocka_unit_test(structures_that_do_not_fit),
-      cmocka_unit_test(versions_and_flags),
-      cmocka_unit_test(padded_sub_byte_types),
-      cmocka_unit_test(to_dlpack),
-      cmocka_unit_test(what_dlpack_cannot_say),
-      cmocka_unit_test(what_is_refused),
-      cmocka_unit_test(what_is_just_allowed),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(the_layout_is_dlpack_s, plain_and_strided, a_scalar, types_without_a_name_become_opaque, codes_of_dlpack, memory_elsewhere,
+      structures_that_do_not_fit, versions_and_flags, padded_sub_byte_types, to_dlpack, what_dlpack_cannot_say, what_is_refused,
+      what_is_just_allowed)

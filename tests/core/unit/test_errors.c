@@ -2,8 +2,6 @@
  *
  * test_errors.c: what gather_apply refuses, with what it says about it, and that a refused call writes nothing.
  */
-#include <stdio.h>
-
 #include "support/unit.h"
 
 /* The three tensors of one call, with room, in one struct so that a test can change what it wants to break. */
@@ -366,25 +364,7 @@ static void errors_of_urls(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(errors_of_urls),
-      cmocka_unit_test(errors_of_a_program),
-      cmocka_unit_test(errors_of_files),
-      cmocka_unit_test(a_good_call),
-      cmocka_unit_test(missing_arguments),
-      cmocka_unit_test(shape_complaints_come_through),
-      cmocka_unit_test(outputs_that_do_not_fit),
-      cmocka_unit_test(outputs_that_overlap_themselves),
-      cmocka_unit_test(outputs_that_overlap_inputs),
-      cmocka_unit_test(outputs_between_the_data),
-      cmocka_unit_test(inputs_may_overlap),
-      cmocka_unit_test(swapped_data_stays_swapped),
-      cmocka_unit_test(options_that_are_wrong),
-      cmocka_unit_test(broken_tensors),
-      cmocka_unit_test(the_fields_of_a_bad_index),
-      cmocka_unit_test(a_bad_scalar_index),
-      cmocka_unit_test(the_two_short_calls),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(errors_of_urls, errors_of_a_program, errors_of_files, a_good_call, missing_arguments, shape_complaints_come_through,
+      outputs_that_do_not_fit, outputs_that_overlap_themselves, outputs_that_overlap_inputs, outputs_between_the_data, inputs_may_overlap,
+      swapped_data_stays_swapped, options_that_are_wrong, broken_tensors, the_fields_of_a_bad_index, a_bad_scalar_index,
+      the_two_short_calls)

@@ -247,15 +247,5 @@ static void sources_say_what_is_gathered(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_and_names),
-      cmocka_unit_test(every_family_has_an_operator),
-      cmocka_unit_test(a_family_that_does_not_exist),
-      cmocka_unit_test(sources_and_formulas),
-      cmocka_unit_test(formulas_that_do_not_fit),
-      cmocka_unit_test(many_dimensions),
-      cmocka_unit_test(sources_say_what_is_gathered),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(numbers_and_names, every_family_has_an_operator, a_family_that_does_not_exist, sources_and_formulas, formulas_that_do_not_fit,
+      many_dimensions, sources_say_what_is_gathered)

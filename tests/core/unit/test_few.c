@@ -186,10 +186,4 @@ static void overlaps(void **state) {
   gather_plan_destroy(plan);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows),    cmocka_unit_test(elements), cmocka_unit_test(tuples),
-      cmocka_unit_test(strides), cmocka_unit_test(overlaps), cmocka_unit_test(two_loops),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(rows, elements, tuples, strides, overlaps, two_loops)

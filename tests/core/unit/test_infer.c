@@ -178,18 +178,6 @@ static void the_largest_rank(void **state) {
   assert_int_equal(out.rank, GATHER_MAX_RANK);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(openvino_elements),
-      cmocka_unit_test(openvino_elements_of_unknown_rank),
-      cmocka_unit_test(openvino_batches_are_intersected),
-      cmocka_unit_test(an_axis_that_is_not_known),
-      cmocka_unit_test(gather_keeps_intervals),
-      cmocka_unit_test(onnx_elements_follow_the_indices),
-      cmocka_unit_test(impossible_inputs),
-      cmocka_unit_test(shapes_that_are_none),
-      cmocka_unit_test(symbols_pass_through),
-      cmocka_unit_test(the_largest_rank),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(openvino_elements, openvino_elements_of_unknown_rank, openvino_batches_are_intersected, an_axis_that_is_not_known,
+      gather_keeps_intervals, onnx_elements_follow_the_indices, impossible_inputs, shapes_that_are_none, symbols_pass_through,
+      the_largest_rank)

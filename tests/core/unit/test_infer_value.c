@@ -103,10 +103,5 @@ static void other_elements(void **state) {
   assert_true(gather_infer_value(op, &data, &indices, &target, NULL, NULL) != GATHER_OK);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(onnx_data_propagation),     cmocka_unit_test(an_index_out_of_range), cmocka_unit_test(a_scalar_index_keeps_rank_0),
-      cmocka_unit_test(unknowns_and_symbols_pass), cmocka_unit_test(every_axis_works),      cmocka_unit_test(other_elements),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(onnx_data_propagation, an_index_out_of_range, a_scalar_index_keeps_rank_0, unknowns_and_symbols_pass, every_axis_works,
+      other_elements)

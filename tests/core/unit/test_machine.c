@@ -5,7 +5,6 @@
 #if defined(__linux__)
 #include <unistd.h>
 #endif
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/kernel/dispatch.c"
@@ -182,11 +181,4 @@ static void huge_pages(void **state) {
   free(memory);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_machine),          cmocka_unit_test(instruction_sets),     cmocka_unit_test(huge_pages),
-      cmocka_unit_test(every_task_runs_once), cmocka_unit_test(pools_that_cannot_be), cmocka_unit_test(x86_words),
-      cmocka_unit_test(tuning_parameters),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(the_machine, instruction_sets, huge_pages, every_task_runs_once, pools_that_cannot_be, x86_words, tuning_parameters)

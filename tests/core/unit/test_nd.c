@@ -120,7 +120,6 @@ static void the_highest_ranks(void **state) {
 }
 
 /* ---- inferred shapes */
-
 #define ANY \
   { 0, GATHER_DIM_UNBOUNDED, NULL }
 #define KNOWN(n) \
@@ -233,10 +232,4 @@ static void inferred_values(void **state) {
   assert_int_equal(got[1].min, 5);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_shapes),    cmocka_unit_test(words_of_the_errors), cmocka_unit_test(the_highest_ranks),
-      cmocka_unit_test(inferred_shapes), cmocka_unit_test(inferred_errors),     cmocka_unit_test(inferred_values),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(exact_shapes, words_of_the_errors, the_highest_ranks, inferred_shapes, inferred_errors, inferred_values)

@@ -275,12 +275,4 @@ static void against_the_documents(void **state) {
   assert_true(done > 20000 && repaired > 4000 && failed > 500);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_exact_error),
-      cmocka_unit_test(empty_tuples),
-      cmocka_unit_test(empty_tuples_as_a_plan),
-      cmocka_unit_test(against_the_documents),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(the_exact_error, empty_tuples, empty_tuples_as_a_plan, against_the_documents)

@@ -224,14 +224,5 @@ static void rules_of_a_program(void **state) {
   gather_plan_destroy(plan);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_say_what_the_documents_say),
-      cmocka_unit_test(rows_are_found_by_number),
-      cmocka_unit_test(rows_that_do_not_exist),
-      cmocka_unit_test(listed_types),
-      cmocka_unit_test(versions_by_opset),
-      cmocka_unit_test(rules_of_a_program),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(rows_say_what_the_documents_say, rows_are_found_by_number, rows_that_do_not_exist, listed_types, versions_by_opset,
+      rules_of_a_program)

@@ -4,7 +4,6 @@
  * are radix partitioned. All variants give the bytes that a plain loop gives, with any number of threads and any size of block; and
  * the order is seen for what it is.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/kernel/radix.h"
@@ -212,13 +211,9 @@ static void far_rows(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_orders_all_ways), cmocka_unit_test(elements_in_rounds), cmocka_unit_test(when_parts_are_tried),
-      cmocka_unit_test(orders_are_seen),     cmocka_unit_test(far_rows),
-  };
   for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(drawn((int64_t)i) >> 9);
   if (gather_pool_create(3, &pool, NULL) != GATHER_OK) return 1;
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = RUN_TESTS(all_orders_all_ways, elements_in_rounds, when_parts_are_tried, orders_are_seen, far_rows);
   gather_pool_destroy(pool);
   return failed;
 }

@@ -279,21 +279,6 @@ static void the_policy_is_printed(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_policy_is_printed),
-      cmocka_unit_test(an_executor_that_cannot_run),
-      cmocka_unit_test(other_data_and_other_indices),
-      cmocka_unit_test(checking_writes_nothing),
-      cmocka_unit_test(a_bad_index_leaves_the_output),
-      cmocka_unit_test(what_a_run_needs),
-      cmocka_unit_test(plans_that_cannot_be),
-      cmocka_unit_test(printing_like_snprintf),
-      cmocka_unit_test(the_shape_of_a_plan),
-      cmocka_unit_test(the_fill_is_copied),
-      cmocka_unit_test(an_executor_is_used_for_large_work),
-      cmocka_unit_test(the_first_bad_one_of_permuted_indices),
-      cmocka_unit_test(short_last_axes_are_tables_of_rounds),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(the_policy_is_printed, an_executor_that_cannot_run, other_data_and_other_indices, checking_writes_nothing,
+      a_bad_index_leaves_the_output, what_a_run_needs, plans_that_cannot_be, printing_like_snprintf, the_shape_of_a_plan,
+      the_fill_is_copied, an_executor_is_used_for_large_work, the_first_bad_one_of_permuted_indices, short_last_axes_are_tables_of_rounds)

@@ -246,16 +246,5 @@ static void the_empty_string(void **state) {
   assert_int_equal(out[2].bytes, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(signed_values),
-      cmocka_unit_test(unsigned_values),
-      cmocka_unit_test(a_huge_unsigned_index_is_told_as_it_is),
-      cmocka_unit_test(elements_without_bytes),
-      cmocka_unit_test(an_axis_without_elements),
-      cmocka_unit_test(axes_as_long_as_the_index_type),
-      cmocka_unit_test(an_output_without_elements),
-      cmocka_unit_test(the_empty_string),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(signed_values, unsigned_values, a_huge_unsigned_index_is_told_as_it_is, elements_without_bytes, an_axis_without_elements,
+      axes_as_long_as_the_index_type, an_output_without_elements, the_empty_string)

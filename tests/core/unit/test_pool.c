@@ -328,19 +328,8 @@ static void no_spinning_without_a_cpu_for_each_thread(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(threads_that_cannot_be_made),
-      cmocka_unit_test(pools_that_cannot_be_made),
-      cmocka_unit_test(numbers_of_threads),
-      cmocka_unit_test(a_gather_without_threads),
-      cmocka_unit_test(callers_take_turns),
-      cmocka_unit_test(a_child_works_alone),
-      cmocka_unit_test(signals_are_for_the_program),
-      cmocka_unit_test(what_is_shared),
-      cmocka_unit_test(workers_spin_between_calls),
-      cmocka_unit_test(small_calls_wake_the_workers),
-      cmocka_unit_test(no_spinning_without_a_cpu_for_each_thread),
-  };
   (void)alarm(SECONDS); /* nothing hangs */
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return RUN_TESTS(threads_that_cannot_be_made, pools_that_cannot_be_made, numbers_of_threads, a_gather_without_threads, callers_take_turns,
+                   a_child_works_alone, signals_are_for_the_program, what_is_shared, workers_spin_between_calls,
+                   small_calls_wake_the_workers, no_spinning_without_a_cpu_for_each_thread);
 }

@@ -139,10 +139,6 @@ static void missing_arguments(void **state) {
 
 int main(void) {
   for (size_t d = 0; d < COUNT(ones); d++) ones[d] = 1;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gather_complaints),    cmocka_unit_test(elements_complaints),        cmocka_unit_test(which_types_index),
-      cmocka_unit_test(extreme_axes),         cmocka_unit_test(outputs_that_are_too_large), cmocka_unit_test(the_largest_rank),
-      cmocka_unit_test(rank_before_overflow), cmocka_unit_test(missing_arguments),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return RUN_TESTS(gather_complaints, elements_complaints, which_types_index, extreme_axes, outputs_that_are_too_large, the_largest_rank,
+                   rank_before_overflow, missing_arguments);
 }

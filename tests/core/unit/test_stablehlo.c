@@ -3,7 +3,6 @@
  * test_stablehlo.c: StableHLO's gather beside the definition of its document, element by element: random dimension numbers, types, index
  * types, strides, policies, threads, by one call and by a plan; its example; each constraint; inferred shapes; formulas.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/compiler.h"
@@ -337,7 +336,6 @@ static void random_cases(void **state) {
 }
 
 /* ---- the document's example */
-
 #define LIST(n, field, ...) (n).field = DIMS(__VA_ARGS__), (n).field##_count = (int64_t)(sizeof(DIMS(__VA_ARGS__)) / sizeof(int64_t))
 
 static void example_of_the_document(void **state) {
@@ -548,12 +546,8 @@ static void inferred_shapes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_cases), cmocka_unit_test(example_of_the_document), cmocka_unit_test(other_places_of_the_tuples),
-      cmocka_unit_test(constraints),  cmocka_unit_test(inferred_shapes),
-  };
   if (gather_tuning_set("task_bytes", 64, NULL) != GATHER_OK || gather_pool_create(3, &pool, NULL) != GATHER_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = RUN_TESTS(random_cases, example_of_the_document, other_places_of_the_tuples, constraints, inferred_shapes);
   gather_pool_destroy(pool);
   return failed;
 }

@@ -2,8 +2,6 @@
  *
  * test_status.c: numbers, names and exit codes of the statuses are promises, so they stand here once more.
  */
-#include <stdio.h>
-
 #include "support/unit.h"
 
 static const struct {
@@ -72,12 +70,4 @@ static void the_version_is_the_header_s(void **state) {
   assert_string_equal(gather_version(), text);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(statuses_keep_their_meaning),
-      cmocka_unit_test(no_status_is_missing_above),
-      cmocka_unit_test(numbers_that_are_no_status),
-      cmocka_unit_test(the_version_is_the_header_s),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(statuses_keep_their_meaning, no_status_is_missing_above, numbers_that_are_no_status, the_version_is_the_header_s)

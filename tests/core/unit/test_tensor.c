@@ -177,17 +177,5 @@ static void shapes_as_text(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sane),
-      cmocka_unit_test(strides_do_not_change_the_bytes),
-      cmocka_unit_test(nothing_needs_no_memory),
-      cmocka_unit_test(plain),
-      cmocka_unit_test(not_plain),
-      cmocka_unit_test(broken_descriptions),
-      cmocka_unit_test(sizes_that_do_not_fit),
-      cmocka_unit_test(row_major),
-      cmocka_unit_test(shapes_as_text),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(sane, strides_do_not_change_the_bytes, nothing_needs_no_memory, plain, not_plain, broken_descriptions, sizes_that_do_not_fit,
+      row_major, shapes_as_text)

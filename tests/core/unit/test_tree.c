@@ -474,17 +474,12 @@ static void inferred_shapes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_cases),    cmocka_unit_test(large_cases),
-      cmocka_unit_test(worked_examples), cmocka_unit_test(floats),
-      cmocka_unit_test(large_numbers),   cmocka_unit_test(wrong_arguments),
-      cmocka_unit_test(inferred_shapes), cmocka_unit_test(other_functions_refuse_it),
-  };
   int64_t before;
   if (gather_tuning_get("task_bytes", &before, NULL) != GATHER_OK || gather_tuning_set("task_bytes", 64, NULL) != GATHER_OK) return 1;
   for (int32_t i = 0; i < 3; i++)
     if (gather_pool_create(i + 1, &pools[i], NULL) != GATHER_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = RUN_TESTS(random_cases, large_cases, worked_examples, floats, large_numbers, wrong_arguments, inferred_shapes,
+                               other_functions_refuse_it);
   for (int32_t i = 0; i < 3; i++) gather_pool_destroy(pools[i]);
   return failed;
 }

@@ -3,7 +3,6 @@
  * test_tuples.c: nests in which an index is a tuple of numbers, built directly: the results beside a plain loop, the exact error, every
  * policy, threads, and indices that others may write.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/tensor.h"
@@ -418,20 +417,10 @@ static void a_plan_in_words(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(against_a_plain_loop),
-      cmocka_unit_test(large_ones),
-      cmocka_unit_test(every_variant),
-      cmocka_unit_test(the_exact_error),
-      cmocka_unit_test(an_axis_without_elements),
-      cmocka_unit_test(the_axis_that_cannot_be_repaired),
-      cmocka_unit_test(columns_are_judged_one_by_one),
-      cmocka_unit_test(one_column),
-      cmocka_unit_test(a_plan_in_words),
-  };
   for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)(i * 37 + (i >> 8) * 11);
   if (gather_pool_create(3, &pool, NULL) != GATHER_OK) return 1;
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = RUN_TESTS(against_a_plain_loop, large_ones, every_variant, the_exact_error, an_axis_without_elements,
+                         the_axis_that_cannot_be_repaired, columns_are_judged_one_by_one, one_column, a_plan_in_words);
   gather_pool_destroy(pool);
   return failed;
 }

@@ -187,11 +187,5 @@ static void values_of_floats(void **state) {
   assert_true(number == 0.375);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(values_of_floats),      cmocka_unit_test(types_keep_their_numbers), cmocka_unit_test(packings),
-      cmocka_unit_test(names_are_found_again), cmocka_unit_test(names_that_are_none),      cmocka_unit_test(bytes_of_elements),
-      cmocka_unit_test(bytes_that_cannot_be),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(values_of_floats, types_keep_their_numbers, packings, names_are_found_again, names_that_are_none, bytes_of_elements,
+      bytes_that_cannot_be)

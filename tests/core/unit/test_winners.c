@@ -265,21 +265,12 @@ static void many_threads_at_once(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(calibrated_now_and_then, as_large, reset),
-      cmocka_unit_test_setup_teardown(never_again_or_each_time, as_large, reset),
-      cmocka_unit_test_setup_teardown(by_the_order_of_the_indices, as_large, reset),
-      cmocka_unit_test_setup_teardown(small_gathers, as_large, reset),
-      cmocka_unit_test_setup_teardown(the_line_names_the_winner, as_large, reset),
-      cmocka_unit_test_setup_teardown(what_is_not_kept, as_large, reset),
-      cmocka_unit_test_setup_teardown(the_shorter_trial_counts, as_large, reset),
-      cmocka_unit_test_setup_teardown(parts_after_each_winner, as_large, reset),
-      cmocka_unit_test_setup_teardown(many_threads_at_once, as_large, reset),
-  };
   for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(i * 2654435761u >> 13);
   for (int64_t i = 0; i < COUNT_OF_ROWS; i++) {
     random_ids[i] = (int64_t)((uint32_t)(i + 1) * 2654435761u >> 7) % ROWS;
     sorted_ids[i] = i * (ROWS / COUNT_OF_ROWS);
   }
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return RUN_TESTS_EACH(as_large, reset, calibrated_now_and_then, never_again_or_each_time, by_the_order_of_the_indices, small_gathers,
+                        the_line_names_the_winner, what_is_not_kept, the_shorter_trial_counts, parts_after_each_winner,
+                        many_threads_at_once);
 }

@@ -6,6 +6,7 @@
 #define GATHER_TESTS_IO_FORMAT_FAILING_ALLOC_H
 
 #include "gather/file.h"
+#include "support/unit.h"
 
 typedef gather_status failing_open(gather_file **file, gather_error *error);
 typedef void failing_look(const gather_file *file);

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """file.h (support/headers.py): opening and writing as Python functions that raise GatherError."""
-from __future__ import annotations
-
 import ctypes as c
 import os
 from contextlib import contextmanager
@@ -21,6 +19,15 @@ from support.headers import gather_writing as Writing
 from support.headers import library, methods
 
 OPAQUE, P, LIB = 31, c.c_void_p, library()
+
+
+class GatherError(Exception):
+    def __init__(self, error: Error) -> None:
+        self.status = LIB.gather_status_name(error.status).decode()
+        self.message = error.message.decode()
+        self.file = error.file.decode()
+        self.offset = error.file_offset
+        super().__init__(f"{self.status}: {self.message}")
 
 
 @methods(FileTensor)
@@ -53,15 +60,6 @@ class _:
         memory = (c.c_char * self.bytes).from_address(self.tensor.data)
         void = np.dtype(f"V{dtype.itemsize}")  # copied with the bytes between fields
         return np.ndarray(self.shape, void, buffer=memory, strides=self.strides).copy().view(dtype)
-
-
-class GatherError(Exception):
-    def __init__(self, error: Error) -> None:
-        self.status = LIB.gather_status_name(error.status).decode()
-        self.message = error.message.decode()
-        self.file = error.file.decode()
-        self.offset = error.file_offset
-        super().__init__(f"{self.status}: {self.message}")
 
 
 def check(status: int, error: Error) -> None:

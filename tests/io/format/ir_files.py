@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """OpenVINO IR made by hand for the tests, and how this library opens it."""
-from __future__ import annotations
-
 import pytest
 from gather_files import GatherError
 from tensor_files import opened, strings  # noqa: F401

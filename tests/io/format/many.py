@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Files of many tensors, some of which cannot be read: what .npz and Arrow files are asked."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from gather_files import FileTensor, GatherError, content

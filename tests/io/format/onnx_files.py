@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """ONNX tensors and models for the tests, as the onnx package makes them, and how this library opens them."""
-from __future__ import annotations
-
 import struct
 
 import ml_dtypes  # noqa: F401  (dtypes by name)

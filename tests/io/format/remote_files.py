@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Files by URL for the tests of formats: opened from a server of the test's own, and compared with the same bytes opened locally."""
-from __future__ import annotations
-
 import ctypes as c
 import itertools
 import os

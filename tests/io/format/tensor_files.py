@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Files of many tensors, opened for the tests of their formats."""
-from __future__ import annotations
-
 import ctypes as c
 import struct
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Arrow files made by hand: every kind of column and batch. test_arrow_pyarrow.py has those that pyarrow writes."""
-from __future__ import annotations
-
 import struct
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Arrow files that are damaged, cut, or speak of more than they hold, each with its byte; what only looks like one."""
-from __future__ import annotations
-
 import struct
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Arrow files that pyarrow writes are read, bit for bit, and files made here by hand are good to pyarrow."""
-from __future__ import annotations
-
 import datetime
 import decimal
 import io

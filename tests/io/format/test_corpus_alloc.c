@@ -5,16 +5,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "io/format/failing_alloc.h"
 #include "io/format/format.h"
@@ -100,15 +92,9 @@ static void fail_in_folders(int (*count)(void)) {
   }
 }
 
-static void test_local_files(void **state) {
-  (void)state;
-  fail_in_folders(fail_allocations_of_path);
-}
+static void test_local_files(void **state) { fail_in_folders(fail_allocations_of_path); }
 
-static void test_remote_files(void **state) {
-  (void)state;
-  fail_in_folders(fail_allocations_of_remote);
-}
+static void test_remote_files(void **state) { fail_in_folders(fail_allocations_of_remote); }
 
 /* ---- reads */
 
@@ -133,7 +119,6 @@ static int fail_reads(void) {
 }
 
 static void test_reads_that_fail(void **state) {
-  (void)state;
   for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
     opened = 0;
     const int all = sum_over_folder(FOLDERS[i], fail_reads);
@@ -142,8 +127,4 @@ static void test_reads_that_fail(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_local_files), cmocka_unit_test(test_remote_files),
-                                     cmocka_unit_test(test_reads_that_fail)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_local_files, test_remote_files, test_reads_that_fail)

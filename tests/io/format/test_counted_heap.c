@@ -3,7 +3,6 @@
  * test_counted_heap.c: opening and writing files fails cleanly when any one of the allocations fails, also those of the C library, and
  * gives back what it had.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "gather/file.h"
@@ -51,7 +50,6 @@ static gather_status make_raw_file(gather_error *error) {
 }
 
 static void files(void **state) {
-  (void)state;
   assert_true(fail_making(make_file) >= 1);
   assert_true(fail_making(make_memory_file) >= 1);
   assert_true(fail_making(make_raw_file) >= 1);
@@ -82,7 +80,6 @@ static gather_status abandon_npy(gather_error *error) {
 }
 
 static void writers(void **state) {
-  (void)state;
   assert_true(fail_making(write_npy) >= 1);
   assert_true(fail_making(write_raw) >= 1);
   assert_true(fail_making(write_pb) >= 1);
@@ -90,7 +87,6 @@ static void writers(void **state) {
 }
 
 static int create_files(void **state) {
-  (void)state;
   snprintf(npy_path, sizeof npy_path, "gather-test-alloc-%ld.npy", (long)getpid());
   snprintf(out_path, sizeof out_path, "gather-test-alloc-%ld-out.npy", (long)getpid());
   size_t bytes = make_npy(npy, sizeof npy);
@@ -100,12 +96,8 @@ static int create_files(void **state) {
 }
 
 static int remove_files(void **state) {
-  (void)state;
   remove(out_path);
   return remove(npy_path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files), cmocka_unit_test(writers)};
-  return cmocka_run_group_tests(tests, create_files, remove_files);
-}
+TESTS_WITHIN(create_files, remove_files, files, writers)

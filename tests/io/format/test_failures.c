@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -584,32 +582,10 @@ static void test_elements_in_memory_that_is_not_there(void **state) {
   assert_int_equal(failing_clear(), 1);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_allocations),
-      IN_FOLDER(test_system_calls_of_reading),
-      IN_FOLDER(test_mappings_end),
-      IN_FOLDER(test_system_calls_of_writing),
-      IN_FOLDER(test_a_directory_that_cannot_be_read),
-      IN_FOLDER(test_syncing),
-      IN_FOLDER(test_writing_without_syncing),
-      IN_FOLDER(test_a_private_file_stays_private),
-      IN_FOLDER(test_what_was_left_behind),
-      IN_FOLDER(test_what_others_are_writing_stays),
-      IN_FOLDER(test_file_systems_that_cannot_reserve),
-      IN_FOLDER(test_file_systems_without_second_names),
-      IN_FOLDER(test_rename_that_fails_without_second_names),
-      IN_FOLDER(test_race_without_second_names),
-      IN_FOLDER(test_replacing_that_fails_keeps_the_old_file),
-      IN_FOLDER(test_what_is_done_without),
-      IN_FOLDER(test_temporary_names_of_others),
-      IN_FOLDER(test_a_file_system_that_cannot_be_synced),
-      IN_FOLDER(test_permissions_that_cannot_be_kept),
-      IN_FOLDER(test_short_and_interrupted_writes),
-      IN_FOLDER(test_writes_that_fail),
-      IN_FOLDER(test_elements_in_memory_that_is_not_there),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS_EACH(enter_folder, leave_folder, test_allocations, test_system_calls_of_reading, test_mappings_end, test_system_calls_of_writing,
+           test_a_directory_that_cannot_be_read, test_syncing, test_writing_without_syncing, test_a_private_file_stays_private,
+           test_what_was_left_behind, test_what_others_are_writing_stays, test_file_systems_that_cannot_reserve,
+           test_file_systems_without_second_names, test_rename_that_fails_without_second_names, test_race_without_second_names,
+           test_replacing_that_fails_keeps_the_old_file, test_what_is_done_without, test_temporary_names_of_others,
+           test_a_file_system_that_cannot_be_synced, test_permissions_that_cannot_be_kept, test_short_and_interrupted_writes,
+           test_writes_that_fail, test_elements_in_memory_that_is_not_there)

@@ -3,9 +3,7 @@
  * test_files.c: the functions of file.h as C programs call them: names, NULLs, bytes in memory, the table of formats.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "io/format/format.h"
@@ -324,23 +322,7 @@ static void test_addresses_of_pages(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_addresses_of_pages),
-      cmocka_unit_test(test_bytes_at_any_address),
-      cmocka_unit_test(test_sizes_of_sources),
-      cmocka_unit_test(test_sources_that_are_invalid),
-      cmocka_unit_test(test_text_in_memory),
-      cmocka_unit_test(test_arguments_that_are_null),
-      cmocka_unit_test(test_raw_descriptions_that_miss_something),
-      cmocka_unit_test(test_the_only_tensor),
-      cmocka_unit_test(test_names_among_many),
-      cmocka_unit_test(test_names_of_pieces),
-      cmocka_unit_test(test_long_names),
-      cmocka_unit_test(test_files_beyond_4_gib),
-      cmocka_unit_test(test_a_tensor_proto_that_is_just_too_large),
-      cmocka_unit_test(test_safetensors_with_and_without_jansson),
-      cmocka_unit_test(test_table_of_formats),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_addresses_of_pages, test_bytes_at_any_address, test_sizes_of_sources, test_sources_that_are_invalid, test_text_in_memory,
+      test_arguments_that_are_null, test_raw_descriptions_that_miss_something, test_the_only_tensor, test_names_among_many,
+      test_names_of_pieces, test_long_names, test_files_beyond_4_gib, test_a_tensor_proto_that_is_just_too_large,
+      test_safetensors_with_and_without_jansson, test_table_of_formats)

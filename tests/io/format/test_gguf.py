@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """GGUF files that their own package wrote: every type of tensors and metadata, either byte order, alignments, splits."""
-from __future__ import annotations
-
 
 import gguf as theirs
 import numpy as np

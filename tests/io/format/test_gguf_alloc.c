@@ -2,14 +2,6 @@
  *
  * test_gguf_alloc.c: opening a GGUF file when memory cannot be had: each allocation fails once, and that is what is said.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "io/format/failing_alloc.h"
 #include "support/open_file.h"
 
@@ -57,12 +49,8 @@ static void look(const gather_file *file) {
 }
 
 static void test_each_allocation(void **state) {
-  (void)state;
   make_file();
   assert_true(failing_each_alloc(open_file, look) >= 14);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_each_allocation)

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """GGUF files that are cut, changed or say what cannot be, each with its byte."""
-from __future__ import annotations
-
 import struct
 
 import gguf as theirs

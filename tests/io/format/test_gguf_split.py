@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Models in several GGUF files (NAME-00001-of-00003.gguf): one namespace, from any part, with and without a server; parts that are
 missing, renamed, or of another model."""
-from __future__ import annotations
-
 import ctypes as c
 import json
 from pathlib import Path

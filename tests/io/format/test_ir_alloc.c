@@ -2,14 +2,6 @@
  *
  * test_ir_alloc.c: opening an OpenVINO IR when memory cannot be had: each allocation fails once, and that is what is said.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "io/format/failing_alloc.h"
 #include "support/open_file.h"
 
@@ -42,12 +34,6 @@ static void look_at_model(const gather_file *file) {
   assert_int_equal(gather_file_tensor_check(gather_file_at(file, 1), &error), GATHER_OK);
 }
 
-static void test_each_allocation(void **state) {
-  (void)state;
-  assert_true(failing_each_alloc(open_model, look_at_model) >= 20);
-}
+static void test_each_allocation(void **state) { assert_true(failing_each_alloc(open_model, look_at_model) >= 20); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_each_allocation)

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """OpenVINO IR: constants of every type, of files made by hand."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from gather_files import content

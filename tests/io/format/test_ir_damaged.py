@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """OpenVINO IR that is wrong in one place, cut, changed or hostile."""
-from __future__ import annotations
-
 import pytest
 from gather_files import GatherError, content
 from ir_files import GATHER, const, layer, net, opened, put, refusal, unreadable

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """OpenVINO IR: layers, their names, bodies, versions, and what may stand before them."""
-from __future__ import annotations
-
 import os
 import time
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """OpenVINO IR that OpenVINO itself writes, where it is installed."""
-from __future__ import annotations
-
 import ctypes as c
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Models in thousands of files: each is found by its name, and the time grows as their number does."""
-from __future__ import annotations
-
 import time
 
 import pytest

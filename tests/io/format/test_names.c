@@ -3,9 +3,7 @@
  * test_names.c: what names mean: FILE:TENSOR, files beside a file, names that look like those of something else, and what is there.
  */
 #define _XOPEN_SOURCE 700
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """.npz: what NumPy and Python's zipfile write is read, bit for bit, and what is packed is named."""
-from __future__ import annotations
-
 import io
 import os
 import struct

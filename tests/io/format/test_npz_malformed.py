@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """.npz files that lie: cut, changed, and with each number of a zip file wrong. Each is an error that says where."""
-from __future__ import annotations
-
 import struct
 
 import numpy as np

@@ -3,16 +3,8 @@
  * test_onnx_alloc.c: opening a model when memory cannot be had: each allocation fails once, and that is what is said.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "io/format/failing_alloc.h"
 #include "io/format/graph.h"
@@ -65,7 +57,6 @@ static void look_at_model(const gather_file *file) {
 }
 
 static void test_a_model(void **state) {
-  (void)state;
   make_model();
   assert_true(failing_each_alloc(open_model, look_at_model) >= 6);
 }
@@ -88,7 +79,6 @@ static void look_at_six_bits(const gather_file *file) {
 
 static void test_six_bits(void **state) {
   static const uint8_t listed[] = {1, 1, 3, 4, 5}, raw[] = {0x41, 0x30, 0x10, 5};
-  (void)state;
   for (int is_raw = 0; is_raw < 2; is_raw++) {
     memset(&table, 0, sizeof table);
     add_number(&table, 1, 5);
@@ -107,7 +97,6 @@ static char folder[64], path[80], beside[80];
 
 static int enter_folder(void **state) {
   static message entry;
-  (void)state;
   (void)strcpy(folder, "/tmp/gather-test-XXXXXX");
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(path, sizeof path, "%s/m.onnx", folder);
@@ -131,7 +120,6 @@ static int enter_folder(void **state) {
 }
 
 static int leave_folder(void **state) {
-  (void)state;
   (void)unlink(path);
   (void)unlink(beside);
   return rmdir(folder);
@@ -150,7 +138,6 @@ static void look_at_missing(const gather_file *file) {
 static void look_at_outside(const gather_file *file) { assert_memory_equal(gather_file_at(file, 0)->tensor.data, "abc", 3); }
 
 static void test_a_table_outside(void **state) {
-  (void)state;
   const long missing = failing_each_alloc(open_path, look_at_missing);
   put_content(beside, "abc", 3);
   const long there = failing_each_alloc(open_path, look_at_outside);

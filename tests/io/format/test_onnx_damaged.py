@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """ONNX files that are cut, changed, nested too deep, or something else."""
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

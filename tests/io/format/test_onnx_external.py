@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """ONNX tensors in files of their own: where they may be, what is missing, and what large ones cost."""
-from __future__ import annotations
-
 import os
 import time
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """ONNX models: the names of their tensors, constants of every form, and what the reader has to pass over."""
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """ONNX tensors (TensorProto) of every type in every form, as the onnx package writes and reads them."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from gather_files import LIB, GatherError, content

@@ -2,8 +2,6 @@
 """Remote and local say the same: files of every format, good and damaged, opened from a server and locally. All that is said of their
 tensors, and every error with its message and byte, must be equal. The files are those of the fuzz targets' corpus, with some of their
 beginnings, and those that the other tests of this folder make."""
-from __future__ import annotations
-
 import importlib
 import inspect
 import subprocess

@@ -4,8 +4,6 @@
  * opening and each request fails once, and that is what is said, of the file or of the tensors that it concerns.
  */
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "io/format/failing_alloc.h"
 #include "io/format/format.h"
@@ -334,7 +332,4 @@ static void test_each_request(void **state) {
       assert_true(fail_each_request(HEADS[k]) >= (HEADS[k] < 4096 ? 2 : 1));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation), cmocka_unit_test(test_each_request)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_each_allocation, test_each_request)

@@ -5,9 +5,7 @@
  */
 #include "io/format/map_remote.c" /* all of it: its inside is looked at, too. First, since it asks for names of the system */
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/format/format.h"
 #include "support/unit.h"
@@ -261,10 +259,5 @@ static void test_a_reader_is_stopped(void **state) {
   assert_int_equal(source.closed, 1);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_grow),         cmocka_unit_test(test_ends_and_wrong_ranges),
-                                     cmocka_unit_test(test_ranges_are_joined),  cmocka_unit_test(test_metadata_are_limited),
-                                     cmocka_unit_test(test_failures),           cmocka_unit_test(test_loaded_later),
-                                     cmocka_unit_test(test_extents_like_bytes), cmocka_unit_test(test_a_reader_is_stopped)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_steps_grow, test_ends_and_wrong_ranges, test_ranges_are_joined, test_metadata_are_limited, test_failures, test_loaded_later,
+      test_extents_like_bytes, test_a_reader_is_stopped)

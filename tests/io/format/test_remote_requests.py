@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What opening a URL costs in each format: requests and bytes, counted by the server. Elements are not read."""
-from __future__ import annotations
-
 import io
 import json
 

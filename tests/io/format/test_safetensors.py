@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """safetensors files that their own library wrote: every dtype, names, shapes, and what the command makes of them."""
-from __future__ import annotations
-
 
 import ml_dtypes  # noqa: F401  (dtypes by name)
 import numpy as np

@@ -4,16 +4,9 @@
  * is what is said.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "io/format/failing_alloc.h"
@@ -54,7 +47,6 @@ static gather_status open_memory(gather_file **file, gather_error *error) {
 }
 
 static void test_one_file(void **state) {
-  (void)state;
   make_file();
   assert_true(failing_each_alloc(open_memory, look_at_tensors) >= 15);
 }
@@ -65,7 +57,6 @@ static char folder[64], path[80], beside[80];
 
 static int enter_folder(void **state) {
   static const char INDEX[] = "{\"metadata\":{},\"weight_map\":{\"c\":\"s\",\"z\":\"missing\",\"b\":\"s\",\"y\":\"s\",\"a\":\"s\"}}";
-  (void)state;
   (void)strcpy(folder, "/tmp/gather-test-XXXXXX");
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(path, sizeof path, "%s/i.json", folder);
@@ -77,7 +68,6 @@ static int enter_folder(void **state) {
 }
 
 static int leave_folder(void **state) {
-  (void)state;
   (void)unlink(path);
   (void)unlink(beside);
   return rmdir(folder);
@@ -94,7 +84,6 @@ static void look_at_index(const gather_file *file) {
 }
 
 static void test_an_index(void **state) {
-  (void)state;
   const long count = failing_each_alloc(open_path, look_at_index);
   assert_true(count >= 40 && count < 60); /* a file that holds several of the tensors is read once */
 }
@@ -109,7 +98,6 @@ static void fail_each_of_jansson(failing_open *open, failing_look *look) {
 }
 
 static void test_jansson(void **state) {
-  (void)state;
   fail_each_of_jansson(open_memory, look_at_tensors);
   fail_each_of_jansson(open_path, look_at_index);
 }
@@ -135,10 +123,7 @@ static void look_at_long_texts(const gather_file *file) {
   assert_string_equal(gather_file_at(file, 1)->name, "model.layers.11.self_attention.query_key_value.weight");
 }
 
-static void test_long_texts(void **state) {
-  (void)state;
-  fail_each_of_jansson(open_long_texts, look_at_long_texts);
-}
+static void test_long_texts(void **state) { fail_each_of_jansson(open_long_texts, look_at_long_texts); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {

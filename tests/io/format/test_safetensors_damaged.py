@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """safetensors files that are cut, changed or say what cannot be, each with its byte; their own reader as the judge."""
-from __future__ import annotations
-
 import struct
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Models in several safetensors files with their index, laid out as Hugging Face's libraries save them; files that are missing,
 other files, and names that leave the folder."""
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

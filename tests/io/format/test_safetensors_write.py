@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """safetensors files that are written: their own library reads them, and for one tensor writes the same bytes."""
-from __future__ import annotations
-
 import ctypes as c
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Files that are no tables: what is saved in place of a file (pointers, web pages, error answers), and formats that are not supported.
 Each is named, with what to do, wherever a file is opened; none is read as raw bytes unless that is asked for."""
-from __future__ import annotations
-
 import io
 import json
 import os

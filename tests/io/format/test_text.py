@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Whole numbers in text: lists with comments and headers, and columns of tables, against Python's csv module."""
-from __future__ import annotations
-
 import csv
 import io
 import os

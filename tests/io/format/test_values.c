@@ -2,9 +2,6 @@
  *
  * test_values.c: what texts and bytes are taken for: values of attributes, numbers, and what is saved in place of a file.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "core/base/error.h"
 #include "gather/file.h"
 #include "io/format/format.h"
@@ -156,7 +153,6 @@ static void test_wrong_attributes(void **state) {
 }
 
 /* ---- contents */
-
 #define BYTES(text) text, sizeof text - 1
 
 static void test_what_is_text(void **state) {
@@ -317,11 +313,5 @@ static void amounts_of_memory(void **state) {
     assert_string_equal(gather_text_bytes(AMOUNTS[i].amount, text, sizeof text), AMOUNTS[i].text);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_integers),         cmocka_unit_test(test_flags),        cmocka_unit_test(test_attributes_by_name),
-      cmocka_unit_test(test_wrong_attributes), cmocka_unit_test(test_what_is_text), cmocka_unit_test(test_what_is_saved_in_place_of_a_file),
-      cmocka_unit_test(test_advice_for_pages), cmocka_unit_test(amounts_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_integers, test_flags, test_attributes_by_name, test_wrong_attributes, test_what_is_text, test_what_is_saved_in_place_of_a_file,
+      test_advice_for_pages, amounts_of_memory)

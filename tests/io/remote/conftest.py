@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of remote tables share."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

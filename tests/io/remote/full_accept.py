@@ -3,8 +3,6 @@
 relay between them and the client. `script/remote --accept` and `--faults` run this file; the tests run test_accept_*.py, which is shorter.
 GATHER_TEST_ROUNDS=N: rounds of each storm; GATHER_TEST_SEED=N: others."""
 
-from __future__ import annotations
-
 import os
 import random
 import time

@@ -5,19 +5,12 @@
 #ifndef GATHER_TESTS_IO_REMOTE_REMOTE_SUPPORT_H
 #define GATHER_TESTS_IO_REMOTE_REMOTE_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "io/remote/played_server.h"
 #include "io/remote/remote_client.h"
+#include "support/unit.h"
 
 enum { PLAYED_SIZE = 1000000 };
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables whose rows are known without a file, and the two ways that take rows of them: the command and the Python package."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -2,8 +2,6 @@
 """How many requests, bytes and connections a take costs, and that latency is hidden. Where time is asked for, it is round trips of a relay, with
 room for a busy machine, and the best of three attempts counts."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

@@ -2,8 +2,6 @@
 """What servers and networks do wrong, one thing at a time: every row is right, or the error is exact; requests, connections and bytes stay
 within their bounds. The command and the Python package go the same way."""
 
-from __future__ import annotations
-
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor

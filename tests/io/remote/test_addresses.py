@@ -2,8 +2,6 @@
 """Addresses that are never asked, and redirects that are not followed: in a namespace that is joined to nothing, whose loopback has the
 addresses of clouds, of a private network and of servers elsewhere. One server is at all of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

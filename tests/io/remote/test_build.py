@@ -2,8 +2,6 @@
 """Builds that lack schemes of URLs, and machines that lack libcurl: the command and the package say what is missing, and work otherwise.
 GATHER_SCHEMES is what CMake was asked for. Nothing here needs a server."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,7 +3,6 @@
  * test_gap.c: the gap that joins ranges, against every gap there is: the time of the model is as short, and not more bytes are read.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/remote/pace.c"
 #include "support/unit.h"
@@ -214,10 +213,4 @@ static void test_model(void **unused) {
   assert_int_equal(joining.bytes, INT64_MAX);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force), cmocka_unit_test(test_sparse_and_dense),
-                                     cmocka_unit_test(test_few),         cmocka_unit_test(test_parts),
-                                     cmocka_unit_test(test_short_rows),  cmocka_unit_test(test_share),
-                                     cmocka_unit_test(test_given),       cmocka_unit_test(test_model)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_brute_force, test_sparse_and_dense, test_few, test_parts, test_short_rows, test_share, test_given, test_model)

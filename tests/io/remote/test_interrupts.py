@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Ctrl-C and SIGTERM while a server is silent: the program ends at once, not when the time limit does, and leaves nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

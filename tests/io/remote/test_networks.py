@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Network namespaces and nginx: that they work, and that nothing of them is left."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

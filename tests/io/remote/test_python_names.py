@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """URLs in the Python package: a table, ids, a model."""
 
-from __future__ import annotations
-
 import io
 import os
 

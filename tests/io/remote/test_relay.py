@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The relay itself: bytes unchanged, late, cut, silent, in another order."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import threading

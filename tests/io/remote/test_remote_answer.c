@@ -2,16 +2,8 @@
  *
  * test_remote_answer.c: header lines, ranges and dates, and what an answer means.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "io/remote/answer.c"
+#include "support/unit.h"
 
 /* Feeds header lines, separated by '\n'; returns whether all were taken. */
 static bool feed(gather_remote_answer *answer, const char *lines) {
@@ -368,10 +360,4 @@ static void test_blocks(void **state) {
   gather_answer_clear(&answer);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_judged), cmocka_unit_test(test_judged_at_open), cmocka_unit_test(test_by_every_clause),
-      cmocka_unit_test(test_ranges), cmocka_unit_test(test_dates),          cmocka_unit_test(test_retry_after),
-      cmocka_unit_test(test_tags),   cmocka_unit_test(test_blocks)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_judged, test_judged_at_open, test_by_every_clause, test_ranges, test_dates, test_retry_after, test_tags, test_blocks)

@@ -3,19 +3,12 @@
  * test_remote_build.c: what a build that lacks schemes of URLs says of them, and a machine that lacks libcurl. BUILD_SCHEMES is what
  * CMake was asked for; nothing here goes over a network.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "gather/file.h"
 #include "gather/table.h"
 #include "io/remote/origin.h"
 #include "io/remote/remote_client.h"
 #include "support/open_file.h"
+#include "support/unit.h"
 
 static const char *const URLS[] = {"https://127.0.0.1:9/x.npy", "http://127.0.0.1:9/x.npy", "s3://bucket/x.npy", "hf://owner/repo/x.npy"};
 static const char *const NAMES[] = {"https", "http", "s3", "hf"};
@@ -104,8 +97,4 @@ static void test_names(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_schemes),  cmocka_unit_test(test_check), cmocka_unit_test(test_files_and_tables),
-                                     cmocka_unit_test(test_listings), cmocka_unit_test(test_lists), cmocka_unit_test(test_names)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_schemes, test_check, test_files_and_tables, test_listings, test_lists, test_names)

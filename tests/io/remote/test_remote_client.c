@@ -261,9 +261,4 @@ static void test_names(void **state) {
   assert_int_equal(gather_remote_check(&error), GATHER_OK);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open_and_read), cmocka_unit_test(test_large),       cmocka_unit_test(test_many),
-                                     cmocka_unit_test(test_headers),       cmocka_unit_test(test_credentials), cmocka_unit_test(test_small),
-                                     cmocka_unit_test(test_document),      cmocka_unit_test(test_names)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_open_and_read, test_large, test_many, test_headers, test_credentials, test_small, test_document, test_names)

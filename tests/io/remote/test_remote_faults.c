@@ -432,9 +432,4 @@ static void test_open(void **state) {
   gather_remote_client_release(client);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_for_ever),    cmocka_unit_test(test_once), cmocka_unit_test(test_short_answers),
-                                     cmocka_unit_test(test_retry_after), cmocka_unit_test(test_slow), cmocka_unit_test(test_last_wait),
-                                     cmocka_unit_test(test_hedge),       cmocka_unit_test(test_open)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_for_ever, test_once, test_short_answers, test_retry_after, test_slow, test_last_wait, test_hedge, test_open)

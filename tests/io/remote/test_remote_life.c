@@ -197,8 +197,4 @@ static void test_release(void **state) {
   played_end(&server);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cancel), cmocka_unit_test(test_threads), cmocka_unit_test(test_fork),
-                                     cmocka_unit_test(test_release)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_cancel, test_threads, test_fork, test_release)

@@ -140,7 +140,6 @@ static void test_library(void **state) {
 }
 
 /* ---- everything that a user does, once */
-
 #define COMMIT "0123456789abcdef0123456789abcdef01234567"
 static char cache_folder[] = "/tmp/gather-missing-XXXXXX";
 
@@ -286,7 +285,6 @@ static void test_system(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_library), cmocka_unit_test(test_allocations), cmocka_unit_test(test_system)};
   replaced = true;
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return RUN_TESTS(test_library, test_allocations, test_system);
 }

@@ -2,14 +2,8 @@
  *
  * test_remote_pace.c: how long a retry waits, how many requests are in flight, and percentiles.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "io/remote/pace.c"
+#include "support/unit.h"
 
 static const int64_t SECOND = 1000000000;
 
@@ -152,10 +146,4 @@ static void test_measure(void **state) {
   assert_true(bandwidth_of(&near, CONNECTIONS) <= (double)HEAD / 0.002);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_backoff),       cmocka_unit_test(test_depth_grows),
-                                     cmocka_unit_test(test_depth_stays),   cmocka_unit_test(test_depth_halves),
-                                     cmocka_unit_test(test_depth_starved), cmocka_unit_test(test_measure),
-                                     cmocka_unit_test(test_histogram)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_backoff, test_depth_grows, test_depth_stays, test_depth_halves, test_depth_starved, test_measure, test_histogram)

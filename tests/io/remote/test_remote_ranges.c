@@ -217,8 +217,4 @@ static void test_parts_of_two_versions(void **state) {
   played_end(&server);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_legal), cmocka_unit_test(test_limits),
-                                     cmocka_unit_test(test_parts_of_two_versions)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_legal, test_limits, test_parts_of_two_versions)

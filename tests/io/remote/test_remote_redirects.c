@@ -236,10 +236,5 @@ static void test_moves_later(void **state) {
   end(&own);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_followed_once),   cmocka_unit_test(test_renewed),
-                                     cmocka_unit_test(test_renewed_in_vain), cmocka_unit_test(test_renewed_to_another_version),
-                                     cmocka_unit_test(test_refused),         cmocka_unit_test(test_same_origin),
-                                     cmocka_unit_test(test_moves_later)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_followed_once, test_renewed, test_renewed_in_vain, test_renewed_to_another_version, test_refused, test_same_origin,
+      test_moves_later)

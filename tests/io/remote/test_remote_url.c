@@ -3,18 +3,11 @@
  * test_remote_url.c: URLs, taken apart and resolved; what messages show of them; addresses that are never asked.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/arena.h"
 #include "gather/remote.h"
 #include "io/remote/origin.h"
+#include "support/unit.h"
 
 static void test_parts(void **state) {
   static const struct {
@@ -345,10 +338,4 @@ static void test_options(void **state) {
   assert_false(gather_remote_scheme_listed("", "http"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts),      cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_references), cmocka_unit_test(test_shown),
-                                     cmocka_unit_test(test_addresses),  cmocka_unit_test(test_is_url),
-                                     cmocka_unit_test(test_options),    cmocka_unit_test(test_each_character)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_parts, test_refused, test_references, test_shown, test_addresses, test_is_url, test_options, test_each_character)

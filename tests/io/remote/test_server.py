@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The test server itself, by Python's own client and by hand: what the tests of remote tables rest on."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import ssl

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables by URL in every format, row by row equal to the same file opened locally: every type of row, parts, tuples, decoded rows."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import warnings

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Takes of tables by URL: memory, threads, jobs, cancelling, Ctrl-C, processes, errors with row and byte, statistics, options."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

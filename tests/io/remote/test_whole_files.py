@@ -2,8 +2,6 @@
 """Servers that answer ranges as RFC 9110 lets them: shorter, not at all, 416 for small files. Tables, ids, models and texts, by the command
 and by Python."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of S3, of the hub and of the cache on disk share."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -523,26 +522,5 @@ static void nothing_readable(void **state) {
   for (ssize_t i = 0; i + 6 < size; i++) assert_true(memcmp(bytes + i, "bucket", 6) != 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {TEST(reads_what_was_stored),
-                                     TEST(keys),
-                                     TEST(addresses),
-                                     TEST(ceiling),
-                                     TEST(usage),
-                                     TEST(every_byte_of_an_entry),
-                                     TEST(damaged_bytes),
-                                     TEST(cut_off),
-                                     TEST(links),
-                                     TEST(permissions),
-                                     TEST(another_ceiling),
-                                     TEST(deleted),
-                                     TEST(locked),
-                                     TEST(read_only),
-                                     TEST(processes),
-                                     TEST(killed),
-                                     TEST(file_size_limit),
-                                     TEST(nothing_readable)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS_EACH(make_folder, remove_folder, reads_what_was_stored, keys, addresses, ceiling, usage, every_byte_of_an_entry, damaged_bytes,
+           cut_off, links, permissions, another_ceiling, deleted, locked, read_only, processes, killed, file_size_limit, nothing_readable)

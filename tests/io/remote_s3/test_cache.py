@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """--cache: blocks on disk between runs of the command. tests/io/remote_s3/test_block_cache.c tests the file itself."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """hf:// against a hub that redirects to signed addresses of a storage (support/hub_server.py)."""
 
-from __future__ import annotations
-
 import json
 
 import numpy

@@ -2,8 +2,6 @@
 """s3:// against a server of others: moto's, which does not verify signatures, but has ranges, versions and listings of its own. And boto3, whose
 signatures the tests' own server verifies, as those of the library."""
 
-from __future__ import annotations
-
 import json
 import logging
 

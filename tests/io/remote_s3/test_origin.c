@@ -2,8 +2,6 @@
  *
  * test_origin.c: what URLs stand for, and who gets credentials.
  */
-#include <stdio.h>
-
 #include "io/remote/origin.c"
 #include "support/unit.h"
 
@@ -363,10 +361,4 @@ static void percent(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plain),   cmocka_unit_test(s3_path_style), cmocka_unit_test(s3_virtual_host), cmocka_unit_test(s3_refused),
-      cmocka_unit_test(hub),     cmocka_unit_test(hub_refused),   cmocka_unit_test(pinned),          cmocka_unit_test(same_hosts),
-      cmocka_unit_test(headers), cmocka_unit_test(percent),       cmocka_unit_test(each_character),  cmocka_unit_test(lengths)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(plain, s3_path_style, s3_virtual_host, s3_refused, hub, hub_refused, pinned, same_hosts, headers, percent, each_character, lengths)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Credentials from ~/.aws, by the command and by the package, which must agree; and that nobody prints them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -2,8 +2,6 @@
  *
  * test_refusal.c: what refusals mean, in words; and that these words never repeat a secret that a server sends back.
  */
-#include <stdio.h>
-
 #include "io/remote/origin.h"
 #include "support/unit.h"
 
@@ -222,8 +220,4 @@ static void each_character(void **state) {
   assert_memory_equal(&notes, &none, sizeof notes);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(s3_words), cmocka_unit_test(hub_words), cmocka_unit_test(notes),
-                                     cmocka_unit_test(each_character)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(s3_words, hub_words, notes, each_character)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """s3:// against a server that verifies every signature by its own computation (support/s3_server.py)."""
 
-from __future__ import annotations
-
 import json
 
 import numpy

@@ -2,7 +2,6 @@
  *
  * test_s3_list.c: listings of S3 and of the hub, good, malformed and hostile.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "io/remote/listing.c"
@@ -122,7 +121,6 @@ static void cut_off(void **state) {
 #endif
 
 /* ---- the hub */
-
 #define HUB_FILE(path, size) "{\"type\":\"file\",\"path\":\"" path "\",\"size\":" size "}"
 #define HUB_FOLDER(path) "{\"type\":\"directory\",\"path\":\"" path "\"}"
 

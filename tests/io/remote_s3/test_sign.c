@@ -155,8 +155,4 @@ static void times(void **state) {
   for (size_t i = 0; i < COUNT(CASES); i++) assert_string_equal(write_time(CASES[i].seconds, text), CASES[i].text);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sha256_examples),   cmocka_unit_test(sha256_pieces), cmocka_unit_test(hmac_examples),
-                                     cmocka_unit_test(published_vectors), cmocka_unit_test(s3_examples),   cmocka_unit_test(times)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(sha256_examples, sha256_pieces, hmac_examples, published_vectors, s3_examples, times)

@@ -15,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef void (*CMUnitTestFunction)(void **state);
+typedef int (*CMFixtureFunction)(void **state);
+
 typedef struct CMUnitTest {
   const char *name;
-  void (*test)(void **state);
-  int (*setup)(void **state);
-  int (*teardown)(void **state);
+  CMUnitTestFunction test_func;
+  CMFixtureFunction setup_func, teardown_func;
 } CMUnitTest;
 
 #define cmocka_unit_test_setup_teardown(test, setup, teardown) \
@@ -105,21 +107,21 @@ __attribute__((unused)) static void cmocka_memory(const void *a, const void *b, 
 __attribute__((unused)) static int cmocka_run(const CMUnitTest *test, void **state) {
   static int how; /* not a local: it lives through longjmp */
   how = CMOCKA_PASSED;
-  if (test->setup && test->setup(state) != 0) return CMOCKA_FAILED;
+  if (test->setup_func && test->setup_func(state) != 0) return CMOCKA_FAILED;
   cmocka_running.runs = 1;
   const int ended = setjmp(cmocka_running.end);
   if (ended)
     how = ended;
   else
-    test->test(state);
+    test->test_func(state);
   cmocka_running.runs = 0;
-  if (test->teardown && test->teardown(state) != 0) how = CMOCKA_FAILED;
+  if (test->teardown_func && test->teardown_func(state) != 0) how = CMOCKA_FAILED;
   return how;
 }
 
 /* Returns how many tests failed. */
-__attribute__((unused)) static int cmocka_run_all(const char *group, const CMUnitTest *tests, size_t count, int (*setup)(void **state),
-                                                  int (*teardown)(void **state)) {
+__attribute__((unused)) static int _cmocka_run_group_tests(const char *group, const CMUnitTest *tests, size_t count,
+                                                           CMFixtureFunction setup, CMFixtureFunction teardown) {
   static const char *const ENDS[] = {"      OK", " FAILED ", "SKIPPED "};
   void *shared = NULL;
   int failed = 0, ends[3] = {0};
@@ -139,7 +141,7 @@ __attribute__((unused)) static int cmocka_run_all(const char *group, const CMUni
 }
 
 #define cmocka_run_group_tests_name(name, tests, setup, teardown) \
-  cmocka_run_all(name, tests, sizeof(tests) / sizeof *(tests), setup, teardown)
+  _cmocka_run_group_tests(name, tests, sizeof(tests) / sizeof *(tests), setup, teardown)
 #define cmocka_run_group_tests(tests, setup, teardown) cmocka_run_group_tests_name(#tests, tests, setup, teardown)
 
 #endif
