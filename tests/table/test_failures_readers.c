@@ -6,15 +6,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/unit.h"
 #include "table/failing.h"
 #include "table/known.h"
 #include "table/reader.h"
@@ -307,9 +303,7 @@ static int leave(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, known_enter, leave)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(test_each_call),   TEST(test_ring_that_stops), TEST(test_without),   TEST(test_memory),
-      TEST(test_short_reads), TEST(test_storms),          TEST(test_bad_block), TEST(test_never),
-  };
+  const struct CMUnitTest tests[] = {TEST(test_each_call),   TEST(test_ring_that_stops), TEST(test_without),   TEST(test_memory),
+                                     TEST(test_short_reads), TEST(test_storms),          TEST(test_bad_block), TEST(test_never)};
   return cmocka_run_group_tests(tests, find_out, NULL);
 }

@@ -5,9 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,9 +16,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#include <cmocka.h>
-
 #include "support/skip.h"
+#include "support/unit.h"
 #include "table/known.h"
 #include "table/known_table.h"
 

@@ -121,46 +121,39 @@ static const struct {
     {ONNX, "in x int64[3]; in i int64[2]; in k int64[2]; j = Concat(i, k) axis=0; r = Reshape(j, [2]); g: _ = Gather(x, r)", "g", GATHER_OK,
      "[3]; [2]; needs i,k"},
     {ONNX,
-     "in x int64[3]; in i int64[4]; in s int64[2]; r = Reshape(i, s); g: _ = Gather(x, r); "
-     "give i int64[4] = 0,1,2,0; give s int64[2] = 2,2",
+     "in x int64[3]; in i int64[4]; in s int64[2]; r = Reshape(i, s); g: _ = Gather(x, r); give i int64[4] = 0,1,2,0; give s int64[2] = 2,2"
+     "",
      "g", GATHER_OK, "[3]; [2,2] = 0,1,2,0; needs"},
     {ONNX,
-     "in a int64[3]; in b int64[1]; in c int64[1]; in d int64[1]; in e int64[1]; in f int64[1]; in h int64[1]; "
-     "in k int64[1]; in l int64[1]; in m int64[1]; n = Own(b, c); o = Own(d, e); "
-     "p = Concat(b, c, d, e, f, h, k, l, m,n, o, a) axis=0; g: _ = Gather(a, p)",
+     "in a int64[3]; in b int64[1]; in c int64[1]; in d int64[1]; in e int64[1]; in f int64[1]; in h int64[1]; in k int64[1]; in l "
+     "int64[1]; in m int64[1]; n = Own(b, c); o = Own(d, e); p = Concat(b, c, d, e, f, h, k, l, m,n, o, a) axis=0; g: _ = Gather(a, p)",
      "g", GATHER_OK, "[3]; [12..]; needs b,c,d,e,f,h,k,l"},
     {ONNX,
-     "in c bool[]; in x int64[3]; in i int64[2]; y = If(c) then_branch={ out a; j = Relu(i); g: a = Gather(x, j) }"
-     "else_branch={ out i }; give j int64[2] = 2,0",
+     "in c bool[]; in x int64[3]; in i int64[2]; y = If(c) then_branch={ out a; j = Relu(i); g: a = Gather(x, j) }else_branch={ out i }; "
+     "give j int64[2] = 2,0",
      "g", GATHER_OK, "[3]; [2] = 2,0; needs"},
     {ONNX,
-     "in c bool[]; in x int64[3]; in i int64[2]; j = Relu(i); y = If(c) then_branch={ out a; g: a = Gather(x, j) }"
-     "else_branch={ out i }; give j int64[2] = 2,0",
+     "in c bool[]; in x int64[3]; in i int64[2]; j = Relu(i); y = If(c) then_branch={ out a; g: a = Gather(x, j) }else_branch={ out i }; "
+     "give j int64[2] = 2,0",
      "g", GATHER_OK, "[3]; [2] = 2,0; needs"},
+    {ONNX, "in c bool[]; in x int64[3]; in i int64[2]; y = If(c) then_branch={ out a; g: a = Gather(x, i) }else_branch={ out i }", "g",
+     GATHER_OK, "[3]; [2]; needs i"},
     {ONNX,
-     "in c bool[]; in x int64[3]; in i int64[2]; y = If(c) then_branch={ out a; g: a = Gather(x, i) }"
-     "else_branch={ out i }",
-     "g", GATHER_OK, "[3]; [2]; needs i"},
-    {ONNX,
-     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;"
-     "g: r = Gather(p, q) }; give j int64[2] = 2,0",
+     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;g: r = Gather(p, q) }; give j "
+     "int64[2] = 2,0",
      "main/f/function:F/g", GATHER_OK, "[3]; [2] = 2,0; needs"},
     {ONNX,
-     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;"
-     "k = Relu(q); g: r = Gather(p, k) }; give k int64[2] = 2,0",
+     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;k = Relu(q); g: r = Gather(p, k) }; "
+     "give k int64[2] = 2,0",
      "main/f/function:F/g", GATHER_OK, "[3]; [2] = 2,0; needs"},
     {ONNX,
-     "in x int64[3]; in i int64[2]; f: y = local.F(x, i); fun local.F { in p; in q; out r; s: r = local.G(p, q) }; "
-     "fun local.G { in p; in q; out r; g: r = Gather(p, q) }; give i int64[2] = 2,0",
+     "in x int64[3]; in i int64[2]; f: y = local.F(x, i); fun local.F { in p; in q; out r; s: r = local.G(p, q) }; fun local.G { in p; in "
+     "q; out r; g: r = Gather(p, q) }; give i int64[2] = 2,0",
      "main/f/function:F/s/function:G/g", GATHER_OK, "[3]; [2] = 2,0; needs"},
-    {ONNX,
-     "in x int64[3]; g: _ = Gather(x, x); fun local.F { in p; in q; out r; h: r = Gather(p, q) }; "
-     "give q int64[2] = 2,0",
+    {ONNX, "in x int64[3]; g: _ = Gather(x, x); fun local.F { in p; in q; out r; h: r = Gather(p, q) }; give q int64[2] = 2,0",
      "function:F/h", GATHER_OK, "none; [2] = 2,0; needs"},
-    {IR,
-     "in x int64[3]; in i int64[2]; in a int64[]; b = Own(a); g: _ = Gather(x, i, b); give b int64[] = 0; "
-     "give i int64[2] = 1,0",
-     "g", GATHER_OK, "[3]; [2] = 1,0; needs"},
+    {IR, "in x int64[3]; in i int64[2]; in a int64[]; b = Own(a); g: _ = Gather(x, i, b); give b int64[] = 0; give i int64[2] = 1,0", "g",
+     GATHER_OK, "[3]; [2] = 1,0; needs"},
     {IR, "in x int64[3]; in i int64[2]; in a int64[]; b = Negative(a); g: _ = Gather(x, i, b)", "g", GATHER_OK, "[3]; [2]; needs i,a"},
     {IR, "in v int64[2]; in x int64[3]; i: v = Parameter(); g: _ = Gather(x, v, 0); give i int64[2] = 1,0", "g", GATHER_OK,
      "[3]; [2] = 1,0; needs"},
@@ -223,10 +216,7 @@ static void operands_with_values_in_between(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(refused),
-      cmocka_unit_test(what_is_not_there),
-      cmocka_unit_test(operands_with_values_in_between),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(what_is_not_there),
+                                     cmocka_unit_test(operands_with_values_in_between)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

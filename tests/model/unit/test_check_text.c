@@ -147,7 +147,6 @@ static void paths(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_to_give), cmocka_unit_test(the_head),        cmocka_unit_test(one_node), cmocka_unit_test(advice_in_words),
-      cmocka_unit_test(all_of_it),    cmocka_unit_test(what_is_refused), cmocka_unit_test(paths),
-  };
+      cmocka_unit_test(all_of_it),    cmocka_unit_test(what_is_refused), cmocka_unit_test(paths)};
   return cmocka_run_group_tests(tests, open_model, close_model);
 }

@@ -122,10 +122,7 @@ static void bounds_decide(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(intervals_hold_every_value),
-      cmocka_unit_test(names_are_kept),
-      cmocka_unit_test(bounds_decide),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_hold_every_value), cmocka_unit_test(names_are_kept),
+                                     cmocka_unit_test(bounds_decide)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,14 +147,12 @@ static void another_family_with_a_function(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_bad_index),
-      cmocka_unit_test(bad_indices_that_are_repaired),
-      cmocka_unit_test(a_node_without_indices),
-      cmocka_unit_test(what_leads_nowhere),
-      cmocka_unit_test(graphs_that_never_end),
-      cmocka_unit_test(wrong_calls),
-      cmocka_unit_test(another_family_with_a_function),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_bad_index),
+                                     cmocka_unit_test(bad_indices_that_are_repaired),
+                                     cmocka_unit_test(a_node_without_indices),
+                                     cmocka_unit_test(what_leads_nowhere),
+                                     cmocka_unit_test(graphs_that_never_end),
+                                     cmocka_unit_test(wrong_calls),
+                                     cmocka_unit_test(another_family_with_a_function)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,9 +69,8 @@ static void operators(void **state) {
 
 /* Counted in subgraphs and in functions; one list entry for each operator. */
 static void nodes_in_every_graph(void **state) {
-  gather_model *model = model_of(false,
-                                 "_ = MaxUnpool(); _ = Loop() body={ _ = ScatterND(); _ = MaxUnpool() };"
-                                 "fun mine.F { _ = MaxUnpool() }");
+  gather_model *model =
+      model_of(false, "_ = MaxUnpool(); _ = Loop() body={ _ = ScatterND(); _ = MaxUnpool() };fun mine.F { _ = MaxUnpool() }");
   const gather_model_info *info = gather_model_describe(model);
   assert_int_equal(info->not_checked_count, 2);
   assert_string_equal(info->not_checked[0].op, "MaxUnpool");

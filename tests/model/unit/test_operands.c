@@ -99,11 +99,7 @@ static void failures(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(indices_are_computed),
-      cmocka_unit_test(what_is_missing),
-      cmocka_unit_test(a_value_in_between),
-      cmocka_unit_test(failures),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(indices_are_computed), cmocka_unit_test(what_is_missing),
+                                     cmocka_unit_test(a_value_in_between), cmocka_unit_test(failures)};
   return cmocka_run_group_tests(tests, open_model, close_model);
 }

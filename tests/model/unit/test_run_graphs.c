@@ -166,25 +166,20 @@ static const run_case CASES[] = {
     {ONNX, "const a int8[2] gone; out y; g: y = Gather(a, [1])", "g", GATHER_FILE_NOT_FOUND, "node 'g': the elements are gone"},
     {ONNX, "const a int8[2] gone; out y; y = Shape(a)", NULL, GATHER_OK, "y int64[1] = 2"},
     {ONNX, "const a int8[2] gone; out a", NULL, GATHER_FILE_NOT_FOUND, "gone"},
-    {IR,
-     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; "
-     "y = GatherTree/1(s, p, int32[2], int32 9)",
-     NULL, GATHER_OK, "y int32[2,1,2] = 2,1,3,4"},
-    {IR,
-     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; "
-     "y = GatherTree/1(s, p, int32[2,2], int32 9)",
-     NULL, GATHER_SHAPE_MISMATCH, ""},
+    {IR, "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; y = GatherTree/1(s, p, int32[2], int32 9)", NULL,
+     GATHER_OK, "y int32[2,1,2] = 2,1,3,4"},
+    {IR, "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; y = GatherTree/1(s, p, int32[2,2], int32 9)", NULL,
+     GATHER_SHAPE_MISMATCH, ""},
     /* dequantisation, OpenVINO's: codes, less zero points, times scales */
     {IR, "const a uint8[2,2] = 1,2,3,4; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 0)", NULL, GATHER_OK,
      "y float32[1,2] = 3,4"},
     {IR,
-     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out y; "
-     "c = Convert(a) destination_type='f32'; cz = Convert(z) destination_type='f32'; d = Subtract(c, cz); "
-     "e = Multiply(d, s); y = Gather(e, [1], 0)",
+     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out y; c = Convert(a) destination_type='f32'; "
+     "cz = Convert(z) destination_type='f32'; d = Subtract(c, cz); e = Multiply(d, s); y = Gather(e, [1], 0)",
      NULL, GATHER_OK, "y float32[1,2] = 2,4"},
     {IR,
-     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out e; "
-     "c = Convert(a) destination_type='f16'; d = Subtract(c, z); e = Multiply(s, d)",
+     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out e; c = Convert(a) destination_type='f16'; "
+     "d = Subtract(c, z); e = Multiply(s, d)",
      NULL, GATHER_OK, "e float16[2,2] = 0,0.5,2,4"},
     {IR, "const a int8[2,2] = -1,2,-3,4; out e; c = Convert(a) destination_type='bf16'; e = Multiply(c, float32 0.5)", NULL, GATHER_OK,
      "e bfloat16[2,2] = -0.5,1,-1.5,2"},
@@ -194,67 +189,51 @@ static const run_case CASES[] = {
     {IR, "out y; y = Convert([-3,4]) destination_type='f16'", NULL, GATHER_OK, "y float16[2] = -3,4"},
     {IR, "out y; y = Convert(uint64[18446744073709551615]) destination_type='f32'", NULL, GATHER_OK, "y float32[1] = 1.84467e+19"},
     {IR, "out y; y = Convert(nf4[0,7,15]) destination_type='f32'", NULL, GATHER_OK, "y float32[3] = -1,0,1"},
-    {IR,
-     "out y; c = Convert(nf4[0,15]) destination_type='f16'; d = Convert(c) destination_type='f32'; "
-     "y = Multiply(d, float32[3])",
-     NULL, GATHER_OK, "y float32[2] = -3,3"},
+    {IR, "out y; c = Convert(nf4[0,15]) destination_type='f16'; d = Convert(c) destination_type='f32'; y = Multiply(d, float32[3])", NULL,
+     GATHER_OK, "y float32[2] = -3,3"},
     {IR, "const a float8_e4m3fn[2] = 0x38,0xb8; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK, "y float32[2] = 1,-1"},
-    {IR,
-     "const a float8_e4m3fn[2] = 0x38,0xb8; out y; c = Convert(a) destination_type='f32'; "
-     "y = Subtract(c, float8_e4m3fn[0])",
-     NULL, GATHER_UNSUPPORTED, "it subtracts from float8_e4m3fn constants"},
-    {IR,
-     "const z uint8[1] = 1; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Subtract(c, z); "
-     "y = Subtract(d, z)",
-     NULL, GATHER_UNSUPPORTED, "is Subtract of opset8, which cannot be run"},
+    {IR, "const a float8_e4m3fn[2] = 0x38,0xb8; out y; c = Convert(a) destination_type='f32'; y = Subtract(c, float8_e4m3fn[0])", NULL,
+     GATHER_UNSUPPORTED, "it subtracts from float8_e4m3fn constants"},
+    {IR, "const z uint8[1] = 1; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Subtract(c, z); y = Subtract(d, z)", NULL,
+     GATHER_UNSUPPORTED, "is Subtract of opset8, which cannot be run"},
     {IR, "out y; c = Convert(float16[5,6]) destination_type='f32'; y = Subtract(c, float16[1])", NULL, GATHER_UNSUPPORTED,
      "something other than the dequantisation of constants"},
-    {IR,
-     "const s float32[1] = 2; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Multiply(c, s); "
-     "y = Multiply(d, s)",
-     NULL, GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
+    {IR, "const s float32[1] = 2; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Multiply(c, s); y = Multiply(d, s)", NULL,
+     GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
     {IR, "out y; y = Multiply(uint8[5,6], float32[2])", NULL, GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
     {IR,
-     "const b uint8[2] = 5,6; out y; c = Convert(uint8[5,6]) destination_type='f32'; "
-     "d = Convert(b) destination_type='f32'; e = Subtract(d, b); y = Multiply(c, e)",
+     "const b uint8[2] = 5,6; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; e = "
+     "Subtract(d, b); y = Multiply(c, e)",
      NULL, GATHER_UNSUPPORTED, "it multiplies two dequantised constants"},
     {IR,
-     "const b float16[1] = 0x4000; out y; c = Convert(uint8[5,6]) destination_type='f32'; "
-     "d = Convert(b) destination_type='f32'; y = Multiply(d, c)",
+     "const b float16[1] = 0x4000; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; y = "
+     "Multiply(d, c)",
      NULL, GATHER_OK, "y float32[2] = 10,12"},
     {IR, "const s float32[1,2] = 2,3; out y; c = Convert(uint8[5,6]) destination_type='f32'; y = Multiply(c, s)", NULL, GATHER_UNSUPPORTED,
      "the ranks 1 and 2: only the second may be broadcast"},
-    {IR,
-     "const a uint8[1,2] = 5,6; const s float32[2,1] = 2,3; out y; c = Convert(a) destination_type='f32'; "
-     "y = Multiply(c, s)",
-     NULL, GATHER_UNSUPPORTED, "the lengths 1 and 2 in dimension 0"},
+    {IR, "const a uint8[1,2] = 5,6; const s float32[2,1] = 2,3; out y; c = Convert(a) destination_type='f32'; y = Multiply(c, s)", NULL,
+     GATHER_UNSUPPORTED, "the lengths 1 and 2 in dimension 0"},
     {IR, "out y; y = Convert(uint8[5,6]) destination_type='f64'", NULL, GATHER_UNSUPPORTED, "it dequantises constants to float64"},
+    {IR, "out y; c = Convert(uint8[1,2,3,4]) destination_type='f32'; r = Reshape(c, [2,2]) special_zero='0'; y = Gather(r, [1], 0)", NULL,
+     GATHER_OK, "y float32[1,2] = 3,4"},
     {IR,
-     "out y; c = Convert(uint8[1,2,3,4]) destination_type='f32'; r = Reshape(c, [2,2]) special_zero='0'; "
-     "y = Gather(r, [1], 0)",
-     NULL, GATHER_OK, "y float32[1,2] = 3,4"},
-    {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; "
-     "r = Reshape(c, [2,2,2]) special_zero='0'; y = Gather(r, [1], 0)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
+     "Gather(r, [1], 0)",
      NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
     {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; "
-     "r = Reshape(c, [2,2,2]) special_zero='0'; y = Gather(r, [1], -3)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
+     "Gather(r, [1], -3)",
      NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
     {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; "
-     "r = Reshape(c, [2,2,2]) special_zero='0'; y = Gather(r, [1], 2)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
+     "Gather(r, [1], 2)",
      NULL, GATHER_OK, "y float32[2,2,1] = 2,4,6,8"},
     {IR, "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 5)", NULL,
      GATHER_AXIS_OUT_OF_RANGE, "axis"},
-    {IR,
-     "const a float16[2,2] swapped = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; "
-     "y = Gather(c, [1], 0)",
+    {IR, "const a float16[2,2] swapped = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 0)",
      NULL, GATHER_OK, "y float32[1,2] = 3,4"},
-    {IR,
-     "const a float16[2,2] = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; "
-     "y = Gather/1(c, [7], 0)",
-     NULL, GATHER_INDEX_OUT_OF_RANGE, "7"},
+    {IR, "const a float16[2,2] = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; y = Gather/1(c, [7], 0)", NULL,
+     GATHER_INDEX_OUT_OF_RANGE, "7"},
     {IR, "const a uint8[2] = 5,6; in a2 uint8[2]; give a2 uint8[2] = 1,2; out y; y = Convert(a2) destination_type='f32'", NULL,
      GATHER_UNSUPPORTED, "it casts uint8 to float32"},
     {IR, "out y; c = Convert(uint8[5,6]) destination_type='f32'; y = ShapeOf(c)", NULL, GATHER_OK, "y int64[1] = 2"},
@@ -268,10 +247,8 @@ static const run_case CASES[] = {
      "y float32[2,2] = 0,0,4,6"},
     {ONNX, "const a uint8[2,2] = 1,2,3,4; out y; y = DequantizeLinear(a, float32[2,3], uint8[1,2]) axis=-2", NULL, GATHER_OK,
      "y float32[2,2] = 0,2,3,6"},
-    {ONNX,
-     "const a int8[1,4] = 1,2,3,4; const s float32[1,2] = 2,3; out y; "
-     "y = DequantizeLinear/21(a, s) axis=1 block_size=2",
-     NULL, GATHER_OK, "y float32[1,4] = 2,4,9,12"},
+    {ONNX, "const a int8[1,4] = 1,2,3,4; const s float32[1,2] = 2,3; out y; y = DequantizeLinear/21(a, s) axis=1 block_size=2", NULL,
+     GATHER_OK, "y float32[1,4] = 2,4,9,12"},
     {ONNX, "out y; y = DequantizeLinear/23(int8[1,2], float32[2]) axis=0 output_dtype=10", NULL, GATHER_OK, "y float16[2] = 2,4"},
     {ONNX, "out y; y = com.microsoft.DequantizeLinear/1(int8[1,2], float32[2]) axis=0", NULL, GATHER_OK, "y float32[2] = 2,4"},
     {ONNX, "out y; y = com.example.DequantizeLinear(int8[1,2], float32[2])", NULL, GATHER_UNSUPPORTED, "of com.example"},
@@ -307,64 +284,54 @@ static const run_case CASES[] = {
     /* GatherBlockQuantized */
     {ONNX,
      "const a uint4[2,32] = "
-     "1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,2,2,2,2,2,2,2,2,"
-     "2,2,2,2,2,2,2,3; "
-     "const s float32[2,2] = 1,2,3,4; out y; "
-     "y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16 gather_axis=0 quantize_axis=1",
+     "1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,3; "
+     "const s float32[2,2] = 1,2,3,4; out y; y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16 gather_axis=0 "
+     "quantize_axis=1",
      NULL, GATHER_OK, "y float32[1,32] = 27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,12"},
-    {ONNX,
-     "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; "
-     "y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size='16'",
+    {ONNX, "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size='16'",
      NULL, GATHER_FILE_MALFORMED, "'block_size'"},
-    {ONNX,
-     "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; "
-     "y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size=3",
+    {ONNX, "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size=3",
      NULL, GATHER_FILE_MALFORMED, ""},
     /* names and graphs */
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = "
-     "Gather(a, i) }"
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = Gather(a, i) }"
      "else_branch={ out u; h: u = Gather(a, i) }",
      "g", GATHER_OK, "t int8[1] = 3"},
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = "
-     "Gather(a, i) }"
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = Gather(a, i) }"
      "else_branch={ out u; h: u = Gather(a, i) }",
      "main/f/else_branch/h", GATHER_OK, "u int8[1] = 3"},
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; y = If(c) then_branch={ out t; t = Gather(a, "
-     "i) }"
-     "else_branch={ out u; u = Gather(a, i) }",
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; y = If(c) then_branch={ out t; t = Gather(a, i) }else_branch={ "
+     "out u; u = Gather(a, i) }",
      "main/If_0/else_branch/Gather_0", GATHER_OK, "u int8[1] = 3"},
     {ONNX,
-     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t "
-     "= Gather(k, i) }"
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t = Gather(k, i) }"
      "else_branch={ out u; u = Gather(a, i) }; give a int8[3] = 4,5,6",
      "g", GATHER_OK, "t int8[1] = 6"},
     {ONNX,
-     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t "
-     "= Gather(k, i) }"
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t = Gather(k, i) }"
      "else_branch={ out u; u = Gather(a, i) }",
      "g", GATHER_USAGE, "missing inputs: 'a'"},
     {ONNX,
-     "in a int8[3]; out y; k = Identity(a); f: y = local.F(k, [2]) axis=0; fun local.F { in p; in q; out r; "
-     "g: r = Gather(p, q) axis=@axis }; give a int8[3] = 4,5,6",
+     "in a int8[3]; out y; k = Identity(a); f: y = local.F(k, [2]) axis=0; fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis "
+     "}; give a int8[3] = 4,5,6",
      "main/f/function:F/g", GATHER_OK, "r int8[1] = 6"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; default axis=1; "
-     "g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; default axis=1; g: r = Gather(p, q) axis=@axis }; "
+     "give a int8[2,2] = 4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[2,1] = 5,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; "
-     "g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = "
+     "4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[1,2] = 6,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]) axis=1; fun local.F { in p; in q; out r; "
-     "c = Constant() value_int=@axis; g: r = Gather(p, c) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]) axis=1; fun local.F { in p; in q; out r; c = Constant() value_int=@axis; g: r = "
+     "Gather(p, c) axis=@axis }; give a int8[2,2] = 4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[2] = 5,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; "
-     "g: r = Gather(p, q) axis=@axis }; give p int8[2,2] = 4,5,6,7; give q int64[1] = 0",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give p int8[2,2] = "
+     "4,5,6,7; give q int64[1] = 0",
      "function:F/g", GATHER_USAGE, "name a call of it: 'main/f/function:F/g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i); g: z = Gather(i, i)", "g", GATHER_USAGE, "2 nodes are named 'g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i)", "h", GATHER_NAME_NOT_FOUND, "its gather nodes are 'g'"},
