@@ -19,7 +19,6 @@
 #include "support/skip.h"
 #include "support/unit.h"
 #include "table/known.h"
-#include "table/known_table.h"
 
 /* From now on the system call is answered by the errno. */
 static bool forbid(unsigned call, unsigned number) {

@@ -12,7 +12,7 @@
 
 #include "support/unit.h"
 #include "table/all_engines.h"
-#include "table/known_table.h"
+#include "table/known.h"
 
 static const struct way {
   gather_engine engine;
