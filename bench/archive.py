@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The archive of results that is published with a release, and what is made of it. script/bench calls this.
 
-    archive.py pack [FILE]    build/results as libgather-results-VERSION.tar.xz (default: in build/): the JSON files, pages, pictures
+    archive.py pack [FILE]    build/results as libgather-results-VERSION.tar.xz (default: in build/)
     archive.py unpack FILE    puts the files of an archive into build/results, then as `summary`
-    archive.py summary        makes every page in build/results/pages, and the figures and drawings of docs/benchmarks.md
+    archive.py summary        makes the figures and drawings of docs/benchmarks.md
 """
 
 from __future__ import annotations
@@ -13,17 +13,11 @@ import sys
 import tarfile
 from pathlib import Path, PurePosixPath
 
-import calls_page
 import calls_run
-import index_page
-import machines
-import remote_page
 import results as folder
 import summary_page
-import tables_page
 
 ROOT = folder.ROOT
-KEPT = {".json", ".md", ".svg"}
 
 
 def version() -> str:
@@ -42,7 +36,7 @@ def faults(root: Path = ROOT) -> list[str]:
 def pack(target: Path, root: Path = ROOT) -> int:
     """Packs the folder; two archives of the same files are the same bytes. Returns the number of files."""
     results, target = folder.folder(root), target.resolve()
-    files = sorted(path for path in results.rglob("*") if path.is_file() and path.suffix in KEPT)
+    files = sorted(path for path in results.rglob("*.json") if path.is_file())
     if not files:
         raise SystemExit("bench: build/results has nothing to pack")
     top = target.name.removesuffix(".tar.xz")
@@ -62,26 +56,13 @@ def unpack(source: Path, root: Path = ROOT) -> list[str]:
     with tarfile.open(source, "r:xz") as archive:
         for entry in archive:
             path = PurePosixPath(*PurePosixPath(entry.name).parts[1:])
-            if not entry.isfile() or path.suffix not in KEPT or ".." in path.parts or path.is_absolute():
+            if not entry.isfile() or path.suffix != ".json" or ".." in path.parts or path.is_absolute():
                 raise SystemExit(f"bench: {source} is no archive of results: it has {entry.name}")
             place = folder.folder(root) / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(archive.extractfile(entry).read())
             names.append(str(path))
     return names
-
-
-def make_pages(root: Path = ROOT) -> None:
-    """Every page anew, from all results."""
-    for name, run in folder.stored(calls_run.KIND, root).items():
-        folder.write_page(name, calls_page.page(run, name), root)
-    for name, run in folder.stored("remote", root).items():
-        folder.write_page(name, remote_page.page(run, name), root)
-    for name, run in folder.stored("tables", root).items():
-        tables_page.write(run, name, root)
-    for name, run in summary_page.found(root)["plugin-onnxruntime"].items():
-        folder.write_page(name, summary_page.plugin_onnxruntime.page(run), root)
-    index_page.write(root, list(machines.stored(root)))
 
 
 def main(words: list[str]) -> int:
@@ -93,10 +74,8 @@ def main(words: list[str]) -> int:
         print(f"written: {target}, {count} files, {target.stat().st_size} bytes")
     elif words[:1] == ["unpack"] and len(words) == 2:
         print(f"unpacked: {len(unpack(Path(words[1])))} files to build/results")
-        make_pages()
         summary_page.write(ROOT)
     elif words == ["summary"]:
-        make_pages()
         summary_page.write(ROOT)
     else:
         print("usage: script/bench archive [FILE] | --from FILE | summary", file=sys.stderr)

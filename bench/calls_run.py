@@ -14,7 +14,6 @@ from timeit import Timer
 from types import SimpleNamespace
 
 import calls_large
-import calls_page
 import grid
 import libgather
 import machine
@@ -191,20 +190,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few repetitions and smaller arrays")
     parser.add_argument("--only", default="", metavar="REGEX", help="the small calls with such a name, and nothing else")
     parser.add_argument("--json", default="", metavar="FILE",
-                        help="write the results to this file (default: by the name of the machine to build/results, with a page)")
-    parser.add_argument("--report", action="store_true", help="no measuring: make the pages of what is in build/results")
+                        help="write the results to this file (default: by the name of the machine to build/results)")
     asked = parser.parse_args()
-    if asked.report:
-        for name, found in folder.stored(KIND).items():
-            folder.write_page(name, calls_page.page(found, name))
-        return 0
     results = run(asked)
     if not results["calls"]:
         print("bench: no call has such a name")
         return 2
     text = written(results, ("machine", "settings"), ("calls", "large", "gil"))
-    path = folder.keep(asked.json, folder.name_of(KIND, results), text,
-                       lambda found, name: folder.write_page(name, calls_page.page(found, name)))
+    path = folder.keep(asked.json, folder.name_of(KIND, results), text)
     about, seconds = results["machine"], results["settings"]["seconds"]
     print(f"{seconds:.0f} s; load when it began {about['load']} on {about['cpus']} CPUs")
     print(f"written: {path}")

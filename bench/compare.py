@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Compares two runs by regime: for use before a change lands. Both are results of bench/run.py; rows are matched by name."""
+"""Compares two runs by regime: for use before a change lands. Both are results of bench/run.py; rows are matched by name.
+
+    compare.py OLD.json NEW.json    script/bench compare calls this
+"""
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
 from statistics import median
 
 from summary import by, number, regimes, threads_of
@@ -71,3 +77,13 @@ def told(old: dict, new: dict) -> str:
     missing = len(old["rows"]) - len(found)
     lines += [f"{missing} rows of the old run are not in the new one"] if missing else []
     return "\n".join(lines)
+
+
+def read(path: str) -> dict:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit("usage: script/bench compare OLD.json NEW.json")
+    print(told(read(sys.argv[1]), read(sys.argv[2])))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small drawings as SVG text, a line for each bar or curve: those of the documents, in docs/pictures. bench/pictures.py has those of the
-pages, which need matplotlib."""
+"""Small drawings as SVG text, a line for each bar or curve: those of the documents, in docs/pictures."""
 
 from __future__ import annotations
 

@@ -35,9 +35,6 @@ def split(results: dict) -> dict[str, dict]:
     return found
 
 
-def store(results: dict, root: Path) -> list[str]:
-    """Puts the results of a run into the folder, and returns their names."""
-    parts = split(results)
-    for key, part in parts.items():
-        folder.store(key, written(part, HEADS, LISTS), root)
-    return list(parts)
+def store(results: dict, root: Path) -> list[Path]:
+    """Puts the results of a run into the folder, and returns their files."""
+    return [folder.store(key, written(part, HEADS, LISTS), root) for key, part in split(results).items()]

@@ -295,12 +295,8 @@ Targets (at most 20 % slower at one id; 3x at [1000000, 1] and [1000000, 16]): {
 """
 
 
-def page(said: dict) -> str:
-    return f"# Gathers in ONNX Runtime\n\n`script/plugins onnxruntime --bench` makes this page.\n\n{section(said)}"
-
-
 def main(library: str, path: str = "", quick: bool = False) -> list[str]:
-    """Measures in a child, and writes the JSON file and the page; gives what went wrong."""
+    """Measures in a child, and writes the JSON file; gives what went wrong."""
     import ort_runs
 
     path = path or str(folder.plugin_file("onnxruntime"))
@@ -309,7 +305,7 @@ def main(library: str, path: str = "", quick: bool = False) -> list[str]:
     if done.returncode:
         return [f"the benchmark {ort_runs.how_it_ended(done.returncode)}"]
     said = json.loads(Path(path).read_text())
-    folder.write_page(Path(path).stem, page(said))
+    print(section(said))
     print(*[f"target missed: {line}" for line in targets(said["rows"])], sep="\n")
     return []
 

@@ -20,7 +20,7 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
-import remote_page
+import remote_summary
 import remote_peers
 import results as folder
 from remote_cases import Case, cases
@@ -154,7 +154,7 @@ def run(asked: argparse.Namespace) -> dict:
             for case in chosen:
                 for row in bench.case(case, rtt, server):
                     rows.append(row)
-                    print(f"{time.monotonic() - began:5.0f} s  {remote_page.line(row)}", flush=True)
+                    print(f"{time.monotonic() - began:5.0f} s  {remote_summary.line(row)}", flush=True)
     told = {"quick": asked.quick, "rounds": asked.rounds, "connections": asked.connections, "rate": asked.rate, "told": asked.told,
             "seconds": time.monotonic() - began}  # fmt: skip
     whats = [{"case": case.name, "what": case.what, "rows": case.count, "row_bytes": case.row_bytes, "of": case.rows} for case in chosen]
@@ -186,11 +186,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", default="", metavar="NAMES", help="these only: sparse, dense, runs, long")
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--folder", default="build", metavar="DIR", help="where the files are made (default %(default)s)")
-    parser.add_argument("--json", default="", metavar="FILE", help="write the results to this file (default: by the name of the machine to build/results, with a page)")
+    parser.add_argument("--json", default="", metavar="FILE", help="write the results to this file (default: by the name of the machine to build/results)")
     parser.add_argument("--told", action="store_true", help="tell the peers where the rows begin: only libgather reads the header then")
     parser.add_argument("--add", action="store_true", help="measure some cases (--cases, --rtt), and keep the others that this machine's results have")
     parser.add_argument("--join", nargs="+", default=[], metavar="FILE", help="join the JSON files of runs in pieces; no measuring")
-    parser.add_argument("--report", action="store_true", help="no measuring: make the pages of what is in build/results")
     asked = parser.parse_args()
     asked.rounds = asked.rounds or (1 if asked.quick else 5)
     asked.rtts = [float(text) / 1e3 for text in (asked.rtt or ("40" if asked.quick else "1,40,100")).split(",")]
@@ -199,10 +198,6 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     asked = arguments()
-    if asked.report:
-        for name, found in folder.stored(KIND).items():
-            folder.write_page(name, remote_page.page(found, name))
-        return 0
     pieces = [json.loads(Path(piece).read_text(encoding="utf-8")) for piece in asked.join]
     results = pieces[0] if pieces else run(asked)
     for piece in pieces[1:]:
@@ -212,11 +207,8 @@ def main() -> int:
     if asked.add and path.exists():
         results = joined(json.loads(path.read_text(encoding="utf-8")), results)
     text = written(results, ("machine", "settings"), ("cases", "ways", "rows"))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    if not asked.json:
-        folder.write_page(name, remote_page.page(json.loads(text), name))
-    print(remote_page.verdict(results))
+    folder.write(path, text)
+    print(remote_summary.verdict(results))
     print(f"written: {path}")
     return 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The folder of results, build/results: one JSON file per benchmark and machine, and pages with pictures made from them, in pages/.
+"""The folder of results, build/results: one JSON file per benchmark and machine.
 
 memory-MACHINE.json (gathers in memory; -siblings: GatherND, GatherTree and quantised rows), python-, tables-, remote-MACHINE.json, and
 plugin-HOST-MACHINE.json. A quick run has a name of its own, so it never replaces a full one. bench/archive.py packs the folder."""
@@ -10,7 +10,6 @@ import json
 import platform
 import re
 from pathlib import Path
-from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADS, LISTS = ("machine", "settings", "limits", "left_out"), ("rows",)  # of a run of bench/run.py
@@ -19,10 +18,6 @@ NOISE = re.compile(r"\((?:r|tm)\)|\b(?:processor|cpu)\b|@ *[\d.]+ *ghz|, *steppi
 
 def folder(root: Path = ROOT) -> Path:
     return root / "build/results"
-
-
-def pages(root: Path = ROOT) -> Path:
-    return folder(root) / "pages"
 
 
 def isa(about: dict) -> str:
@@ -65,28 +60,14 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def keep(given: str, name: str, text: str, make_page: Callable[[dict, str], None]) -> Path:
-    """Puts a run's JSON into the file that was given; without one into the folder, with a page beside it."""
-    if given:
-        return write(Path(given), text)
-    path = store(name, text)
-    make_page(json.loads(text), name)
-    return path
+def keep(given: str, name: str, text: str) -> Path:
+    """Puts a run's JSON into the file that was given, or without one into the folder."""
+    return write(Path(given), text) if given else store(name, text)
 
 
 def stored(kind: str, root: Path = ROOT) -> dict[str, dict]:
     """The results of a kind by their files' names, those of one CPU beside each other."""
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder(root).glob(f"{kind}-*.json"))}
-
-
-def write_page(name: str, text: str, root: Path = ROOT, drawn: list[str] = ()) -> None:
-    path = write(pages(root) / f"{name}.md", text)
-    print(f"written: {path.relative_to(root)}" + (f", {len(drawn)} pictures" if drawn else ""))
-
-
-def pictures_of(name: str, root: Path = ROOT) -> list[str]:
-    """The drawings of a page, which are in a folder of its name."""
-    return sorted(path.name for path in (pages(root) / name).glob("*.svg"))
 
 
 def short(value):

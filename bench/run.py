@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import sys
 import time
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import compare
 import gather_bench_native as native
 import grid
-import index_page
 import limits
 import machine
 import machines
@@ -24,7 +22,7 @@ import siblings_limits
 import siblings_peers
 import summary
 from cases import Arenas
-from results import HEADS, LISTS, written
+from results import HEADS, LISTS, write, written
 from tuned import Tuned
 
 UNHELD = 99  # the default of the tuning parameter isa
@@ -38,11 +36,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="REGEX", help="the rows whose name or regime it is found in")
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--threads", default="", metavar="LIST", help="numbers of threads (default: 1 and 2, or 1 on one CPU)")
-    parser.add_argument("--json", default="", metavar="FILE", help="write the results to this file (default: by the name of the machine to build/results, and "
-                        "their pages to build/results/pages)")
-    parser.add_argument("--report", action="store_true", help="no measuring: put the results of --json into build/results, and make the pages there")
-    parser.add_argument("--against", default="", metavar="OLD", help="compare with the results in this file, of which the same rows are measured; "
-                        "with --report the results of --json are compared")
+    parser.add_argument("--json", default="", metavar="FILE", help="write the results to this file (default: by the name of the machine to build/results)")
+    parser.add_argument("--against", default="", metavar="OLD", help="compare with the results in this file, of which the same rows are measured")
     parser.add_argument("--isa", default="", metavar="LIST", help="libgather's strongest instruction set: 0 portable, 1 avx2, 2 avx512 ...; of "
                         "several, all are measured in turns, and all but the first one have files of their own (FILE-avx2.json)")
     parser.add_argument("--list", action="store_true", help="print the rows' names and end")
@@ -100,35 +95,10 @@ def ours_of(isas: list[int], made) -> list:
     return [Tuned(made, "isa", isa) for isa in isas] or [made]
 
 
-def read(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def make_pages(runs: list[dict]) -> None:
-    """Puts the results into build/results, and makes the pages there."""
-    index_page.write(machine.ROOT, [name for results in runs for name in machines.store(results, machine.ROOT)])
-
-
-def report(asked: argparse.Namespace, isas: list[int], old: dict | None) -> int:
-    """No measuring: pages, or a comparison of two runs."""
-    paths = files(Path(asked.json), isas) if asked.json else []
-    if old and not paths:
-        raise SystemExit("bench: --against OLD --report compares with the results of --json NEW")
-    if old:
-        print(compare.told(old, read(paths[0])))
-    elif paths:
-        make_pages([read(path) for path in paths])
-    else:
-        index_page.write(machine.ROOT, list(machines.stored(machine.ROOT)))
-    return 0
-
-
 def main() -> int:
     asked = arguments()
     isas = [int(isa) for isa in asked.isa.split(",") if isa]
-    old = read(Path(asked.against)) if asked.against else None
-    if asked.report:
-        return report(asked, isas, old)
+    old = compare.read(asked.against) if asked.against else None
     paths = files(Path(asked.json), isas) if asked.json else []
     cpus = native.library()["cpus"]
     threads = tuple(int(t) for t in asked.threads.split(",")) if asked.threads else (1, 2)[: max(1, min(2, cpus))]
@@ -159,12 +129,9 @@ def main() -> int:
     for results in runs:
         results["left_out"] = left_out
         print(summary.closing(results, machines.isa(results["machine"]) if len(runs) > 1 else ""))
-    for results, path in zip(runs, paths):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(written(results, HEADS, LISTS), encoding="utf-8")
+    for path in [write(path, written(results, HEADS, LISTS)) for results, path in zip(runs, paths)] or [
+            path for results in runs for path in machines.store(results, machine.ROOT)]:
         print(f"written: {path}")
-    if not paths:
-        make_pages([json.loads(written(results, HEADS, LISTS)) for results in runs])
     if old:
         print(compare.told(old, runs[0]))
     return 0

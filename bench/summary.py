@@ -137,6 +137,12 @@ def line(found: dict, held: str = "") -> str:
     return text + (f"  [{'; '.join(wrong)}]" if wrong else "")
 
 
+def table(head: list[str], rows: list[list[str]], texts: int = 1) -> str:
+    """In Markdown. The first columns are texts, the others numbers."""
+    lines = [head, ["---"] * texts + ["---:"] * (len(head) - texts), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
 def times(value: float) -> str:
     return f"{value:.2f}x" if value == value else "-"
 

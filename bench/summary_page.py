@@ -8,22 +8,17 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import calls_page
+import calls_summary
 import drawings
-import index_page
 import machines
 import plugin_onnxruntime
-import remote_page
-import report
+import remote_summary
 import results as folder
-import siblings_page
 import summary
 import tables_page
-import tables_pictures
 import tables_summary
 from calls import NEW, OUT
-from page_parts import table
-from summary import as_kept, by, lost, percent, times
+from summary import as_kept, by, lost, percent, ratio_mean, share_mean, table, times
 
 PAGE = "docs/benchmarks.md"
 PICTURES = "docs/pictures"
@@ -46,12 +41,33 @@ def run_of(results: dict) -> str:
 # ---- gathers in memory
 
 
+def parted(runs: dict[str, dict]) -> tuple[dict[str, dict], dict[str, dict]]:
+    """The runs of Gather and GatherElements, and those of their siblings."""
+    plain, siblings = ({name: results for name, results in runs.items() if name.endswith(machines.SIBLINGS) == chosen} for chosen in (False, True))
+    return plain, siblings
+
+
+def both(rows: list[dict], value, shown) -> str:
+    return f"{shown(value(rows))} / {shown(value(as_kept(rows)))}"
+
+
+def verdicts(rows: list[dict], between: str) -> str:
+    return between.join(map(str, summary.counts(rows))) if any("best" in r for r in rows) else "-"
+
+
+def run_line(results: dict) -> list[str]:
+    about, rows = results["machine"], summary.in_means(results["rows"])
+    found = [machines.words(about), machines.isa(about)]
+    for count in (1, 2):
+        here = by(rows, count)
+        found += [both(here, ratio_mean, times), both(here, share_mean, percent)] if here else ["-", "-"]
+    return [*found, str(len(rows)), "quick" if results["settings"]["quick"] else "full", about["commit"], about.get("date", "unknown")]
+
+
 def runs_table(runs: dict[str, dict]) -> str:
-    plain, siblings = index_page.parted(runs)
-    parts = [index_page.table(plain, False)] if plain else []
-    if siblings:
-        parts += ["GatherND, GatherTree and quantised rows:\n", index_page.table(siblings, False)]
-    return "\n".join(parts)
+    head = ["CPU", "kernels", *(f"{count}T {what}" for count in (1, 2) for what in ("best peer", "of limit")), "rows", "run", "commit", "date"]
+    plain, siblings = (table(head, [run_line(results) for results in part.values()]) if part else "" for part in parted(runs))
+    return "\n".join([*([plain] if plain else []), *(["GatherND, GatherTree and quantised rows:\n", siblings] if siblings else [])])
 
 
 def regimes(results: dict) -> str:
@@ -63,10 +79,18 @@ def regimes(results: dict) -> str:
         line = [regime or "**all rows**"]
         for count in threads:
             here = by(rows, count, regime)
-            line += [index_page.both(here, summary.ratio_mean, times), times(summary.ratio_mean(here, "loop")), index_page.both(here, summary.share_mean, percent),
-                     report.verdicts(here).replace(" / ", ", ")]
+            line += [both(here, ratio_mean, times), times(ratio_mean(here, "loop")), both(here, share_mean, percent), verdicts(here, ", ")]
         lines.append(line)
-    return "\n".join([run_of(results), table(head, lines), report.fastest(rows)])
+    return "\n".join([run_of(results), table(head, lines), fastest(rows)])
+
+
+def fastest(rows: list[dict]) -> str:
+    """The same means from the fastest rounds: where they differ, the machine was busy."""
+    found = [f"{count}T {times(ratio_mean(by(rows, count), 'best', 'fastest'))} compared with the best peer, "
+             f"{times(ratio_mean(by(rows, count), 'loop', 'fastest'))} with the C loop" for count in summary.threads_of(rows)]
+    return (f"From the fastest rounds instead of the medians: {'; '.join(found)}. By CPU time, which other programs do not "
+            f"prolong, on one thread: {times(summary.cpu_mean(rows))} compared with the best peer, "
+            f"{times(summary.cpu_mean(rows, 'loop'))} with the C loop.\n")
 
 
 def losses(runs: dict[str, dict]) -> str:
@@ -80,27 +104,44 @@ def losses(runs: dict[str, dict]) -> str:
         lines.append([machines.words(results["machine"]) + ", siblings" * bool(siblings), *counts])
     head = ["run", "slower than the best peer", "than the C loop", "transactional: than the best peer", "than the C loop"]
     parts = [table(head, lines)]
-    plain, _ = index_page.parted(runs)
+    plain, _ = parted(runs)
     if latest := newest(plain):
         named = [[row["name"], row["best"]["peer"], times(row["best"]["ratio"]), percent(row.get("share", float("nan")))] for row in lost(latest["rows"])]
         parts += [f"{machines.words(latest['machine'])}, the fastest form:\n", table(["row", "slower than", "its time / ours", "of limit"], named)] if named else []
     return "\n".join(parts)
 
 
+def group_of(regime: str) -> str:
+    return regime.split(",")[0].split(" to ")[0]
+
+
 def siblings(results: dict) -> str:
-    return "\n".join([run_of(results), siblings_page.summaries(results["rows"])])
+    rows = results["rows"]
+    threads, lines = summary.threads_of(rows), []
+    whats = ("best peer / ours", "of limit", "of bandwidth", "Gather / ours", "faster / even / slower")
+    head = ["regime", *(f"{count}T {what}" for count in threads for what in whats)]
+    groups = list(dict.fromkeys(group_of(r["regime"]) for r in rows))
+    for name, chosen in [*((regime, [r for r in rows if r["regime"] == regime]) for regime in summary.regimes(rows)),
+                         *((f"**{group}, all**", [r for r in rows if group_of(r["regime"]) == group]) for group in groups)]:
+        line = [name]
+        for count in threads:
+            here = by(chosen, count)
+            bandwidth = summary.mean(r["bandwidth"]["share"] for r in here if "bandwidth" in r)
+            line += [times(ratio_mean(here)), percent(share_mean(here)), percent(bandwidth), times(ratio_mean(here, "gather")), verdicts(here, " / ")]
+        lines.append(line)
+    return "\n".join([run_of(results), table(head, lines)])
 
 
 # ---- calls from Python
 
 
 def python(results: dict) -> str:
-    parts = [run_of(results), "New results:\n", calls_page.overview(results, NEW), "Into `out=`:\n", calls_page.overview(results, OUT)]
+    parts = [run_of(results), "New results:\n", calls_summary.overview(results, NEW), "Into `out=`:\n", calls_summary.overview(results, OUT)]
     if results["large"]:
         count = f"{results['settings']['large_rows']:,}".replace(",", " ")
-        parts += [f"Large calls: {count} rows of 256 bytes from a table of 16 MiB, in milliseconds:\n", calls_page.large(results)]
+        parts += [f"Large calls: {count} rows of 256 bytes from a table of 16 MiB, in milliseconds:\n", calls_summary.large(results)]
     if results["gil"]:
-        parts += ["Beside another thread, which counts meanwhile:\n", calls_page.gil(results)]
+        parts += ["Beside another thread, which counts meanwhile:\n", calls_summary.gil(results)]
     return "\n".join(parts)
 
 
@@ -129,20 +170,20 @@ def tables(results: dict) -> str:
 def remote(results: dict) -> str:
     """Ours beside the two fastest peers, for each case and round trip."""
     lines = []
-    for (case, rtt), rows in remote_page.groups(results).items():
-        ours = next((row for row in rows if row["way"] == remote_page.OURS and "error" not in row), None)
+    for (case, rtt), rows in remote_summary.groups(results).items():
+        ours = next((row for row in rows if row["way"] == remote_summary.OURS and "error" not in row), None)
         peers = sorted((row for row in rows if row["kind"] == "peer" and "error" not in row), key=lambda row: row["seconds"])
         if not ours:
             continue
-        shown = [f"{row['way']} {remote_page.number(row['seconds'] / ours['seconds'])}x" for row in [*peers[:2], *peers[2:][-1:]]]
-        lines.append([f"{case}, {rtt * 1e3:.0f} ms", remote_page.number(ours["seconds"]), remote_page.number(ours["requests"], 4),
-                      remote_page.number(ours["bytes"] / 1e6), *shown, *["-"] * (3 - len(shown))])  # fmt: skip
+        shown = [f"{row['way']} {remote_summary.number(row['seconds'] / ours['seconds'])}x" for row in [*peers[:2], *peers[2:][-1:]]]
+        lines.append([f"{case}, {rtt * 1e3:.0f} ms", remote_summary.number(ours["seconds"]), remote_summary.number(ours["requests"], 4),
+                      remote_summary.number(ours["bytes"] / 1e6), *shown, *["-"] * (3 - len(shown))])  # fmt: skip
     about, settings = results["machine"], results["settings"]
     cases = "\n".join(f"- *{case['case']}*: {case['rows']:,} rows: {case['what']}." for case in results["cases"])
     server = f"Server: {about['server']} in {about['network']}, {settings['rate'] * 8 / 1e9:g} Gbit/s, {settings['connections']} connections at most, {settings['rounds']} round(s).\n"
     return "\n".join([run_of(results), server, cases + "\n",
                       table(["rows, round trip", "ours, s", "requests", "MB", "fastest peer", "second", "slowest"], lines),
-                      remote_page.verdict(results) + "\n"])  # fmt: skip
+                      remote_summary.verdict(results) + "\n"])  # fmt: skip
 
 
 # ---- the drawings
@@ -150,31 +191,26 @@ def remote(results: dict) -> str:
 
 def draw_regimes(results: dict) -> str:
     rows = by(summary.in_means(results["rows"]), 1)
-    found = [(regime, summary.ratio_mean(by(rows, 1, regime))) for regime in summary.regimes(rows)]
+    found = [(regime, ratio_mean(by(rows, 1, regime))) for regime in summary.regimes(rows)]
     shown = [(regime, mean, times(mean), drawings.BLUE if mean >= 1 else drawings.RED) for regime, mean in found if mean == mean]
     return drawings.bars(f"Best peer's time / ours, 1 thread, {machines.words(results['machine'])}", {"": shown}, base=1)
 
 
 def draw_tables(results: dict) -> str:
     colours = {"ours": drawings.BLUE, "peer": drawings.YELLOW}
-    parts = {}
-    for row in tables_pictures.panels(results, tables_summary.COLD):
-        kinds = {way["way"]: way["kind"] for way in row["ways"]}
-        chosen = [(name, value) for name, value, _ in reversed(tables_pictures.shown(row, "rows_s"))
-                  if kinds.get(name) != "ours" or name == tables_summary.AUTO]
-        parts[f"rows of {tables_pictures.size_name(row['row_bytes'])}"] = [
-            (name, value, tables_page.rate(value), colours.get(kinds.get(name, ""), drawings.GREY)) for name, value in chosen]
+    parts = {size: [(name, value, tables_page.rate(value), colours.get(kind, drawings.GREY)) for name, value, kind in found]
+             for size, found in tables_page.drawn(results).items()}
     return drawings.bars("Cold rows per second of a file larger than memory, random ids", parts)
 
 
 def draw_remote(results: dict) -> str:
     """The sparse rows, or the first case; of the middle round trip."""
-    groups = remote_page.groups(results)
+    groups = remote_summary.groups(results)
     case = "sparse" if any(name == "sparse" for name, _ in groups) else next(iter(groups))[0]
     trips = sorted(rtt for name, rtt in groups if name == case)
     rtt = trips[len(trips) // 2]
     rows = sorted((row for row in groups[(case, rtt)] if "error" not in row), key=lambda row: row["seconds"])
-    shown = [(row["way"], row["seconds"], f"{remote_page.number(row['seconds'])} s", drawings.BLUE if row["kind"] == "ours" else drawings.YELLOW) for row in rows]
+    shown = [(row["way"], row["seconds"], f"{remote_summary.number(row['seconds'])} s", drawings.BLUE if row["kind"] == "ours" else drawings.YELLOW) for row in rows]
     return drawings.bars(f"Seconds for {rows[0]['rows']:,} {case} rows of a file on a server, round trip {rtt * 1e3:.0f} ms", {"": shown})
 
 
@@ -201,7 +237,7 @@ DRAWINGS: dict[str, tuple[str, Callable[[dict], str]]] = {
 def found(root: Path) -> dict[str, dict[str, dict]]:
     """The results in the folder by kind."""
     every = folder.stored(machines.KIND, root)
-    memory, siblings_ = index_page.parted(every)
+    memory, siblings_ = parted(every)
     plugins = {name: run for name, run in folder.stored("plugin-onnxruntime", root).items() if "rows" in run}
     return {"memory": memory, "siblings": siblings_, "every": every, "plugin-onnxruntime": plugins,
             **{kind: folder.stored(kind, root) for kind in ("python", "tables", "remote")}}  # fmt: skip

@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Makes the page of a run of `script/bench tables`, and its pictures, in the folder of results. Nothing in the page is
-written elsewhere."""
+"""The tables of docs/benchmarks.md on a run of `script/bench tables`, and what its drawing shows."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import results as folder
-import tables_pictures
 import tables_summary as summary
-from page_parts import machine, opening, table
-from summary import number, percent
+from summary import number, percent, table
 from tables_cases import ORDERS, size_name
-from tables_summary import AUTO, COLD, MEMCPY, MEMMAP, OWN_CACHE, RESIDENT, WARM
-
+from tables_summary import AUTO, COLD, DISK, MEMCPY, MEMMAP, RESIDENT, WARM
 
 MEMORY = """Rows of {row} by Zipf's law from the cold file, {batch} at a time, for {seconds} s. Every 50 ms, a sample of what the
 system counts for the process: private memory and mapped pages of files, minus what it was before the table was opened.
@@ -107,44 +100,6 @@ def ratio_table(rows: list[dict], names: dict[str, str]) -> str:
     return table(["rows of, ids", *names.values(), "auto, lowest - highest", "auto / fastest peer"], lines)
 
 
-def read_table(rows: list[dict]) -> str:
-    names = names_of(rows)
-    lines = [
-        [row["name"], *(number(way["read"]) if (way := summary.entry(row, name)) and "read" in way else "-" for name in names)]
-        for row in rows
-    ]
-    return table(["rows of, ids", *names], lines)
-
-
-def engines(rows: list[dict]) -> str:
-    """What the statistics of ours say, each different sentence once."""
-    found: dict[tuple, list[str]] = {}
-    for row in rows:
-        for way in row["ways"]:
-            if "engine" in way:
-                key = way["way"], way["engine"], "yes" if way["direct"] else "no", str(way["depth"]), way.get("why", "")
-                found.setdefault(key, []).append(row["name"])
-    lines = [[*key[:4], key[4].replace("|", "/"), str(len(names))] for key, names in found.items()]
-    return table(["opened as", "reads by", "direct I/O", "depth", "why", "rows"], lines, 5) if lines else ""
-
-
-def disk_part(results: dict) -> str:
-    lines = []
-    for one in results["limits"]:
-        if "block" in one:
-            bytes_s, what = one["blocks_s"] * one["block"], f"blocks of {size_name(one['block'])} at random, depth {one['depth']}"
-        else:
-            bytes_s, what = one["bytes_s"], one["what"]
-        lines.append([what, rate(one["blocks_s"]) if "block" in one else "-", f"{bytes_s / 1e6:.0f}"])
-    pools = [[size_name(one["row_bytes"]), one["pool"], rate(one["rows_s"])] for one in results["pools"]]
-    return "\n".join([
-        "The better of two rounds, before everything else; the tables below measure the best depth again.\n",
-        table(["what", "blocks/s", "MB/s"], lines),
-        "Thread pools, cold, random ids; the best one for each row size is included below as *pread pool*.\n",
-        table(["rows of", "pool", "rows/s"], pools, 2),
-    ])  # fmt: skip
-
-
 def memory_part(results: dict) -> str:
     head = ["who", "limit, MiB", "peak, MiB", "peak by its own statistics, MiB", "held", "with the page cache, MiB", "rows/s", "killed"]
     lines = []
@@ -175,73 +130,17 @@ def not_reached(results: dict) -> str:
     ])  # fmt: skip
 
 
-def page(results: dict, name: str, drawn: list[str]) -> str:
-    settings = results["settings"]
-    cold, warm, resident = (summary.of_state(results, state) for state in (COLD, WARM, RESIDENT))
-
-    def pictures(*names: str) -> list[str]:
-        return [f"![{tables_pictures.WHAT[one]}]({name}/{one})\n" for one in names if one in drawn]
-
-    given = [[one["way"], one["how"]] for one in results["peers"]]
-    given.append(
-        ["pread pool", "C: that many threads, one pread per row, through the page cache or with direct I/O; the best of [six](#the-disk)"]
-    )
-    parts = [
-        opening("Rows of a file larger than memory", name, "script/bench tables"),
-        f"A file of {size_name(settings['bytes'])}, taken from by programs that may use {size_name(settings['memory'])} of memory. Medians of "
-        f"{settings['rounds']} rounds (cold) or {settings['warm_rounds']} (warm, a working set of {mib(settings['working_set'])}); slow ways get "
-        f"{number(settings['slow_seconds'])} s of a cold round.\n",
-        "## Summary\n",
-        in_short(results),
-        *pictures("tables-cold.svg", "tables-warm.svg"),
-        "## The machine\n",
-        machine(results, f"{len(results['rows'])} rows"),
-        "## The memory limit\n",
-        limit_of(results),
-        "## How each is called\n",
-        table(["who", "how"], given, 2),
-        "## The disk\n",
-        disk_part(results),
-        "## Cold\n",
-        "Rows per second:\n",
-        rates(cold, "limit"),
-        "`auto` compared with the goals:\n",
-        ratio_table(cold, {"disk": "of the disk's limit", "memmap": f"over {MEMMAP}"}),
-        "Bytes read / useful:\n",
-        read_table(cold),
-        *pictures("tables-read.svg"),
-        "Engines, by the table's own statistics:\n",
-        engines(cold),
-        "## Warm\n",
-        "Rows per second:\n",
-        rates(warm, "memcpy"),
-        ratio_table(warm, {"memcpy": "of memcpy"}),
-        own_cache(warm),
-        "## A file that fits\n",
-        f"A file of {size_name(settings['small_bytes'])} is completely in the page cache. Rows per second:\n",
-        rates(resident, "memcpy"),
-        ratio_table(resident, {"memcpy": "of memcpy"}),
-        "## Memory over time\n",
-        memory_part(results),
-        *pictures("tables-memory.svg"),
-        "## Queue depth\n",
-        depth_part(results),
-        *pictures("tables-depth.svg"),
-        "## Goals not reached\n",
-        not_reached(results),
-    ]
-    return "\n".join(part for part in parts if part)
-
-
-def own_cache(rows: list[dict]) -> str:
-    """With only the table's own cache warm."""
-    lines = [[row["name"], percent(value)] for row in rows for value in summary.ratios(row, OWN_CACHE).values()]
-    head = "From the table's own cache, compared with memcpy from the mapped file:\n\n"
-    return head + table(["rows of, ids", OWN_CACHE], lines) if lines else ""
-
-
-def write(results: dict, name: str, root: Path) -> None:
-    tables_pictures.draw(results, folder.pages(root) / name)
-    have = folder.pictures_of(name, root)
-    drawn = [one for one in tables_pictures.names(results) if one in have]
-    folder.write_page(name, page(results, name, drawn), root, drawn)
+def drawn(results: dict) -> dict[str, list[tuple[str, float, str]]]:
+    """Cold rows per second for each size of rows: name, rate and kind of `auto` and everybody else, the fastest first; of random ids, or of the
+    first order that there is. The disk's rate is that for these ids."""
+    rows = summary.of_state(results, COLD)
+    order = "random" if any(row["order"] == "random" for row in rows) else rows[0]["order"] if rows else ""
+    parts = {}
+    for row in (row for row in rows if row["order"] == order):
+        found = []
+        for way in row["ways"]:
+            value = summary.limit(row) if way["way"] == DISK else way["rows_s"]["median"] if "rows_s" in way else 0
+            if value > 0 and (way["kind"] != "ours" or way["way"] == AUTO):
+                found.append(("limit of the disk" if way["way"] == DISK else way["way"], value, "" if way["way"] == DISK else way["kind"]))
+        parts[f"rows of {size_name(row['row_bytes'])}"] = sorted(found, key=lambda one: -one[1])
+    return parts

@@ -19,7 +19,6 @@ import tables_child
 import tables_limit
 import tables_machine
 import tables_memory
-import tables_page
 import tables_peers
 import tables_summary
 from results import written
@@ -94,9 +93,8 @@ def arguments() -> argparse.Namespace:
         "--json",
         default="",
         metavar="FILE",
-        help="write the results to this file (default: by the name of the machine to build/results, with a page)",
+        help="write the results to this file (default: by the name of the machine to build/results)",
     )
-    parser.add_argument("--report", action="store_true", help="no measuring: make the pages and pictures of what is in build/results")
     asked = parser.parse_args()
     asked.memory = asked.memory or (512 * MIB if asked.quick else 2 * GIB)
     asked.bytes = (asked.bytes or 4 * asked.memory) // MIB * MIB
@@ -203,10 +201,6 @@ def run(asked: argparse.Namespace) -> dict:
 
 def main() -> int:
     asked = arguments()
-    if asked.report:
-        for name, found in results_folder.stored(KIND).items():
-            tables_page.write(found, name, machine.ROOT)
-        return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the file and the limit go away then too
     try:
         results = run(asked)
@@ -216,8 +210,7 @@ def main() -> int:
     text = written(results, HEADS, LISTS)
     found = json.loads(text)
     print(tables_summary.closing(found))
-    path = results_folder.keep(asked.json, results_folder.name_of(KIND, found), text,
-                               lambda kept, name: tables_page.write(kept, name, machine.ROOT))
+    path = results_folder.keep(asked.json, results_folder.name_of(KIND, found), text)
     print(f"written: {path}")
     return 0
 

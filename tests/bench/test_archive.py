@@ -54,8 +54,7 @@ def root(tmp_path, modules, some):
     machines.store(some, tmp_path)
     results.store("remote-amd-epyc", json.dumps(remote()), tmp_path)
     results.store("plugin-onnxruntime-amd-epyc", json.dumps(onnxruntime()), tmp_path)
-    for name in ("docs/pictures", "build/results/pages"):
-        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "docs/pictures").mkdir(parents=True)
     (tmp_path / "docs/benchmarks.md").write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     return tmp_path
 
@@ -68,10 +67,9 @@ def test_packed_and_unpacked(root, tmp_path):
     import archive
     import results
 
-    archive.make_pages(root)
     before = files(results.folder(root))
-    names = [name for name in before if name.endswith(".json")]
-    assert len(names) == 4 and {f"pages/{name.removesuffix('.json')}.md" for name in names} < before.keys() and "pages/README.md" in before
+    assert len(before) == 4
+    (results.folder(root) / "notes.txt").write_text("not packed")
     assert archive.pack(root / "one.tar.xz", root) == len(before)
     archive.pack(root / "two/one.tar.xz", root)
     assert (root / "one.tar.xz").read_bytes() == (root / "two/one.tar.xz").read_bytes()
@@ -80,7 +78,7 @@ def test_packed_and_unpacked(root, tmp_path):
     assert files(results.folder(other)) == before
 
 
-@pytest.mark.parametrize("name", ["x/../../escaped.json", "x/run.sh", "/x/../absolute.json", "x/pages/../../y.md"])
+@pytest.mark.parametrize("name", ["x/../../escaped.json", "x/run.sh", "/x/../absolute.json", "x/y/../../../z.json", "x/page.md"])
 def test_an_archive_of_other_files_is_refused(tmp_path, modules, name):
     import archive
 
@@ -154,15 +152,15 @@ def test_the_newest_full_run_is_shown(modules):
     assert summary_page.newest({"c": runs["c"]}) is runs["c"]
 
 
-def test_page_of_a_server(modules):
-    """Every way of every case is on it, with what failed and what is slower."""
-    import remote_page
+def test_results_of_a_server(modules):
+    """Every way of every case has a line, with what failed; what is slower is told."""
+    import remote_summary
 
-    page = remote_page.page(remote(), "remote-here")
-    assert page.count("| **libgather** |") == 4 and page.count("| curl |") == 4 and page.count("| fsspec | failed |") == 1
-    assert "- fsspec: no such file" in page and "[remote-here.json](../remote-here.json)" in page
-    assert "libgather is faster in 6 of 8 comparisons" in page and "for 20% to 20% of the time" in page
-    assert remote_page.losses(remote())[0][0]["way"] == "zarr"
+    lines = [remote_summary.line(row) for row in remote()["rows"]]
+    assert sum("libgather " in line for line in lines) == 4 and sum("curl " in line for line in lines) == 4
+    assert "dense      40 ms  fsspec             no such file" in lines
+    assert "libgather is faster in 6 of 8 comparisons" in remote_summary.verdict(remote())
+    assert remote_summary.losses(remote())[0][0]["way"] == "zarr"
 
 
 # ---- drawings

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""script/bench works: rows come out, wrong rows are told and never win, results become a page. Times are not judged."""
+"""script/bench works: rows come out, wrong rows are told and never win, results become parts of a page. Times are not judged."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from benchmark import SOURCE, run
+from benchmark import run
 from support.refusal import refuses
-from support.skip import skip_test
 
 PEERS = "NumPy,C loop"
 
@@ -79,23 +77,6 @@ def test_growth_is_not_in_the_means(modules, some):
     assert means and all(line in closing for line in means) and f"slower: {lost['name']}: NumPy" in closing
 
 
-def test_curves(modules, some):
-    """Every row is a point of every curve, each at its place."""
-    import growth
-    import grid
-
-    for threads, curves in zip((1, 2), growth.panels(some["rows"], grid.BY_TABLE).values()):
-        assert {growth.FRESH, growth.KEPT, growth.CEILING, "NumPy", "C loop"} == set(curves)
-        for points in curves.values():
-            assert [x for x, _ in points] == [16 << 10, 64 << 10]
-        row = next(r for r in some["rows"] if r["name"] == f"growth: table 64 KiB {threads}T")
-        assert curves[growth.KEPT][1][1] == row["kept"]["median"] and curves["NumPy"][1][1] == row["peers"]["NumPy"]["median"]
-    by_count = growth.panels(some["rows"], grid.BY_COUNT)["1 thread"]
-    assert [x for x, _ in by_count[growth.FROM_C]] == [8, 64]
-    by_threads = growth.panels(some["rows"], grid.BY_THREADS)["table of 256 KiB"]
-    assert [x for x, _ in by_threads[growth.FRESH]][0] == 1
-
-
 def test_growth_goes_from_16_kib_to_8_gib_and_to_all_cpus(modules):
     import grid
 
@@ -139,15 +120,17 @@ def test_large_tables_are_not_given_to_openvino(modules):
     assert not right and wrong[0]["peer"] == "OpenVINO" and wrong[0]["why"].startswith("left out: ")
 
 
-def test_losses_of_both_forms_are_listed(modules):
+def test_losses_of_both_forms_are_counted(modules):
     import grid
-    import report
     import summary
+    import summary_page
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
     row = summary.row(case, [made("ours", "plan", 3, 3, 3), made("ours", "fresh", 1, 1, 1), made("NumPy", "take", 2, 2, 2)], [], [], "")
-    fastest, kept = report.losses([row]).split(f"### {report.KEPT}")
-    assert f"| {row['name']} | NumPy | 0.67x | 0.67 - 0.67 |" in kept and "0 of 1 rows" in fastest and row["name"] not in fastest
+    run_ = {"machine": {"cpu": "A CPU", "held": False}, "settings": {"quick": False}, "rows": [row]}
+    assert "| A CPU | 0 of 1 | - | 1 of 1 | - |" in summary_page.losses({"memory-a-cpu": run_})
+    slow = {**row, "best": {**row["best"], "verdict": "loss", "ratio": 0.67}}
+    assert f"| {row['name']} | NumPy | 0.67x | - |" in summary_page.losses({"memory-a-cpu": {**run_, "rows": [slow]}})
 
 
 def test_names_are_told_apart(modules):
@@ -290,27 +273,20 @@ def some(tmp_path_factory) -> dict:
     return results(path)
 
 
-def test_page(tmp_path, modules, some):
-    """Results become the page of a machine, and a line of the list of pages."""
-    import index_page
+def test_results_are_stored(tmp_path, modules, some):
+    """And become a line in the list of runs, and a line for each regime."""
     import machines
-    import results
+    import summary
+    import summary_page
 
-    names = machines.store(some, tmp_path)
-    index_page.write(tmp_path, names)
-    pages = results.pages(tmp_path)
-    index = (pages / "README.md").read_text(encoding="utf-8")
-    assert len(names) == 1 and f"({names[0]}.md)" in index and machines.stored(tmp_path)[names[0]] == some
-    assert names[0].startswith("memory-") and names[0].endswith("-quick")
-    page = (pages / f"{names[0]}.md").read_text(encoding="utf-8")
-    for row in some["rows"]:
-        assert f"| {row['name']} |" in page
-    assert page.count("| **all rows** |") == 2  # the fastest form, and the default
-    for link in re.findall(r"\]\(([^#)][^)]*)\)", page):
-        assert (pages / link).exists(), link
-    before = {path: path.read_bytes() for path in pages.rglob("*") if path.is_file()}
-    index_page.write(tmp_path, [])  # from the same results, without drawing: the same pages
-    assert {path: path.read_bytes() for path in before} == before
+    path, = machines.store(some, tmp_path)
+    stored = machines.stored(tmp_path)
+    assert stored == {path.stem: some} and path.stem.startswith("memory-") and path.stem.endswith("-quick")
+    assert f"| {len(summary.in_means(some['rows']))} | quick | {some['machine']['commit']} |" in summary_page.runs_table(stored)
+    page = summary_page.regimes(some)
+    for regime in summary.regimes(summary.in_means(some["rows"])):
+        assert f"| {regime} |" in page
+    assert page.count("| **all rows** |") == 1 and "growth" not in page
 
 
 @pytest.mark.parametrize(("cpu", "isa", "held", "name"), [
@@ -326,15 +302,3 @@ def test_names_of_machines(modules, cpu, isa, held, name):
     about = {"cpu": cpu, "isa": isa, "held": held}
     assert machines.name(about) == name
     assert ("held to" in machines.words(about)) == held and "stepping" not in machines.words(about)
-
-
-def test_pictures(tmp_path, modules, some):
-    """They are drawn, and twice the same."""
-    import pictures
-
-    drawn = pictures.draw(some, tmp_path)
-    if not drawn:
-        skip_test("matplotlib", "there are no pictures without it")
-    first = {name: (tmp_path / name).read_bytes() for name in drawn}
-    assert len(drawn) == 6 and drawn == pictures.names(some) and pictures.draw(some, tmp_path) == drawn
-    assert first == {name: (tmp_path / name).read_bytes() for name in drawn}

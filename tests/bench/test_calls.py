@@ -160,12 +160,12 @@ def test_standing(modules):
     assert standing(100, 50, 70, 80)["best"]["form"] == "first"
 
 
-def test_losses_are_told(modules):
-    import calls_page
+@pytest.mark.parametrize(("ours", "plan", "told"), [(100, 50, "| `other` | 80 | 0.80x loss | 50 | 1.60x |"), (10, 5, "| `other` | 80 | 8.00x | 5 | 16.00x |")])
+def test_losses_are_told(modules, ours, plan, told):
+    import calls_summary
 
-    row = {"name": "a row", "kinds": {"new": standing(100, 50, 200, 80)}}
-    assert calls_page.lost({"calls": [row]}).splitlines()[-1] == "| a row | `other` | the call | 0.80x loss |"
-    assert "None" in calls_page.lost({"calls": [{"name": "a row", "kinds": {"new": standing(10, 5, 200, 80)}}]})
+    row = {"name": "a row", "kinds": {"new": standing(ours, plan, 200, 80)}}
+    assert calls_summary.overview({"calls": [row]}, "new").splitlines()[-1].endswith(told)
 
 
 def test_the_count_tells_who_keeps_the_lock(modules):
@@ -199,16 +199,15 @@ def test_wrong_elements_of_a_large_call_end_the_run(more):
     refuses(SystemExit, calls_large.contenders, names, 1, expected + 1, says="wrong elements")
 
 
-def test_page(modules, whole):
-    """Every number's row stands in it."""
-    import calls_page
+def test_parts_of_the_page(modules, whole):
+    """Every row of small calls stands in them, every large call, and each of those beside a thread that counts."""
+    import summary_page
 
-    text = calls_page.page(whole, "python-here")
-    assert "[python-here.json](../python-here.json)" in text
+    text = summary_page.python(whole)
     for row in whole["calls"]:
-        for form in row["forms"]:
-            here = [line for line in text.splitlines() if line.startswith(f"| {row['name']} |")]
-            assert any(f"`{form['form']}`" in line for line in here), form
+        for found in row["kinds"].values():
+            if "best" in found:
+                assert any(line.startswith(f"| {row['name']} | `{found['namesake']['form']}` |") for line in text.splitlines()), row["name"]
     for row in (*whole["large"], *whole["gil"]):
         assert row["form"] in text
 

@@ -65,9 +65,10 @@ def test_results_without_quartiles(modules):
 def test_two_files(tmp_path):
     for name, found in (("old", results(row("a", 10, 10))), ("new", results(row("a", 20, 10)))):
         (tmp_path / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
-    ran = run("--against", str(tmp_path / "old.json"), "--json", str(tmp_path / "new.json"), "--report")
+    ran = run(str(tmp_path / "old.json"), str(tmp_path / "new.json"), program="compare")
     assert ran.returncode == 0 and "slower (fastest): a: 10 -> 20 ns, 0.50, peers 1.00" in ran.stdout, ran.stderr
     assert "(transactional)" not in ran.stdout
+    assert "usage" in run(str(tmp_path / "old.json"), program="compare").stderr
 
 
 @pytest.mark.in_full

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""script/bench with the rows of Gather's siblings: rows come out and are right, a wrong row is told, results become a page. Times are
+"""script/bench with the rows of Gather's siblings: rows come out and are right, a wrong row is told, results become a part of a page. Times are
 not judged."""
 
 from __future__ import annotations
@@ -32,17 +32,15 @@ def test_rows(some):
     assert {"gguf"} in peers.values() and {"NumPy"} in peers.values() and {"NumPy", "Gather"} in peers.values()
 
 
-def test_page(tmp_path, modules, some):
+def test_results_are_stored(tmp_path, modules, some):
     import machines
-    import results
-    import siblings_page
+    import summary_page
 
-    name, = machines.store(some, tmp_path)
-    assert name.endswith(machines.SIBLINGS)
-    siblings_page.write(some, name, tmp_path)
-    page = (results.pages(tmp_path) / f"{name}.md").read_text(encoding="utf-8")
-    for row in some["rows"]:
-        assert f"| {row['name']} |" in page
+    path, = machines.store(some, tmp_path)
+    assert path.stem.endswith(machines.SIBLINGS) and summary_page.parted(machines.stored(tmp_path)) == ({}, {path.stem: some})
+    page = summary_page.siblings(some)
+    for group in ("nd, all", "tree, all", "quantised, all", *{row["regime"] for row in some["rows"]}):
+        assert f"{group}** |" in page or f"| {group} |" in page, group
 
 
 def test_only_peers_may_round_twice(modules):

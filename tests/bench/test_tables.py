@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -299,27 +298,20 @@ def test_results(some):
             assert "wrong rows" not in way.get("error", ""), (row["name"], way)
 
 
-def test_page(tmp_path, modules, some):
-    import results
+def test_parts_of_the_page(modules, some):
+    import summary_page
     import tables_page
-    import tables_pictures
 
-    name = results.name_of("tables", some)
-    tables_page.write(some, name, tmp_path)
-    page = (results.pages(tmp_path) / f"{name}.md").read_text(encoding="utf-8")
+    page = summary_page.tables(some)
     assert "No limit was in force" in page
     for row in some["rows"]:
         assert page.count(f"| {row['name']} |") >= 2
     for name in {way["way"] for row in some["rows"] for way in row["ways"]}:
-        assert name in page, name
-    for picture in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", page):
-        assert (results.pages(tmp_path) / picture).exists()
-    for link in re.findall(r"\]\(#([^)]*)\)", page):
-        assert re.search(rf"^## {link.replace('-', ' ')}$", page, re.MULTILINE | re.IGNORECASE), link
-    drawn = set(results.pictures_of(name, tmp_path))
-    if not drawn:
-        skip_test("matplotlib", "there are no pictures without it")
-    assert len(drawn) == 5 and drawn == set(tables_pictures.names(some))
+        assert name in page.replace("limit", "the disk").replace("memcpy", "memcpy from the mapped file"), name
+    (size, drawn), = tables_page.drawn(some).items()
+    assert size == "rows of 4 KiB" and [value for _, value, _ in drawn] == sorted((value for _, value, _ in drawn), reverse=True)
+    assert {"limit of the disk", "libgather auto", "numpy memmap"} <= {name for name, _, _ in drawn} and "libgather mmap" not in str(drawn)
+    assert summary_page.draw_tables(some).count("<rect") == len(drawn) + 1
 
 
 def made_row(state: str = "cold", **rates: float) -> dict:

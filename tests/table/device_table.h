@@ -13,7 +13,6 @@
 #include "gather/table.h"
 #include "table/failing.h"
 #include "table/known.h"
-#include "table/known_table.h"
 
 /* Rows as long as a block, so far apart that no two are read together. */
 enum { DEVICE_ROW = 4096, DEVICE_STEP = 4, DEVICE_MOST_PARTS = 20 };

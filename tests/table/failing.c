@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "support/wrapped.h"
-#include "table/failing_rules.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {

@@ -33,4 +33,13 @@ void failing_clear(void);
 /* Mappings that the library has made and not ended. */
 int failing_mappings(void);
 
+/* ---- for failing.c, failing_thread_key.c and failing_uring.c */
+
+/* Counts a call; the errno that it fails with, 0 = it does not. */
+int failing_now(const char *name);
+/* Whether this call is interrupted. */
+int failing_interrupted(void);
+/* What a read answers in place of `answer`: bytes, or a negative errno. */
+int64_t failing_answer(const char *name, int fd, int64_t offset, char *data, int64_t asked, int64_t answer);
+
 #endif

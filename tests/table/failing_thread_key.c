@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "support/wrapped.h"
-#include "table/failing_rules.h"
+#include "table/failing.h"
 
 WRAPPED(int, pthread_setspecific, (pthread_key_t key, const void *value)) {
   int number = value ? failing_now("pthread_setspecific") : 0; /* what is there can be removed */

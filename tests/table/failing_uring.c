@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "support/wrapped.h"
-#include "table/failing_rules.h"
+#include "table/failing.h"
 
 enum { RINGS = 16, SLOTS = 4096 };
 

@@ -4,14 +4,10 @@
  * order of this clock: a read takes a device's time, however many others are in flight, so that a device is as fast as its queue is full.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "support/skip.h"
+#include "support/unit.h"
 #include "support/wrapped.h"
 #include "table/device_table.h"
 #include "table/reader.h"

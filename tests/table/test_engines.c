@@ -200,23 +200,21 @@ static void nothing_to_read(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_engine_is_there_or_said_to_be_missing),
-      cmocka_unit_test(rows_of_1_bytes),
-      cmocka_unit_test(rows_of_3_bytes),
-      cmocka_unit_test(rows_of_7_bytes),
-      cmocka_unit_test(rows_of_64_bytes),
-      cmocka_unit_test(rows_of_100_bytes),
-      cmocka_unit_test(rows_of_512_bytes),
-      cmocka_unit_test(rows_of_4095_bytes),
-      cmocka_unit_test(rows_of_4096_bytes),
-      cmocka_unit_test(rows_of_4097_bytes),
-      cmocka_unit_test(rows_of_65544_bytes),
-      cmocka_unit_test(rows_of_3145728_bytes),
-      cmocka_unit_test(the_lowest_ceiling_is_the_lowest),
-      cmocka_unit_test(rows_are_counted),
-      cmocka_unit_test(nothing_to_read),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_engine_is_there_or_said_to_be_missing),
+                                     cmocka_unit_test(rows_of_1_bytes),
+                                     cmocka_unit_test(rows_of_3_bytes),
+                                     cmocka_unit_test(rows_of_7_bytes),
+                                     cmocka_unit_test(rows_of_64_bytes),
+                                     cmocka_unit_test(rows_of_100_bytes),
+                                     cmocka_unit_test(rows_of_512_bytes),
+                                     cmocka_unit_test(rows_of_4095_bytes),
+                                     cmocka_unit_test(rows_of_4096_bytes),
+                                     cmocka_unit_test(rows_of_4097_bytes),
+                                     cmocka_unit_test(rows_of_65544_bytes),
+                                     cmocka_unit_test(rows_of_3145728_bytes),
+                                     cmocka_unit_test(the_lowest_ceiling_is_the_lowest),
+                                     cmocka_unit_test(rows_are_counted),
+                                     cmocka_unit_test(nothing_to_read)};
   seed = (uint64_t)number_from("GATHER_TEST_SEED", 1);
   rounds = number_from("GATHER_TEST_ROUNDS", 1);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,12 +218,8 @@ static void jobs_are_ended_at_any_moment(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_call_may_be_the_last),
-      cmocka_unit_test(rows_in_memory_too),
-      cmocka_unit_test(who_waits_is_ended_too),
-      cmocka_unit_test(jobs_are_ended_at_any_moment),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_may_be_the_last), cmocka_unit_test(rows_in_memory_too),
+                                     cmocka_unit_test(who_waits_is_ended_too), cmocka_unit_test(jobs_are_ended_at_any_moment)};
   int skipped = engine_skips();
   return cmocka_run_group_tests(tests, make_table, remove_table) + skipped;
 }

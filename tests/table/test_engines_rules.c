@@ -380,13 +380,11 @@ static void raws_of_parts_are_checked(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bad_indices_change_nothing), cmocka_unit_test(bad_indices_are_repaired),
-      cmocka_unit_test(filled_rows_are_counted),    cmocka_unit_test(each_version_has_its_rule),
-      cmocka_unit_test(wrong_layouts_are_refused),  cmocka_unit_test(indices_may_be_strided),
-      cmocka_unit_test(jobs_in_any_order),          cmocka_unit_test(forgotten_jobs_are_finished),
-      cmocka_unit_test(rows_come_from_parts),       cmocka_unit_test(parts_have_offsets_of_their_own),
-      cmocka_unit_test(raws_of_parts_are_checked),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bad_indices_change_nothing), cmocka_unit_test(bad_indices_are_repaired),
+                                     cmocka_unit_test(filled_rows_are_counted),    cmocka_unit_test(each_version_has_its_rule),
+                                     cmocka_unit_test(wrong_layouts_are_refused),  cmocka_unit_test(indices_may_be_strided),
+                                     cmocka_unit_test(jobs_in_any_order),          cmocka_unit_test(forgotten_jobs_are_finished),
+                                     cmocka_unit_test(rows_come_from_parts),       cmocka_unit_test(parts_have_offsets_of_their_own),
+                                     cmocka_unit_test(raws_of_parts_are_checked)};
   return cmocka_run_group_tests(tests, make_table, remove_table);
 }

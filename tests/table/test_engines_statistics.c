@@ -296,15 +296,13 @@ static void the_ceiling_holds(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(repeated_ids_are_read_once),
-      cmocka_unit_test(neighbours_are_read_together),
-      cmocka_unit_test(scattered_rows_do_not_drag_others_along),
-      cmocka_unit_test(cached_rows_are_not_read_again),
-      cmocka_unit_test(no_cache_is_none),
-      cmocka_unit_test(what_is_resident_is_copied),
-      cmocka_unit_test(reset_and_failures),
-      cmocka_unit_test(the_ceiling_holds),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(repeated_ids_are_read_once),
+                                     cmocka_unit_test(neighbours_are_read_together),
+                                     cmocka_unit_test(scattered_rows_do_not_drag_others_along),
+                                     cmocka_unit_test(cached_rows_are_not_read_again),
+                                     cmocka_unit_test(no_cache_is_none),
+                                     cmocka_unit_test(what_is_resident_is_copied),
+                                     cmocka_unit_test(reset_and_failures),
+                                     cmocka_unit_test(the_ceiling_holds)};
   return cmocka_run_group_tests(tests, make_table, remove_table);
 }

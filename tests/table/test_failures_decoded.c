@@ -5,21 +5,17 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/compiler.h"
 #include "gather/file.h"
 #include "support/open_file.h"
 #include "support/skip.h"
+#include "support/unit.h"
 #include "table/all_engines.h"
 
 enum { ROWS = 600, COLUMNS = 40, IDS = 40 };

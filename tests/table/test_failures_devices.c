@@ -5,13 +5,9 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/unit.h"
 #include "table/all_engines.h"
 #include "table/device_table.h"
 

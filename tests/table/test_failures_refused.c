@@ -5,9 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,11 +16,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#include <cmocka.h>
-
 #include "support/skip.h"
+#include "support/unit.h"
 #include "table/known.h"
-#include "table/known_table.h"
 
 /* From now on the system call is answered by the errno. */
 static bool forbid(unsigned call, unsigned number) {

@@ -7,16 +7,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/unit.h"
 #include "table/all_engines.h"
-#include "table/known_table.h"
+#include "table/known.h"
 
 static const struct way {
   gather_engine engine;

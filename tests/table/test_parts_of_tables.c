@@ -4,19 +4,15 @@
  * nothing behind, mapped regions make room for others, and each row of a file that was cut is noticed.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/system/pages.h"
 #include "gather/table.h"
+#include "support/unit.h"
 #include "support/wrapped.h"
 #include "table/cache.h"
 #include "table/known.h"

@@ -4,17 +4,13 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "support/skip.h"
+#include "support/unit.h"
 #include "table/known.h"
 #include "table/reader.h"
 

@@ -3,15 +3,11 @@
  * test_readers_sources.c: opening files to read blocks of, and what is no file to read from.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/unit.h"
 #include "table/known.h"
 #include "table/table_source.h"
 

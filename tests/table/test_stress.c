@@ -381,9 +381,8 @@ static void nothing_is_left(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_is_left), cmocka_unit_test(many_threads),           cmocka_unit_test(one_pool_for_all),
-      cmocka_unit_test(many_processes),  cmocka_unit_test(children_in_the_middle), cmocka_unit_test(a_child_while_jobs_run),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_left),        cmocka_unit_test(many_threads),
+                                     cmocka_unit_test(one_pool_for_all),       cmocka_unit_test(many_processes),
+                                     cmocka_unit_test(children_in_the_middle), cmocka_unit_test(a_child_while_jobs_run)};
   return cmocka_run_group_tests(tests, make_table, remove_table) + (engine_skips() != 0);
 }

@@ -227,10 +227,8 @@ static void files_that_change_meanwhile(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(files_that_are_cut),          cmocka_unit_test(jobs_on_a_file_that_is_cut),
-      cmocka_unit_test(failures_leave_the_sums),     cmocka_unit_test(a_cut_in_a_thread_that_blocks_signals),
-      cmocka_unit_test(files_that_change_meanwhile),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_cut), cmocka_unit_test(jobs_on_a_file_that_is_cut),
+                                     cmocka_unit_test(failures_leave_the_sums), cmocka_unit_test(a_cut_in_a_thread_that_blocks_signals),
+                                     cmocka_unit_test(files_that_change_meanwhile)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,10 +138,7 @@ static void others_end_the_process(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_cannot_be_read_is_an_error),
-      cmocka_unit_test(counts),
-      cmocka_unit_test(others_end_the_process),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_cannot_be_read_is_an_error), cmocka_unit_test(counts),
+                                     cmocka_unit_test(others_end_the_process)};
   return cmocka_run_group_tests(tests, prepare, finish);
 }

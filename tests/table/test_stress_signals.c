@@ -227,11 +227,8 @@ static void the_tables_own_is_an_error(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_handler_only_where_one_is_needed),
-      cmocka_unit_test(without_a_handler_it_kills_as_usual),
-      cmocka_unit_test(others_reach_the_programs_handler),
-      cmocka_unit_test(the_tables_own_is_an_error),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_handler_only_where_one_is_needed),
+                                     cmocka_unit_test(without_a_handler_it_kills_as_usual),
+                                     cmocka_unit_test(others_reach_the_programs_handler), cmocka_unit_test(the_tables_own_is_an_error)};
   return cmocka_run_group_tests(tests, make_table, remove_table);
 }

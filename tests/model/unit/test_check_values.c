@@ -9,8 +9,8 @@ static const check_case CASES[] = {
     {ONNX, "in x int8[2,N,?]; y = Shape(x); g: _ = Gather(y, 0)", "g ok [3]"},
     {ONNX, "in x int8[2,N,?]; y = Shape/15(x) start=-2 end=2; g: _ = Gather(y, 0)", "g ok [1]"},
     {ONNX, "in x int8[]; y = Shape(x); g: _ = Gather(y, 0)",
-     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "in x int8[2,3]; y = Size(x); g: _ = Gather(y, 0)", "g bad [] = 6: data is 0-D; Gather needs a rank of at least 1"},
     {ONNX, "in x int8[2,N]; y = Size(x); g: _ = Gather(y, 0)", "g bad []: data is 0-D; Gather needs a rank of at least 1"},
     {ONNX, "y = Cast(boolean[1,0]) to=7; g: _ = Gather(y, 0)", "g ok [2] = 1,0"},
@@ -28,8 +28,8 @@ static const check_case CASES[] = {
     {ONNX, "y = Range(1, 9, 3); g: _ = Gather(y, 0)", "g ok [3] = 1,4,7"},
     {ONNX, "y = Range(9, 1, -3); g: _ = Gather(y, 0)", "g ok [3] = 9,6,3"},
     {ONNX, "y = Range(9, 1, 3); g: _ = Gather(y, 0)",
-     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "y = Range(1, 9, 0); g: _ = Gather(y, 0)", "g unknown [?]" NO_LENGTH("y")},
     {ONNX, "y = Range(-9223372036854775808, 9, 1); g: _ = Gather(y, 0)", "g unknown [?]" NO_LENGTH("y")},
     {ONNX, "y = Range(-9223372036854775807, 9223372036854775807, 1); g: _ = Gather(y, 0)", "g unknown [?]" NO_LENGTH("y")},
@@ -38,42 +38,26 @@ static const check_case CASES[] = {
     {ONNX, "y = Range(int8 120, int8 127, int8 5); g: _ = Gather(y, 0)", "g ok [2] = 120,125"},
     {ONNX, "y = Range(float32 0, float32 3, float32 1); g: _ = Gather(y, 0)", "g unknown [?]" NO_LENGTH("y")},
     {ONNX, "y = Range([0,1], 3, 1); g: _ = Gather(y, 0)", "g unknown [?]" NO_LENGTH("y")},
-    {ONNX,
-     "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(0, n, 1); g: _ = Gather(y, 0); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(0, n, 1); g: _ = Gather(y, 0); in d int8[5]; h: _ = Gather(d, y)",
      "g unknown [N]: the data 'y' has the length 'N' along axis 0, a dimension that was not given\n"
      "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
-    {ONNX,
-     "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(1, n, 1); g: _ = Gather(y, 0); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(1, n, 1); g: _ = Gather(y, 0); in d int8[5]; h: _ = Gather(d, y)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
      "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
-    {ONNX,
-     "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(0, n, 2); g: _ = Gather(y, 0); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(0, n, 2); g: _ = Gather(y, 0); in d int8[5]; h: _ = Gather(d, y)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
      "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
-    {ONNX,
-     "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(-1, n, 1); g: _ = Gather(y, 0); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "in x int8[N]; s = Shape(x); n = Squeeze(s); y = Range(-1, n, 1); g: _ = Gather(y, 0); in d int8[5]; h: _ = Gather(d, y)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
      "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
-    {ONNX,
-     "in x int8[0..5]; s = Shape(x); n = Squeeze(s); y = Range(0, n, 1); g: _ = Gather(y, 0); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "in x int8[0..5]; s = Shape(x); n = Squeeze(s); y = Range(0, n, 1); g: _ = Gather(y, 0); in d int8[5]; h: _ = Gather(d, y)",
      "g unknown [0..5]: the length of the data 'y' along axis 0 is not known\n"
      "h ok [5]: the indices 'y' are computed when the model runs, and always in [0, 4]"},
-    {ONNX,
-     "const z int64[] = 0; in x int8[0..5]; s = Shape(x); n = Squeeze(s); y = Range(n, 0, -1); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "const z int64[] = 0; in x int8[0..5]; s = Shape(x); n = Squeeze(s); y = Range(n, 0, -1); in d int8[5]; h: _ = Gather(d, y)",
      "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
-    {ONNX,
-     "const z int64[] = 0; in x int8[1..5]; s = Shape(x); n = Squeeze(s); y = Range(0, n, n); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "const z int64[] = 0; in x int8[1..5]; s = Shape(x); n = Squeeze(s); y = Range(0, n, n); in d int8[5]; h: _ = Gather(d, y)",
      "h ok [5]" ALWAYS("y", "0, 4")},
-    {ONNX,
-     "const z int64[] = 0; in a int64[]; in b int64[]; in c int64[]; y = Range(a, b, c); in d int8[5]; "
-     "h: _ = Gather(d, y)",
+    {ONNX, "const z int64[] = 0; in a int64[]; in b int64[]; in c int64[]; y = Range(a, b, c); in d int8[5]; h: _ = Gather(d, y)",
      "h unknown [5]: the indices 'y' are computed by Range '' when the model runs"},
     {IR, "y = Range(int32 1, int32 4, int32 1) output_type='i64'; g: _ = Gather(y, 0, 0)", "g ok [3] = 1,2,3"},
     /* values: arithmetic that fits its type, and that does not */
@@ -161,11 +145,11 @@ static const check_case CASES[] = {
     {ONNX, "const a int64[2,1] = 1,2; y = Tile(a, [2,3]); g: _ = Gather(y, 0)", "g ok [4,3] = 1,1,1,2,2,2,1,1,1,2,2,2"},
     {ONNX, "const a int64[2,2] = 1,2,3,4; y = Tile(a, [1,2]); g: _ = Gather(y, 0)", "g ok [2,4] = 1,2,1,2,3,4,3,4"},
     {ONNX, "y = Tile([], [3]); g: _ = Gather(y, 0)",
-     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "y = Tile([1,2], [0]); g: _ = Gather(y, 0)",
-     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "y = Tile(float32[1,2], [2]); g: _ = Gather(y, 0)", "g ok [4]"},
     {IR, "y = Tile([1,2], [2,2]); g: _ = Gather(y, 0, 0)", "g ok [2,4] = 1,2,1,2,1,2,1,2"},
     {ONNX, "in x int8[2,N]; in q int8[M]; r = Shape(q); rr = Concat([1], r) axis=0; y = Tile(x, rr); g: _ = Gather(y, 0)", "g ok [2,?]"},
@@ -173,8 +157,8 @@ static const check_case CASES[] = {
      "g unknown [M,6]: the data 'y' has the length 'M' along axis 0, a dimension that was not given"},
     {ONNX, "y = Gather([1,2,3], [2,-1]); g: _ = Gather(y, 0)", " ok [3] = 1,2,3\ng ok [2] = 3,3"},
     {ONNX, "y = Gather([1,2,3], [2,3]); g: _ = Gather(y, 0)",
-     " bad [3] = 1,2,3: indices[1] = 3 is outside [-3, 2] of axis 0 (Gather onnx-13); 1 of 2 indices is bad; the "
-     "largest index equals the length of the axis: the indices may count from 1\n"
+     " bad [3] = 1,2,3: indices[1] = 3 is outside [-3, 2] of axis 0 (Gather onnx-13); 1 of 2 indices is bad; the largest index equals the "
+     "length of the axis: the indices may count from 1\n"
      "g ok [2]"},
     {IR, "y = Gather([1,2,3], [2,-1], 0); g: _ = Gather(y, 0, 0)", " ok [3] = 1,2,3\ng ok [2] = 3,3"},
     {IR, "y = Gather([1,2,3], [2,5], 0); g: _ = Gather(y, 0, 0)",
@@ -189,8 +173,7 @@ static const check_case CASES[] = {
      " ok [2] = 18446744073709551615,4\ng ok [1] = 18446744073709551615"},
     {ONNX, "in x int8[N,5]; s = Shape(x); y = Gather(s, [0]); g: _ = Gather(y, 0)", " ok [2]\ng ok [1]"},
     {ONNX, "in x int8[N,5]; s = Shape(x); y = Gather(s, [2]); g: _ = Gather(y, 0)",
-     " bad [2]: indices[0] = 2 is outside [-2, 1] of axis 0*; the index equals the length of the axis: the indices may "
-     "count from 1\n"
+     " bad [2]: indices[0] = 2 is outside [-2, 1] of axis 0*; the index equals the length of the axis: the indices may count from 1\n"
      "g ok [1]"},
     {ONNX, "in x int8[N,5]; s = Shape(x); in i int64[1]; y = Gather(s, i); g: _ = Gather(y, 0)",
      " unknown [2]: the indices come from the input 'i', which was not given\ng ok [1]"},
@@ -231,8 +214,8 @@ static const check_case CASES[] = {
     {ONNX, "y = ArgMax(boolean[0,1]); g: _ = Gather(y, 0)", "g ok [1] = 1"},
     {ONNX, "const a int8[2,0] =; y = ArgMax(a) axis=1; g: _ = Gather(y, 0)", "g ok [2,1]"},
     {ONNX, "const a int8[0,2] =; y = ArgMax(a) axis=1; g: _ = Gather(y, 0)",
-     "g bad [0,1]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0,1]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "in a int8[2]; y = ArgMax(a); g: _ = Gather(y, 0)", "g ok [1]"},
     {ONNX, "in a int8[N]; y = ArgMax(a); g: _ = Gather(y, 0)", "g ok [1]"},
     {ONNX, "v, y = TopK/11([5,9,7,9], [2]); g: _ = Gather(y, 0)", "g ok [2] = 1,3"},
@@ -245,8 +228,8 @@ static const check_case CASES[] = {
     {ONNX, "const a int64[2,2] = 5,9,7,1; v, y = TopK/11(a, [1]) axis=2; g: _ = Gather(y, 0)", "g unknown none" NO_SHAPE("y")},
     {ONNX, "in a int64[4]; v, y = TopK/11(a, [2]); g: _ = Gather(y, 0)", "g ok [2]"},
     {ONNX, "v, y = TopK/11([5,9,7,9], [0]); g: _ = Gather(y, 0)",
-     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "const a int64[4] = 5,9,7,9; in k int64[1]; v, y = TopK/11(a, k); g: _ = Gather(y, 0); h: _ = Gather(a, y)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
      "h ok [4] = 5,9,7,9: the indices 'y' are computed when the model runs, and always in [0, 3]"},
@@ -259,40 +242,26 @@ static const check_case CASES[] = {
     /* slices: masks of StridedSlice, lists of Slice and Split */
     {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]); g: _ = Gather(y, 0, 0)", "g ok [1,3] = 4,5,6"},
     {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) begin_mask='1,0' end_mask='0,1'; "
-     "g: _ = Gather(y, 0, 0)",
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) begin_mask='1,0' end_mask='0,1'; g: _ = Gather(y, 0, 0)",
      "g ok [2,3] = 1,2,3,4,5,6"},
     {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) begin_mask='0,1' end_mask='1,0'; "
-     "g: _ = Gather(y, 0, 0)",
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) begin_mask='0,1' end_mask='1,0'; g: _ = Gather(y, 0, 0)",
      "g ok [1,3] = 4,5,6"},
-    {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) shrink_axis_mask='1,0'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) shrink_axis_mask='1,0'; g: _ = Gather(y, 0, 0)",
      "g ok [3] = 4,5,6"},
-    {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) shrink_axis_mask='0,1'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) shrink_axis_mask='0,1'; g: _ = Gather(y, 0, 0)",
      "g ok [1] = 4"},
-    {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) new_axis_mask='1,0'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) new_axis_mask='1,0'; g: _ = Gather(y, 0, 0)",
      "g ok [1,2,3] = 1,2,3,4,5,6"},
-    {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) new_axis_mask='0,1'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) new_axis_mask='0,1'; g: _ = Gather(y, 0, 0)",
      "g ok [1,1,3] = 4,5,6"},
-    {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,0'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,0'; g: _ = Gather(y, 0, 0)",
      "g ok [2,3] = 1,2,3,4,5,6"},
-    {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,1'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,1'; g: _ = Gather(y, 0, 0)",
      "g unknown none" NO_SHAPE("y")},
     {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; "
-     "y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,0' new_axis_mask='0,1'; g: _ = Gather(y, 0, 0)",
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,0' new_axis_mask='0,1'; g: _ = Gather(y, "
+     "0, 0)",
      "g ok [2,3,1] = 1,2,3,4,5,6"},
     {IR, "const a int64[3] = 4,5,6; y = StridedSlice(a, [1], [2]) shrink_axis_mask='1'; g: _ = Gather(y, 0, 0)",
      "g bad [] = 5: data is 0-D; Gather needs a rank of at least 1"},
@@ -300,9 +269,7 @@ static const check_case CASES[] = {
      "g bad [] = 6: data is 0-D; Gather needs a rank of at least 1"},
     {IR, "const a int64[3] = 4,5,6; y = StridedSlice(a, [3], [4]) shrink_axis_mask='1'; g: _ = Gather(y, 0, 0)",
      "g bad []: data is 0-D; Gather needs a rank of at least 1"},
-    {IR,
-     "const a int64[3] = 4,5,6; y = StridedSlice(a, [1], [2]) shrink_axis_mask='1' begin_mask='1'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "const a int64[3] = 4,5,6; y = StridedSlice(a, [1], [2]) shrink_axis_mask='1' begin_mask='1'; g: _ = Gather(y, 0, 0)",
      "g bad []: data is 0-D; Gather needs a rank of at least 1"},
     {IR, "in x int8[4,N,6]; q = ShapeOf(x); y = StridedSlice(q, [1], [2]) shrink_axis_mask='1'; g: _ = Gather(y, 0, 0)",
      "g bad []: data is 0-D; Gather needs a rank of at least 1"},
@@ -310,9 +277,7 @@ static const check_case CASES[] = {
      "g bad [] = 6: data is 0-D; Gather needs a rank of at least 1"},
     {IR, "in x int8[4,N,6]; q = ShapeOf(x); y = StridedSlice(q, [-9], [2]) shrink_axis_mask='1'; g: _ = Gather(y, 0, 0)",
      "g bad []: data is 0-D; Gather needs a rank of at least 1"},
-    {IR,
-     "in x int8[4,N,6]; q = ShapeOf(x); y = StridedSlice(q, [0], [2], [2]) shrink_axis_mask='1'; "
-     "g: _ = Gather(y, 0, 0)",
+    {IR, "in x int8[4,N,6]; q = ShapeOf(x); y = StridedSlice(q, [0], [2], [2]) shrink_axis_mask='1'; g: _ = Gather(y, 0, 0)",
      "g bad [] = 4: data is 0-D; Gather needs a rank of at least 1"},
     {IR, "in x int8[4,N,6]; q = ShapeOf(x); y = StridedSlice(q, [0], [2]); g: _ = Gather(y, 0, 0)", "g ok [2]"},
     {ONNX, "in x int8[4,N,6]; q = Shape(x); y = Slice(q, [1], [3]); g: _ = Gather(y, 0)", "g ok [2]"},
@@ -323,33 +288,25 @@ static const check_case CASES[] = {
     {ONNX, "in a int64[N]; y, w = Split(a, [1,3]); g: _ = Gather(y, 0); h: _ = Gather(w, 0)", "g ok [1]\nh ok [3]"},
     {ONNX, "y, w = Split([1,2,3,4], [-1,5]); g: _ = Gather(y, 0); h: _ = Gather(w, 0)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\nh ok [5]"},
-    {IR,
-     "const z int64[] = 0; y, w = VariadicSplit([1,2,3,4], z, [-1,1]); g: _ = Gather(y, z, z); "
-     "h: _ = Gather(w, z, z)",
+    {IR, "const z int64[] = 0; y, w = VariadicSplit([1,2,3,4], z, [-1,1]); g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
      "g ok [3] = 1,2,3\nh ok [1] = 4"},
-    {IR,
-     "const z int64[] = 0; y, w = VariadicSplit([1,2,3,4], z, [-1,-1]); g: _ = Gather(y, z, z); "
-     "h: _ = Gather(w, z, z)",
+    {IR, "const z int64[] = 0; y, w = VariadicSplit([1,2,3,4], z, [-1,-1]); g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\n"
      "h unknown [?]: the length of the data 'w' along axis 0 is not known"},
-    {IR,
-     "const z int64[] = 0; y, w = VariadicSplit([1,2,3,4], z, [-1,5]); g: _ = Gather(y, z, z); "
-     "h: _ = Gather(w, z, z)",
+    {IR, "const z int64[] = 0; y, w = VariadicSplit([1,2,3,4], z, [-1,5]); g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\nh ok [5]"},
-    {IR,
-     "const z int64[] = 0; in a int64[?]; y, w = VariadicSplit(a, z, [-1,1]); g: _ = Gather(y, z, z); "
-     "h: _ = Gather(w, z, z)",
+    {IR, "const z int64[] = 0; in a int64[?]; y, w = VariadicSplit(a, z, [-1,1]); g: _ = Gather(y, z, z); h: _ = Gather(w, z, z)",
      "g unknown [?]: the length of the data 'y' along axis 0 is not known\nh ok [1]"},
     /* lengths that are stretched or added */
     {ONNX, "in a int8[1..5]; in b int8[3]; y = Add(a, b); g: _ = Gather(y, 0)", "g ok [3]"},
     {ONNX, "in a int8[3]; in b int8[1..5]; y = Add(a, b); g: _ = Gather(y, 0)", "g ok [3]"},
     {ONNX, "in a int8[1..5]; in b int8[1..5]; y = Add(a, b); g: _ = Gather(y, 0)", "g unknown [?]" NO_LENGTH("y")},
     {ONNX, "in a int8[0]; in b int8[?]; y = Add(a, b); g: _ = Gather(y, 0)",
-     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "in a int8[?]; in b int8[0]; y = Add(a, b); g: _ = Gather(y, 0)",
-     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may "
-     "have produced an empty tensor"},
+     "g bad [0]: indices = 0 cannot be in range: axis 0 has length 0*; the axis has no elements: an earlier node may have produced an "
+     "empty tensor"},
     {ONNX, "in a int8[N]; in b int8[N]; y = Add(a, b); g: _ = Gather(y, 0)",
      "g unknown [N]: the data 'y' has the length 'N' along axis 0, a dimension that was not given"},
     {ONNX, "in a int8[N]; in b int8[M]; y = Add(a, b); g: _ = Gather(y, 0)", "g unknown [?]" NO_LENGTH("y")},
@@ -407,21 +364,15 @@ static const check_case CASES[] = {
      "g bad [] = 7: data is 0-D; Gather needs a rank of at least 1"},
     {IR, "y = StridedSlice([5,6,7], [3], [4]) shrink_axis_mask='1'; g: _ = Gather(y, [0], 0)",
      "g bad []: data is 0-D; Gather needs a rank of at least 1"},
-    {IR,
-     "in x int64[5,?,7]; z = ShapeOf(x); y = StridedSlice(z, [0], [1]) shrink_axis_mask='1'; "
-     "g: _ = Gather(y, [0], 0)",
+    {IR, "in x int64[5,?,7]; z = ShapeOf(x); y = StridedSlice(z, [0], [1]) shrink_axis_mask='1'; g: _ = Gather(y, [0], 0)",
      "g bad [] = 5: data is 0-D; Gather needs a rank of at least 1"},
-    {IR,
-     "in x int64[5,?,7]; z = ShapeOf(x); y = StridedSlice(z, [-1], [3]) shrink_axis_mask='1'; "
-     "g: _ = Gather(y, [0], 0)",
+    {IR, "in x int64[5,?,7]; z = ShapeOf(x); y = StridedSlice(z, [-1], [3]) shrink_axis_mask='1'; g: _ = Gather(y, [0], 0)",
      "g bad [] = 7: data is 0-D; Gather needs a rank of at least 1"},
-    {IR,
-     "in x int64[5,?,7]; z = ShapeOf(x); y = StridedSlice(z, [1], [2]) shrink_axis_mask='1'; "
-     "g: _ = Gather(y, [0], 0)",
+    {IR, "in x int64[5,?,7]; z = ShapeOf(x); y = StridedSlice(z, [1], [2]) shrink_axis_mask='1'; g: _ = Gather(y, [0], 0)",
      "g bad []: data is 0-D; Gather needs a rank of at least 1"},
     {IR,
-     "z = Reshape([5,6,7,8], [2,2]) special_zero='false'; y = StridedSlice(z, [0,0], [1,2]) shrink_axis_mask='1,0'; "
-     "g: _ = Gather(y, [0], 0)",
+     "z = Reshape([5,6,7,8], [2,2]) special_zero='false'; y = StridedSlice(z, [0,0], [1,2]) shrink_axis_mask='1,0'; g: _ = Gather(y, [0], "
+     "0)",
      "g ok [2] = 5,6"},
     {IR, "z = Reshape([5,6,7,8], [2,2]) special_zero='false'; y = StridedSlice(z, [1], [2]); g: _ = Gather(y, [0], 0)", "g ok [1,2] = 7,8"},
     {ONNX, "z = Reshape/18([5,6,7,8], [2,2]); y = Slice/18(z, [1], [2]); g: _ = Gather(y, [0])", "g ok [1,2] = 7,8"},

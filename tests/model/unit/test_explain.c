@@ -473,20 +473,18 @@ static void what_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_drawing),
-      cmocka_unit_test(a_picture),
-      cmocka_unit_test(facts),
-      cmocka_unit_test(made_up_data),
-      cmocka_unit_test(widths),
-      cmocka_unit_test(fill_values),
-      cmocka_unit_test(values_of_every_type),
-      cmocka_unit_test(rows_of_far_indices),
-      cmocka_unit_test(shapes_of_pictures),
-      cmocka_unit_test(a_promise_is_shown_as_one),
-      cmocka_unit_test(a_point_in_every_locale),
-      cmocka_unit_test(shapes_and_texts_are_copied),
-      cmocka_unit_test(what_is_refused),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_drawing),
+                                     cmocka_unit_test(a_picture),
+                                     cmocka_unit_test(facts),
+                                     cmocka_unit_test(made_up_data),
+                                     cmocka_unit_test(widths),
+                                     cmocka_unit_test(fill_values),
+                                     cmocka_unit_test(values_of_every_type),
+                                     cmocka_unit_test(rows_of_far_indices),
+                                     cmocka_unit_test(shapes_of_pictures),
+                                     cmocka_unit_test(a_promise_is_shown_as_one),
+                                     cmocka_unit_test(a_point_in_every_locale),
+                                     cmocka_unit_test(shapes_and_texts_are_copied),
+                                     cmocka_unit_test(what_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,8 +69,8 @@ static void a_node_that_is_not_known(void **state) {
   options.context = (void *)(uintptr_t) "kind";
   assert_status(explain_node("na\x1bmed", &options, &operands, &made, &error), GATHER_USAGE);
   assert_string_equal(error.message,
-                      "main/na\x1bmed cannot be drawn: the length 'N' in dimension 0 of the data is not known: "
-                      "kind 2: N in main/na\x1bmed");
+                      "main/na\x1bmed cannot be drawn: the length 'N' in dimension 0 of the data is not known: kind 2: N in main/na\x1bmed"
+                      "");
   gather_model_operands_destroy(operands);
 }
 
@@ -82,12 +82,12 @@ static const struct {
   const char *text, *picture; /* or words of the error */
 } NODES[] = {
     {false,
-     "const a uint4[2,16] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9; "
-     "const s float32[2,1] = 1,2; g: y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16",
+     "const a uint4[2,16] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9; const s float32[2,1] = 1,2; g: y = "
+     "com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16",
      "g", GATHER_OK, "The cells show data as it is stored; the model decodes it with its scales.", "as it is stored"},
     {false,
-     "const a uint8[2,8] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1; const s float32[2,1] = 1,2; "
-     "g: y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16",
+     "const a uint8[2,8] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1; const s float32[2,1] = 1,2; g: y = com.microsoft.GatherBlockQuantized/1(a, "
+     "[1], s) block_size=16",
      "g", GATHER_OK, "as it is stored, a byte each; the model", "a byte each"},
     {false, "const a float32[2,2] gone; g: y = Gather(a, [1])", "g", GATHER_OK, "The data cannot be read: ", "the elements are gone"},
     {false, "const a float32[2,2] gone; const i int64[1] gone; g: y = Gather(a, i)", "g", GATHER_FILE_NOT_FOUND,
@@ -95,15 +95,15 @@ static const struct {
     {false, "in a float32[2,2]; g: y = Gather(a, [1])", "g", GATHER_OK, "The values of data are not known", "row-major order"},
     {false, "in a float32*; g: y = Gather(a, [1])", "g", GATHER_USAGE, "the shape of the data is not known: give a tensor for 'a'", ""},
     {false, "in a float32[?,N,N]; g: y = Gather(a, [1])", "g", GATHER_USAGE,
-     "the length of the data in dimension 0 is not known: give a tensor for 'a'; the length 'N' in dimension 1 of the "
-     "data is not known: give a length for 'N'",
+     "the length of the data in dimension 0 is not known: give a tensor for 'a'; the length 'N' in dimension 1 of the data is not known: "
+     "give a length for 'N'",
      ""},
     {false, "in a float32[M,N]; g: y = Gather(a, [1])", "g", GATHER_USAGE, "the length 'N' in dimension 1", ""},
     {false, "g: y = Gather(float32[1,2], [1]) axis=3", "g", GATHER_AXIS_OUT_OF_RANGE, "main/g: axis 3 is outside", ""},
     {false, "g: y = Gather/0(float32[1,2], [1])", "g", GATHER_UNSUPPORTED, "main/g: ", ""},
     {false,
-     "const c bool[] = 0; const a float32[2] = 1,2; const i int64[1] = 1; f: y = If(c) then_branch={ out t; "
-     "g: t = Gather(a, i) } else_branch={ out u; h: u = Gather(a, i) }",
+     "const c bool[] = 0; const a float32[2] = 1,2; const i int64[1] = 1; f: y = If(c) then_branch={ out t; g: t = Gather(a, i) } "
+     "else_branch={ out u; h: u = Gather(a, i) }",
      "g", GATHER_OK, "In the model it is not executed: the condition 'c' of If 'f' is false", "not executed"},
     {true, "const a float32[2,2] = 1,2,3,4; in x int64[]; g: y = Gather(a, [1], x)", "g", GATHER_USAGE,
      "the axis is known only when the model runs", ""},
@@ -115,28 +115,23 @@ static const struct {
      GATHER_UNSUPPORTED, "GatherTree cannot be drawn", ""},
     /* names: what is no UTF-8, turns the text, or is too long */
     {false,
-     "const a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z float32[2] = 1,2; const i "
-     "int64[1] = 1;"
-     "g: y = Gather(a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z, i)",
+     "const a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z float32[2] = 1,2; const i int64[1] = 1;g: y = "
+     "Gather(a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z, i)",
      "g", GATHER_OK, "data is a", "data is a.......z, idx"},
     {false,
-     "const a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z float32[2] = "
-     "1,2; const i int64[1] = 1;"
-     "g: y = Gather(a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z, i)",
+     "const a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z float32[2] = 1,2; const i int64[1] = "
+     "1;g: y = Gather(a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z, i)",
      "g", GATHER_OK, "data is a", "data is a........&amp;&quot;z, idx"},
     {false,
-     "const "
-     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
+     "const \xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
      "\x97\xa5"
      "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
-     "\x97\xa5xx"
-     " float32[2] = 1,2; const a_name_of_more_than_forty_letters_that_is_written_whole int64[1] = 1; "
+     "\x97\xa5xx float32[2] = 1,2; const a_name_of_more_than_forty_letters_that_is_written_whole int64[1] = 1; "
      "another_name_of_more_than_forty_letters_that_is_written: y = Gather("
      "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
      "\x97\xa5"
      "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
-     "\x97\xa5xx,"
-     " a_name_of_more_than_forty_letters_that_is_written_whole)",
+     "\x97\xa5xx, a_name_of_more_than_forty_letters_that_is_written_whole)",
      NULL, GATHER_OK, "data is ...\xe6\x97\xa5", " ...</text>"},
 };
 

@@ -632,10 +632,7 @@ static void layers_without_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shapes_of_layers),
-      cmocka_unit_test(types_of_layers),
-      cmocka_unit_test(layers_without_memory),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_layers), cmocka_unit_test(types_of_layers),
+                                     cmocka_unit_test(layers_without_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

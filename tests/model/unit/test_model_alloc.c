@@ -164,25 +164,19 @@ static message small_model(void) {
 /* ---- an IR model on disk */
 
 static const char IR[] =
-    "<?xml version=\"1.0\"?><net name=\"m\" version=\"11\"><layers>"
-    "<layer id=\"0\" name=\"x\" type=\"Parameter\" version=\"opset1\"><data shape=\"?,3\" element_type=\"f32\"/>"
-    "<output><port id=\"0\" precision=\"FP32\" names=\"x\"><dim>-1</dim><dim>3</dim></port></output></layer>"
-    "<layer id=\"1\" name=\"k\" type=\"Const\" version=\"opset1\">"
-    "<data element_type=\"i64\" shape=\"2\" offset=\"0\" size=\"16\"/>"
-    "<output><port id=\"0\" precision=\"I64\"><dim>2</dim></port></output></layer>"
-    "<layer id=\"2\" name=\"a\" type=\"Const\" version=\"opset1\">"
-    "<data element_type=\"i64\" shape=\"\" offset=\"16\" size=\"8\"/>"
-    "<output><port id=\"0\" precision=\"I64\"/></output></layer>"
-    "<layer id=\"3\" name=\"g\" type=\"Gather\" version=\"opset8\"><data batch_dims=\"0\"/><input>"
-    "<port id=\"0\" precision=\"FP32\"><dim>-1</dim><dim>3</dim></port>"
-    "<port id=\"1\" precision=\"I64\"><dim>2</dim></port><port id=\"2\" precision=\"I64\"/></input>"
-    "<output><port id=\"3\" precision=\"FP32\"><dim>-1</dim><dim>2</dim></port></output></layer>"
-    "<layer id=\"4\" name=\"r\" type=\"Result\" version=\"opset1\">"
-    "<input><port id=\"0\" precision=\"FP32\"><dim>-1</dim><dim>2</dim></port></input></layer></layers><edges>"
-    "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"3\" to-port=\"0\"/>"
-    "<edge from-layer=\"1\" from-port=\"0\" to-layer=\"3\" to-port=\"1\"/>"
-    "<edge from-layer=\"2\" from-port=\"0\" to-layer=\"3\" to-port=\"2\"/>"
-    "<edge from-layer=\"3\" from-port=\"3\" to-layer=\"4\" to-port=\"0\"/></edges></net>";
+    "<?xml version=\"1.0\"?><net name=\"m\" version=\"11\"><layers><layer id=\"0\" name=\"x\" type=\"Parameter\" version=\"opset1\"><data "
+    "shape=\"?,3\" element_type=\"f32\"/><output><port id=\"0\" precision=\"FP32\" "
+    "names=\"x\"><dim>-1</dim><dim>3</dim></port></output></layer><layer id=\"1\" name=\"k\" type=\"Const\" version=\"opset1\"><data "
+    "element_type=\"i64\" shape=\"2\" offset=\"0\" size=\"16\"/><output><port id=\"0\" "
+    "precision=\"I64\"><dim>2</dim></port></output></layer><layer id=\"2\" name=\"a\" type=\"Const\" version=\"opset1\"><data "
+    "element_type=\"i64\" shape=\"\" offset=\"16\" size=\"8\"/><output><port id=\"0\" precision=\"I64\"/></output></layer><layer id=\"3\" "
+    "name=\"g\" type=\"Gather\" version=\"opset8\"><data batch_dims=\"0\"/><input><port id=\"0\" "
+    "precision=\"FP32\"><dim>-1</dim><dim>3</dim></port><port id=\"1\" precision=\"I64\"><dim>2</dim></port><port id=\"2\" "
+    "precision=\"I64\"/></input><output><port id=\"3\" precision=\"FP32\"><dim>-1</dim><dim>2</dim></port></output></layer><layer id=\"4\" "
+    "name=\"r\" type=\"Result\" version=\"opset1\"><input><port id=\"0\" "
+    "precision=\"FP32\"><dim>-1</dim><dim>2</dim></port></input></layer></layers><edges><edge from-layer=\"0\" from-port=\"0\" "
+    "to-layer=\"3\" to-port=\"0\"/><edge from-layer=\"1\" from-port=\"0\" to-layer=\"3\" to-port=\"1\"/><edge from-layer=\"2\" "
+    "from-port=\"0\" to-layer=\"3\" to-port=\"2\"/><edge from-layer=\"3\" from-port=\"3\" to-layer=\"4\" to-port=\"0\"/></edges></net>";
 
 static char xml_path[64], bin_path[64];
 
@@ -298,10 +292,7 @@ static void an_onnx_model_that_runs(void **state) {
 static void an_ir_model_on_disk(void **state) { assert_true(fail_each(use_ir, NULL, GATHER_OK) > 50); }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_onnx_model_with_everything),
-      cmocka_unit_test(an_onnx_model_that_runs),
-      cmocka_unit_test_setup_teardown(an_ir_model_on_disk, make_files, remove_files),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(an_onnx_model_with_everything), cmocka_unit_test(an_onnx_model_that_runs),
+                                     cmocka_unit_test_setup_teardown(an_ir_model_on_disk, make_files, remove_files)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_run_graphs.c: what a run of a graph gives or says, node by node: each rule of each operator that is computed, where other
- * tests have it beside a package only, and what no package writes. Each case runs again with each allocation failing once.
+ * test_run_graphs.c: what a run of a graph gives or says, node by node: each rule of each operator that is computed, where other tests
+ * have it beside a package only, and what no package writes. Each case runs again with each allocation failing once. And runs by the
+ * public functions: outputs, failures, inputs, wrong calls.
  */
 #include "core/base/error.h"
 #include "support/fail_each.h"
 #include "support/graph_text.h"
-
 enum { ONNX, IR };
 
 /* wanted: the outputs, or words of the error. node: the one that is run; NULL: the model. */
@@ -166,25 +166,20 @@ static const run_case CASES[] = {
     {ONNX, "const a int8[2] gone; out y; g: y = Gather(a, [1])", "g", GATHER_FILE_NOT_FOUND, "node 'g': the elements are gone"},
     {ONNX, "const a int8[2] gone; out y; y = Shape(a)", NULL, GATHER_OK, "y int64[1] = 2"},
     {ONNX, "const a int8[2] gone; out a", NULL, GATHER_FILE_NOT_FOUND, "gone"},
-    {IR,
-     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; "
-     "y = GatherTree/1(s, p, int32[2], int32 9)",
-     NULL, GATHER_OK, "y int32[2,1,2] = 2,1,3,4"},
-    {IR,
-     "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; "
-     "y = GatherTree/1(s, p, int32[2,2], int32 9)",
-     NULL, GATHER_SHAPE_MISMATCH, ""},
+    {IR, "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; y = GatherTree/1(s, p, int32[2], int32 9)", NULL,
+     GATHER_OK, "y int32[2,1,2] = 2,1,3,4"},
+    {IR, "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; y = GatherTree/1(s, p, int32[2,2], int32 9)", NULL,
+     GATHER_SHAPE_MISMATCH, ""},
     /* dequantisation, OpenVINO's: codes, less zero points, times scales */
     {IR, "const a uint8[2,2] = 1,2,3,4; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 0)", NULL, GATHER_OK,
      "y float32[1,2] = 3,4"},
     {IR,
-     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out y; "
-     "c = Convert(a) destination_type='f32'; cz = Convert(z) destination_type='f32'; d = Subtract(c, cz); "
-     "e = Multiply(d, s); y = Gather(e, [1], 0)",
+     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out y; c = Convert(a) destination_type='f32'; "
+     "cz = Convert(z) destination_type='f32'; d = Subtract(c, cz); e = Multiply(d, s); y = Gather(e, [1], 0)",
      NULL, GATHER_OK, "y float32[1,2] = 2,4"},
     {IR,
-     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out e; "
-     "c = Convert(a) destination_type='f16'; d = Subtract(c, z); e = Multiply(s, d)",
+     "const a uint8[2,2] = 1,2,3,4; const z uint8[2,1] = 1,2; const s float32[2,1] = 0.5,2; out e; c = Convert(a) destination_type='f16'; "
+     "d = Subtract(c, z); e = Multiply(s, d)",
      NULL, GATHER_OK, "e float16[2,2] = 0,0.5,2,4"},
     {IR, "const a int8[2,2] = -1,2,-3,4; out e; c = Convert(a) destination_type='bf16'; e = Multiply(c, float32 0.5)", NULL, GATHER_OK,
      "e bfloat16[2,2] = -0.5,1,-1.5,2"},
@@ -194,67 +189,51 @@ static const run_case CASES[] = {
     {IR, "out y; y = Convert([-3,4]) destination_type='f16'", NULL, GATHER_OK, "y float16[2] = -3,4"},
     {IR, "out y; y = Convert(uint64[18446744073709551615]) destination_type='f32'", NULL, GATHER_OK, "y float32[1] = 1.84467e+19"},
     {IR, "out y; y = Convert(nf4[0,7,15]) destination_type='f32'", NULL, GATHER_OK, "y float32[3] = -1,0,1"},
-    {IR,
-     "out y; c = Convert(nf4[0,15]) destination_type='f16'; d = Convert(c) destination_type='f32'; "
-     "y = Multiply(d, float32[3])",
-     NULL, GATHER_OK, "y float32[2] = -3,3"},
+    {IR, "out y; c = Convert(nf4[0,15]) destination_type='f16'; d = Convert(c) destination_type='f32'; y = Multiply(d, float32[3])", NULL,
+     GATHER_OK, "y float32[2] = -3,3"},
     {IR, "const a float8_e4m3fn[2] = 0x38,0xb8; out y; y = Convert(a) destination_type='f32'", NULL, GATHER_OK, "y float32[2] = 1,-1"},
-    {IR,
-     "const a float8_e4m3fn[2] = 0x38,0xb8; out y; c = Convert(a) destination_type='f32'; "
-     "y = Subtract(c, float8_e4m3fn[0])",
-     NULL, GATHER_UNSUPPORTED, "it subtracts from float8_e4m3fn constants"},
-    {IR,
-     "const z uint8[1] = 1; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Subtract(c, z); "
-     "y = Subtract(d, z)",
-     NULL, GATHER_UNSUPPORTED, "is Subtract of opset8, which cannot be run"},
+    {IR, "const a float8_e4m3fn[2] = 0x38,0xb8; out y; c = Convert(a) destination_type='f32'; y = Subtract(c, float8_e4m3fn[0])", NULL,
+     GATHER_UNSUPPORTED, "it subtracts from float8_e4m3fn constants"},
+    {IR, "const z uint8[1] = 1; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Subtract(c, z); y = Subtract(d, z)", NULL,
+     GATHER_UNSUPPORTED, "is Subtract of opset8, which cannot be run"},
     {IR, "out y; c = Convert(float16[5,6]) destination_type='f32'; y = Subtract(c, float16[1])", NULL, GATHER_UNSUPPORTED,
      "something other than the dequantisation of constants"},
-    {IR,
-     "const s float32[1] = 2; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Multiply(c, s); "
-     "y = Multiply(d, s)",
-     NULL, GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
+    {IR, "const s float32[1] = 2; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Multiply(c, s); y = Multiply(d, s)", NULL,
+     GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
     {IR, "out y; y = Multiply(uint8[5,6], float32[2])", NULL, GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
     {IR,
-     "const b uint8[2] = 5,6; out y; c = Convert(uint8[5,6]) destination_type='f32'; "
-     "d = Convert(b) destination_type='f32'; e = Subtract(d, b); y = Multiply(c, e)",
+     "const b uint8[2] = 5,6; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; e = "
+     "Subtract(d, b); y = Multiply(c, e)",
      NULL, GATHER_UNSUPPORTED, "it multiplies two dequantised constants"},
     {IR,
-     "const b float16[1] = 0x4000; out y; c = Convert(uint8[5,6]) destination_type='f32'; "
-     "d = Convert(b) destination_type='f32'; y = Multiply(d, c)",
+     "const b float16[1] = 0x4000; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; y = "
+     "Multiply(d, c)",
      NULL, GATHER_OK, "y float32[2] = 10,12"},
     {IR, "const s float32[1,2] = 2,3; out y; c = Convert(uint8[5,6]) destination_type='f32'; y = Multiply(c, s)", NULL, GATHER_UNSUPPORTED,
      "the ranks 1 and 2: only the second may be broadcast"},
-    {IR,
-     "const a uint8[1,2] = 5,6; const s float32[2,1] = 2,3; out y; c = Convert(a) destination_type='f32'; "
-     "y = Multiply(c, s)",
-     NULL, GATHER_UNSUPPORTED, "the lengths 1 and 2 in dimension 0"},
+    {IR, "const a uint8[1,2] = 5,6; const s float32[2,1] = 2,3; out y; c = Convert(a) destination_type='f32'; y = Multiply(c, s)", NULL,
+     GATHER_UNSUPPORTED, "the lengths 1 and 2 in dimension 0"},
     {IR, "out y; y = Convert(uint8[5,6]) destination_type='f64'", NULL, GATHER_UNSUPPORTED, "it dequantises constants to float64"},
+    {IR, "out y; c = Convert(uint8[1,2,3,4]) destination_type='f32'; r = Reshape(c, [2,2]) special_zero='0'; y = Gather(r, [1], 0)", NULL,
+     GATHER_OK, "y float32[1,2] = 3,4"},
     {IR,
-     "out y; c = Convert(uint8[1,2,3,4]) destination_type='f32'; r = Reshape(c, [2,2]) special_zero='0'; "
-     "y = Gather(r, [1], 0)",
-     NULL, GATHER_OK, "y float32[1,2] = 3,4"},
-    {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; "
-     "r = Reshape(c, [2,2,2]) special_zero='0'; y = Gather(r, [1], 0)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
+     "Gather(r, [1], 0)",
      NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
     {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; "
-     "r = Reshape(c, [2,2,2]) special_zero='0'; y = Gather(r, [1], -3)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
+     "Gather(r, [1], -3)",
      NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
     {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; "
-     "r = Reshape(c, [2,2,2]) special_zero='0'; y = Gather(r, [1], 2)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
+     "Gather(r, [1], 2)",
      NULL, GATHER_OK, "y float32[2,2,1] = 2,4,6,8"},
     {IR, "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 5)", NULL,
      GATHER_AXIS_OUT_OF_RANGE, "axis"},
-    {IR,
-     "const a float16[2,2] swapped = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; "
-     "y = Gather(c, [1], 0)",
+    {IR, "const a float16[2,2] swapped = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 0)",
      NULL, GATHER_OK, "y float32[1,2] = 3,4"},
-    {IR,
-     "const a float16[2,2] = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; "
-     "y = Gather/1(c, [7], 0)",
-     NULL, GATHER_INDEX_OUT_OF_RANGE, "7"},
+    {IR, "const a float16[2,2] = 0x3c00,0x4000,0x4200,0x4400; out y; c = Convert(a) destination_type='f32'; y = Gather/1(c, [7], 0)", NULL,
+     GATHER_INDEX_OUT_OF_RANGE, "7"},
     {IR, "const a uint8[2] = 5,6; in a2 uint8[2]; give a2 uint8[2] = 1,2; out y; y = Convert(a2) destination_type='f32'", NULL,
      GATHER_UNSUPPORTED, "it casts uint8 to float32"},
     {IR, "out y; c = Convert(uint8[5,6]) destination_type='f32'; y = ShapeOf(c)", NULL, GATHER_OK, "y int64[1] = 2"},
@@ -268,10 +247,8 @@ static const run_case CASES[] = {
      "y float32[2,2] = 0,0,4,6"},
     {ONNX, "const a uint8[2,2] = 1,2,3,4; out y; y = DequantizeLinear(a, float32[2,3], uint8[1,2]) axis=-2", NULL, GATHER_OK,
      "y float32[2,2] = 0,2,3,6"},
-    {ONNX,
-     "const a int8[1,4] = 1,2,3,4; const s float32[1,2] = 2,3; out y; "
-     "y = DequantizeLinear/21(a, s) axis=1 block_size=2",
-     NULL, GATHER_OK, "y float32[1,4] = 2,4,9,12"},
+    {ONNX, "const a int8[1,4] = 1,2,3,4; const s float32[1,2] = 2,3; out y; y = DequantizeLinear/21(a, s) axis=1 block_size=2", NULL,
+     GATHER_OK, "y float32[1,4] = 2,4,9,12"},
     {ONNX, "out y; y = DequantizeLinear/23(int8[1,2], float32[2]) axis=0 output_dtype=10", NULL, GATHER_OK, "y float16[2] = 2,4"},
     {ONNX, "out y; y = com.microsoft.DequantizeLinear/1(int8[1,2], float32[2]) axis=0", NULL, GATHER_OK, "y float32[2] = 2,4"},
     {ONNX, "out y; y = com.example.DequantizeLinear(int8[1,2], float32[2])", NULL, GATHER_UNSUPPORTED, "of com.example"},
@@ -307,64 +284,54 @@ static const run_case CASES[] = {
     /* GatherBlockQuantized */
     {ONNX,
      "const a uint4[2,32] = "
-     "1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,2,2,2,2,2,2,2,2,"
-     "2,2,2,2,2,2,2,3; "
-     "const s float32[2,2] = 1,2,3,4; out y; "
-     "y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16 gather_axis=0 quantize_axis=1",
+     "1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,3; "
+     "const s float32[2,2] = 1,2,3,4; out y; y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16 gather_axis=0 "
+     "quantize_axis=1",
      NULL, GATHER_OK, "y float32[1,32] = 27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,12"},
-    {ONNX,
-     "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; "
-     "y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size='16'",
+    {ONNX, "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size='16'",
      NULL, GATHER_FILE_MALFORMED, "'block_size'"},
-    {ONNX,
-     "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; "
-     "y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size=3",
+    {ONNX, "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size=3",
      NULL, GATHER_FILE_MALFORMED, ""},
     /* names and graphs */
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = "
-     "Gather(a, i) }"
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = Gather(a, i) }"
      "else_branch={ out u; h: u = Gather(a, i) }",
      "g", GATHER_OK, "t int8[1] = 3"},
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = "
-     "Gather(a, i) }"
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = Gather(a, i) }"
      "else_branch={ out u; h: u = Gather(a, i) }",
      "main/f/else_branch/h", GATHER_OK, "u int8[1] = 3"},
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; y = If(c) then_branch={ out t; t = Gather(a, "
-     "i) }"
-     "else_branch={ out u; u = Gather(a, i) }",
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; y = If(c) then_branch={ out t; t = Gather(a, i) }else_branch={ "
+     "out u; u = Gather(a, i) }",
      "main/If_0/else_branch/Gather_0", GATHER_OK, "u int8[1] = 3"},
     {ONNX,
-     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t "
-     "= Gather(k, i) }"
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t = Gather(k, i) }"
      "else_branch={ out u; u = Gather(a, i) }; give a int8[3] = 4,5,6",
      "g", GATHER_OK, "t int8[1] = 6"},
     {ONNX,
-     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t "
-     "= Gather(k, i) }"
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t = Gather(k, i) }"
      "else_branch={ out u; u = Gather(a, i) }",
      "g", GATHER_USAGE, "missing inputs: 'a'"},
     {ONNX,
-     "in a int8[3]; out y; k = Identity(a); f: y = local.F(k, [2]) axis=0; fun local.F { in p; in q; out r; "
-     "g: r = Gather(p, q) axis=@axis }; give a int8[3] = 4,5,6",
+     "in a int8[3]; out y; k = Identity(a); f: y = local.F(k, [2]) axis=0; fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis "
+     "}; give a int8[3] = 4,5,6",
      "main/f/function:F/g", GATHER_OK, "r int8[1] = 6"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; default axis=1; "
-     "g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; default axis=1; g: r = Gather(p, q) axis=@axis }; "
+     "give a int8[2,2] = 4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[2,1] = 5,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; "
-     "g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = "
+     "4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[1,2] = 6,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]) axis=1; fun local.F { in p; in q; out r; "
-     "c = Constant() value_int=@axis; g: r = Gather(p, c) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]) axis=1; fun local.F { in p; in q; out r; c = Constant() value_int=@axis; g: r = "
+     "Gather(p, c) axis=@axis }; give a int8[2,2] = 4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[2] = 5,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; "
-     "g: r = Gather(p, q) axis=@axis }; give p int8[2,2] = 4,5,6,7; give q int64[1] = 0",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give p int8[2,2] = "
+     "4,5,6,7; give q int64[1] = 0",
      "function:F/g", GATHER_USAGE, "name a call of it: 'main/f/function:F/g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i); g: z = Gather(i, i)", "g", GATHER_USAGE, "2 nodes are named 'g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i)", "h", GATHER_NAME_NOT_FOUND, "its gather nodes are 'g'"},
@@ -399,6 +366,13 @@ static const run_case CASES[] = {
     {ONNX, "in x int8[1]; out y; k = Identity(x); y: y = Identity(k); give k int8[2] = 1,6", "y", GATHER_OK, "y int8[2] = 1,6"},
 };
 
+static void print_outputs(char *text, const gather_model_result *result) {
+  const gather_model_input *made;
+  *text = 0;
+  for (int64_t i = 0; (made = gather_model_result_at(result, i)); i++)
+    text = graph_text_print(text + sprintf(text, "%s%s ", i ? "; " : "", made->name), &made->tensor);
+}
+
 /* Runs a case; once there is memory for it, the outputs must be as wanted. */
 static gather_status use_case(const void *context, gather_error *error) {
   static graph_text t;
@@ -406,16 +380,12 @@ static gather_status use_case(const void *context, gather_error *error) {
   gather_model_run_options options = GATHER_MODEL_RUN_OPTIONS_INIT;
   gather_model *model = NULL;
   gather_model_result *result = NULL;
-  char text[4000] = "", *at = text;
+  char text[4000] = "";
   options.node = c->node;
   graph_text_read(&t, c->dialect == IR, c->graph);
   gather_status status = gather_model_from_graph(&t.file, &model, error);
   if (status == GATHER_OK) status = gather_model_run(model, t.given, t.given_count, &options, &result, error);
-  for (int64_t i = 0; status == GATHER_OK && gather_model_result_at(result, i); i++) {
-    const gather_model_input *made = gather_model_result_at(result, i);
-    at += sprintf(at, "%s%s ", i ? "; " : "", made->name);
-    at = graph_text_print(at, &made->tensor);
-  }
+  if (status == GATHER_OK) print_outputs(text, result);
   if (status == GATHER_OK && strcmp(text, c->wanted) != 0) status = gather_fail(error, GATHER_USAGE, "'%s', not '%s'", text, c->wanted);
   gather_model_result_destroy(result);
   gather_model_close(model);
@@ -439,7 +409,153 @@ static void without_memory(void **state) {
   for (size_t i = 0; i < COUNT(CASES); i++) assert_true(fail_each(use_case, &CASES[i], CASES[i].status) > 5);
 }
 
+/* ---- runs by the public functions */
+#define ROWS "const rows int64[4] = 10,11,12,13; const picked int64[2] = 3,0; const bad int64[2] = 1,4; "
+
+typedef struct world {
+  graph_text text;
+  gather_model *model;
+  gather_model_result *result;
+  gather_error error;
+  const char *failed;
+} world;
+
+static world w;
+
+static void begin(const char *graph) {
+  char text[400] = ROWS;
+  graph_text_read(&w.text, false, strcat(text, graph));
+  w.result = NULL;
+  assert_status(gather_model_from_graph(&w.text.file, &w.model, NULL), GATHER_OK);
+}
+
+static gather_status run(const char *node, const gather_model_input *inputs, int64_t count) {
+  gather_model_run_options options = GATHER_MODEL_RUN_OPTIONS_INIT;
+  options.node = node;
+  options.failed_node = &w.failed;
+  w.error = dirty_error();
+  w.failed = "untouched";
+  return gather_model_run(w.model, inputs, count, &options, &w.result, &w.error);
+}
+
+static void end(void) {
+  gather_model_result_destroy(w.result);
+  gather_model_close(w.model);
+}
+
+static void gives(const char *wanted) {
+  char text[400];
+  for (int64_t i = 0; gather_model_result_at(w.result, i); i++)
+    assert_true(gather_model_result_at(w.result, i)->tensor.flags & GATHER_TENSOR_READ_ONLY);
+  print_outputs(text, w.result);
+  assert_string_equal(text, wanted);
+  assert_null(gather_model_result_at(w.result, -1));
+}
+
+/* Outputs in any order, graphs without nodes, and names that are left out. */
+static void outputs(void **state) {
+  static const char *const OUTPUTS[][2] = {
+      {"out z; out rows; out y; late: z = Identity(y); g: y = Gather(rows, picked)",
+       "z int64[2] = 13,10; rows int64[4] = 10,11,12,13; y int64[2] = 13,10"},
+      {"out picked", "picked int64[2] = 3,0"},
+      {"", ""},
+      {"out rows; i: _ = Identity(rows)", "rows int64[4] = 10,11,12,13"},
+      {"out y; s: y = Squeeze(rows, _)", "y int64[4] = 10,11,12,13"},
+  };
+  for (size_t i = 0; i < COUNT(OUTPUTS); i++) {
+    begin(OUTPUTS[i][0]);
+    assert_status(run(NULL, NULL, 0), GATHER_OK);
+    assert_string_equal(w.failed, "");
+    gives(OUTPUTS[i][1]);
+    end();
+  }
+}
+
+static const struct {
+  const char *graph, *node; /* that is run; NULL: the model */
+  gather_status status;
+  const char *failed, *words; /* the node of the failure, and words of the message */
+} FAILURES[] = {
+    {"out nobody", NULL, GATHER_FILE_MALFORMED, "", "'nobody'"},
+    {"out y; g: y = Gather(rows, y)", NULL, GATHER_FILE_MALFORMED, "g", "form a cycle"},
+    {"out y; g: y = Gather(rows, y)", "g", GATHER_FILE_MALFORMED, "g", "form a cycle"},
+    {"out z; a: x = Identity(z); b: y = Identity(x); c: z = Identity(y)", NULL, GATHER_FILE_MALFORMED, "b", "form a cycle"},
+    {"out y; g: y = Gather(rows, nobody)", NULL, GATHER_FILE_MALFORMED, "g", "'nobody'"},
+    {"out y; g: y = Gather(rows, nobody)", "g", GATHER_USAGE, "g", "'nobody'"},
+    {"out y; a: y = Identity(rows); b: y = Identity(picked)", NULL, GATHER_FILE_MALFORMED, "", "two nodes produce the value 'y'"},
+    /* before any work: the bad index is not reached */
+    {"out y; g: m = Gather(rows, bad); y = Relu(m)", NULL, GATHER_UNSUPPORTED, "y", "Relu"},
+    {"out y; g: m = Gather(rows, bad); y = Relu(m)", "y", GATHER_UNSUPPORTED, "y", "Relu"},
+    {"out y; f: y = com.example.Gather(rows, picked)", NULL, GATHER_UNSUPPORTED, "f", "com.example"},
+    {"out y; g: y = Gather(rows, _)", NULL, GATHER_FILE_MALFORMED, "g", "lacks its input 1"},
+    {"out y; g: y = Gather(rows)", NULL, GATHER_FILE_MALFORMED, "g", "has 1 inputs"},
+};
+
+static void failures(void **state) {
+  for (size_t i = 0; i < COUNT(FAILURES); i++) {
+    begin(FAILURES[i].graph);
+    assert_status(run(FAILURES[i].node, NULL, 0), FAILURES[i].status);
+    assert_error(&w.error, FAILURES[i].status);
+    assert_null(w.result);
+    assert_string_equal(w.failed, FAILURES[i].failed);
+    if (!strstr(w.error.message, FAILURES[i].words)) fail_msg("'%s' lacks '%s'", w.error.message, FAILURES[i].words);
+    end();
+  }
+}
+
+static void bad_indices(void **state) {
+  begin("out y; g: y = Gather(rows, bad)");
+  assert_status(run(NULL, NULL, 0), GATHER_INDEX_OUT_OF_RANGE);
+  assert_string_equal(w.failed, "g");
+  assert_int_equal(w.error.value, 4);
+  assert_int_equal(w.error.position[0], 1);
+  assert_non_null(strstr(w.error.message, "'g'"));
+  end();
+}
+
+static gather_model_input input_of(const char *name, const int64_t *values, const int64_t *shape) {
+  return (gather_model_input){name, tensor_of(GATHER_TYPE_INT64, values, 1, shape)};
+}
+
+static void inputs_of_the_caller(void **state) {
+  static const int64_t threes[4] = {3, 3}, two[] = {2}, four[] = {4};
+  const gather_model_input good[] = {input_of("i", threes, two), input_of("i", threes, two)};
+  const gather_model_input strange = input_of("nobody", threes, two), longer = input_of("i", threes, four);
+  const gather_model_input nameless = input_of(NULL, threes, two);
+  begin("in i int64[2]; out y; g: y = Gather(rows, i)");
+  assert_status(run(NULL, good, 1), GATHER_OK);
+  gives("y int64[2] = 13,13");
+  gather_model_result_destroy(w.result);
+  assert_status(run(NULL, good, 2), GATHER_USAGE);
+  assert_status(run(NULL, &nameless, 1), GATHER_USAGE);
+  assert_status(run(NULL, &strange, 1), GATHER_NAME_NOT_FOUND);
+  assert_status(run(NULL, &longer, 1), GATHER_SHAPE_MISMATCH);
+  assert_int_equal(gather_model_value_type(w.model, NULL, "i"), GATHER_TYPE_INT64);
+  assert_int_equal(gather_model_value_type(w.model, "g", "rows"), GATHER_TYPE_INT64);
+  assert_int_equal(gather_model_value_type(w.model, NULL, "nobody"), GATHER_TYPE_NONE);
+  assert_int_equal(gather_model_value_type(w.model, "nobody", "i"), GATHER_TYPE_INT64);
+  assert_status(run(NULL, NULL, 0), GATHER_USAGE);
+  assert_non_null(strstr(w.error.message, "'i'"));
+  assert_null(w.result);
+  end();
+}
+
+static void wrong_calls(void **state) {
+  gather_model_run_options options = {0};
+  begin("");
+  assert_status(gather_model_run(w.model, NULL, 0, &options, &w.result, &w.error), GATHER_USAGE);
+  assert_status(gather_model_run(w.model, NULL, 1, NULL, &w.result, &w.error), GATHER_USAGE);
+  assert_status(gather_model_run(w.model, NULL, -1, NULL, &w.result, &w.error), GATHER_USAGE);
+  assert_status(gather_model_run(NULL, NULL, 0, NULL, &w.result, &w.error), GATHER_USAGE);
+  assert_null(w.result);
+  assert_status(gather_model_run(w.model, NULL, 0, NULL, &w.result, NULL), GATHER_OK);
+  end();
+  gather_model_result_destroy(NULL);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(results), cmocka_unit_test(without_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(results),    cmocka_unit_test(without_memory), cmocka_unit_test(outputs),
+                                     cmocka_unit_test(failures),   cmocka_unit_test(bad_indices),    cmocka_unit_test(inputs_of_the_caller),
+                                     cmocka_unit_test(wrong_calls)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

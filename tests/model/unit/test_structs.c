@@ -287,11 +287,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shorter_ones_leave_defaults),
-      cmocka_unit_test(longer_ones_are_zero_there),
-      cmocka_unit_test(other_sizes_are_refused),
-      cmocka_unit_test(fields_of_shorter_ones_count),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shorter_ones_leave_defaults), cmocka_unit_test(longer_ones_are_zero_there),
+                                     cmocka_unit_test(other_sizes_are_refused), cmocka_unit_test(fields_of_shorter_ones_count)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -581,18 +581,16 @@ static void finished_but_not_closed(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lengths_of_rows),
-      cmocka_unit_test(too_many_buckets),
-      cmocka_unit_test(orders_that_are_none),
-      cmocka_unit_test(rows_that_do_not_lie_together),
-      cmocka_unit_test(outputs_that_are_inputs),
-      cmocka_unit_test(what_changes_is_noticed),
-      cmocka_unit_test(journals_that_others_wrote),
-      cmocka_unit_test(passes_of_a_journal),
-      cmocka_unit_test(folders_that_others_changed),
-      cmocka_unit_test(the_middle_of_a_pass),
-      cmocka_unit_test(finished_but_not_closed),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(lengths_of_rows),
+                                     cmocka_unit_test(too_many_buckets),
+                                     cmocka_unit_test(orders_that_are_none),
+                                     cmocka_unit_test(rows_that_do_not_lie_together),
+                                     cmocka_unit_test(outputs_that_are_inputs),
+                                     cmocka_unit_test(what_changes_is_noticed),
+                                     cmocka_unit_test(journals_that_others_wrote),
+                                     cmocka_unit_test(passes_of_a_journal),
+                                     cmocka_unit_test(folders_that_others_changed),
+                                     cmocka_unit_test(the_middle_of_a_pass),
+                                     cmocka_unit_test(finished_but_not_closed)};
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
 }

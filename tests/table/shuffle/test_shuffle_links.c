@@ -117,11 +117,7 @@ static void killed_between_two_names(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_new_file),
-      cmocka_unit_test(a_file_of_somebody_else),
-      cmocka_unit_test(a_rename_that_fails),
-      cmocka_unit_test(killed_between_two_names),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_new_file), cmocka_unit_test(a_file_of_somebody_else),
+                                     cmocka_unit_test(a_rename_that_fails), cmocka_unit_test(killed_between_two_names)};
   return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
 }
