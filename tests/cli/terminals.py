@@ -14,6 +14,7 @@ import termios
 import time
 import unicodedata
 
+import numpy as np
 from support.outputs import being_written
 
 
@@ -54,6 +55,17 @@ def stop_for_a_while(gather, process) -> None:
     process.send_signal(signal.SIGSTOP)
     time.sleep(1.2)
     process.send_signal(signal.SIGCONT)
+
+
+def shown_at_work(gather, *words, **more) -> tuple[int, bytes]:
+    """Exit code and what the terminal gets of a command that is stopped while it takes rows of i.npy, which this writes: 64, or, where they
+    were taken before it could be stopped, 512."""
+    for rows in (64, 512):
+        gather.save("i.npy", np.zeros(rows, np.int32))
+        code, _, shown = on_terminal(gather, *words, "-f", stdout=False, pause=stop_for_a_while, **more)
+        if shown:
+            break
+    return code, shown
 
 
 def columns_of(text: str) -> int:

@@ -23,11 +23,12 @@ BASE = 12 * MIB  # the program's own code, libraries and stacks
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A table of 64 MiB in rows of 4 KiB with indices, and a small one with 16 MiB of indices."""
+    """A table of 64 MiB in rows of 4 KiB with indices and an eighth of them, and a small one with 16 MiB of indices."""
     folder = tmp_path_factory.mktemp("large")
     table = np.arange(16 * MIB, dtype=np.uint32).reshape(-1, 1024)
     np.save(folder / "x.npy", table)
     np.save(folder / "i.npy", np.random.default_rng(1).integers(0, len(table), 1 << 14))
+    np.save(folder / "some.npy", np.load(folder / "i.npy")[: 1 << 11])
     np.save(folder / "small.npy", np.arange(4096, dtype=np.float32).reshape(512, 8))
     np.save(folder / "many.npy", np.random.default_rng(2).integers(0, 512, 2 * MIB))
     return folder
@@ -128,11 +129,11 @@ def test_a_device_that_is_full(gather, large):
 
 def test_two_at_once(gather, large):
     """For one output: one of them makes it, the other finds it. For two: both do."""
-    words = [gather.exe, "take", large / "x.npy", large / "i.npy", "--memory", "16MiB", "-o"]
+    words = [gather.exe, "take", large / "x.npy", large / "some.npy", "--memory", "16MiB", "-o"]
     for outputs, codes in ((["a.npy", "a.npy"], [0, 3]), (["b.npy", "c.npy"], [0, 0])):
         both = [subprocess.Popen([*words, name], cwd=gather.folder, stdout=-3, stderr=-3) for name in outputs]
         assert sorted(process.wait(60) for process in both) == codes
-    expected = np.load(large / "x.npy")[np.load(large / "i.npy")]
+    expected = np.load(large / "x.npy")[np.load(large / "some.npy")]
     assert all(np.array_equal(gather.load(name), expected) for name in ("a.npy", "b.npy", "c.npy"))
     assert temporary_names(gather.folder) == []
 
@@ -151,7 +152,7 @@ def test_io_uring_forbidden(gather, large, without_uring):
     engines = {row["name"]: row for row in gather.json("info", **without_uring)["engines"]}
     assert not engines["uring"]["works"] and "seccomp" in engines["uring"]["why"]
     assert f"engine uring is not available: {engines['uring']['why']}\n" in gather("info", **without_uring).text
-    words = ("take", large / "x.npy", large / "i.npy", "-o", "o.npy", "-f")
+    words = ("take", large / "x.npy", large / "some.npy", "-o", "o.npy", "-f")
     for asked in ("auto", "uring"):
         make_cold(large / "x.npy")
         table = gather.json(*words, "--engine", asked, **without_uring)["table"]
@@ -160,7 +161,7 @@ def test_io_uring_forbidden(gather, large, without_uring):
         assert text.code == 0 and text.err.startswith(b"gather: note: using pread, not uring: ") == (asked == "uring")
         assert (text.err == b"") == (asked == "auto")
         assert gather(*words, "--engine", asked, "-q", **without_uring).err == b""
-    assert np.array_equal(gather.load("o.npy")[:, 0], np.load(large / "i.npy") * 1024)
+    assert np.array_equal(gather.load("o.npy")[:, 0], np.load(large / "some.npy") * 1024)
 
 
 def test_progress_on_a_terminal(gather, large):

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from terminals import columns_of, on_terminal, rewritten, stop_for_a_while
+from terminals import columns_of, on_terminal, rewritten, shown_at_work, stop_for_a_while
 
 
 @pytest.fixture
@@ -18,9 +18,8 @@ def large(gather) -> tuple[str, str]:
 @pytest.mark.parametrize("axis", ["0", "1"])
 def test_progress_fits_the_terminal(gather, columns, axis):
     gather.save("x.npy", np.ones((2, 1 << 20) if axis == "0" else (1 << 20, 2), np.uint8))
-    gather.save("i.npy", np.zeros(512, np.int32))
     words = ("take", "x.npy", "i.npy", "--axis", axis, "-o", "big.npy", "--threads", "1", "--no-sync")
-    code, _, shown = on_terminal(gather, *words, columns=columns, stdout=False, pause=stop_for_a_while)
+    code, shown = shown_at_work(gather, *words, columns=columns)
     assert code == 0
     lines = [line for line in rewritten(shown) if line.startswith("gather")]
     assert lines and all(columns_of(line) < columns for line in lines), lines
@@ -30,7 +29,7 @@ def test_progress_fits_the_terminal(gather, columns, axis):
 
 def test_columns_of_the_environment_count(gather, large):
     words = ("take", *large, "-o", "big.npy", "--threads", "1", "--no-sync")
-    shown = on_terminal(gather, *words, columns=200, stdout=False, pause=stop_for_a_while, COLUMNS="30")[2]
+    _, shown = shown_at_work(gather, *words, columns=200, COLUMNS="30")
     lines = [line for line in rewritten(shown) if line.startswith("gather")]
     assert lines and all(columns_of(line) < 30 for line in lines), lines
 

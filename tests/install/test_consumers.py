@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from stranger import CMAKE, Tree, run
+from support.sample import STEP
 
 CC = os.environ.get("GATHER_CC", "cc")
 
@@ -25,8 +26,8 @@ def expected(examples: Path, name: str) -> str:
     return (examples / name / "expected.txt").read_text(encoding="utf-8")
 
 
-# Without optimisation the library is built in a third of the time.
-QUICK = "-DCMAKE_BUILD_TYPE=Debug"
+# Without optimisation the library is built in a third of the time, and of that the kernels of wider instruction sets take three quarters.
+QUICK = ["-DCMAKE_BUILD_TYPE=Debug", *["-DGATHER_ISA=portable"] * (STEP > 1)]
 
 
 def build_with_cmake(source: Path, build: Path, *options: str) -> str:
@@ -70,11 +71,11 @@ def npy_table(folder: Path) -> Path:
 def core(gather_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The core, built alone and installed."""
     folder = tmp_path_factory.mktemp("core")
-    said = build_with_cmake(gather_source, folder / "b", "-DGATHER_COMPONENTS=core", "-DGATHER_TESTS=OFF", QUICK)
+    said = build_with_cmake(gather_source, folder / "b", "-DGATHER_COMPONENTS=core", "-DGATHER_TESTS=OFF", *QUICK)
     assert said.count("Found") == said.count("Found Threads") == 1, said  # nothing else is looked for
     cache = (folder / "b/CMakeCache.txt").read_text(encoding="utf-8")
     assert not re.search(r"EXPAT|JANSSON|NANOPB|LIBURING|CURL_|^MPI|GATHER_MPI|^Python|_Python|CMOCKA", cache, re.M)
-    assert 40 < len(list((folder / "b").rglob("*.o"))) <= 130
+    assert 30 < len(list((folder / "b").rglob("*.o"))) <= 130
     run(CMAKE, "--install", folder / "b", "--prefix", folder / "p")
     return folder / "p"
 
@@ -128,7 +129,7 @@ def test_pkg_config_version_and_place(tree: Tree):
 
 def test_vendored(examples: Path, gather_source: Path, tmp_path: Path):
     source = copy_of(examples, "vendored", tmp_path)
-    build_with_cmake(source, tmp_path / "b", f"-DGATHER_FOLDER={gather_source}", QUICK)
+    build_with_cmake(source, tmp_path / "b", f"-DGATHER_FOLDER={gather_source}", *QUICK)
     assert run(tmp_path / "b/sort") == expected(examples, "vendored")
     assert {path.name for path in (tmp_path / "b/gather/src").iterdir() if path.is_dir()} - {"CMakeFiles"} == {"core"}
 

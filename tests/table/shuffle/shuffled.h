@@ -8,8 +8,8 @@
 #include "gather/shuffle.h"
 #include "support/unit.h"
 
-/* Large enough that the least memory needs several buckets. */
-enum { ROWS = 40000, WIDTH = 40, MEMORY = 4300000 };
+/* Large enough that the least memory needs several buckets, and several ranges of an order. */
+enum { ROWS = 20000, WIDTH = 80, MEMORY = 4300000 };
 
 #define FOLDER ".gather-shuffle-o.npy"
 

@@ -23,6 +23,7 @@ static void a_seed_is_an_order(void **state) {
   for (int32_t passes = 0; passes <= 2; passes++) {
     gather_shuffle_options options = shuffled_options(7, passes);
     gather_shuffle_info info;
+    options.depth = 0;
     assert_status(shuffled_run(&options, NULL, &info, NULL), GATHER_OK);
     shuffled_check_seed(7);
     nothing_is_left();
@@ -403,8 +404,8 @@ static void names_in_the_journal(void **state) {
   assert_int_equal(fclose(journal), 0);
   text[bytes] = 0;
   static const char *const LINES[] = {"gather shuffle, journal 1\ndata of ", "a.npy\ndata of ",
-                                      "c%20%25%7f~!.npy\nrows 40000\nrow_bytes 160\ntype int32\noutput ",
-                                      "o.npy\nshape 40000 40\nseed 14\nmemory 4300000\npasses 2\n"};
+                                      "c%20%25%7f~!.npy\nrows 20000\nrow_bytes 320\ntype int32\noutput ",
+                                      "o.npy\nshape 20000 80\nseed 14\nmemory 4300000\npasses 2\n"};
   for (size_t i = 0; i < COUNT(LINES); i++)
     if (!strstr(text, LINES[i])) fail_msg("'%s' is not in '%s'", LINES[i], text);
   assert_null(strstr(text, "b.npy")); /* it has no rows */
