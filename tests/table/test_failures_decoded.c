@@ -35,8 +35,8 @@ static const char *write_fp8(const char *name, int scales) {
   char header[400];
   assert_non_null(file);
   (void)snprintf(header, sizeof header,
-                 "{\"b.weight\":{\"dtype\":\"F8_E4M3\",\"shape\":[%d,%d],\"data_offsets\":[0,%d]},"
-                 "\"b.weight_scale\":{\"dtype\":\"%s\",\"shape\":[%d],\"data_offsets\":[%d,%d]}}",
+                 "{\"b.weight\":{\"dtype\":\"F8_E4M3\",\"shape\":[%d,%d],\"data_offsets\":[0,%d]},\"b.weight_scale\":{\"dtype\":\"%s\",\"s"
+                 "hape\":[%d],\"data_offsets\":[%d,%d]}}",
                  ROWS, COLUMNS, ROWS * COLUMNS, scales > 1 ? "BF16" : "F32", scales, ROWS * COLUMNS,
                  ROWS * COLUMNS + (scales > 1 ? 2 * scales : 4));
   const uint64_t length = strlen(header);

@@ -121,8 +121,8 @@ static const struct {
     {ONNX, "in x int64[3]; in i int64[2]; in k int64[2]; j = Concat(i, k) axis=0; r = Reshape(j, [2]); g: _ = Gather(x, r)", "g", GATHER_OK,
      "[3]; [2]; needs i,k"},
     {ONNX,
-     "in x int64[3]; in i int64[4]; in s int64[2]; r = Reshape(i, s); g: _ = Gather(x, r); give i int64[4] = 0,1,2,0; give s int64[2] = 2,2"
-     "",
+     "in x int64[3]; in i int64[4]; in s int64[2]; r = Reshape(i, s); g: _ = Gather(x, r); give i int64[4] = 0,1,2,0; "
+     "give s int64[2] = 2,2",
      "g", GATHER_OK, "[3]; [2,2] = 0,1,2,0; needs"},
     {ONNX,
      "in a int64[3]; in b int64[1]; in c int64[1]; in d int64[1]; in e int64[1]; in f int64[1]; in h int64[1]; in k int64[1]; in l "
@@ -139,16 +139,16 @@ static const struct {
     {ONNX, "in c bool[]; in x int64[3]; in i int64[2]; y = If(c) then_branch={ out a; g: a = Gather(x, i) }else_branch={ out i }", "g",
      GATHER_OK, "[3]; [2]; needs i"},
     {ONNX,
-     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;g: r = Gather(p, q) }; give j "
-     "int64[2] = 2,0",
+     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;g: r = Gather(p, q) }; "
+     "give j int64[2] = 2,0",
      "main/f/function:F/g", GATHER_OK, "[3]; [2] = 2,0; needs"},
     {ONNX,
-     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;k = Relu(q); g: r = Gather(p, k) }; "
-     "give k int64[2] = 2,0",
+     "in x int64[3]; in i int64[2]; j = Relu(i); f: y = local.F(x, j); fun local.F { in p; in q; out r;k = Relu(q); "
+     "g: r = Gather(p, k) }; give k int64[2] = 2,0",
      "main/f/function:F/g", GATHER_OK, "[3]; [2] = 2,0; needs"},
     {ONNX,
-     "in x int64[3]; in i int64[2]; f: y = local.F(x, i); fun local.F { in p; in q; out r; s: r = local.G(p, q) }; fun local.G { in p; in "
-     "q; out r; g: r = Gather(p, q) }; give i int64[2] = 2,0",
+     "in x int64[3]; in i int64[2]; f: y = local.F(x, i); fun local.F { in p; in q; out r; s: r = local.G(p, q) }; fun local.G { in p; "
+     "in q; out r; g: r = Gather(p, q) }; give i int64[2] = 2,0",
      "main/f/function:F/s/function:G/g", GATHER_OK, "[3]; [2] = 2,0; needs"},
     {ONNX, "in x int64[3]; g: _ = Gather(x, x); fun local.F { in p; in q; out r; h: r = Gather(p, q) }; give q int64[2] = 2,0",
      "function:F/h", GATHER_OK, "none; [2] = 2,0; needs"},

@@ -157,8 +157,8 @@ static const check_case CASES[] = {
      "g unknown [M,6]: the data 'y' has the length 'M' along axis 0, a dimension that was not given"},
     {ONNX, "y = Gather([1,2,3], [2,-1]); g: _ = Gather(y, 0)", " ok [3] = 1,2,3\ng ok [2] = 3,3"},
     {ONNX, "y = Gather([1,2,3], [2,3]); g: _ = Gather(y, 0)",
-     " bad [3] = 1,2,3: indices[1] = 3 is outside [-3, 2] of axis 0 (Gather onnx-13); 1 of 2 indices is bad; the largest index equals the "
-     "length of the axis: the indices may count from 1\n"
+     " bad [3] = 1,2,3: indices[1] = 3 is outside [-3, 2] of axis 0 (Gather onnx-13); 1 of 2 indices is bad; "
+     "the largest index equals the length of the axis: the indices may count from 1\n"
      "g ok [2]"},
     {IR, "y = Gather([1,2,3], [2,-1], 0); g: _ = Gather(y, 0, 0)", " ok [3] = 1,2,3\ng ok [2] = 3,3"},
     {IR, "y = Gather([1,2,3], [2,5], 0); g: _ = Gather(y, 0, 0)",
@@ -260,8 +260,8 @@ static const check_case CASES[] = {
     {IR, "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,1'; g: _ = Gather(y, 0, 0)",
      "g unknown none" NO_SHAPE("y")},
     {IR,
-     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,0' new_axis_mask='0,1'; g: _ = Gather(y, "
-     "0, 0)",
+     "const a int64[2,3] = 1,2,3,4,5,6; y = StridedSlice(a, [1,0], [2,9], [1,1]) ellipsis_mask='1,0' new_axis_mask='0,1'; "
+     "g: _ = Gather(y, 0, 0)",
      "g ok [2,3,1] = 1,2,3,4,5,6"},
     {IR, "const a int64[3] = 4,5,6; y = StridedSlice(a, [1], [2]) shrink_axis_mask='1'; g: _ = Gather(y, 0, 0)",
      "g bad [] = 5: data is 0-D; Gather needs a rank of at least 1"},
@@ -371,8 +371,8 @@ static const check_case CASES[] = {
     {IR, "in x int64[5,?,7]; z = ShapeOf(x); y = StridedSlice(z, [1], [2]) shrink_axis_mask='1'; g: _ = Gather(y, [0], 0)",
      "g bad []: data is 0-D; Gather needs a rank of at least 1"},
     {IR,
-     "z = Reshape([5,6,7,8], [2,2]) special_zero='false'; y = StridedSlice(z, [0,0], [1,2]) shrink_axis_mask='1,0'; g: _ = Gather(y, [0], "
-     "0)",
+     "z = Reshape([5,6,7,8], [2,2]) special_zero='false'; y = StridedSlice(z, [0,0], [1,2]) shrink_axis_mask='1,0'; "
+     "g: _ = Gather(y, [0], 0)",
      "g ok [2] = 5,6"},
     {IR, "z = Reshape([5,6,7,8], [2,2]) special_zero='false'; y = StridedSlice(z, [1], [2]); g: _ = Gather(y, [0], 0)", "g ok [1,2] = 7,8"},
     {ONNX, "z = Reshape/18([5,6,7,8], [2,2]); y = Slice/18(z, [1], [2]); g: _ = Gather(y, [0])", "g ok [1,2] = 7,8"},

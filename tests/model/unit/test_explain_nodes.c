@@ -82,12 +82,12 @@ static const struct {
   const char *text, *picture; /* or words of the error */
 } NODES[] = {
     {false,
-     "const a uint4[2,16] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9; const s float32[2,1] = 1,2; g: y = "
-     "com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16",
+     "const a uint4[2,16] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9; const s float32[2,1] = 1,2; "
+     "g: y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16",
      "g", GATHER_OK, "The cells show data as it is stored; the model decodes it with its scales.", "as it is stored"},
     {false,
-     "const a uint8[2,8] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1; const s float32[2,1] = 1,2; g: y = com.microsoft.GatherBlockQuantized/1(a, "
-     "[1], s) block_size=16",
+     "const a uint8[2,8] = 1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1; const s float32[2,1] = 1,2; "
+     "g: y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16",
      "g", GATHER_OK, "as it is stored, a byte each; the model", "a byte each"},
     {false, "const a float32[2,2] gone; g: y = Gather(a, [1])", "g", GATHER_OK, "The data cannot be read: ", "the elements are gone"},
     {false, "const a float32[2,2] gone; const i int64[1] gone; g: y = Gather(a, i)", "g", GATHER_FILE_NOT_FOUND,
@@ -95,8 +95,8 @@ static const struct {
     {false, "in a float32[2,2]; g: y = Gather(a, [1])", "g", GATHER_OK, "The values of data are not known", "row-major order"},
     {false, "in a float32*; g: y = Gather(a, [1])", "g", GATHER_USAGE, "the shape of the data is not known: give a tensor for 'a'", ""},
     {false, "in a float32[?,N,N]; g: y = Gather(a, [1])", "g", GATHER_USAGE,
-     "the length of the data in dimension 0 is not known: give a tensor for 'a'; the length 'N' in dimension 1 of the data is not known: "
-     "give a length for 'N'",
+     "the length of the data in dimension 0 is not known: give a tensor for 'a'; "
+     "the length 'N' in dimension 1 of the data is not known: give a length for 'N'",
      ""},
     {false, "in a float32[M,N]; g: y = Gather(a, [1])", "g", GATHER_USAGE, "the length 'N' in dimension 1", ""},
     {false, "g: y = Gather(float32[1,2], [1]) axis=3", "g", GATHER_AXIS_OUT_OF_RANGE, "main/g: axis 3 is outside", ""},
@@ -115,23 +115,22 @@ static const struct {
      GATHER_UNSUPPORTED, "GatherTree cannot be drawn", ""},
     /* names: what is no UTF-8, turns the text, or is too long */
     {false,
-     "const a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z float32[2] = 1,2; const i int64[1] = 1;g: y = "
-     "Gather(a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z, i)",
+     "const a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z float32[2] = 1,2; "
+     "const i int64[1] = 1;g: y = Gather(a\x80\xc0\x80\xe0\x80\x80\xf0\x80\x80\x80\xed\xa0\x80\xf4\x90\x80\x80\xf8z, i)",
      "g", GATHER_OK, "data is a", "data is a.......z, idx"},
     {false,
-     "const a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z float32[2] = 1,2; const i int64[1] = "
-     "1;g: y = Gather(a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z, i)",
+     "const a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z float32[2] = 1,2; "
+     "const i int64[1] = 1;g: y = Gather(a\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa0\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf\xc2\x80\x7f&\"z, i)",
      "g", GATHER_OK, "data is a", "data is a........&amp;&quot;z, idx"},
     {false,
-     "const \xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
-     "\x97\xa5"
-     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
-     "\x97\xa5xx float32[2] = 1,2; const a_name_of_more_than_forty_letters_that_is_written_whole int64[1] = 1; "
-     "another_name_of_more_than_forty_letters_that_is_written: y = Gather("
-     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
-     "\x97\xa5"
-     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
-     "\x97\xa5xx, a_name_of_more_than_forty_letters_that_is_written_whole)",
+     "const "
+     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5"
+     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5xx float32[2] = 1,2; "
+     "const a_name_of_more_than_forty_letters_that_is_written_whole int64[1] = 1; "
+     "another_name_of_more_than_forty_letters_that_is_written: y = "
+     "Gather(\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6"
+     "\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5xx, "
+     "a_name_of_more_than_forty_letters_that_is_written_whole)",
      NULL, GATHER_OK, "data is ...\xe6\x97\xa5", " ...</text>"},
 };
 

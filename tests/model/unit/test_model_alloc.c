@@ -172,8 +172,8 @@ static const char IR[] =
     "element_type=\"i64\" shape=\"\" offset=\"16\" size=\"8\"/><output><port id=\"0\" precision=\"I64\"/></output></layer><layer id=\"3\" "
     "name=\"g\" type=\"Gather\" version=\"opset8\"><data batch_dims=\"0\"/><input><port id=\"0\" "
     "precision=\"FP32\"><dim>-1</dim><dim>3</dim></port><port id=\"1\" precision=\"I64\"><dim>2</dim></port><port id=\"2\" "
-    "precision=\"I64\"/></input><output><port id=\"3\" precision=\"FP32\"><dim>-1</dim><dim>2</dim></port></output></layer><layer id=\"4\" "
-    "name=\"r\" type=\"Result\" version=\"opset1\"><input><port id=\"0\" "
+    "precision=\"I64\"/></input><output><port id=\"3\" precision=\"FP32\"><dim>-1</dim><dim>2</dim></port></output></layer><layer "
+    "id=\"4\" name=\"r\" type=\"Result\" version=\"opset1\"><input><port id=\"0\" "
     "precision=\"FP32\"><dim>-1</dim><dim>2</dim></port></input></layer></layers><edges><edge from-layer=\"0\" from-port=\"0\" "
     "to-layer=\"3\" to-port=\"0\"/><edge from-layer=\"1\" from-port=\"0\" to-layer=\"3\" to-port=\"1\"/><edge from-layer=\"2\" "
     "from-port=\"0\" to-layer=\"3\" to-port=\"2\"/><edge from-layer=\"3\" from-port=\"3\" to-layer=\"4\" to-port=\"0\"/></edges></net>";

@@ -202,12 +202,12 @@ static const run_case CASES[] = {
      GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
     {IR, "out y; y = Multiply(uint8[5,6], float32[2])", NULL, GATHER_UNSUPPORTED, "is Multiply of opset8, which cannot be run"},
     {IR,
-     "const b uint8[2] = 5,6; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; e = "
-     "Subtract(d, b); y = Multiply(c, e)",
+     "const b uint8[2] = 5,6; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; "
+     "e = Subtract(d, b); y = Multiply(c, e)",
      NULL, GATHER_UNSUPPORTED, "it multiplies two dequantised constants"},
     {IR,
-     "const b float16[1] = 0x4000; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; y = "
-     "Multiply(d, c)",
+     "const b float16[1] = 0x4000; out y; c = Convert(uint8[5,6]) destination_type='f32'; d = Convert(b) destination_type='f32'; "
+     "y = Multiply(d, c)",
      NULL, GATHER_OK, "y float32[2] = 10,12"},
     {IR, "const s float32[1,2] = 2,3; out y; c = Convert(uint8[5,6]) destination_type='f32'; y = Multiply(c, s)", NULL, GATHER_UNSUPPORTED,
      "the ranks 1 and 2: only the second may be broadcast"},
@@ -217,16 +217,16 @@ static const run_case CASES[] = {
     {IR, "out y; c = Convert(uint8[1,2,3,4]) destination_type='f32'; r = Reshape(c, [2,2]) special_zero='0'; y = Gather(r, [1], 0)", NULL,
      GATHER_OK, "y float32[1,2] = 3,4"},
     {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
-     "Gather(r, [1], 0)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; "
+     "y = Gather(r, [1], 0)",
      NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
     {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
-     "Gather(r, [1], -3)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; "
+     "y = Gather(r, [1], -3)",
      NULL, GATHER_OK, "y float32[1,2,2] = 5,6,7,8"},
     {IR,
-     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; y = "
-     "Gather(r, [1], 2)",
+     "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; r = Reshape(c, [2,2,2]) special_zero='0'; "
+     "y = Gather(r, [1], 2)",
      NULL, GATHER_OK, "y float32[2,2,1] = 2,4,6,8"},
     {IR, "const a uint8[2,4] = 1,2,3,4,5,6,7,8; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 5)", NULL,
      GATHER_AXIS_OUT_OF_RANGE, "axis"},
@@ -285,8 +285,8 @@ static const run_case CASES[] = {
     {ONNX,
      "const a uint4[2,32] = "
      "1,2,3,4,5,6,7,8,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,3; "
-     "const s float32[2,2] = 1,2,3,4; out y; y = com.microsoft.GatherBlockQuantized/1(a, [1], s) block_size=16 gather_axis=0 "
-     "quantize_axis=1",
+     "const s float32[2,2] = 1,2,3,4; out y; y = com.microsoft.GatherBlockQuantized/1(a, [1], "
+     "s) block_size=16 gather_axis=0 quantize_axis=1",
      NULL, GATHER_OK, "y float32[1,32] = 27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,27,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,12"},
     {ONNX, "const a uint4[1,2] = 1,2; const s float32[1,1] = 1; out y; y = com.microsoft.GatherBlockQuantized/1(a, [0], s) block_size='16'",
      NULL, GATHER_FILE_MALFORMED, "'block_size'"},
@@ -294,44 +294,44 @@ static const run_case CASES[] = {
      NULL, GATHER_FILE_MALFORMED, ""},
     /* names and graphs */
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = Gather(a, i) }"
-     "else_branch={ out u; h: u = Gather(a, i) }",
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; "
+     "g: t = Gather(a, i) }else_branch={ out u; h: u = Gather(a, i) }",
      "g", GATHER_OK, "t int8[1] = 3"},
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; g: t = Gather(a, i) }"
-     "else_branch={ out u; h: u = Gather(a, i) }",
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; "
+     "g: t = Gather(a, i) }else_branch={ out u; h: u = Gather(a, i) }",
      "main/f/else_branch/h", GATHER_OK, "u int8[1] = 3"},
     {ONNX,
-     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; y = If(c) then_branch={ out t; t = Gather(a, i) }else_branch={ "
-     "out u; u = Gather(a, i) }",
+     "in c bool[]; const a int8[3] = 1,2,3; const i int64[1] = 2; out y; y = If(c) then_branch={ out t; "
+     "t = Gather(a, i) }else_branch={ out u; u = Gather(a, i) }",
      "main/If_0/else_branch/Gather_0", GATHER_OK, "u int8[1] = 3"},
     {ONNX,
-     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t = Gather(k, i) }"
-     "else_branch={ out u; u = Gather(a, i) }; give a int8[3] = 4,5,6",
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); "
+     "g: t = Gather(k, i) }else_branch={ out u; u = Gather(a, i) }; give a int8[3] = 4,5,6",
      "g", GATHER_OK, "t int8[1] = 6"},
     {ONNX,
-     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); g: t = Gather(k, i) }"
-     "else_branch={ out u; u = Gather(a, i) }",
+     "in c bool[]; in a int8[3]; const i int64[1] = 2; out y; f: y = If(c) then_branch={ out t; k = Identity(a); "
+     "g: t = Gather(k, i) }else_branch={ out u; u = Gather(a, i) }",
      "g", GATHER_USAGE, "missing inputs: 'a'"},
     {ONNX,
-     "in a int8[3]; out y; k = Identity(a); f: y = local.F(k, [2]) axis=0; fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis "
-     "}; give a int8[3] = 4,5,6",
+     "in a int8[3]; out y; k = Identity(a); f: y = local.F(k, [2]) axis=0; fun local.F { in p; in q; out r; "
+     "g: r = Gather(p, q) axis=@axis }; give a int8[3] = 4,5,6",
      "main/f/function:F/g", GATHER_OK, "r int8[1] = 6"},
     {ONNX,
      "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; default axis=1; g: r = Gather(p, q) axis=@axis }; "
      "give a int8[2,2] = 4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[2,1] = 5,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give a int8[2,2] = "
-     "4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; "
+     "give a int8[2,2] = 4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[1,2] = 6,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]) axis=1; fun local.F { in p; in q; out r; c = Constant() value_int=@axis; g: r = "
-     "Gather(p, c) axis=@axis }; give a int8[2,2] = 4,5,6,7",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]) axis=1; fun local.F { in p; in q; out r; c = Constant() value_int=@axis; "
+     "g: r = Gather(p, c) axis=@axis }; give a int8[2,2] = 4,5,6,7",
      "main/f/function:F/g", GATHER_OK, "r int8[2] = 5,7"},
     {ONNX,
-     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; give p int8[2,2] = "
-     "4,5,6,7; give q int64[1] = 0",
+     "in a int8[2,2]; out y; f: y = local.F(a, [1]); fun local.F { in p; in q; out r; g: r = Gather(p, q) axis=@axis }; "
+     "give p int8[2,2] = 4,5,6,7; give q int64[1] = 0",
      "function:F/g", GATHER_USAGE, "name a call of it: 'main/f/function:F/g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i); g: z = Gather(i, i)", "g", GATHER_USAGE, "2 nodes are named 'g'"},
     {ONNX, "const i int64[1] = 2; out y; g: y = Gather(i, i)", "h", GATHER_NAME_NOT_FOUND, "its gather nodes are 'g'"},
