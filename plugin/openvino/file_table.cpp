@@ -13,8 +13,8 @@ namespace {
 std::mutex guard;
 
 std::map<std::string, std::weak_ptr<FileTable>> &open_tables() {
-  static std::map<std::string, std::weak_ptr<FileTable>> tables;
-  return tables;
+  static std::map<std::string, std::weak_ptr<FileTable>> opened;
+  return opened;
 }
 
 std::string key_of(const FilePlace &place) {

@@ -75,8 +75,8 @@ class TakeOut {
 
   // Where a row of zeros stands for an index out of range, only a product keeps it so.
   bool arithmetic(const std::shared_ptr<ov::Node> &node) const {
-    const gather_on_bad chosen = options_policy(options_.on_bad);
-    const bool zeros = (chosen == GATHER_ON_BAD_DEFAULT ? op_->on_bad : chosen) == GATHER_ON_BAD_ZERO;
+    const gather_on_bad policy = options_policy(options_.on_bad);
+    const bool zeros = (policy == GATHER_ON_BAD_DEFAULT ? op_->on_bad : policy) == GATHER_ON_BAD_ZERO;
     return ov::is_type<ov::op::v1::Multiply>(node) ||
            (!zeros && (ov::is_type<ov::op::v1::Subtract>(node) || ov::is_type<ov::op::v1::Add>(node) ||
                        ov::is_type<ov::op::v1::Divide>(node)));
