@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 # What `python -m libgather.build` needs beside the sources of a plug-in: the public headers, a static library, and what it is linked with.
-# A static library for tables of raw bytes, which needs nothing but liburing: the readers of other formats and of URLs are compiled
-# once more, without the libraries that they use.
-set(kit_folder ${PROJECT_SOURCE_DIR}/src/io)
-file(GLOB kit_sources CONFIGURE_DEPENDS ${kit_folder}/format/*.c ${kit_folder}/format/*/*.c ${kit_folder}/remote/*.c ${kit_folder}/remote/http/*.c)
-add_library(gather_kit STATIC ${kit_sources}
-  $<TARGET_OBJECTS:gather_core_objects> $<TARGET_OBJECTS:gather_table_objects> $<TARGET_OBJECTS:gather_model_objects>)
+# A static library for tables of raw bytes, which needs nothing but liburing. What asks whether another library is there is compiled once
+# more, without it; what is empty then is left out; all others are the objects of the library.
+set(gather_kit_asks format/format_table format/onnx/onnx format/safetensors/quant_state format/safetensors/safetensors remote/listing remote/origin
+  remote/refusal remote/remote_missing)
+set(gather_kit_lacks format/onnx/onnx_[a-z]+ format/safetensors/safetensors_json "format/ir/[a-z_]+" "remote/http/[a-z_]+")
+list(JOIN gather_kit_asks "|" gather_kit_others)
+list(JOIN gather_kit_lacks "|" gather_kit_without)
+list(TRANSFORM gather_kit_asks REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/io/\\1.c")
+add_library(gather_kit STATIC ${gather_kit_asks}
+  $<TARGET_OBJECTS:gather_core_objects> $<TARGET_OBJECTS:gather_table_objects> $<TARGET_OBJECTS:gather_model_objects>
+  "$<FILTER:$<TARGET_OBJECTS:gather_io_objects>,EXCLUDE,/(${gather_kit_others}|${gather_kit_without})[.]c>")
 set_target_properties(gather_kit PROPERTIES OUTPUT_NAME gather ARCHIVE_OUTPUT_DIRECTORY ${gather_plugin_folder}/lib)
 target_include_directories(gather_kit PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(gather_kit PRIVATE GATHER_BUILDING)
-foreach(include EXPAT_INCLUDE JANSSON_INCLUDE CURL_INCLUDE NANOPB_INCLUDE LIBURING_INCLUDE) # headers may be mentioned
-  if(${include})
-    target_include_directories(gather_kit SYSTEM PRIVATE ${${include}})
-  endif()
-endforeach()
 target_link_libraries(gather_kit PRIVATE gather_flags)
 set(kit_text "libgather.a\n")
 set(kit_files "")

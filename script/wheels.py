@@ -100,7 +100,7 @@ def brings_plugins() -> None:
         ctypes.CDLL(str(paths[name]))
     assert b"C_STRUCT" in paths["duckdb"].read_bytes()[-512:], "DuckDB's trailer is missing"
     kit = paths["onnxruntime"].parent
-    for file in ("lib/libgather.a", "lib/link.txt", "include/gather/gather.h", "src/openvino/gather_op.cpp"):
+    for file in ("lib/libgather.a", "lib/link.txt", "include/gather/gather.h", "src/openvino/ops.cpp"):
         assert (kit / file).is_file(), f"{kit / file} is missing"
 
 

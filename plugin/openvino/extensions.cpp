@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// What core.add_extension finds in this library: how the gathers of ONNX models and of OpenVINO's own are made, and the operators
-// that they become.
+// What others call: core.add_extension for how the gathers of ONNX models and of OpenVINO's own are made and the operators that they become;
+// programs, to replace the gathers of a model that is in memory already, and for a report.
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "decide.hpp"
-#include "gather_op.hpp"
+#include "file_table.hpp"
+#include "openvino/core/graph_util.hpp"
+#include "openvino/core/model.hpp"
 #include "openvino/core/op_extension.hpp"
 #include "openvino/frontend/extension/conversion.hpp"
 #include "openvino/frontend/node_context.hpp"
@@ -15,22 +20,22 @@
 #include "openvino/op/gather.hpp"
 #include "openvino/op/gather_elements.hpp"
 #include "openvino/op/gather_nd.hpp"
+#include "openvino/op/gather_tree.hpp"
 #include "openvino/op/slice.hpp"
+#include "openvino/op/util/sub_graph_base.hpp"
+#include "ops.hpp"
 #include "options.hpp"
-#include "table_op.hpp"
-#include "tree_op.hpp"
 
 namespace libgather {
+
 namespace {
 
 using Value = ov::Output<ov::Node>;
 
 // OpenVINO's own node, as its reader would have made it.
 Value own_gather(const ov::OutputVector &inputs, const gather_op *op, std::int64_t batch_dims) {
-  if (op->version >= 8)
-    return std::make_shared<ov::op::v8::Gather>(inputs.at(0), inputs.at(1), inputs.at(2), batch_dims);
-  if (op->version >= 7)
-    return std::make_shared<ov::op::v7::Gather>(inputs.at(0), inputs.at(1), inputs.at(2), batch_dims);
+  if (op->version >= 8) return std::make_shared<ov::op::v8::Gather>(inputs.at(0), inputs.at(1), inputs.at(2), batch_dims);
+  if (op->version >= 7) return std::make_shared<ov::op::v7::Gather>(inputs.at(0), inputs.at(1), inputs.at(2), batch_dims);
   return std::make_shared<ov::op::v1::Gather>(inputs.at(0), inputs.at(1), inputs.at(2));
 }
 
@@ -48,7 +53,7 @@ Value with_inputs(const Value &value, std::size_t least) {
   return std::make_shared<ov::op::v8::Slice>(value, number(0), number(INT64_MAX), number(1));
 }
 
-// ---- models of OpenVINO ---------------------------------------------------------------------------------------------
+// ---- models of OpenVINO --------------------------------------------------------------------------------------------
 
 // Takes the place of an operator of an opset. The reader of models asks extensions first, by name and opset, and takes any node from
 // them: OpenVINO's own too.
@@ -70,8 +75,7 @@ class Replaced : public ov::BaseOpExtension {
     if (known) {
       const Value value = replacement({op_, inputs, *known, batch_dims}, options_);
       // (A Slice needs a dimension; a single number of a table is no work anyway.)
-      if (value.get_node() &&
-          (value.get_partial_shape().rank() != 0 || value.get_node()->get_input_size() >= inputs.size()))
+      if (value.get_node() && (value.get_partial_shape().rank() != 0 || value.get_node()->get_input_size() >= inputs.size()))
         return {with_inputs(value, inputs.size())};
     }
     return {own(inputs, axis, batch_dims)};
@@ -84,8 +88,7 @@ class Replaced : public ov::BaseOpExtension {
   const ov::DiscreteTypeInfo type_;
 
   Value own(const ov::OutputVector &inputs, std::int64_t axis, std::int64_t batch_dims) const {
-    if (op_->family == GATHER_FAMILY_ELEMENTS)
-      return std::make_shared<ov::op::v6::GatherElements>(inputs.at(0), inputs.at(1), axis);
+    if (op_->family == GATHER_FAMILY_ELEMENTS) return std::make_shared<ov::op::v6::GatherElements>(inputs.at(0), inputs.at(1), axis);
     return op_->family == GATHER_FAMILY_ND ? own_nd(inputs, op_, batch_dims) : own_gather(inputs, op_, batch_dims);
   }
 };
@@ -100,7 +103,7 @@ void add_opsets(const Options &options, std::vector<ov::Extension::Ptr> &all) {
         all.push_back(std::make_shared<Replaced>(op, "opset" + std::to_string(opset), options));
 }
 
-// ---- models of ONNX -------------------------------------------------------------------------------------------------
+// ---- models of ONNX ------------------------------------------------------------------------------------------------
 
 // The rules are those of ONNX's latest version: the front end does not tell the opset of a node.
 const gather_op *onnx(const char *name) { return gather_op_find(name, "onnx-13"); }
@@ -133,14 +136,101 @@ ov::OutputVector onnx_nd(const ov::frontend::NodeContext &node, const Options &o
 using Convert = ov::OutputVector (*)(const ov::frontend::NodeContext &, const Options &);
 
 void add_onnx(const Options &options, std::vector<ov::Extension::Ptr> &all) {
-  for (const auto &[name, convert] : {std::pair<const char *, Convert>{"Gather", onnx_gather},
-                                      {"GatherElements", onnx_elements},
-                                      {"GatherND", onnx_nd}})
+  for (const auto &[name, convert] :
+       {std::pair<const char *, Convert>{"Gather", onnx_gather}, {"GatherElements", onnx_elements}, {"GatherND", onnx_nd}})
     all.push_back(std::make_shared<ov::frontend::ConversionExtension>(
         name, [convert = convert, options](const ov::frontend::NodeContext &node) { return convert(node, options); }));
 }
 
 }  // namespace
+
+// ---- models in memory, whichever front end made them ---------------------------------------------------------------
+
+namespace {
+
+const gather_op *rules(const char *name, const char *version) { return gather_op_find(name, version); }
+
+std::optional<Found> gather_of(const std::shared_ptr<ov::Node> &node) {
+  const auto base = ov::as_type_ptr<ov::op::util::GatherBase>(node);
+  if (!base) return std::nullopt;
+  const std::optional<std::int64_t> axis = constant_axis(node->input_value(2));
+  if (!axis) return std::nullopt;
+  const char *version = ov::is_type<ov::op::v8::Gather>(node)   ? "openvino-8"
+                        : ov::is_type<ov::op::v7::Gather>(node) ? "openvino-7"
+                        : ov::is_type<ov::op::v1::Gather>(node) ? "openvino-1"
+                                                                : nullptr;
+  if (!version)  // one that other parts of OpenVINO derive from it
+    return std::nullopt;
+  const auto batched = ov::as_type_ptr<ov::op::v8::Gather>(node);
+  const auto earlier = ov::as_type_ptr<ov::op::v7::Gather>(node);
+  const std::int64_t batch_dims = batched ? batched->get_batch_dims() : earlier ? earlier->get_batch_dims() : 0;
+  return Found{rules("Gather", version), {node->input_value(0), node->input_value(1)}, *axis, batch_dims};
+}
+
+std::optional<Found> found_in(const std::shared_ptr<ov::Node> &node) {
+  if (const auto elements = ov::as_type_ptr<ov::op::v6::GatherElements>(node))
+    return Found{rules("GatherElements", "openvino-6"), node->input_values(), elements->get_axis(), 0};
+  if (const auto nd = ov::as_type_ptr<ov::op::v8::GatherND>(node))
+    return Found{rules("GatherND", "openvino-8"), node->input_values(), 0, static_cast<std::int64_t>(nd->get_batch_dims())};
+  if (const auto nd = ov::as_type_ptr<ov::op::v5::GatherND>(node))
+    return Found{rules("GatherND", "openvino-5"), node->input_values(), 0, static_cast<std::int64_t>(nd->get_batch_dims())};
+  return gather_of(node);
+}
+
+std::int64_t replace_in(ov::Model &model, const Options &options) {
+  std::int64_t count = 0;
+  for (const auto &node : model.get_ordered_ops()) {
+    if (const auto loops = ov::as_type_ptr<ov::op::util::MultiSubGraphOp>(node))
+      for (std::size_t i = 0; i < loops->get_internal_subgraphs_size(); i++) count += replace_in(*loops->get_function(i), options);
+    ov::Output<ov::Node> value;
+    if (const std::optional<Found> found = found_in(node))
+      value = replacement(*found, options);
+    else if (ov::is_type<ov::op::v1::GatherTree>(node))
+      value = std::make_shared<TreeOp>(node->input_values(), options.on_bad);
+    if (!value.get_node()) continue;
+    value.get_node()->set_friendly_name(node->get_friendly_name());
+    ov::replace_node(node, value.get_node_shared_ptr());
+    count++;
+  }
+  return count;
+}
+
+}  // namespace
+
+// ---- what the extension has done, for programs: as JSON, so that a binding in any language can read it -------------
+
+namespace {
+
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    char escaped[8];
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) {
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      out += escaped;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string member(const char *name, std::int64_t number) { return ", \"" + std::string(name) + "\": " + std::to_string(number); }
+
+std::string described(const FileTable &table) {
+  gather_table_statistics facts;
+  gather_table_statistics_get(table.table(), &facts);
+  const gather_table_info *info = gather_table_describe(table.table());
+  return "{\"path\": " + quoted(table.place().path) + ", \"engine\": " + quoted(gather_engine_name(facts.engine)) +
+         member("offset", table.place().offset) + member("rows", info->rows) + member("row_bytes", info->row_bytes) +
+         member("takes", facts.takes) + member("rows_taken", facts.rows) + member("rows_resident", facts.rows_resident) +
+         member("rows_cached", facts.rows_cached) + member("rows_read", facts.rows_read) + member("bytes_useful", facts.bytes_useful) +
+         member("bytes_read", facts.bytes_read) + member("memory_bytes", facts.memory_bytes) + member("memory_peak", facts.memory_peak) +
+         member("memory_limit", facts.memory_ceiling) + "}";
+}
+
+}  // namespace
+
 }  // namespace libgather
 
 OPENVINO_EXTENSION_C_API void OV_CREATE_EXTENSION(std::vector<ov::Extension::Ptr> &all) {
@@ -150,4 +240,31 @@ OPENVINO_EXTENSION_C_API void OV_CREATE_EXTENSION(std::vector<ov::Extension::Ptr
   all.push_back(std::make_shared<ov::OpExtension<libgather::TableOp>>());
   libgather::add_opsets(options, all);
   libgather::add_onnx(options, all);
+}
+
+// model: an ov::Model, changed in place by the calling thread's options. Returns how many nodes were replaced, or -1 with a sentence.
+extern "C" __attribute__((visibility("default"))) std::int64_t gather_openvino_replace(void *model, char *complaint, std::size_t bytes) {
+  try {
+    const std::int64_t count = libgather::replace_in(*static_cast<ov::Model *>(model), libgather::options_current());
+    if (count > 0) static_cast<ov::Model *>(model)->validate_nodes_and_infer_types();
+    return count;
+  } catch (const std::exception &error) {
+    if (bytes > 0) std::snprintf(complaint, bytes, "%s", error.what());
+    return -1;
+  }
+}
+
+// Writes the report as snprintf does: at most `bytes` with the terminator; returns its length without truncation.
+extern "C" __attribute__((visibility("default"))) size_t gather_openvino_report(char *text, size_t bytes) {
+  const libgather::Counts counts = libgather::counts();
+  std::string report = "{\"taken\": " + std::to_string(counts.taken) + libgather::member("tables_out", counts.tables) +
+                       libgather::member("left", counts.left) + ", \"tables\": [";
+  const char *between = "";
+  for (const auto &table : libgather::file_tables()) {
+    report += between + libgather::described(*table);
+    between = ", ";
+  }
+  report += "]}";
+  if (bytes > 0) std::snprintf(text, bytes, "%s", report.c_str());
+  return report.size();
 }

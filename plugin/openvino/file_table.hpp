@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// A constant that stays in its file: rows are read when a request asks for them.
+// A constant that stays in its file: rows are read when a request asks for them. OpenVINO maps the files of a model (.bin, the external data
+// of ONNX), so the address of a constant tells the file and the offset, for every front end and without a look at the model.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "file_table.hpp"
 #include "gather/table.h"
+#include "openvino/op/constant.hpp"
 #include "openvino/runtime/tensor.hpp"
 
 namespace libgather {
+
+// ---- tables --------------------------------------------------------------------------------------------------------
 
 // Where the elements lie, and how they are read.
 struct FilePlace {
@@ -42,5 +48,11 @@ class FileTable {
 
 // All open tables, for reports.
 std::vector<std::shared_ptr<FileTable>> file_tables();
+
+// ---- the file behind a constant ------------------------------------------------------------------------------------
+
+// Where the elements lie: path, offset, type and shape. Nothing if they are not mapped from a file, or if the file is another one by
+// now.
+std::optional<FilePlace> constant_file(const ov::op::v0::Constant &constant);
 
 }  // namespace libgather

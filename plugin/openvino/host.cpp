@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "tensors.hpp"
+#include "host.hpp"
 
 #include <cstring>
 #include <stdexcept>
 
+#ifdef GATHER_OPENVINO_TBB
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#endif
+
 namespace libgather {
+
+// ---- tensors -------------------------------------------------------------------------------------------------------
 
 gather_type type_of(const ov::element::Type &type) {
   const std::string name = type.is_dynamic() ? "" : type.get_type_name();
@@ -63,6 +70,30 @@ void require(gather_status status, const gather_error &error, const std::string 
 void require_run(gather_status status, const gather_error &error, const std::string &node, ov::Tensor &out) {
   if (status != GATHER_OK && out.get_byte_size() > 0) std::memset(out.data(), 0, out.get_byte_size());
   require(status, error, node);
+}
+
+// ---- threads -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void parallel_for(void *, std::int64_t count, void (*task)(void *argument, std::int64_t i), void *argument) {
+#ifdef GATHER_OPENVINO_TBB
+  // Each task is a block of its own: the library has divided the work already.
+  tbb::parallel_for(
+      std::int64_t{0}, count, [=](std::int64_t i) { task(argument, i); }, tbb::simple_partitioner());
+#else
+  for (std::int64_t i = 0; i < count; i++) task(argument, i);
+#endif
+}
+
+}  // namespace
+
+gather_executor host_executor() {
+#ifdef GATHER_OPENVINO_TBB
+  return {nullptr, parallel_for, tbb::this_task_arena::max_concurrency()};
+#else
+  return {nullptr, parallel_for, 1};
+#endif
 }
 
 }  // namespace libgather

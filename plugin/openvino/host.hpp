@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// OpenVINO's types, shapes and tensors as the library describes them, and its errors as exceptions.
+// What is OpenVINO's as the library describes it: types, shapes, tensors, threads; and the library's errors as exceptions.
 #pragma once
 
 #include <string>
@@ -11,6 +11,8 @@
 #include "openvino/runtime/tensor.hpp"
 
 namespace libgather {
+
+// ---- tensors -------------------------------------------------------------------------------------------------------
 
 // The library's type; GATHER_TYPE_NONE where it has none, as for a type that is not known yet.
 gather_type type_of(const ov::element::Type &type);
@@ -40,5 +42,10 @@ void require(gather_status status, const gather_error &error, const std::string 
 // The same after a run. The output becomes zeros first: with one thread OpenVINO loses the errors of its nodes (docs/plugin-openvino.md),
 // and a program that goes on must not see what was in the memory before.
 void require_run(gather_status status, const gather_error &error, const std::string &node, ov::Tensor &out);
+
+// ---- threads -------------------------------------------------------------------------------------------------------
+
+// An executor for the calling thread, as long as the node runs. Of one thread where this build has no TBB.
+gather_executor host_executor();
 
 }  // namespace libgather
