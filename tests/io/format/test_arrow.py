@@ -412,8 +412,7 @@ def test_names() -> None:
         assert file.names == ["größe", "", "a/b:c@0"]
     for bad in (b"a\xff", b"a\0b"):
         source = arrow_file([integer(bad)], [chunk(DATA[:4], rows=1)])
-        error = failure(source)
-        assert (error.status, error.offset) == ("file_malformed", source.index(bad) + 1)
+        failure(source).must_be("file_malformed", offset=source.index(bad) + 1)
 
 
 def test_batches_in_any_order_and_of_old_writers() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.dtypes import ALL, OPAQUE, SHAPES, STRUCTURED, TYPED, bytes_of, identify, random_array
 from gather_files import GatherError, opened, writing, write
+from support.refusal import refuses
 from test_npy_read import saved, with_header
 
 
@@ -84,16 +85,12 @@ def test_header_at_the_exact_border(tmp_path) -> None:
 
 @pytest.mark.parametrize("descr", ["'<i8'", "'>f4'", "'<f4", "'<f4' x", "4", "", "[('a', '<f4')]"])
 def test_descr_that_does_not_fit_the_type(descr, tmp_path) -> None:
-    with pytest.raises(GatherError) as caught:
-        write(writing(tmp_path / "a.npy", "float32", (3,), descr=descr), bytes(12))
-    assert caught.value.status == "usage"
+    refuses(GatherError, write, writing(tmp_path / "a.npy", "float32", (3,), descr=descr), bytes(12)).must_be("usage")
     assert os.listdir(tmp_path) == []
 
 
 def test_descr_of_another_size(tmp_path) -> None:
-    with pytest.raises(GatherError) as caught:
-        write(writing(tmp_path / "a.npy", "opaque", (3,), item_bytes=4, descr="'|S5'"), bytes(12))
-    assert caught.value.status == "usage"
+    refuses(GatherError, write, writing(tmp_path / "a.npy", "opaque", (3,), item_bytes=4, descr="'|S5'"), bytes(12)).must_be("usage")
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "int4", "float8_e4m3fn", "uint1", "string"])

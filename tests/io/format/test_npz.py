@@ -170,8 +170,7 @@ def test_a_name_ends_where_a_zero_byte_is() -> None:
 
 def test_a_name_that_is_no_utf8() -> None:
     source = with_name(b"\xff.npy", 1 << 11)
-    error = failure(source)
-    assert (error.status, error.offset) == ("file_malformed", source.rindex(b"\xff.npy"))
+    failure(source).must_be("file_malformed", offset=source.rindex(b"\xff.npy"))
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
