@@ -50,6 +50,8 @@ static void assert_shape(int32_t rank, const int64_t *shape) {
   for (int32_t d = 0; d < rank; d++) assert_int_equal(has[d], shape[d]);
 }
 
+#define SHAPED(change, ...) ((void)(change), assert_shape(__VA_ARGS__))
+
 static void table(void **unused) {
   int codec = 1;
   for (; gather_codec_get((gather_codec)codec); codec++) {
@@ -72,32 +74,22 @@ static void table(void **unused) {
 
 static void shapes(void **unused) {
   assert_shape(2, DIMS(3, 64));
-  q.rank = 2, q.shape = DIMS(3, 63); /* the last code of a row is padding */
-  assert_shape(2, DIMS(3, 63));
-  q.shape = DIMS(6, 32), scale.shape = DIMS(6, 2); /* the same codes in other rows */
-  assert_shape(2, DIMS(6, 32));
-  q.rank = 0, scale.shape = GROUPS, scale.rank = 0;
-  assert_shape(2, DIMS(3, 64));
-  scale.rank = 1, scale.shape = DIMS(3), q.group_len = 0; /* one scale a row, without the dimension of length 1 */
-  assert_shape(2, DIMS(3, 64));
-  scale.rank = 2, scale.shape = DIMS(1, 4), q.group_len = 16;
-  assert_shape(2, DIMS(3, 64));
-  scale.shape = DIMS(2, 2), q.groups = DIMS(2, 32);
-  assert_shape(2, DIMS(3, 64));
+  SHAPED((q.rank = 2, q.shape = DIMS(3, 63)), 2, DIMS(3, 63));               /* the last code of a row is padding */
+  SHAPED((q.shape = DIMS(6, 32), scale.shape = DIMS(6, 2)), 2, DIMS(6, 32)); /* the same codes in other rows */
+  SHAPED((q.rank = 0, scale.shape = GROUPS, scale.rank = 0), 2, DIMS(3, 64));
+  SHAPED((scale.rank = 1, scale.shape = DIMS(3), q.group_len = 0), 2, DIMS(3, 64)); /* one scale a row, without the dimension of length 1 */
+  SHAPED((scale.rank = 2, scale.shape = DIMS(1, 4), q.group_len = 16), 2, DIMS(3, 64));
+  SHAPED((scale.shape = DIMS(2, 2), q.groups = DIMS(2, 32)), 2, DIMS(3, 64));
   fresh(NULL);
   data.type = GATHER_TYPE_UINT32; /* 8 codes a word */
-  q.group_len = 0, scale.rank = 0;
-  assert_shape(2, DIMS(3, 256));
-  q.code_type = GATHER_TYPE_UINT8, q.code_bits = 3;
-  assert_shape(2, DIMS(3, 341));
+  SHAPED((q.group_len = 0, scale.rank = 0), 2, DIMS(3, 256));
+  SHAPED((q.code_type = GATHER_TYPE_UINT8, q.code_bits = 3), 2, DIMS(3, 341));
 }
 
 static void blocks(void **unused) {
   q = (gather_quantized)GATHER_QUANTIZED_INIT;
-  q.codec = GATHER_CODEC_Q4_0, q.data = &data, data.shape = DIMS(3, 36);
-  assert_shape(2, DIMS(3, 64));
-  data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 18, data.shape = DIMS(3, 5);
-  assert_shape(2, DIMS(3, 160));
+  SHAPED((q.codec = GATHER_CODEC_Q4_0, q.data = &data, data.shape = DIMS(3, 36)), 2, DIMS(3, 64));
+  SHAPED((data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 18, data.shape = DIMS(3, 5)), 2, DIMS(3, 160));
   REFUSED(data.item_bytes = 20, GATHER_TYPE_MISMATCH, "data", "elements of 20 bytes; a block of Q4_0 has 18");
   data.type = GATHER_TYPE_UINT8, data.shape = DIMS(3, 35);
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 35 bytes, not a multiple of the 18");
@@ -108,8 +100,7 @@ static void blocks(void **unused) {
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 63 values are not whole blocks of Q4_0");
   q.rank = 0, q.codec = GATHER_CODEC_ROWWISE8, data.shape = DIMS(3, 7);
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 7 bytes; the scale and the bias of rowwise8 need 8");
-  data.shape = DIMS(3, 8);
-  assert_shape(2, DIMS(3, 0));
+  SHAPED(data.shape = DIMS(3, 8), 2, DIMS(3, 0));
   REFUSED(data.rank = 0, GATHER_RANK_MISMATCH, "data", "rank of at least 1");
 }
 
@@ -121,8 +112,7 @@ static void rows_too_long(void **unused) {
   q.codec = GATHER_CODEC_IQ1_S, q.data = &data;
   data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 50, data.shape = DIMS(1, many);
   assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
-  data.shape = DIMS(1, many - 1);
-  assert_shape(2, DIMS(1, (many - 1) * 256));
+  SHAPED(data.shape = DIMS(1, many - 1), 2, DIMS(1, (many - 1) * 256));
   data.type = GATHER_TYPE_UINT8, data.item_bytes = 0, data.shape = DIMS(1, many * 50);
   assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
   q.codec = GATHER_CODEC_AFFINE, q.code_type = GATHER_TYPE_UINT4, data.shape = DIMS(1, many * 32);
@@ -173,8 +163,7 @@ static void groups(void **unused) {
   REFUSED((q.group_axis = -1, q.group_len = -3), GATHER_USAGE, NULL, "the group length -3 is negative");
   REFUSED((q.flat_groups = true, q.group_len = 0), GATHER_USAGE, NULL, "flat groups need at least 1");
   REFUSED(q.group_len = 32, GATHER_SHAPE_MISMATCH, "scale", "the scale has 12 elements; 192 elements in flat groups of 32 need 6");
-  q.group_len = 16;
-  assert_shape(2, DIMS(3, 64));
+  SHAPED(q.group_len = 16, 2, DIMS(3, 64));
 }
 
 static void side_tensors(void **unused) {
@@ -189,14 +178,12 @@ static void side_tensors(void **unused) {
   fresh(NULL);
   q.scale_type = GATHER_TYPE_FLOAT8_E8M0FNU;
   assert_refused(GATHER_TYPE_MISMATCH, "scale", "elements of the scale are float32, which cannot hold float8_e8m0fnu");
-  scale.type = GATHER_TYPE_UINT8;
-  assert_shape(2, DIMS(3, 64));
+  SHAPED(scale.type = GATHER_TYPE_UINT8, 2, DIMS(3, 64));
   fresh(NULL);
   gather_tensor other = tensor_of(GATHER_TYPE_UINT8, memory, 2, DIMS(3, 3));
   REFUSED(q.zero_point = &other, GATHER_SHAPE_MISMATCH, "zero_point", "the zero_point has the shape [3, 3]; the groups need [3, 4]");
   REFUSED(q.zero_point_type = GATHER_TYPE_UINT4, GATHER_SHAPE_MISMATCH, "zero_point", "has the shape [3, 3]; the groups need [3, 2] bytes");
-  other.shape = DIMS(3, 2);
-  assert_shape(2, DIMS(3, 64));
+  SHAPED(other.shape = DIMS(3, 2), 2, DIMS(3, 64));
   q.zero_point_type = GATHER_TYPE_NONE, q.zero_point = NULL, q.bias = &other;
   assert_refused(GATHER_USAGE, "bias", "the codec affine has no bias");
   REFUSED((q.codec = GATHER_CODEC_BIASED, q.bias = NULL), GATHER_USAGE, "bias", "the codec biased needs a bias");
@@ -243,8 +230,7 @@ static void nested_scales(void **unused) {
   q.codec = GATHER_CODEC_NF4, q.code_type = GATHER_TYPE_NONE, q.scale_table = &list, q.scale_scale = &second;
   assert_refused(GATHER_USAGE, "scale_scale", "scale_group_len is 0");
   REFUSED(q.scale_group_len = 4, GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8");
-  scale.type = GATHER_TYPE_UINT8;
-  assert_shape(2, DIMS(3, 64));
+  SHAPED(scale.type = GATHER_TYPE_UINT8, 2, DIMS(3, 64));
   REFUSED(second.shape = DIMS(4), GATHER_SHAPE_MISMATCH, "scale_scale", "has 4 elements; it must have 3");
   REFUSED(q.scale_scale = NULL, GATHER_USAGE, "scale_scale", "the scale_scale is missing");
   q.scale_scale = &second, second.shape = DIMS(3), list.shape = DIMS(255);
@@ -515,8 +501,7 @@ static void older_and_newer_structs(void **unused) {
   assert_status(gather_quantized_shape(&newer.known, NULL, &rank, &error), GATHER_OK);
   newer.more[1] = 1;
   assert_status(gather_quantized_shape(&newer.known, NULL, &rank, &error), GATHER_USAGE);
-  q.size = offsetof(gather_quantized, table); /* an older header: no table and what follows */
-  assert_shape(2, DIMS(3, 64));
+  SHAPED(q.size = offsetof(gather_quantized, table), 2, DIMS(3, 64)); /* an older header: no table and what follows */
   REFUSED(q.size = 1, GATHER_USAGE, NULL, "gather_quantized.size is 1");
 }
 

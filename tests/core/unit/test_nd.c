@@ -125,7 +125,11 @@ static void the_highest_ranks(void **state) {
 #define KNOWN(n) \
   { n, n, NULL }
 
-static void check_inferred(const gather_shape *got, int32_t rank, const gather_dim *want) {
+/* What is inferred; rank -1: nothing is known of it. */
+static void inferred(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_options *options,
+                     int32_t rank, const gather_dim *want) {
+  gather_shape out, *got = &out;
+  assert_status(gather_infer_shape(op, data, indices, options, &out, NULL), GATHER_OK);
   assert_int_equal(got->rank, rank);
   for (int32_t d = 0; d < rank; d++) {
     assert_int_equal(got->dims[d].min, want[d].min);
@@ -141,51 +145,38 @@ static void inferred_shapes(void **state) {
   const gather_op *op8 = op_of("GatherND", "openvino-8"), *op5 = op_of("GatherND", "openvino-5"), *onnx = op_of("GatherND", "onnx-13");
   /* The case of OpenVINO's own test. */
   gather_shape data = {4, {{2, 6, NULL}, {3, 7, NULL}, {8, 10, NULL}, {12, 14, NULL}}};
-  gather_shape indices = {3, {{4, 8, NULL}, {6, 10, NULL}, KNOWN(2)}}, out;
+  gather_shape indices = {3, {{4, 8, NULL}, {6, 10, NULL}, KNOWN(2)}};
   gather_options one = options_of(0, 1), two = options_of(0, 2), axis = options_of(GATHER_AXIS_UNKNOWN, 0);
-  assert_status(gather_infer_shape(op8, &data, &indices, &one, &out, NULL), GATHER_OK);
-  check_inferred(&out, 3, (gather_dim[]){{4, 6, NULL}, {6, 10, NULL}, {12, 14, NULL}});
-  assert_status(gather_infer_shape(op5, &data, &indices, &one, &out, NULL), GATHER_OK);
-  check_inferred(&out, 3, (gather_dim[]){{4, 6, NULL}, {6, 10, NULL}, {12, 14, NULL}});
+  inferred(op8, &data, &indices, &one, 3, (gather_dim[]){{4, 6, NULL}, {6, 10, NULL}, {12, 14, NULL}});
+  inferred(op5, &data, &indices, &one, 3, (gather_dim[]){{4, 6, NULL}, {6, 10, NULL}, {12, 14, NULL}});
 
   data = (gather_shape){4, {KNOWN(30), {1, 2, NULL}, KNOWN(100), {35, 35, "C"}}};
   indices = (gather_shape){4, {KNOWN(30), {2, 9, "N"}, {0, GATHER_DIM_UNBOUNDED, "M"}, KNOWN(1)}};
-  assert_status(gather_infer_shape(op5, &data, &indices, &two, &out, NULL), GATHER_OK);
-  check_inferred(&out, 3, (gather_dim[]){{60, 60, NULL}, {0, GATHER_DIM_UNBOUNDED, "M"}, {35, 35, "C"}});
-  assert_status(gather_infer_shape(op8, &data, &indices, &two, &out, NULL), GATHER_OK);
-  check_inferred(&out, 4, (gather_dim[]){KNOWN(30), {2, 2, "N"}, {0, GATHER_DIM_UNBOUNDED, "M"}, {35, 35, "C"}});
+  inferred(op5, &data, &indices, &two, 3, (gather_dim[]){{60, 60, NULL}, {0, GATHER_DIM_UNBOUNDED, "M"}, {35, 35, "C"}});
+  inferred(op8, &data, &indices, &two, 4, (gather_dim[]){KNOWN(30), {2, 2, "N"}, {0, GATHER_DIM_UNBOUNDED, "M"}, {35, 35, "C"}});
 
   /* A product that nobody can know, and one of which one factor is 0. */
   data = (gather_shape){3, {ANY, {3, GATHER_DIM_UNBOUNDED, NULL}, KNOWN(4)}};
   indices = (gather_shape){3, {{2, GATHER_DIM_UNBOUNDED, NULL}, ANY, KNOWN(1)}};
-  assert_status(gather_infer_shape(op5, &data, &indices, &two, &out, NULL), GATHER_OK);
-  check_inferred(&out, 1, (gather_dim[]){{6, GATHER_DIM_UNBOUNDED, NULL}});
+  inferred(op5, &data, &indices, &two, 1, (gather_dim[]){{6, GATHER_DIM_UNBOUNDED, NULL}});
   indices.dims[0] = (gather_dim)KNOWN(0);
-  assert_status(gather_infer_shape(op5, &data, &indices, &two, &out, NULL), GATHER_OK);
-  check_inferred(&out, 1, (gather_dim[]){KNOWN(0)});
+  inferred(op5, &data, &indices, &two, 1, (gather_dim[]){KNOWN(0)});
 
   /* The rank depends on the length of the tuples. */
   data = (gather_shape){2, {KNOWN(5), KNOWN(6)}};
   indices = (gather_shape){2, {KNOWN(7), ANY}};
-  assert_status(gather_infer_shape(onnx, &data, &indices, NULL, &out, NULL), GATHER_OK);
-  assert_int_equal(out.rank, -1);
-  assert_status(gather_infer_shape(onnx, &data, &indices, &axis, &out, NULL), GATHER_OK);
-  assert_int_equal(out.rank, -1);
+  inferred(onnx, &data, &indices, NULL, -1, NULL);
+  inferred(onnx, &data, &indices, &axis, -1, NULL);
   indices.dims[1] = (gather_dim){2, 9, NULL}; /* only 2 is valid */
-  assert_status(gather_infer_shape(onnx, &data, &indices, NULL, &out, NULL), GATHER_OK);
-  check_inferred(&out, 1, (gather_dim[]){KNOWN(7)});
+  inferred(onnx, &data, &indices, NULL, 1, (gather_dim[]){KNOWN(7)});
   data.rank = 1; /* at least 1 and at most 1 in ONNX, but also 0 in OpenVINO */
   indices.dims[1] = (gather_dim)ANY;
-  assert_status(gather_infer_shape(onnx, &data, &indices, NULL, &out, NULL), GATHER_OK);
-  check_inferred(&out, 1, (gather_dim[]){KNOWN(7)});
-  assert_status(gather_infer_shape(op8, &data, &indices, NULL, &out, NULL), GATHER_OK);
-  assert_int_equal(out.rank, -1);
+  inferred(onnx, &data, &indices, NULL, 1, (gather_dim[]){KNOWN(7)});
+  inferred(op8, &data, &indices, NULL, -1, NULL);
   data.rank = -1;
-  assert_status(gather_infer_shape(onnx, &data, &indices, NULL, &out, NULL), GATHER_OK);
-  assert_int_equal(out.rank, -1);
+  inferred(onnx, &data, &indices, NULL, -1, NULL);
   data.rank = 1, indices.rank = -1;
-  assert_status(gather_infer_shape(onnx, &data, &indices, NULL, &out, NULL), GATHER_OK);
-  assert_int_equal(out.rank, -1);
+  inferred(onnx, &data, &indices, NULL, -1, NULL);
 }
 
 static void inferred_errors(void **state) {
