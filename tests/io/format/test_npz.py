@@ -15,7 +15,7 @@ from gather_files import content
 from many import array, complaint, complaints, failure
 from support.zip_files import FULL, Member, end, end64, zip_file
 from tensor_files import opened
-from test_npy_read import saved
+from test_npy import saved
 
 
 def npz(packed: bool = False, **arrays: np.ndarray) -> bytes:

@@ -8,7 +8,7 @@ from gather_files import content
 from many import assert_within, complaint, complaints, failure, outcome
 from support.zip_files import FULL, Member, end, zip_file
 from tensor_files import opened
-from test_npy_read import saved
+from test_npy import saved
 
 ARRAY = np.arange(5, dtype="<i4")
 NPY = saved(ARRAY)
