@@ -7,19 +7,7 @@ import pytest
 from gather_files import content
 from many import complaints, failure, outcome
 from support import arrow_files as a
-from support.arrow_files import (
-    Batch,
-    Items,
-    arrow_file,
-    arrow_stream,
-    chunk,
-    column,
-    fixed_list,
-    integer,
-    listed,
-    offsets,
-    tensors,
-)
+from support.arrow_files import (Batch, Items, arrow_file, arrow_stream, chunk, column, fixed_list, integer, listed, offsets, tensors)
 from tensor_files import opened
 
 NUMBERS = np.arange(1, 7, dtype="<i4")
@@ -162,17 +150,13 @@ WRONG_BATCHES = [
     ({"compression": 0, "more": {"method": 1}}, None, "unknown compression"),
     ({"compression": 0, "buffers": [b"", DATA[:7], b"", b"", DATA]}, None, "compressed buffer is too short: 7 bytes"),
     ({"compression": 0, "buffers": [b"", b"\xff" * 8 + DATA[:11], b"", b"", DATA]}, (0, 19), "buffer has 11"),
-    ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6}, None,
-     "0 of 1 view columns"),
+    ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6}, None, "0 of 1 view columns"),
     ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [-1]}, (-1,),
      "of a view column: -1"),
-    ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [1]}, None,
-     "need more"),
-    ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [2**63 - 1]},
-     None, "need more"),
+    ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [1]}, None, "need more"),
+    ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [2**63 - 1]}, None, "need more"),
     ({"more": {"fields": {1: Items(2**32 - 1, bytes(16))}}}, None, "a vector extends past"),
-    ({"fields": [integer("a"), fixed_list("b", 2**31 - 1, integer(None))], "rows": 2**62, "nodes": [(2**62, 0)] * 3},
-     None, "does not fit"),
+    ({"fields": [integer("a"), fixed_list("b", 2**31 - 1, integer(None))], "rows": 2**62, "nodes": [(2**62, 0)] * 3}, None, "does not fit"),
 ]
 
 
@@ -295,8 +279,7 @@ def test_flipped_bytes_never_read_beyond_the_file(seed) -> None:
     lists = Batch(3, [(3, 0), (3, 0), (6, 0)], [b"", offsets(0, 1, 2, 3), b"", offsets(0, 2, 4, 6, large=True), b"", DATA])
     nested = [listed("v", listed(None, integer(None), True))]
     source = bytearray(arrow_file(nested, [lists] * 2) if seed % 4 == 1 else arrow_stream(nested, [lists] * 2) if seed % 4 == 2 else
-                       batch_of() if seed % 2 else arrow_file([tensors("t", 6, '{"shape":[2,3]}'),
-                                                               column("u", a.UTF8_VIEW)],
+                       batch_of() if seed % 2 else arrow_file([tensors("t", 6, '{"shape":[2,3]}'), column("u", a.UTF8_VIEW)],
                                                               [Batch(1, [(1, 0), (6, 0), (1, 0)],
                                                                      [b"", b"", DATA, b"", DATA], views=[0])] * 2))
     rng = np.random.default_rng(seed)

@@ -407,8 +407,7 @@ def test_from_file_to_file(dtype, tmp_path) -> None:
     (tmp_path / "in.npy").write_bytes(saved(array))
     with opened(tmp_path / "in.npy") as t:
         content = bytes_of(t.array(dtype))
-        what = writing(tmp_path / "out.npy", "opaque", t.shape, item_bytes=t.tensor.item_bytes, descr=t.descr,
-                       byte_swapped=t.swapped)
+        what = writing(tmp_path / "out.npy", "opaque", t.shape, item_bytes=t.tensor.item_bytes, descr=t.descr, byte_swapped=t.swapped)
         write(what, content)
     loaded = load(tmp_path / "out.npy")
     assert loaded.dtype == dtype and bytes_of(loaded) == bytes_of(array)

@@ -24,8 +24,7 @@ def npz(packed: bool = False, **arrays: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def zipped(*members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_STORED,
-           comment: bytes = b"") -> bytes:
+def zipped(*members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_STORED, comment: bytes = b"") -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:
         for name, data in members:

@@ -35,8 +35,7 @@ def test_every_dtype_is_read_by_their_library(name: str, tmp_path) -> None:
     dtype, bits = DTYPES[name]
     data = bytes(i % 2 if name == "bool" else i for i in range(8 * bits // 8))
     write(writing(tmp_path / "a.safetensors", name, (2, 4), name="t"), data)
-    assert dict(theirs.deserialize((tmp_path / "a.safetensors").read_bytes())) == {
-        "t": {"dtype": dtype, "shape": [2, 4], "data": data}}
+    assert dict(theirs.deserialize((tmp_path / "a.safetensors").read_bytes())) == {"t": {"dtype": dtype, "shape": [2, 4], "data": data}}
     assert len(header_of(tmp_path / "a.safetensors")) % 8 == 0
     if "safetensors" in formats():
         with opened(tmp_path / "a.safetensors") as file:
