@@ -3,8 +3,6 @@
 Runtime and OpenVINO. script/conformance runs all of them.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import json

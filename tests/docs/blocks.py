@@ -6,8 +6,6 @@
     ```python    ">>> " lines, each followed by what it prints; the blocks of one document go on from one another
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import re

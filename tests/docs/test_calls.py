@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every function of the public headers is called by a program of the documents, an example, or code in a header's comment."""
 
-from __future__ import annotations
-
 import re
 import sys
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every command of the documents is run and prints what stands there. The blocks of one document share a folder."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

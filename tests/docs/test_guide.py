@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The script of docs/larger-than-memory.md runs, on a small table; the page shows what it prints, but for numbers."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

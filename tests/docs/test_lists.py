@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What documents, sentences and sources list by hand is what the tables hold: a new row that one of them lacks fails here, by name."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

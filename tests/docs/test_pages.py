@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The generated pages are up to date, links lead somewhere, paths in the documents exist."""
 
-from __future__ import annotations
-
 import functools
 import re
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """docs/platforms.md lists the presets for other systems, all of them, and each script that it names builds them."""
 
-from __future__ import annotations
-
 import json
 import re
 

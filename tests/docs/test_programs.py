@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every program of the documents is compiled without a warning, linked with the static library, and prints what stands there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

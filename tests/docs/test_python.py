@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every Python example of the documents is run and prints what stands there. The blocks of one document share names and a folder."""
 
-from __future__ import annotations
-
 import doctest
 import os
 from pathlib import Path

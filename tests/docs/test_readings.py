@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What docs/readings.md says of ONNX's reference implementation and of OpenVINO is what the installed packages do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import TensorProto, helper

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What docs/readings.md says of GatherND in ONNX's reference implementation, ONNX Runtime and OpenVINO is what the installed packages do."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The folder of inputs, and the programs that let calls fail."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The files that the scenarios read: one small table in every format, models, indices."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

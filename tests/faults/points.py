@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Where a run can go wrong: every call with every error that fits it, every allocation, every moment of a signal."""
 
-from __future__ import annotations
-
 import errno as e
 import os
 import random

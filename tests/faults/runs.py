@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Running the command with one call that fails, one allocation that does, or a signal at one of its calls."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

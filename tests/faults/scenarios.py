@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What is run: each command, engine and format. IN stands for the folder of the inputs, URL for a server that serves it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 PRECIOUS = b"precious"

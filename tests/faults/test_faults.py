@@ -4,8 +4,6 @@
 GATHER_TEST_ROUNDS=N tries N points of each scenario, GATHER_TEST_ROUNDS=all every one; GATHER_TEST_SEED=N others.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 from concurrent.futures import ThreadPoolExecutor

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a run may have done: the command's contract, whatever went wrong in it."""
 
-from __future__ import annotations
-
 import errno
 import json
 import re

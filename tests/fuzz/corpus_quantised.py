@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Small quantised tensors in safetensors files, in each layout, and wrong in one place. Standard library only."""
 
-from __future__ import annotations
-
 import json
 import struct
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The examples for Ray and Dask print what stands beside them, and leave no process behind. They use 127.0.0.1 only."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The simulator of docs/scale.md: its planner is the real one, and its times are those of closed forms where there are any."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

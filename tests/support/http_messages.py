@@ -157,9 +157,7 @@ def range_holds(request: Request, resource: Resource) -> bool:
     wanted = request.headers.get("if-range")
     if wanted is None:
         return True
-    return wanted == resource.etag and not wanted.startswith("W/") or (
-        resource.modified is not None and wanted == date(resource.modified)
-    )
+    return wanted == resource.etag and not wanted.startswith("W/") or (resource.modified is not None and wanted == date(resource.modified))
 
 
 def answer(request: Request, resource: Resource) -> Answer:

@@ -56,6 +56,9 @@ static inline int run_named(char *names, const CMUnitTestFunction *functions, si
 /* How many elements an array has. */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The same items: for a list whose items are of different lengths, which the formatter would give a line each. */
+#define ITEMS(...) __VA_ARGS__
+
 /* The status, by name, so that a failure can be read. */
 #define assert_status(got, want) assert_string_equal(gather_status_name(got), gather_status_name(want))
 

@@ -38,6 +38,9 @@ static void assert_refused(gather_status status, const char *input, const char *
     assert_null(error.input);
 }
 
+/* The same, with one more change. */
+#define REFUSED(change, ...) ((void)(change), assert_refused(__VA_ARGS__))
+
 static void assert_shape(int32_t rank, const int64_t *shape) {
   int64_t has[GATHER_MAX_RANK];
   int32_t has_rank = 0;
@@ -46,6 +49,8 @@ static void assert_shape(int32_t rank, const int64_t *shape) {
   assert_int_equal(has_rank, rank);
   for (int32_t d = 0; d < rank; d++) assert_int_equal(has[d], shape[d]);
 }
+
+#define SHAPED(change, ...) ((void)(change), assert_shape(__VA_ARGS__))
 
 static void table(void **unused) {
   int codec = 1;
@@ -69,50 +74,34 @@ static void table(void **unused) {
 
 static void shapes(void **unused) {
   assert_shape(2, DIMS(3, 64));
-  q.rank = 2, q.shape = DIMS(3, 63); /* the last code of a row is padding */
-  assert_shape(2, DIMS(3, 63));
-  q.shape = DIMS(6, 32), scale.shape = DIMS(6, 2); /* the same codes in other rows */
-  assert_shape(2, DIMS(6, 32));
-  q.rank = 0, scale.shape = GROUPS, scale.rank = 0;
-  assert_shape(2, DIMS(3, 64));
-  scale.rank = 1, scale.shape = DIMS(3), q.group_len = 0; /* one scale a row, without the dimension of length 1 */
-  assert_shape(2, DIMS(3, 64));
-  scale.rank = 2, scale.shape = DIMS(1, 4), q.group_len = 16;
-  assert_shape(2, DIMS(3, 64));
-  scale.shape = DIMS(2, 2), q.groups = DIMS(2, 32);
-  assert_shape(2, DIMS(3, 64));
+  SHAPED((q.rank = 2, q.shape = DIMS(3, 63)), 2, DIMS(3, 63));               /* the last code of a row is padding */
+  SHAPED((q.shape = DIMS(6, 32), scale.shape = DIMS(6, 2)), 2, DIMS(6, 32)); /* the same codes in other rows */
+  SHAPED((q.rank = 0, scale.shape = GROUPS, scale.rank = 0), 2, DIMS(3, 64));
+  SHAPED((scale.rank = 1, scale.shape = DIMS(3), q.group_len = 0), 2, DIMS(3, 64)); /* one scale a row, without the dimension of length 1 */
+  SHAPED((scale.rank = 2, scale.shape = DIMS(1, 4), q.group_len = 16), 2, DIMS(3, 64));
+  SHAPED((scale.shape = DIMS(2, 2), q.groups = DIMS(2, 32)), 2, DIMS(3, 64));
   fresh(NULL);
   data.type = GATHER_TYPE_UINT32; /* 8 codes a word */
-  q.group_len = 0, scale.rank = 0;
-  assert_shape(2, DIMS(3, 256));
-  q.code_type = GATHER_TYPE_UINT8, q.code_bits = 3;
-  assert_shape(2, DIMS(3, 341));
+  SHAPED((q.group_len = 0, scale.rank = 0), 2, DIMS(3, 256));
+  SHAPED((q.code_type = GATHER_TYPE_UINT8, q.code_bits = 3), 2, DIMS(3, 341));
 }
 
 static void blocks(void **unused) {
   q = (gather_quantized)GATHER_QUANTIZED_INIT;
-  q.codec = GATHER_CODEC_Q4_0, q.data = &data, data.shape = DIMS(3, 36);
-  assert_shape(2, DIMS(3, 64));
-  data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 18, data.shape = DIMS(3, 5);
-  assert_shape(2, DIMS(3, 160));
-  data.item_bytes = 20;
-  assert_refused(GATHER_TYPE_MISMATCH, "data", "elements of 20 bytes; a block of Q4_0 has 18");
+  SHAPED((q.codec = GATHER_CODEC_Q4_0, q.data = &data, data.shape = DIMS(3, 36)), 2, DIMS(3, 64));
+  SHAPED((data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 18, data.shape = DIMS(3, 5)), 2, DIMS(3, 160));
+  REFUSED(data.item_bytes = 20, GATHER_TYPE_MISMATCH, "data", "elements of 20 bytes; a block of Q4_0 has 18");
   data.type = GATHER_TYPE_UINT8, data.shape = DIMS(3, 35);
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 35 bytes, not a multiple of the 18");
-  data.type = GATHER_TYPE_FLOAT32, data.shape = DIMS(3, 36);
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "data", "float32 data of the codec Q4_0");
-  data.type = GATHER_TYPE_UINT8, data.strides = DIMS(72, 2);
-  assert_refused(GATHER_UNSUPPORTED, "data", "the rows of data must have no gaps");
-  data.strides = NULL, q.scale = &scale;
-  assert_refused(GATHER_USAGE, "scale", "the codec Q4_0 has no scale");
+  REFUSED((data.type = GATHER_TYPE_FLOAT32, data.shape = DIMS(3, 36)), GATHER_TYPE_UNSUPPORTED, "data", "float32 data of the codec Q4_0");
+  REFUSED((data.type = GATHER_TYPE_UINT8, data.strides = DIMS(72, 2)), GATHER_UNSUPPORTED, "data", "the rows of data must have no gaps");
+  REFUSED((data.strides = NULL, q.scale = &scale), GATHER_USAGE, "scale", "the codec Q4_0 has no scale");
   q.scale = NULL, q.rank = 2, q.shape = DIMS(3, 63);
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 63 values are not whole blocks of Q4_0");
   q.rank = 0, q.codec = GATHER_CODEC_ROWWISE8, data.shape = DIMS(3, 7);
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 7 bytes; the scale and the bias of rowwise8 need 8");
-  data.shape = DIMS(3, 8);
-  assert_shape(2, DIMS(3, 0));
-  data.rank = 0;
-  assert_refused(GATHER_RANK_MISMATCH, "data", "rank of at least 1");
+  SHAPED(data.shape = DIMS(3, 8), 2, DIMS(3, 0));
+  REFUSED(data.rank = 0, GATHER_RANK_MISMATCH, "data", "rank of at least 1");
 }
 
 /* Rows whose bytes can be counted and whose values cannot. */
@@ -123,8 +112,7 @@ static void rows_too_long(void **unused) {
   q.codec = GATHER_CODEC_IQ1_S, q.data = &data;
   data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 50, data.shape = DIMS(1, many);
   assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
-  data.shape = DIMS(1, many - 1);
-  assert_shape(2, DIMS(1, (many - 1) * 256));
+  SHAPED(data.shape = DIMS(1, many - 1), 2, DIMS(1, (many - 1) * 256));
   data.type = GATHER_TYPE_UINT8, data.item_bytes = 0, data.shape = DIMS(1, many * 50);
   assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
   q.codec = GATHER_CODEC_AFFINE, q.code_type = GATHER_TYPE_UINT4, data.shape = DIMS(1, many * 32);
@@ -132,123 +120,82 @@ static void rows_too_long(void **unused) {
 }
 
 static void refused_codecs(void **unused) {
-  q.codec = GATHER_CODEC_Q8_1;
-  assert_refused(GATHER_UNSUPPORTED, "data", "Q8_1 is not decoded: it holds activations during a multiplication");
-  q.codec = GATHER_CODEC_GPTQ;
-  assert_refused(GATHER_UNSUPPORTED, "data", "gptq is not decoded: a word holds codes of 8 rows");
-  q.codec = (gather_codec)4711;
-  assert_refused(GATHER_USAGE, NULL, "4711 is no codec");
-  q.codec = GATHER_CODEC_NONE;
-  assert_refused(GATHER_USAGE, NULL, "0 is no codec");
+  REFUSED(q.codec = GATHER_CODEC_Q8_1, GATHER_UNSUPPORTED, "data", "Q8_1 is not decoded: it holds activations during a multiplication");
+  REFUSED(q.codec = GATHER_CODEC_GPTQ, GATHER_UNSUPPORTED, "data", "gptq is not decoded: a word holds codes of 8 rows");
+  REFUSED(q.codec = (gather_codec)4711, GATHER_USAGE, NULL, "4711 is no codec");
+  REFUSED(q.codec = GATHER_CODEC_NONE, GATHER_USAGE, NULL, "0 is no codec");
 }
 
 static void codes(void **unused) {
-  q.code_type = GATHER_TYPE_FLOAT8_E4M3FN;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec affine cannot be float8_e4m3fn");
-  q.code_type = GATHER_TYPE_UINT16;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "data", "cannot be uint16");
-  q.code_type = (gather_type)999;
-  assert_refused(GATHER_USAGE, NULL, "code_type is 999");
-  q.code_type = GATHER_TYPE_UINT4, q.code_bits = 3;
-  assert_refused(GATHER_USAGE, NULL, "code_bits is 3, which codes of uint4 cannot have");
-  q.code_type = GATHER_TYPE_UINT8, q.code_bits = 9;
-  assert_refused(GATHER_USAGE, NULL, "code_bits is 9");
-  q.code_bits = -1;
-  assert_refused(GATHER_USAGE, NULL, "code_bits is -1");
-  q.code_bits = 3, q.order = GATHER_CODE_ORDER_HIGH_FIRST;
-  assert_refused(GATHER_USAGE, NULL, "no order high first");
+  REFUSED(q.code_type = GATHER_TYPE_FLOAT8_E4M3FN, GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec affine cannot be float8_e4m3fn");
+  REFUSED(q.code_type = GATHER_TYPE_UINT16, GATHER_TYPE_UNSUPPORTED, "data", "cannot be uint16");
+  REFUSED(q.code_type = (gather_type)999, GATHER_USAGE, NULL, "code_type is 999");
+  REFUSED((q.code_type = GATHER_TYPE_UINT4, q.code_bits = 3), GATHER_USAGE, NULL, "code_bits is 3, which codes of uint4 cannot have");
+  REFUSED((q.code_type = GATHER_TYPE_UINT8, q.code_bits = 9), GATHER_USAGE, NULL, "code_bits is 9");
+  REFUSED(q.code_bits = -1, GATHER_USAGE, NULL, "code_bits is -1");
+  REFUSED((q.code_bits = 3, q.order = GATHER_CODE_ORDER_HIGH_FIRST), GATHER_USAGE, NULL, "no order high first");
   fresh(NULL);
-  data.type = GATHER_TYPE_FLOAT32;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "data", "float32 data");
+  REFUSED(data.type = GATHER_TYPE_FLOAT32, GATHER_TYPE_UNSUPPORTED, "data", "float32 data");
   fresh(NULL);
-  q.codec = GATHER_CODEC_NF4, q.code_type = GATHER_TYPE_UINT2;
-  assert_refused(GATHER_USAGE, NULL, "codes of the codec nf4 have 4 bits, not 2");
+  REFUSED((q.codec = GATHER_CODEC_NF4, q.code_type = GATHER_TYPE_UINT2), GATHER_USAGE, NULL, "codes of the codec nf4 have 4 bits, not 2");
   fresh(NULL);
-  q.codec = GATHER_CODEC_FLOAT;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "data", "cannot be uint4");
+  REFUSED(q.codec = GATHER_CODEC_FLOAT, GATHER_TYPE_UNSUPPORTED, "data", "cannot be uint4");
   fresh(NULL);
-  data.strides = DIMS(64, 2);
-  assert_refused(GATHER_UNSUPPORTED, "data", "must have no gaps");
-  q.data = NULL;
-  assert_refused(GATHER_USAGE, "data", "data is NULL");
+  REFUSED(data.strides = DIMS(64, 2), GATHER_UNSUPPORTED, "data", "must have no gaps");
+  REFUSED(q.data = NULL, GATHER_USAGE, "data", "data is NULL");
 }
 
 static void given_shapes(void **unused) {
   q.rank = 2, q.shape = DIMS(3, 65);
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of data hold 64 values; the shape of the values needs 65");
-  q.shape = DIMS(4, 64);
-  assert_refused(GATHER_SHAPE_MISMATCH, "data", "data holds 192 codes; the shape [4, 64] needs more");
-  q.shape = DIMS(3, -1);
-  assert_refused(GATHER_USAGE, NULL, "negative");
-  q.shape = DIMS(INT64_MAX, INT64_MAX);
-  assert_refused(GATHER_OVERFLOW, "data", "does not fit");
-  q.shape = NULL;
-  assert_refused(GATHER_USAGE, NULL, "their shape is NULL");
-  q.rank = -1;
-  assert_refused(GATHER_USAGE, NULL, "rank of the values is -1");
-  q.rank = 65;
-  assert_refused(GATHER_USAGE, NULL, "rank of the values is 65");
+  REFUSED(q.shape = DIMS(4, 64), GATHER_SHAPE_MISMATCH, "data", "data holds 192 codes; the shape [4, 64] needs more");
+  REFUSED(q.shape = DIMS(3, -1), GATHER_USAGE, NULL, "negative");
+  REFUSED(q.shape = DIMS(INT64_MAX, INT64_MAX), GATHER_OVERFLOW, "data", "does not fit");
+  REFUSED(q.shape = NULL, GATHER_USAGE, NULL, "their shape is NULL");
+  REFUSED(q.rank = -1, GATHER_USAGE, NULL, "rank of the values is -1");
+  REFUSED(q.rank = 65, GATHER_USAGE, NULL, "rank of the values is 65");
   q.rank = 2, q.shape = DIMS(5, 51), q.code_type = GATHER_TYPE_UINT8, q.code_bits = 3; /* 85 codes and a bit in each row */
   assert_refused(GATHER_SHAPE_MISMATCH, "data", "its rows end with bits of no code");
 }
 
 static void groups(void **unused) {
-  q.group_axis = 2;
-  assert_refused(GATHER_AXIS_OUT_OF_RANGE, NULL, "group_axis is 2; it must be in [-2, 1]");
-  q.group_axis = -1, q.group_len = -3;
-  assert_refused(GATHER_USAGE, NULL, "the group length -3 is negative");
-  q.flat_groups = true, q.group_len = 0;
-  assert_refused(GATHER_USAGE, NULL, "flat groups need at least 1");
-  q.group_len = 32;
-  assert_refused(GATHER_SHAPE_MISMATCH, "scale", "the scale has 12 elements; 192 elements in flat groups of 32 need 6");
-  q.group_len = 16;
-  assert_shape(2, DIMS(3, 64));
+  REFUSED(q.group_axis = 2, GATHER_AXIS_OUT_OF_RANGE, NULL, "group_axis is 2; it must be in [-2, 1]");
+  REFUSED((q.group_axis = -1, q.group_len = -3), GATHER_USAGE, NULL, "the group length -3 is negative");
+  REFUSED((q.flat_groups = true, q.group_len = 0), GATHER_USAGE, NULL, "flat groups need at least 1");
+  REFUSED(q.group_len = 32, GATHER_SHAPE_MISMATCH, "scale", "the scale has 12 elements; 192 elements in flat groups of 32 need 6");
+  SHAPED(q.group_len = 16, 2, DIMS(3, 64));
 }
 
 static void side_tensors(void **unused) {
-  scale.shape = DIMS(3, 5);
-  assert_refused(GATHER_SHAPE_MISMATCH, "scale", "the scale has the shape [3, 5]; the groups need [3, 4]");
-  scale.shape = DIMS(4, 4);
-  assert_refused(GATHER_SHAPE_MISMATCH, "scale", "the scale has the shape [4, 4]; the groups need [3, 4]");
-  scale.shape = DIMS(3, 4, 1), scale.rank = 3;
-  assert_refused(GATHER_SHAPE_MISMATCH, "scale", "the groups need [3, 4]");
+  REFUSED(scale.shape = DIMS(3, 5), GATHER_SHAPE_MISMATCH, "scale", "the scale has the shape [3, 5]; the groups need [3, 4]");
+  REFUSED(scale.shape = DIMS(4, 4), GATHER_SHAPE_MISMATCH, "scale", "the scale has the shape [4, 4]; the groups need [3, 4]");
+  REFUSED((scale.shape = DIMS(3, 4, 1), scale.rank = 3), GATHER_SHAPE_MISMATCH, "scale", "the groups need [3, 4]");
   scale.shape = DIMS(3), scale.rank = 1; /* four groups a row: the last dimension cannot be missing */
   assert_refused(GATHER_SHAPE_MISMATCH, "scale", "the groups need [3, 4]");
   fresh(NULL);
-  scale.type = GATHER_TYPE_BOOL;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "the scale cannot be bool");
-  scale.type = GATHER_TYPE_FLOAT32, scale.data = NULL;
-  assert_refused(GATHER_USAGE, "scale", "the data pointer of the scale is NULL");
+  REFUSED(scale.type = GATHER_TYPE_BOOL, GATHER_TYPE_UNSUPPORTED, "scale", "the scale cannot be bool");
+  REFUSED((scale.type = GATHER_TYPE_FLOAT32, scale.data = NULL), GATHER_USAGE, "scale", "the data pointer of the scale is NULL");
   fresh(NULL);
   q.scale_type = GATHER_TYPE_FLOAT8_E8M0FNU;
   assert_refused(GATHER_TYPE_MISMATCH, "scale", "elements of the scale are float32, which cannot hold float8_e8m0fnu");
-  scale.type = GATHER_TYPE_UINT8;
-  assert_shape(2, DIMS(3, 64));
+  SHAPED(scale.type = GATHER_TYPE_UINT8, 2, DIMS(3, 64));
   fresh(NULL);
   gather_tensor other = tensor_of(GATHER_TYPE_UINT8, memory, 2, DIMS(3, 3));
-  q.zero_point = &other;
-  assert_refused(GATHER_SHAPE_MISMATCH, "zero_point", "the zero_point has the shape [3, 3]; the groups need [3, 4]");
-  q.zero_point_type = GATHER_TYPE_UINT4;
-  assert_refused(GATHER_SHAPE_MISMATCH, "zero_point", "has the shape [3, 3]; the groups need [3, 2] bytes");
-  other.shape = DIMS(3, 2);
-  assert_shape(2, DIMS(3, 64));
+  REFUSED(q.zero_point = &other, GATHER_SHAPE_MISMATCH, "zero_point", "the zero_point has the shape [3, 3]; the groups need [3, 4]");
+  REFUSED(q.zero_point_type = GATHER_TYPE_UINT4, GATHER_SHAPE_MISMATCH, "zero_point", "has the shape [3, 3]; the groups need [3, 2] bytes");
+  SHAPED(other.shape = DIMS(3, 2), 2, DIMS(3, 64));
   q.zero_point_type = GATHER_TYPE_NONE, q.zero_point = NULL, q.bias = &other;
   assert_refused(GATHER_USAGE, "bias", "the codec affine has no bias");
-  q.codec = GATHER_CODEC_BIASED, q.bias = NULL;
-  assert_refused(GATHER_USAGE, "bias", "the codec biased needs a bias");
-  q.codec = GATHER_CODEC_TABLE;
-  assert_refused(GATHER_USAGE, "table", "the codec table needs a table");
-  q.table = &other;
-  assert_refused(GATHER_SHAPE_MISMATCH, "table", "the table has 6 elements; it must have 16");
+  REFUSED((q.codec = GATHER_CODEC_BIASED, q.bias = NULL), GATHER_USAGE, "bias", "the codec biased needs a bias");
+  REFUSED(q.codec = GATHER_CODEC_TABLE, GATHER_USAGE, "table", "the codec table needs a table");
+  REFUSED(q.table = &other, GATHER_SHAPE_MISMATCH, "table", "the table has 6 elements; it must have 16");
   fresh(NULL);
   q.codec = GATHER_CODEC_FLOAT, q.code_type = GATHER_TYPE_FLOAT4_E2M1FN, q.scale = NULL, q.scale2 = &other;
   assert_refused(GATHER_USAGE, "scale", "scale2 needs a scale");
   fresh(NULL);
-  q.codec = GATHER_CODEC_BIASED, q.bias = &scale, q.scale2 = &other;
-  assert_refused(GATHER_USAGE, "scale2", "the codec biased has no scale2");
+  REFUSED((q.codec = GATHER_CODEC_BIASED, q.bias = &scale, q.scale2 = &other), GATHER_USAGE, "scale2", "the codec biased has no scale2");
   fresh(NULL);
-  q.scale_type = (gather_type)999;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "the scale cannot be read as an unknown type");
+  REFUSED(q.scale_type = (gather_type)999, GATHER_TYPE_UNSUPPORTED, "scale", "the scale cannot be read as an unknown type");
 }
 
 /* Zero points of 4 bits in bytes, two of which are a row: what each length, and each stride, may be. */
@@ -273,10 +220,8 @@ static void packed_zero_points(void **unused) {
       assert_shape(2, DIMS(3, 64));
   }
   gather_tensor points = tensor_of(GATHER_TYPE_UINT8, memory, 1, DIMS(6));
-  q.zero_point = &points;
-  assert_refused(GATHER_SHAPE_MISMATCH, "zero_point", "has the shape [6]; the groups need [3, 2] bytes");
-  q.flat_groups = true;
-  assert_refused(GATHER_UNSUPPORTED, "zero_point", "of flat groups must be in row-major order");
+  REFUSED(q.zero_point = &points, GATHER_SHAPE_MISMATCH, "zero_point", "has the shape [6]; the groups need [3, 2] bytes");
+  REFUSED(q.flat_groups = true, GATHER_UNSUPPORTED, "zero_point", "of flat groups must be in row-major order");
 }
 
 static void nested_scales(void **unused) {
@@ -284,28 +229,18 @@ static void nested_scales(void **unused) {
   gather_tensor second = tensor_of(GATHER_TYPE_FLOAT32, memory, 1, DIMS(3));
   q.codec = GATHER_CODEC_NF4, q.code_type = GATHER_TYPE_NONE, q.scale_table = &list, q.scale_scale = &second;
   assert_refused(GATHER_USAGE, "scale_scale", "scale_group_len is 0");
-  q.scale_group_len = 4;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8");
-  scale.type = GATHER_TYPE_UINT8;
-  assert_shape(2, DIMS(3, 64));
-  second.shape = DIMS(4);
-  assert_refused(GATHER_SHAPE_MISMATCH, "scale_scale", "has 4 elements; it must have 3");
-  q.scale_scale = NULL;
-  assert_refused(GATHER_USAGE, "scale_scale", "the scale_scale is missing");
+  REFUSED(q.scale_group_len = 4, GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8");
+  SHAPED(scale.type = GATHER_TYPE_UINT8, 2, DIMS(3, 64));
+  REFUSED(second.shape = DIMS(4), GATHER_SHAPE_MISMATCH, "scale_scale", "has 4 elements; it must have 3");
+  REFUSED(q.scale_scale = NULL, GATHER_USAGE, "scale_scale", "the scale_scale is missing");
   q.scale_scale = &second, second.shape = DIMS(3), list.shape = DIMS(255);
   assert_refused(GATHER_SHAPE_MISMATCH, "scale_table", "has 255 elements; it must have 256");
-  list.shape = DIMS(256), list.data = NULL;
-  assert_refused(GATHER_USAGE, "scale_table", "the data pointer of the scale_table is NULL");
-  list.data = memory, list.strides = DIMS(8);
-  assert_refused(GATHER_UNSUPPORTED, "scale_table", "must be whole bytes in row-major order");
-  list.strides = NULL, scale.strides = DIMS(1, 3);
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8 in row-major order");
-  scale.strides = NULL, q.scale_type = GATHER_TYPE_UINT8;
-  assert_refused(GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8 in row-major order");
-  q.scale_type = GATHER_TYPE_NONE, q.scale = NULL;
-  assert_refused(GATHER_USAGE, "scale", "scale_table needs a scale");
-  q.scale = &scale, q.scale_table = NULL;
-  assert_refused(GATHER_USAGE, "scale_table", "the scale_table is missing");
+  REFUSED((list.shape = DIMS(256), list.data = NULL), GATHER_USAGE, "scale_table", "the data pointer of the scale_table is NULL");
+  REFUSED((list.data = memory, list.strides = DIMS(8)), GATHER_UNSUPPORTED, "scale_table", "must be whole bytes in row-major order");
+  REFUSED((list.strides = NULL, scale.strides = DIMS(1, 3)), GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8 in row-major order");
+  REFUSED((scale.strides = NULL, q.scale_type = GATHER_TYPE_UINT8), GATHER_TYPE_UNSUPPORTED, "scale", "must be uint8 in row-major order");
+  REFUSED((q.scale_type = GATHER_TYPE_NONE, q.scale = NULL), GATHER_USAGE, "scale", "scale_table needs a scale");
+  REFUSED((q.scale = &scale, q.scale_table = NULL), GATHER_USAGE, "scale_table", "the scale_table is missing");
   q.codec = GATHER_CODEC_Q4_0, q.scale = NULL, q.scale_scale = NULL, q.scale_table = &list, data.shape = DIMS(3, 36);
   assert_refused(GATHER_USAGE, "scale_table", "the codec Q4_0 has no scale_table");
 }
@@ -566,10 +501,8 @@ static void older_and_newer_structs(void **unused) {
   assert_status(gather_quantized_shape(&newer.known, NULL, &rank, &error), GATHER_OK);
   newer.more[1] = 1;
   assert_status(gather_quantized_shape(&newer.known, NULL, &rank, &error), GATHER_USAGE);
-  q.size = offsetof(gather_quantized, table); /* an older header: no table and what follows */
-  assert_shape(2, DIMS(3, 64));
-  q.size = 1;
-  assert_refused(GATHER_USAGE, NULL, "gather_quantized.size is 1");
+  SHAPED(q.size = offsetof(gather_quantized, table), 2, DIMS(3, 64)); /* an older header: no table and what follows */
+  REFUSED(q.size = 1, GATHER_USAGE, NULL, "gather_quantized.size is 1");
 }
 
 TESTS_EACH(fresh, NULL, table, shapes, blocks, rows_too_long, refused_codecs, codes, given_shapes, groups, side_tensors, packed_zero_points,

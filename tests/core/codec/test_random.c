@@ -115,12 +115,8 @@ static void draw_side(struct side *side, bool present) {
     if (!c.flat && often(10)) step += item;
   }
   assert_true(step <= SIDE);
-  side->tensor = (gather_tensor){.data = side->memory,
-                                 .type = side->type,
-                                 .rank = rank,
-                                 .shape = side->shape,
-                                 .strides = side->strides,
-                                 .flags = item > 1 && often(20) ? GATHER_TENSOR_BYTE_SWAPPED : 0u};
+  side->tensor = (gather_tensor){ITEMS(.data = side->memory, .type = side->type, .rank = rank, .shape = side->shape,
+                                       .strides = side->strides, .flags = item > 1 && often(20) ? GATHER_TENSOR_BYTE_SWAPPED : 0u)};
   for (int64_t i = 0; i < (step + item - 1) / item; i++)
     draw_number(side->type, side->memory + i * item, side->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED);
 }

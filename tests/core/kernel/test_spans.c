@@ -49,13 +49,9 @@ void test_stream(void **state) {
 /* Whole lines: what one row lacks before a line, all lack. */
 void test_together(void **state) {
   for (int w = 0; w < GATHER_WIDTHS; w++) {
-    const trial_slot slot = {.name = "interleaved",
-                             .run = trial_isa->interleaved[w],
-                             .width = widths[w],
-                             .demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS,
-                             .slow = true,
-                             .size_count = 6,
-                             .sizes = {64, 128, 192, 256, 320, 1024}};
+    const trial_slot slot = {ITEMS(.name = "interleaved", .run = trial_isa->interleaved[w], .width = widths[w],
+                                   .demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS, .slow = true, .size_count = 6,
+                                   .sizes = {64, 128, 192, 256, 320, 1024})};
     if (slot.run) trial_of_spans(&slot);
   }
 }
@@ -80,13 +76,8 @@ void test_by_rounds(void **state) {
 
 static void by_table(gather_rows_fn const slots[4], const int64_t table_bytes[4], const char *name, int width, unsigned demands) {
   for (int size = 0; size < 4; size++) {
-    const trial_slot slot = {.name = name,
-                             .run = slots[size],
-                             .width = width,
-                             .demands = demands,
-                             .table_bytes = table_bytes[size],
-                             .size_count = 1,
-                             .sizes = {(int64_t)1 << size}};
+    const trial_slot slot = {ITEMS(.name = name, .run = slots[size], .width = width, .demands = demands, .table_bytes = table_bytes[size],
+                                   .size_count = 1, .sizes = {(int64_t)1 << size})};
     if (!slot.run) continue;
     if (slot.table_bytes < slot.sizes[0]) fail_msg("%s: no room in tables of %d", trial_isa->name, 1 << size);
     trial_of_spans(&slot);
@@ -108,13 +99,8 @@ void test_round_table(void **state) {
 /* Rows of any size. */
 static void by_runs(gather_rows_fn const slots[GATHER_WIDTHS], const char *name, unsigned demands) {
   for (int w = 0; w < GATHER_WIDTHS; w++) {
-    trial_slot slot = {.name = name,
-                       .run = slots[w],
-                       .width = widths[w],
-                       .demands = demands,
-                       .slow = true,
-                       .size_count = 24,
-                       .sizes = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 100, 128, 192, 1000}};
+    trial_slot slot = {ITEMS(.name = name, .run = slots[w], .width = widths[w], .demands = demands, .slow = true, .size_count = 24,
+                             .sizes = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 100, 128, 192, 1000})};
     if (slot.run) trial_of_spans(&slot);
   }
 }

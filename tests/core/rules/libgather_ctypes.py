@@ -40,9 +40,7 @@ def op_label(op: Op) -> str:
     return f"{op.name.decode()}/{op.rules.decode()}"
 
 
-def options(
-    axis=0, batch_dims=0, on_bad=0, negative=0, fill=None, executor=None, bad_count=None, fresh_output=False
-) -> Options:
+def options(axis=0, batch_dims=0, on_bad=0, negative=0, fill=None, executor=None, bad_count=None, fresh_output=False) -> Options:
     return Options(c.sizeof(Options), axis, batch_dims, on_bad, negative, fill, executor, bad_count, fresh_output)
 
 

@@ -137,9 +137,7 @@ def take(positions: np.ndarray, rows: np.ndarray, axis: int) -> np.ndarray:
     if positions.shape[axis] == 0 or 0 in shape:
         return np.full(shape, -1, dtype=np.int64)
     picked = np.take(positions, np.maximum(rows, 0), axis=axis)
-    filled = np.broadcast_to(
-        (rows < 0).reshape((1,) * axis + rows.shape + (1,) * (positions.ndim - axis - 1)), picked.shape
-    )
+    filled = np.broadcast_to((rows < 0).reshape((1,) * axis + rows.shape + (1,) * (positions.ndim - axis - 1)), picked.shape)
     return np.where(filled, -1, picked)
 
 

@@ -39,13 +39,8 @@ static void run_plan(const replay_case *c, const gather_executor *executor, bool
   gather_plan *plan;
   r->status = gather_plan_create(c->op, &bare[REPLAY_DATA], &bare[REPLAY_INDICES], out, &options, &plan, &r->error);
   if (r->status != GATHER_OK) return;
-  const gather_run run = {sizeof run,
-                          c->tensors[REPLAY_DATA].tensor.data,
-                          c->tensors[REPLAY_INDICES].tensor.data,
-                          c->tensors[REPLAY_OUT].tensor.data,
-                          executor,
-                          &r->bad_count,
-                          r->fresh};
+  const gather_run run = {ITEMS(sizeof run, c->tensors[REPLAY_DATA].tensor.data, c->tensors[REPLAY_INDICES].tensor.data,
+                                c->tensors[REPLAY_OUT].tensor.data, executor, &r->bad_count, r->fresh)};
   check_plan(c, plan, &run);
   r->status = gather_plan_run(plan, &run, &r->error);
   gather_plan_destroy(plan);

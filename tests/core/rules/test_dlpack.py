@@ -67,8 +67,6 @@ def test_a_read_only_array_is_no_output():
     target, error = from_capsule(array, True), g.Error()
     data, indices = np.ones((4, 6), dtype=np.float32), np.array([0, 1, 2])
     row = numpy_call.find("Gather", "onnx-13")
-    status = g.lib.gather_apply(
-        row, numpy_call.describe(data), numpy_call.describe(indices), target, None, error
-    )
+    status = g.lib.gather_apply(row, numpy_call.describe(data), numpy_call.describe(indices), target, None, error)
     assert g.STATUSES[status] == "usage" and error.input == b"output"
     assert not array.any()

@@ -152,11 +152,7 @@ def test_unknown_ranks_are_sound(number):
         status, shape = oracle.output_shape(op, d, i, axis, b)
         if status != "ok":
             continue
-        for pair in (
-            (g.unknown_rank(), intervals(indices)),
-            (intervals(data), g.unknown_rank()),
-            (g.unknown_rank(), g.unknown_rank()),
-        ):
+        for pair in ((g.unknown_rank(), intervals(indices)), (intervals(data), g.unknown_rank()), (g.unknown_rank(), g.unknown_rank())):
             status, out = infer(op, *pair, axis=axis, batch_dims=b)
             line = f"data {data} indices {indices} axis {axis} batch_dims {b}: {status} {g.dims_of(out)}, not {shape}"
             assert status == "ok", line

@@ -86,9 +86,7 @@ def test_fill_and_wrap_at_length():
     outside = (indices < -50) | (indices > 49)
     got = numpy_call.apply("Gather", "onnx-13", data, indices, on_bad=g.BAD_WRAP, bad_count=c.pointer(bad))
     assert (got == data[indices % 50]).all() and bad.value == outside.sum()
-    got = numpy_call.apply(
-        "Gather", "onnx-13", data, indices, on_bad=g.BAD_FILL, fill=c.addressof(fill), bad_count=c.pointer(bad)
-    )
+    got = numpy_call.apply("Gather", "onnx-13", data, indices, on_bad=g.BAD_FILL, fill=c.addressof(fill), bad_count=c.pointer(bad))
     assert (got == np.where(outside[:, None], 7.5, data[indices % 50])).all() and bad.value == outside.sum()
 
 

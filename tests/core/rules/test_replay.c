@@ -76,14 +76,9 @@ static void every_case(void **state) {
 }
 
 static void nothing_was_left_out(void **state) {
-  static const gather_status statuses[] = {GATHER_OK,
-                                           GATHER_INDEX_OUT_OF_RANGE,
-                                           GATHER_SHAPE_MISMATCH,
-                                           GATHER_RANK_MISMATCH,
-                                           GATHER_AXIS_OUT_OF_RANGE,
-                                           GATHER_BATCH_DIMS_OUT_OF_RANGE,
-                                           GATHER_TYPE_MISMATCH,
-                                           GATHER_USAGE};
+  static const gather_status statuses[] = {ITEMS(GATHER_OK, GATHER_INDEX_OUT_OF_RANGE, GATHER_SHAPE_MISMATCH, GATHER_RANK_MISMATCH,
+                                                 GATHER_AXIS_OUT_OF_RANGE, GATHER_BATCH_DIMS_OUT_OF_RANGE, GATHER_TYPE_MISMATCH,
+                                                 GATHER_USAGE)};
   replay_check_tuning();
   assert_null(gather_op_at(COUNT(seen.ops)));
   if (count < INT64_MAX) return;

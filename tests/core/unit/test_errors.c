@@ -14,148 +14,110 @@ struct call {
   gather_options options;
 };
 
+static struct call call;
+
 static const int64_t data_shape[] = {4, 3}, indices_shape[] = {2, 2}, out_shape[] = {2, 2, 3};
 
 /* A call that works. */
-static void good_call(struct call *call) {
-  call->op = op_of("Gather", "onnx-13");
-  for (int i = 0; i < 12; i++) call->data_cells[i] = (float)i;
-  for (int i = 0; i < 16; i++) call->out_cells[i] = -1;
-  memcpy(call->index_cells, DIMS(1, 0, 3, -1), sizeof call->index_cells);
-  call->data = tensor_of(GATHER_TYPE_FLOAT32, call->data_cells, 2, data_shape);
-  call->indices = tensor_of(GATHER_TYPE_INT64, call->index_cells, 2, indices_shape);
-  call->out = tensor_of(GATHER_TYPE_FLOAT32, call->out_cells, 3, out_shape);
-  call->options = options_of(0, 0);
+static void good_call(void) {
+  call.op = op_of("Gather", "onnx-13");
+  for (int i = 0; i < 12; i++) call.data_cells[i] = (float)i;
+  for (int i = 0; i < 16; i++) call.out_cells[i] = -1;
+  memcpy(call.index_cells, DIMS(1, 0, 3, -1), sizeof call.index_cells);
+  call.data = tensor_of(GATHER_TYPE_FLOAT32, call.data_cells, 2, data_shape);
+  call.indices = tensor_of(GATHER_TYPE_INT64, call.index_cells, 2, indices_shape);
+  call.out = tensor_of(GATHER_TYPE_FLOAT32, call.out_cells, 3, out_shape);
+  call.options = options_of(0, 0);
 }
 
 static gather_error last;
 
-static gather_status apply(struct call *call) {
+static gather_status apply(void) {
   last = dirty_error();
-  return gather_apply(call->op, &call->data, &call->indices, &call->out, &call->options, &last);
+  return gather_apply(call.op, &call.data, &call.indices, &call.out, &call.options, &last);
 }
 
 /* The call fails with that status, also without an error to fill in, and writes nothing. */
-static void refused(struct call *call, gather_status status, const char *input) {
+static void refused(gather_status status, const char *input) {
   struct call before;
-  memcpy(&before, call, sizeof before);
-  gather_status got = apply(call);
+  memcpy(&before, &call, sizeof before);
+  gather_status got = apply();
   if (got != status) fail_msg("%s (%s), not %s", gather_status_name(got), last.message, gather_status_name(status));
   assert_error(&last, status);
   if (input) assert_string_equal(last.input, input);
-  assert_status(gather_apply(call->op, &call->data, &call->indices, &call->out, &call->options, NULL), status);
-  assert_memory_equal(&before, call, sizeof before);
+  assert_status(gather_apply(call.op, &call.data, &call.indices, &call.out, &call.options, NULL), status);
+  assert_memory_equal(&before, &call, sizeof before);
 }
 
+/* A call that works but for these changes of `call` is refused. */
+#define REFUSED(status, input, ...) (good_call(), __VA_ARGS__, refused(status, input))
+
 static void a_good_call(void **state) {
-  struct call call;
-  good_call(&call);
-  assert_status(apply(&call), GATHER_OK);
+  good_call();
+  assert_status(apply(), GATHER_OK);
   static const float want[] = {3, 4, 5, 0, 1, 2, 9, 10, 11, 9, 10, 11, -1, -1, -1, -1};
   assert_memory_equal(call.out_cells, want, sizeof want);
   assert_int_equal(last.message[0], 0x5A); /* on success the error is not touched */
 }
 
 static void missing_arguments(void **state) {
-  struct call call;
-  good_call(&call);
-  call.op = NULL;
-  refused(&call, GATHER_USAGE, NULL);
-  good_call(&call);
+  REFUSED(GATHER_USAGE, NULL, call.op = NULL);
+  good_call();
   assert_status(gather_apply(call.op, NULL, &call.indices, &call.out, NULL, NULL), GATHER_USAGE);
   assert_status(gather_apply(call.op, &call.data, NULL, &call.out, NULL, NULL), GATHER_USAGE);
   assert_status(gather_apply(call.op, &call.data, &call.indices, NULL, NULL, NULL), GATHER_USAGE);
   call.data.data = NULL;
-  refused(&call, GATHER_USAGE, "data");
-  good_call(&call);
-  call.indices.data = NULL;
-  refused(&call, GATHER_USAGE, "indices");
-  good_call(&call);
-  call.out.data = NULL;
-  refused(&call, GATHER_USAGE, "output");
+  refused(GATHER_USAGE, "data");
+  REFUSED(GATHER_USAGE, "indices", call.indices.data = NULL);
+  REFUSED(GATHER_USAGE, "output", call.out.data = NULL);
 }
 
 static void shape_complaints_come_through(void **state) {
-  struct call call;
-  good_call(&call);
-  call.indices.type = GATHER_TYPE_FLOAT64;
-  refused(&call, GATHER_TYPE_UNSUPPORTED, "indices");
-  good_call(&call);
-  call.data.rank = 0;
-  refused(&call, GATHER_RANK_MISMATCH, "data");
-  good_call(&call);
-  call.options.axis = 2;
-  refused(&call, GATHER_AXIS_OUT_OF_RANGE, "axis");
-  good_call(&call);
-  call.options.batch_dims = 1;
-  refused(&call, GATHER_BATCH_DIMS_OUT_OF_RANGE, NULL);
+  REFUSED(GATHER_TYPE_UNSUPPORTED, "indices", call.indices.type = GATHER_TYPE_FLOAT64);
+  REFUSED(GATHER_RANK_MISMATCH, "data", call.data.rank = 0);
+  REFUSED(GATHER_AXIS_OUT_OF_RANGE, "axis", call.options.axis = 2);
+  REFUSED(GATHER_BATCH_DIMS_OUT_OF_RANGE, NULL, call.options.batch_dims = 1);
   call.op = op_of("Gather", "openvino-8");
   call.options.axis = 1;
-  refused(&call, GATHER_SHAPE_MISMATCH, NULL);
+  refused(GATHER_SHAPE_MISMATCH, NULL);
   call.op = op_of("GatherElements", "openvino-6");
   call.options = options_of(0, 0);
-  refused(&call, GATHER_SHAPE_MISMATCH, NULL);
+  refused(GATHER_SHAPE_MISMATCH, NULL);
 }
 
 static void outputs_that_do_not_fit(void **state) {
-  struct call call;
-  good_call(&call);
-  call.out.type = GATHER_TYPE_INT32;
-  refused(&call, GATHER_TYPE_MISMATCH, "output");
-  good_call(&call);
-  call.out.shape = DIMS(2, 3, 2);
-  refused(&call, GATHER_SHAPE_MISMATCH, "output");
+  REFUSED(GATHER_TYPE_MISMATCH, "output", call.out.type = GATHER_TYPE_INT32);
+  REFUSED(GATHER_SHAPE_MISMATCH, "output", call.out.shape = DIMS(2, 3, 2));
   call.out.rank = 2;
   call.out.shape = DIMS(4, 3);
-  refused(&call, GATHER_SHAPE_MISMATCH, "output");
-  good_call(&call);
-  call.out.flags = GATHER_TENSOR_READ_ONLY;
-  refused(&call, GATHER_USAGE, "output");
-  good_call(&call);
-  call.data.type = call.out.type = GATHER_TYPE_OPAQUE;
-  call.data.item_bytes = 4;
-  call.out.item_bytes = 3;
-  refused(&call, GATHER_TYPE_MISMATCH, "output");
+  refused(GATHER_SHAPE_MISMATCH, "output");
+  REFUSED(GATHER_USAGE, "output", call.out.flags = GATHER_TENSOR_READ_ONLY);
+  REFUSED(GATHER_TYPE_MISMATCH, "output", call.data.type = call.out.type = GATHER_TYPE_OPAQUE, call.data.item_bytes = 4,
+          call.out.item_bytes = 3);
 }
 
 static void outputs_that_overlap_themselves(void **state) {
-  struct call call;
-  good_call(&call);
-  call.out.strides = DIMS(0, 12, 4);
-  refused(&call, GATHER_USAGE, "output");
-  call.out.strides = DIMS(24, 12, 2);
-  refused(&call, GATHER_USAGE, "output");
-  call.out.strides = DIMS(12, 12, 4);
-  refused(&call, GATHER_USAGE, "output");
-  call.out.strides = DIMS(24, 12, 3); /* by a single byte */
-  refused(&call, GATHER_USAGE, "output");
-  call.out.strides = DIMS(-23, 12, -4);
-  refused(&call, GATHER_USAGE, "output");
+  REFUSED(GATHER_USAGE, "output", call.out.strides = DIMS(0, 12, 4));
+  REFUSED(GATHER_USAGE, "output", call.out.strides = DIMS(24, 12, 2));
+  REFUSED(GATHER_USAGE, "output", call.out.strides = DIMS(12, 12, 4));
+  REFUSED(GATHER_USAGE, "output", call.out.strides = DIMS(24, 12, 3)); /* by a single byte */
+  REFUSED(GATHER_USAGE, "output", call.out.strides = DIMS(-23, 12, -4));
   call.out.strides = DIMS(12, 24, 4);
-  assert_status(apply(&call), GATHER_OK);
+  assert_status(apply(), GATHER_OK);
 }
 
 static void outputs_that_overlap_inputs(void **state) {
-  struct call call;
-  good_call(&call);
-  call.out.data = call.data_cells;
-  refused(&call, GATHER_USAGE, "output");
-  call.out.data = (char *)call.data_cells + sizeof call.data_cells - 1;
-  refused(&call, GATHER_USAGE, "output");
-  good_call(&call);
-  call.data.data = (char *)call.out_cells + 47; /* the last byte of 48 */
-  refused(&call, GATHER_USAGE, "output");
-  good_call(&call);
-  call.indices.data = call.out_cells + 11;
-  refused(&call, GATHER_USAGE, "output");
-  call.data.data = (char *)call.out_cells - 48 + 1; /* ends one byte inside */
-  refused(&call, GATHER_USAGE, "output");
+  REFUSED(GATHER_USAGE, "output", call.out.data = call.data_cells);
+  REFUSED(GATHER_USAGE, "output", call.out.data = (char *)call.data_cells + sizeof call.data_cells - 1);
+  REFUSED(GATHER_USAGE, "output", call.data.data = (char *)call.out_cells + 47); /* the last byte of 48 */
+  REFUSED(GATHER_USAGE, "output", call.indices.data = call.out_cells + 11);
+  REFUSED(GATHER_USAGE, "output", call.data.data = (char *)call.out_cells - 48 + 1); /* ends one byte inside */
   /* Without elements there is nothing to overlap. */
-  good_call(&call);
+  good_call();
   call.indices.shape = DIMS(0, 2);
   call.out.shape = DIMS(0, 2, 3);
   call.out.data = call.data_cells;
-  assert_status(apply(&call), GATHER_OK);
+  assert_status(apply(), GATHER_OK);
 }
 
 /* What counts are the bytes two tensors span, not whether the elements in between meet. */
@@ -188,59 +150,42 @@ static void inputs_may_overlap(void **state) {
 
 /* Data in the other byte order is moved as it is, into an output that says the same of itself. */
 static void swapped_data_stays_swapped(void **state) {
-  struct call call;
-  good_call(&call);
-  call.data.flags = GATHER_TENSOR_BYTE_SWAPPED;
-  refused(&call, GATHER_TYPE_MISMATCH, "output");
+  REFUSED(GATHER_TYPE_MISMATCH, "output", call.data.flags = GATHER_TENSOR_BYTE_SWAPPED);
   call.out.flags = GATHER_TENSOR_BYTE_SWAPPED;
-  assert_status(apply(&call), GATHER_OK);
+  assert_status(apply(), GATHER_OK);
   assert_true(call.out_cells[0] == 3 && call.out_cells[11] == 11);
-  good_call(&call);
+  good_call();
   call.data.type = call.out.type = GATHER_TYPE_UINT8; /* single bytes have no order */
   call.data.flags = GATHER_TENSOR_BYTE_SWAPPED;
-  assert_status(apply(&call), GATHER_OK);
+  assert_status(apply(), GATHER_OK);
 }
 
 static void options_that_are_wrong(void **state) {
-  struct call call;
-  good_call(&call);
-  call.options.on_bad = (gather_on_bad)7;
-  refused(&call, GATHER_USAGE, NULL);
-  call.options.on_bad = (gather_on_bad)-1;
-  refused(&call, GATHER_USAGE, NULL);
-  good_call(&call);
-  call.options.negative = (gather_negative)3;
-  refused(&call, GATHER_USAGE, NULL);
-  good_call(&call);
-  call.options.on_bad = GATHER_ON_BAD_FILL;
-  refused(&call, GATHER_USAGE, NULL);
-  good_call(&call);
-  call.options.size = 0;
-  refused(&call, GATHER_USAGE, NULL);
+  REFUSED(GATHER_USAGE, NULL, call.options.on_bad = (gather_on_bad)7);
+  REFUSED(GATHER_USAGE, NULL, call.options.on_bad = (gather_on_bad)-1);
+  REFUSED(GATHER_USAGE, NULL, call.options.negative = (gather_negative)3);
+  REFUSED(GATHER_USAGE, NULL, call.options.on_bad = GATHER_ON_BAD_FILL);
+  REFUSED(GATHER_USAGE, NULL, call.options.size = 0);
 }
 
 static void broken_tensors(void **state) {
-  struct call call;
-  good_call(&call);
-  call.data.shape = DIMS(INT64_C(1) << 40, INT64_C(1) << 40);
-  refused(&call, GATHER_OVERFLOW, "data");
+  REFUSED(GATHER_OVERFLOW, "data", call.data.shape = DIMS(INT64_C(1) << 40, INT64_C(1) << 40));
   call.data.shape = DIMS(4, -3);
-  assert_true(apply(&call) != GATHER_OK);
+  assert_true(apply() != GATHER_OK);
   call.data.shape = data_shape;
   call.data.rank = GATHER_MAX_RANK + 1;
-  assert_true(apply(&call) != GATHER_OK);
-  good_call(&call);
+  assert_true(apply() != GATHER_OK);
+  good_call();
   call.data.type = GATHER_TYPE_NONE;
-  assert_true(apply(&call) != GATHER_OK);
+  assert_true(apply() != GATHER_OK);
 }
 
 static void the_fields_of_a_bad_index(void **state) {
-  struct call call;
-  good_call(&call);
+  good_call();
   call.options.axis = -2;
   call.index_cells[2] = 4;
   call.index_cells[3] = INT64_MIN;
-  refused(&call, GATHER_INDEX_OUT_OF_RANGE, "indices");
+  refused(GATHER_INDEX_OUT_OF_RANGE, "indices");
   assert_string_equal(last.op, "Gather");
   assert_string_equal(last.rules, "onnx-13");
   assert_int_equal(last.axis, 0);
@@ -256,21 +201,19 @@ static void the_fields_of_a_bad_index(void **state) {
 }
 
 static void a_bad_scalar_index(void **state) {
-  struct call call;
-  good_call(&call);
+  good_call();
   call.indices.rank = 0;
   call.index_cells[0] = -5;
   call.out.rank = 1;
   call.out.shape = DIMS(3);
-  refused(&call, GATHER_INDEX_OUT_OF_RANGE, "indices");
+  refused(GATHER_INDEX_OUT_OF_RANGE, "indices");
   assert_int_equal(last.position_rank, 0);
   assert_int_equal(last.value, -5);
   assert_int_equal(last.bad_count, 1);
 }
 
 static void the_two_short_calls(void **state) {
-  struct call call;
-  good_call(&call);
+  good_call();
   assert_status(gather_take(&call.data, &call.indices, 0, &call.out, NULL), GATHER_OK);
   assert_true(call.out_cells[0] == 3);
   assert_status(gather_take(&call.data, &call.indices, 2, &call.out, &last), GATHER_AXIS_OUT_OF_RANGE);

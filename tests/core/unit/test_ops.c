@@ -14,6 +14,11 @@ static const uint64_t quantized = BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOA
 static const uint64_t index_types = BIT(INT32) | BIT(INT64);
 static const uint64_t integers = BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64);
 
+#define SAYS(rules, name, version, negative, bad, batch, off_axis, axis, tuples, fused)                                \
+  {                                                                                                                    \
+    rules, name, version, negative, GATHER_ON_BAD_##bad, batch, GATHER_OFF_AXIS_##off_axis, GATHER_AXIS_SOURCE_##axis, \
+        GATHER_TUPLES_##tuples, fused                                                                                  \
+  }
 static const struct {
   const char *rules, *name;
   int version;
@@ -25,39 +30,24 @@ static const struct {
   gather_tuples tuples;
   bool fused;
 } documents[] = {
-    {"onnx-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE,
-     false},
-    {"onnx-11", "Gather", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE,
-     false},
-    {"onnx-13", "Gather", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE,
-     false},
-    {"openvino-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT, GATHER_TUPLES_NONE,
-     false},
-    {"openvino-7", "Gather", 7, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT, GATHER_TUPLES_NONE,
-     false},
-    {"openvino-8", "Gather", 8, true, GATHER_ON_BAD_ZERO, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT, GATHER_TUPLES_NONE, false},
-    {"onnx-11", "GatherElements", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, GATHER_AXIS_SOURCE_ATTRIBUTE,
-     GATHER_TUPLES_NONE, false},
-    {"onnx-13", "GatherElements", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, GATHER_AXIS_SOURCE_ATTRIBUTE,
-     GATHER_TUPLES_NONE, false},
-    {"openvino-6", "GatherElements", 6, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_EQUAL, GATHER_AXIS_SOURCE_ATTRIBUTE,
-     GATHER_TUPLES_NONE, false},
-    {"onnx-11", "GatherND", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONEMPTY,
-     false},
-    {"onnx-12", "GatherND", 12, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONEMPTY,
-     false},
-    {"onnx-13", "GatherND", 13, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONEMPTY,
-     false},
-    {"microsoft-1", "GatherND", 1, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY,
-     false},
-    {"microsoft-1", "GatherBlockQuantized", 1, true, GATHER_ON_BAD_ZERO, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
-     GATHER_TUPLES_NONE, false},
-    {"openvino-5", "GatherND", 5, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY, true},
-    {"openvino-8", "GatherND", 8, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY, false},
-    {"openvino-1", "GatherTree", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_NONE,
-     false},
-    {"stablehlo-1", "gather", 1, false, GATHER_ON_BAD_CLAMP, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE, GATHER_TUPLES_ANY,
-     false},
+    SAYS("onnx-1", "Gather", 1, false, ERROR, false, NONE, ATTRIBUTE, NONE, false),
+    SAYS("onnx-11", "Gather", 11, true, ERROR, false, NONE, ATTRIBUTE, NONE, false),
+    SAYS("onnx-13", "Gather", 13, true, ERROR, false, NONE, ATTRIBUTE, NONE, false),
+    SAYS("openvino-1", "Gather", 1, false, ERROR, false, NONE, INPUT, NONE, false),
+    SAYS("openvino-7", "Gather", 7, false, ERROR, true, NONE, INPUT, NONE, false),
+    SAYS("openvino-8", "Gather", 8, true, ZERO, true, NONE, INPUT, NONE, false),
+    SAYS("onnx-11", "GatherElements", 11, true, ERROR, false, AT_MOST, ATTRIBUTE, NONE, false),
+    SAYS("onnx-13", "GatherElements", 13, true, ERROR, false, AT_MOST, ATTRIBUTE, NONE, false),
+    SAYS("openvino-6", "GatherElements", 6, true, ERROR, false, EQUAL, ATTRIBUTE, NONE, false),
+    SAYS("onnx-11", "GatherND", 11, true, ERROR, false, NONE, NONE, NONEMPTY, false),
+    SAYS("onnx-12", "GatherND", 12, true, ERROR, true, NONE, NONE, NONEMPTY, false),
+    SAYS("onnx-13", "GatherND", 13, true, ERROR, true, NONE, NONE, NONEMPTY, false),
+    SAYS("microsoft-1", "GatherND", 1, true, ERROR, false, NONE, NONE, ANY, false),
+    SAYS("microsoft-1", "GatherBlockQuantized", 1, true, ZERO, false, NONE, ATTRIBUTE, NONE, false),
+    SAYS("openvino-5", "GatherND", 5, false, ERROR, true, NONE, NONE, ANY, true),
+    SAYS("openvino-8", "GatherND", 8, true, ERROR, true, NONE, NONE, ANY, false),
+    SAYS("openvino-1", "GatherTree", 1, false, ERROR, false, NONE, NONE, NONE, false),
+    SAYS("stablehlo-1", "gather", 1, false, CLAMP, false, NONE, NONE, ANY, false),
 };
 
 static void rows_say_what_the_documents_say(void **state) {
@@ -180,21 +170,9 @@ static void versions_by_opset(void **state) {
 
 /* A binding's own rules: named by the operator alone, in errors and in plans, and otherwise rules like any. */
 static void rules_of_a_program(void **state) {
-  static const gather_op pick = {NULL,
-                                 "mine",
-                                 "pick",
-                                 0,
-                                 GATHER_FAMILY_GATHER,
-                                 true,
-                                 GATHER_ON_BAD_ERROR,
-                                 false,
-                                 GATHER_OFF_AXIS_NONE,
-                                 GATHER_AXIS_SOURCE_ATTRIBUTE,
-                                 UINT64_MAX,
-                                 UINT64_MAX,
-                                 "mine",
-                                 GATHER_TUPLES_NONE,
-                                 false};
+  static const gather_op pick = {ITEMS(NULL, "mine", "pick", 0, GATHER_FAMILY_GATHER, true, GATHER_ON_BAD_ERROR, false,
+                                       GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE, UINT64_MAX, UINT64_MAX, "mine",
+                                       GATHER_TUPLES_NONE, false)};
   const int32_t numbers[] = {10, 11, 12};
   const int64_t ids[] = {-1, 0, 3};
   int32_t out[3] = {0};

@@ -61,27 +61,8 @@ static void check_signed(gather_type type, const void *memory, int64_t value) {
 }
 
 static void signed_values(void **state) {
-  static const int64_t values[] = {0,
-                                   1,
-                                   4,
-                                   5,
-                                   6,
-                                   -1,
-                                   -4,
-                                   -5,
-                                   -6,
-                                   127,
-                                   -128,
-                                   32767,
-                                   -32768,
-                                   INT32_MAX,
-                                   INT32_MIN,
-                                   INT64_MAX,
-                                   INT64_MIN,
-                                   INT64_MIN + 1,
-                                   INT64_MAX - 1,
-                                   INT64_C(1) << 32,
-                                   -(INT64_C(1) << 32)};
+  static const int64_t values[] = {ITEMS(0, 1, 4, 5, 6, -1, -4, -5, -6, 127, -128, 32767, -32768, INT32_MAX, INT32_MIN, INT64_MAX,
+                                         INT64_MIN, INT64_MIN + 1, INT64_MAX - 1, INT64_C(1) << 32, -(INT64_C(1) << 32))};
   for (size_t i = 0; i < COUNT(values); i++) {
     int64_t v = values[i];
     int8_t i8 = (int8_t)v;

@@ -64,12 +64,8 @@ static void lower(const job *j, gather_plan *plan) {
   plan->type = j->type;
   plan->out_rank = 2, plan->out_shape[0] = j->tuples, plan->out_shape[1] = j->row;
   plan->out_len = j->tuples * j->row;
-  plan->rule = (gather_index_rule){.type = j->index_type,
-                                   .swapped = j->swapped,
-                                   .negative = j->negative,
-                                   .on_bad = j->on_bad,
-                                   .within = gather_kernel_within(j->index_type),
-                                   .fold = gather_kernel_fold(j->index_type)};
+  plan->rule = (gather_index_rule){ITEMS(.type = j->index_type, .swapped = j->swapped, .negative = j->negative, .on_bad = j->on_bad,
+                                         .within = gather_kernel_within(j->index_type), .fold = gather_kernel_fold(j->index_type))};
   plan->tuple_dim = -1;
   plan->index_rank = 2, plan->index_shape[0] = j->tuples, plan->index_shape[1] = j->columns;
   plan->index_count = j->tuples * j->columns;
@@ -212,16 +208,10 @@ static const gather_on_bad repairs[] = {GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP,
 /* Two and three columns, every index type, both orders of memory and of bytes, private and shared; with and without bad numbers. */
 static void against_a_plain_loop(void **state) {
   for (int round = 0; round < 4000; round++) {
-    job j = {.type = types[drawn() % COUNT(types)],
-             .index_type = index_types[drawn() % COUNT(index_types)],
-             .columns = 2 + (int32_t)(drawn() % 2),
-             .row = 1 + drawn() % 5,
-             .pad = drawn() % 2,
-             .tuples = 1 + drawn() % (round % 10 ? 9 : 700),
-             .turned = drawn() % 2,
-             .swapped = drawn() % 4 == 0,
-             .negative = drawn() % 2,
-             .shared = drawn() % 3 == 0};
+    job j = {ITEMS(.type = types[drawn() % COUNT(types)], .index_type = index_types[drawn() % COUNT(index_types)],
+                   .columns = 2 + (int32_t)(drawn() % 2), .row = 1 + drawn() % 5, .pad = drawn() % 2,
+                   .tuples = 1 + drawn() % (round % 10 ? 9 : 700), .turned = drawn() % 2, .swapped = drawn() % 4 == 0,
+                   .negative = drawn() % 2, .shared = drawn() % 3 == 0)};
     j.backwards = j.type != GATHER_TYPE_INT4 && drawn() % 2;
     for (int32_t c = 0; c < j.columns; c++) j.len[c] = 1 + drawn() % 7;
     j.on_bad = round % 3 ? repairs[drawn() % COUNT(repairs)] : GATHER_ON_BAD_ERROR;
@@ -234,15 +224,9 @@ static void against_a_plain_loop(void **state) {
 /* As many rows as tasks, prefetches and trials of variants take; rows of every class. */
 static void large_ones(void **state) {
   for (int round = 0; round < 24; round++) {
-    job j = {.type = GATHER_TYPE_FLOAT32,
-             .index_type = round % 2 ? GATHER_TYPE_INT64 : GATHER_TYPE_INT32,
-             .columns = 2 + round % 2,
-             .len = {8, 8, 8},
-             .row = (int64_t[]){1, 2, 10}[round % 3],
-             .tuples = MOST_TUPLES,
-             .negative = round % 4 < 2,
-             .shared = round >= 16,
-             .on_bad = round % 5 ? GATHER_ON_BAD_ERROR : GATHER_ON_BAD_CLAMP};
+    job j = {ITEMS(.type = GATHER_TYPE_FLOAT32, .index_type = round % 2 ? GATHER_TYPE_INT64 : GATHER_TYPE_INT32, .columns = 2 + round % 2,
+                   .len = {8, 8, 8}, .row = (int64_t[]){1, 2, 10}[round % 3], .tuples = MOST_TUPLES, .negative = round % 4 < 2,
+                   .shared = round >= 16, .on_bad = round % 5 ? GATHER_ON_BAD_ERROR : GATHER_ON_BAD_CLAMP)};
     draw(&j, j.on_bad == GATHER_ON_BAD_CLAMP ? 1000 : 0);
     check(&j, NULL);
     check(&j, &three);
@@ -257,14 +241,8 @@ static void every_variant(void **state) {
   for (int variant = 0; variant < 6; variant++)
     for (int32_t columns = 2; columns <= 3; columns++)
       for (int64_t row = 1; row <= 40; row += 13) {
-        job j = {.type = GATHER_TYPE_UINT8,
-                 .index_type = GATHER_TYPE_INT64,
-                 .columns = columns,
-                 .len = {8, 8, 8},
-                 .row = row,
-                 .tuples = 9000,
-                 .negative = true,
-                 .on_bad = GATHER_ON_BAD_ERROR};
+        job j = {ITEMS(.type = GATHER_TYPE_UINT8, .index_type = GATHER_TYPE_INT64, .columns = columns, .len = {8, 8, 8}, .row = row,
+                       .tuples = 9000, .negative = true, .on_bad = GATHER_ON_BAD_ERROR)};
         assert_status(gather_tuning_set("variant", variant, NULL), GATHER_OK);
         draw(&j, 0);
         check(&j, NULL);
@@ -276,16 +254,9 @@ static void every_variant(void **state) {
 /* The first bad number in row-major order, its value, its axis and that axis' range; and the output as it was. */
 static void the_exact_error(void **state) {
   for (int round = 0; round < 64; round++) {
-    job j = {.type = GATHER_TYPE_FLOAT32,
-             .index_type = GATHER_TYPE_INT64,
-             .columns = 3,
-             .len = {4, 5, 6},
-             .row = 2,
-             .tuples = round % 16 == 15 ? 5000 : 7,
-             .negative = round & 1,
-             .turned = round & 2,
-             .shared = round & 4,
-             .on_bad = GATHER_ON_BAD_ERROR};
+    job j = {ITEMS(.type = GATHER_TYPE_FLOAT32, .index_type = GATHER_TYPE_INT64, .columns = 3, .len = {4, 5, 6}, .row = 2,
+                   .tuples = round % 16 == 15 ? 5000 : 7, .negative = round & 1, .turned = round & 2, .shared = round & 4,
+                   .on_bad = GATHER_ON_BAD_ERROR)};
     gather_error error = dirty_error();
     const int64_t at = j.tuples - 3;
     draw(&j, 0);
@@ -318,13 +289,8 @@ static void the_exact_error(void **state) {
 
 /* Nothing is in range of an axis without elements: an error, or filled rows; clamp has no row to offer. */
 static void an_axis_without_elements(void **state) {
-  job j = {.type = GATHER_TYPE_FLOAT32,
-           .index_type = GATHER_TYPE_INT64,
-           .columns = 2,
-           .len = {3, 0},
-           .row = 2,
-           .tuples = 4,
-           .on_bad = GATHER_ON_BAD_ZERO};
+  job j = {ITEMS(.type = GATHER_TYPE_FLOAT32, .index_type = GATHER_TYPE_INT64, .columns = 2, .len = {3, 0}, .row = 2, .tuples = 4,
+                 .on_bad = GATHER_ON_BAD_ZERO)};
   gather_error error;
   int64_t bad = 0;
   memset(numbers, 0, 8 * sizeof *numbers);
@@ -367,13 +333,8 @@ static void the_axis_that_cannot_be_repaired(void **state) {
 
 /* A type that cannot leave one axis may leave another: each column is judged by its own length. */
 static void columns_are_judged_one_by_one(void **state) {
-  job j = {.type = GATHER_TYPE_UINT8,
-           .index_type = GATHER_TYPE_UINT8,
-           .columns = 2,
-           .len = {256, 2},
-           .row = 1,
-           .tuples = 3,
-           .on_bad = GATHER_ON_BAD_ERROR};
+  job j = {ITEMS(.type = GATHER_TYPE_UINT8, .index_type = GATHER_TYPE_UINT8, .columns = 2, .len = {256, 2}, .row = 1, .tuples = 3,
+                 .on_bad = GATHER_ON_BAD_ERROR)};
   gather_error error;
   memcpy(numbers, ((const int64_t[]){255, 1, 0, 0, 255, 2}), 6 * sizeof *numbers);
   assert_status(run(&j, NULL, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
@@ -385,14 +346,8 @@ static void columns_are_judged_one_by_one(void **state) {
 
 /* One column is a plain index, whatever it is called. */
 static void one_column(void **state) {
-  job j = {.type = GATHER_TYPE_FLOAT32,
-           .index_type = GATHER_TYPE_INT32,
-           .columns = 1,
-           .len = {9},
-           .row = 3,
-           .tuples = 100,
-           .negative = true,
-           .on_bad = GATHER_ON_BAD_WRAP};
+  job j = {ITEMS(.type = GATHER_TYPE_FLOAT32, .index_type = GATHER_TYPE_INT32, .columns = 1, .len = {9}, .row = 3, .tuples = 100,
+                 .negative = true, .on_bad = GATHER_ON_BAD_WRAP)};
   gather_plan plan;
   draw(&j, 5);
   check(&j, NULL);
@@ -402,13 +357,8 @@ static void one_column(void **state) {
 }
 
 static void a_plan_in_words(void **state) {
-  job j = {.type = GATHER_TYPE_FLOAT32,
-           .index_type = GATHER_TYPE_INT32,
-           .columns = 2,
-           .len = {4, 5},
-           .row = 3,
-           .tuples = 10,
-           .on_bad = GATHER_ON_BAD_ERROR};
+  job j = {ITEMS(.type = GATHER_TYPE_FLOAT32, .index_type = GATHER_TYPE_INT32, .columns = 2, .len = {4, 5}, .row = 3, .tuples = 10,
+                 .on_bad = GATHER_ON_BAD_ERROR)};
   gather_plan plan;
   char text[512];
   lower(&j, &plan);

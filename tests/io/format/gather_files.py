@@ -29,6 +29,10 @@ class GatherError(Exception):
         self.offset = error.file_offset
         super().__init__(f"{self.status}: {self.message}")
 
+    def must_be(self, status: str, words: str = "", offset: int | None = None) -> None:
+        assert (self.status, words in self.message) == (status, True), self
+        assert offset is None or self.offset == offset, (self, self.offset)
+
 
 @methods(FileTensor)
 class _:

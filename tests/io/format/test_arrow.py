@@ -114,8 +114,7 @@ def test_columns_of_views_have_as_many_buffers_as_the_batch_says() -> None:
     def batch(start: int, views: list[int]) -> Batch:
         numbers = [DATA[start + i:start + i + 4] for i in (0, 4, 8)]
         more = [[b"", bytes(16)] + [b"\xee" * 8] * count for count in views]
-        return Batch(1, [(1, 0)] * 5, [b"", numbers[0], *more[0], b"", numbers[1], *more[1], b"", numbers[2]],
-                     views=views)
+        return Batch(1, [(1, 0)] * 5, [b"", numbers[0], *more[0], b"", numbers[1], *more[1], b"", numbers[2]], views=views)
     with opened(arrow_file(fields, [batch(0, [0, 3]), batch(12, [2, 1])])) as file:
         found = [b"".join(content(file[f"{name}@{i}"]) for name in "abc") for i in (0, 1)]
         assert b"".join(found) == DATA
@@ -154,8 +153,7 @@ def test_lists_in_lists(depth) -> None:
 
 def test_a_list_may_have_more_than_its_rows_need() -> None:
     """A column that was cut from a longer one may keep the elements behind it."""
-    with opened(arrow_file([fixed_list("v", 2, integer(None))],
-                           [Batch(2, [(2, 0), (6, 0)], [b"", b"", DATA])])) as file:
+    with opened(arrow_file([fixed_list("v", 2, integer(None))], [Batch(2, [(2, 0), (6, 0)], [b"", b"", DATA])])) as file:
         assert content(file["v"]) == DATA[:16]
 
 
@@ -345,14 +343,12 @@ def test_a_tensor_that_is_no_list_is_not_read_as_one() -> None:
 
 def test_columns_in_several_batches() -> None:
     fields = [integer("a"), fixed_list("b", 2, integer(None))]
-    batches = [Batch(rows, [(rows, 0), (rows, 0), (2 * rows, 0)],
-                     [b"", DATA[:4 * rows], b"", b"", DATA[:8 * rows]]) for rows in (1, 0, 3)]
+    batches = [Batch(rows, [(rows, 0), (rows, 0), (2 * rows, 0)], [b"", DATA[:4 * rows], b"", b"", DATA[:8 * rows]]) for rows in (1, 0, 3)]
     with opened(arrow_file(fields, batches)) as file:
         assert file.names == ["a@0", "a@1", "a@2", "b@0", "b@1", "b@2"]
         assert [tensor.shape for tensor in file.all] == [(1,), (0,), (3,), (1, 2), (0, 2), (3, 2)]
         assert content(file["a@2"]) == DATA[:12] and content(file["b@2"]) == DATA
-        with pytest.raises(Exception,
-                           match="'a' is not a single tensor: it has 3 chunks, 'a@0' to 'a@2'.*a table takes all of 'a'"):
+        with pytest.raises(Exception, match="'a' is not a single tensor: it has 3 chunks, 'a@0' to 'a@2'.*a table takes all of 'a'"):
             file["a"]
         with pytest.raises(Exception, match="no such tensor 'a@3'"):
             file["a@3"]
@@ -407,13 +403,11 @@ def test_columns_of_one_name() -> None:
 
 
 def test_names() -> None:
-    with opened(arrow_file([integer("größe"), integer(None), integer("a/b:c@0")],
-                           [chunk(*[DATA[:4]] * 3, rows=1)])) as file:
+    with opened(arrow_file([integer("größe"), integer(None), integer("a/b:c@0")], [chunk(*[DATA[:4]] * 3, rows=1)])) as file:
         assert file.names == ["größe", "", "a/b:c@0"]
     for bad in (b"a\xff", b"a\0b"):
         source = arrow_file([integer(bad)], [chunk(DATA[:4], rows=1)])
-        error = failure(source)
-        assert (error.status, error.offset) == ("file_malformed", source.index(bad) + 1)
+        failure(source).must_be("file_malformed", offset=source.index(bad) + 1)
 
 
 def test_batches_in_any_order_and_of_old_writers() -> None:

@@ -135,8 +135,7 @@ def test_columns_that_cannot_be_read_beside_those_that_can() -> None:
         "map": pa.array([[("k", 1)]] * count, pa.map_(pa.string(), pa.int8())), "null": pa.nulls(count),
         "dictionary": pa.array(["a", "b", "c"] * 10).dictionary_encode(), "bool": pa.array([True, False] * 15),
         "run_end": pa.RunEndEncodedArray.from_arrays(pa.array([count], pa.int32()), pa.array([5])),
-        "dense": pa.UnionArray.from_dense(pa.array([0] * count, pa.int8()), pa.array(range(count), pa.int32()),
-                                          [column]),
+        "dense": pa.UnionArray.from_dense(pa.array([0] * count, pa.int8()), pa.array(range(count), pa.int32()), [column]),
         "sparse": pa.UnionArray.from_sparse(pa.array([0] * count, pa.int8()), [column]),
         "nulls": pa.array([None, *range(1, count)], pa.int16()),
     }
@@ -308,8 +307,7 @@ def test_files_of_old_and_legacy_writers() -> None:
 
 def test_empty_tables() -> None:
     schema = pa.schema([("a", pa.int32()), ("v", pa.list_(pa.float32(), 3)), ("s", pa.string())])
-    for table in (schema.empty_table(), pa.table({"a": pa.array([], pa.int32()),
-                                                  "v": pa.array([], schema.field("v").type), "s": []})):
+    for table in (schema.empty_table(), pa.table({"a": pa.array([], pa.int32()), "v": pa.array([], schema.field("v").type), "s": []})):
         with opened(written(table)) as file:
             assert [file[name].shape for name in "av"] == [(0,), (0, 3)]
 

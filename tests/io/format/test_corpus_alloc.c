@@ -12,7 +12,7 @@
 #include "io/format/format.h"
 #include "support/open_file.h"
 
-/* Those that the build reads; the first ones also without memory, as test_gguf_alloc.c and others do for their format. */
+/* Those that the build reads; the first ones also without memory, as test_format_alloc.c does for the others. */
 static const char *const FOLDERS[] = {"npy",         "npz",   "arrow", "gguf",
 #if defined(GATHER_HAVE_JANSSON)
                                       "safetensors",

@@ -91,9 +91,7 @@ def test_metadata_that_are_wrong() -> None:
         (Gguf().text("k" * 20) + Gguf().pack("I", UINT64) + bytes(3), HEAD + 35, "truncated"),
     ]
     for pair, offset, words in cases:
-        error = complaint(b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + pair)
-        assert error.status == "file_malformed" and words in error.message, error.message
-        assert error.offset == offset, (error.message, offset)
+        complaint(b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + pair).must_be("file_malformed", words, offset)
 
 
 def test_lists_too_deep() -> None:
@@ -143,9 +141,7 @@ def test_tensors_that_are_wrong(order: str) -> None:
     ]
     for tensor, offset, words in cases:
         source = Gguf(order).tensor(*tensor).file(bytes(32))
-        error = complaint(source)
-        assert error.status == "file_malformed" and words in error.message, error.message
-        assert error.offset == (len(source) if offset is None else HEAD + offset), error.message
+        complaint(source).must_be("file_malformed", words, len(source) if offset is None else HEAD + offset)
 
 
 def test_ranks() -> None:

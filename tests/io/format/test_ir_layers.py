@@ -24,8 +24,7 @@ def test_what_stands_before_it(before, tmp_path) -> None:
         assert len(model.names) == 3
 
 
-@pytest.mark.parametrize("xml", [b"<?xml version='1.0'?><svg/>", b"<?xml version='1.0'?><network/>", b"<?xml", b"<!-- <net>",
-                                 b"<net"])
+@pytest.mark.parametrize("xml", [b"<?xml version='1.0'?><svg/>", b"<?xml version='1.0'?><network/>", b"<?xml", b"<!-- <net>", b"<net"])
 def test_other_xml(xml) -> None:
     assert refusal(xml).status == "unsupported"
 

@@ -15,7 +15,7 @@ from gather_files import content
 from many import array, complaint, complaints, failure
 from support.zip_files import FULL, Member, end, end64, zip_file
 from tensor_files import opened
-from test_npy_read import saved
+from test_npy import saved
 
 
 def npz(packed: bool = False, **arrays: np.ndarray) -> bytes:
@@ -24,8 +24,7 @@ def npz(packed: bool = False, **arrays: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def zipped(*members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_STORED,
-           comment: bytes = b"") -> bytes:
+def zipped(*members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_STORED, comment: bytes = b"") -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:
         for name, data in members:
@@ -170,8 +169,7 @@ def test_a_name_ends_where_a_zero_byte_is() -> None:
 
 def test_a_name_that_is_no_utf8() -> None:
     source = with_name(b"\xff.npy", 1 << 11)
-    error = failure(source)
-    assert (error.status, error.offset) == ("file_malformed", source.rindex(b"\xff.npy"))
+    failure(source).must_be("file_malformed", offset=source.rindex(b"\xff.npy"))
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -8,7 +8,7 @@ from gather_files import content
 from many import assert_within, complaint, complaints, failure, outcome
 from support.zip_files import FULL, Member, end, zip_file
 from tensor_files import opened
-from test_npy_read import saved
+from test_npy import saved
 
 ARRAY = np.arange(5, dtype="<i4")
 NPY = saved(ARRAY)
@@ -30,9 +30,7 @@ def test_the_files_made_here_are_good() -> None:
 def test_cut_at_every_byte() -> None:
     source = files()
     for size in range(4, len(source)):
-        error = failure(source[:size])
-        assert (error.status, error.offset) == ("file_malformed", size), size
-        assert "truncated" in error.message
+        failure(source[:size]).must_be("file_malformed", "truncated", size)
 
 
 # What is wrong with the second of two members, and the byte of which record it is about.
@@ -69,9 +67,7 @@ WRONG_MEMBERS = [
 
 @pytest.mark.parametrize("lies, byte, words", WRONG_MEMBERS, ids=str)
 def test_wrong_members(lies, byte, words) -> None:
-    error = failure(files(**lies))
-    assert (error.status, error.offset) == ("file_malformed", byte)
-    assert words in error.message
+    failure(files(**lies)).must_be("file_malformed", words, byte)
 
 
 END = DIRECTORY + 2 * 51
@@ -91,9 +87,7 @@ WRONG_ENDS = [
 
 @pytest.mark.parametrize("lies, byte, words", WRONG_ENDS, ids=str)
 def test_wrong_ends(lies, byte, words) -> None:
-    error = failure(zip_file(Member(b"a.npy", NPY), Member(b"b.npy", NPY), **lies))
-    assert (error.status, error.offset) == ("file_malformed", byte)
-    assert words in error.message
+    failure(zip_file(Member(b"a.npy", NPY), Member(b"b.npy", NPY), **lies)).must_be("file_malformed", words, byte)
 
 
 LOCATOR = END + 56
@@ -111,9 +105,7 @@ WRONG_WIDE_ENDS = [
 
 @pytest.mark.parametrize("lies, byte, words", WRONG_WIDE_ENDS, ids=str)
 def test_wrong_ends_of_64_bits(lies, byte, words) -> None:
-    error = failure(zip_file(Member(b"a.npy", NPY), Member(b"b.npy", NPY), wide=True, **lies))
-    assert (error.status, error.offset) == ("file_malformed", byte)
-    assert words in error.message
+    failure(zip_file(Member(b"a.npy", NPY), Member(b"b.npy", NPY), wide=True, **lies)).must_be("file_malformed", words, byte)
 
 
 @pytest.mark.parametrize("locator", [0, END, END - 1, 2**64 - 1])
@@ -140,17 +132,14 @@ def test_members_that_overlap() -> None:
     assert "'a.npy' and 'b.npy' overlap" in error.message
     twice = Member(b"a.npy", NPY)
     directory = 2 * twice.entry(0)
-    error = failure(twice.local() + NPY + directory + end(2, len(directory), FIRST))
-    assert (error.status, error.offset) == ("file_malformed", FIRST + 51)
+    failure(twice.local() + NPY + directory + end(2, len(directory), FIRST)).must_be("file_malformed", offset=FIRST + 51)
 
 
 def test_an_array_that_reaches_into_its_neighbour() -> None:
     """The shape is of more elements than the member has, though the file has as many bytes."""
     longer = NPY.replace(b"(5,), }", b"(6,), }")
     source = zip_file(Member(b"a.npy", longer), Member(b"b.npy", NPY))
-    error = complaint(source, "a")
-    assert (error.status, error.offset) == ("file_malformed", FIRST)
-    assert "24 bytes are needed at byte 128, it has 148 bytes" in error.message
+    complaint(source, "a").must_be("file_malformed", "24 bytes are needed at byte 128, it has 148 bytes", FIRST)
     header = NPY[:8] + struct.pack("<H", len(NPY)) + NPY[10:]
     assert complaint(zip_file(Member(b"a.npy", header), Member(b"b.npy", NPY)), "a").offset == FIRST
 

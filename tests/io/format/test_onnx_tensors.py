@@ -86,8 +86,7 @@ def wrong(proto: TensorProto) -> GatherError:
     ],
 )
 def test_wrong_tensors(fields: dict, match: str) -> None:
-    error = wrong(TensorProto(name="t", **fields))
-    assert error.status == "file_malformed" and match in error.message
+    wrong(TensorProto(name="t", **fields)).must_be("file_malformed", match)
 
 
 def test_what_is_refused() -> None:

@@ -8,8 +8,7 @@ import pytest
 from support.dtypes import TYPED
 from gather_files import OPAQUE, GatherError, opened_raw, type_number, write, writing
 
-PACKED_BYTES = {"int4": 3, "uint2": 2, "uint1": 1, "float4_e2m1fn": 3, "nf4": 3, "uint3": 3, "uint6": 6,
-                "float6_e2m3fn": 6}
+PACKED_BYTES = {"int4": 3, "uint2": 2, "uint1": 1, "float4_e2m1fn": 3, "nf4": 3, "uint3": 3, "uint6": 6, "float6_e2m3fn": 6}
 
 
 @pytest.mark.parametrize("name", TYPED)

@@ -58,7 +58,7 @@ def test_the_corpus(format: str, twins: Twins, corpus: Path) -> None:
 # Tests that open many damaged files of bytes, and how many of these are compared: each n-th.
 DAMAGED = [("test_gguf_damaged", "test_cut_at_every_byte", 3, {"order": ">"}),
            ("test_npz_malformed", "test_cut_at_every_byte", 3, {}),
-           ("test_safetensors_damaged", "test_every_byte_changed", 23, {}),
+           ("test_safetensors", "test_every_byte_changed", 23, {}),
            ("test_arrow_damaged", "test_cut_at_every_byte", 5, {}),
            ("test_onnx_damaged", "test_cut_at_every_byte", 5, {})]  # fmt: skip
 

@@ -11,6 +11,7 @@ from gguf_files import ARRAY, STRING, UINT32, Gguf
 from remote_files import handle, is_remote, opened, whole
 from support import http_faults as faults
 from support.http_server import HttpServer
+from support.refusal import refuses
 from support.skip import needs, skip_test
 from tensor_files import Opened, formats, safetensors
 
@@ -71,9 +72,7 @@ def test_empty(server) -> None:
 def test_unknown_content_is_not_read_on(server) -> None:
     """Not even if it begins like JSON or XML, or could be a long protobuf."""
     for start in (b"\0\1\2\3", b"{ no JSON", b"<no XML", b"\x0a\xff\xff\xff\x7f"):
-        with pytest.raises(GatherError) as caught:
-            cost(server, start + bytes(200 << 20 if start[:1] == b"{" else BIG))
-        assert caught.value.status == "unsupported"
+        refuses(GatherError, cost, server, start + bytes(200 << 20 if start[:1] == b"{" else BIG)).must_be("unsupported")
         assert server.requests <= 2 and server.body_bytes <= 3 * HEAD
 
 

@@ -166,9 +166,7 @@ def test_names_that_leave_the_folder(name: str, tmp_path) -> None:
 def test_an_index_that_is_wrong(text: str, where: str | None, words: str, tmp_path) -> None:
     path = tmp_path / "i.json"
     path.write_text(text)
-    error = complaint(path)
-    assert error.status == "file_malformed" and words in error.message, error.message
-    assert error.offset == (len(text) if where is None else text.index(where) + where.startswith(","))
+    complaint(path).must_be("file_malformed", words, len(text) if where is None else text.index(where) + where.startswith(","))
 
 
 def test_an_index_that_is_no_utf8(tmp_path) -> None:

@@ -35,8 +35,7 @@ def test_every_dtype_is_read_by_their_library(name: str, tmp_path) -> None:
     dtype, bits = DTYPES[name]
     data = bytes(i % 2 if name == "bool" else i for i in range(8 * bits // 8))
     write(writing(tmp_path / "a.safetensors", name, (2, 4), name="t"), data)
-    assert dict(theirs.deserialize((tmp_path / "a.safetensors").read_bytes())) == {
-        "t": {"dtype": dtype, "shape": [2, 4], "data": data}}
+    assert dict(theirs.deserialize((tmp_path / "a.safetensors").read_bytes())) == {"t": {"dtype": dtype, "shape": [2, 4], "data": data}}
     assert len(header_of(tmp_path / "a.safetensors")) % 8 == 0
     if "safetensors" in formats():
         with opened(tmp_path / "a.safetensors") as file:
@@ -72,8 +71,7 @@ def test_types_that_the_format_has_not(name: str, tmp_path) -> None:
 
 @pytest.mark.parametrize(("name", "shape"), [("float4_e2m1fn", (3,)), ("float6_e2m3fn", (2,)), ("float4_e2m1fn", ())])
 def test_a_tensor_ends_on_a_whole_byte(name: str, shape, tmp_path) -> None:
-    complaint = fails_to_check(writing(tmp_path / "a.safetensors", name, shape))
-    assert complaint.status == "unsupported" and "whole byte" in complaint.message
+    fails_to_check(writing(tmp_path / "a.safetensors", name, shape)).must_be("unsupported", "whole byte")
     assert fails_to_check(writing(tmp_path / "a.safetensors", name, (*shape, 4))) is None
 
 

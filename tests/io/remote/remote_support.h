@@ -43,6 +43,12 @@ static inline gather_remote_object *open_object(gather_remote_client *client, co
   return object;
 }
 
+static inline void end_all(gather_remote_object *object, gather_remote_client *client, played_server *server) {
+  gather_remote_object_close(object);
+  gather_remote_client_release(client);
+  played_end(server);
+}
+
 /* Reads, and checks the bytes. */
 static inline gather_status read_checked(gather_remote_object *object, int64_t offset, int64_t bytes, gather_error *error) {
   char *data = malloc((size_t)bytes);

@@ -195,13 +195,9 @@ static void test_by_every_clause(void **state) {
                {"13.1.1 failed", "HTTP/1.1 412 x\n", READ, GATHER_ANSWER_CHANGED, 0, 0}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];
-    gather_remote_question question = {.first = CASES[i].size < 0 ? 0 : 100,
-                                       .bytes = 100,
-                                       .size = CASES[i].size,
-                                       .etag = CASES[i].size < 0 ? "" : TAG,
-                                       .last_modified = "",
-                                       .whole_bytes = 2000,
-                                       .unranged = CASES[i].unranged};
+    gather_remote_question question = {ITEMS(.first = CASES[i].size < 0 ? 0 : 100, .bytes = 100, .size = CASES[i].size,
+                                             .etag = CASES[i].size < 0 ? "" : TAG, .last_modified = "", .whole_bytes = 2000,
+                                             .unranged = CASES[i].unranged)};
     gather_remote_answer answer = {0};
     if (!feed(&answer, CASES[i].lines)) fail_msg("%s: %s", CASES[i].clause, answer.broken);
     gather_remote_verdict verdict = gather_answer_judge(&answer, &question, why);

@@ -41,9 +41,7 @@ static void test_open_and_read(void **state) {
   gather_remote_costs costs;
   gather_remote_client_costs(client, &costs);
   assert_true(costs.latency > 0 && costs.bandwidth > 0 && costs.connections >= 16 && costs.rate > 0);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
 }
 
 /* Large ranges are read in parts. */
@@ -55,9 +53,7 @@ static void test_large(void **state) {
   gather_remote_object *object = open_object(client, played_url(&server, "/large"));
   assert_int_equal(read_checked(object, 0, size, NULL), GATHER_OK);
   assert_int_equal(server.requests, 1 + 5);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
 }
 
 /* 2000 requests over 8 connections, never more. */
@@ -141,9 +137,7 @@ static void test_headers(void **state) {
     else
       assert_null(strstr(seen, "\r\nIf-"));
     assert_string_equal(gather_remote_object_version(object), CASES[i].etag[0] == '"' ? CASES[i].etag : "");
-    gather_remote_object_close(object);
-    gather_remote_client_release(client);
-    played_end(&server);
+    end_all(object, client, &server);
   }
 }
 
@@ -165,9 +159,7 @@ static void test_credentials(void **state) {
   assert_null(strstr(gather_remote_object_name(object), "me"));
   assert_int_equal(read_checked(object, 70000, 100, NULL), GATHER_OK);
   assert_contains(seen, "Authorization: Basic bWU6cDpx\r\n");
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
 }
 
 static bool answer_empty(played_request *request) {
@@ -213,9 +205,7 @@ static void test_small(void **state) {
   object = open_object(client, played_url(&server, "/chunks"));
   assert_int_equal(gather_remote_object_size(object), 70000);
   assert_int_equal(read_checked(object, 60000, 10000, NULL), GATHER_OK);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
 }
 
 static bool answer_document(played_request *request) {

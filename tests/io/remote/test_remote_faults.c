@@ -202,9 +202,7 @@ static outcome read_from(script *own, const char *etag, const gather_remote_opti
   result.status = read_checked(object, 100000, 4096, &result.error);
   result.seconds = seconds_now() - began;
   result.counts = counts_of(client);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
   result.asked = own->asked;
   result.sent = server.sent;
   if (result.status != GATHER_OK) {
@@ -396,9 +394,7 @@ static void test_hedge(void **state) {
   assert_in_range(counts.hedges, 1, 3);
   assert_int_equal(counts.retries, 0);
   assert_int_equal(counts.requests, 71 + counts.hedges);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
 }
 
 /* Errors of the open: the byte is not named. */

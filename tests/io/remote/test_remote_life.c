@@ -104,9 +104,7 @@ static void test_threads(void **state) {
     assert_true(readers[i].right);
   }
   assert_true(server.peak <= 4);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
 }
 
 /* A child reads on connections of its own; the parent's stay as they were. */
@@ -167,9 +165,7 @@ static void test_fork(void **state) {
   assert_int_equal(read_checked(object, 500000, 1000, NULL), GATHER_OK);
   assert_int_equal(server.connections, connections); /* still alive */
   gather_remote_queue_destroy(queue);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&server);
+  end_all(object, client, &server);
 }
 
 /* Clients without a request have no thread; many come and go. */

@@ -153,9 +153,7 @@ static void test_renewed_to_another_version(void **state) {
   atomic_store(&own.version, 9);
   assert_int_equal(read_checked(object, 70000, 10, &error), GATHER_IO_ERROR);
   assert_contains(error.message, "its ETag was \"v1\" and is \"v2\"");
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&other);
+  end_all(object, client, &other);
   end(&own);
 }
 
@@ -230,9 +228,7 @@ static void test_moves_later(void **state) {
   assert_int_equal(first.requests, 4);
   assert_int_equal(own.store.requests, 2);
   assert_int_equal(own.store_authorized, 0);
-  gather_remote_object_close(object);
-  gather_remote_client_release(client);
-  played_end(&first);
+  end_all(object, client, &first);
   end(&own);
 }
 

@@ -13,6 +13,7 @@
 #include "gather/table.h"
 #include "io/remote/fake_remote.h"
 #include "support/fail_each.h"
+#include "support/skip.h"
 #include "support/unit.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, HEADER = 128, MOST = 64 * MIB };
@@ -403,8 +404,10 @@ static void test_threads(void **unused) {
   close_table(table);
 }
 
-#if !defined(GATHER_TEST_TSAN)
 static void test_fork(void **unused) {
+#if defined(GATHER_TEST_TSAN)
+  GATHER_TEST_SKIP("fork", "ThreadSanitizer does not follow threads into a child");
+#endif
   static const int64_t ids[] = {3, 999, 4, 500};
   int how = 0;
   make_file(1000, 64);
@@ -424,7 +427,6 @@ static void test_fork(void **unused) {
   take(table, ids, COUNT(ids));
   close_table(table);
 }
-#endif
 
 /* ---- shapes */
 
@@ -510,27 +512,6 @@ static int tear_down(void **unused) {
   return 0;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_rows),
-    cmocka_unit_test(test_once),
-    cmocka_unit_test(test_gap),
-    cmocka_unit_test(test_joined_anew),
-    cmocka_unit_test(test_longest_first),
-    cmocka_unit_test(test_large_parts),
-    cmocka_unit_test(test_memory),
-    cmocka_unit_test(test_memory_of_blocks),
-    cmocka_unit_test(test_error),
-    cmocka_unit_test(test_refused),
-    cmocka_unit_test(test_cancel),
-    cmocka_unit_test(test_jobs),
-    cmocka_unit_test(test_threads),
-#if !defined(GATHER_TEST_TSAN)
-    cmocka_unit_test(test_fork),
-#endif
-    cmocka_unit_test(test_memory_fails),
-    cmocka_unit_test(test_tuples),
-    cmocka_unit_test(test_lengths)
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TESTS_WITHIN(set_up, tear_down, test_rows, test_once, test_gap, test_joined_anew, test_longest_first, test_large_parts, test_memory,
+             test_memory_of_blocks, test_error, test_refused, test_cancel, test_jobs, test_threads, test_fork, test_memory_fails,
+             test_tuples, test_lengths)

@@ -24,8 +24,16 @@
 enum { BLOCK = GATHER_BLOCK_BYTES, SMALL = 2 * 1024 * 1024, WAYS = 16, DIRECTORY = 4096, SET_AT = 4096, ENTRY = 256 };
 
 static char folder[64], path[96];
+static gather_block_file usual; /* the file that most tests store */
+
+static gather_block_file file_of(const char *address, const char *version) {
+  gather_block_file file;
+  gather_block_file_set(&file, address, "", version);
+  return file;
+}
 
 static int make_folder(void **state) {
+  usual = file_of("https://h/a", "\"v\"");
   (void)snprintf(folder, sizeof folder, "/tmp/gather-cache-XXXXXX");
   if (!mkdtemp(folder)) return -1;
   (void)snprintf(path, sizeof path, "%s/gather-blocks", folder);
@@ -49,12 +57,6 @@ static gather_block_cache_state state_of(const gather_block_cache *cache) {
   gather_block_cache_state state;
   gather_block_cache_state_get(cache, &state);
   return state;
-}
-
-static gather_block_file file_of(const char *address, const char *version) {
-  gather_block_file file;
-  gather_block_file_set(&file, address, "", version);
-  return file;
 }
 
 /* The bytes of a block: each tells the file, the block and its place. */
@@ -172,15 +174,14 @@ static int64_t bytes_on_disk(void) {
 /* The ceiling holds, whatever is stored; blocks that are used stay, others go. */
 static void ceiling(void **state) {
   gather_block_cache *cache = open_cache(SMALL);
-  gather_block_file file = file_of("https://h/a", "\"v\"");
   for (int64_t block = 0; block < 200; block++) {
-    store(cache, &file, 1, block, BLOCK);
-    assert_true(block == 0 || holds(cache, &file, 1, 0, 0, 512));
-    assert_true(holds(cache, &file, 1, block, 0, 512));
+    store(cache, &usual, 1, block, BLOCK);
+    assert_true(block == 0 || holds(cache, &usual, 1, 0, 0, 512));
+    assert_true(holds(cache, &usual, 1, block, 0, 512));
     assert_true(bytes_on_disk() <= SMALL);
   }
   int found = 0;
-  for (int64_t block = 0; block < 200; block++) found += holds(cache, &file, 1, block, 0, 1);
+  for (int64_t block = 0; block < 200; block++) found += holds(cache, &usual, 1, block, 0, 1);
   assert_int_equal(found, WAYS);
   gather_block_cache_close(cache);
 }
@@ -218,12 +219,11 @@ static void poke(int64_t offset, int flip) {
 /* Where the only block of a small cache is: it has way 0. */
 static void every_byte_of_an_entry(void **state) {
   gather_block_cache *cache = open_cache(SMALL);
-  gather_block_file file = file_of("https://h/a", "\"v\"");
   for (int at = 0; at < ENTRY; at++) {
-    store(cache, &file, 1, 0, BLOCK);
+    store(cache, &usual, 1, 0, BLOCK);
     poke(SET_AT + at, 0x40);
     /* The stamp, and the rest of the entry, may be anything; the bytes are right or missing. */
-    bool found = holds(cache, &file, 1, 0, 0, BLOCK);
+    bool found = holds(cache, &usual, 1, 0, 0, BLOCK);
     assert_true(found == (at >= 176));
     poke(SET_AT + at, 0x40);
   }
@@ -232,44 +232,42 @@ static void every_byte_of_an_entry(void **state) {
 
 static void damaged_bytes(void **state) {
   gather_block_cache *cache = open_cache(SMALL);
-  gather_block_file file = file_of("https://h/a", "\"v\"");
-  store(cache, &file, 1, 0, BLOCK);
+  store(cache, &usual, 1, 0, BLOCK);
   for (int64_t at = 0; at < BLOCK; at += at % 4096 == 0 ? 4095 : 1 + at % 700) {
     poke(SET_AT + DIRECTORY + at, 1);
-    assert_false(holds(cache, &file, 1, 0, at, 1));
-    assert_false(holds(cache, &file, 1, 0, 0, BLOCK));
+    assert_false(holds(cache, &usual, 1, 0, at, 1));
+    assert_false(holds(cache, &usual, 1, 0, 0, BLOCK));
     /* Of the other pieces nothing is wrong. */
-    assert_true(holds(cache, &file, 1, 0, at < 4096 ? 4096 : 0, 4096));
+    assert_true(holds(cache, &usual, 1, 0, at < 4096 ? 4096 : 0, 4096));
     poke(SET_AT + DIRECTORY + at, 1);
   }
   assert_true(state_of(cache).damaged > 100);
-  assert_true(holds(cache, &file, 1, 0, 0, BLOCK));
+  assert_true(holds(cache, &usual, 1, 0, 0, BLOCK));
   gather_block_cache_close(cache);
 }
 
 /* A file that is cut off at any place, or whose beginning is damaged, is empty or smaller, and can be used again. */
 static void cut_off(void **state) {
-  gather_block_file file = file_of("https://h/a", "\"v\"");
   static const int64_t ENDS[] = {0, 1, 15, 16, 31, 32, 4095, 4096, 4097, 8191, 8192, 8193, 50000, SET_AT + DIRECTORY + BLOCK - 1};
   for (size_t i = 0; i < COUNT(ENDS); i++) {
     gather_block_cache *cache = open_cache(SMALL);
-    store(cache, &file, 1, 0, BLOCK);
+    store(cache, &usual, 1, 0, BLOCK);
     assert_int_equal(truncate(path, (off_t)ENDS[i]), 0);
-    assert_false(holds(cache, &file, 1, 0, 0, BLOCK));
+    assert_false(holds(cache, &usual, 1, 0, 0, BLOCK));
     gather_block_cache_close(cache);
     cache = open_cache(SMALL);
     assert_string_equal(state_of(cache).why, "");
-    assert_false(holds(cache, &file, 1, 0, 0, BLOCK));
-    store(cache, &file, 1, 0, BLOCK);
-    assert_true(holds(cache, &file, 1, 0, 0, BLOCK));
+    assert_false(holds(cache, &usual, 1, 0, 0, BLOCK));
+    store(cache, &usual, 1, 0, BLOCK);
+    assert_true(holds(cache, &usual, 1, 0, 0, BLOCK));
     gather_block_cache_close(cache);
   }
   for (int at = 0; at < 32; at++) {
     poke(at, 0x10);
     gather_block_cache *cache = open_cache(SMALL);
-    assert_false(holds(cache, &file, 1, 0, 0, 1)); /* begun anew */
-    store(cache, &file, 1, 0, BLOCK);
-    assert_true(holds(cache, &file, 1, 0, 0, 1));
+    assert_false(holds(cache, &usual, 1, 0, 0, 1)); /* begun anew */
+    store(cache, &usual, 1, 0, BLOCK);
+    assert_true(holds(cache, &usual, 1, 0, 0, 1));
     gather_block_cache_close(cache);
   }
 }
@@ -277,21 +275,20 @@ static void cut_off(void **state) {
 /* ---- sizes */
 
 static void another_ceiling(void **state) {
-  gather_block_file file = file_of("https://h/a", "\"v\"");
   gather_block_cache *cache = open_cache(64 * 1024 * 1024);
-  store(cache, &file, 1, 0, BLOCK);
+  store(cache, &usual, 1, 0, BLOCK);
   /* While it is used, its size stays: for a lower ceiling that is too much, for a higher one it is enough. */
   gather_block_cache *lower = open_cache(SMALL), *higher = open_cache(128 * 1024 * 1024);
   assert_non_null(strstr(state_of(lower).why, "higher ceiling"));
-  assert_false(holds(lower, &file, 1, 0, 0, 1));
-  assert_true(holds(higher, &file, 1, 0, 0, 1));
+  assert_false(holds(lower, &usual, 1, 0, 0, 1));
+  assert_true(holds(higher, &usual, 1, 0, 0, 1));
   assert_true(state_of(higher).bytes <= 64 * 1024 * 1024);
   gather_block_cache_close(lower);
   gather_block_cache_close(higher);
   gather_block_cache_close(cache);
   cache = open_cache(SMALL);
   assert_string_equal(state_of(cache).why, "");
-  assert_false(holds(cache, &file, 1, 0, 0, 1));
+  assert_false(holds(cache, &usual, 1, 0, 0, 1));
   assert_true(bytes_on_disk() <= SMALL);
   gather_block_cache_close(cache);
 }
@@ -300,9 +297,8 @@ static void another_ceiling(void **state) {
 
 static void assert_off(const char *words) {
   gather_block_cache *cache = open_cache(SMALL);
-  gather_block_file file = file_of("https://h/a", "\"v\"");
-  store(cache, &file, 1, 0, BLOCK);
-  assert_false(holds(cache, &file, 1, 0, 0, 1));
+  store(cache, &usual, 1, 0, BLOCK);
+  assert_false(holds(cache, &usual, 1, 0, 0, 1));
   if (!strstr(state_of(cache).why, words)) fail_msg("not '%s': %s", words, state_of(cache).why);
   gather_block_cache_close(cache);
 }
@@ -360,11 +356,10 @@ static void permissions(void **state) {
 /* Deleted while it is used: the blocks are still read; after a while nothing is stored any more, and the state says why. */
 static void deleted(void **state) {
   gather_block_cache *cache = open_cache(SMALL);
-  gather_block_file file = file_of("https://h/a", "\"v\"");
-  store(cache, &file, 1, 0, BLOCK);
+  store(cache, &usual, 1, 0, BLOCK);
   assert_int_equal(unlink(path), 0);
-  assert_true(holds(cache, &file, 1, 0, 0, BLOCK));
-  for (int64_t block = 1; block < 100; block++) store(cache, &file, 1, block, BLOCK);
+  assert_true(holds(cache, &usual, 1, 0, 0, BLOCK));
+  for (int64_t block = 1; block < 100; block++) store(cache, &usual, 1, block, BLOCK);
   assert_non_null(strstr(state_of(cache).why, "deleted"));
   assert_true(state_of(cache).stored < 70);
   gather_block_cache_close(cache);
@@ -382,14 +377,13 @@ static void locked(void **state) {
 /* What a child does with a limit on the size of files: no signal, no block, and the state says why. */
 static int limited_child(void) {
   struct rlimit limit = {100 * 1024, 100 * 1024};
-  gather_block_file file = file_of("https://h/a", "\"v\"");
   gather_block_cache *cache;
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 10;
   if (gather_block_cache_open(folder, SMALL, &cache, NULL) != GATHER_OK) return 11;
-  store(cache, &file, 1, 0, BLOCK);
+  store(cache, &usual, 1, 0, BLOCK);
   gather_block_cache_state state = state_of(cache);
   char byte;
-  if (gather_block_cache_read(cache, &file, 0, 0, 1, &byte)) return 12;
+  if (gather_block_cache_read(cache, &usual, 0, 0, 1, &byte)) return 12;
   if (state.failures != 1 || state.stored != 0) return 13;
   return strstr(state.why, "cannot write to the cache: File too large") ? 0 : 14;
 }
@@ -407,21 +401,19 @@ static void file_size_limit(void **state) { assert_child(limited_child); }
 
 /* A folder that may only be read: blocks that are there are used. */
 static int unprivileged_child(void) {
-  gather_block_file file = file_of("https://h/a", "\"v\"");
   if (geteuid() == 0 && setuid(65534) != 0) return 10;
   gather_block_cache *cache;
   if (gather_block_cache_open(folder, SMALL, &cache, NULL) != GATHER_OK) return 11;
   if (strncmp(state_of(cache).why, "cannot write to the cache: ", 27) != 0) return 12;
-  store(cache, &file, 1, 1, BLOCK);
-  bool there = holds(cache, &file, 1, 0, 0, BLOCK), stored = holds(cache, &file, 1, 1, 0, 1);
+  store(cache, &usual, 1, 1, BLOCK);
+  bool there = holds(cache, &usual, 1, 0, 0, BLOCK), stored = holds(cache, &usual, 1, 1, 0, 1);
   gather_block_cache_close(cache);
   return there && !stored ? 0 : 13;
 }
 
 static void read_only(void **state) {
-  gather_block_file file = file_of("https://h/a", "\"v\"");
   gather_block_cache *cache = open_cache(SMALL);
-  store(cache, &file, 1, 0, BLOCK);
+  store(cache, &usual, 1, 0, BLOCK);
   gather_block_cache_close(cache);
   assert_int_equal(chmod(path, 0400), 0);
   if (geteuid() == 0) {

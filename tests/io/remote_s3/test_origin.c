@@ -191,42 +191,13 @@ static void hub(void **state) {
 
 static void hub_refused(void **state) {
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
-  static const char *const NAMES[] = {"hf://",
-                                      "hf://o",
-                                      "hf://o/",
-                                      "hf:///r/f",
-                                      "hf://o/../f",
-                                      "hf://../r/f",
-                                      "hf://o/r/../f",
-                                      "hf://o/r/./f",
-                                      "hf://o/r//f",
-                                      "hf://o/r@/f",
-                                      "hf://datasets/",
-                                      "hf://datasets/o",
-                                      "hf://o/r@../f",
-                                      "hf://o/r@./f",
-                                      "hf://o/r@%2e%2e/f",
-                                      "hf://o/r@..%2F..%2Fapi/f",
-                                      "hf://o/r@a%2F..%2Fb/f",
-                                      "hf://o/r@a%2f%2fb/f",
-                                      "hf://o/r@%2Fa/f",
-                                      "hf://o/r@a%2F/f",
-                                      "hf://o/r@refs/pr/../f",
-                                      "hf://o/r@refs/convert/./f",
-                                      "hf://o/r@a%5C..%5Cb/f",
-                                      "hf://o/r@%252e%252e/f",
-                                      "hf://o/r@%2e/f",
-                                      "hf://o/r/%2e%2E/f",
-                                      "hf://o/r/a/.%2e/f",
-                                      "hf://../r/f",
-                                      "hf://o/../f",
-                                      "hf://%2E%2e/r/f",
-                                      "hf://o/%2e./f",
-                                      "hf://datasets/o/..@main/f",
-                                      "hf://o@x/r/f",
-                                      "hf://o/r@%zz/f",
-                                      "hf://o/r@%00/f",
-                                      "hf://o/r/a\nb"};
+  static const char *const NAMES[] = {
+      ITEMS("hf://", "hf://o", "hf://o/", "hf:///r/f", "hf://o/../f", "hf://../r/f", "hf://o/r/../f", "hf://o/r/./f", "hf://o/r//f",
+            "hf://o/r@/f", "hf://datasets/", "hf://datasets/o", "hf://o/r@../f", "hf://o/r@./f", "hf://o/r@%2e%2e/f",
+            "hf://o/r@..%2F..%2Fapi/f", "hf://o/r@a%2F..%2Fb/f", "hf://o/r@a%2f%2fb/f", "hf://o/r@%2Fa/f", "hf://o/r@a%2F/f",
+            "hf://o/r@refs/pr/../f", "hf://o/r@refs/convert/./f", "hf://o/r@a%5C..%5Cb/f", "hf://o/r@%252e%252e/f", "hf://o/r@%2e/f",
+            "hf://o/r/%2e%2E/f", "hf://o/r/a/.%2e/f", "hf://../r/f", "hf://o/../f", "hf://%2E%2e/r/f", "hf://o/%2e./f",
+            "hf://datasets/o/..@main/f", "hf://o@x/r/f", "hf://o/r@%zz/f", "hf://o/r@%00/f", "hf://o/r/a\nb")};
   for (size_t i = 0; i < COUNT(NAMES); i++) assert_refused(&options, NAMES[i], "invalid name");
   options.hub = "huggingface.co";
   assert_refused(&options, "hf://o/r/f", "invalid hub");
@@ -258,11 +229,8 @@ static void pinned(void **state) {
 static void same_hosts(void **state) {
   assert_true(same_host("https://h/a", "HTTPS://H?b"));
   assert_true(same_host("https://h:1", "https://h:1/x"));
-  static const char *const OTHERS[] = {"http://h/a",       "https://h:443/a",
-                                       "https://h.evil/a", "https://evil/https://h/a",
-                                       "https://h@evil/",  "https://x@h/a",
-                                       "https://",         "h",
-                                       "https:/h/a",       ""};
+  static const char *const OTHERS[] = {ITEMS("http://h/a", "https://h:443/a", "https://h.evil/a", "https://evil/https://h/a",
+                                             "https://h@evil/", "https://x@h/a", "https://", "h", "https:/h/a", "")};
   for (size_t i = 0; i < COUNT(OTHERS); i++) {
     if (same_host("https://h/a", OTHERS[i])) fail_msg("the same host as %s", OTHERS[i]);
     if (same_host(OTHERS[i], "https://h/a")) fail_msg("the same host as %s", OTHERS[i]);

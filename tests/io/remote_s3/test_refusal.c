@@ -118,13 +118,10 @@ static void s3_words(void **state) {
   for (size_t i = 0; i < COUNT(S3); i++) assert_words(&options, &S3[i]);
   /* Without credentials, they are what is missing. */
   options.key_id = options.secret = NULL;
-  const refusal denied = {"s3://b/k",
-                          403,
-                          "",
-                          S3_BODY("AccessDenied", ""),
-                          "access denied: the request was not signed, because there are no credentials (AWS_ACCESS_KEY_ID and "
-                          "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE) (AccessDenied)",
-                          0};
+  const refusal denied = {ITEMS("s3://b/k", 403, "", S3_BODY("AccessDenied", ""),
+                                "access denied: the request was not signed, because there are no credentials (AWS_ACCESS_KEY_ID and "
+                                "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE) (AccessDenied)",
+                                0)};
   assert_words(&options, &denied);
 #else
   (void)S3;
@@ -142,12 +139,8 @@ static void hub_words(void **state) {
                          "",
                          "access to o/r is granted on request on its page; the account of this token (HF_TOKEN) has no access yet",
                          -1};
-  const refusal private = {"hf://o/r/f",
-                           404,
-                           "X-Error-Code: RepoNotFound\n",
-                           "",
-                           "no such repository, or it is private: the token (HF_TOKEN) has no access to it",
-                           -1};
+  const refusal private = {ITEMS("hf://o/r/f", 404, "X-Error-Code: RepoNotFound\n", "",
+                                 "no such repository, or it is private: the token (HF_TOKEN) has no access to it", -1)};
   static const refusal WITH_TOKEN[] = {{"hf://o/r/f", 403, "", "", "the token (HF_TOKEN) may not read it", -1},
                                        {"hf://o/r/f", 429, "", "", "the hub limits requests", -1},
                                        {"https://h/f", 401, "", "", "", -1}};

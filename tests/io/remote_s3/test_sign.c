@@ -93,17 +93,10 @@ static void published_vectors(void **state) {
     const sigv4_vector *vector = &VECTORS[i];
     gather_growing path = {0};
     gather_percent_encode(&path, vector->path, strlen(vector->path), true);
-    gather_sigv4 request = {.key_id = "AKIDEXAMPLE",
-                            .secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
-                            .region = "us-east-1",
-                            .service = "service",
-                            .method = vector->method,
-                            .path = path.text,
-                            .query = vector->query,
-                            .headers = vector->headers,
-                            .header_count = vector->header_count,
-                            .payload = vector->payload,
-                            .time = write_time(1440938160, time)};
+    gather_sigv4 request = {ITEMS(.key_id = "AKIDEXAMPLE", .secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", .region = "us-east-1",
+                                  .service = "service", .method = vector->method, .path = path.text, .query = vector->query,
+                                  .headers = vector->headers, .header_count = vector->header_count, .payload = vector->payload,
+                                  .time = write_time(1440938160, time))};
     assert_signed(&request, vector);
     gather_growing_clear(&path);
   }
@@ -123,17 +116,8 @@ static void s3_examples(void **state) {
     if (CASES[i].range) headers[count++] = (gather_sigv4_header){"range", CASES[i].range};
     headers[count++] = (gather_sigv4_header){"x-amz-content-sha256", GATHER_SIGV4_NO_BODY};
     headers[count++] = (gather_sigv4_header){"x-amz-date", "20130524T000000Z"};
-    gather_sigv4 request = {"AKIAIOSFODNN7EXAMPLE",
-                            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-                            "us-east-1",
-                            "s3",
-                            "GET",
-                            CASES[i].path,
-                            CASES[i].query,
-                            headers,
-                            count,
-                            GATHER_SIGV4_NO_BODY,
-                            "20130524T000000Z"};
+    gather_sigv4 request = {ITEMS("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "us-east-1", "s3", "GET",
+                                  CASES[i].path, CASES[i].query, headers, count, GATHER_SIGV4_NO_BODY, "20130524T000000Z")};
     gather_growing authorization = {0};
     write_authorization(&request, &authorization);
     assert_non_null(strstr(authorization.text, CASES[i].signature));

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The test server itself, by Python's own client and by hand: what the tests of remote tables rest on."""
-
+"""What the tests of remote tables rest on: the server, by Python's own client and by hand; the relay; namespaces and nginx."""
 import http.client
+import os
 import socket
 import ssl
+import subprocess
+import threading
 import time
+import urllib.request
 
 import pytest
 from support import http_faults as faults
@@ -12,7 +15,10 @@ from support.http_addresses import Signed
 from support.http_content import Made
 from support.http_messages import date
 from support.http_server import HttpServer
+from support.netns import FOLDER, PREFIX, Namespace
+from support.nginx import Nginx
 from support.refusal import refuses
+from support.relay import Relay, program
 from support.skip import skip_test
 from support.threads import together
 
@@ -282,3 +288,204 @@ def test_ipv6():
         skip_test("ipv6", "no address ::1 here")
     with HttpServer({"/a": DATA}, host="::1") as server:
         assert get(server)[0] == 200 and server.url("/a") == f"http://[::1]:{server.port}/a"
+
+
+# ---- The relay itself: bytes unchanged, late, cut, silent, in another order.
+
+LARGE = bytes(range(256)) * 4000
+
+
+@pytest.fixture
+def large():
+    with HttpServer({"/a": LARGE}) as running:
+        yield running
+
+
+class Client:
+    """One connection, kept alive."""
+
+    def __init__(self, port: int, wait: float = 20) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), wait)
+        self.received = b""
+
+    def send(self, first: int, last: int) -> None:
+        self.socket.sendall(b"GET /a HTTP/1.1\r\nRange: bytes=%d-%d\r\n\r\n" % (first, last))
+
+    def receive(self) -> bytes:
+        """The next answer's body; what there is of it where the connection ends."""
+        while b"\r\n\r\n" not in self.received:
+            if not self.more():
+                return b""
+        head, _, self.received = self.received.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        while len(self.received) < length and self.more():
+            pass
+        body, self.received = self.received[:length], self.received[length:]
+        return body
+
+    def more(self) -> bool:
+        part = self.socket.recv(1 << 16)
+        self.received += part
+        return bool(part)
+
+    def get(self, first: int, last: int) -> bytes:
+        self.send(first, last)
+        return self.receive()
+
+
+def test_bytes_and_counts(large):
+    with Relay(large.port) as relay:
+        clients = [Client(relay.port) for _ in range(3)]
+        for i, client in enumerate(clients):
+            assert client.get(i, 900_000 + i) == LARGE[i : 900_001 + i]
+        counts = relay.counts()
+        assert (counts.connections, counts.peak, counts.refused) == (3, 3, 0) and counts.down > 2_700_000
+        relay.drop_connections()
+        for client in clients:
+            refuses(ConnectionResetError, client.more)
+
+
+def test_delay_and_handshake(large):
+    with Relay(large.port, rtt=0.2) as relay:
+        client, times = Client(relay.port), []
+        while len(times) < 3 or (min(times[1:]) >= 0.38 and len(times) < 20):  # a busy machine may be late many times
+            i, start = len(times), time.monotonic()
+            assert client.get(i, i) == LARGE[i : i + 1]
+            times.append(time.monotonic() - start)
+        assert times[0] >= 0.4 and 0.2 <= min(times[1:]) < 0.38
+        before = relay.counts()
+        assert before.turns == len(times) - 1
+        time.sleep(0.3)
+        assert client.get(5, 5) == LARGE[5:6]
+        assert relay.counts().turning - before.turning >= 3e8
+
+
+def test_rate(large):
+    with Relay(large.port, rate=4_000_000) as relay:
+        start = time.monotonic()
+        assert Client(relay.port).get(0, 999_999) == LARGE[:1_000_000]
+        assert time.monotonic() - start >= 0.24
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_relay_cuts(large, reset):
+    with Relay(large.port, cut=5000, reset=reset, every=2) as relay:
+        assert Client(relay.port).get(0, 9999) == LARGE[:10000]
+        client = Client(relay.port)
+        client.send(0, 9999)
+        try:
+            assert 4000 < len(client.receive()) < 5000 and not reset
+        except ConnectionResetError:
+            assert reset
+
+
+def test_mute(large):
+    with Relay(large.port, mute=5000) as relay:
+        client = Client(relay.port)
+        client.send(0, 9999)
+        while len(client.received) <= 4000:
+            assert client.more()
+        client.socket.settimeout(0.3)
+        refuses(TimeoutError, client.receive)
+        assert 4000 < len(client.received) < 5000
+        client.socket.close()
+        assert relay.process.poll() is None
+
+
+def test_jitter_reorders_between_connections(large):
+    with Relay(large.port, rtt=0.01, jitter=0.2, seed=7) as relay:
+        found = []
+        while len(found) < 5 and (not found or found[-1] == sorted(found[-1])):  # where the machine stands still, all arrive at once
+            clients, arrived, second = [Client(relay.port) for _ in range(8)], [], []
+
+            def wait(i: int) -> None:
+                assert clients[i].receive() == LARGE[i : i + 1]  # noqa: B023  (its threads end within the round)
+                arrived.append(i)  # noqa: B023
+                assert clients[i].receive() == LARGE[i + 100 : i + 101]  # noqa: B023  (in order within a connection)
+                second.append(i)  # noqa: B023
+
+            threads = [threading.Thread(target=wait, args=(i,)) for i in range(8)]
+            for one in threads:
+                one.start()
+            for i, client in enumerate(clients):
+                client.send(i, i)
+                client.send(i + 100, i + 100)
+            for one in threads:
+                one.join()
+            assert sorted(arrived) == list(range(8)) == sorted(second)
+            found.append(arrived)
+        assert found[-1] != sorted(found[-1])
+
+
+def test_nobody_listens():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with Relay(port) as relay:
+        with pytest.raises(ConnectionResetError):
+            assert Client(relay.port).get(0, 0) == b"?"
+        assert relay.counts().refused == 1
+
+
+def test_usage():
+    assert subprocess.run([program()], capture_output=True).returncode == 2
+    assert subprocess.run([program(), "127.0.0.1", "1", "delai=3"], capture_output=True).returncode == 2
+
+
+# ---- Network namespaces and nginx: that they work, and that nothing of them is left.
+
+
+def fetch(url: str, asked: str) -> bytes:
+    with urllib.request.urlopen(urllib.request.Request(url, headers={"Range": asked}), timeout=60) as answer:
+        return answer.read()
+
+
+def test_server_in_a_namespace():
+    with Namespace() as there, HttpServer({"/a": LARGE}, host=there.address, listening=there.listen()) as server:
+        assert fetch(server.url("/a"), "bytes=7-1006") == LARGE[7:1007]
+        name, device = there.name, there.device
+    assert not (FOLDER / name).exists() and device not in os.listdir("/sys/class/net")
+
+
+def test_rate_of_a_namespace():
+    with Namespace(rate=4_000_000) as there, HttpServer({"/a": LARGE}, host=there.address, listening=there.listen()) as server:
+        start = time.monotonic()
+        assert fetch(server.url("/a"), "bytes=0-999999") == LARGE[:1_000_000]
+        assert time.monotonic() - start >= 0.2
+
+
+def test_nothing_is_left_after_a_failure():
+    with pytest.raises(RuntimeError), Namespace() as there:
+        name = there.name
+        raise RuntimeError
+    assert not (FOLDER / name).exists()
+
+
+def test_what_a_killed_process_left_is_removed():
+    with Namespace():  # or the test is skipped
+        process = subprocess.Popen(["true"])
+        process.wait()
+        stale = f"{PREFIX}{process.pid}-0"
+        subprocess.run(["ip", "netns", "add", stale], check=True)
+        with Namespace():
+            assert not (FOLDER / stale).exists()
+
+
+def test_nginx(tmp_path):
+    (tmp_path / "a").write_bytes(LARGE)
+    with Nginx(tmp_path) as server:
+        assert fetch(server.url("a"), "bytes=7-1006") == LARGE[7:1007]
+        deadline = time.monotonic() + 20
+        while not server.log() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        line = server.log()[0]
+        assert (line.method, line.status, line.bytes, line.range, line.path) == ("GET", 206, 1000, "bytes=7-1006", "/a")
+
+
+def test_nginx_in_a_namespace_with_tls(tmp_path, authority):
+    import ssl
+
+    (tmp_path / "a").write_bytes(LARGE)
+    with Namespace() as there, Nginx(tmp_path, address=there.address, prefix=there.prefix, tls=authority) as server:
+        context = ssl.create_default_context(cafile=str(authority.certificate))
+        with urllib.request.urlopen(server.url("a"), timeout=60, context=context) as answer:
+            assert answer.read() == LARGE and answer.headers["ETag"]
