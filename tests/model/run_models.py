@@ -11,6 +11,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from support.onnx_models import declared
+
 # Pinned: opset -> IR version that runtimes of its time write.
 IR_OF = {1: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 18: 8, 21: 10, 23: 11, 25: 13}
 
@@ -105,8 +107,8 @@ def take_along(data: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
     return np.take_along_axis(data[crop], where, axis)
 
 
-def save(folder: Path, nodes, inputs, outputs, constants, opset: int) -> Path:
-    graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
+def save(folder: Path, nodes, inputs: dict, outputs: dict, constants, opset: int) -> Path:
+    graph = helper.make_graph(nodes, "g", declared(inputs), declared(outputs), constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_OF[opset])
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())

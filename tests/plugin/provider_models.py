@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-
-def declared(values: dict) -> list:
-    """Of each name the type, of any shape, or the type and the shape."""
-    return [helper.make_tensor_value_info(name, *(said if isinstance(said, tuple) else (said, None))) for name, said in values.items()]
+sys.path.append(str(Path(__file__).parents[1]))  # for children, too
+from support.onnx_models import declared  # noqa: E402
 
 
 def model_of(nodes, inputs: dict, outputs: dict, initializers=(), opset=13, microsoft=False) -> onnx.ModelProto:
