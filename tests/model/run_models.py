@@ -167,22 +167,22 @@ class Net:
             )
         return number
 
-    def const(self, name, type_name, array) -> tuple[int, int]:
+    def const(self, name, type_name, array, names: str = "") -> tuple[int, int]:
         onnx_name, precision = IR_STORED_TYPES[type_name]
         content = string_bytes(array) if type_name == "string" else raw_bytes(onnx_name, array)
         begin = len(self.bin) + 1
         self.bin += b"\x55" + content
         shape = ",".join(map(str, array.shape))
         data = f'<data element_type="{type_name}" shape="{shape}" offset="{begin}" size="{len(content)}"/>'
-        return self.layer(name, "Const", "opset1", data, [], self.ports(array.shape, precision, 0)), 0
+        return self.layer(name, "Const", "opset1", data, [], self.ports(array.shape, precision, 0, names)), 0
 
-    def parameter(self, name, type_name, shape) -> tuple[int, int]:
+    def parameter(self, name, type_name, shape, names: str = "") -> tuple[int, int]:
         data = f'<data shape="{",".join(map(str, shape))}" element_type="{type_name}"/>'
-        return self.layer(name, "Parameter", "opset1", data, [], self.ports(shape, IR_STORED_TYPES[type_name][1], 0, name)), 0
+        return self.layer(name, "Parameter", "opset1", data, [], self.ports(shape, IR_STORED_TYPES[type_name][1], 0, names or name)), 0
 
-    def node(self, name, kind, version, data, inputs, type_name, shape) -> tuple[int, int]:
+    def node(self, name, kind, version, data, inputs, type_name, shape, names: str = "") -> tuple[int, int]:
         port = len(inputs)
-        return self.layer(name, kind, version, data, inputs, self.ports(shape, IR_STORED_TYPES[type_name][1], port)), port
+        return self.layer(name, kind, version, data, inputs, self.ports(shape, IR_STORED_TYPES[type_name][1], port, names)), port
 
     def result(self, source: tuple[int, int], name: str) -> None:
         self.layer(name, "Result", "opset1", "", [source], "")
