@@ -158,13 +158,9 @@ class Net:
         number = len(self.layers)
         places = "".join(f'<port id="{i}"/>' for i in range(len(inputs)))
         taken = f"<input>{places}</input>" if inputs else ""
-        self.layers.append(
-            f'<layer id="{number}" name="{name}" type="{kind}" version="{version}">{data}{taken}{output}</layer>'
-        )
+        self.layers.append(f'<layer id="{number}" name="{name}" type="{kind}" version="{version}">{data}{taken}{output}</layer>')
         for i, (source, port) in enumerate(inputs):
-            self.edges.append(
-                f'<edge from-layer="{source}" from-port="{port}" to-layer="{number}" to-port="{i}"/>'
-            )
+            self.edges.append(f'<edge from-layer="{source}" from-port="{port}" to-layer="{number}" to-port="{i}"/>')
         return number
 
     def const(self, name, type_name, array, names: str = "") -> tuple[int, int]:

@@ -165,9 +165,7 @@ def test_outputs(small, tmp_path):
 def test_bad_index_names_the_node(small, tmp_path):
     code, answer = run(small, "--input", "ids=[0, 4, 9]", "--output", f"y={tmp_path}/y.npy")
     error = answer["error"]
-    assert (code, error["status"], error["node"], error["op"], error["rules"]) == (
-        1, "index_out_of_range", "g", "Gather", "onnx-13"
-    )  # fmt: skip
+    assert (code, error["status"], error["node"], error["op"], error["rules"]) == (1, "index_out_of_range", "g", "Gather", "onnx-13")
     assert (error["position"], error["value"], error["low"], error["high"], error["bad_count"]) == ([1], 4, -4, 3, 2)
     assert "'g'" in error["message"] and not (tmp_path / "y.npy").exists()
 

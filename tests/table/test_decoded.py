@@ -138,8 +138,7 @@ def test_policies(model):
     with Table(name, Setting(decode_as="float32")) as table:
         with pytest.raises(TableError) as error:
             table.take(ids)
-        assert (error.value.status, error.value.position, error.value.value, error.value.bad_count) == (
-            "index_out_of_range", (1,), 1000, 2)  # fmt: skip
+        assert (error.value.status, error.value.position, error.value.value, error.value.bad_count) == ("index_out_of_range", (1,), 1000, 2)
         assert error.value.range == (-60, 59)
         out = table.new(ids)
         refuses(TableError, table.take, ids, out)

@@ -119,8 +119,7 @@ def test_exact_messages(tmp_path):
         "blocks of 128 x 128")  # fmt: skip
     stored = nvfp4(np.random.default_rng(SEED))
     stored.tensors["a.weight_scale"] = part(np.zeros((40, 5), np.uint8), "F8_E4M3")
-    assert str(refusal(stored, path)) == (
-        f"{path}: the tensor 'a.weight_scale' has the shape [40, 5], but NVFP4 (ModelOpt) needs [40, 6]")
+    assert str(refusal(stored, path)) == (f"{path}: the tensor 'a.weight_scale' has the shape [40, 5], but NVFP4 (ModelOpt) needs [40, 6]")
     stored = mxfp4(np.random.default_rng(SEED))
     del stored.tensors["w_scales"]
     assert str(refusal(stored, path)) == (
