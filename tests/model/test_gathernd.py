@@ -288,19 +288,16 @@ def test_text(path):
     assert "openvino     does not check: it reads another row" in text
 
 
-@pytest.mark.parametrize(
-    "data, indices, attributes, status",
-    [
-        ([3, 4], [2, 3], {}, "shape_mismatch"),
-        ([3, 4], [2, 0], {}, "shape_mismatch"),
-        ([3, 4], [2, 2], {"batch_dims": 1}, "shape_mismatch"),
-        ([3, 4], [2, 1], {"batch_dims": 1}, "shape_mismatch"),
-        ([3, 4], [3, 1], {"batch_dims": -1}, "batch_dims_out_of_range"),
-        ([3, 4], [3, 1], {"batch_dims": 2}, "batch_dims_out_of_range"),
-        ([3, 4], [], {}, "rank_mismatch"),
-        ([], [1], {}, "rank_mismatch"),
-    ],
-)
+@pytest.mark.parametrize("data, indices, attributes, status", [
+    ([3, 4], [2, 3], {}, "shape_mismatch"),
+    ([3, 4], [2, 0], {}, "shape_mismatch"),
+    ([3, 4], [2, 2], {"batch_dims": 1}, "shape_mismatch"),
+    ([3, 4], [2, 1], {"batch_dims": 1}, "shape_mismatch"),
+    ([3, 4], [3, 1], {"batch_dims": -1}, "batch_dims_out_of_range"),
+    ([3, 4], [3, 1], {"batch_dims": 2}, "batch_dims_out_of_range"),
+    ([3, 4], [], {}, "rank_mismatch"),
+    ([], [1], {}, "rank_mismatch"),
+])
 def test_shapes_that_do_not_fit(path, data, indices, attributes, status):
     """Found before the indices are known, and by a run."""
     save(path, [nd_node("g", **attributes)], [value("x", data), value("i", indices, T.INT64)])

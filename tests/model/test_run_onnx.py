@@ -170,23 +170,20 @@ def test_bad_index_names_the_node(small, tmp_path):
     assert "'g'" in error["message"] and not (tmp_path / "y.npy").exists()
 
 
-@pytest.mark.parametrize(
-    "words, status",
-    [
-        ([], "usage"),
-        (["--input", "ids=[1]", "--input", "ids=[2]"], "usage"),
-        (["--input", "none=[1]"], "name_not_found"),
-        (["--input", "ids=[[1]]"], "rank_mismatch"),
-        (["--input", "ids=[1]", "--output", "z=z.npy"], "name_not_found"),
-        (["--input", "ids=[1]", "--output", "y=y.zip"], "usage"),
-        (["--input", "ids=[1]", "--output", "y"], "usage"),
-        (["--input", "ids=[1]", "--test-data", "."], "usage"),
-        (["--test-data", "nowhere"], "file_not_found"),
-        (["--test-data", "."], "file_not_found"),
-        (["--node", "nobody"], "name_not_found"),
-        (["--node", "g"], "usage"),
-    ],
-)
+@pytest.mark.parametrize("words, status", [
+    ([], "usage"),
+    (["--input", "ids=[1]", "--input", "ids=[2]"], "usage"),
+    (["--input", "none=[1]"], "name_not_found"),
+    (["--input", "ids=[[1]]"], "rank_mismatch"),
+    (["--input", "ids=[1]", "--output", "z=z.npy"], "name_not_found"),
+    (["--input", "ids=[1]", "--output", "y=y.zip"], "usage"),
+    (["--input", "ids=[1]", "--output", "y"], "usage"),
+    (["--input", "ids=[1]", "--test-data", "."], "usage"),
+    (["--test-data", "nowhere"], "file_not_found"),
+    (["--test-data", "."], "file_not_found"),
+    (["--node", "nobody"], "name_not_found"),
+    (["--node", "g"], "usage"),
+])
 def test_complaints(small, tmp_path, words, status):
     code, answer = run(small, *words, cwd=tmp_path)
     assert answer["error"]["status"] == status, answer
@@ -272,19 +269,16 @@ def test_whole_tensors_are_moved(kind, tmp_path):
     assert code == 0 and [entry["mismatches"] for entry in answer["compared"]] == [0, 0], answer
 
 
-@pytest.mark.parametrize(
-    "op, inputs, attributes, status",
-    [
-        ("Transpose", ["a"], {"perm": [0, 0]}, "shape_mismatch"),
-        ("Transpose", ["a"], {"perm": [0]}, "shape_mismatch"),
-        ("Transpose", ["a"], {"perm": [0, 2]}, "shape_mismatch"),
-        ("Concat", ["a", "b"], {"axis": 1}, "shape_mismatch"),
-        ("Concat", ["a", "c"], {"axis": 0}, "type_mismatch"),
-        ("Concat", ["a", "a"], {"axis": 2}, "axis_out_of_range"),
-        ("Concat", ["a", "a"], {}, "file_malformed"),
-        ("Concat", ["a", ""], {"axis": 0}, "file_malformed"),
-    ],
-)
+@pytest.mark.parametrize("op, inputs, attributes, status", [
+    ("Transpose", ["a"], {"perm": [0, 0]}, "shape_mismatch"),
+    ("Transpose", ["a"], {"perm": [0]}, "shape_mismatch"),
+    ("Transpose", ["a"], {"perm": [0, 2]}, "shape_mismatch"),
+    ("Concat", ["a", "b"], {"axis": 1}, "shape_mismatch"),
+    ("Concat", ["a", "c"], {"axis": 0}, "type_mismatch"),
+    ("Concat", ["a", "a"], {"axis": 2}, "axis_out_of_range"),
+    ("Concat", ["a", "a"], {}, "file_malformed"),
+    ("Concat", ["a", ""], {"axis": 0}, "file_malformed"),
+])
 def test_whole_tensors_that_do_not_fit(op, inputs, attributes, status, tmp_path):
     constants = [models.tensor_of("a", "INT64", np.zeros((2, 3), np.int64)), models.tensor_of("b", "INT64", np.zeros((3, 3), np.int64))]
     constants += [models.tensor_of("c", "INT32", np.zeros((2, 3), np.int32))]
@@ -348,16 +342,13 @@ def test_strings_that_differ(two):
     assert answer["compared"][1]["position"] == [1]
 
 
-@pytest.mark.parametrize(
-    "tensor, mismatches",
-    [
-        (models.tensor_of("", "DOUBLE", SET_TABLE[SET_IDS].astype(np.float64)), 4),
-        (models.tensor_of("", "FLOAT", SET_TABLE[[2, 0, 0]]), 6),
-        (models.tensor_of("", "FLOAT", SET_TABLE[SET_IDS].reshape(4)), 4),
-        (models.tensor_of("", "FLOAT", -0.0 * SET_TABLE[SET_IDS]), 4),
-        (models.tensor_of("", "FLOAT", SET_TABLE[[2, 1]]), 2),
-    ],
-)
+@pytest.mark.parametrize("tensor, mismatches", [
+    (models.tensor_of("", "DOUBLE", SET_TABLE[SET_IDS].astype(np.float64)), 4),
+    (models.tensor_of("", "FLOAT", SET_TABLE[[2, 0, 0]]), 6),
+    (models.tensor_of("", "FLOAT", SET_TABLE[SET_IDS].reshape(4)), 4),
+    (models.tensor_of("", "FLOAT", -0.0 * SET_TABLE[SET_IDS]), 4),
+    (models.tensor_of("", "FLOAT", SET_TABLE[[2, 1]]), 2),
+])
 def test_outputs_that_differ(two, tensor, mismatches):
     """In type, in shape, in bits."""
     path, folder = two
@@ -476,42 +467,39 @@ def passing(folder, kind: str):
     return models.save(folder, [helper.make_node("Identity", ["x"], ["y"])], {"x": kind}, {"y": kind}, [], 25)
 
 
-@pytest.mark.parametrize(
-    "kind, text, wanted",
-    [
-        ("INT32", "[[1, -2], [3, 2147483647]]", [[1, -2], [3, 2147483647]]),
-        ("INT32", "7", 7),
-        ("INT32", "[]", []),
-        ("INT8", "[-128, 127]", [-128, 127]),
-        ("UINT8", "[255,0]", [255, 0]),
-        ("UINT16", " [ 65535 ] ", [65535]),
-        ("UINT64", "[18446744073709551615]", [2**64 - 1]),
-        ("INT64", "[-9223372036854775808]", [-(2**63)]),
-        ("BOOL", "[true, false, 1, 0]", [True, False, True, False]),
-        ("FLOAT", "[0.5, -2, 16777216, inf, 1e30]", None),
-        ("FLOAT", "[0.5, -2, 16777216, inf, -0.0]", [0.5, -2, 16777216, np.inf, -0.0]),
-        ("DOUBLE", "[0.1, 1e300, 9007199254740992]", [0.1, 1e300, 2.0**53]),
-        ("FLOAT16", "[2048, 0.00006103515625, 65504]", [2048, 2**-14, 65504]),
-        ("BFLOAT16", "[256, 1.5]", [256, 1.5]),
-        ("FLOAT8E4M3FN", "[448, -0.015625]", [448, -0.015625]),
-        ("FLOAT8E8M0", "[0.5, 4]", [0.5, 4]),
-        ("INT8", "[128]", None),
-        ("INT32", "[2147483648]", None),
-        ("UINT8", "[-1]", None),
-        ("UINT8", "[1.5]", None),
-        ("BOOL", "[2]", None),
-        ("FLOAT", "[0.1]", None),
-        ("FLOAT", "[16777217]", None),
-        ("DOUBLE", "[9007199254740993]", None),
-        ("FLOAT16", "[2049]", None),
-        ("FLOAT16", "[65520]", None),
-        ("FLOAT8E4M3FN", "[449]", None),
-        ("FLOAT8E8M0", "[3]", None),
-        ("INT32", "[1, [2]]", None),
-        ("INT32", "[1,, 2]", None),
-        ("INT32", "[x]", None),
-    ],
-)
+@pytest.mark.parametrize("kind, text, wanted", [
+    ("INT32", "[[1, -2], [3, 2147483647]]", [[1, -2], [3, 2147483647]]),
+    ("INT32", "7", 7),
+    ("INT32", "[]", []),
+    ("INT8", "[-128, 127]", [-128, 127]),
+    ("UINT8", "[255,0]", [255, 0]),
+    ("UINT16", " [ 65535 ] ", [65535]),
+    ("UINT64", "[18446744073709551615]", [2**64 - 1]),
+    ("INT64", "[-9223372036854775808]", [-(2**63)]),
+    ("BOOL", "[true, false, 1, 0]", [True, False, True, False]),
+    ("FLOAT", "[0.5, -2, 16777216, inf, 1e30]", None),
+    ("FLOAT", "[0.5, -2, 16777216, inf, -0.0]", [0.5, -2, 16777216, np.inf, -0.0]),
+    ("DOUBLE", "[0.1, 1e300, 9007199254740992]", [0.1, 1e300, 2.0**53]),
+    ("FLOAT16", "[2048, 0.00006103515625, 65504]", [2048, 2**-14, 65504]),
+    ("BFLOAT16", "[256, 1.5]", [256, 1.5]),
+    ("FLOAT8E4M3FN", "[448, -0.015625]", [448, -0.015625]),
+    ("FLOAT8E8M0", "[0.5, 4]", [0.5, 4]),
+    ("INT8", "[128]", None),
+    ("INT32", "[2147483648]", None),
+    ("UINT8", "[-1]", None),
+    ("UINT8", "[1.5]", None),
+    ("BOOL", "[2]", None),
+    ("FLOAT", "[0.1]", None),
+    ("FLOAT", "[16777217]", None),
+    ("DOUBLE", "[9007199254740993]", None),
+    ("FLOAT16", "[2049]", None),
+    ("FLOAT16", "[65520]", None),
+    ("FLOAT8E4M3FN", "[449]", None),
+    ("FLOAT8E8M0", "[3]", None),
+    ("INT32", "[1, [2]]", None),
+    ("INT32", "[1,, 2]", None),
+    ("INT32", "[x]", None),
+])
 def test_literals(kind, text, wanted, tmp_path):
     path, out = passing(tmp_path, kind), tmp_path / "y.bin"
     code, answer = run(path, "--input", f"x={text}", "--output", f"y={out}")

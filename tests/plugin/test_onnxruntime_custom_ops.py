@@ -170,19 +170,16 @@ def fails(door, model, feeds, code, text, **options):
         assert text in str(caught.value) and code in str(caught.value) and "Name:'node'" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("operator", "domain", "indices", "text"),
-    [
-        ("Gather", "", [1, 4], "indices[1] = 4 is outside [-4, 3] of axis 0 (Gather onnx-13); 1 of 2 indices is bad"),
-        ("Gather", "", -5, "indices = -5 is outside [-4, 3] of axis 0"),
-        ("GatherElements", "", [[0, 9], [-9, 1]], "indices[0, 1] = 9 is outside [-4, 3] of axis 0 (GatherElements onnx-13); 2 of 4 indices are bad"),
-        ("GatherElements", "", [0], "rank"),
-        ("GatherElements", "", [[0, 1, 2, 3]], "indices"),
-        ("GatherND", "", [[0, 0], [0, 3]], "indices[1, 1] = 3, component 1 of tuple [1], is outside [-3, 2] of axis 1 (GatherND onnx-13); 1 of 4 indices is bad"),
-        ("GatherND", "", [[0, 0, 0]], "indices"),
-        ("GatherND", "com.microsoft", [[7]], "indices[0, 0] = 7, component 0 of tuple [0], is outside [-4, 3] of axis 0 (GatherND microsoft-1)"),
-    ],
-)
+@pytest.mark.parametrize(("operator", "domain", "indices", "text"), [
+    ("Gather", "", [1, 4], "indices[1] = 4 is outside [-4, 3] of axis 0 (Gather onnx-13); 1 of 2 indices is bad"),
+    ("Gather", "", -5, "indices = -5 is outside [-4, 3] of axis 0"),
+    ("GatherElements", "", [[0, 9], [-9, 1]], "indices[0, 1] = 9 is outside [-4, 3] of axis 0 (GatherElements onnx-13); 2 of 4 indices are bad"),
+    ("GatherElements", "", [0], "rank"),
+    ("GatherElements", "", [[0, 1, 2, 3]], "indices"),
+    ("GatherND", "", [[0, 0], [0, 3]], "indices[1, 1] = 3, component 1 of tuple [1], is outside [-3, 2] of axis 1 (GatherND onnx-13); 1 of 4 indices is bad"),
+    ("GatherND", "", [[0, 0, 0]], "indices"),
+    ("GatherND", "com.microsoft", [[7]], "indices[0, 0] = 7, component 0 of tuple [0], is outside [-4, 3] of axis 0 (GatherND microsoft-1)"),
+])
 def test_errors(door, operator, domain, indices, text):
     model = models.one_node(operator, FLOATS, INTS, domain=domain)
     fails(door, model, {"data": models.rows(4, 3), "indices": np.array(indices, np.int64)}, "INVALID_ARGUMENT", text, **(ALL if domain else {}))

@@ -196,22 +196,19 @@ def test_operators_option_leaves_nodes(provider):
     assert len(provider.report(opened(provider, model, operators="GatherElements"))["nodes"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"memroy": "1GiB"}, r"GatherExecutionProvider: unknown option 'memroy'; the options are: take, table,.*memory.*threads"),
-        ({"memory": "12x"}, "memory: invalid value '12x'; it must be bytes .*at least 1MiB"),
-        ({"memory": 4096}, "memory: invalid value '4096'"),
-        ({"memory": "99999999999G"}, "memory: invalid value"),
-        ({"table": "sometimes"}, "table: invalid value 'sometimes'; it must be auto, always or never"),
-        ({"take": "none"}, "take: invalid value 'none'; it must be all or tables"),
-        ({"table_min": "101%"}, "table_min: invalid value '101%'"),
-        ({"engine": "magic"}, "engine: invalid value 'magic'; it must be auto, mmap, pread or uring"),
-        ({"depth": 0}, "depth: invalid value '0'; it must be 1 to 4096, or auto"),
-        ({"buffered": "yes"}, "buffered: invalid value 'yes'; it must be 0 or 1"),
-        ({"label": "x" * 128}, "label: invalid value .*shorter than 128 bytes"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"memroy": "1GiB"}, r"GatherExecutionProvider: unknown option 'memroy'; the options are: take, table,.*memory.*threads"),
+    ({"memory": "12x"}, "memory: invalid value '12x'; it must be bytes .*at least 1MiB"),
+    ({"memory": 4096}, "memory: invalid value '4096'"),
+    ({"memory": "99999999999G"}, "memory: invalid value"),
+    ({"table": "sometimes"}, "table: invalid value 'sometimes'; it must be auto, always or never"),
+    ({"take": "none"}, "take: invalid value 'none'; it must be all or tables"),
+    ({"table_min": "101%"}, "table_min: invalid value '101%'"),
+    ({"engine": "magic"}, "engine: invalid value 'magic'; it must be auto, mmap, pread or uring"),
+    ({"depth": 0}, "depth: invalid value '0'; it must be 1 to 4096, or auto"),
+    ({"buffered": "yes"}, "buffered: invalid value 'yes'; it must be 0 or 1"),
+    ({"label": "x" * 128}, "label: invalid value .*shorter than 128 bytes"),
+])
 def test_option_errors(provider, capfd, options, message):
     with pytest.raises(ValueError, match=message.replace("GatherExecutionProvider: ", "")):
         provider.add_to(onnxruntime.SessionOptions(), **options)
