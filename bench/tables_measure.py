@@ -31,9 +31,7 @@ class Settings:
     def __init__(self, minutes: float, quick: bool, memory: int):
         self.quick, self.minutes = quick, minutes
         self.rounds, self.warm_rounds = (2, 5) if quick else (3, 9)
-        self.blocks = min(
-            4096 if quick else 32768, max(64, memory // 16 // BLOCK)
-        )  # different ones that a cold take names
+        self.blocks = min(4096 if quick else 32768, max(64, memory // 16 // BLOCK))  # different ones that a cold take names
         self.most_out = memory // 6
         self.cold_ns, self.warm_ns = (4e8, 2e7) if quick else (1.2e9, 5e7)  # what a slow way may use of a measurement
         self.working_set = memory // 32
@@ -119,10 +117,7 @@ class Bench:
                 break
             ids = self.ids(case, done)
             blocks.append(tables_cases.blocks(case, ids))
-            for i in (
-                *np.random.default_rng(done).permutation(len(ways)),
-                0,
-            ):  # the disk, against which all are held, twice
+            for i in (*np.random.default_rng(done).permutation(len(ways)), 0):  # the disk, against which all are held, twice
                 way = ways[i]
                 if taken[way.name] and "error" in taken[way.name][-1]:
                     continue  # it will not be better
@@ -161,10 +156,8 @@ class Bench:
                 taken[way.name] = [{"error": why}]
                 continue
             child = Child(
-                tables_child.warm(
-                    way, file.path, case.row_bytes, ids, self.memory, self.settings.warm_ns,
-                    lambda some, seed: tables_cases.again(case, some, seed),
-                )
+                tables_child.warm(way, file.path, case.row_bytes, ids, self.memory, self.settings.warm_ns, lambda some,
+                                  seed: tables_cases.again(case, some, seed))
             )
             first = judged(way, child.hear(LONGEST))
             taken[way.name] = [first] if "error" in first else []

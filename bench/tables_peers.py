@@ -167,13 +167,8 @@ def load(wanted: tuple[str, ...]) -> tuple[list[Way], dict[str, str], dict[str, 
     ways = [
         Way(MEMMAP, memmap(), whole=False, how="`np.take(np.load(path, mmap_mode='r'), ids, axis=0, out=out, mode='clip')`"),
         Way("memmap, MADV_RANDOM", memmap(mmap.MADV_RANDOM), whole=False, how="the same after `madvise(MADV_RANDOM)` on the map"),
-        Way(
-            "memmap, WILLNEED",
-            memmap_willneed,
-            whole=False,
-            how=f"the same, and each batch of {BATCH} ids: `madvise(MADV_WILLNEED)` for the pages of every row, "
-            "then `np.take`",
-        ),
+        Way("memmap, WILLNEED", memmap_willneed, whole=False,
+            how=f"the same, and each batch of {BATCH} ids: `madvise(MADV_WILLNEED)` for the pages of every row, " "then `np.take`"),
     ]
     versions, absent = {"NumPy": np.__version__, "libgather": native.library()["version"]}, {}
     others = [
@@ -190,20 +185,13 @@ def load(wanted: tuple[str, ...]) -> tuple[list[Way], dict[str, str], dict[str, 
         ),
         (
             "safetensors",
-            Way(
-                "safetensors", safetensors_slices, form="safetensors", whole=False,
-                how="`safe_open(path).get_slice(name)[i:i+1]` for each id",
-            ),
+            Way("safetensors", safetensors_slices, form="safetensors", whole=False,
+                how="`safe_open(path).get_slice(name)[i:i+1]` for each id"),
         ),
         (
             "pyarrow",
-            Way(
-                "pyarrow",
-                arrow_take,
-                form="arrow",
-                whole=False,
-                how="`memory_map`, one batch, one column of fixed-size binary; `column.take(ids)`",
-            ),
+            Way("pyarrow", arrow_take, form="arrow", whole=False,
+                how="`memory_map`, one batch, one column of fixed-size binary; `column.take(ids)`"),
         ),
     ]
     for package, way in others:
@@ -236,11 +224,8 @@ def ours(absent: dict[str, str]) -> list[Way]:
 
 def pools(names: tuple[int, ...] = (16, 32, 64), block: int = 4096) -> list[Way]:
     return [
-        Way(
-            f"pread pool, {threads} threads, {'O_DIRECT' if align else 'buffered'}",
-            pread_pool(threads, align),
-            how=f"C, {threads} threads, one pread a row, {'past' if align else 'through'} the page cache",
-        )
+        Way(f"pread pool, {threads} threads, {'O_DIRECT' if align else 'buffered'}", pread_pool(threads, align),
+            how=f"C, {threads} threads, one pread a row, {'past' if align else 'through'} the page cache")
         for align in (0, block)
         for threads in names
     ]

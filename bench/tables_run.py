@@ -65,17 +65,10 @@ def orders(text: str) -> tuple[str, ...]:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench tables", description="Measures rows out of a file that is larger than memory.")
     parser.add_argument("--quick", action="store_true", help="a smaller file, two sizes of rows, few rounds: under two minutes")
-    parser.add_argument(
-        "--memory", type=size, default=0, metavar="BYTES", help="what the run is allowed (default: 2GiB; --quick: 512MiB)"
-    )
+    parser.add_argument("--memory", type=size, default=0, metavar="BYTES", help="what the run is allowed (default: 2GiB; --quick: 512MiB)")
     parser.add_argument("--bytes", type=size, default=0, metavar="BYTES", help="of the file (default: four times the memory)")
-    parser.add_argument(
-        "--ceiling",
-        type=size,
-        default=0,
-        metavar="BYTES",
-        help="of a table of ours, for memory over time (default: an eighth of the memory)",
-    )
+    parser.add_argument("--ceiling", type=size, default=0, metavar="BYTES",
+                        help="of a table of ours, for memory over time (default: an eighth of the memory)")
     parser.add_argument("--rows", type=rows, default=None, metavar="LIST", help="bytes of a row (default: 64,4KiB,64KiB)")
     parser.add_argument(
         "--orders", type=orders, default=tables_cases.ORDERS, metavar="LIST", help=f"of ids (default: {','.join(tables_cases.ORDERS)})"
@@ -83,18 +76,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--minutes", type=float, default=0, metavar="N", help="all in about so long (default: 15; --quick: 1.5)")
     parser.add_argument("--depths", type=sizes, default=tables_memory.DEPTHS, metavar="LIST", help="reads in flight (default: 1 to 256)")
-    parser.add_argument(
-        "--seconds", type=float, default=0, metavar="N", help="of each curve of memory over time (default: 12; --quick: 3)"
-    )
+    parser.add_argument("--seconds", type=float, default=0, metavar="N", help="of each curve of memory over time (default: 12; --quick: 3)")
     parser.add_argument("--folder", default="build/bench-tables", metavar="DIR", help="where the file is made (default: %(default)s)")
     parser.add_argument("--keep", action="store_true", help="keep the file, and use it if it is there already")
     parser.add_argument("--no-limit", action="store_true", help="for a try where no limit of memory can be made; the page says so")
-    parser.add_argument(
-        "--json",
-        default="",
-        metavar="FILE",
-        help="write the results to this file (default: by the name of the machine to build/results)",
-    )
+    parser.add_argument("--json", default="", metavar="FILE",
+                        help="write the results to this file (default: by the name of the machine to build/results)")
     asked = parser.parse_args()
     asked.memory = asked.memory or (512 * MIB if asked.quick else 2 * GIB)
     asked.bytes = (asked.bytes or 4 * asked.memory) // MIB * MIB

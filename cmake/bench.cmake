@@ -3,9 +3,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 find_package(Threads REQUIRED)
 set(folder bench/native)
-add_library(gather_bench_native MODULE ${folder}/beams.c ${folder}/buffer.c ${folder}/disk.c ${folder}/disk_module.c ${folder}/limits.c
-  ${folder}/memory.c ${folder}/module.c ${folder}/naive.c ${folder}/plan.c ${folder}/pread.c ${folder}/quantised.c ${folder}/table.c ${folder}/timed.c
-  ${folder}/touch.c ${folder}/uring.c)
+add_library(gather_bench_native MODULE ${folder}/calls.c ${folder}/disk.c ${folder}/limits.c ${folder}/memory.c ${folder}/module.c ${folder}/naive.c)
 target_link_libraries(gather_bench_native PRIVATE gather_shared gather_flags Threads::Threads)
 # The disk's own limit is measured by io_uring.
 if(GATHER_HAVE_LIBURING)

@@ -1,11 +1,65 @@
 /* SPDX-License-Identifier: MIT
  *
- * module.c: the Python module gather_bench_native. It is a module of its own and not ctypes, whose 150 ns per call would be
- * what short calls measure.
+ * module.c: the Python module gather_bench_native, and Buffer(bytes, huge=True): memory that Python's arrays, and through them all peers,
+ * stand in: the same for everybody, so that nobody has better pages. It is a module of its own and not ctypes, whose 150 ns per call would
+ * be what short calls measure.
  */
 #include "module.h"
-
 #include "native.h"
+
+/* ---- Buffer */
+
+typedef struct {
+  PyObject_HEAD char *memory;
+  Py_ssize_t bytes;
+} buffer;
+
+static PyObject *buffer_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char bytes_name[] = "bytes", huge_name[] = "huge", *names[] = {bytes_name, huge_name, NULL};
+  Py_ssize_t bytes;
+  int huge = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|p", names, &bytes, &huge)) return NULL;
+  if (bytes <= 0) return PyErr_Format(PyExc_ValueError, "a buffer has bytes");
+  buffer *self = (buffer *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  self->bytes = bytes;
+  self->memory = bench_map((size_t)bytes, huge != 0);
+  if (self->memory) return (PyObject *)self;
+  Py_DECREF(self);
+  return PyErr_NoMemory();
+}
+
+static void buffer_free(PyObject *object) {
+  buffer *self = (buffer *)object;
+  if (self->memory) bench_unmap(self->memory, (size_t)self->bytes);
+  Py_TYPE(object)->tp_free(object);
+}
+
+static int buffer_get(PyObject *object, Py_buffer *view, int flags) {
+  buffer *self = (buffer *)object;
+  return PyBuffer_FillInfo(view, object, self->memory, self->bytes, 0, flags);
+}
+
+static PyObject *buffer_address(PyObject *object, void *closure) {
+  (void)closure;
+  return PyLong_FromVoidPtr(((buffer *)object)->memory);
+}
+
+static PyGetSetDef buffer_fields[] = {{"address", buffer_address, NULL, "where it begins", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyBufferProcs buffer_procs = {buffer_get, NULL};
+
+static PyTypeObject buffer_type = {
+    .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Buffer",
+    .tp_basicsize = sizeof(buffer),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Buffer(bytes, huge=True): zeroed memory, on huge pages where the system has them",
+    .tp_new = buffer_new,
+    .tp_dealloc = buffer_free,
+    .tp_as_buffer = &buffer_procs,
+    .tp_getset = buffer_fields,
+};
+
+/* ---- the module */
 
 static char *pointer(unsigned long long address) { return (char *)(uintptr_t)address; }
 
@@ -107,15 +161,17 @@ PyMODINIT_FUNC PyInit_gather_bench_native(void);
 PyMODINIT_FUNC PyInit_gather_bench_native(void) {
   PyObject *module = PyModule_Create(&definition);
   if (!module) return NULL;
-  if (PyType_Ready(&bench_buffer_type) < 0 || PyType_Ready(&bench_plan_type) < 0 ||
-      PyModule_AddObjectRef(module, "Buffer", (PyObject *)&bench_buffer_type) < 0 ||
-      PyModule_AddObjectRef(module, "Plan", (PyObject *)&bench_plan_type) < 0 || PyType_Ready(&bench_quantised_type) < 0 ||
-      PyType_Ready(&bench_tree_type) < 0 || PyModule_AddObjectRef(module, "Tree", (PyObject *)&bench_tree_type) < 0 ||
-      PyModule_AddObjectRef(module, "Quantised", (PyObject *)&bench_quantised_type) < 0 || PyType_Ready(&bench_table_type) < 0 ||
-      PyModule_AddObjectRef(module, "Table", (PyObject *)&bench_table_type) < 0 ||
-      PyModule_AddFunctions(module, bench_disk_functions) < 0) {
-    Py_DECREF(module);
-    return NULL;
-  }
+  const struct {
+    const char *name;
+    PyTypeObject *type;
+  } types[] = {{"Buffer", &buffer_type},
+               {"Plan", &bench_plan_type},
+               {"Tree", &bench_tree_type},
+               {"Quantised", &bench_quantised_type},
+               {"Table", &bench_table_type}};
+  int failed = PyModule_AddFunctions(module, bench_disk_functions);
+  for (size_t i = 0; i < sizeof types / sizeof *types && !failed; i++)
+    failed = PyType_Ready(types[i].type) < 0 || PyModule_AddObjectRef(module, types[i].name, (PyObject *)types[i].type) < 0;
+  if (failed) Py_CLEAR(module);
   return module;
 }

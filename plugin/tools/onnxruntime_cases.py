@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""ONNX's own node cases and generated ones, all of them, through both doors (tests/plugin/ort_case_runs.py compares)."""
+"""ONNX's own node cases and generated ones, all of them, through both doors (tests/plugin/ort_cases.py compares)."""
 
 from __future__ import annotations
 
-import ort_backend as backend
 import ort_cases as cases
-from ort_case_runs import ask, faults_among, summary
+from ort_cases import ask, faults_among, summary
 
 SEED = 16
 
@@ -22,7 +21,7 @@ def try_group(name: str, chosen: list, library: str, level: str) -> list[str]:
 def main(library: str) -> list[str]:
     generated = cases.random_cases(SEED) + cases.wider_cases(SEED) + cases.fault_cases(SEED) + cases.quantised_cases(SEED, 400)
     faults = try_group("generated cases", generated, library, "ENABLE_ALL")
-    listed = backend.node_cases()
+    listed = cases.node_cases()
     for level in ("DISABLE_ALL", "ENABLE_ALL"):
         faults += try_group("ONNX's node cases", listed, library, level)
     return faults

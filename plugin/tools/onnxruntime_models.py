@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""All unmodified models with and without the plug-in, at each level of graph optimisation (tests/plugin/ort_network_runs.py compares)."""
+"""All unmodified models with and without the plug-in, at each level of graph optimisation (tests/plugin/ort_networks.py compares)."""
 
 from __future__ import annotations
 
 import ort_networks as networks
-from ort_network_runs import faults_of, line_of, run_networks, taken
+from ort_networks import faults_of, line_of, run_networks, taken
 
 
 def main(library: str) -> list[str]:

@@ -11,7 +11,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import ort_stress_model as stress
+import ort_runs as runs
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ("threads", "registrations", "fork", "outlive", "shared", "unregister", "faults")
@@ -27,7 +27,7 @@ def pairs() -> list[tuple[str, str]]:
 def plainly(library: str, model: Path, env=None, name="plain") -> list[str]:
     faults = []
     for scenario, door in pairs():
-        said = stress.run_scenario(scenario, door, library, model, ROUNDS[scenario], env=env)
+        said = runs.run_scenario(scenario, door, library, model, ROUNDS[scenario], env=env)
         print(f"{name}: {scenario}, {door}: {said or 'fine'}", flush=True)
         if said:
             faults.append(f"{name}: {scenario}, {door}: {said}")
@@ -62,7 +62,7 @@ def under_valgrind(library: str, model: Path) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
             before = ["valgrind", "--quiet", "--xml=yes", f"--xml-file={folder}/%p.xml", "--leak-check=full", "--show-leak-kinds=definite,indirect",
                       "--errors-for-leak-kinds=definite", "--keep-debuginfo=yes", "--num-callers=25", "--fair-sched=try"]
-            said = stress.run_scenario(scenario, door, library, model, rounds, before=before, env=env, timeout=3000)
+            said = runs.run_scenario(scenario, door, library, model, rounds, before=before, env=env, timeout=3000)
             reports = sorted(Path(folder).glob("*.xml"))
             errors = sorted({error for report in reports for error in errors_of(report)})
         if not reports:
@@ -110,7 +110,7 @@ def main(library: str, only: str = "") -> list[str]:
     ways = {"plain": lambda model: plainly(library, model), "asan": under_asan, "valgrind": lambda model: under_valgrind(library, model)}
     faults = []
     with tempfile.TemporaryDirectory() as folder:
-        model = stress.write_model(Path(folder) / "stress.onnx")
+        model = runs.write_stress_model(Path(folder) / "stress.onnx")
         for name, way in ways.items():
             if only in ("", "all", name):
                 faults += way(model)

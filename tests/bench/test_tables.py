@@ -274,10 +274,8 @@ def test_version_2_of_cgroups(modules, monkeypatch, tmp_path):
 def some(disk, tmp_path_factory) -> dict:
     """The results of a run on a tiny file."""
     folder = tmp_path_factory.mktemp("some")
-    ran = run(
-        "--quick", "--no-limit", "--memory", "32MiB", "--bytes", "16MiB", "--rows", "4KiB", "--orders", "random", "--depths", "1,16",
-        "--minutes", "0.02", "--seconds", "0.1", "--folder", str(disk / "files"), "--json", str(folder / "tables.json"),
-    )
+    ran = run("--quick", "--no-limit", "--memory", "32MiB", "--bytes", "16MiB", "--rows", "4KiB", "--orders", "random", "--depths", "1,16",
+              "--minutes", "0.02", "--seconds", "0.1", "--folder", str(disk / "files"), "--json", str(folder / "tables.json"))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not (disk / "files").exists()
     return json.loads((folder / "tables.json").read_text(encoding="utf-8"))

@@ -132,9 +132,7 @@ def ask(jobs: list[dict], timeout: int = 300) -> list[dict]:
     answers: list[dict] = []
     while len(answers) < len(jobs):
         rest = "".join(json.dumps(job) + "\n" for job in jobs[len(answers) :])
-        done = subprocess.run(
-            [sys.executable, __file__], input=rest, capture_output=True, text=True, timeout=timeout, check=False
-        )
+        done = subprocess.run([sys.executable, __file__], input=rest, capture_output=True, text=True, timeout=timeout, check=False)
         answers += [json.loads(line) for line in done.stdout.splitlines()]
         if len(answers) < len(jobs):
             answers.append({"died": done.returncode, "error": ""})

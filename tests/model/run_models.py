@@ -11,6 +11,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from support.onnx_models import declared
+
 # Pinned: opset -> IR version that runtimes of its time write.
 IR_OF = {1: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 18: 8, 21: 10, 23: 11, 25: 13}
 
@@ -105,8 +107,8 @@ def take_along(data: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
     return np.take_along_axis(data[crop], where, axis)
 
 
-def save(folder: Path, nodes, inputs, outputs, constants, opset: int) -> Path:
-    graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
+def save(folder: Path, nodes, inputs: dict, outputs: dict, constants, opset: int) -> Path:
+    graph = helper.make_graph(nodes, "g", declared(inputs), declared(outputs), constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_OF[opset])
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
@@ -156,31 +158,27 @@ class Net:
         number = len(self.layers)
         places = "".join(f'<port id="{i}"/>' for i in range(len(inputs)))
         taken = f"<input>{places}</input>" if inputs else ""
-        self.layers.append(
-            f'<layer id="{number}" name="{name}" type="{kind}" version="{version}">{data}{taken}{output}</layer>'
-        )
+        self.layers.append(f'<layer id="{number}" name="{name}" type="{kind}" version="{version}">{data}{taken}{output}</layer>')
         for i, (source, port) in enumerate(inputs):
-            self.edges.append(
-                f'<edge from-layer="{source}" from-port="{port}" to-layer="{number}" to-port="{i}"/>'
-            )
+            self.edges.append(f'<edge from-layer="{source}" from-port="{port}" to-layer="{number}" to-port="{i}"/>')
         return number
 
-    def const(self, name, type_name, array) -> tuple[int, int]:
+    def const(self, name, type_name, array, names: str = "") -> tuple[int, int]:
         onnx_name, precision = IR_STORED_TYPES[type_name]
         content = string_bytes(array) if type_name == "string" else raw_bytes(onnx_name, array)
         begin = len(self.bin) + 1
         self.bin += b"\x55" + content
         shape = ",".join(map(str, array.shape))
         data = f'<data element_type="{type_name}" shape="{shape}" offset="{begin}" size="{len(content)}"/>'
-        return self.layer(name, "Const", "opset1", data, [], self.ports(array.shape, precision, 0)), 0
+        return self.layer(name, "Const", "opset1", data, [], self.ports(array.shape, precision, 0, names)), 0
 
-    def parameter(self, name, type_name, shape) -> tuple[int, int]:
+    def parameter(self, name, type_name, shape, names: str = "") -> tuple[int, int]:
         data = f'<data shape="{",".join(map(str, shape))}" element_type="{type_name}"/>'
-        return self.layer(name, "Parameter", "opset1", data, [], self.ports(shape, IR_STORED_TYPES[type_name][1], 0, name)), 0
+        return self.layer(name, "Parameter", "opset1", data, [], self.ports(shape, IR_STORED_TYPES[type_name][1], 0, names or name)), 0
 
-    def node(self, name, kind, version, data, inputs, type_name, shape) -> tuple[int, int]:
+    def node(self, name, kind, version, data, inputs, type_name, shape, names: str = "") -> tuple[int, int]:
         port = len(inputs)
-        return self.layer(name, kind, version, data, inputs, self.ports(shape, IR_STORED_TYPES[type_name][1], port)), port
+        return self.layer(name, kind, version, data, inputs, self.ports(shape, IR_STORED_TYPES[type_name][1], port, names)), port
 
     def result(self, source: tuple[int, int], name: str) -> None:
         self.layer(name, "Result", "opset1", "", [source], "")

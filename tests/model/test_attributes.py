@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import run_models as models
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from support.command import asked, formats
 from support.skip import needs
@@ -126,21 +127,10 @@ def test_onnx_what_else_is_run(name, twice, tmp_path) -> None:
 
 def ir(folder: Path, op: str, data: str, version: str = "opset8") -> Path:
     """y = op(table, ids[, axis]); data: the whole <data> element."""
-    def const(number: int, name: str, shape: str, offset: int, size: int, kind: str) -> str:
-        dims = "".join(f"<dim>{n}</dim>" for n in shape.split(",") if n)
-        return (f'<layer id="{number}" name="{name}" type="Const" version="opset1"><data element_type="{kind}" shape="{shape}" offset="{offset}" '
-                f'size="{size}"/><output><port id="9" names="{name}">{dims}</port></output></layer>')
-    inputs = 2 if op == "GatherElements" else 3
-    ports = "".join(f'<port id="{i}"/>' for i in range(inputs))
-    layers = const(0, "table", "2,2", 0, 16, "f32") + const(1, "ids", "2,2", 16, 32, "i64") + const(2, "axis", "", 48, 8, "i64")
-    layers += (f'<layer id="3" name="g" type="{op}" version="{version}">{data}<input>{ports}</input>'
-               '<output><port id="9" names="y" precision="FP32"><dim>-1</dim></port></output></layer>'
-               '<layer id="4" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>')
-    edges = "".join(f'<edge from-layer="{i}" from-port="9" to-layer="3" to-port="{i}"/>' for i in range(inputs))
-    edges += '<edge from-layer="3" from-port="9" to-layer="4" to-port="0"/>'
-    (folder / "m.xml").write_text(f'<net name="m" version="11"><layers>{layers}</layers><edges>{edges}</edges></net>')
-    (folder / "m.bin").write_bytes(bytes(56))
-    return folder / "m.xml"
+    net = models.Net()
+    sources = [net.const("table", "f32", np.zeros((2, 2), np.float32)), net.const("ids", "i64", np.zeros((2, 2), np.int64)), net.const("axis", "i64", np.array(0))]
+    net.result(net.node("g", op, version, data, sources[: 2 if op == "GatherElements" else 3], "f32", (-1,), "y"), "r")
+    return net.save(folder)
 
 
 @pytest.mark.parametrize("text", IR_TEXTS)

@@ -12,6 +12,7 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper as nh
 
+import run_models as models
 from support import command
 
 RUNTIMES = {"onnxruntime", "openvino", "tensorrt", "directml"}
@@ -324,31 +325,17 @@ def test_shapes_are_those_of_onnx(path, op, inputs, attributes):
     assert found["type"] == np.dtype(h.tensor_dtype_to_np_dtype(inferred["y"].type.tensor_type.elem_type)).name
 
 
-IR = """<?xml version="1.0"?><net name="m" version="11"><layers>
-<layer id="0" name="table" type="Parameter" version="opset1"><data shape="{rows},4" element_type="f32"/>
-<output><port id="0" precision="FP32" names="table"><dim>{rows}</dim><dim>4</dim></port></output></layer>
-<layer id="1" name="ids" type="Const" version="opset1"><data element_type="i32" shape="3" offset="0" size="12"/>
-<output><port id="0" precision="I32"><dim>3</dim></port></output></layer>
-<layer id="2" name="axis" type="Const" version="opset1"><data element_type="i64" shape="" offset="12" size="8"/>
-<output><port id="0" precision="I64"/></output></layer>
-<layer id="3" name="g" type="Gather" version="{opset}">{data}<input><port id="0" precision="FP32"><dim>{rows}</dim><dim>4</dim></port>
-<port id="1" precision="I32"><dim>3</dim></port><port id="2" precision="I64"/></input>
-<output><port id="3" precision="FP32"><dim>3</dim><dim>4</dim></port></output></layer>
-<layer id="4" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>3</dim><dim>4</dim></port></input></layer>
-</layers><edges><edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>
-<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/></edges></net>"""
-
-
 @pytest.mark.parametrize("opset, rules, verdict", [("opset1", "openvino-1", "bad"), ("opset7", "openvino-7", "bad"), ("opset8", "openvino-8", "ok")])
 def test_ir(tmp_path, opset, rules, verdict):
-    data = "" if opset == "opset1" else '<data batch_dims="0"/>'
-    (tmp_path / "m.xml").write_text(IR.format(rows=10, opset=opset, data=data))
-    (tmp_path / "m.bin").write_bytes(np.array([0, 9, 10], np.int32).tobytes() + np.array(0, np.int64).tobytes())
-    node = only(check(tmp_path / "m.xml", code=verdict == "bad"))
+    data, net = "" if opset == "opset1" else '<data batch_dims="0"/>', models.Net()
+    sources = [net.parameter("table", "f32", (10, 4)), net.const("ids", "i32", np.array([0, 9, 10], np.int32)), net.const("axis", "i64", np.array(0))]
+    net.result(net.node("g", "Gather", opset, data, sources, "f32", (3, 4)), "r")
+    path = net.save(tmp_path)
+    node = only(check(path, code=verdict == "bad"))
     assert (node["rules"], node["domain"], node["verdict"], node["axis"]) == (rules, opset, verdict, 0)
     assert (node["indices"]["source"], node["indices"]["bad"], node["output"]["shape"]) == ("constant", 1, [3, 4])
     if verdict == "ok":
-        text, words = call("check", tmp_path / "m.xml"), "1 of 3 indices is out of range: zeros under the rules openvino-8"
+        text, words = call("check", path), "1 of 3 indices is out of range: zeros under the rules openvino-8"
         assert node["reason"] == words and words in text and "error" not in node
         assert "zeros" in node["runtimes"]["openvino"] and all(f"{name} " in text for name in RUNTIMES)
     assert set(node["runtimes"]) == RUNTIMES

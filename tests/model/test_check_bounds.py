@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto as T
 from onnx import helper as h
@@ -14,6 +13,7 @@ from onnx import numpy_helper as nh
 from onnx.parser import parse_model
 
 from support.command import asked
+from support.onnx_models import session
 
 ROWS = 6
 INPUTS = "int64[N] i, int32[N] small, uint8[N] byte, float[A,6] f, float[A,B] g, bool[N] b, int64 n"
@@ -110,22 +110,15 @@ def feeds_of(model, rng) -> dict:
     return feeds
 
 
-def session_of(model):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
 @pytest.mark.parametrize("lines, safe", BOUNDS)
 def test_in_range_whatever_the_inputs_are(lines, safe, tmp_path):
     model = model_of(lines)
     node = checked(model, tmp_path / "m.onnx")
     assert node["verdict"] == ("ok" if safe else "unknown"), node
     assert "min" not in node["indices"] and ("always in [" in node["reason"]) == safe
-    session, rng = session_of(model), np.random.default_rng(0)
+    opened, rng = session(model, optimised=False), np.random.default_rng(0)
     for _ in range(20 if safe else 0):
-        session.run(None, feeds_of(model, rng))
+        opened.run(None, feeds_of(model, rng))
 
 
 def test_the_length_must_be_known(tmp_path):
@@ -168,7 +161,7 @@ def test_constants_off_the_axis_of_data_that_is_not_known(tmp_path):
     assert checked(model, tmp_path / "m.onnx", "--dim", "R=2")["verdict"] == "ok"
     assert checked(model, tmp_path / "m.onnx", "--dim", "R=1")["verdict"] == "bad"
     with pytest.raises(Exception, match="shape should have values within bounds"):
-        session_of(model).run(None, {"x": np.zeros((1, 2), np.float32)})
+        session(model, optimised=False).run(None, {"x": np.zeros((1, 2), np.float32)})
 
 
 # ---- the order of known elements
@@ -205,7 +198,7 @@ def test_where_known_elements_are(op, attributes, tmp_path):
     for dtype in DTYPES[op]:
         for shape in ([4, 5], [3, 2, 4], [2, 2, 1, 3]):
             model = found_by(op, attributes, elements(rng, dtype, shape))
-            real = session_of(model).run(["ids"], {})[0]
+            real = session(model, optimised=False).run(["ids"], {})[0]
             node = checked(model, tmp_path / "m.onnx")
             said = node["indices"]
             assert node["verdict"] == "ok" and said["shape"] == list(real.shape), (dtype, shape, node)

@@ -7,14 +7,14 @@ import time
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper as nh
 from onnx.parser import parse_model
 
-from support.command import asked
+from support.command import asked, inputs
+from support.onnx_models import session
 
 ROWS = 7  # of the table that is gathered from
 SIZES = [(3, 5), (40, 50), (1, 1), (64, 512), (2, 0)]
@@ -113,18 +113,12 @@ def with_gather(model):
 
 
 def values_of(model, feeds):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(["u"], {i.name: feeds[i.name] for i in session.get_inputs()})[0]
+    opened = session(model)
+    return opened.run(["u"], {i.name: feeds[i.name] for i in opened.get_inputs()})[0]
 
 
 def check(path, feeds, folder, code=None):
-    words = []
-    for name, array in feeds.items():
-        np.save(folder / f"{name}.npy", array)
-        words += ["--input", f"{name}={folder / name}.npy"]
-    found, answer = asked("check", path, *words)
+    found, answer = asked("check", path, *inputs(folder, **feeds))
     assert found in ((0, 1) if code is None else (code,)), answer
     return {node["name"]: node for node in answer["nodes"]}
 

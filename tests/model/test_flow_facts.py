@@ -13,6 +13,7 @@ from onnx import helper as h
 from onnx.parser import parse_model
 
 from support import command
+from support.onnx_models import session
 
 
 def check(path, *words):
@@ -25,12 +26,8 @@ def model(text, header='ir_version: 9, opset_import: ["" : 18, "own" : 1]'):
 
 def fails(made, feeds) -> str:
     """The error of ONNX Runtime; "" where the model runs."""
-    runtime = pytest.importorskip("onnxruntime")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        runtime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+        session(made, optimised=False).run(None, feeds)
     except Exception as failed:
         return str(failed)
     return ""
@@ -114,11 +111,7 @@ def verdict_of(node):
 def test_verdicts(name, text, feeds, verdict, reason, tmp_path):
     made = model(text)
     onnx.save(made, tmp_path / "m.onnx")
-    words = []
-    for key, value in feeds.items():
-        np.save(tmp_path / f"{key}.npy", value)
-        words += ["--input", f"{key}={tmp_path / key}.npy"]
-    code, answer = check(tmp_path / "m.onnx", *words)
+    code, answer = check(tmp_path / "m.onnx", *command.inputs(tmp_path, **feeds))
     node = next(node for node in answer["nodes"] if node["name"] == "g")
     assert verdict_of(node) == verdict and reason in node.get("reason", ""), node
     assert code == (verdict == "bad")

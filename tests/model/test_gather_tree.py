@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from support.beams import OPENVINO_CASES, draw, sequences
+from support.command import inputs as given
 from support.skip import skip_test
 
 
@@ -46,14 +47,6 @@ def model_of(path, *inputs, known=()):
     return path
 
 
-def given(folder, names, arrays):
-    words = []
-    for name, array in zip(names, arrays, strict=True):
-        np.save(folder / f"{name}.npy", array)
-        words += ["--input", f"{name}={folder / name}.npy"]
-    return words
-
-
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float16])
 @pytest.mark.parametrize("known", [(), ("parents", "lengths", "end"), ("parents",)])
 def test_run(tmp_path, dtype, known):
@@ -62,7 +55,7 @@ def test_run(tmp_path, dtype, known):
         inputs = draw(rng, dtype, time=6, batch=2, width=4)
         path = model_of(tmp_path / "m.xml", *inputs, known=known)
         free = [(n, a) for n, a in zip(("steps", "parents", "lengths", "end"), inputs, strict=True) if n not in known]
-        gather("run", path, *given(tmp_path, *zip(*free, strict=True)), "--output", f"sequences={tmp_path}/o.npy", "-f")
+        gather("run", path, *given(tmp_path, **dict(free)), "--output", f"sequences={tmp_path}/o.npy", "-f")
         want, _ = sequences(*inputs)
         got = np.load(tmp_path / "o.npy")
         assert got.dtype == want.dtype and got.tobytes() == want.tobytes()
@@ -72,7 +65,7 @@ def test_openvinos_own_cases(tmp_path):
     for _, shape, ids, lengths, end, want in OPENVINO_CASES:
         ids = np.array(ids, np.int32).reshape(shape)
         path = model_of(tmp_path / "m.xml", ids, ids, np.array(lengths, np.int32), np.int32(end), known=("parents", "lengths", "end"))
-        gather("run", path, *given(tmp_path, ["steps"], [ids]), "--output", f"{tmp_path}/o.npy", "-f")
+        gather("run", path, *given(tmp_path, steps=ids), "--output", f"{tmp_path}/o.npy", "-f")
         assert np.load(tmp_path / "o.npy").ravel().tolist() == want
         assert json.loads(gather("check", path, "--json").stdout)["ok"] == 1
 
@@ -98,7 +91,7 @@ def test_check_finds_the_parents_that_are_followed(tmp_path, dtype):
         assert (error["position"], error["value"], error["input"]) == (list(first), parents[first], "parent_ids")
         assert node["runtimes"]["openvino"].startswith("fails on the CPU without the value; with one thread")
         assert node["runtimes"]["onnxruntime"] == "does not read OpenVINO IR" and "cause" not in node
-        done = gather("run", path, *given(tmp_path, ["steps", "end"], [steps, end]), code=1)
+        done = gather("run", path, *given(tmp_path, steps=steps, end=end), code=1)
         assert error["message"] in done.stderr.decode()
     assert ok > 1 and bad > 3
 
@@ -110,7 +103,7 @@ def test_check_without_parents_or_lengths(tmp_path):
     path = model_of(tmp_path / "m.xml", *inputs, known=("parents",))
     node = json.loads(gather("check", path, "--json").stdout)["nodes"][0]
     assert node["verdict"] == "unknown" and "max_seq_len 'lengths' is known when the model runs" in node["reason"]
-    words = given(tmp_path, ["lengths"], [inputs[2]])
+    words = given(tmp_path, lengths=inputs[2])
     assert json.loads(gather("check", path, "--json", *words).stdout)["nodes"][0]["verdict"] == "ok"
 
 

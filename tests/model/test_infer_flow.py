@@ -124,16 +124,13 @@ def flow_model(nodes, inputs, initializers=()):
     return h.make_model(graph, opset_imports=[h.make_opsetid("", 18)], ir_version=9)
 
 
-@pytest.mark.parametrize(
-    "then, other, condition, wanted",
-    [
-        ([2, 3], [2, 3], None, [2, 3]),
-        ([2, 3], [2, 4], None, [2, -1]),
-        ([2, 3], [2], None, None),
-        ([2, 3], [2], True, [2, 3]),
-        ([2, 3], [4], False, [4]),
-    ],
-)
+@pytest.mark.parametrize("then, other, condition, wanted", [
+    ([2, 3], [2, 3], None, [2, 3]),
+    ([2, 3], [2, 4], None, [2, -1]),
+    ([2, 3], [2], None, None),
+    ([2, 3], [2], True, [2, 3]),
+    ([2, 3], [4], False, [4]),
+])
 def test_if_is_one_of_its_branches(then, other, condition, wanted, tmp_path):
     node = h.make_node("If", ["c"], ["u"], then_branch=branch("t", then, None), else_branch=branch("e", other, None))
     given = [nh.from_array(np.array(condition), "c")] if condition is not None else []

@@ -60,7 +60,6 @@ REDUCE = {
     "reduce_l1": "ReduceL1", "reduce_l2": "ReduceL2", "reduce_max": "ReduceMax", "reduce_mean": "ReduceMean",
     "reduce_min": "ReduceMin", "reduce_prod": "ReduceProd", "reduce_sum": "ReduceSum",
 }  # fmt: skip
-STRIDED = {"begin_mask": [0, 0], "end_mask": [0, 0]}
 
 
 def cases():

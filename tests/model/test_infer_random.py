@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import helper as h
 from onnx import numpy_helper as nh
@@ -19,6 +18,7 @@ from onnx.reference import ReferenceEvaluator
 
 from infer_cases import Case, Const, In, Shape, all_cases
 from support.command import answer
+from support.onnx_models import session
 
 TABLE = Path(__file__).resolve().parents[2] / "src/model/infer.def"
 ROWS = re.findall(r'^GATHER_INFER\((\w+), "(\w+)", \w+\.\w+, [\w.]+, [\w.]+\)$', TABLE.read_text(), re.M)
@@ -90,10 +90,7 @@ def onnx_shapes(model):
 def real_shapes(model, feeds):
     names = [o.name for o in model.graph.output]
     try:
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        outputs = session.run(None, feeds)
+        outputs = session(model).run(None, feeds)
     except Exception:  # noqa: BLE001  not every version of every operator is in onnxruntime
         outputs = ReferenceEvaluator(model).run(None, feeds)
     return dict(zip(names, (np.shape(o) for o in outputs)))

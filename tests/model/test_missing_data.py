@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import run_models as models
 from onnx import TensorProto, helper, numpy_helper
 from support.nobody import command_for_others
 from support.command import EXE, answer, asked, call, formats
@@ -225,20 +226,14 @@ def test_explain_takes_a_tensor_in_its_place(place, tmp_path) -> None:
 
 def write_ir(folder: Path, way: str, parameter: bool = False) -> Path:
     """y = Gather(table, ids, axis), all constants in the .bin, or ids an input."""
-    def layer(number: int, name: str, kind: str, dims: str, data: str, inputs: int = 0) -> str:
-        ports = "".join(f'<port id="{i}"/>' for i in range(inputs))
-        out = "" if kind == "Result" else f'<output><port id="9" names="{name}">{dims}</port></output>'
-        return f'<layer id="{number}" name="{name}" type="{kind}" version="opset8"><data {data}/><input>{ports}</input>{out}</layer>'
-    one = '<layer id="1" name="ids" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="9" names="ids"><dim>2</dim></port></output></layer>'
-    layers = [layer(0, "table", "Const", "<dim>4</dim><dim>3</dim>", 'element_type="f32" shape="4,3" offset="0" size="48"'),
-              one if parameter else layer(1, "ids", "Const", "<dim>2</dim>", 'element_type="i64" shape="2" offset="48" size="16"'),
-              layer(2, "axis", "Const", "", 'element_type="i64" shape="" offset="64" size="8"'),
-              layer(3, "g", "Gather", "", 'batch_dims="0"', 3), layer(4, "r", "Result", "", "", 1)]
-    edges = "".join(f'<edge from-layer="{i}" from-port="9" to-layer="3" to-port="{i}"/>' for i in range(3))
-    edges += '<edge from-layer="3" from-port="9" to-layer="4" to-port="0"/>'
-    (folder / "m.xml").write_text(f'<net name="m" version="11"><layers>{"".join(layers)}</layers><edges>{edges}</edges></net>')
-    damage(folder / "m.bin", way)
-    return folder / "m.xml"
+    net = models.Net()
+    table = net.const("table", "f32", TABLE, "table")
+    ids = net.parameter("ids", "i64", (2,)) if parameter else net.const("ids", "i64", np.array([0, 3]), "ids")
+    sources = [table, ids, net.const("axis", "i64", np.array(0), "axis")]
+    net.result(net.node("g", "Gather", "opset8", '<data batch_dims="0"/>', sources, "f32", (), "g"), "r")
+    path = net.save(folder)
+    damage(folder / "model.bin", way)
+    return path
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -246,23 +241,23 @@ def test_ir_every_command(way, tmp_path) -> None:
     path = write_ir(tmp_path, way)
     code, check = given("check", path)
     node = check["nodes"][0]
-    assert code == 0 and node["verdict"] == "unknown" and "'ids' cannot be read" in node["reason"] and "m.bin" in node["reason"]
+    assert code == 0 and node["verdict"] == "unknown" and "'ids' cannot be read" in node["reason"] and "model.bin" in node["reason"]
     assert node["axis"] is None and check["unreadable"][0]["name"] == "table"
     code, drawn = given("explain", path)
-    assert code == 3 and "m.bin" in drawn["error"]["message"]
+    assert code == 3 and "model.bin" in drawn["error"]["message"]
     assert given("info", path)[0] == 0 and given("run", path)[0] == 3
     code, drawn = given("explain", path, "--input", "ids=[1, 3]", "--input", "axis=0")
-    assert code == 0 and "m.bin" in drawn["data_unreadable"] and [cell["row"] for cell in drawn["cells"]][::3] == [1, 3]
+    assert code == 0 and "model.bin" in drawn["data_unreadable"] and [cell["row"] for cell in drawn["cells"]][::3] == [1, 3]
 
 
 def test_ir_axis_that_is_missing(tmp_path) -> None:
     path = write_ir(tmp_path, "gone", parameter=True)
     node = given("check", path, "--input", "ids=[0, 3]")[1]["nodes"][0]
-    assert node["verdict"] == "unknown" and "axis 'axis' cannot be read" in node["reason"] and "m.bin" in node["reason"]
+    assert node["verdict"] == "unknown" and "axis 'axis' cannot be read" in node["reason"] and "model.bin" in node["reason"]
     code, drawn = given("explain", path, "--input", "ids=[0, 3]")
     assert code == 3 and drawn["error"]["status"] == "file_not_found" and "--input axis=TENSOR" in drawn["error"]["message"]
     assert given("explain", path, "--input", "ids=[0, 4]", "--input", "axis=0", "--on-bad", "error")[0] == 1
     code, drawn = given("explain", path)  # both are told at once
-    assert code == 3 and "--input ids=TENSOR" in drawn["error"]["message"] and "m.bin" in drawn["error"]["message"]
+    assert code == 3 and "--input ids=TENSOR" in drawn["error"]["message"] and "model.bin" in drawn["error"]["message"]
     code, ran = given("run", path)  # the file before the inputs: nothing that could be given helps
-    assert code == 3 and "m.bin" in ran["error"]["message"]
+    assert code == 3 and "model.bin" in ran["error"]["message"]

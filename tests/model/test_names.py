@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import run_models as models
 from support.command import answer, formats
 from support.skip import needs
 
-XML = r"""<net name="n" version="11"><layers>
-<layer id="0" name="table" type="Const" version="opset1"><data element_type="f32" shape="4,3" offset="8" size="48"/>
-<output><port id="0" precision="FP32" names="x,the\,table,t"><dim>4</dim><dim>3</dim></port></output></layer>
-<layer id="1" name="ids layer" type="Parameter" version="opset1"><data shape="2" element_type="i64"/>
-<output><port id="0" precision="I64" names="ids,id\,s,tokens"><dim>2</dim></port></output></layer>
-<layer id="2" name="axis" type="Const" version="opset1"><data element_type="i64" shape="" offset="0" size="8"/>
-<output><port id="0" precision="I64"/></output></layer>
-<layer id="3" name="g" type="Gather" version="opset7"><data batch_dims="0"/>
-<input><port id="0"><dim>4</dim><dim>3</dim></port><port id="1"><dim>2</dim></port><port id="2"/></input>
-<output><port id="3" precision="FP32" names="out,rows,r\,s"><dim>2</dim><dim>3</dim></port></output></layer>
-<layer id="4" name="result" type="Result" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input></layer>
-</layers><edges><edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>
-<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/></edges></net>"""
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 
@@ -28,9 +16,11 @@ reads_ir = needs("expat", "ir" in formats(), "this build reads no OpenVINO IR")
 
 @pytest.fixture
 def path(tmp_path):
-    (tmp_path / "m.xml").write_text(XML, encoding="utf-8")
-    (tmp_path / "m.bin").write_bytes(bytes(8) + TABLE.tobytes())
-    return tmp_path / "m.xml"
+    net = models.Net()
+    sources = [net.const("table", "f32", TABLE, r"x,the\,table,t"), net.parameter("ids layer", "i64", (2,), r"ids,id\,s,tokens"),
+               net.const("axis", "i64", np.array(0))]
+    net.result(net.node("g", "Gather", "opset7", '<data batch_dims="0"/>', sources, "f32", (2, 3), r"out,rows,r\,s"), "result")
+    return net.save(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["ids", "id,s", "tokens", "ids layer"])

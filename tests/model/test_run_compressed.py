@@ -19,7 +19,7 @@ import quantized_cases as quantized
 import run_models as models
 from onnx import helper
 
-from support.skip import skip_test
+from support.onnx_models import session
 
 AT_ONCE = 40  # gathers in a model
 ROUNDS = max(1, (many.EXAMPLES or 1200) // AT_ONCE)
@@ -74,13 +74,6 @@ def test_random_linear(number, tmp_path):
 
 
 def test_linear_beside_onnxruntime(tmp_path):
-    try:
-        import onnxruntime
-    except ImportError:
-        skip_test("onnxruntime", "the package is not installed")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.log_severity_level = 1, 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     rng = np.random.default_rng([many.SEED, 4])
     path, compared, count = tmp_path / "model.onnx", 0, max(1, (many.EXAMPLES or 200) // 4)
     for _ in range(count):
@@ -88,8 +81,7 @@ def test_linear_beside_onnxruntime(tmp_path):
         content = linear.model_of(case).SerializeToString()
         path.write_bytes(content)
         try:
-            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-            (theirs,) = session.run(None, {})
+            (theirs,) = session(content, optimised=False, threads=1).run(None, {})
         except Exception as failed:  # kernels that it does not have for some types and outputs
             assert "NOT_IMPLEMENTED" in str(failed) or "FAIL" in str(failed)
             continue

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -12,25 +11,23 @@ import sys
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import run_models as models
-from support.command import EXE
-from support.skip import skip_test
+from support.command import EXE, inputs
+from support.onnx_models import declared, session
 from test_run_onnx import run
 
 
 @pytest.fixture
 def branches(tmp_path):
     """Both branches of an If have a gather of the same name; the table belongs to the graph round them."""
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    i = helper.make_tensor_value_info("i", TensorProto.INT64, [2])
-    c = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
-    then = helper.make_graph([helper.make_node("Gather", ["x", "i"], ["y"], "g")], "t", [], [y])
-    other = helper.make_graph([helper.make_node("Gather", ["x", "i"], ["y"], "g", axis=1)], "e", [], [y])
+    y = declared({"y": "FLOAT"})
+    then = helper.make_graph([helper.make_node("Gather", ["x", "i"], ["y"], "g")], "t", [], y)
+    other = helper.make_graph([helper.make_node("Gather", ["x", "i"], ["y"], "g", axis=1)], "e", [], y)
     node = helper.make_node("If", ["c"], ["y"], "if_3", then_branch=then, else_branch=other)
     table = models.tensor_of("x", "FLOAT", np.arange(12, dtype=np.float32).reshape(4, 3))
-    return models.save(tmp_path, [node], [i, c], [y], [table], 13)
+    return models.save(tmp_path, [node], {"i": ("INT64", [2]), "c": ("BOOL", [])}, {"y": "FLOAT"}, [table], 13)
 
 
 def test_subgraphs(branches, tmp_path):
@@ -51,14 +48,11 @@ def test_inputs_that_are_missing(branches):
 
 def test_node_without_a_name(tmp_path):
     """It goes by what it gives, and a cast before it is computed too."""
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    i = helper.make_tensor_value_info("i", TensorProto.INT32, [2])
     nodes = [helper.make_node("Cast", ["i"], ["wide"], to=TensorProto.INT64), helper.make_node("Gather", ["x", "wide"], ["m"])]
     nodes += [helper.make_node("Relu", ["m"], ["y"])]
     table = models.tensor_of("x", "FLOAT", np.arange(6, dtype=np.float32))
-    path = models.save(tmp_path, nodes, [i], [y], [table], 13)
-    np.save(tmp_path / "i.npy", np.array([5, -6], np.int32))
-    code, answer = run(path, "--node", "m", "--input", f"i={tmp_path}/i.npy", "--output", f"m={tmp_path}/m.npy")
+    path = models.save(tmp_path, nodes, {"i": ("INT32", [2])}, {"y": "FLOAT"}, [table], 13)
+    code, answer = run(path, "--node", "m", *inputs(tmp_path, i=np.array([5, -6], np.int32)), "--output", f"m={tmp_path}/m.npy")
     assert code == 0 and np.load(tmp_path / "m.npy").tolist() == [5, 0], answer
     code, answer = run(path, "--node", "m", "--input", "wide=[6, 0]")
     assert (code, answer["error"]["node"], answer["error"]["value"]) == (1, "m", 6)
@@ -66,20 +60,12 @@ def test_node_without_a_name(tmp_path):
 
 def test_strided_and_swapped_inputs(tmp_path):
     """Fortran order and the other byte order, through Reshape and to the output itself."""
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
-    i = helper.make_tensor_value_info("i", TensorProto.INT64, [2])
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "z")]
-    nodes = [
-        helper.make_node("Reshape", ["x", "to"], ["flat"]),
-        helper.make_node("Gather", ["flat", "i"], ["y"]),
-        helper.make_node("Identity", ["x"], ["z"]),
-    ]
-    path = models.save(tmp_path, nodes, [x, i], ends, [models.tensor_of("to", "INT64", np.array([0, -1, 1]))], 13)
+    nodes = [helper.make_node(*said) for said in (("Reshape", ["x", "to"], ["flat"]), ("Gather", ["flat", "i"], ["y"]), ("Identity", ["x"], ["z"]))]
+    to, given = models.tensor_of("to", "INT64", np.array([0, -1, 1])), {"x": ("FLOAT", [2, 3]), "i": ("INT64", [2])}
+    path = models.save(tmp_path, nodes, given, {"y": "FLOAT", "z": "FLOAT"}, [to], 13)
     data = np.asfortranarray(np.arange(6).reshape(2, 3).astype(">f4"))
-    np.save(tmp_path / "x.npy", data)
-    np.save(tmp_path / "i.npy", np.array([1, -2], ">i8"))
     words = ["--output", f"y={tmp_path}/y.npy", "--output", f"z={tmp_path}/z.npy"]
-    code, answer = run(path, "--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy", *words)
+    code, answer = run(path, *inputs(tmp_path, x=data, i=np.array([1, -2], ">i8")), *words)
     assert code == 0, answer
     assert np.array_equal(np.load(tmp_path / "y.npy"), data.reshape(2, 3, 1)[[1, -2]])
     assert np.array_equal(np.load(tmp_path / "z.npy"), data)
@@ -89,34 +75,22 @@ def test_strided_and_swapped_inputs(tmp_path):
 @pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE", "INT64", "INT8", "BOOL", "FLOAT16"])
 def test_like_onnxruntime(op, kind, tmp_path):
     """Random models give what ONNX Runtime gives (it has no right strings and no complex numbers)."""
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    import onnxruntime
-
     rng = np.random.default_rng(len(kind) * 2 + len(op))
-    number = TensorProto.DataType.Value(kind)
     for axis in (0, 1, -1):
         data = rng.integers(0, 2, (4, 5, 6)).astype(models.BYTE_TYPES[kind])
         shape = (2, 3) if op == "Gather" else (3, 3, 3)
         indices = rng.integers(-4, 4, shape)
-        values = [helper.make_tensor_value_info(n, t, a.shape) for n, t, a in (("x", number, data), ("i", 7, indices))]
-        y = helper.make_tensor_value_info("y", number, None)
-        path = models.save(tmp_path, [helper.make_node(op, ["x", "i"], ["y"], axis=axis)], values, [y], [], 13)
-        wanted = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(
-            None, {"x": data, "i": indices}
-        )[0]
-        np.save(tmp_path / "x.npy", data)
-        np.save(tmp_path / "i.npy", indices)
-        words = ["--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy", "--output", f"y={tmp_path}/y.npy", "-f"]
-        assert run(path, *words)[0] == 0
+        given = {"x": (kind, data.shape), "i": ("INT64", indices.shape)}
+        path = models.save(tmp_path, [helper.make_node(op, ["x", "i"], ["y"], axis=axis)], given, {"y": kind}, [], 13)
+        wanted = session(path).run(None, {"x": data, "i": indices})[0]
+        assert run(path, *inputs(tmp_path, x=data, i=indices), "--output", f"y={tmp_path}/y.npy", "-f")[0] == 0
         assert np.array_equal(np.load(tmp_path / "y.npy"), wanted)
 
 
 def test_node_without_outputs(tmp_path):
     """Nothing is asked of a node that gives nothing."""
-    i = helper.make_tensor_value_info("i", TensorProto.INT64, [1])
-    table = models.tensor_of("x", "INT64", np.arange(3))
-    path = models.save(tmp_path, [helper.make_node("Gather", ["x", "i"], [], "g")], [i], [i], [table], 13)
+    i, table = {"i": ("INT64", [1])}, models.tensor_of("x", "INT64", np.arange(3))
+    path = models.save(tmp_path, [helper.make_node("Gather", ["x", "i"], [], "g")], i, i, [table], 13)
     code, answer = run(path, "--node", "g", "--input", "i=[0]", "--output", f"y={tmp_path}/y.npy")
     assert (code, answer["error"]["status"]) == (3, "name_not_found"), answer
     assert run(path, "--node", "g", "--input", "i=[9]")[1]["error"]["status"] == "index_out_of_range"
@@ -127,9 +101,8 @@ def doubling(path, rounds, *, of="indices", wanted=("y",)):
     nodes = [helper.make_node("Concat", [f"c{i}", f"c{i}"], [f"c{i + 1}"], axis=0) for i in range(rounds)]
     names = ["x", f"c{rounds}"] if of == "indices" else [f"c{rounds}", "i"]
     nodes.append(helper.make_node("Gather", names, ["y"], "g"))
-    inputs = [helper.make_tensor_value_info("x", 7, [4]), helper.make_tensor_value_info("i", 7, [2])]
-    outputs = [helper.make_tensor_value_info(name, 7, None) for name in wanted]
-    return models.save(path, nodes, inputs, outputs, [models.tensor_of("c0", "INT64", np.zeros(1, np.int64))], 13)
+    given, constant = {"x": ("INT64", [4]), "i": ("INT64", [2])}, models.tensor_of("c0", "INT64", np.zeros(1, np.int64))
+    return models.save(path, nodes, given, dict.fromkeys(wanted, "INT64"), [constant], 13)
 
 
 # A small process starts the command: the largest size of a process counts that of the one it was forked from, which is large here.
@@ -180,11 +153,6 @@ def test_the_memory_limit_of_a_run(tmp_path):
 @pytest.mark.parametrize("form", ["initializer", "constant", "outer"])
 def test_sparse_tensors_like_onnxruntime(role, form, tmp_path):
     """A check, a run and ONNX Runtime read sparse data and indices, also of an outer graph."""
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    import onnxruntime
-    from onnx import numpy_helper
-
     dense = {"data": np.array([[0, 5], [0, 0], [7, 0]], np.float32), "indices": np.array([0, 2, 0, -1])}
     chosen = dense[role]
     values = numpy_helper.from_array(chosen[np.nonzero(chosen)], role if form != "constant" else "")
@@ -192,20 +160,18 @@ def test_sparse_tensors_like_onnxruntime(role, form, tmp_path):
     sparse = helper.make_sparse_tensor(values, places, chosen.shape)
     other = "indices" if role == "data" else "data"
     table = models.tensor_of(other, "INT64" if other == "indices" else "FLOAT", dense[other])
-    gather, y = helper.make_node("Gather", ["data", "indices"], ["y"], "g"), helper.make_tensor_value_info("y", 1, None)
-    condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
+    gather, y = helper.make_node("Gather", ["data", "indices"], ["y"], "g"), declared({"y": "FLOAT"})
     nodes = [gather]
     if form == "outer":
-        body = helper.make_graph([gather], "b", [], [y])
+        body = helper.make_graph([gather], "b", [], y)
         nodes = [helper.make_node("If", ["c"], ["z"], "if", then_branch=body, else_branch=body)]
     elif form == "constant":
         nodes = [helper.make_node("Constant", [], [role], sparse_value=sparse), gather]
-    ends = [helper.make_tensor_value_info("z", 1, None)] if form == "outer" else [y]
-    graph = helper.make_graph(nodes, "m", [condition] if form == "outer" else [], ends, [table], sparse_initializer=[sparse] if form != "constant" else [])
+    starts, ends = (declared({"c": ("BOOL", [])}), declared({"z": "FLOAT"})) if form == "outer" else ([], y)
+    graph = helper.make_graph(nodes, "m", starts, ends, [table], sparse_initializer=[sparse] if form != "constant" else [])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    wanted = session.run(None, {"c": np.array(True)} if form == "outer" else {})[0]
+    wanted = session(model).run(None, {"c": np.array(True)} if form == "outer" else {})[0]
     code, answer = run(tmp_path / "m.onnx", "--node", "main/if/then_branch/g" if form == "outer" else "g", "--output", tmp_path / "y.npy")
     assert code == 0 and np.array_equal(np.load(tmp_path / "y.npy"), wanted), answer
     assert np.array_equal(wanted, dense["data"][dense["indices"]])
@@ -268,18 +234,8 @@ def test_the_gather_of_a_call_takes_the_values_of_the_call(name, tmp_path):
     model, path = call_model(name, tmp_path)
     ids = np.array([2, 0, -3]) if "table" in CALLS[name][0] else IDS
     feeds = {"x": X, "ids": ids, "x2": np.array([2, 1]), "c": np.array(True)}
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    wanted = session.run(None, feeds)[0]
-    given = []
-    for key in ("x", "ids", "x2"):
-        np.save(tmp_path / f"{key}.npy", feeds[key])
-        given += ["--input", f"{key}={tmp_path}/{key}.npy"]
+    wanted = session(model).run(None, feeds)[0]
+    given = inputs(tmp_path, **{key: feeds[key] for key in ("x", "ids", "x2")})
     code, answer = run(tmp_path / "m.onnx", "--node", path, *given, "--output", tmp_path / "out.npy")
     assert code == 0, answer
     saved = np.load(tmp_path / "out.npy")
@@ -297,8 +253,7 @@ def test_a_run_in_a_call_asks_for_the_model_s_inputs(tmp_path):
     assert code == 2 and "'x', 'ids'" in answer["error"]["message"], answer
     code, answer = run(tmp_path / "m.onnx", *node, "--input", "q=[1]")
     assert (code, answer["error"]["status"]) == (3, "name_not_found") and "'ids'" in answer["error"]["message"], answer
-    np.save(tmp_path / "x.npy", X)
-    data = ["--input", f"x={tmp_path}/x.npy", "--output", tmp_path / "y.npy", "--force"]
+    data = [*inputs(tmp_path, x=X), "--output", tmp_path / "y.npy", "--force"]
     for name in ("ids", "i", "j"):
         assert run(tmp_path / "m.onnx", *node, *data, "--input", f"{name}=[1, 0]")[0] == 0, name
         assert np.array_equal(np.load(tmp_path / "y.npy"), X[[1, 0]])
@@ -366,9 +321,7 @@ def test_an_input_that_a_call_omits(tmp_path):
         onnx.save(model, tmp_path / "m.onnx")
         code, answer = run(tmp_path / "m.onnx", "--node", path)
         assert code == 2 and answer["error"]["message"].endswith(omitted) and "'x'" in answer["error"]["message"], answer
-        np.save(tmp_path / "x.npy", X)
-        given = ["--input", f"x={tmp_path}/x.npy", "--input", f"{omitted[3]}=[1]"]
-        assert run(tmp_path / "m.onnx", "--node", path, *given)[0] == 0
+        assert run(tmp_path / "m.onnx", "--node", path, *inputs(tmp_path, x=X), "--input", f"{omitted[3]}=[1]")[0] == 0
 
 
 @pytest.mark.parametrize(("kind", "value", "shown"), [("value_string: string", '"ab"', '"ab"'), ("value_strings: strings", '["ab", "c"]', '"ab"'),
@@ -390,11 +343,8 @@ def test_explain_computes_what_a_call_passes(tmp_path):
     """More indices than a check follows, through nodes of the caller; values of the function may be given."""
     call_model("call in a call", tmp_path)
     node = ["--node", "main/a/function:outer/b/function:pick/g", "--json"]
-    np.save(tmp_path / "ids.npy", np.arange(3000) % 4)
-    np.save(tmp_path / "x.npy", X)
-    data = ["--input", f"x={tmp_path}/x.npy"]
     for name in ("ids", "i"):
-        code, text, _ = peak("explain", tmp_path / "m.onnx", *node, *data, "--input", f"{name}={tmp_path}/ids.npy")
+        code, text, _ = peak("explain", tmp_path / "m.onnx", *node, *inputs(tmp_path, x=X, **{name: np.arange(3000) % 4}))
         assert code == 0 and json.loads(text)["output_shape"] == [3000, 6], text
     call_model("nodes of the caller", tmp_path)
     code, text, _ = peak("explain", tmp_path / "m.onnx", "--node", "main/a/function:pick/g", "--json")

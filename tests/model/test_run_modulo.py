@@ -7,9 +7,11 @@ import importlib.util
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import helper
 
 import run_models as models
+from support.command import inputs
+from support.onnx_models import session
 from support.skip import skip_test
 from test_run_onnx import run
 
@@ -22,8 +24,7 @@ def model(folder, dtype: str, a: tuple, b: tuple, fmod=0):
     """remainders = a mod b."""
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     node = helper.make_node("Mod", ["a", "b"], ["remainders"], "mod", **({"fmod": fmod} if fmod is not None else {}))
-    inputs = [helper.make_tensor_value_info(name, kind, shape) for name, shape in (("a", a), ("b", b))]
-    return models.save(folder, [node], inputs, [helper.make_tensor_value_info("remainders", kind, None)], [], 13)
+    return models.save(folder, [node], {"a": (kind, a), "b": (kind, b)}, {"remainders": kind}, [], 13)
 
 
 def numbers(dtype: str, shape: tuple, zero: bool) -> np.ndarray:
@@ -37,9 +38,7 @@ def numbers(dtype: str, shape: tuple, zero: bool) -> np.ndarray:
 
 
 def answer(path, a: np.ndarray, b: np.ndarray, folder):
-    np.save(folder / "a.npy", a), np.save(folder / "b.npy", b)
-    words = ["--input", f"a={folder}/a.npy", "--input", f"b={folder}/b.npy", "--output", f"remainders={folder}/r.npy", "-f"]
-    return run(path, *words)
+    return run(path, *inputs(folder, a=a, b=b), "--output", f"remainders={folder}/r.npy", "-f")
 
 
 def cases():
@@ -64,15 +63,11 @@ def test_remainders(dtype, tmp_path):
 
 
 def test_beside_onnxruntime(tmp_path):
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    import onnxruntime as ort
-
     for dtype, a, b, fmod in list(cases())[::5]:
         path, dividends, divisors = model(tmp_path, dtype, a, b, fmod), numbers(dtype, a, True), numbers(dtype, b, False)
         if np.iinfo(dtype).min:  # it divides the least number by -1 as C does, which is undefined
             dividends = np.where(dividends == np.iinfo(dtype).min, np.array(7, dtype), dividends)
-        theirs = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, {"a": dividends, "b": divisors})[0]
+        theirs = session(path).run(None, {"a": dividends, "b": divisors})[0]
         code, said = answer(path, dividends, divisors, tmp_path)
         assert code == 0 and np.load(tmp_path / "r.npy").tobytes() == theirs.tobytes(), (dtype, a, b, fmod, said)
 
@@ -101,12 +96,9 @@ def test_the_index_of_take_along_dim(tmp_path):
     """What PyTorch's exporter writes: an index modulo the length, then GatherElements."""
     nodes = [helper.make_node("Mod", ["i", "n"], ["m"]), helper.make_node("GatherElements", ["x", "m"], ["y"], axis=1)]
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 4]), helper.make_tensor_value_info("i", TensorProto.INT64, [3, 2])]
-    length = models.tensor_of("n", "INT64", np.array(4))
-    path = models.save(tmp_path, nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [length], 18)
-    np.save(tmp_path / "x.npy", x)
-    words = ["--input", f"x={tmp_path}/x.npy", "--input", "i=[[-1, 0], [2, -4], [3, 1]]", "--output", f"y={tmp_path}/y.npy"]
-    code, said = run(path, *words)
+    given, length = {"x": ("FLOAT", [3, 4]), "i": ("INT64", [3, 2])}, models.tensor_of("n", "INT64", np.array(4))
+    path = models.save(tmp_path, nodes, given, {"y": "FLOAT"}, [length], 18)
+    code, said = run(path, *inputs(tmp_path, x=x), "--input", "i=[[-1, 0], [2, -4], [3, 1]]", "--output", f"y={tmp_path}/y.npy")
     assert code == 0 and np.load(tmp_path / "y.npy").tolist() == [[3, 0], [6, 4], [11, 9]], said
 
 

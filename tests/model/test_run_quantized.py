@@ -14,6 +14,7 @@ import quantized_cases as cases
 import run_models as models
 from onnx import TensorProto, helper
 
+from support.onnx_models import session
 from support.skip import skip_test
 
 AT_ONCE = 50  # nodes in a model
@@ -80,16 +81,14 @@ def test_beside_onnxruntime(tmp_path):
         skip_test("onnxruntime", "the package is not installed")
     if tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 31):
         skip_test("onnxruntime 1.31", "older versions have no floats, and fail on indices out of range")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.log_severity_level = 1, 4
     model = tmp_path / "model.onnx"
     for number in range(ROUNDS):
         rng = np.random.default_rng([many.SEED, 1, number])
         drawn = [case for case in (cases.draw(rng) for _ in range(AT_ONCE)) if case.data.ndim > 1]
         content = together(drawn).SerializeToString()
         model.write_bytes(content)
-        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-        theirs = dict(zip([value.name for value in session.get_outputs()], session.run(None, {}), strict=True))
+        opened = session(content, threads=1)
+        theirs = dict(zip([value.name for value in opened.get_outputs()], opened.run(None, {}), strict=True))
         ours = many.run(model)
         assert ours.keys() == theirs.keys()
         assert not [drawn[int(name[1:])] for name in ours if not cases.same(ours[name], theirs[name])]

@@ -14,10 +14,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import real
+from support.command import inputs
+from support.onnx_models import session
 from support.packed import pack, unpacked
 from support.skip import skip_test
 
@@ -42,26 +43,15 @@ NOT_LOADED = {"relativepositions_script11": "Min of int64, which opset 11 does n
 def save_inputs(case: dict, folder: Path, **other) -> tuple[dict, list[str]]:
     """The inputs as arrays, and as words of the command line."""
     arrays = {name: real.array_of(said) for name, said in case["inputs"].items()} | other
-    words = []
-    for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array)
-        words += ["--input", f"{name}={folder / name}.npy"]
-    return arrays, words
+    return arrays, inputs(folder, **arrays)
 
 
 def onnxruntime_fails(path, arrays) -> str:
     """What ONNX Runtime says; "" where it runs."""
+    opened = session(path, threads=1)
+    wanted = {value.name for value in opened.get_inputs()}
     try:
-        import onnxruntime as ort
-    except ImportError:
-        skip_test("onnxruntime", "the package is not installed")
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    wanted = {value.name for value in session.get_inputs()}
-    try:
-        session.run(None, {name: array for name, array in arrays.items() if name in wanted})
+        opened.run(None, {name: array for name, array in arrays.items() if name in wanted})
     except Exception as error:  # its own classes have no common base
         return str(error)
     return ""

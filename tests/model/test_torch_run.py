@@ -16,6 +16,7 @@ import pytest
 import peers
 import real
 from support.command import call
+from support.onnx_models import session
 from support.sample import least
 from support.skip import skip_test
 from test_torch_models import CASES, save_inputs
@@ -43,15 +44,6 @@ def ours(path, case, folder) -> np.ndarray | None:
     return np.load(folder / "y.npy")
 
 
-def onnxruntime_says(path, arrays) -> np.ndarray:
-    if importlib.util.find_spec("onnxruntime") is None:
-        skip_test("onnxruntime", "the package is not installed")
-    import onnxruntime as ort
-
-    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    return session.run(None, arrays)[0]
-
-
 def openvino_says(path, arrays, folder) -> bytes:
     if importlib.util.find_spec("openvino") is None:
         skip_test("openvino", "the package is not installed")
@@ -77,7 +69,7 @@ def test_beside_both(path, case, tmp_path):
         return
     RAN.add(path.stem)
     arrays = {key: real.array_of(case["inputs"][key]) for key in inputs_of(path)}
-    theirs = onnxruntime_says(path, arrays)
+    theirs = session(path).run(None, arrays)[0]
     assert theirs.dtype == mine.dtype and theirs.shape == mine.shape and theirs.tobytes() == mine.tobytes()
     shape, content = openvino_says(path, arrays, tmp_path)
     assert shape == list(mine.shape) and content == mine.tobytes()

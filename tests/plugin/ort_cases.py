@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Models of one gather node, of all types, shapes and opsets: what the built-in kernels and the plug-in are compared on.
 
-A case that is known to differ names the reason (DIFFERENCES) and has the right output; the others must have the bytes of the built-in.
+A case that is known to differ names the reason (DIFFERENCES) and has the right output; the others must have the bytes of the built-in. ONNX's own
+node cases (onnx.backend.test) of these operators are such cases too. Both doors are compared with the built-in kernels byte by byte.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import helper, TensorProto
+import ort_networks
+import ort_runs as runs
 
 IR = 8  # old enough for ONNX Runtime 1.17
 # Opsets of each operator version, and one in which it has long been the newest.
@@ -40,9 +46,7 @@ NARROW = {"FLOAT8E4M3FN": ml_dtypes.float8_e4m3fn, "FLOAT8E4M3FNUZ": ml_dtypes.f
 ALL_TYPES = {"gather.types": "all"}
 ALSO_MICROSOFT = {"gather.operators": "Gather,GatherElements,GatherND,GatherBlockQuantized"}
 
-DIFFERENCES = {
-    "strings": "ONNX Runtime's own Gather leaves all strings of a row empty but the first (seen in 1.17.0 to 1.32.0)",
-}
+DIFFERENCES = {"strings": "ONNX Runtime's own Gather leaves all strings of a row empty but the first (seen in 1.17.0 to 1.32.0)"}
 
 
 @dataclass
@@ -252,3 +256,109 @@ def quantised_cases(seed: int, count: int) -> list[Case]:
         name = f"GatherBlockQuantized {n}: {case.kind} {case.scale_kind} {case.data.shape} {case.indices.shape} {case.attributes}"
         found.append(Case(name, model.SerializeToString(), {"indices": case.indices}, "GatherBlockQuantized", expected, config=ALSO_MICROSOFT, nans=bool(np.isnan(expected.astype(np.float32)).any())))
     return found
+
+
+# ---- ONNX's own
+
+
+def as_case(name: str, model, inputs, outputs) -> Case:
+    constants = {tensor.name for tensor in model.graph.initializer}
+    names = [value.name for value in model.graph.input if value.name not in constants]
+    feeds = {key: np.asarray(array) for key, array in zip(names, inputs, strict=False)}
+    return Case(name, model.SerializeToString(), feeds, "", np.asarray(outputs[0]) if outputs else np.empty(0))
+
+
+def usable(inputs) -> bool:
+    """Whether NumPy has types for the inputs: the wheel takes no others."""
+    return all(isinstance(array, np.ndarray) and array.dtype.kind in "biufO" for array in inputs)
+
+
+def quick_cases() -> list[Case]:
+    """Those of Gather, GatherElements and GatherND themselves: ONNX makes them when a module is imported."""
+    from onnx.backend.test.case import node as listed
+    from onnx.backend.test.case.node import gather, gatherelements, gathernd  # noqa: F401
+
+    found = {}
+    for case in listed._NodeTestCases:
+        if case.name.startswith("test_gather"):
+            found[case.name] = as_case(case.name, case.model, *case.data_sets[0])
+    return list(found.values())
+
+
+def node_cases() -> list[Case]:
+    """All node cases whose model has one of the operators, in a subgraph or a function's body too."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        listed = collect_testcases(None)
+    found = []
+    for case in listed:
+        if ort_networks.count_nodes(case.model) or any(node.op_type in ort_networks.FAMILY for function in case.model.functions for node in function.node):
+            found += [as_case(f"{case.name}/{n}", case.model, inputs, outputs) for n, (inputs, outputs) in enumerate(case.data_sets) if usable(inputs)]
+    return found
+
+
+# ---- runs, compared
+
+
+def run_of(case, door: str, level: str) -> dict:
+    feeds = {name: runs.pack(array) for name, array in case.feeds.items()}
+    return {"model": case.model, "door": door, "feeds": feeds, "config": case.config, "level": level}
+
+
+def ask(chosen: list, library: str, python=sys.executable, level="ENABLE_ALL") -> dict[str, list[dict]]:
+    return {door: runs.run_all([run_of(case, door, level) for case in chosen], library, python) for door in runs.DOORS}
+
+
+def equal_to(answer: dict, expected) -> bool:
+    return "outputs" in answer and answer["outputs"][0] == runs.pack(expected)
+
+
+def fault_of(case, door: str, plain: dict, answer: dict) -> str:
+    """What is wrong with one answer of a door, or ""."""
+    if answer.get("crash"):
+        return f"{case.name}, {door}: {answer['error']}"
+    if case.fault:
+        return "" if re.search(case.fault, answer.get("error", "")) else f"{case.name}, {door}: {runs.describe(answer)}"
+    if case.wider:
+        if door == "provider":  # the schema refuses the type before any provider is asked
+            return "" if "error" in answer else f"{case.name}, {door}: the type is accepted"
+        return "" if equal_to(answer, case.expected) else f"{case.name}, {door}: {runs.describe(answer)}"
+    if case.difference:
+        return difference_fault(case, door, plain, answer)
+    equal = runs.same(plain, answer) or (case.nans and same_but_nans(plain, answer))
+    return "" if equal else f"{case.name}, {door}: {runs.describe(answer)}; built-in: {runs.describe(plain)}"
+
+
+def same_but_nans(a: dict, b: dict) -> bool:
+    """Whether the bytes are the same but for those of NaNs, which are at the same places."""
+    if "error" in a or "error" in b or a["outputs"][0][:2] != b["outputs"][0][:2]:
+        return False
+    x, y = runs.unpack(a["outputs"][0]), runs.unpack(b["outputs"][0])
+    here = np.isnan(x)
+    return (here == np.isnan(y)).all() and x[~here].tobytes() == y[~here].tobytes()
+
+
+def difference_fault(case, door: str, plain: dict, answer: dict) -> str:
+    """A case in which the built-in is wrong: it must still be, and ours right."""
+    if equal_to(plain, case.expected):
+        return f"{case.name}: the built-in kernel is right; the difference is gone: {DIFFERENCES[case.difference]}"
+    if case.folded:
+        return "" if runs.same(plain, answer) else f"{case.name}, {door}: {runs.describe(answer)}; the node was expected to be folded"
+    return "" if equal_to(answer, case.expected) else f"{case.name}, {door}: {runs.describe(answer)} is not what NumPy gives"
+
+
+def faults_among(chosen: list, answers: dict[str, list[dict]]) -> list[str]:
+    found = []
+    for door in runs.DOORS[1:]:
+        for case, plain, answer in zip(chosen, answers["built-in"], answers[door], strict=True):
+            fault = fault_of(case, door, plain, answer)
+            if fault:
+                found.append(fault)
+    return found
+
+
+def summary(chosen: list) -> str:
+    kinds = Counter("faults" if case.fault else "wider types" if case.wider else case.difference or "same bytes" for case in chosen)
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs of models in children (ort_child.py), a crash of which is an answer like others; and what is compared about the answers."""
+"""Runs of models in children (ort_child.py), a crash of which is an answer like others, and what is compared about the answers; the model of
+ort_stress.py, and its scenarios in children."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from onnx import helper, TensorProto
+import onnx
 import ort_child
 from ort_child import DOORS, FAMILY, pack, unpack  # noqa: F401  (for those who import this one)
 
@@ -82,3 +85,34 @@ def describe(answer: dict) -> str:
     if "error" in answer:
         return answer["error"]
     return ", ".join(f"{kind}{list(shape)}" for kind, shape, _ in answer["outputs"])
+
+
+# ---- ort_stress.py
+
+STRESS = Path(__file__).with_name("ort_stress.py")
+
+
+def write_stress_model(path: Path) -> Path:
+    """Gather, GatherElements and GatherND on one table, all lengths open."""
+    shapes = {"data": (TensorProto.FLOAT, ["n", "w"]), "ids": (TensorProto.INT64, ["k"]), "cells": (TensorProto.INT64, ["c", "w"]),
+              "pairs": (TensorProto.INT64, ["p", 2])}
+    nodes = [helper.make_node("Gather", ["data", "ids"], ["rows"], name="rows_node", axis=0),
+             helper.make_node("GatherElements", ["data", "cells"], ["elements"], name="elements_node", axis=0),
+             helper.make_node("GatherND", ["data", "pairs"], ["values"], name="values_node")]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("rows", "elements", "values")]
+    inputs = [helper.make_tensor_value_info(name, *said) for name, said in shapes.items()]
+    model = helper.make_model(helper.make_graph(nodes, "stress", inputs, outputs), opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(model, path)
+    return path
+
+
+def run_scenario(scenario: str, door: str, library: str, model: Path, rounds: int, before=(), python=sys.executable, env=None, timeout: float = 600) -> str:
+    """"" where all went well, else what was wrong. before: a command that runs the program, such as valgrind."""
+    line = [*before, python, STRESS, scenario, door, library, model, str(rounds)]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=timeout, env=environment() | (env or {}))
+    except subprocess.TimeoutExpired:
+        return f"no end within {timeout} s"
+    if done.returncode == 0 and done.stdout.endswith("fine\n"):
+        return ""
+    return f"{how_it_ended(done.returncode)}: {done.stdout[-500:]}{done.stderr[-3000:]}"

@@ -4,7 +4,7 @@
     ort_stress.py SCENARIO DOOR LIBRARY MODEL ROUNDS
 
 MODEL has the inputs data [n, w], ids [k], cells [c, w], pairs [p, 2] and the outputs of Gather, GatherElements and GatherND
-(ort_stress_model.py). Results are compared with NumPy's. Prints "fine" and ends with 0, else says what was wrong.
+(ort_runs.py). Results are compared with NumPy's. Prints "fine" and ends with 0, else says what was wrong.
 """
 
 from __future__ import annotations

@@ -3,28 +3,28 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+sys.path.append(str(Path(__file__).parents[1]))  # for children, too
+from support.onnx_models import declared  # noqa: E402
 
-def model_of(nodes, inputs, outputs, initializers=(), opset=13, microsoft=False) -> onnx.ModelProto:
-    graph = helper.make_graph(list(nodes), "g", list(inputs), list(outputs), list(initializers))
+
+def model_of(nodes, inputs: dict, outputs: dict, initializers=(), opset=13, microsoft=False) -> onnx.ModelProto:
+    """inputs, outputs: as in declared()."""
+    graph = helper.make_graph(list(nodes), "g", declared(inputs), declared(outputs), list(initializers))
     opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid("com.microsoft", 1)] if microsoft else [])
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
 def one_node(operator: str, data: int, indices: int, opset: int = 13, domain: str = "", **attributes) -> bytes:
     """A model of one node, whose inputs `data` and `indices` have these types; the output is y."""
-    return model_of(
-        [helper.make_node(operator, ["data", "indices"], ["y"], name="node", domain=domain, **attributes)],
-        [helper.make_tensor_value_info("data", data, None), helper.make_tensor_value_info("indices", indices, None)],
-        [helper.make_tensor_value_info("y", data, None)],
-        opset=opset,
-        microsoft=bool(domain),
-    ).SerializeToString()
+    node = helper.make_node(operator, ["data", "indices"], ["y"], name="node", domain=domain, **attributes)
+    return model_of([node], {"data": data, "indices": indices}, {"y": data}, opset=opset, microsoft=bool(domain)).SerializeToString()
 
 
 def external(name: str, array: np.ndarray, location: str, offset: int) -> TensorProto:
@@ -46,12 +46,9 @@ def write_table(folder: Path, array: np.ndarray, offset: int = 0, name: str = "t
 def table_model(array: np.ndarray, offset: int = 0, location: str = "table.data", nodes=None, outputs=("y",)) -> bytes:
     """ids -> Gather -> y, the table in external data. nodes: others than this one; all outputs have the table's type."""
     kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-    return model_of(
-        nodes or [helper.make_node("Gather", ["table", "ids"], ["y"], name="lookup")],
-        [helper.make_tensor_value_info("ids", TensorProto.INT64, None)],
-        [helper.make_tensor_value_info(name, kind, None) for name in outputs],
-        [external("table", array, location, offset)],
-    ).SerializeToString()
+    nodes = nodes or [helper.make_node("Gather", ["table", "ids"], ["y"], name="lookup")]
+    table = external("table", array, location, offset)
+    return model_of(nodes, {"ids": TensorProto.INT64}, dict.fromkeys(outputs, kind), [table]).SerializeToString()
 
 
 def rows(count: int, width: int, dtype=np.float32) -> np.ndarray:
@@ -63,8 +60,7 @@ def quantised_model(codes: np.ndarray, scales: np.ndarray, location: str = "tabl
     """ids -> GatherBlockQuantized along axis 0 -> y: codes of 8 bits in external data, the scales behind them."""
     tensors = [external("codes", codes, location, 0), external("scales", scales, location, codes.nbytes)]
     node = helper.make_node("GatherBlockQuantized", ["codes", "ids", "scales"], ["y"], name="lookup", domain="com.microsoft", block_size=16, bits=8, quantize_axis=1)
-    ids, y = helper.make_tensor_value_info("ids", TensorProto.INT64, None), helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    model = model_of([node], [ids], [y], tensors, 21, True)
+    model = model_of([node], {"ids": TensorProto.INT64}, {"y": TensorProto.FLOAT}, tensors, 21, True)
     model.ir_version = 10
     return model.SerializeToString()
 

@@ -31,7 +31,7 @@ def child(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(1).random((1000, 16), np.float32))
 
     def run(code: str) -> None:
-        done = subprocess.run([sys.executable, "-c", START + textwrap.dedent(code), str(tmp_path)], capture_output=True, text=True, timeout=400, check=False)
+        done = subprocess.run([sys.executable, "-c", START + textwrap.dedent(code) + "print('done')", str(tmp_path)], capture_output=True, text=True, timeout=400, check=False)
         said = done.stdout.splitlines()[-1:]  # DuckDB draws a progress bar if a query takes long
         assert (done.returncode, said) == (0, ["done"]), f"{done.returncode}\n{done.stdout}\n{done.stderr}"
 
@@ -56,7 +56,6 @@ def test_threads_share_a_table(child):
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert not faults, faults
-    print("done")
     """)
 
 
@@ -75,7 +74,6 @@ def test_many_databases(child):
     for turn in range(100):
         use()
     assert left() == before and before[2] == 0, (before, left())
-    print("done")
     """)
 
 
@@ -90,7 +88,6 @@ def test_fork(child):
         own = libgather.duckdb.connect(config={"threads": "1"})
         os._exit(0 if own.execute(sql).fetchone() == wanted else 1)
     assert os.waitpid(pid, 0)[1] == 0 and con.execute(sql).fetchone() == wanted
-    print("done")
     """)
 
 
@@ -123,7 +120,6 @@ def test_a_changed_file_is_read_again(child):
             raise SystemExit("no error")
         except duckdb.Error as error:
             assert "cannot open it" in str(error), error
-    print("done")
     """)
 
 
@@ -141,7 +137,6 @@ def test_a_truncated_file_is_an_error(child):
             raise SystemExit("no error")
         except duckdb.Error as error:
             assert "cut.npy" in str(error), error
-    print("done")
     """)
 
 
@@ -181,7 +176,6 @@ def test_hostile_files(child):
                 raise SystemExit(f"no error: {sql} {text}")
             except duckdb.Error:
                 pass
-    print("done")
     """)
 
 
@@ -207,7 +201,6 @@ def test_many_tables_and_ids(child):
     except (duckdb.Error, MemoryError):
         pass
     assert con.execute(f"SELECT {call} 1)").fetchone()[0] == x[1].tolist()
-    print("done")
     """)
 
 
@@ -234,5 +227,4 @@ def test_refusals_in_words(child):
     assert copy.startswith(folder) and copy == libgather.duckdb.extension_path(own + "_gcc4")
     first, second = open(libgather.duckdb.extension_path(), "rb").read(), open(copy, "rb").read()
     assert len(first) == len(second) and second[-512:].count(b"_gcc4") == 1 and first[:-512] == second[:-512]
-    print("done")
     """)

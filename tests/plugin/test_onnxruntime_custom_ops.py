@@ -119,8 +119,7 @@ def test_types_without_numpy(door, name):
     values = (np.arange(16) - (0 if name == "UINT4" else 8)).reshape(4, 4)
     table = helper.make_tensor("table", number, [4, 4], values.flatten().tolist())
     nodes = [helper.make_node("Gather", ["table", "i"], ["rows"], axis=1), helper.make_node("Cast", ["rows"], ["y"], to=FLOATS)]
-    i = helper.make_tensor_value_info("i", INTS, None)
-    model = models.model_of(nodes, [i], [helper.make_tensor_value_info("y", FLOATS, None)], [table], opset=21)
+    model = models.model_of(nodes, {"i": INTS}, {"y": FLOATS}, [table], opset=21)
     model.ir_version = 10
     ids = np.array([3, -3, 0])
     same(through(door, model.SerializeToString(), types="all").run(None, {"i": ids})[0], values.astype(np.float32)[:, ids])
@@ -171,19 +170,16 @@ def fails(door, model, feeds, code, text, **options):
         assert text in str(caught.value) and code in str(caught.value) and "Name:'node'" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("operator", "domain", "indices", "text"),
-    [
-        ("Gather", "", [1, 4], "indices[1] = 4 is outside [-4, 3] of axis 0 (Gather onnx-13); 1 of 2 indices is bad"),
-        ("Gather", "", -5, "indices = -5 is outside [-4, 3] of axis 0"),
-        ("GatherElements", "", [[0, 9], [-9, 1]], "indices[0, 1] = 9 is outside [-4, 3] of axis 0 (GatherElements onnx-13); 2 of 4 indices are bad"),
-        ("GatherElements", "", [0], "rank"),
-        ("GatherElements", "", [[0, 1, 2, 3]], "indices"),
-        ("GatherND", "", [[0, 0], [0, 3]], "indices[1, 1] = 3, component 1 of tuple [1], is outside [-3, 2] of axis 1 (GatherND onnx-13); 1 of 4 indices is bad"),
-        ("GatherND", "", [[0, 0, 0]], "indices"),
-        ("GatherND", "com.microsoft", [[7]], "indices[0, 0] = 7, component 0 of tuple [0], is outside [-4, 3] of axis 0 (GatherND microsoft-1)"),
-    ],
-)
+@pytest.mark.parametrize(("operator", "domain", "indices", "text"), [
+    ("Gather", "", [1, 4], "indices[1] = 4 is outside [-4, 3] of axis 0 (Gather onnx-13); 1 of 2 indices is bad"),
+    ("Gather", "", -5, "indices = -5 is outside [-4, 3] of axis 0"),
+    ("GatherElements", "", [[0, 9], [-9, 1]], "indices[0, 1] = 9 is outside [-4, 3] of axis 0 (GatherElements onnx-13); 2 of 4 indices are bad"),
+    ("GatherElements", "", [0], "rank"),
+    ("GatherElements", "", [[0, 1, 2, 3]], "indices"),
+    ("GatherND", "", [[0, 0], [0, 3]], "indices[1, 1] = 3, component 1 of tuple [1], is outside [-3, 2] of axis 1 (GatherND onnx-13); 1 of 4 indices is bad"),
+    ("GatherND", "", [[0, 0, 0]], "indices"),
+    ("GatherND", "com.microsoft", [[7]], "indices[0, 0] = 7, component 0 of tuple [0], is outside [-4, 3] of axis 0 (GatherND microsoft-1)"),
+])
 def test_errors(door, operator, domain, indices, text):
     model = models.one_node(operator, FLOATS, INTS, domain=domain)
     fails(door, model, {"data": models.rows(4, 3), "indices": np.array(indices, np.int64)}, "INVALID_ARGUMENT", text, **(ALL if domain else {}))
@@ -246,9 +242,8 @@ def test_inferred_shapes(door):
     """Lengths, names and unknown ones, where ONNX Runtime loads the model: as it infers them itself, and by the plug-in for `types`."""
 
     def shape(operator, data, indices, **attributes):
-        inputs = [helper.make_tensor_value_info("data", FLOATS, data), helper.make_tensor_value_info("indices", INTS, indices)]
         node = helper.make_node(operator, ["data", "indices"], ["y"], **attributes)
-        model = models.model_of([node], inputs, [helper.make_tensor_value_info("y", FLOATS, None)])
+        model = models.model_of([node], {"data": (FLOATS, data), "indices": (INTS, indices)}, {"y": FLOATS})
         model = model.SerializeToString()
         assert through(door, model).get_outputs()[0].shape == without(model).get_outputs()[0].shape
         got = through(door, model, types="all").get_outputs()[0].shape
@@ -288,8 +283,7 @@ def test_block_quantized(door, name, width, scale, zeros):
     initializers = [named(codes(length), "data"), scales] + ([named(codes(length // 16), "zeros")] if zeros else [])
     attributes = {"block_size": 16, "bits": width, "quantize_axis": 1, "gather_axis": 0}
     node = helper.make_node("GatherBlockQuantized", ["data", "i", "scales"] + ["zeros"] * zeros, ["y"], name="node", domain="com.microsoft", **attributes)
-    i, y = helper.make_tensor_value_info("i", INTS, None), helper.make_tensor_value_info("y", kind(scale), None)
-    model = models.model_of([node], [i], [y], initializers, opset=21, microsoft=True)
+    model = models.model_of([node], {"i": INTS}, {"y": kind(scale)}, initializers, opset=21, microsoft=True)
     model.ir_version = 10
     model = model.SerializeToString()
     for ids in (np.array([[3, -1], [0, 8]]), np.array(5), np.zeros((0, 2), np.int64), np.array([2, 9, -10])):
@@ -309,8 +303,7 @@ def test_microsoft_only_on_request(door):
 def test_other_microsoft_operators(door):
     """The rest of com.microsoft stays ONNX Runtime's."""
     node = helper.make_node("BiasGelu", ["data", "bias"], ["y"], domain="com.microsoft")
-    inputs = [helper.make_tensor_value_info("data", FLOATS, [2, 3]), helper.make_tensor_value_info("bias", FLOATS, [3])]
-    model = models.model_of([node], inputs, [helper.make_tensor_value_info("y", FLOATS, None)], microsoft=True).SerializeToString()
+    model = models.model_of([node], {"data": (FLOATS, [2, 3]), "bias": (FLOATS, [3])}, {"y": FLOATS}, microsoft=True).SerializeToString()
     feeds = {"data": models.rows(2, 3), "bias": np.ones(3, np.float32)}
     for options in ({}, ALL):
         same(through(door, model, **options).run(None, feeds)[0], without(model).run(None, feeds)[0])
@@ -321,7 +314,7 @@ def test_constants_only(door, operator):
     """ONNX Runtime's constant folding looks for a kernel, and goes on without one."""
     ids = np.array([[1, 0]])
     tensors = [numpy_helper.from_array(models.rows(2, 2), "data"), numpy_helper.from_array(ids, "indices")]
-    model = models.model_of([helper.make_node(operator, ["data", "indices"], ["y"])], [], [helper.make_tensor_value_info("y", FLOATS, None)], tensors)
+    model = models.model_of([helper.make_node(operator, ["data", "indices"], ["y"])], {}, {"y": FLOATS}, tensors)
     session = through(door, model.SerializeToString())
     for _ in range(3):
         same(session.run(None, {})[0], without(model.SerializeToString()).run(None, {})[0])

@@ -122,11 +122,7 @@ def test_bfloat16(provider):
         helper.make_node("Gather", ["data", "indices"], ["rows"], name="node"),
         helper.make_node("Cast", ["rows"], ["y"], to=TensorProto.FLOAT),
     ]
-    inputs = [
-        helper.make_tensor_value_info("x", TensorProto.FLOAT, None),
-        helper.make_tensor_value_info("indices", TensorProto.INT64, None),
-    ]
-    model = models.model_of(nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model = models.model_of(nodes, {"x": TensorProto.FLOAT, "indices": TensorProto.INT64}, {"y": TensorProto.FLOAT})
     feeds = {"x": data_of("int8", (9, 3)).astype(np.float32), "indices": np.array([8, -1, 0])}
     equal(*both(provider, model.SerializeToString(), feeds))
 
@@ -140,17 +136,11 @@ def test_strings(provider):
 
 
 def test_block_quantised(provider):
-    nodes = [
-        helper.make_node(
-            "GatherBlockQuantized", ["data", "indices", "scales"], ["y"], name="node", domain="com.microsoft", block_size=16, quantize_axis=1
-        )
-    ]
+    inputs = ["data", "indices", "scales"]
+    node = helper.make_node("GatherBlockQuantized", inputs, ["y"], name="node", domain="com.microsoft", block_size=16, quantize_axis=1)
     data = helper.make_tensor("data", TensorProto.UINT4, (6, 32), RANDOM.integers(0, 256, 96, dtype=np.uint8).tobytes(), raw=True)
     scales = helper.make_tensor("scales", TensorProto.FLOAT, (6, 2), RANDOM.random((6, 2), np.float32))
-    inputs = [helper.make_tensor_value_info("indices", TensorProto.INT64, None)]
-    model = models.model_of(
-        nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [data, scales], opset=21, microsoft=True
-    )
+    model = models.model_of([node], {"indices": TensorProto.INT64}, {"y": TensorProto.FLOAT}, [data, scales], opset=21, microsoft=True)
     equal(*both(provider, model.SerializeToString(), {"indices": np.array([[5, 0], [3, 3]])}))
 
 
@@ -166,20 +156,12 @@ def branches() -> bytes:
 
     def branch(name, ids):
         values = [helper.make_tensor("i", TensorProto.INT64, [len(ids)], ids)]
-        return helper.make_graph(
-            [helper.make_node("Gather", ["outer", "i"], [name], name=f"in_{name}")],
-            name,
-            [],
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)],
-            values,
-        )
+        node = helper.make_node("Gather", ["outer", "i"], [name], name=f"in_{name}")
+        return helper.make_graph([node], name, [], models.declared({name: TensorProto.FLOAT}), values)
 
     nodes = [helper.make_node("If", ["c"], ["y"], then_branch=branch("a", [1]), else_branch=branch("b", [0, 2]))]
-    inputs = [
-        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
-        helper.make_tensor_value_info("outer", TensorProto.FLOAT, [3, 2]),
-    ]
-    return models.model_of(nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]).SerializeToString()
+    inputs = {"c": (TensorProto.BOOL, []), "outer": (TensorProto.FLOAT, [3, 2])}
+    return models.model_of(nodes, inputs, {"y": TensorProto.FLOAT}).SerializeToString()
 
 
 def test_subgraphs(provider):
@@ -195,11 +177,7 @@ def test_the_rest_stays_on_the_cpu_provider(provider, tmp_path):
         helper.make_node("Gather", ["data", "indices"], ["rows"], name="lookup"),
         helper.make_node("Relu", ["rows"], ["y"], name="relu"),
     ]
-    inputs = [
-        helper.make_tensor_value_info("data", TensorProto.FLOAT, None),
-        helper.make_tensor_value_info("indices", TensorProto.INT64, None),
-    ]
-    model = models.model_of(nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model = models.model_of(nodes, {"data": TensorProto.FLOAT, "indices": TensorProto.INT64}, {"y": TensorProto.FLOAT})
     options = provider.add_to(onnxruntime.SessionOptions())
     options.enable_profiling = True
     options.profile_file_prefix = str(tmp_path / "profile")
@@ -218,22 +196,19 @@ def test_operators_option_leaves_nodes(provider):
     assert len(provider.report(opened(provider, model, operators="GatherElements"))["nodes"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"memroy": "1GiB"}, r"GatherExecutionProvider: unknown option 'memroy'; the options are: take, table,.*memory.*threads"),
-        ({"memory": "12x"}, "memory: invalid value '12x'; it must be bytes .*at least 1MiB"),
-        ({"memory": 4096}, "memory: invalid value '4096'"),
-        ({"memory": "99999999999G"}, "memory: invalid value"),
-        ({"table": "sometimes"}, "table: invalid value 'sometimes'; it must be auto, always or never"),
-        ({"take": "none"}, "take: invalid value 'none'; it must be all or tables"),
-        ({"table_min": "101%"}, "table_min: invalid value '101%'"),
-        ({"engine": "magic"}, "engine: invalid value 'magic'; it must be auto, mmap, pread or uring"),
-        ({"depth": 0}, "depth: invalid value '0'; it must be 1 to 4096, or auto"),
-        ({"buffered": "yes"}, "buffered: invalid value 'yes'; it must be 0 or 1"),
-        ({"label": "x" * 128}, "label: invalid value .*shorter than 128 bytes"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"memroy": "1GiB"}, r"GatherExecutionProvider: unknown option 'memroy'; the options are: take, table,.*memory.*threads"),
+    ({"memory": "12x"}, "memory: invalid value '12x'; it must be bytes .*at least 1MiB"),
+    ({"memory": 4096}, "memory: invalid value '4096'"),
+    ({"memory": "99999999999G"}, "memory: invalid value"),
+    ({"table": "sometimes"}, "table: invalid value 'sometimes'; it must be auto, always or never"),
+    ({"take": "none"}, "take: invalid value 'none'; it must be all or tables"),
+    ({"table_min": "101%"}, "table_min: invalid value '101%'"),
+    ({"engine": "magic"}, "engine: invalid value 'magic'; it must be auto, mmap, pread or uring"),
+    ({"depth": 0}, "depth: invalid value '0'; it must be 1 to 4096, or auto"),
+    ({"buffered": "yes"}, "buffered: invalid value 'yes'; it must be 0 or 1"),
+    ({"label": "x" * 128}, "label: invalid value .*shorter than 128 bytes"),
+])
 def test_option_errors(provider, capfd, options, message):
     with pytest.raises(ValueError, match=message.replace("GatherExecutionProvider: ", "")):
         provider.add_to(onnxruntime.SessionOptions(), **options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The extension for OpenVINO, each scenario in a process of its own (openvino_child.py, openvino_more.py)."""
+"""The extension for OpenVINO, each scenario in a process of its own (openvino_child.py)."""
 
 import os
 import subprocess

@@ -32,6 +32,15 @@ def answer(*words, code: int = 0) -> dict:
     return json.loads(done.stdout)
 
 
+def inputs(folder, **arrays) -> list[str]:
+    """Words that give these arrays, from files in the folder."""
+    import numpy as np
+
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    return [word for name in arrays for word in ("--input", f"{name}={folder / name}.npy")]
+
+
 def formats() -> set[str]:
     """The formats that this build knows."""
     return {row["name"] for row in answer("info", "--formats")["formats"]}

@@ -95,10 +95,8 @@ class Table:
 
     def __init__(self, path, how: Setting = Setting(), raw: tuple[str, tuple[int, ...], int] | None = None) -> None:
         paths = [os.fsencode(part) for part in (path if isinstance(path, list) else [path])]
-        options = Options(
-            c.sizeof(Options), ENGINES.index(how.engine), how.memory, how.cache, how.depth, how.buffered, how.keep_signals, None, False,
-            LIB.gather_type_parse(how.decode_as.encode()), how.codec.encode(),
-        )
+        options = Options(c.sizeof(Options), ENGINES.index(how.engine), how.memory, how.cache, how.depth, how.buffered, how.keep_signals,
+                          None, False, LIB.gather_type_parse(how.decode_as.encode()), how.codec.encode())
         if raw:
             shape = int64s(raw[1])
             options.raw = c.pointer(Raw(raw[0].encode(), len(raw[1]), c.cast(shape, c.POINTER(I64)), raw[2]))

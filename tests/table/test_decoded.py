@@ -138,8 +138,7 @@ def test_policies(model):
     with Table(name, Setting(decode_as="float32")) as table:
         with pytest.raises(TableError) as error:
             table.take(ids)
-        assert (error.value.status, error.value.position, error.value.value, error.value.bad_count) == (
-            "index_out_of_range", (1,), 1000, 2)  # fmt: skip
+        assert (error.value.status, error.value.position, error.value.value, error.value.bad_count) == ("index_out_of_range", (1,), 1000, 2)
         assert error.value.range == (-60, 59)
         out = table.new(ids)
         refuses(TableError, table.take, ids, out)
@@ -233,13 +232,10 @@ def test_rows_with_their_codec(tmp_path, model):
     compare(f"{path}:Q4_0", decoded["Q4_0"], Setting(decode_as="float32", codec="Q4_0"), rng)
 
 
-@pytest.mark.parametrize(
-    "codec, status, text",
-    [
-        ("Q4_1", "usage", r"'Q4_0' is quantised as GGUF \(codec Q4_0\), not with the codec 'Q4_1'"),
-        ("nonsense", "usage", "not with the codec 'nonsense'"),
-    ],
-)
+@pytest.mark.parametrize("codec, status, text", [
+    ("Q4_1", "usage", r"'Q4_0' is quantised as GGUF \(codec Q4_0\), not with the codec 'Q4_1'"),
+    ("nonsense", "usage", "not with the codec 'nonsense'"),
+])
 def test_wrong_codec(model, codec, status, text):
     with pytest.raises(TableError, match=text) as error:
         Table(f"{model[0]}:Q4_0", Setting(decode_as="float32", codec=codec))

@@ -58,31 +58,28 @@ def test_misshaped_sides(maker, tmp_path):
         assert error.status == "type_mismatch" and f"'{name}' is int64" in str(error), str(error)
 
 
-@pytest.mark.parametrize(
-    "change, status, text",
-    [
-        ({"quant_type": "fp4"}, "file_malformed", "quant_type 'fp4', not 'nf4'"),
-        ({"quant_type": 4}, "file_malformed", "quant_type"),
-        ({"blocksize": 0}, "file_malformed", "no positive integer 'blocksize'"),
-        ({"blocksize": -64}, "file_malformed", "no positive integer 'blocksize'"),
-        ({"blocksize": 2**62}, "shape_mismatch", "absmax"),
-        ({"blocksize": 64.0}, "file_malformed", "no positive integer 'blocksize'"),
-        ({"shape": [40, 193]}, "shape_mismatch", "'c.weight' has the shape"),
-        ({"shape": [40]}, "shape_mismatch", "'c.weight' has the shape"),
-        ({"shape": [7680]}, "rank_mismatch", "1 dimension"),
-        ({"shape": []}, "file_malformed", "no 'shape' of 1 to"),
-        ({"shape": [1] * 65}, "file_malformed", "no 'shape' of 1 to"),
-        ({"shape": [2**40, 2**40]}, "file_malformed", "does not fit in 63 bits"),
-        ({"shape": [2**62, 3]}, "file_malformed", "does not fit in 63 bits"),
-        ({"shape": [-40, -192]}, "file_malformed", "not a non-negative integer"),
-        ({"shape": [7680, 1]}, "unsupported", "do not end on a whole byte"),
-        ({"shape": "40x192"}, "file_malformed", "no 'shape' of 1 to"),
-        ({"nested_blocksize": 256, "nested_offset": 0.5}, "name_not_found", "nested_absmax"),
-        ({"nested_blocksize": 256}, "file_malformed", "nested_offset"),
-        ({"nested_blocksize": 256, "nested_offset": 1e300}, "file_malformed", "nested_offset"),
-        ({"nested_blocksize": 0}, "file_malformed", "nested_blocksize"),
-    ],
-)
+@pytest.mark.parametrize("change, status, text", [
+    ({"quant_type": "fp4"}, "file_malformed", "quant_type 'fp4', not 'nf4'"),
+    ({"quant_type": 4}, "file_malformed", "quant_type"),
+    ({"blocksize": 0}, "file_malformed", "no positive integer 'blocksize'"),
+    ({"blocksize": -64}, "file_malformed", "no positive integer 'blocksize'"),
+    ({"blocksize": 2**62}, "shape_mismatch", "absmax"),
+    ({"blocksize": 64.0}, "file_malformed", "no positive integer 'blocksize'"),
+    ({"shape": [40, 193]}, "shape_mismatch", "'c.weight' has the shape"),
+    ({"shape": [40]}, "shape_mismatch", "'c.weight' has the shape"),
+    ({"shape": [7680]}, "rank_mismatch", "1 dimension"),
+    ({"shape": []}, "file_malformed", "no 'shape' of 1 to"),
+    ({"shape": [1] * 65}, "file_malformed", "no 'shape' of 1 to"),
+    ({"shape": [2**40, 2**40]}, "file_malformed", "does not fit in 63 bits"),
+    ({"shape": [2**62, 3]}, "file_malformed", "does not fit in 63 bits"),
+    ({"shape": [-40, -192]}, "file_malformed", "not a non-negative integer"),
+    ({"shape": [7680, 1]}, "unsupported", "do not end on a whole byte"),
+    ({"shape": "40x192"}, "file_malformed", "no 'shape' of 1 to"),
+    ({"nested_blocksize": 256, "nested_offset": 0.5}, "name_not_found", "nested_absmax"),
+    ({"nested_blocksize": 256}, "file_malformed", "nested_offset"),
+    ({"nested_blocksize": 256, "nested_offset": 1e300}, "file_malformed", "nested_offset"),
+    ({"nested_blocksize": 0}, "file_malformed", "nested_blocksize"),
+])
 def test_lying_state(tmp_path, change, status, text):
     stored = nf4(np.random.default_rng(SEED))
     state = json.loads(stored.tensors[STATE][2]) | change
@@ -119,8 +116,7 @@ def test_exact_messages(tmp_path):
         "blocks of 128 x 128")  # fmt: skip
     stored = nvfp4(np.random.default_rng(SEED))
     stored.tensors["a.weight_scale"] = part(np.zeros((40, 5), np.uint8), "F8_E4M3")
-    assert str(refusal(stored, path)) == (
-        f"{path}: the tensor 'a.weight_scale' has the shape [40, 5], but NVFP4 (ModelOpt) needs [40, 6]")
+    assert str(refusal(stored, path)) == (f"{path}: the tensor 'a.weight_scale' has the shape [40, 5], but NVFP4 (ModelOpt) needs [40, 6]")
     stored = mxfp4(np.random.default_rng(SEED))
     del stored.tensors["w_scales"]
     assert str(refusal(stored, path)) == (
@@ -207,16 +203,13 @@ def test_flipped_bytes(tmp_path):
                         "rank_mismatch", "overflow"}, outcomes  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "maker, name, dtype, shape, text",
-    [
-        (mxfp4, "w_blocks", "U8", (40, 3, 4, 8), "needs a last length of 16"),
-        (mxfp4, "w_blocks", "U8", (240, 16), "needs rank 3 or more"),
-        (nvfp4, "a.weight", "U8", (40, 12), "needs a last length that is a multiple of 8"),
-        (nvfp4, "a.weight", "U8", (20, 96), "needs [20, 12]"),
-        (mlx4, "d.weight", "U32", (40, 2), "needs a last length that divides the words of a row"),
-    ],
-)
+@pytest.mark.parametrize("maker, name, dtype, shape, text", [
+    (mxfp4, "w_blocks", "U8", (40, 3, 4, 8), "needs a last length of 16"),
+    (mxfp4, "w_blocks", "U8", (240, 16), "needs rank 3 or more"),
+    (nvfp4, "a.weight", "U8", (40, 12), "needs a last length that is a multiple of 8"),
+    (nvfp4, "a.weight", "U8", (20, 96), "needs [20, 12]"),
+    (mlx4, "d.weight", "U32", (40, 2), "needs a last length that divides the words of a row"),
+])
 def test_misshaped_codes(tmp_path, maker, name, dtype, shape, text):
     stored = maker(np.random.default_rng(SEED))
     size = int(np.prod(shape)) * {"U8": 1, "U32": 4}[dtype]

@@ -23,10 +23,8 @@ def settings(count: int, seed: int) -> list[Setting]:
     while len(found) < count:
         engine = chance.choice(engines())
         found.append(
-            Setting(
-                engine, chance.choice([0, MIB, 3 * MIB]), chance.choice([0, 50_000, -1]), chance.choice([0, 1, 3, 128]),
-                chance.random() < 0.5, engine != "mmap" and chance.random() < 0.3,
-            )
+            Setting(engine, chance.choice([0, MIB, 3 * MIB]), chance.choice([0, 50_000, -1]), chance.choice([0, 1, 3, 128]),
+                    chance.random() < 0.5, engine != "mmap" and chance.random() < 0.3)
         )
     return found
 

@@ -186,18 +186,14 @@ def test_a_name_with_a_colon(tmp_path):
     assert refusal(tmp_path / "a:c.npy").status == "file_not_found"
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        Setting(memory=100),
-        Setting(memory=-1),
-        Setting(depth=5000),
-        Setting(depth=-1),
-        Setting(cache=-2),
-        Setting(memory=1 << 20, cache=1 << 30),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("how", [
+    Setting(memory=100),
+    Setting(memory=-1),
+    Setting(depth=5000),
+    Setting(depth=-1),
+    Setting(cache=-2),
+    Setting(memory=1 << 20, cache=1 << 30),
+], ids=str)
 def test_options_that_make_no_sense(how, tmp_path):
     np.save(tmp_path / "t.npy", np.ones((3, 4)))
     if how.cache > 0:

@@ -46,10 +46,8 @@ def needs_compiler(needs_operators):
 
 def child(program: str, folder) -> list[str]:
     """What a program prints, line by line."""
-    done = subprocess.run(
-        [sys.executable, "-c", START + program], capture_output=True, text=True, timeout=1500, cwd=folder,
-        env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache"), "TORCHINDUCTOR_COMPILE_THREADS": "1"},
-    )
+    done = subprocess.run([sys.executable, "-c", START + program], capture_output=True, text=True, timeout=1500, cwd=folder,
+                          env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache"), "TORCHINDUCTOR_COMPILE_THREADS": "1"})
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout.splitlines()
 
