@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import importlib
 import json
 import os
 import subprocess
@@ -129,14 +130,9 @@ def filled(job: dict) -> dict:
 
 def ask(jobs: list[dict], timeout: int = 300) -> list[dict]:
     """The answers of jobs; {"died": code} for a job that ended its process. The jobs after it go to a new one."""
-    answers: list[dict] = []
-    while len(answers) < len(jobs):
-        rest = "".join(json.dumps(job) + "\n" for job in jobs[len(answers) :])
-        done = subprocess.run([sys.executable, __file__], input=rest, capture_output=True, text=True, timeout=timeout, check=False)
-        answers += [json.loads(line) for line in done.stdout.splitlines()]
-        if len(answers) < len(jobs):
-            answers.append({"died": done.returncode, "error": ""})
-    return answers
+    given = "".join(json.dumps(job) + "\n" for job in jobs)
+    done = subprocess.run([sys.executable, __file__, "--all"], input=given, capture_output=True, text=True, timeout=timeout, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Standing:
@@ -180,9 +176,38 @@ def main() -> None:
     """Answers go to the stdout that the caller gave; what a peer prints there goes to stderr."""
     mine = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    if sys.argv[1:] == ["--all"]:
+        answer_all([json.loads(line) for line in sys.stdin], mine)
+        return
     for line in sys.stdin:
         mine.write(json.dumps(answer(json.loads(line))) + "\n")
         mine.flush()
+
+
+def answer_all(jobs: list[dict], mine) -> None:
+    """Children answer, the next one from the job on behind which the one before died: they have what this process imported, and it has
+    started no thread of a peer."""
+    for peer in {job.get("peer", "openvino") for job in jobs}:
+        importlib.import_module(peer)
+    answered = 0
+    while answered < len(jobs):
+        reads, writes = os.pipe()
+        child = os.fork()
+        if child == 0:
+            with open(writes, "w") as pipe:
+                for job in jobs[answered:]:
+                    print(json.dumps(answer(job)), file=pipe, flush=True)
+            os._exit(0)  # nothing of a peer is unloaded
+        os.close(writes)
+        with open(reads) as pipe:
+            lines = [line for line in pipe if line.endswith("\n")]
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        answered += len(lines)
+        if answered < len(jobs):
+            lines.append(json.dumps({"died": code, "error": ""}) + "\n")
+            answered += 1
+        mine.writelines(lines)
+    mine.flush()
 
 
 if __name__ == "__main__":

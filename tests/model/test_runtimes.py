@@ -21,6 +21,7 @@ import run_models as models
 from onnx import TensorProto, helper
 
 from support.command import asked
+from support.sample import STEP
 from support.skip import skip_test
 
 ROOT = Path(__file__).parents[2]
@@ -165,6 +166,8 @@ def asks_of(row, seed: int):
         data = np.arange(1, int(np.prod(shape)) + 1).astype(data_type).reshape(shape)
         count = int(np.prod(index_shape))
         places = sorted({0, count // 2, count - 1}) if count < 1000 else [count // 2, count - 1]
+        if STEP > 1:
+            places = [places[len(places) // 2]]
         for at in places:
             length = Ask(data, np.empty(index_shape, index_type), at, threads, family, *batch).length
             for value in bad_values(row, length, index_type):

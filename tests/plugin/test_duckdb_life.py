@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from duckdb_data import host
 
-START = """
+from support.sample import STEP
+
+START = f"""
+TURNS = {100 // min(STEP, 4)}
+"""
+START += """
 import os, re, sys, threading
 import duckdb
 import numpy as np
@@ -60,7 +65,7 @@ def test_threads_share_a_table(child):
 
 
 def test_many_databases(child):
-    """100 databases, opened, used and closed: no thread, file or mapping is left."""
+    """100 databases, in a sample 25, opened, used and closed: no thread, file or mapping is left."""
     child("""
     def use():
         con = libgather.duckdb.connect(config={"threads": "1"})
@@ -71,7 +76,7 @@ def test_many_databases(child):
         return tasks(), len(os.listdir("/proc/self/fd")), open("/proc/self/maps").read().count("x.npy")
     use()
     before = left()
-    for turn in range(100):
+    for turn in range(TURNS):
         use()
     assert left() == before and before[2] == 0, (before, left())
     """)

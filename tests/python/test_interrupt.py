@@ -221,14 +221,14 @@ def test_handlers_that_do_not(path, alarm):
     """They run while rows are read, and the rows are right."""
     ran = []
     alarm(lambda *_: ran.append(np.arange(10).sum()))
-    ids = IDS[:100_000].copy()
+    ids = IDS[:20_000].copy()
     ids[::1000] = -1
     wanted = np.zeros((ids.size, WIDTH), np.uint8)
     wanted[::1000] = LAST
     with opened(path) as table:
         for call in (lambda: table[ids], lambda: table.submit(ids).wait()):
             ran.clear()
-            signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.05)
             rows = call()
             signal.setitimer(signal.ITIMER_REAL, 0)
             assert np.array_equal(rows, wanted) and ran
@@ -252,7 +252,7 @@ def test_handlers_that_use_tables(path, alarm):
 
 def test_other_threads(path):
     """Python runs handlers in the main thread alone: a take in another goes on."""
-    ids = IDS[:100_000]
+    ids = IDS[:40_000]
     with opened(path) as table:
         rows = []
         thread = threading.Thread(target=lambda: rows.append(table[ids]))
