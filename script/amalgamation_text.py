@@ -3,11 +3,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
 from amalgamation_parts import (
-    CHOICES, MACROS, NO_CODECS, ONLY, CODECS, OF_FILE_H, PUBLIC, SHARED, SHIMS, SRC, SYSTEMS,
+    MACROS, NO_CODECS, ONLY, OF_FILE_H, PUBLIC, SHARED, SHIMS, SRC, SYSTEMS,
     Core, headers_of, is_guarded, own_includes, pruned, read, resolve, section_files, seen, posix_headers, system_includes, system_of,
 )
 from amalgamation_syntax import (
@@ -23,8 +22,9 @@ def licence_off(text: str) -> str:
 
 
 class Templates:
-    """Files that several sources include. Each is written once, at the end of gather.h, which the sources include for each use with a
-    macro that selects it: short ones and parts of others are copied instead, because gcc has numbers for so many lines only."""
+    """Files that several sources include. Each is written once, at the end of gather.h, which gather.c includes for each use with a macro
+    that selects it. Short ones and most parts of others are copied instead: gcc before 15 numbers all lines that it reads, also those that
+    it skips, by 32 bits, and forgets columns where these run out. gather.c itself is too long for that: it would have to skip all of it."""
 
     SHORTEST, SHORTEST_PART = 80, 200  # lines
 
