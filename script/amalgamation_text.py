@@ -3,11 +3,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
 from amalgamation_parts import (
-    CHOICES, MACROS, NO_CODECS, ONLY, CODECS, OF_FILE_H, PUBLIC, SHARED, SHIMS, SRC, SYSTEMS,
+    MACROS, NO_CODECS, ONLY, OF_FILE_H, PUBLIC, SHARED, SHIMS, SRC, SYSTEMS,
     Core, headers_of, is_guarded, own_includes, pruned, read, resolve, section_files, seen, posix_headers, system_includes, system_of,
 )
 from amalgamation_syntax import (
@@ -23,25 +22,30 @@ def licence_off(text: str) -> str:
 
 
 class Templates:
-    """Files that several sources include. Each is written once, at the end of gather.h, which the sources include for each use with a
-    macro that selects it: short ones and parts of others are copied instead, because gcc has numbers for so many lines only."""
+    """Files that several sources include, or one many times. Each is written once, at the end of gather.h, which gather.c includes for each use with a macro
+    that selects it. Short ones and most parts of others are copied instead: gcc before 15 numbers all lines that it reads, also those that
+    it skips, by 32 bits, and forgets columns where these run out. gather.c itself is too long for that: it would have to skip all of it."""
 
-    SHORTEST, SHORTEST_PART = 80, 200  # lines
+    SHORTEST, SHORTEST_PART, MANY = 80, 200, 5  # lines, and times
 
     def __init__(self, sources: list[Path]) -> None:
-        users: dict[Path, set[Path]] = defaultdict(set)
+        uses: dict[Path, list[Path]] = defaultdict(list)
         for source in sources:
             for path in copied_into(source):
-                users[path].add(source)
-        self.runs = {p: [p] for p in users if len(users[p]) > 1 and p.suffix != ".def" and copied_lines(p) >= self.SHORTEST}
-        self.users = {p: users[p] for p in self.runs}
+                uses[path].append(source)
+        self.users = {
+            p: set(u)
+            for p, u in uses.items()
+            if p.suffix != ".def" and (len(u) >= self.MANY or (len(set(u)) > 1 and copied_lines(p) >= self.SHORTEST))
+        }
+        self.runs = {p: [p] for p in self.users}
         for path in list(self.runs):
             for lines in re.findall(r'(?:^#include "[^"\n]+"\n)+', read(path), re.MULTILINE):
                 run = [resolve(n) for n in re.findall(r'"([^"]+)"', lines)]  # neighbours become one
                 if sum(copied_lines(p) for p in run) >= self.SHORTEST_PART:
                     self.runs[run[0]] = run
-                    self.users |= {p: users[path] for p in run}
-        self.units = [s for s in sources if any(s in u for u in self.users.values())]
+                    self.users |= {p: self.users[path] for p in run}
+        self.units = [s for s in sources if any(s in u and len(u) > 1 for u in self.users.values())]
         self.bodies: dict[Path, str] = {}
 
     @staticmethod
@@ -134,8 +138,10 @@ class Writer:
     def section(self, path: Path) -> str:
         whole = self.without_system(self.copy(path, set(), whole=True))
         text = licence_off(self.without_system(self.copy(path, set())))
+        bodies = {p: self.body(p) for p, users in self.templates.users.items() if users == {path}}
         prefix = path.stem + "__"
-        lexical = {n for d in declarations(code_of(text)) if d.own for n in d.names if not n.startswith(("gather_", "GATHER_"))}
+        declared = [d for part in (text, *bodies.values()) for d in declarations(code_of(part)) if d.own]
+        lexical = {n for d in declared for n in d.names if not n.startswith(("gather_", "GATHER_"))}
         macros = [m[2] for m in DIRECTIVE.finditer(whole) if m[1] == "define"]
         lexical = (lexical & self.owned(path)) - set(macros)
         if self.owned(path) - lexical - set(macros):  # macros put names together: those that others have too are renamed by macros
@@ -146,6 +152,7 @@ class Writer:
         if path in self.templates.units:
             names, pasted = self.unit_names_of({path}), []
         text = self.private(rename(text, names))
+        self.templates.bodies |= {p: self.private(rename(body, names)) for p, body in bodies.items()}
         first, last = [], []
         for name in pasted:
             first.append(f"#define {name} {prefix}{name}")
@@ -171,6 +178,9 @@ class Writer:
             parts.append(f"#endif /* {condition} */")
         return "\n".join(p for p in parts if p)
 
+    def body(self, template: Path) -> str:
+        return licence_off(self.without_system(self.copy(template, set())))
+
     def pasted(self, names: set[str]) -> list[str]:
         """Of names that macros put together those that several sources have, and those that are put together from these."""
         several = sorted(n for n in names if len(self.owners[n]) > 1)
@@ -188,8 +198,8 @@ class Writer:
         names = self.pasted(owned - macros - self.members - self.unit_names.keys()) + sorted(self.unit_names.values())
         sections = [self.section(p) for p in self.templates.units]
         for path, users in self.templates.users.items():
-            body = licence_off(self.without_system(self.copy(path, set())))
-            self.templates.bodies[path] = self.private(rename(body, self.unit_names_of(users)))
+            if len(users) > 1:
+                self.templates.bodies[path] = self.private(rename(self.body(path), self.unit_names_of(users)))
         renames = [f"#define {n} {OF_UNIT}({n})" for n in names]
         return "\n\n".join([C_UNITS.strip() + "\n" + "\n".join(renames), *sections, "\n".join(f"#undef {n}" for n in names)])
 

@@ -26,8 +26,7 @@ static int64_t read_value(FILE *file, int64_t type) { /* of the metadata; return
   char text[64];
   if (type == 8) return read_text(file, text), 0;
   if (type != 9) return number(file, BYTES[type]);
-  const int64_t each = number(file, 4);
-  for (int64_t i = number(file, 8); i > 0; i--) (void)read_value(file, each);
+  for (int64_t each = number(file, 4), left = number(file, 8); left > 0; left--) (void)read_value(file, each);
   return 0;
 }
 
@@ -52,13 +51,13 @@ static bool find(FILE *file, const char *name, int64_t values[2], int64_t shape[
   }
   *codec = type == 0 ? "float" : type == 8 ? "Q8_0" : "Q4_K";
   shape[0] = values[0], shape[1] = type == 0 ? values[1] : type == 8 ? values[1] / 32 * 34 : values[1] / 256 * 144;
-  *raw = (gather_raw){.type = type == 0 ? "float32" : "uint8", .rank = 2, .shape = shape};
-  raw->offset = (ftell(file) + align - 1) / align * align + at;
+  at += (ftell(file) + align - 1) / align * align;
+  *raw = (gather_raw){.type = type == 0 ? "float32" : "uint8", .rank = 2, .shape = shape, .offset = at};
   return type == 0 || type == 8 || type == 12;
 }
 
 int main(int argc, char **argv) {
-  int64_t values[2], shape[2];
+  int64_t values[2] = {0}, shape[2];
   gather_raw raw;
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   options.raw = &raw, options.decode_as = GATHER_TYPE_FLOAT32;
