@@ -25,7 +25,7 @@ OBJECTS = {
     "cli/CMakeFiles/gather_cli_objects.dir": Path("cli"),
     "cli/CMakeFiles/gather_cli.dir": Path("cli"),
     "python/CMakeFiles/gather_python.dir/src": Path("python/src"),
-    "mpi/CMakeFiles/gather_mpi_shared.dir": Path("mpi"),
+    "mpi/CMakeFiles/gather_mpi_objects.dir": Path("mpi"),
     **{f"plugin/{host}/CMakeFiles/gather_plugin_{host}.dir": Path("plugin") / host for host in HOSTS},
 }
 

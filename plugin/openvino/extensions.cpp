@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What others call: core.add_extension for how the gathers of ONNX models and of OpenVINO's own are made and the operators that they become;
-// programs, to replace the gathers of a model that is in memory already, and for a report.
+// What others call: core.add_extension, for how the gathers of ONNX models and of OpenVINO's own are made, and the operators that they
+// become; programs, to replace the gathers of a model that is in memory already, and for a report.
 #include <cstdio>
 #include <cstring>
 #include <memory>

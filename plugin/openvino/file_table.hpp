@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A constant that stays in its file: rows are read when a request asks for them. OpenVINO maps the files of a model (.bin, the external data
-// of ONNX), so the address of a constant tells the file and the offset, for every front end and without a look at the model.
+// A constant that stays in its file: rows are read when a request asks for them. OpenVINO maps the files of a model (.bin, the external
+// data of ONNX), so the address of a constant tells the file and the offset, for every front end and without a look at the model.
 #pragma once
 
 #include <memory>

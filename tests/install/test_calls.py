@@ -26,7 +26,7 @@ TO_AND_FRO = {
 }
 TO_AND_FRO_MPI = {name.replace("src/core/op", "mpi"): text for name, text in TO_AND_FRO.items()}
 BOTH = {**GOOD, **TO_AND_FRO}
-PLACES = {"src": "src/core/CMakeFiles/gather_core_objects.dir", "mpi": "mpi/CMakeFiles/gather_mpi_shared.dir", "cli": "cli/CMakeFiles/gather_cli_objects.dir"}
+PLACES = {"src": "src/core/CMakeFiles/gather_core_objects.dir", "mpi": "mpi/CMakeFiles/gather_mpi_objects.dir", "cli": "cli/CMakeFiles/gather_cli_objects.dir"}
 
 
 def small_build(root: Path, gather_source: Path, files: dict[str, str], listed: str = "") -> tuple[int, str]:
