@@ -40,9 +40,7 @@ NARROW = {"FLOAT8E4M3FN": ml_dtypes.float8_e4m3fn, "FLOAT8E4M3FNUZ": ml_dtypes.f
 ALL_TYPES = {"gather.types": "all"}
 ALSO_MICROSOFT = {"gather.operators": "Gather,GatherElements,GatherND,GatherBlockQuantized"}
 
-DIFFERENCES = {
-    "strings": "ONNX Runtime's own Gather leaves all strings of a row empty but the first (seen in 1.17.0 to 1.32.0)",
-}
+DIFFERENCES = {"strings": "ONNX Runtime's own Gather leaves all strings of a row empty but the first (seen in 1.17.0 to 1.32.0)"}
 
 
 @dataclass

@@ -175,10 +175,7 @@ def branches() -> bytes:
         )
 
     nodes = [helper.make_node("If", ["c"], ["y"], then_branch=branch("a", [1]), else_branch=branch("b", [0, 2]))]
-    inputs = [
-        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
-        helper.make_tensor_value_info("outer", TensorProto.FLOAT, [3, 2]),
-    ]
+    inputs = [helper.make_tensor_value_info("c", TensorProto.BOOL, []), helper.make_tensor_value_info("outer", TensorProto.FLOAT, [3, 2])]
     return models.model_of(nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]).SerializeToString()
 
 

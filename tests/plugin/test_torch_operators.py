@@ -21,9 +21,7 @@ from support.torch_package import lt, needs_operators, needs_torch, torch  # noq
 
 def child(program: str, **environment: str) -> str:
     """What a program prints in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={**os.environ, **environment}
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
     return done.stdout
 
