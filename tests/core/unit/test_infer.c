@@ -50,7 +50,7 @@ static void openvino_elements(void **state) {
 
 static void openvino_elements_of_unknown_rank(void **state) {
   const gather_op *op = op_of("GatherElements", "openvino-6");
-  gather_shape none = unknown_rank(), out;
+  gather_shape none = unknown_rank();
   gather_shape known = BOUNDS(2, 2, 3, 5, 0, any);
   gives(op, &none, &known, 1, 0, known);
   gives(op, &known, &none, 1, 0, BOUNDS(2, 2, 0, any, 0, any));
