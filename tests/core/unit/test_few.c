@@ -8,7 +8,6 @@
 enum { LENGTH = 5, MOST_ROWS = 70, MOST_BYTES = 72 };
 
 static void one_by_one(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = 0; i < count; i++) task(argument, i);
 }
 

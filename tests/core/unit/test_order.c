@@ -48,7 +48,6 @@ static int64_t index_of(int order, int64_t i, int64_t count, int64_t rows) {
 
 /* All tasks by one thread, the last first. */
 static void backwards(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = count; i-- > 0;) task(argument, i);
 }
 

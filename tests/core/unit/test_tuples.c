@@ -193,7 +193,6 @@ static void draw(const job *j, uint32_t some) {
 }
 
 static void reverse(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = count; i-- > 0;) task(argument, i);
 }
 
