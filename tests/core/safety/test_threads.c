@@ -3,7 +3,6 @@
  * test_threads.c: many threads run one plan at once, and any number of executor threads gives the same bytes.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "support/unit.h"
 

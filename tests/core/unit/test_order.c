@@ -4,8 +4,6 @@
  * are radix partitioned. All variants give the bytes that a plain loop gives, with any number of threads and any size of block; and
  * the order is seen for what it is.
  */
-#include <stdlib.h>
-
 #include "core/kernel/radix.h"
 #include "core/plan/execution.h"
 #include "support/unit.h"

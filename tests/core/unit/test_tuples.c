@@ -3,8 +3,6 @@
  * test_tuples.c: nests in which an index is a tuple of numbers, built directly: the results beside a plain loop, the exact error, every
  * policy, threads, and indices that others may write.
  */
-#include <stdlib.h>
-
 #include "core/base/tensor.h"
 #include "core/kernel/dispatch.h"
 #include "core/plan/columns.h"

@@ -3,8 +3,6 @@
  * test_remote_files.c: files on another machine, with those beside them, which tests/io/remote/fake_remote.c plays: each allocation, each
  * opening and each request fails once, and that is what is said, of the file or of the tensors that it concerns.
  */
-#include <stdbool.h>
-
 #include "io/format/failing_alloc.h"
 #include "io/format/format.h"
 #include "io/remote/fake_remote.h"

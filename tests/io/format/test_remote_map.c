@@ -5,8 +5,6 @@
  */
 #include "io/format/map_remote.c" /* all of it: its inside is looked at, too. First, since it asks for names of the system */
 
-#include <stdlib.h>
-
 #include "io/format/format.h"
 #include "support/unit.h"
 
