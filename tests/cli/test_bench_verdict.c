@@ -2,15 +2,8 @@
  *
  * What `gather bench` says of its figures, tried with made-up ones: when a run is too noisy to tell, and when an engine is recommended.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench_verdict.h"
+#include "support/unit.h"
 
 enum { ROUNDS = 5 };
 
@@ -22,12 +15,8 @@ static const double FAST[ROUNDS] = {800, 790, 810, 805, 795};
 /* auto and two engines on a quiet disk. */
 static gather_cli_bench_figures quiet(const double *automatic, const char *reads, const double *mmap, const double *uring) {
   return (gather_cli_bench_figures){
-      .cold = true,
-      .rounds = ROUNDS,
-      .limit = LIMIT,
-      .limit_count = 2 * ROUNDS,
-      .engine_count = 3,
-      .engine = {{"auto", reads, automatic, 0.5}, {"mmap", "mmap", mmap, 0.5}, {"uring", "uring", uring, 0.5}}};
+      ITEMS(.cold = true, .rounds = ROUNDS, .limit = LIMIT, .limit_count = 2 * ROUNDS, .engine_count = 3,
+            .engine = {{"auto", reads, automatic, 0.5}, {"mmap", "mmap", mmap, 0.5}, {"uring", "uring", uring, 0.5}})};
 }
 
 static void expect(const gather_cli_bench_figures *figures, gather_cli_bench_verdict verdict, const char *words) {
@@ -130,18 +119,6 @@ static void test_what_is_not_cold_or_not_chosen(void **state) {
   expect(&figures, GATHER_CLI_BENCH_ENGINE, "uring");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_the_middle_and_the_spread),
-      cmocka_unit_test(test_a_faster_engine_is_named),
-      cmocka_unit_test(test_engines_that_do_not_differ),
-      cmocka_unit_test(test_one_round_lost_is_no_win),
-      cmocka_unit_test(test_auto_that_is_that_engine),
-      cmocka_unit_test(test_a_limit_that_varies),
-      cmocka_unit_test(test_more_than_the_disk_gives),
-      cmocka_unit_test(test_engines_that_vary),
-      cmocka_unit_test(test_an_outlier),
-      cmocka_unit_test(test_what_is_not_cold_or_not_chosen),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_the_middle_and_the_spread, test_a_faster_engine_is_named, test_engines_that_do_not_differ, test_one_round_lost_is_no_win,
+      test_auto_that_is_that_engine, test_a_limit_that_varies, test_more_than_the_disk_gives, test_engines_that_vary, test_an_outlier,
+      test_what_is_not_cold_or_not_chosen)

@@ -2,14 +2,7 @@
  *
  * Columns of text on a terminal, and which parts of a line of progress fit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/unit.h"
 #include "terminal.h"
 
 static void test_columns(void **state) {
@@ -71,13 +64,4 @@ static void test_wide_parts(void **state) {
   assert_string_equal(line, "\xe8\xa1\xa8");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_columns),
-      cmocka_unit_test(test_no_character_is_cut),
-      cmocka_unit_test(test_what_does_not_fit_is_left_out),
-      cmocka_unit_test(test_a_line_has_an_end),
-      cmocka_unit_test(test_wide_parts),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(test_columns, test_no_character_is_cut, test_what_does_not_fit_is_left_out, test_a_line_has_an_end, test_wide_parts)

@@ -33,9 +33,7 @@ def needs(package: str) -> None:
 
 def run(*words: str, program: Path = ROOT / "conformance/run.py", **changed: str) -> subprocess.CompletedProcess:
     command = [sys.executable, str(program), *words]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=800, env={**os.environ, **changed}, check=False
-    )
+    return subprocess.run(command, capture_output=True, text=True, timeout=800, env={**os.environ, **changed}, check=False)
 
 
 # Operators that other tests compare with their runtimes.
@@ -130,9 +128,7 @@ def test_a_difference_that_is_gone_is_found(tmp_path):
     text = others_are_brief(text, "onnxruntime-string-rows")
     for versions, required, fails in ((version, "", True), ("0.1", "", False), ("0.1", "onnxruntime", True)):
         changed = text.replace("ONNX Runtime: [['b0', ''], ['a0', '']]", "ONNX Runtime: all of them")
-        changed = re.sub(
-            r'(id = "onnxruntime-string-rows"(?:\n.*?)*?versions = \[)[^]]*', rf'\1"{versions}"', changed, count=1
-        )
+        changed = re.sub(r'(id = "onnxruntime-string-rows"(?:\n.*?)*?versions = \[)[^]]*', rf'\1"{versions}"', changed, count=1)
         assert changed != text
         table.write_text(changed)
         done = run(*FEW, "--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE=required)

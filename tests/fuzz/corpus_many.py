@@ -34,10 +34,8 @@ def npz_files() -> list[bytes]:
         [Member(b"a.npy", npy("False", "|O"))], [Member(b"a.npy", good, local_name=b"b.npy")],
         [Member(b"a.npy", good, extra=b"\1\0\xff\0")], [Member(b"a.npy", good, comment=b"a comment")],
     ]
-    files = [zip_file(*made) for made in members] + [zip_file(a, wide=True), zip_file(a, wide=True, locator=0),
-                                                     zip_file(a, comment=b"ABC")]
-    return files + [zip_file(a, count=7), zip_file(a, size=1), zip_file(a, offset=1 << 31), zip_file(a, disk=1),
-                    b"before" + zip_file(a)]
+    files = [zip_file(*made) for made in members] + [zip_file(a, wide=True), zip_file(a, wide=True, locator=0), zip_file(a, comment=b"ABC")]
+    return files + [zip_file(a, count=7), zip_file(a, size=1), zip_file(a, offset=1 << 31), zip_file(a, disk=1), b"before" + zip_file(a)]
 
 
 def arrow_files() -> list[bytes]:
@@ -47,14 +45,12 @@ def arrow_files() -> list[bytes]:
     types += [arrow.column("a", arrow.FLOAT, {0: (2, unit)}) for unit in (0, 1, 2, 3)]
     types += [arrow.column("a", kind) for kind in range(28)]
     types += [arrow.column("a", arrow.FIXED_BINARY, {0: (4, size)}) for size in (0, 3, -1)]
-    types += [arrow.column("a", arrow.UTF8, dictionary=True), arrow.integer(None), arrow.integer(b"\xff"),
-              arrow.integer("größe")]
+    types += [arrow.column("a", arrow.UTF8, dictionary=True), arrow.integer(None), arrow.integer(b"\xff"), arrow.integer("größe")]
     batch = arrow.Batch(3, [(3, 0)] * 2, [b"", numbers, b"", numbers], views=[1])
     files = [arrow.arrow_file([field], [batch]) for field in types]
     lists = arrow.fixed_list("l", 2, arrow.fixed_list(None, 1, arrow.integer(None)))
     nested = arrow.Batch(3, [(3, 0), (3, 0), (6, 0)], [b"", b"", b"", numbers])
-    files += [arrow.arrow_file([lists], [nested]), arrow.arrow_file([lists], [nested, nested]),
-              arrow.arrow_file([lists], [])]
+    files += [arrow.arrow_file([lists], [nested]), arrow.arrow_file([lists], [nested, nested]), arrow.arrow_file([lists], [])]
     shapes = ['{"shape":[2,3]}', '{"permutation":[1,0],"shape":[2,3],"dim_names":["a","b"]}', '{"shape":[7]}', "",
               '{"x":[{"y":null}],"shape":[6]}']
     whole = arrow.Batch(1, [(1, 0), (6, 0)], [b"", b"", numbers])
@@ -63,16 +59,14 @@ def arrow_files() -> list[bytes]:
     views = arrow.Batch(3, [(3, 0)] * 3, [b"", numbers, b"", b"", b"", b"", b"", b"", numbers], views=[2])
     files += [arrow.arrow_file(two, [views, views])]
     files += [arrow.arrow_file([arrow.integer("a")] * 2, [arrow.chunk(numbers, numbers, rows=6)])]
-    batches = [arrow.Batch(3, [(3, 1)], [b"\5", numbers]), arrow.Batch(3, [(3, 0)], [b"", b"\xff" * 8 + numbers],
-                                                                       compression=0),
+    batches = [arrow.Batch(3, [(3, 1)], [b"\5", numbers]), arrow.Batch(3, [(3, 0)], [b"", b"\xff" * 8 + numbers], compression=0),
                arrow.Batch(3, [(3, 0)], [b"", numbers], compression=1), arrow.Batch(7, [(7, 0)], [b"", numbers]),
                arrow.Batch(3, [(3, 0)], [b"", (0, 1 << 40)]), arrow.Batch(3, [], []),
                arrow.Batch(3, [(3, 0)], [b"", numbers], more={"old": True}),
                arrow.Batch(3, [(3, 0)], [b"", numbers], more={"header": 1}),
                arrow.Batch(3, [(3, 0)], [b"", numbers], more={"length": 999})]
     files += [arrow.arrow_file([arrow.integer()], [batch]) for batch in batches]
-    lies = [{"endianness": 1}, {"version": 3}, {"version": 2}, {"footer_bytes": 9}, {"schema": False},
-            {"blocks": lambda true: true * 3}]
+    lies = [{"endianness": 1}, {"version": 3}, {"version": 2}, {"footer_bytes": 9}, {"schema": False}, {"blocks": lambda true: true * 3}]
     files += [arrow.arrow_file([arrow.integer()], [arrow.chunk(numbers, rows=6)], **lie) for lie in lies]
     ends, wide = arrow.offsets(0, 2, 4, 6), arrow.offsets(0, 2, 4, 6, large=True)
     listed = [(ends, 0, False, (3, 0)), (wide, 0, True, (3, 0)), (arrow.offsets(0, 2, 4, 5), 0, False, (3, 0)), (ends[:8], 0, False, (3, 0)),
@@ -84,5 +78,4 @@ def arrow_files() -> list[bytes]:
     files += [arrow.arrow_file([arrow.listed("l", arrow.fixed_list(None, 1, arrow.listed(None, arrow.integer(None))))], [deep])]
     files += [arrow.arrow_stream([arrow.integer()], [arrow.chunk(numbers, rows=6)], **lie)
               for lie in ({"version": 2}, {"endianness": 1}, {"end": b""}, {"end": b"\xff" * 4}, {"schema": False})]
-    return files + [b"ARROW1\0\0" + bytes(20) + b"ARROW1", b"FEA1" + bytes(20),
-                    b"".join(arrow.chunk(numbers, rows=6).message())]
+    return files + [b"ARROW1\0\0" + bytes(20) + b"ARROW1", b"FEA1" + bytes(20), b"".join(arrow.chunk(numbers, rows=6).message())]

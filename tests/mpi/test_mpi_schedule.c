@@ -6,7 +6,6 @@
 #include "mpi/schedule.h"
 #include "support/unit.h"
 
-#include <string.h>
 /* after the headers that it needs */
 enum { MOST = 2000, RANKS = 9 };
 
@@ -162,8 +161,4 @@ static void forgets_rows(void **unused) {
   gather_mpi_distinct_free(&set);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(finds_every_row), cmocka_unit_test(finds_large_rows),
-                                     cmocka_unit_test(plans_every_list), cmocka_unit_test(forgets_rows)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(finds_every_row, finds_large_rows, plans_every_list, forgets_rows)

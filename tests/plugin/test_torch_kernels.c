@@ -4,7 +4,6 @@
  * back every handle, also after errors and when there is no memory. Runs without PyTorch, under sanitizers and valgrind.
  */
 #include <pthread.h>
-#include <string.h>
 
 #include "fake_torch.h"
 #include "support/unit.h"
@@ -123,30 +122,9 @@ static void survives_no_memory_and_wrong_calls(void **state) {
 
 /* dequantize(data, codec, dtype, layout...): the layout of int8 codes with a scale for each row */
 static void *dequantize(fake_tensor *data, fake_tensor *scale, const char *codec, int groups_count, const int64_t *groups) {
-  const uint64_t cells[] = {fake_handle(data),
-                            fake_text(codec),
-                            fake_text("float32"),
-                            fake_optional(scale),
-                            0,
-                            0,
-                            0,
-                            0,
-                            0,
-                            fake_text(""),
-                            0,
-                            fake_text("low"),
-                            fake_list(0, NULL),
-                            fake_list(groups_count, groups),
-                            (uint64_t)-1,
-                            0,
-                            0,
-                            fake_text(""),
-                            fake_text(""),
-                            0,
-                            0,
-                            0,
-                            0,
-                            0};
+  const uint64_t cells[] = {ITEMS(fake_handle(data), fake_text(codec), fake_text("float32"), fake_optional(scale), 0, 0, 0, 0, 0,
+                                  fake_text(""), 0, fake_text("low"), fake_list(0, NULL), fake_list(groups_count, groups), (uint64_t)-1, 0,
+                                  0, fake_text(""), fake_text(""), 0, 0, 0, 0, 0)};
   return fake_call("dequantize", sizeof cells / sizeof *cells, cells);
 }
 
@@ -209,14 +187,5 @@ static void runs_on_the_hosts_threads(void **state) {
   fake_free(&data), fake_free(&indices);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(registers_everything),
-                                     cmocka_unit_test(takes),
-                                     cmocka_unit_test(repairs),
-                                     cmocka_unit_test(refuses),
-                                     cmocka_unit_test(survives_no_memory_and_wrong_calls),
-                                     cmocka_unit_test(decodes),
-                                     cmocka_unit_test(forgets_plans_with_their_thread),
-                                     cmocka_unit_test(runs_on_the_hosts_threads)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(registers_everything, takes, repairs, refuses, survives_no_memory_and_wrong_calls, decodes, forgets_plans_with_their_thread,
+      runs_on_the_hosts_threads)

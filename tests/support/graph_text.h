@@ -22,7 +22,6 @@
 #ifndef GATHER_TESTS_SUPPORT_GRAPH_TEXT_H
 #define GATHER_TESTS_SUPPORT_GRAPH_TEXT_H
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "gather/model.h"
@@ -285,13 +284,8 @@ static inline gather_graph *graph_text_graph(graph_text *t, gather_graph *parent
   const char **sources = graph_text_take(t, GRAPH_TEXT_MOST * sizeof *sources);
   int32_t *places = graph_text_take(t, GRAPH_TEXT_MOST * sizeof *places);
   for (int k = 0; k < 3; k++) values[k] = graph_text_take(t, GRAPH_TEXT_MOST * sizeof **values);
-  *graph = (gather_graph){.name = name,
-                          .parent = parent,
-                          .nodes = nodes,
-                          .inputs = values[0],
-                          .outputs = values[1],
-                          .infos = values[2],
-                          .constants = constants};
+  *graph = (gather_graph){ITEMS(.name = name, .parent = parent, .nodes = nodes, .inputs = values[0], .outputs = values[1],
+                                .infos = values[2], .constants = constants)};
   if (parent && t->openvino) graph->sources = sources, graph->places = places;
   for (bool stored;;) {
     t->at += strspn(t->at, " \t\n;");

@@ -5,8 +5,6 @@
  * decoded from memory that ends where the description says. For the sanitizers above all. GATHER_TEST_HOSTILE=n, for slow emulators:
  * every n-th description only.
  */
-#include <stdlib.h>
-
 #include "core/base/tensor.h"
 #include "gather/codec.h"
 #include "support/unit.h"

@@ -4,7 +4,6 @@
  * by its coordinates. Every family of codecs has at least 20,000 cases; GATHER_TEST_ROUNDS=N runs others.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "gather/codec.h"
 #include "support/unit.h"

@@ -4,7 +4,6 @@
  * without trials, for every codec of blocks and for codes with scales, aligned and unaligned outputs, filled rows, and threads.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "gather/codec.h"
 #include "support/unit.h"

@@ -45,6 +45,7 @@ static const struct rule_case rule_cases[] = {
 
 #undef GATHER_CASE
 #undef NODE_TEST_DATA
+#undef EVERY_ND
 #undef GATHER_BAD
 #undef GATHER_SHAPES
 #undef GATHER_SHAPE_ERROR

@@ -39,7 +39,6 @@ static int64_t common_divisor(int64_t a, int64_t b) { return b == 0 ? a : common
 static void shuffled(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   const int64_t first = replay_below(count);
   int64_t step = 1 + replay_below(count);
-  (void)context;
   while (common_divisor(step, count) != 1) step++;
   replay_tasks += count;
   for (int64_t i = 0; i < count; i++) task(argument, (first + i * step) % count);
@@ -61,7 +60,6 @@ static void keep_changes(uint32_t *owner, int64_t i) {
 /* Backwards; each begins with the output as it was before the first. */
 static void each_apart(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   uint32_t *owner = apart.phase < PHASES ? apart.owner + apart.phase++ * apart.size : NULL;
-  (void)context;
   replay_tasks += count;
   if (apart.size == 0) {
     for (int64_t i = count - 1; i >= 0; i--) task(argument, i);

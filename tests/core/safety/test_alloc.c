@@ -66,7 +66,6 @@ static void tune(const char *name, int64_t value) { assert_status(gather_tuning_
 
 /* Runs one block after the other on "two threads". */
 static void in_turns(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = 0; i < count; i++) task(argument, i);
 }
 

@@ -4,8 +4,6 @@
  * UBSan no arithmetic on them may overflow; everywhere, a stride of a dimension of length 1 changes no answer. GATHER_TEST_SEED=N
  * looks at other cases.
  */
-#include <stdlib.h>
-
 #include "gather/dlpack.h"
 #include "support/extremes.h"
 

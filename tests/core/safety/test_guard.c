@@ -39,7 +39,6 @@ static void put_index(uint8_t *at, gather_type type, int value) {
 }
 
 static void backwards(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = count; i-- > 0;) task(argument, i);
 }
 

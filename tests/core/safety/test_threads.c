@@ -3,7 +3,6 @@
  * test_threads.c: many threads run one plan at once, and any number of executor threads gives the same bytes.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "support/unit.h"
 
@@ -180,7 +179,6 @@ static void note_writes(int64_t task, uint8_t pattern) {
 
 /* Runs each task twice, over two patterns that differ in every bit, so that every byte it writes shows in one of them. */
 static void one_by_one(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   memset(owner, 0, sizeof owner);
   tasks_run = count;
   for (int64_t i = 0; i < count; i++) {

@@ -9,8 +9,6 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -8,7 +8,6 @@
 enum { LENGTH = 5, MOST_ROWS = 70, MOST_BYTES = 72 };
 
 static void one_by_one(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = 0; i < count; i++) task(argument, i);
 }
 
@@ -77,67 +76,60 @@ static void set_up_data(void) {
 
 static const int32_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 63, 64, 65, 72};
 static const int64_t counts[] = {1, 2, 3, 7, 8, 9, 31, 63, 64, 65};
-#define EACH(i, list) (size_t i = 0; i < sizeof list / sizeof *list; i++)
 
 static void rows(void **state) {
   set_up_data();
-  for
-    EACH(s, sizes)
-    for
-      EACH(c, counts) {
-        gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 1, .shape = DIMS(LENGTH)};
-        gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &counts[c]};
-        gather_options options = GATHER_OPTIONS_INIT;
-        both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
-        both_types(gather_op_find("Gather", "onnx-1"), &data, indices, options); /* negative indices are out of range */
-        options.on_bad = GATHER_ON_BAD_CLAMP;
-        both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
-      }
+  for (size_t s = 0; s < COUNT(sizes); s++)
+    for (size_t c = 0; c < COUNT(counts); c++) {
+      gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 1, .shape = DIMS(LENGTH)};
+      gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &counts[c]};
+      gather_options options = GATHER_OPTIONS_INIT;
+      both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
+      both_types(gather_op_find("Gather", "onnx-1"), &data, indices, options); /* negative indices are out of range */
+      options.on_bad = GATHER_ON_BAD_CLAMP;
+      both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
+    }
 }
 
 /* Each element by its own index, at a step in data. */
 static void elements(void **state) {
   set_up_data();
-  for
-    EACH(s, sizes)
-    for
-      EACH(c, counts) {
-        const int64_t lengths[] = {LENGTH, counts[c]}, wanted[] = {1, counts[c]};
-        gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
-        gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
-        gather_options options = GATHER_OPTIONS_INIT;
-        both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
-      }
+  for (size_t s = 0; s < COUNT(sizes); s++)
+    for (size_t c = 0; c < COUNT(counts); c++) {
+      const int64_t lengths[] = {LENGTH, counts[c]}, wanted[] = {1, counts[c]};
+      gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
+      gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
+      gather_options options = GATHER_OPTIONS_INIT;
+      both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
+    }
 }
 
 /* Two loops: rows along each axis of data of two dimensions, and elements along the first. */
 static void two_loops(void **state) {
   set_up_data();
-  for
-    EACH(s, sizes)
-  for (int64_t columns = 2; columns <= LENGTH; columns++)
-    for (int64_t count = 1; count * columns <= MOST_ROWS; count += 3) {
-      const int64_t lengths[] = {LENGTH, LENGTH}, wanted[] = {count, columns};
-      gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
-      gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
-      gather_options options = GATHER_OPTIONS_INIT;
-      both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
-      indices.rank = 1, options.axis = 1;
-      if (columns == LENGTH) both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
-    }
+  for (size_t s = 0; s < COUNT(sizes); s++)
+    for (int64_t columns = 2; columns <= LENGTH; columns++)
+      for (int64_t count = 1; count * columns <= MOST_ROWS; count += 3) {
+        const int64_t lengths[] = {LENGTH, LENGTH}, wanted[] = {count, columns};
+        gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
+        gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
+        gather_options options = GATHER_OPTIONS_INIT;
+        both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
+        indices.rank = 1, options.axis = 1;
+        if (columns == LENGTH) both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
+      }
 }
 
 static void tuples(void **state) {
   set_up_data();
   for (int64_t numbers = 1; numbers <= 3; numbers++)
-    for
-      EACH(c, counts) {
-        const int64_t lengths[] = {LENGTH, LENGTH, LENGTH}, wanted[] = {counts[c], numbers};
-        gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = 4, .rank = (int32_t)numbers, .shape = lengths};
-        gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
-        gather_options options = GATHER_OPTIONS_INIT;
-        both_types(gather_op_find("GatherND", "onnx-13"), &data, indices, options);
-      }
+    for (size_t c = 0; c < COUNT(counts); c++) {
+      const int64_t lengths[] = {LENGTH, LENGTH, LENGTH}, wanted[] = {counts[c], numbers};
+      gather_tensor data = {.data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = 4, .rank = (int32_t)numbers, .shape = lengths};
+      gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
+      gather_options options = GATHER_OPTIONS_INIT;
+      both_types(gather_op_find("GatherND", "onnx-13"), &data, indices, options);
+    }
 }
 
 /* Indices and data with gaps, backwards, and one index for all rows. */

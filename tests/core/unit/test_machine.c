@@ -5,7 +5,6 @@
 #if defined(__linux__)
 #include <unistd.h>
 #endif
-#include <stdlib.h>
 
 #include "core/kernel/dispatch.c"
 #include "core/system/machine.h"

@@ -4,8 +4,6 @@
  * are radix partitioned. All variants give the bytes that a plain loop gives, with any number of threads and any size of block; and
  * the order is seen for what it is.
  */
-#include <stdlib.h>
-
 #include "core/kernel/radix.h"
 #include "core/plan/execution.h"
 #include "support/unit.h"
@@ -48,7 +46,6 @@ static int64_t index_of(int order, int64_t i, int64_t count, int64_t rows) {
 
 /* All tasks by one thread, the last first. */
 static void backwards(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = count; i-- > 0;) task(argument, i);
 }
 

@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,7 +103,6 @@ static void threads_that_cannot_be_made(void **state) {
 static gather_status make_and_run(const void *context, gather_error *error) {
   gather_pool *pool = NULL;
   const gather_status status = gather_pool_create(3, &pool, error);
-  (void)context;
   fail_no_more();
   if (status != GATHER_OK) assert_null(pool);
   if (status == GATHER_OK) run_once(gather_pool_executor(pool), TASKS);
@@ -212,7 +210,6 @@ static atomic_int handled_elsewhere;
 static pthread_t caller;
 
 static void handle(int number) {
-  (void)number;
   if (!pthread_equal(pthread_self(), caller)) atomic_fetch_add(&handled_elsewhere, 1);
 }
 
@@ -251,7 +248,6 @@ static void split_all(const gather_executor *executor, int64_t count, int64_t un
 static int64_t tasks_seen;
 
 static void count_tasks(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   tasks_seen = count;
   for (int64_t i = 0; i < count; i++) task(argument, i);
 }

@@ -3,8 +3,6 @@
  * test_stablehlo.c: StableHLO's gather beside the definition of its document, element by element: random dimension numbers, types, index
  * types, strides, policies, threads, by one call and by a plan; its example; each constraint; inferred shapes; formulas.
  */
-#include <stdlib.h>
-
 #include "core/base/compiler.h"
 #include "core/op/op.h"
 #include "support/unit.h"

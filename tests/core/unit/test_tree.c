@@ -4,7 +4,6 @@
  * of threads; the suite's worked examples; exact errors; shapes.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/base/compiler.h"
 #include "gather/tree.h"

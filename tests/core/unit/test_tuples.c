@@ -3,8 +3,6 @@
  * test_tuples.c: nests in which an index is a tuple of numbers, built directly: the results beside a plain loop, the exact error, every
  * policy, threads, and indices that others may write.
  */
-#include <stdlib.h>
-
 #include "core/base/tensor.h"
 #include "core/kernel/dispatch.h"
 #include "core/plan/plan_indices.h"
@@ -193,7 +191,6 @@ static void draw(const job *j, uint32_t some) {
 }
 
 static void reverse(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)context;
   for (int64_t i = count; i-- > 0;) task(argument, i);
 }
 

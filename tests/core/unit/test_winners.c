@@ -4,7 +4,6 @@
  * are the same whichever variant a run uses, by many threads at once.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "core/plan/calibrate.c"
 #include "support/unit.h"

@@ -5,7 +5,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "io/format/failing_alloc.h"

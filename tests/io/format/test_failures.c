@@ -6,8 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +79,12 @@ static gather_status read_floats(gather_error *error) {
   assert_memory_equal(gather_file_at(file, 0)->tensor.data, VALUES, sizeof VALUES);
   gather_file_close(file);
   return status;
+}
+
+/* The file has them, and there are so many files. */
+static void assert_floats_among(int files) {
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+  assert_int_equal(count_files(), files);
 }
 
 static gather_status read_raw(gather_error *error) {
@@ -173,6 +177,10 @@ static void fail_each(const char *call, int number, gather_status expected, gath
   }
 }
 
+/* What a work gives while a call fails as for failing_set, and how often it calls it. */
+#define WHILE_FAILING(call, after, number, work, status, times) \
+  (failing_set(call, after, number), assert_int_equal(work, status), assert_int_equal(failing_clear(), times))
+
 static gather_status write_new(gather_error *error) { return write_floats(false, error); }
 
 static void test_allocations(void **state) {
@@ -198,12 +206,8 @@ static void test_system_calls_of_reading(void **state) {
 }
 
 static void test_mappings_end(void **state) {
-  failing_set("munmap", -1, 0);
-  assert_int_equal(write_floats(false, NULL), GATHER_OK);
-  assert_int_equal(failing_clear(), 1);
-  failing_set("munmap", -1, 0);
-  assert_int_equal(read_floats(NULL), GATHER_OK);
-  assert_int_equal(failing_clear(), 1);
+  WHILE_FAILING("munmap", -1, 0, write_floats(false, NULL), GATHER_OK, 1);
+  WHILE_FAILING("munmap", -1, 0, read_floats(NULL), GATHER_OK, 1);
 }
 
 /* The first one, when the file is complete; those behind it do not matter. */
@@ -253,18 +257,12 @@ static void test_syncing(void **state) {
   for (int named = 0; named < 2; named++) {
     failing_unnamed(named);
     (void)unlink(target);
-    failing_set("fsync", 0, EIO); /* of the file */
-    assert_int_equal(write_floats(false, &error), GATHER_IO_ERROR);
-    assert_int_equal(failing_clear(), 1);
+    WHILE_FAILING("fsync", 0, EIO, write_floats(false, &error), GATHER_IO_ERROR, 1); /* of the file */
     assert_int_equal(count_files(), 0);
-    failing_set("fsync", 1, ENOSPC); /* of the directory: the file has its name already */
-    assert_int_equal(write_floats(false, &error), GATHER_IO_ERROR);
-    assert_int_equal(failing_clear(), 2);
-    assert_int_equal(read_floats(NULL), GATHER_OK);
-    assert_int_equal(count_files(), 1);
-    failing_set("fsync", 0, EINVAL); /* a file system that has nothing to sync */
-    assert_int_equal(write_floats(true, &error), GATHER_OK);
-    assert_int_equal(failing_clear(), 2);
+    /* Of the directory: the file has its name already. */
+    WHILE_FAILING("fsync", 1, ENOSPC, write_floats(false, &error), GATHER_IO_ERROR, 2);
+    assert_floats_among(1);
+    WHILE_FAILING("fsync", 0, EINVAL, write_floats(true, &error), GATHER_OK, 2); /* a file system that has nothing to sync */
   }
 }
 
@@ -332,16 +330,13 @@ static void test_what_others_are_writing_stays(void **state) {
   assert_int_equal(write_bytes(true, NULL), GATHER_OK);
   assert_int_equal(access(gather_writer_temporary(first), F_OK), 0);
   assert_int_equal(gather_writer_commit(first, NULL), GATHER_OK);
-  assert_int_equal(read_floats(NULL), GATHER_OK);
-  assert_int_equal(count_files(), 1);
+  assert_floats_among(1);
 }
 
 static void test_file_systems_that_cannot_reserve(void **state) {
   const int numbers[] = {EOPNOTSUPP, EINVAL, EINTR};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    failing_set("posix_fallocate", 0, numbers[i]);
-    assert_int_equal(write_floats(true, NULL), GATHER_OK);
-    assert_int_equal(failing_clear(), numbers[i] == EINTR ? 2 : 1);
+    WHILE_FAILING("posix_fallocate", 0, numbers[i], write_floats(true, NULL), GATHER_OK, numbers[i] == EINTR ? 2 : 1);
     assert_int_equal(read_floats(NULL), GATHER_OK);
   }
 }
@@ -349,11 +344,8 @@ static void test_file_systems_that_cannot_reserve(void **state) {
 static void test_file_systems_without_second_names(void **state) {
   gather_error error;
   failing_unnamed(1);
-  failing_set("link", 0, EPERM);
-  assert_int_equal(write_floats(false, &error), GATHER_OK);
-  assert_int_equal(failing_clear(), 1);
-  assert_int_equal(read_floats(NULL), GATHER_OK);
-  assert_int_equal(count_files(), 1);
+  WHILE_FAILING("link", 0, EPERM, write_floats(false, &error), GATHER_OK, 1);
+  assert_floats_among(1);
 }
 
 /* The name that was reserved is free again. */
@@ -362,14 +354,11 @@ static void test_rename_that_fails_without_second_names(void **state) {
   struct stat about;
   failing_unnamed(1);
   failing_links(1);
-  failing_set("rename", 0, EIO);
-  assert_int_equal(write_floats(false, &error), GATHER_IO_ERROR);
-  assert_int_equal(failing_clear(), 1);
+  WHILE_FAILING("rename", 0, EIO, write_floats(false, &error), GATHER_IO_ERROR, 1);
   assert_int_equal(stat(target, &about), -1);
   assert_int_equal(count_files(), 0);
   assert_int_equal(write_floats(false, &error), GATHER_OK);
-  assert_int_equal(read_floats(NULL), GATHER_OK);
-  assert_int_equal(count_files(), 1);
+  assert_floats_among(1);
   failing_links(0);
 }
 
@@ -382,9 +371,7 @@ static void test_race_without_second_names(void **state) {
   FILE *other = fopen(target, "w");
   assert_non_null(other);
   (void)fclose(other);
-  failing_set("link", 0, EPERM);
-  assert_int_equal(gather_writer_commit(writer, &error), GATHER_FILE_EXISTS);
-  assert_int_equal(failing_clear(), 1);
+  WHILE_FAILING("link", 0, EPERM, gather_writer_commit(writer, &error), GATHER_FILE_EXISTS, 1);
   struct stat about;
   assert_int_equal(stat(target, &about), 0);
   assert_int_equal(about.st_size, 0);
@@ -399,8 +386,7 @@ static void fail_replacing(const char *call, int after) {
   failing_set(call, after, EIO);
   assert_int_equal(write_bytes(true, &error), GATHER_IO_ERROR);
   assert_true(failing_clear() > after);
-  assert_int_equal(read_floats(NULL), GATHER_OK);
-  assert_int_equal(count_files(), 1);
+  assert_floats_among(1);
 }
 
 static void test_replacing_that_fails_keeps_the_old_file(void **state) {
@@ -421,8 +407,7 @@ static void write_new_and_old(void) {
   for (int replace = 0; replace < 2; replace++) {
     if (!replace) (void)unlink(target);
     if (write_floats(replace != 0, &error) != GATHER_OK) fail_msg("%s", error.message);
-    assert_int_equal(read_floats(NULL), GATHER_OK);
-    assert_int_equal(count_files(), 1);
+    assert_floats_among(1);
   }
 }
 
@@ -472,15 +457,12 @@ static void test_temporary_names_of_others(void **state) {
     for (int named = 0; named < 2; named++) {
       failing_unnamed(named);
       assert_int_equal(write_floats(true, NULL), GATHER_OK);
-      assert_int_equal(read_floats(NULL), GATHER_OK);
-      assert_int_equal(count_files(), 2);
+      assert_floats_among(2);
     }
     assert_int_equal(way == 0 ? rmdir(temporary) : unlink(temporary), 0);
   }
   failing_unnamed(1);
-  failing_set("flock", 0, EWOULDBLOCK);
-  assert_int_equal(write_floats(true, NULL), GATHER_OK);
-  assert_int_equal(failing_clear(), 2);
+  WHILE_FAILING("flock", 0, EWOULDBLOCK, write_floats(true, NULL), GATHER_OK, 2);
   assert_int_equal(read_floats(NULL), GATHER_OK);
   assert_int_equal(count_files(), 2); /* the other one removes what it took */
   assert_int_equal(unlink(temporary), 0);
@@ -568,18 +550,14 @@ static void test_writes_that_fail(void **state) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     for (int after = 0; after < 2; after++) {
       int fd = open(target, O_WRONLY | O_CREAT, 0600);
-      failing_set("write", after, numbers[i]);
-      assert_int_equal(write_to(fd, &error), GATHER_IO_ERROR);
-      assert_int_equal(failing_clear(), after + 1);
+      WHILE_FAILING("write", after, numbers[i], write_to(fd, &error), GATHER_IO_ERROR, after + 1);
       assert_int_equal(close(fd), 0);
     }
 }
 
 static void test_elements_in_memory_that_is_not_there(void **state) {
   gather_error error;
-  failing_set("mmap", 0, ENOMEM);
-  assert_int_equal(write_to(STDOUT_FILENO, &error), GATHER_OUT_OF_MEMORY);
-  assert_int_equal(failing_clear(), 1);
+  WHILE_FAILING("mmap", 0, ENOMEM, write_to(STDOUT_FILENO, &error), GATHER_OUT_OF_MEMORY, 1);
 }
 
 TESTS_EACH(enter_folder, leave_folder, test_allocations, test_system_calls_of_reading, test_mappings_end, test_system_calls_of_writing,

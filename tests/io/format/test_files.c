@@ -3,7 +3,6 @@
  * test_files.c: the functions of file.h as C programs call them: names, NULLs, bytes in memory, the table of formats.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "io/format/format.h"

@@ -4,7 +4,6 @@
  * what is said. Other files of these formats, and of others: test_corpus_alloc.c.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
 #include <unistd.h>
 
 #if defined(GATHER_HAVE_JANSSON)

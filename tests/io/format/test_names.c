@@ -3,7 +3,6 @@
  * test_names.c: what names mean: FILE:TENSOR, files beside a file, names that look like those of something else, and what is there.
  */
 #define _XOPEN_SOURCE 700
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -56,7 +56,7 @@ def test_the_corpus(format: str, twins: Twins, corpus: Path) -> None:
 
 
 # Tests that open many damaged files of bytes, and how many of these are compared: each n-th.
-DAMAGED = [("test_gguf_damaged", "test_cut_at_every_byte", 3, {"order": ">"}),
+DAMAGED = [("test_gguf", "test_cut_at_every_byte", 3, {"order": ">"}),
            ("test_npz_malformed", "test_cut_at_every_byte", 3, {}),
            ("test_safetensors", "test_every_byte_changed", 23, {}),
            ("test_arrow_damaged", "test_cut_at_every_byte", 5, {}),

@@ -3,8 +3,6 @@
  * test_remote_files.c: files on another machine, with those beside them, which tests/io/remote/fake_remote.c plays: each allocation, each
  * opening and each request fails once, and that is what is said, of the file or of the tensors that it concerns.
  */
-#include <stdbool.h>
-
 #include "io/format/failing_alloc.h"
 #include "io/format/format.h"
 #include "io/remote/fake_remote.h"
@@ -15,7 +13,6 @@
 
 /* Before the library's: one after the other, so that a number means the same call each time. */
 void gather_remote_parallel(int64_t count, int32_t threads, void (*task)(void *argument, int64_t i), void *argument) {
-  (void)threads;
   for (int64_t i = 0; i < count; i++) task(argument, i);
 }
 

@@ -5,8 +5,6 @@
  */
 #include "io/format/map_remote.c" /* all of it: its inside is looked at, too. First, since it asks for names of the system */
 
-#include <stdlib.h>
-
 #include "io/format/format.h"
 #include "support/unit.h"
 
@@ -232,7 +230,6 @@ static uint8_t endless_byte(int64_t offset) {
 
 static gather_status read_endless(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory, gather_error *error) {
   counting *source = context;
-  (void)error;
   for (int64_t i = 0; i < count; i++) {
     const int64_t begin = ranges[i].offset, end = begin + ranges[i].bytes;
     for (int64_t at = begin; at < end;) {

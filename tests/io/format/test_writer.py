@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A file appears whole or not at all, and nothing else stays behind."""
+"""Writing files: whole or not at all, permissions, links, descriptors; part by part; plain bytes."""
 import ctypes as c
 import errno
 import fcntl
 import os
+import resource
+import signal
 import stat
 import struct
 import tempfile
@@ -12,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gather_files import LIB, P, Error, GatherError, check, create_writer, fails_to_check, write, writing
-from unprivileged import unprivileged_folder
-
+from gather_files import LIB, P, Error, GatherError, check, create_writer, fails_to_check, target_of, write, writing
 from support.outputs import being_written, has_unnamed_files, temporary_names
-from support.skip import skip_test
 from support.refusal import refuses
+from support.skip import skip_test
+from unprivileged import unprivileged_folder
 
 CONTENT = np.arange(3, dtype="<f4").tobytes()
 
@@ -386,3 +387,220 @@ def test_names_of_outputs(name, status, words, tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_bytes(b"kept")
     complaint_of(writing(Path(name) if name and name[-1] != "/" else name, "float32", (3,), format="npy")).must_be(status, words)
     assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"kept"
+
+
+# ---- Elements that come part by part: the file is that of elements written at once, and memory holds none of it.
+
+MIB = 1 << 20
+
+
+def create_parts(what, window: int = 0) -> P:
+    what.parts, what.window_bytes = True, window
+    return create_writer(what)
+
+
+def append(writer, part: bytes, size: int | None = None) -> None:
+    error, copy = Error(), c.create_string_buffer(part, len(part))  # it may be turned round where it is
+    check(LIB.gather_writer_append(writer, copy if part else None, len(part) if size is None else size, c.byref(error)), error)
+
+
+def commit(writer) -> None:
+    error = Error()
+    check(LIB.gather_writer_commit(writer, c.byref(error)), error)
+
+
+def parts_of(content: bytes, step: int) -> list[bytes]:
+    return [content[i : i + step] for i in range(0, len(content), step)]
+
+
+@pytest.mark.parametrize("window", [0, 1, 4096, 3 * MIB])
+@pytest.mark.parametrize("extension", ["npy", "bin", "pb"])
+def test_the_file_is_that_of_one_piece(tmp_path, extension, window) -> None:
+    content = np.random.default_rng(1).bytes(5 * MIB + 40)
+    shape = (len(content) // 4,)
+    for swapped in (False, True):
+        whole, parts = tmp_path / f"whole{swapped}.{extension}", tmp_path / f"parts{swapped}.{extension}"
+        write(writing(whole, "float32", shape, byte_swapped=swapped), content)
+        writer = create_parts(writing(parts, "float32", shape, byte_swapped=swapped), window)
+        assert LIB.gather_writer_data_at(writer, 0) is None
+        for part in parts_of(content, 999_996):
+            append(writer, part)
+        commit(writer)
+        assert parts.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("extension", ["npy", "bin", "pb"])
+def test_no_elements(tmp_path, extension) -> None:
+    for name, write_parts in (("whole", False), ("parts", True)):
+        what = writing(tmp_path / f"{name}.{extension}", "float32", (0, 3))
+        commit(create_parts(what)) if write_parts else write(what, b"")
+    assert (tmp_path / f"parts.{extension}").read_bytes() == (tmp_path / f"whole.{extension}").read_bytes()
+
+
+def test_plain_bytes(tmp_path) -> None:
+    writer = create_parts(target_of(tmp_path / "a.svg", bytes=5))
+    append(writer, b"<sv")
+    append(writer, b"g>")
+    commit(writer)
+    assert (tmp_path / "a.svg").read_bytes() == b"<svg>"
+
+
+def test_a_descriptor_gets_each_part_at_once() -> None:
+    ends = os.pipe()
+    writer = create_parts(writing(None, "int16", (6,), format="npy", fd=ends[1]))
+    append(writer, bytes(range(4)))
+    assert os.read(ends[0], 1000)[128:] == bytes(range(4))
+    append(writer, bytes(range(4, 12)))
+    assert os.read(ends[0], 1000) == bytes(range(4, 12))
+    commit(writer)
+    os.close(ends[1])
+    assert os.read(ends[0], 1) == b""
+    os.close(ends[0])
+
+
+def test_a_pipe_that_is_read_slowly() -> None:
+    content, got = np.random.default_rng(2).bytes(3 * MIB), []
+    ends = os.pipe()
+
+    def read() -> None:
+        while piece := os.read(ends[0], 1 << 16):
+            got.append(piece)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    writer = create_parts(writing(None, "uint8", (len(content),), format="raw", fd=ends[1]))
+    for part in parts_of(content, MIB):
+        append(writer, part)
+    commit(writer)
+    os.close(ends[1])
+    thread.join()
+    assert b"".join(got) == content
+
+
+def test_missing_elements_are_no_file(tmp_path) -> None:
+    writer = create_parts(writing(tmp_path / "a.npy", "uint8", (8,)))
+    append(writer, bytes(5))
+    with pytest.raises(GatherError, match="usage: 5 of 8 bytes"):
+        commit(writer)
+    assert os.listdir(tmp_path) == []
+
+
+def test_wrong_calls_of_parts(tmp_path) -> None:
+    writer = create_parts(writing(tmp_path / "a.bin", "float32", (2,), byte_swapped=True))
+    for part, size in ((bytes(9), 9), (bytes(3), 3), (bytes(4), -1), (b"", 4)):
+        with pytest.raises(GatherError, match="usage"):
+            append(writer, part, size)
+    LIB.gather_writer_abort(writer)
+    other = create_writer(writing(tmp_path / "a.bin", "uint8", (2,)))
+    with pytest.raises(GatherError, match="usage"):
+        append(other, bytes(2))
+    LIB.gather_writer_abort(other)
+    with pytest.raises(GatherError, match="usage"):
+        create_parts(writing(tmp_path / "a.bin", "uint8", (2,)), -1)
+    with pytest.raises(GatherError, match="unsupported"):
+        create_parts(writing(tmp_path / "a.pb", "string", (2,)))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_may_not_grow_so_far(tmp_path) -> None:
+    """Found before the first part, and nothing stays."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    old = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
+    try:
+        with pytest.raises(GatherError, match="io_error"):
+            create_parts(writing(tmp_path / "a.bin", "uint8", (2 * MIB,)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, old)
+    assert os.listdir(tmp_path) == []
+
+
+def resident_file_bytes(path) -> int:
+    """How much of a file is in the page cache."""
+    libc = c.CDLL(None, use_errno=True)
+    size = os.path.getsize(path)
+    libc.mmap.restype, libc.mmap.argtypes = P, [P, c.c_size_t, c.c_int, c.c_int, c.c_int, c.c_long]
+    fd = os.open(path, os.O_RDONLY)
+    address = libc.mmap(None, size, 1, 1, fd, 0)
+    pages = (c.c_ubyte * ((size + 4095) // 4096))()
+    assert libc.mincore(P(address), c.c_size_t(size), pages) == 0
+    libc.munmap(P(address), c.c_size_t(size))
+    os.close(fd)
+    return 4096 * sum(page & 1 for page in pages)
+
+
+def test_what_was_appended_leaves_the_page_cache(tmp_path) -> None:
+    size = 16 * MIB
+    writer = create_parts(writing(tmp_path / "a.bin", "uint8", (size,)), 2 * MIB)
+    for part in parts_of(bytes(size), MIB):
+        append(writer, part)
+    left = resident_file_bytes(being_written(tmp_path)[0])
+    LIB.gather_writer_abort(writer)
+    assert left <= 4 * MIB or is_in_memory(tmp_path)
+
+
+def is_in_memory(path) -> bool:
+    """Whether a folder is on a file system whose files are nowhere but in memory."""
+    kinds = {}
+    for line in open("/proc/mounts"):
+        _, point, kind, *_ = line.split()
+        if os.path.commonpath([point, str(path)]) == point:
+            kinds[len(point)] = kind
+    return bool(kinds) and kinds[max(kinds)] in ("tmpfs", "ramfs", "overlay")
+
+
+# ---- Plain bytes as a file that appears whole or not at all.
+
+
+def create_bytes(path, size: int, replace: bool = False):
+    return create_writer(target_of(path, replace=replace, bytes=size))
+
+
+def write_bytes(path, content: bytes, replace: bool = False) -> None:
+    writer, error = create_bytes(path, len(content), replace), Error()
+    assert [os.path.getsize(file) for file in being_written(path.parent)] == [len(content)]
+    data = LIB.gather_writer_data_at(writer, 0)
+    assert bool(data) == bool(content)
+    if content:
+        assert c.string_at(data, len(content)) == bytes(len(content))
+        c.memmove(data, content, len(content))
+    check(LIB.gather_writer_commit(writer, c.byref(error)), error)
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"<svg/>\n", bytes(range(256)) * 999])
+def test_it_holds_what_was_written(content, tmp_path) -> None:
+    write_bytes(tmp_path / "a.svg", content)
+    assert (tmp_path / "a.svg").read_bytes() == content and os.listdir(tmp_path) == ["a.svg"]
+
+
+def test_an_existing_file(tmp_path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o604)
+    (tmp_path / "link").symlink_to("real")
+    for name in ("real", "link"):
+        with pytest.raises(GatherError) as caught:
+            create_bytes(tmp_path / name, 3)
+        assert caught.value.status == "file_exists" and (tmp_path / "real").read_text() == "old"
+    write_bytes(tmp_path / "link", b"new", replace=True)
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_bytes() == b"new"
+    assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o604
+    assert sorted(os.listdir(tmp_path)) == ["link", "real"]
+
+
+def test_nothing_stays_of_what_is_given_up(tmp_path) -> None:
+    LIB.gather_writer_abort(create_bytes(tmp_path / "a", 1000))
+    assert os.listdir(tmp_path) == []
+
+
+def test_wrong_calls_of_bytes(tmp_path) -> None:
+    free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
+    for path, size, status in ((tmp_path / "a", -1, "usage"), ("", 1, "usage"), (tmp_path / "no" / "a", 1, "file_not_found"),
+                               (tmp_path, 1, "io_error"), (tmp_path / "a", free + (1 << 40), "io_error")):
+        with pytest.raises(GatherError) as caught:
+            create_bytes(path, size, replace=True)
+        assert caught.value.status == status, (path, size)
+    with pytest.raises(GatherError, match="io_error"):
+        create_bytes(None, 1)  # neither a path nor a descriptor
+    assert LIB.gather_writer_create(c.byref(target_of(tmp_path / "a", bytes=1)), None, c.byref(error := Error())) == error.status
+    assert os.listdir(tmp_path) == []

@@ -74,21 +74,18 @@ void gather_remote_client_release(gather_remote_client *client) {
 void gather_remote_client_enter(gather_remote_client *client) { (void)client; }
 
 void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics) {
-  (void)client;
   *statistics = (gather_remote_statistics){.requests = fake.count, .in_flight_peak = fake.peak};
 }
 
 void gather_remote_client_statistics_reset(gather_remote_client *client) { (void)client; }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
-  (void)client;
   *costs = fake.later_from > 0 && fake.count >= fake.later_from ? fake.later : fake.costs;
 }
 
 /* ---- objects */
 
 gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object, gather_error *error) {
-  (void)client;
   *object = NULL;
   if (fails(url, error)) return GATHER_IO_ERROR;
   const fake_file *file = fake.files, *end = fake.files + fake.file_count;
@@ -125,7 +122,6 @@ gather_status gather_remote_object_read(gather_remote_object *object, int64_t of
 /* ---- requests */
 
 gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue, gather_error *error) {
-  (void)client;
   *queue = calloc(1, sizeof **queue);
   if (!*queue) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a queue");
   (void)pthread_mutex_lock(&lock);

@@ -5,7 +5,6 @@
 #ifndef GATHER_TESTS_IO_REMOTE_REMOTE_SUPPORT_H
 #define GATHER_TESTS_IO_REMOTE_REMOTE_SUPPORT_H
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "io/remote/played_server.h"

@@ -2,8 +2,6 @@
  *
  * test_gap.c: the gap that joins ranges, against every gap there is: the time of the model is as short, and not more bytes are read.
  */
-#include <stdlib.h>
-
 #include "io/remote/pace.c"
 #include "support/unit.h"
 

@@ -27,17 +27,13 @@ static void *bad_version(int age) {
     const char *host;
     int features;
   } bad;
-  (void)age;
   bad.version = atomic_load(&bad_function) == TOO_OLD ? "7.58.0" : "8.0.0";
   bad.version_num = atomic_load(&bad_function) == TOO_OLD ? 0x073a00 : 0x080000;
   bad.features = atomic_load(&bad_function) == TOO_OLD ? ~0 : 0;
   return &bad;
 }
 
-static int bad_start(long flags) {
-  (void)flags;
-  return 2; /* CURLE_FAILED_INIT */
-}
+static int bad_start(long flags) { return 2; /* CURLE_FAILED_INIT */ }
 
 /* ---- libcurl's functions, of which one call fails as it does for want of memory */
 

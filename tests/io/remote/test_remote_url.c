@@ -165,105 +165,47 @@ static void test_shown(void **state) {
 
 static void test_addresses(void **state) {
   static const struct {
-    const char *host;
-    int reach;     /* -1: a name */
-  } ADDRESSES[] = {/* link-local, and those of clouds */
-                   {"169.254.169.254", GATHER_REMOTE_CREDENTIALS},
-                   {"169.254.170.2", GATHER_REMOTE_CREDENTIALS},
-                   {"169.254.170.23", GATHER_REMOTE_CREDENTIALS},
-                   {"169.254.0.0", GATHER_REMOTE_CREDENTIALS},
-                   {"169.254.255.255", GATHER_REMOTE_CREDENTIALS},
-                   {"100.100.100.200", GATHER_REMOTE_CREDENTIALS},
-                   {"168.63.129.16", GATHER_REMOTE_CREDENTIALS},
-                   {"192.0.0.192", GATHER_REMOTE_CREDENTIALS},
-                   {"fd00:ec2::254", GATHER_REMOTE_CREDENTIALS},
-                   {"fd00:0ec2:0:0:0:0:0:0254", GATHER_REMOTE_CREDENTIALS},
-                   {"fd00:ec2::23", GATHER_REMOTE_CREDENTIALS},
-                   {"FD20:CE::254", GATHER_REMOTE_CREDENTIALS},
-                   {"fe80::1", GATHER_REMOTE_CREDENTIALS},
-                   {"febf:ffff::1", GATHER_REMOTE_CREDENTIALS},
-                   /* the same one, as libcurl and inet_aton read it */
-                   {"2852039166", GATHER_REMOTE_CREDENTIALS},
-                   {"0xa9fea9fe", GATHER_REMOTE_CREDENTIALS},
-                   {"0XA9.0xFE.0xA9.0xFE", GATHER_REMOTE_CREDENTIALS},
-                   {"0251.0376.0251.0376", GATHER_REMOTE_CREDENTIALS},
-                   {"025177524776", GATHER_REMOTE_CREDENTIALS},
-                   {"169.16689662", GATHER_REMOTE_CREDENTIALS},
-                   {"169.254.43518", GATHER_REMOTE_CREDENTIALS},
-                   {"0xa9.0376.43518", GATHER_REMOTE_CREDENTIALS},
-                   {"169.254.169.254.", GATHER_REMOTE_CREDENTIALS},
-                   /* embedded in IPv6 */
-                   {"::ffff:169.254.169.254", GATHER_REMOTE_CREDENTIALS},
-                   {"::ffff:a9fe:a9fe", GATHER_REMOTE_CREDENTIALS},
-                   {"::169.254.169.254", GATHER_REMOTE_CREDENTIALS},
-                   {"::ffff:0:169.254.169.254", GATHER_REMOTE_CREDENTIALS},
-                   {"64:ff9b::169.254.169.254", GATHER_REMOTE_CREDENTIALS},
-                   {"64:ff9b:1::169.254.169.254", GATHER_REMOTE_CREDENTIALS},
-                   {"64:ff9b:1:a9fe:a9:fe00::", GATHER_REMOTE_CREDENTIALS},
-                   {"2002:a9fe:a9fe::1", GATHER_REMOTE_CREDENTIALS},
-                   {"2001:0:808:808:0:0:5601:5601", GATHER_REMOTE_CREDENTIALS},
-                   {"2001:0:a9fe:a9fe::", GATHER_REMOTE_CREDENTIALS},
-                   {"2001:db8::5efe:169.254.169.254", GATHER_REMOTE_CREDENTIALS},
-                   {"2001:db8::200:5efe:6464:64c8", GATHER_REMOTE_CREDENTIALS},
-                   {"::ffff:168.63.129.16", GATHER_REMOTE_CREDENTIALS},
-                   /* this machine */
-                   {"127.0.0.1", GATHER_REMOTE_LOOPBACK},
-                   {"127.255.255.254", GATHER_REMOTE_LOOPBACK},
-                   {"127.1", GATHER_REMOTE_LOOPBACK},
-                   {"0x7f000001", GATHER_REMOTE_LOOPBACK},
-                   {"0", GATHER_REMOTE_LOOPBACK},
-                   {"0.0.0.0", GATHER_REMOTE_LOOPBACK},
-                   {"::1", GATHER_REMOTE_LOOPBACK},
-                   {"::", GATHER_REMOTE_LOOPBACK},
-                   {"::ffff:127.0.0.1", GATHER_REMOTE_LOOPBACK},
-                   {"64:ff9b::7f00:1", GATHER_REMOTE_LOOPBACK},
-                   {"2002:7f00:1::", GATHER_REMOTE_LOOPBACK},
-                   /* private */
-                   {"10.0.0.1", GATHER_REMOTE_PRIVATE},
-                   {"172.16.0.1", GATHER_REMOTE_PRIVATE},
-                   {"172.31.255.255", GATHER_REMOTE_PRIVATE},
-                   {"192.168.1.1", GATHER_REMOTE_PRIVATE},
-                   {"100.64.0.1", GATHER_REMOTE_PRIVATE},
-                   {"fc00::1", GATHER_REMOTE_PRIVATE},
-                   {"fd00:ec3::254", GATHER_REMOTE_PRIVATE},
-                   {"fec0::1", GATHER_REMOTE_PRIVATE},
-                   {"::ffff:10.0.0.1", GATHER_REMOTE_PRIVATE},
-                   {"64:ff9b::192.168.0.1", GATHER_REMOTE_PRIVATE},
-                   /* neighbours of all those */
-                   {"169.253.255.255", GATHER_REMOTE_PUBLIC},
-                   {"169.255.0.0", GATHER_REMOTE_PUBLIC},
-                   {"168.63.129.17", GATHER_REMOTE_PUBLIC},
-                   {"192.0.0.191", GATHER_REMOTE_PUBLIC},
-                   {"128.0.0.1", GATHER_REMOTE_PUBLIC},
-                   {"1.0.0.0", GATHER_REMOTE_PUBLIC},
-                   {"11.0.0.0", GATHER_REMOTE_PUBLIC},
-                   {"172.15.255.255", GATHER_REMOTE_PUBLIC},
-                   {"172.32.0.0", GATHER_REMOTE_PUBLIC},
-                   {"192.167.1.1", GATHER_REMOTE_PUBLIC},
-                   {"100.128.0.0", GATHER_REMOTE_PUBLIC},
-                   {"2606:2800:220:1::1", GATHER_REMOTE_PUBLIC},
-                   {"::ffff:8.8.8.8", GATHER_REMOTE_PUBLIC},
-                   {"64:ff9b::8.8.8.8", GATHER_REMOTE_PUBLIC},
-                   {"2002:808:808::1", GATHER_REMOTE_PUBLIC},
-                   {"2001:1::a9fe:a9fe", GATHER_REMOTE_PUBLIC},
-                   /* names, and what no resolver reads as an address */
-                   {"example.org", -1},
-                   {"", -1},
-                   {"localhost", -1},
-                   {"169.254.169.256", -1},
-                   {"169.254.169.254.1", -1},
-                   {"169..254", -1},
-                   {"4294967296", -1},
-                   {"0xg", -1},
-                   {"08", -1},
-                   {"1.2.3.4x", -1},
-                   {":::1", -1}};
-  for (size_t i = 0; i < sizeof ADDRESSES / sizeof *ADDRESSES; i++) {
-    gather_remote_reach reach = GATHER_REMOTE_PUBLIC;
-    bool known = gather_remote_reach_named(ADDRESSES[i].host, &reach);
-    if (known != (ADDRESSES[i].reach >= 0) || (known && (int)reach != ADDRESSES[i].reach))
-      fail_msg("%s: %d %d, not %d", ADDRESSES[i].host, known, (int)reach, ADDRESSES[i].reach);
-  }
+    int reach; /* -1: a name */
+    const char *hosts[20];
+  } ADDRESSES[] = {
+      /* link-local, and those of clouds */
+      {GATHER_REMOTE_CREDENTIALS,
+       {ITEMS("169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.0.0", "169.254.255.255", "100.100.100.200", "168.63.129.16",
+              "192.0.0.192", "fd00:ec2::254", "fd00:0ec2:0:0:0:0:0:0254", "fd00:ec2::23", "FD20:CE::254", "fe80::1", "febf:ffff::1")}},
+      /* the same one, as libcurl and inet_aton read it */
+      {GATHER_REMOTE_CREDENTIALS,
+       {ITEMS("2852039166", "0xa9fea9fe", "0XA9.0xFE.0xA9.0xFE", "0251.0376.0251.0376", "025177524776", "169.16689662", "169.254.43518",
+              "0xa9.0376.43518", "169.254.169.254.")}},
+      /* embedded in IPv6 */
+      {GATHER_REMOTE_CREDENTIALS,
+       {ITEMS("::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "::169.254.169.254", "::ffff:0:169.254.169.254", "64:ff9b::169.254.169.254",
+              "64:ff9b:1::169.254.169.254", "64:ff9b:1:a9fe:a9:fe00::", "2002:a9fe:a9fe::1", "2001:0:808:808:0:0:5601:5601",
+              "2001:0:a9fe:a9fe::", "2001:db8::5efe:169.254.169.254", "2001:db8::200:5efe:6464:64c8", "::ffff:168.63.129.16")}},
+      /* this machine */
+      {GATHER_REMOTE_LOOPBACK,
+       {ITEMS("127.0.0.1", "127.255.255.254", "127.1", "0x7f000001", "0", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
+              "2002:7f00:1::")}},
+      /* private */
+      {GATHER_REMOTE_PRIVATE,
+       {ITEMS("10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "fc00::1", "fd00:ec3::254", "fec0::1",
+              "::ffff:10.0.0.1", "64:ff9b::192.168.0.1")}},
+      /* neighbours of all those */
+      {GATHER_REMOTE_PUBLIC,
+       {ITEMS("169.253.255.255", "169.255.0.0", "168.63.129.17", "192.0.0.191", "128.0.0.1", "1.0.0.0", "11.0.0.0", "172.15.255.255",
+              "172.32.0.0", "192.167.1.1", "100.128.0.0", "2606:2800:220:1::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1",
+              "2001:1::a9fe:a9fe")}},
+      /* names, and what no resolver reads as an address */
+      {-1,
+       {ITEMS("example.org", "", "localhost", "169.254.169.256", "169.254.169.254.1", "169..254", "4294967296", "0xg", "08", "1.2.3.4x",
+              ":::1")}},
+  };
+  for (size_t i = 0; i < COUNT(ADDRESSES); i++)
+    for (const char *const *host = ADDRESSES[i].hosts; *host; host++) {
+      gather_remote_reach reach = GATHER_REMOTE_PUBLIC;
+      bool known = gather_remote_reach_named(*host, &reach);
+      if (known != (ADDRESSES[i].reach >= 0) || (known && (int)reach != ADDRESSES[i].reach))
+        fail_msg("%s: %d %d, not %d", *host, known, (int)reach, ADDRESSES[i].reach);
+    }
   assert_int_equal(gather_remote_reach_of((const unsigned char *)"", 1), GATHER_REMOTE_CREDENTIALS);
   static const struct {
     const char *url;

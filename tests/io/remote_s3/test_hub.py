@@ -55,18 +55,23 @@ def test_revision(gather: Gather) -> None:
         assert error["status"] == "file_not_found" and "no revision 'none'" in error["message"]
 
 
+def moves(hub: HubServer, branch: str) -> None:
+    """From the first answer on the branch is at the second commit."""
+    real = hub.answer_hub
+
+    def moving(handler):
+        answer = real(handler)
+        hub.branches[branch] = SECOND
+        return answer
+
+    hub.answer_hub = moving
+
+
 def test_files_of_one_commit(gather: Gather) -> None:
     """A branch that moves while a model is opened: all its files are those of the commit of the first."""
     repository = {FIRST: safetensors_shards(1.0), SECOND: safetensors_shards(100.0)}
     with HubServer({"o/r": repository}, branches={"o/r@main": FIRST}) as hub:
-        real = hub.answer_hub
-
-        def moving(handler):
-            answer = real(handler)
-            hub.branches["o/r@main"] = SECOND
-            return answer
-
-        hub.answer_hub = moving
+        moves(hub, "o/r@main")
         rows, _ = gather.take("hf://o/r/model.safetensors.index.json:t2", [5], HF_ENDPOINT=hub.url)
         assert (rows == 2.0).all(), rows
         assert f"/resolve/{FIRST}/" in hub.asked[-1][0] and len(hub.asked) >= 2
@@ -75,14 +80,7 @@ def test_files_of_one_commit(gather: Gather) -> None:
 def test_signed_addresses_expire(gather: Gather) -> None:
     """Renewed, at the commit that was opened; the token goes to the hub again, and nowhere else."""
     with hub_of(uses=2) as hub:
-        real = hub.answer_hub
-
-        def moving(handler):
-            answer = real(handler)
-            hub.branches["owner/repo@main"] = SECOND
-            return answer
-
-        hub.answer_hub = moving
+        moves(hub, "owner/repo@main")
         rows, _ = gather.take("hf://owner/repo/t.npy", IDS, "--connections", "1", "--gap", "0", HF_ENDPOINT=hub.url, HF_TOKEN=TOKEN)
         assert numpy.array_equal(rows, TABLE[IDS])
         assert len(hub.asked) >= 2 and all(f"/resolve/{FIRST}/" in path for path, _ in hub.asked[1:])
@@ -92,14 +90,7 @@ def test_signed_addresses_expire(gather: Gather) -> None:
 def test_hub_that_moves_without_commits(gather: Gather) -> None:
     """A mirror that names no commits: then the content that it names must stay."""
     with hub_of(uses=2, say_commit=False) as hub:
-        real = hub.answer_hub
-
-        def moving(handler):
-            answer = real(handler)
-            hub.branches["owner/repo@main"] = SECOND
-            return answer
-
-        hub.answer_hub = moving
+        moves(hub, "owner/repo@main")
         error = gather.fail("take", "hf://owner/repo/t.npy", json.dumps(IDS), "-o", str(gather.folder / "no.npy"), "--connections", "1", "--gap", "0",
                             HF_ENDPOINT=hub.url)  # fmt: skip
         assert error["status"] == "io_error" and "changed" in error["message"], error

@@ -2,8 +2,6 @@
  *
  * test_s3_list.c: listings of S3 and of the hub, good, malformed and hostile.
  */
-#include <stdlib.h>
-
 #include "io/remote/listing.c"
 #include "support/unit.h"
 

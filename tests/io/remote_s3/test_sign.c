@@ -2,8 +2,6 @@
  *
  * test_sign.c: SHA-256 and HMAC by the published examples, signatures by the published vectors.
  */
-#include <stdlib.h>
-
 #include "io/remote/signature.c"
 #include "support/unit.h"
 
