@@ -14,12 +14,13 @@ import ort_case_runs as compare
 import ort_cases as cases
 import ort_runs as runs
 from ort_package import library  # noqa: F401  the fixture
+from support.sample import STEP
 
 SEED = int(os.environ.get("GATHER_TEST_SEED", "16"))
-COUNT = int(os.environ.get("GATHER_TEST_EXAMPLES", "400"))
+COUNT = int(os.environ.get("GATHER_TEST_EXAMPLES", 400 // min(STEP, 4)))
 GROUPS = {"random": lambda: cases.random_cases(SEED, COUNT), "types of ours": lambda: cases.wider_cases(SEED), "faults": lambda: cases.fault_cases(SEED),
           "quantised": lambda: cases.quantised_cases(SEED, 40), "ONNX": backend.quick_cases}
-LEAST = {"random": 200, "types of ours": 24, "faults": 20, "quantised": 20, "ONNX": 10}  # cases that this ONNX Runtime must run
+LEAST = {"random": min(200, COUNT // 2), "types of ours": 24, "faults": 20, "quantised": 20, "ONNX": 10}  # cases that this ONNX Runtime must run
 
 
 def compared(chosen: list, library: str) -> tuple[list, dict]:
@@ -38,7 +39,7 @@ def test_same_bytes(group, library):
 
 def test_a_difference_is_seen(library):
     """The comparison can fail: for another expectation, for a difference that is not there, and for a crash."""
-    plain = next(case for case in cases.random_cases(SEED, COUNT) if not case.difference and "float32" in case.name and case.expected.size)
+    plain = next(case for case in cases.random_cases(SEED, 400) if not case.difference and "float32" in case.name and case.expected.size)
     chosen, answers = compared([plain], library)
     assert compare.faults_among([replace(plain, difference="strings")], answers)
     other = dict(answers, operators=[{"outputs": [runs.pack(plain.expected + 1)]}])
