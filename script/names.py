@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Names that must occur once: those of files, and those of types."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -12,8 +13,13 @@ FUNCTION = re.compile(r"\(\s*\*?\s*(\w+)\s*\)\s*\(")
 
 
 def blank(match: re.Match) -> str:
+    return " " + "\n" * match.group().count("\n")
+
+
+@functools.cache
+def code_of(text: str) -> str:
     """Comments and strings away, line breaks kept, so that line numbers stay right."""
-    return re.sub(r"[^\n]", " ", match.group())
+    return COMMENT_OR_STRING.sub(blank, text)
 
 
 def statements(text: str):
@@ -30,7 +36,7 @@ def statements(text: str):
 
 def types(text: str) -> set[str]:
     """The types that a file defines."""
-    code = DIRECTIVE.sub(" ", COMMENT_OR_STRING.sub(blank, text))
+    code = DIRECTIVE.sub(" ", code_of(text))
     found = set(TAGGED.findall(code))
     for statement in statements(code):
         if OPAQUE.search(statement):

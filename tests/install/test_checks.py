@@ -22,6 +22,7 @@ def append(path: Path, text: str) -> None:
         file.write(text)
 
 
+@pytest.mark.in_full
 def test_layers_pass_as_they_are(copy: Path):
     code, said = check(copy, "check-layers", "--sources")
     assert code == 0 and "0 faults" in said, said
