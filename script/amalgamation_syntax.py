@@ -2,6 +2,7 @@
 """C as script/amalgamate reads it: tokens, and the declarations at file scope."""
 
 import re
+import sys
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -257,7 +258,6 @@ def join_conditions(text: str, conditions: set[str]) -> str:
 
 def after_block(text: str, word: str, more: str) -> str:
     """Puts lines behind the #endif of the first #if around a line that begins with a word."""
-    depth, outer = 0, False
     opened: list[int] = []
     inside = -1
     for m in DIRECTIVE.finditer(text):
