@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What a program of the tests needs and this machine lacks: a skip in a test, an error elsewhere (the benchmarks run without pytest)."""
-
 import os
 from typing import NoReturn
 

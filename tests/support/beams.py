@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """GatherTree once more, from the text of OpenVINO GatherTree-1, one sequence at a time; and the cases of OpenVINO's own tests of it."""
-
 import numpy as np
 
 

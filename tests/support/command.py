@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """The command in a process of its own, for tests that ask it only now and then: its text, or the object that --json prints."""
-
 import json
 import os
 import subprocess

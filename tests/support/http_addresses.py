@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Addresses that lead elsewhere, for HttpServer(answer=...): signed ones that expire, as hubs and buckets give them out."""
-
 from collections import Counter
 from urllib.parse import parse_qs
 

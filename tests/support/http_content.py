@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What the test server serves: bytes, files, and made-up content of any size that takes neither memory nor disk."""
-
 import os
 from pathlib import Path
 

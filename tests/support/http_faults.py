@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Faults of the test server: each makes a function (request, answer) for HttpServer.fault."""
-
 import gzip
 import time
 from typing import Callable

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Requests and answers of the test server: RFC 9110's ranges and conditions, for GET and HEAD."""
-
 import re
 from dataclasses import dataclass, field
 from email.utils import formatdate, parsedate_to_datetime

@@ -10,7 +10,6 @@ and faults on request (http_faults.py).
 A fault is a function (request, answer) that changes the answer before it is sent; it may be a list of them. `server.put(path,
 content, etag=...)` replaces a file while the server runs. `answer=` is a function of the test's own (request) -> Answer | None that is asked
 before the files are."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """A certificate authority for tests, made by the command openssl: no keys in the repository, and none that anybody trusts."""
-
 import ipaddress
 import shutil
 import ssl

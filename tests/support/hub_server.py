@@ -5,7 +5,6 @@ whoever has a signed address.
     with HubServer({"owner/repo": {commit: {"file": b"bytes"}}}, branches={"owner/repo@main": commit}) as hub:
         hub.url, hub.asked, hub.stored
 """
-
 import hashlib
 import json
 import re

@@ -9,7 +9,6 @@ stack, and tbf limits the rate. Needs root and iproute2; else the test is skippe
         listening = there.listen()                          # at all of them, IPv4 and IPv6; nothing sent there leaves the namespace
 
 The addresses are of 198.18.0.0/15, which RFC 2544 keeps for measurements. What a process that was killed has left is removed by the next one."""
-
 from __future__ import annotations
 
 import contextlib

@@ -6,7 +6,6 @@ an installed one will do. Without, the test is skipped.
         take(server.url("table.npy"))
         assert server.log()[0].status == 206
 """
-
 from __future__ import annotations
 
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """The command as another user runs it: what was built may be in a folder that only its owner can enter, such as /root."""
-
 import shutil
 from pathlib import Path
 

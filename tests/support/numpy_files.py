@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """The bytes of NumPy's files, for servers and pipes."""
-
 import io
 
 import numpy as np

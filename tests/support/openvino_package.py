@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """OpenVINO for tests that ask it: `ov` and `op`, and a fixture that skips every test of a file that imports it where it is missing."""
-
 from support.skip import needs
 
 try:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Files that are being written: they have no name where the system can do that, and a temporary one elsewhere."""
-
 import os
 from pathlib import Path
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Folders of test data that the repository has as one archive each: script/make-*-models pack them, tests unpack them."""
-
 import functools
 import lzma
 import sys

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Files with quantised tensors in every layout that tables decode, and their values, computed here from the layouts' descriptions."""
-
 import json
 import struct
 from dataclasses import dataclass, field

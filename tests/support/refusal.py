@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """A call that must raise, in one line."""
-
 from collections.abc import Callable
 from typing import Any
 

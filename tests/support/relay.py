@@ -5,7 +5,6 @@
         take(relay.url("/table.npy"))
         assert relay.counts().peak <= 64
 """
-
 from __future__ import annotations
 
 import os

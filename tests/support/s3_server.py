@@ -9,7 +9,6 @@ bytes that arrived. It refuses what S3 refuses: paths and queries that are not e
 that differs by more than 15 minutes, another region, an unknown key id, a missing or a wrong session token. Its refusals repeat the
 string to sign and the token, as S3's do, so that tests can see that nobody prints them.
 """
-
 import hashlib
 import hmac
 import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """GATHER_TEST_CASES=n: one in n cases of each test function is run."""
-
 import os
 
 STEP = int(os.environ.get("GATHER_TEST_CASES", "1"))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Skipping a Python test: the skip is printed, and GATHER_TEST_REQUIRE=name[,name] (or all) turns it into a failure."""
-
 import os
 
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """StableHLO's gather once more, from its specification, one element of the result at a time; and random dimension numbers."""
-
 from dataclasses import dataclass, field
 
 import numpy as np

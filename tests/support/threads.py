@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Calls at the same time."""
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

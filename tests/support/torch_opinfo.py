@@ -4,7 +4,6 @@ dtype, shape, strides, gradients and errors must be the same.
 
 As a program: everything about the overridden operators, then the samples of all operators of PyTorch's, since some call these.
 """
-
 import re
 import sys
 import warnings

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """gather_quantized by ctypes: arrays in, arrays out."""
-
 import ctypes as c
 import os
 import re

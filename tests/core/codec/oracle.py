@@ -3,7 +3,6 @@
 
 Independent of the library and, except for code books, of the packages that write these formats. All arithmetic is NumPy's float32, one operation at a time.
 """
-
 import functools
 import itertools
 import math

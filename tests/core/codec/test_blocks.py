@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """GGUF's blocks: random bytes, extreme scales among them, against two decoders that are not ours: the gguf package, and loops."""
-
 import gguf
 import ml_dtypes
 import numpy as np

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Codes with side tensors against NumPy: 20,000 random tensors, every output type; and each format that docs/codecs.md describes."""
-
 import ml_dtypes
 import numpy as np
 import pytest

@@ -3,7 +3,6 @@
 
 Those that are not installed are skipped by name. Where a reference is wrong, docs/readings.md says so, and the test shows it.
 """
-
 import ctypes
 import sys
 from pathlib import Path

@@ -5,7 +5,6 @@
 #include "core/kernel/trial.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { MARGIN = 2 * TRIAL_LINE /* marked bytes before and behind the output */ };
 
@@ -124,6 +123,7 @@ uint8_t *trial_wanted(const uint8_t *out) { return marked.wanted + (out - marked
 
 void trial_compare(void) {
   size_t at = 0;
+  trial_cases++;
   if (memcmp(marked.first, marked.wanted, marked.bytes) == 0) return;
   while (marked.first[at] == marked.wanted[at]) at++;
   fail_msg("%s: byte %zu of %zu, the first %d of them marks, is %d, not %d", trial_text, at, marked.bytes, (int)MARGIN, marked.first[at],

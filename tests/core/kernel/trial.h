@@ -47,8 +47,6 @@ typedef struct trial_slot {
   int64_t sizes[TRIAL_SIZES]; /* of its rows */
 } trial_slot;
 
-void trial_of_spans(const trial_slot *slot);
-
 /* The n-th alignment of the output is tried with each count: GATHER_TEST_MACHINES=n, for slow emulators and sanitizers. */
 int trial_step(void);
 
@@ -84,24 +82,8 @@ extern gather_span trial_span;
 void trial_say(void);
 
 /* The tests of one instruction set; those of radix.h and bits.h, which are the same for all. */
-void test_rows(void **state);
-void test_stream(void **state);
-void test_together(void **state);
-void test_by_vector(void **state);
-void test_by_rounds(void **state);
-void test_table(void **state);
-void test_round_table(void **state);
-void test_runs(void **state);
-void test_stream_copy(void **state);
-void test_within(void **state);
-void test_fold(void **state);
-void test_widen(void **state);
-void test_pick(void **state);
-void test_tuples(void **state);
-void test_blocks(void **state);
-void test_codes(void **state);
-void test_narrow(void **state);
-void test_radix(void **state);
-void test_bit_ranges(void **state);
+typedef void trial_test(void **state);
+trial_test test_rows, test_stream, test_together, test_by_vector, test_by_rounds, test_table, test_round_table, test_runs, test_stream_copy,
+    test_within, test_fold, test_widen, test_pick, test_tuples, test_blocks, test_codes, test_narrow, test_radix, test_bit_ranges;
 
 #endif

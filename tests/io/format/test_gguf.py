@@ -309,7 +309,6 @@ def test_other_files_under_the_name_of_a_part(name, tmp_path) -> None:
         assert file.names == ["a"]
         (error,) = missing(file.file)
         import re
-
         assert (error.status, error.file) == (status, str(tmp_path / "m-00002-of-00002.gguf")) and re.search(words, error.message)
         with pytest.raises(GatherError, match=words):
             file["b"]

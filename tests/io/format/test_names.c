@@ -282,15 +282,10 @@ static void test_what_is_there(void **state) {
 #endif
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_splits),
-    cmocka_unit_test(test_names_beside),
-    cmocka_unit_test(test_last_parts),
-    cmocka_unit_test(test_locations),
-    cmocka_unit_test(test_addresses_that_are_not_read),
+  int failed = RUN_TESTS_WITHIN(enter_folder, leave_folder, test_splits, test_names_beside, test_last_parts, test_locations,
+                                test_addresses_that_are_not_read);
 #if !defined(_WIN32)
-    cmocka_unit_test(test_what_is_there),
+  failed += RUN_TESTS_WITHIN(enter_folder, leave_folder, test_what_is_there);
 #endif
-  };
-  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+  return failed;
 }

@@ -56,7 +56,6 @@ def substitute(request) -> tuple[bytes, str]:
 
 def refused(error: GatherError, words: str, status: str = "unsupported") -> None:
     import re
-
     assert error.status == status and re.search(words, error.message), error
     assert "SECRET" not in error.message and "\n" not in error.message
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What the tests of remote tables share."""
-
 import json
 import subprocess
 from pathlib import Path

@@ -2,7 +2,6 @@
 """The acceptance tests of remote tables in full, for a machine that does nothing else: nginx and our own server in network namespaces, the
 relay between them and the client. `script/remote --accept` and `--faults` run this file; the tests run test_accept_*.py, which is shorter.
 GATHER_TEST_ROUNDS=N: rounds of each storm; GATHER_TEST_SEED=N: others."""
-
 import os
 import random
 import time

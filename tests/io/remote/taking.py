@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Tables whose rows are known without a file, and the two ways that take rows of them: the command and the Python package."""
-
 import io
 import json
 import os

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How many requests, bytes and connections a take costs, and that latency is hidden. Where time is asked for, it is round trips of a relay, with
 room for a busy machine, and the best of three attempts counts."""
-
 import os
 import time
 from collections import Counter

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What servers and networks do wrong, one thing at a time: every row is right, or the error is exact; requests, connections and bytes stay
 within their bounds. The command and the Python package go the same way."""
-
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor

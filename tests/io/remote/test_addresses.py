@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Addresses that are never asked, and redirects that are not followed: in a namespace that is joined to nothing, whose loopback has the
 addresses of clouds, of a private network and of servers elsewhere. One server is at all of them."""
-
 import json
 import os
 import subprocess

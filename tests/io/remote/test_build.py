@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Builds that lack schemes of URLs, and machines that lack libcurl: the command and the package say what is missing, and work otherwise.
 GATHER_SCHEMES is what CMake was asked for. Nothing here needs a server."""
-
 import json
 import os
 import subprocess

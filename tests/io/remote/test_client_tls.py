@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What TLS adds to the client: certificates are verified, https does not become http, and tokens do not leave by a redirect."""
-
 from pathlib import Path
 
 import numpy as np

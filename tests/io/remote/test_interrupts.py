@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Ctrl-C and SIGTERM while a server is silent: the program ends at once, not when the time limit does, and leaves nothing."""
-
 import os
 import signal
 import subprocess

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """URLs in the Python package: a table, ids, a model."""
-
 import io
 import os
 
@@ -26,7 +25,6 @@ def server(remote_build):
 def test_the_cache_of_python(server, tmp_path) -> None:
     """With a name that is no UTF-8; the second table finds its blocks there."""
     import libgather
-
     cache = os.fsencode(tmp_path) + b"/c\xff"
     for hits in (False, True):
         with libgather.open(server.url("/a.npy"), remote={"cache": cache, "cache_bytes": "8MiB"}) as table:
@@ -39,7 +37,6 @@ def test_the_cache_of_python(server, tmp_path) -> None:
 def test_nothing_shows_a_query(server) -> None:
     """Nor a user: in what is printed of a table and of a model, and in errors."""
     import libgather
-
     url = server.url("/a.npy").replace("//", "//user:secret1@") + "?X-Amz-Signature=secret2"
     with libgather.open(url) as table:
         assert table.path == url and "secret" not in repr(table) and server.url("/a.npy") in repr(table)
@@ -55,7 +52,6 @@ def test_nothing_shows_a_query(server) -> None:
 
 def test_shuffle_reads_local_files(server, tmp_path) -> None:
     import libgather
-
     np.save(tmp_path / "t.npy", DATA[:3])
     url, local, output = server.url("/a.npy"), tmp_path / "t.npy", tmp_path / "s.npy"
     for source, to in ((url, output), ([local, url], output), (local, "s3://bucket/s.npy")):
@@ -65,7 +61,6 @@ def test_shuffle_reads_local_files(server, tmp_path) -> None:
 
 def test_ids(server) -> None:
     import libgather
-
     base = server.url("/")[:-1]
     ids = libgather.read_ids(f"{base}/ids.npy")
     assert ids.dtype == np.int32 and ids.tolist() == [[3, 1]]
@@ -79,7 +74,6 @@ def test_ids(server) -> None:
 
 def test_tables(server) -> None:
     import libgather
-
     base = server.url("/")[:-1]
     for name in (f"{base}/a.npy", f"{base}/m.npz:emb"):
         with libgather.open(name) as table:
@@ -90,7 +84,6 @@ def test_tables(server) -> None:
 def test_models(server) -> None:
     onnx = pytest.importorskip("onnx")
     import libgather
-
     helper, numpy_helper = onnx.helper, onnx.numpy_helper
     table = numpy_helper.from_array(DATA, "emb")
     ids = numpy_helper.from_array(np.array([0, 2], np.int64), "ids")

@@ -483,7 +483,6 @@ def test_nginx(tmp_path):
 
 def test_nginx_in_a_namespace_with_tls(tmp_path, authority):
     import ssl
-
     (tmp_path / "a").write_bytes(LARGE)
     with Namespace() as there, Nginx(tmp_path, address=there.address, prefix=there.prefix, tls=authority) as server:
         context = ssl.create_default_context(cafile=str(authority.certificate))

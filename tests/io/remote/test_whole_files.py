@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Servers that answer ranges as RFC 9110 lets them: shorter, not at all, 416 for small files. Tables, ids, models and texts, by the command
 and by Python."""
-
 import json
 import subprocess
 from typing import Any
@@ -83,7 +82,6 @@ def test_the_option_of_the_command(server, remote_build, tmp_path):
 
 def test_the_option_of_python(server):
     import libgather
-
     server.fault(faults.ignore_range())
     with libgather.open(server.url("/large.npy"), remote={"whole": "25MiB"}) as table:
         assert np.array_equal(table[[-1, 3]], LARGE[[-1, 3]])
@@ -95,7 +93,6 @@ def test_the_option_of_python(server):
 def test_ids(server, remote_build, tmp_path):
     """Up to the memory limit, whatever the limit of tables is."""
     import libgather
-
     server.fault(faults.ignore_range())
     assert libgather.read_ids(server.url("/many.npy")).sum() == 2 * 3_000_000
     assert libgather.read_ids(server.url("/ids.txt")).tolist() == [3, 4]
@@ -109,7 +106,6 @@ def test_ids(server, remote_build, tmp_path):
 
 def test_statistics_count_what_was_read(server):
     import libgather
-
     server.fault(faults.ignore_range())
     with libgather.open(server.url("/t.npy")) as table:
         assert np.array_equal(table[IDS], TABLE[IDS])

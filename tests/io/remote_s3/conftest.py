@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What the tests of S3, of the hub and of the cache on disk share."""
-
 import json
 import os
 import subprocess

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """--cache: blocks on disk between runs of the command. tests/io/remote_s3/test_block_cache.c tests the file itself."""
-
 import ctypes
 import json
 import os

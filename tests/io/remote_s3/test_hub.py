@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """hf:// against a hub that redirects to signed addresses of a storage (support/hub_server.py)."""
-
 import json
 
 import numpy

@@ -210,11 +210,9 @@ static void not_listed(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(addresses), cmocka_unit_test(hub_addresses), cmocka_unit_test(hub_entries), cmocka_unit_test(not_listed),
+  int failed = RUN_TESTS(addresses, hub_addresses, hub_entries, not_listed);
 #ifdef GATHER_HAVE_EXPAT
-      cmocka_unit_test(entries),   cmocka_unit_test(refused),       cmocka_unit_test(cut_off),
+  failed += RUN_TESTS(entries, refused, cut_off);
 #endif
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return failed;
 }
