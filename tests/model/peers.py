@@ -128,7 +128,7 @@ def filled(job: dict) -> dict:
     return {"error": error}
 
 
-def ask(jobs: list[dict], timeout: int = 300) -> list[dict]:
+def ask(jobs: list[dict], timeout: int = 600) -> list[dict]:
     """The answers of jobs; {"died": code} for a job that ended its process. The jobs after it go to a new one."""
     given = "".join(json.dumps(job) + "\n" for job in jobs)
     done = subprocess.run([sys.executable, __file__, "--all"], input=given, capture_output=True, text=True, timeout=timeout, check=True)
