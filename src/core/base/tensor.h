@@ -90,12 +90,17 @@ GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t
 typedef struct gather_extent {
   int64_t low, high;
 } gather_extent;
-/* Whether the bytes of two tensors, of these pointers, overlap. Compared as numbers: they may belong to different objects. */
-GATHER_INLINE bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
-  if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
+/* Whether the bytes of two tensors, of these pointers, do not overlap; both have elements. Compared as numbers: they may belong to
+ * different objects. */
+GATHER_INLINE bool gather_extents_apart(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
   uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
   uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
-  return a_low < b_high && b_low < a_high;
+  return a_high <= b_low || b_high <= a_low;
+}
+/* Whether they overlap; of a tensor without elements nothing does, and its pointer may be NULL. */
+GATHER_INLINE bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
+  if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
+  return !gather_extents_apart(a, a_extent, b, b_extent);
 }
 
 /* Byte-swaps every unit in `bytes` bytes; unit_bytes 0 does nothing. */

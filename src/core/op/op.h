@@ -73,8 +73,8 @@ GATHER_INLINE gather_status gather_fail_op(gather_error *error, const gather_op 
 
 /* gather_output_sources as a formula: "out[i, j] = data[idx[i], j]"; for tuples "out[i, j] = data[idx[i, 0], idx[i, 1], j]"; where
  * dimensions are fused into one "out[(i, j), k] = data[i, j, idx[i, j, k, 0]]"; for windows "out[i, j] = data[idx[i] + j]". text: room for
- * `bytes`, at least 1; a longer formula is truncated,
- * always zero-terminated. Returns as gather_output_sources; after an error the text is empty. */
+ * `bytes`, at least 1; a longer formula is truncated, always zero-terminated. Returns as gather_output_sources; after an error the text
+ * is empty. */
 GATHER_CHECKED gather_status gather_output_formula(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                                                    const gather_options *options, char *text, size_t bytes, gather_error *error);
 

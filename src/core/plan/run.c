@@ -15,12 +15,6 @@
 
 /* ---- a few rows: checked and copied at once, without variants and tasks */
 
-/* As numbers: they may belong to different objects. */
-static bool apart(const void *a, gather_extent a_extent, const void *b, gather_extent b_extent) {
-  return (uintptr_t)a + (uintptr_t)a_extent.high <= (uintptr_t)b + (uintptr_t)b_extent.low ||
-         (uintptr_t)b + (uintptr_t)b_extent.high <= (uintptr_t)a + (uintptr_t)a_extent.low;
-}
-
 /* The number at an address of any alignment. */
 static int64_t read_number(const char *at, bool wide) {
   int64_t number;
@@ -122,7 +116,8 @@ static bool run_resolved(const gather_few *few, const char *data, const char *in
 /* Returns false, having written nothing, if an index is out of range or something is unusual. */
 static bool run_few(const gather_few *few, const gather_run *run) {
   if (run->executor || !run->data || !run->indices || !run->out) return false;
-  if (!apart(run->out, few->out, run->data, few->data) || !apart(run->out, few->out, run->indices, few->indices)) return false;
+  if (!gather_extents_apart(run->out, &few->out, run->data, &few->data)) return false;
+  if (!gather_extents_apart(run->out, &few->out, run->indices, &few->indices)) return false;
   const char *data = (const char *)run->data + few->data_offset;
   char *out = (char *)run->out + few->out_offset;
   if (!few->dense || !all_plain(run->indices, few->wide, few->count, few->axes[0].len)) return run_resolved(few, data, run->indices, out);
