@@ -13,6 +13,9 @@
  *   know the shape of the output                    gather_output_shape; of unknown lengths gather_infer_shape
  *   take rows of a quantised table                  gather_take_quantized, gather_decoder_create (codec.h)
  *   follow the beams of a beam search               gather_tree (tree.h)
+ *   write rows or elements by index, sum them       gather_scatter, gather_scatter_elements, gather_scatter_nd (scatter.h)
+ *   have the gradient of a gather                   gather_backward (scatter.h)
+ *   sum rows of embedding bags                      gather_embedding_bag (scatter.h)
  *   use tensors of NumPy, PyTorch, JAX              gather_tensor_from_dlpack (dlpack.h)
  *   read tensors of a file, ids of a text           gather_file_open, gather_file_find (file.h)
  *   write a file                                    gather_writer_create (file.h)
@@ -110,7 +113,7 @@ typedef struct gather_error {
   char file[256];      /* the file's name (the end of a longer one; a URL without user, password and query); "" */
   int64_t file_offset; /* byte of the error in that file; -1 */
   int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
-  /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE. */
+  /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE, and in part with GATHER_INDEX_REPEATED. */
   int32_t axis; /* the indexed one, from 0; of GatherND batch_dims plus the component; of StableHLO start_index_map[component]; -1 */
   int32_t position_rank; /* rank of the indices; -1 */
   /* Coordinates of the first index out of range, in row-major order; of a policy that repairs, of the first one that it cannot repair,
@@ -121,6 +124,9 @@ typedef struct gather_error {
   int64_t value;          /* the index out of range */
   int64_t low, high;      /* the valid range, both ends included; low > high if no index is valid */
   int64_t bad_count;      /* how many indices are out of range; of GatherND the numbers of all tuples are counted */
+  /* GATHER_INDEX_REPEATED (scatter.h) sets axis, position_rank, position and value too: of the first index that selects the same place as
+   * an earlier one, whose coordinates these are. Of tuples they are those of the first number. */
+  int64_t first_position[GATHER_MAX_RANK];
 } gather_error;
 
 /* Fills in an error, for programs and bindings that report their own failures in the same way.
@@ -258,7 +264,8 @@ GATHER_API int64_t gather_tensor_bytes(const gather_tensor *tensor);
  * GATHER_FAMILY_ELEMENTS: out[..i..] = data[.. indices[..i..] at the axis ..]
  * GATHER_FAMILY_ND: out[b][i][:] = data[b][indices[b][i][0]][indices[b][i][1]]..[:]
  * GATHER_FAMILY_STABLEHLO: a window of data per tuple of indices, by dimension numbers
- * GATHER_FAMILY_TREE: sequences of a beam search (tree.h) */
+ * GATHER_FAMILY_TREE: sequences of a beam search (tree.h)
+ * GATHER_FAMILY_SCATTER and the others: operators that write, and embedding bags (scatter.h) */
 typedef enum gather_family {
 #define GATHER_FAMILY(ENUM, number, file, name, whole_rows) GATHER_FAMILY_##ENUM = number,
 #define GATHER_FAMILY_OWN(ENUM, number, name, function) GATHER_FAMILY_##ENUM = number,
@@ -288,7 +295,8 @@ typedef enum gather_on_bad {
   GATHER_ON_BAD_FILL,        /* the element that gather_options.fill points to */
   /* Unchecked: the caller guarantees that all indices are in range. Otherwise the behaviour is undefined. For indices with
    * GATHER_TENSOR_SHARED it is GATHER_ON_BAD_CLAMP. */
-  GATHER_ON_BAD_PROMISE
+  GATHER_ON_BAD_PROMISE,
+  GATHER_ON_BAD_SKIP /* scatter.h only: nothing is written */
 } gather_on_bad;
 
 typedef enum gather_negative {

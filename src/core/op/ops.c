@@ -24,6 +24,11 @@
   (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | BIT(STRING))
 #define GATHER_TYPES_ONNX_16 (GATHER_TYPES_ONNX_15 | BIT(BFLOAT16))
 
+/* ONNX 24: 4-bit and float8 types too. */
+#define GATHER_TYPES_ONNX_24                                                                                                           \
+  (GATHER_TYPES_ONNX_16 | BIT(INT4) | BIT(UINT4) | BIT(FLOAT4_E2M1FN) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) | \
+   BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT8_E8M0FNU))
+
 /* "Any supported type": all types with a name in OpenVINO. */
 #define GATHER_TYPES_OPENVINO                                                                                                         \
   (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(STRING) | BIT(FLOAT8_E4M3FN) | \

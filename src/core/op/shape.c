@@ -18,7 +18,7 @@ gather_status gather_options_read(const gather_options *options, gather_options 
     *full = (gather_options)GATHER_OPTIONS_INIT;
     GATHER_TRY(gather_struct_read(full, sizeof *full, options, "gather_options", "GATHER_OPTIONS_INIT", error));
   }
-  if ((int)full->on_bad < 0 || full->on_bad > GATHER_ON_BAD_PROMISE)
+  if ((int)full->on_bad < 0 || full->on_bad > GATHER_ON_BAD_PROMISE) /* not SKIP: it is for what writes */
     return gather_fail(error, GATHER_USAGE, "invalid options.on_bad %d", (int)full->on_bad);
   if ((int)full->negative < 0 || full->negative > GATHER_NEGATIVE_OFF)
     return gather_fail(error, GATHER_USAGE, "invalid options.negative %d", (int)full->negative);
