@@ -7,6 +7,7 @@
 #define GATHER_KERNEL_KERNEL_H
 
 #include "core/base/compiler.h"
+#include "core/kernel/bag.h"
 #include "core/kernel/bits.h"
 #include "core/kernel/decode.h"
 #include "core/kernel/indices.h"
@@ -92,6 +93,7 @@ typedef struct gather_isa {
   gather_tuples_within_fn tuples_within[GATHER_WIDTHS][GATHER_TUPLE_LENS];
   gather_tuples_fold_fn tuples_fold[GATHER_WIDTHS][GATHER_TUPLE_LENS];
   const gather_decoding *decode; /* quantised rows; NULL = none */
+  const gather_bagging *bag;     /* embedding bags; NULL = none */
 } gather_isa;
 
 /* The class of a row of this size. */
