@@ -13,24 +13,21 @@
 #include "core/base/tensor.h"
 #include "core/kernel/dispatch.h"
 #include "core/op/op.h"
-#include "core/plan/tasks.h"
 #include "core/scatter/bag_job.h"
-#include "gather/scatter.h"
+#include "core/scatter/scatter_plan.h"
 
 /* ---- operators */
 
-typedef struct bag_rules {
+/* Their reductions are in scatter_rules.def. */
+static const struct {
   const gather_op *op;
   gather_bag_form form;
-  bool mean, default_index;
-} bag_rules;
-
-static const bag_rules RULES[] = {
-    {&gather_op_table[GATHER_OP_OPENVINO_BAG_OFFSETS_3], GATHER_BAGS_OFFSETS, false, true},
-    {&gather_op_table[GATHER_OP_OPENVINO_BAG_OFFSETS_15], GATHER_BAGS_OFFSETS, true, true},
-    {&gather_op_table[GATHER_OP_OPENVINO_BAG_PACKED_3], GATHER_BAGS_PACKED, false, false},
-    {&gather_op_table[GATHER_OP_OPENVINO_BAG_PACKED_15], GATHER_BAGS_PACKED, true, false},
-    {&gather_op_table[GATHER_OP_OPENVINO_SEGMENTS_3], GATHER_BAGS_SEGMENTS, false, true},
+} RULES[] = {
+    {&gather_op_table[GATHER_OP_OPENVINO_BAG_OFFSETS_3], GATHER_BAGS_OFFSETS},
+    {&gather_op_table[GATHER_OP_OPENVINO_BAG_OFFSETS_15], GATHER_BAGS_OFFSETS},
+    {&gather_op_table[GATHER_OP_OPENVINO_BAG_PACKED_3], GATHER_BAGS_PACKED},
+    {&gather_op_table[GATHER_OP_OPENVINO_BAG_PACKED_15], GATHER_BAGS_PACKED},
+    {&gather_op_table[GATHER_OP_OPENVINO_SEGMENTS_3], GATHER_BAGS_SEGMENTS},
 };
 
 /* The operator of no document, whose name errors have. */
@@ -121,54 +118,37 @@ gather_status gather_bags_count(const gather_bags *bags, int64_t *count, gather_
 
 /* ---- options */
 
-static gather_status check_reduction(bag_call *c, bool mean, gather_error *error) {
-  gather_reduction *reduction = &c->options.reduction;
-  if (*reduction == GATHER_REDUCTION_NONE) *reduction = GATHER_REDUCTION_ADD;
-  const bool any = c->op == &ANY;
-  if (*reduction == GATHER_REDUCTION_ADD || (*reduction == GATHER_REDUCTION_MEAN && mean) || (*reduction == GATHER_REDUCTION_MAX && any))
-    return GATHER_OK;
-  return gather_fail(error, GATHER_UNSUPPORTED, "%s%s%s adds rows%s; options.reduction is %d", CALLED(c),
-                     any    ? ", or has their mean or maximum"
-                     : mean ? ", or has their mean"
-                            : "",
-                     (int)*reduction);
-}
-
-/* Whether the operator has these bags and this reduction. */
-static gather_status check_rules(bag_call *c, gather_error *error) {
-  if (c->op == &ANY) return check_reduction(c, true, error);
+/* The form that a document's operator has. */
+static gather_status check_form(const bag_call *c, gather_error *error) {
   for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++) {
-    const bag_rules *rules = &RULES[i];
-    if (rules->op != c->op) continue;
-    if (rules->form != c->form)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "%s%s%s has %s, not %s", CALLED(c), FORM_NAMES[rules->form],
+    if (RULES[i].op != c->op) continue;
+    if (RULES[i].form != c->form)
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "%s%s%s has %s, not %s", CALLED(c), FORM_NAMES[RULES[i].form],
                                FORM_NAMES[c->form]);
-    if (c->bags.last_offset)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "offsets", "%s%s%s has no last offset: its last bag ends with the indices",
-                               CALLED(c));
-    return check_reduction(c, rules->mean, error);
+    if (!c->bags.last_offset) return GATHER_OK;
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "offsets", "%s%s%s has no last offset: its last bag ends with the indices",
+                             CALLED(c));
   }
   return gather_fail(error, GATHER_UNSUPPORTED, "%s%s%s is no operator of embedding bags", CALLED(c));
 }
 
-static gather_status check_policies(const gather_scatter_options *o, gather_error *error) {
-  if ((int)o->on_bad < 0 || o->on_bad > GATHER_ON_BAD_SKIP || o->on_bad == GATHER_ON_BAD_FILL)
-    return gather_fail(error, GATHER_USAGE, "invalid options.on_bad %d for embedding bags", (int)o->on_bad);
-  if ((int)o->negative < 0 || o->negative > GATHER_NEGATIVE_OFF)
-    return gather_fail(error, GATHER_USAGE, "invalid options.negative %d", (int)o->negative);
-  if ((int)o->accumulate < 0 || o->accumulate > GATHER_ACCUMULATE_WIDE)
-    return gather_fail(error, GATHER_USAGE, "invalid options.accumulate %d", (int)o->accumulate);
+static gather_status check_rules(bag_call *c, gather_error *error) {
+  gather_reduction *reduction = &c->options.reduction;
+  if (c->op != &ANY) GATHER_TRY(check_form(c, error));
+  if (*reduction == GATHER_REDUCTION_NONE) *reduction = GATHER_REDUCTION_ADD;
+  const bool known = *reduction == GATHER_REDUCTION_ADD || *reduction == GATHER_REDUCTION_MEAN || *reduction == GATHER_REDUCTION_MAX;
+  if (known && gather_scatter_op_reduces(c->op, *reduction)) return GATHER_OK;
+  return gather_fail(error, GATHER_UNSUPPORTED, "%s%s%s has no reduction \"%s\"", CALLED(c), gather_reduction_name(*reduction));
+}
+
+static gather_status read_options(bag_call *c, const gather_scatter_options *options, gather_error *error) {
+  gather_scatter_options *o = &c->options;
+  GATHER_TRY(gather_scatter_options_read(options, o, error));
   if (o->axis != 0)
     return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis is %" PRId64 ", but embedding bags have no axis", o->axis);
   if (o->batch_dims != 0 || o->neutral || o->unique || o->whole_windows || o->numbers)
     return gather_fail(error, GATHER_USAGE, "embedding bags have no batch_dims, neutral, unique, whole_windows or numbers");
-  return gather_executor_check(o->executor, error);
-}
-
-static gather_status read_options(bag_call *c, const gather_scatter_options *options, gather_error *error) {
-  c->options = (gather_scatter_options)GATHER_SCATTER_OPTIONS_INIT;
-  GATHER_TRY(gather_struct_read(&c->options, sizeof c->options, options, "gather_scatter_options", "GATHER_SCATTER_OPTIONS_INIT", error));
-  return check_policies(&c->options, error);
+  return GATHER_OK;
 }
 
 /* ---- tensors */
