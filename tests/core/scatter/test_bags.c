@@ -280,7 +280,7 @@ static void make_table(trial *t) {
 static void make_bags(trial *t, bool packed) {
   const bool long_rows = t->row_len > 1000;
   const int64_t most = long_rows ? 6 : MOST_BAGS, packed_len = below(8);
-  const int64_t long_bag = (long_rows ? below(30) : t->row_len < 40 ? below(12) : 1) == 0 ? below(most) : -1;
+  const int64_t long_bag = (long_rows ? below(30) : below(25)) == 0 ? below(most) : -1;
   t->count = below(6) ? below(most) : 0;
   t->ids = packed || below(8) ? 0 : below(5); /* those before belong to no bag */
   for (int64_t i = 0; i < t->count; i++) {
