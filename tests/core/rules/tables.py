@@ -16,7 +16,7 @@ from support import headers  # noqa: E402
 NAMED = re.compile("GATHER_(?:ON_|TENSOR_)?((?:MAX_RANK|READ_|BYTE_|SHARED|PACKING_|KIND_|FAMILY_|BAD_|NEGATIVE_|OFF_AXIS_|TUPLES_|DIM_|AXIS_UNK).*)")
 globals().update({found[1]: number for name, number in headers.numbers.items() if (found := NAMED.fullmatch(name))})
 # Families with a function of their own, and StableHLO's gather: their oracles and cases are in tests/support and other folders of tests/core.
-OWN = [row[0] for macro in ("GATHER_FAMILY_OWN", "GATHER_FAMILY_WRITES") for row in op_tables.rows("include/gather/family.def", macro)]
+OWN = [row[0] for macro in op_tables.FAMILY_MACROS[1:] for row in op_tables.rows("include/gather/family.def", macro)]
 ELSEWHERE = [globals()[f"FAMILY_{name}"] for name in (*OWN, "STABLEHLO")]
 
 
