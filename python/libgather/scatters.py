@@ -59,7 +59,7 @@ def as_updates(data: Any, updates: Any) -> Any:
     """Numbers and lists get the type of data; arrays stay as they are."""
     if not isinstance(updates, _PLAIN) or isinstance(data, _core.Table):
         return updates
-    if isinstance(data, np.ndarray):
+    if isinstance(data, np.ndarray | np.generic):
         return _as_dtype(data.dtype, updates)
     if hasattr(data, "new_tensor"):
         made = data.new_tensor(updates)

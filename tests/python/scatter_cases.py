@@ -79,14 +79,15 @@ def _indices(rng: np.random.Generator, shape: tuple, lengths: Any, negative: boo
     return np.where(rng.random(shape) < faults, n + rng.integers(0, 3, shape), made)
 
 
-def draw(rng: np.random.Generator, dtype: np.dtype, kind: str | None = None) -> Case:
+def draw(rng: np.random.Generator, dtype: np.dtype, kind: str | None = None, bad: bool = False) -> Case:
+    """bad: with indices out of range, which are an error; unless there are none."""
     kind = kind or KINDS[int(rng.integers(3))]
     shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(1, 4))))
     if rng.integers(12) == 0:
         shape = (*shape[:-1], 0)
     axis = int(rng.integers(-len(shape), len(shape)))
     on = axis % len(shape)
-    negative, faults = bool(rng.integers(3)), float(rng.choice([0, 0, 0, 0.2]))
+    negative, faults = bool(rng.integers(3)), 0.5 if bad else float(rng.choice([0, 0, 0.3]))
     lengths: Any = shape[on]
     if kind == "scatter":
         size = tuple(int(n) for n in rng.integers(0, 6, int(rng.integers(0, 3))))
@@ -98,7 +99,8 @@ def draw(rng: np.random.Generator, dtype: np.dtype, kind: str | None = None) -> 
     indices = _indices(rng, size, lengths, negative, faults).astype(INDEX_TYPES[int(rng.integers(len(INDEX_TYPES)))])
     reduction = reductions(dtype)[int(rng.integers(len(reductions(dtype))))]
     options: dict[str, Any] = {"reduction": reduction, "mode": str(rng.choice(["raise", "raise", "clip", "wrap", "skip"])), "negative": negative}
-    options["unique"] = bool(rng.integers(4) == 0)
+    options["mode"] = "raise" if bad else options["mode"]
+    options["unique"] = bool(rng.integers(4) == 0 and 0 not in (*shape, *size))
     options["accumulate"] = [None, "steps", "halves", "wide"][int(rng.integers(4))]
     if kind == "scatter_elements" and reduction != "none":
         options["use_init_val"] = bool(rng.integers(3))

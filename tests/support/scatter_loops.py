@@ -47,18 +47,19 @@ def place_of(value: int, n: int, mode: str, negative: bool) -> tuple[int | None,
 def resolve(indices: np.ndarray, axis_of: Callable[[tuple], int], shape: tuple, mode: str, negative: bool) -> np.ndarray | Bad:
     """Each number as a place; -1: nothing is written. axis_of: the axis that the number at a position selects on."""
     found = np.full(indices.shape, -1, np.int64)
-    wrong = []
+    wrong, count = [], 0
     for at in np.ndindex(indices.shape):
         n = shape[axis_of(at)]
         place, out = place_of(int(indices[at]), n, mode, negative)
         found[at] = -1 if place is None else place
+        count += out
         if out and (mode == "raise" or (mode != "skip" and n == 0)):
             wrong.append(at)
     if not wrong:
         return found
     at, axis = wrong[0], axis_of(wrong[0])
     low = -shape[axis] if negative else 0
-    return Bad(at, int(indices[at]), axis, low, shape[axis] - 1, len(wrong))
+    return Bad(at, int(indices[at]), axis, low, shape[axis] - 1, count)
 
 
 def destinations(kind: str, shape: tuple, places: np.ndarray, updates_shape: tuple, axis: int) -> Iterator[tuple[tuple, tuple, tuple]]:
@@ -139,6 +140,16 @@ LOGIC: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+def divide(value: Any, count: int, wide: np.dtype) -> Any:
+    """Integers are rounded down; complex numbers are divided by parts."""
+    if wide.kind in "iu":
+        return value // wide.type(count)
+    if wide.kind != "c":
+        return wide.type(value / wide.type(count))
+    part = value.real.dtype.type
+    return wide.type(complex(value.real / part(count), value.imag / part(count)))
+
+
 def combine(old: Any, news: list, reduction: str, dtype: np.dtype, accumulate: str | None, use_init_val: bool) -> Any:
     """An element after its updates, in order."""
     if reduction == "none":
@@ -151,8 +162,7 @@ def combine(old: Any, news: list, reduction: str, dtype: np.dtype, accumulate: s
         for new in news:
             value = wide.type(step(value, wide.type(new)))
         if reduction == "mean":
-            count = len(news) + use_init_val
-            value = value // wide.type(count) if wide.kind in "iu" else wide.type(value / wide.type(count))
+            value = divide(value, len(news) + use_init_val, wide)
         return np.asarray(value).astype(dtype)[()]
 
 
@@ -215,5 +225,5 @@ def fold(news: list, name: str, wide: np.dtype) -> np.ndarray:
         for new in news[1:]:
             value = wide.type(STEPS[name](value, new))
         if name == "mean":
-            value = value // wide.type(len(news)) if wide.kind in "iu" else wide.type(value / wide.type(len(news)))
+            value = divide(value, len(news), wide)
     return np.asarray(value, wide)
