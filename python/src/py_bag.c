@@ -93,7 +93,8 @@ static PyObject *run(bag_call *call) {
   gather_error error;
   gather_status status;
   const gather_tensor *table = &call->rows.tensor;
-  const int64_t len = gather_tensor_len(&call->ids.tensor), row_count = table->rank > 0 && call->rows.shape[0] > 0 ? call->rows.shape[0] : 1;
+  const int64_t len = gather_tensor_len(&call->ids.tensor),
+                row_count = table->rank > 0 && call->rows.shape[0] > 0 ? call->rows.shape[0] : 1;
   const int64_t bytes = gather_tensor_bytes(&call->to.tensor) + gather_tensor_bytes(table) / row_count * len;
   if (bytes < GATHER_PY_RELEASE_BYTES) {
     status = apply(call, &error);
@@ -114,9 +115,9 @@ PyObject *gather_py_bag(PyObject *self, PyObject *args) {
   gather_py_writing *w = &call.writing;
   PyObject *result = NULL;
   (void)self;
-  if (!PyArg_ParseTuple(args, "OOOOOOOpOOOOOOO", &call.table, &call.indices, &call.offsets, &call.segment_ids, &call.segments, &call.weights,
-                        &call.default_index, &call.last_offset, &w->reduction, &call.rules, &w->mode, &w->negative, &call.out, &w->threads,
-                        &w->accumulate))
+  if (!PyArg_ParseTuple(args, "OOOOOOOpOOOOOOO", &call.table, &call.indices, &call.offsets, &call.segment_ids, &call.segments,
+                        &call.weights, &call.default_index, &call.last_offset, &w->reduction, &call.rules, &w->mode, &w->negative,
+                        &call.out, &w->threads, &w->accumulate))
     return NULL;
   bag_init(&call);
   if (read_options(&call) == 0 && read_tensors(&call) == 0 && make_output(&call) == 0) result = run(&call);
