@@ -101,8 +101,14 @@ def embedding_bag(
     table = as_data(table)
     in_file = isinstance(table, _core.Table)
     weights = as_updates(np.zeros(0, table.dtype) if in_file else table, per_sample_weights)
-    bags: Any = (indices, offsets, segment_ids, segments, weights, default_index, include_last_offset, reduction, rules, mode, negative)
-    return _of_table(table, bags, out, threads, accumulate) if in_file else _core._bag(table, *bags, out, threads, accumulate)
+    bags = [indices, offsets, segment_ids, segments, weights, default_index, include_last_offset, reduction, rules, mode, negative]
+    return _of_table(table, bags, out, threads, accumulate) if in_file else _memory(table, bags, out, threads, accumulate)
+
+
+def _memory(table: Any, bags: list, out: Any, threads: int | None, accumulate: str | None) -> Any:
+    """bags: the arguments of _core._bag from indices to negative."""
+    arguments: tuple[Any, ...] = (*bags, out, threads, accumulate)
+    return _core._bag(table, *arguments)
 
 
 def _bounds(indices: np.ndarray, offsets: Any, segment_ids: Any, segments: int | None, last_offset: bool) -> np.ndarray:
@@ -115,12 +121,11 @@ def _bounds(indices: np.ndarray, offsets: Any, segment_ids: Any, segments: int |
     return begins if last_offset else np.append(begins, indices.size)
 
 
-def _of_table(table: _core.Table, bags: Any, out: Any, threads: int | None, accumulate: str | None) -> Any:
-    """Bags of rows of a file: bags has the arguments of _core._bag from indices to negative. Everything but the rows is checked first, by bags
-    of a stand-in with one element for each row."""
+def _of_table(table: _core.Table, bags: list, out: Any, threads: int | None, accumulate: str | None) -> Any:
+    """Bags of rows of a file. Everything but the rows is checked first, by bags of a stand-in with one element for each row."""
     indices, offsets, segment_ids, segments, weights, default_index, last_offset, reduction, _, mode, negative = bags
     stand_in = np.broadcast_to(np.zeros(1, table.dtype), (table.shape[0], 1))
-    count = len(_core._bag(stand_in, *bags, None, threads, accumulate))
+    count = len(_memory(stand_in, bags, None, threads, accumulate))
     places: Any = "fill" if mode in ("skip", "zero") else mode
     fill = -1 if places == "fill" else None
     ids = np.asarray(_core.take(np.arange(table.shape[0]), indices, mode=places, fill_value=fill, negative=bool(negative)))
