@@ -490,6 +490,26 @@ def _tree(
     threads: int | None,
     /,
 ) -> Any: ...
+def _stablehlo_scatter(
+    inputs: Any,
+    scatter_indices: Any,
+    updates: Any,
+    update_window_dims: tuple[int, ...],
+    inserted_window_dims: tuple[int, ...],
+    input_batching_dims: tuple[int, ...],
+    scatter_indices_batching_dims: tuple[int, ...],
+    scatter_dims_to_operand_dims: tuple[int, ...],
+    index_vector_dim: int,
+    reduction: str | None,
+    mode: str | None,
+    negative: bool | None,
+    out: Any,
+    threads: int | None,
+    accumulate: str | None,
+    unique: bool,
+    whole_windows: bool,
+    /,
+) -> Any: ...
 def _scatter(
     name: str,
     data: Any,
