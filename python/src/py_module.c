@@ -51,6 +51,10 @@ static PyMethodDef functions[] = {
      "_stablehlo(operand, start_indices, offset_dims, collapsed_slice_dims, operand_batching_dims, "
      "start_indices_batching_dims, start_index_map, slice_sizes, index_vector_dim, out, mode, fill_value, negative, "
      "threads, /)\n--\n\nStableHLO's gather."},
+    {"_stablehlo_scatter", gather_py_stablehlo_scatter, METH_VARARGS,
+     "_stablehlo_scatter(inputs, scatter_indices, updates, update_window_dims, inserted_window_dims, input_batching_dims, "
+     "scatter_indices_batching_dims, scatter_dims_to_operand_dims, index_vector_dim, reduction, mode, negative, out, threads, "
+     "accumulate, unique, whole_windows, /)\n--\n\nStableHLO's scatter."},
     {"_tree", gather_py_tree, METH_VARARGS,
      "_tree(step_ids, parent_ids, max_seq_len, end_token, out, mode, fill_value, negative, threads, /)\n--\n\nThe "
      "sequences of a beam search."},
