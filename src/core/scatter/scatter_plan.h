@@ -61,9 +61,9 @@ struct gather_scatter_plan {
 
 /* One run. */
 typedef struct gather_scattering {
-  const gather_scatter_plan *plan;
-  gather_execution e; /* reads the indices */
-  char *out;          /* the destination's element with all coordinates 0 */
+  const gather_scatter_plan *plan, *given; /* given: the caller's, where plan is the scatter of whole rows that it is */
+  gather_execution e;                      /* reads the indices */
+  char *out;                               /* the destination's element with all coordinates 0 */
   const char *updates;
   const gather_executor *executor;
 } gather_scattering;
@@ -79,6 +79,11 @@ GATHER_CHECKED gather_status gather_scatter_lower(const gather_op *op, const gat
                                                   const gather_tensor *indices, const gather_tensor *updates, const gather_tensor *out,
                                                   const gather_scatter_options *options, gather_scatter_plan *plan, gather_error *error);
 
+/* Scatters of elements whose indices are those of whole rows, repeated along the row, are what ONNX has in place of a scatter of rows. Whether
+ * a plan may be such: its indices in each round of the innermost loop follow each other, as the elements of a row do. */
+bool gather_scatter_may_widen(const gather_scatter_plan *plan);
+/* The scatter of rows, if they are equal in each round. */
+void gather_scatter_widen(const gather_scatter_plan *plan, gather_scatter_plan *wider);
 /* Makes rows of so many bytes the rows of a plan whose rows are a multiple of it. */
 void gather_scatter_part_rows(gather_scatter_plan *plan, int64_t row_bytes);
 

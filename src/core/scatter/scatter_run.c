@@ -3,6 +3,7 @@
  * scatter_run.c: runs a scatter. Indices are validated and memory is taken before the first element is written; then data is copied, and the
  * updates are applied by the method that suits their sizes.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -25,20 +26,67 @@ typedef struct {
 /* Tuples without numbers: an index 0 serves every row. */
 static const int64_t ZERO = 0;
 
-static gather_status hold_indices(const gather_plan *nest, const void *indices, const gather_executor *executor, gather_execution *e,
-                                  indices_held *held, gather_error *error) {
+/* Indices in memory that nobody writes. */
+static gather_status copy_shared(const gather_plan *nest, const void *indices, const gather_executor *executor, indices_held *held,
+                                 gather_error *error) {
+  if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
+  held->copy = gather_alloc(nest->index_count * (gather_type_row(nest->rule.type)->bits / 8));
+  if (!held->copy) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the indices");
+  gather_shared_copy_all(nest, indices, executor, held->copy);
+  return GATHER_OK;
+}
+
+typedef struct {
+  const gather_plan *nest;
+  const char *indices;
+  atomic_bool differ;
+} rounds_seen;
+
+static void compare_rounds(void *argument, int64_t first, int64_t last) {
+  rounds_seen *r = argument;
+  const gather_loop *inner = &r->nest->loops[r->nest->loop_count - 1];
+  gather_walk walk;
+  gather_walk_start(&walk, r->nest->loops, r->nest->loop_count - 1, first);
+  for (; first < last && !atomic_load_explicit(&r->differ, memory_order_relaxed); first++) {
+    const char *at = r->indices + walk.index;
+    if (memcmp(at, at + inner->index, (size_t)((inner->len - 1) * inner->index)) != 0) atomic_store(&r->differ, true);
+    gather_walk_next(&walk, 1);
+  }
+}
+
+/* Whether indices are equal in each round of the innermost loop: a look at three rounds, then at all. */
+static bool are_rounds_equal(const gather_plan *nest, const char *indices, const gather_executor *executor) {
+  const gather_loop *inner = &nest->loops[nest->loop_count - 1];
+  const int64_t rounds = nest->row_count / inner->len;
+  rounds_seen r = {.nest = nest, .indices = indices};
+  atomic_init(&r.differ, false);
+  compare_rounds(&r, 0, 1), compare_rounds(&r, rounds / 2, rounds / 2 + 1), compare_rounds(&r, rounds - 1, rounds);
+  if (!atomic_load(&r.differ)) gather_split(executor, rounds, inner->len * inner->index, 1, compare_rounds, &r);
+  return !atomic_load(&r.differ);
+}
+
+/* Validates the indices of a run. *plan: becomes `wider`, the scatter of whole rows, if that is what it is. */
+static gather_status hold_indices(const gather_scatter_plan **plan, gather_scatter_plan *wider, const void *indices,
+                                  const gather_executor *executor, gather_execution *e, indices_held *held, gather_error *error) {
+  const gather_plan *nest = &(*plan)->nest;
   gather_index_state state;
-  held->copy = NULL, held->bad = 0;
+  gather_status status = GATHER_INDEX_OUT_OF_RANGE;
+  *held = (indices_held){NULL, 0};
   *e = (gather_execution){.plan = nest, .indices = indices};
   if (nest->index_count == 0 && nest->row_count > 0) e->indices = (const char *)&ZERO;
   if (nest->shared && nest->index_count > 0) {
-    if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
-    held->copy = gather_alloc(nest->index_count * (gather_type_row(nest->rule.type)->bits / 8));
-    if (!held->copy) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the indices");
-    gather_shared_copy_all(nest, indices, executor, held->copy);
+    GATHER_TRY(copy_shared(nest, indices, executor, held, error));
     e->indices = held->copy;
   }
-  GATHER_TRY(gather_plan_check_indices(nest, e->indices, false, executor, &state, &held->bad, error));
+  if (e->indices && wider && gather_scatter_may_widen(*plan) && are_rounds_equal(nest, e->indices, executor)) {
+    const int64_t len = nest->loops[nest->loop_count - 1].len;
+    gather_scatter_widen(*plan, wider);
+    status = gather_plan_check_indices(&wider->nest, e->indices, false, executor, &state, &held->bad, NULL);
+    held->bad *= len;
+    if (status == GATHER_OK) *plan = wider, e->plan = nest = &wider->nest;
+  }
+  /* Also for an error, which is about the caller's indices. */
+  if (status != GATHER_OK) GATHER_TRY(gather_plan_check_indices(nest, e->indices, false, executor, &state, &held->bad, error));
   if (nest->row_count == 0) return GATHER_OK;
   if (!e->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   e->form = gather_form_of(nest, state);
@@ -74,7 +122,8 @@ static int64_t index_of(const gather_plan *nest, int64_t update) {
 
 static gather_status blame(const gather_scattering *s, int64_t place, int64_t update, gather_error *error) {
   const gather_plan *nest = &s->plan->nest;
-  return gather_plan_blame_repeated(nest, s->e.indices, index_of(nest, update), index_of(nest, find_first(s, place, update)), error);
+  const int64_t first = index_of(nest, find_first(s, place, update));
+  return gather_plan_blame_repeated(&s->given->nest, s->e.indices, index_of(nest, update), first, error);
 }
 
 /* Marks each place that an update goes to. */
@@ -132,9 +181,10 @@ static gather_status check_unique(const gather_scattering *s, gather_error *erro
 
 gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
                                            int64_t *bad, gather_error *error) {
-  gather_scattering s = {.plan = plan, .executor = executor};
+  gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
+  gather_scatter_plan wider;
   indices_held held;
-  gather_status status = hold_indices(&plan->nest, indices, executor, &s.e, &held, error);
+  gather_status status = hold_indices(&s.plan, &wider, indices, executor, &s.e, &held, error);
   if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
@@ -152,9 +202,9 @@ static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted
 
 gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
                                   gather_sorted *sorted, int64_t *bad, gather_error *error) {
-  gather_scattering s = {.plan = plan, .executor = executor};
+  gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
   indices_held held;
-  gather_status status = hold_indices(&plan->nest, indices, executor, &s.e, &held, error);
+  gather_status status = hold_indices(&s.plan, NULL, indices, executor, &s.e, &held, error);
   if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
   if (status == GATHER_OK) status = sort_held(&s, sorted, error);
   if (status == GATHER_OK) *bad = held.bad;
@@ -310,11 +360,12 @@ static gather_status write_all(const gather_scattering *s, const gather_scatter_
 }
 
 gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
-  gather_scattering s = {.plan = plan, .out = run->out, .updates = run->updates, .executor = run->executor};
+  gather_scattering s = {.plan = plan, .given = plan, .out = run->out, .updates = run->updates, .executor = run->executor};
+  gather_scatter_plan wider;
   indices_held held = {NULL, plan->kept_bad};
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_memory(plan, run, error));
-  gather_status status = plan->kept ? GATHER_OK : hold_indices(&plan->nest, run->indices, run->executor, &s.e, &held, error);
+  gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);
   if (status == GATHER_OK && plan->options.unique && !plan->kept) status = check_unique(&s, error);
   if (status == GATHER_OK) status = write_all(&s, run, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = held.bad;
