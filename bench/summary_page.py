@@ -145,13 +145,16 @@ def written(results: dict) -> str:
     for r in rows:
         named.setdefault(r["name"].rsplit(" ", 1)[0], {})[r["threads"]] = r
     lines = [[name, *(cell for count in threads for cell in written_cells(found.get(count)))] for name, found in named.items()]
-    means = [[regime or "**all rows**", *(cell for count in threads for cell in (
-        times(ratio_mean(here := by(rows, count, regime))), times(ratio_mean(here, "loop")), percent(share_mean(here)), verdicts(here, ", ")))]
-        for regime in [*summary.regimes(rows), ""]]  # fmt: skip
+    means = [[regime or "**all rows**", *(cell for count in threads for cell in written_means(by(rows, count, regime)))]
+             for regime in [*summary.regimes(rows), ""]]  # fmt: skip
     mean_head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "C loop / ours", "of limit", "faster, even, slower"))]
     wrong = sorted({f"{w['peer']} {w['form']}" for r in rows for w in r["wrong"] if w["why"].startswith(("wrong", "repeated"))})
     told = f"Not counted, because a result was wrong in some row: {', '.join(wrong)}.\n" if wrong else ""
     return "\n".join([run_of(results), table(head, lines), table(mean_head, means), told])
+
+
+def written_means(rows: list[dict]) -> list[str]:
+    return [times(ratio_mean(rows)), times(ratio_mean(rows, "loop")), percent(share_mean(rows)), verdicts(rows, ", ")]
 
 
 def written_cells(row: dict | None) -> list[str]:
