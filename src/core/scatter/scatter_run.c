@@ -14,6 +14,7 @@
 #include "core/plan/plan_indices.h"
 #include "core/plan/tasks.h"
 #include "core/scatter/scatter_plan.h"
+#include "core/system/clock.h"
 
 /* ---- indices */
 
@@ -91,7 +92,7 @@ static gather_status hold_indices(const gather_scatter_plan **plan, gather_scatt
   if (!e->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   e->form = gather_form_of(nest, state);
   const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
-  if (e->form == GATHER_FORM_WIDENED && nest->column_count == 1 && nest->loops[nest->loop_count - 1].index == width)
+  if (e->form != GATHER_FORM_REPAIRED && nest->column_count == 1 && nest->loops[nest->loop_count - 1].index == width)
     e->widen = gather_kernel_widen(nest->rule.type);
   e->fold = gather_columns_fold(nest, &e->axes);
   return GATHER_OK;
@@ -175,7 +176,7 @@ static gather_status check_unique(const gather_scattering *s, gather_error *erro
   if (!gather_scatter_sortable(plan) || !gather_scatter_sort_all(s, &sorted))
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the places that are written");
   status = check_sorted(s, &sorted, error);
-  gather_free(sorted.entries);
+  gather_free(sorted.memory);
   return status;
 }
 
@@ -192,7 +193,7 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
 }
 
 static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted, gather_error *error) {
-  *sorted = (gather_sorted){NULL, 0, 0};
+  *sorted = (gather_sorted){NULL, NULL, 0, 0};
   if (s->plan->nest.row_count == 0) return GATHER_OK;
   if (!gather_scatter_sortable(s->plan))
     return gather_fail(error, GATHER_UNSUPPORTED, "the updates cannot be sorted: elements are packed, or they are too many");
@@ -252,81 +253,123 @@ static gather_status fill_out(const gather_scatter_plan *plan, const gather_scat
   return gather_apply(&gather_op_table[GATHER_OP_MICROSOFT_ND_1], &data, &indices, &out, &options, error);
 }
 
-/* ---- methods */
+/* ---- methods. Updates are applied in consecutive ranges, each by any method: so each method that may be the fastest takes the next range,
+ * is timed, and the fastest takes the rest. No update is applied twice. */
 
-typedef enum { SERIALLY = 1, APART, OWNED, IN_PARTS, SORTED } method;
+typedef enum { BY_SIZES = 0, SERIALLY, APART, OWNED, IN_PARTS, SORTED, BY_COLUMNS, METHODS } method;
 
 /* What a run needs before it writes. */
 typedef struct {
-  method method;
+  method candidates[METHODS];
+  int count;
   void *memory; /* of the parts */
   gather_sorted sorted;
   bool sorted_here;
 } preparation;
 
 enum {
-  SMALL = 1 << 16, /* bytes of updates and places: less is done before a thread is awake */
-  FEW_FOR_PARTS = 1 << 16,
-  LINE_BYTES = 64
+  LINE_BYTES = 64,
+  SMALL = 1 << 16,  /* bytes of updates and places: less is done before a thread is awake */
+  TRIED = 1 << 22,  /* the same: from here on methods are timed */
+  TRIAL_SHARE = 16, /* of the updates, for the trial of a method */
+  FEW_FOR_PARTS = 1 << 18
 };
 
-/* Whether the places are so many that most updates miss the caches, and updates so many that parts repay. */
-static bool parts_pay(const gather_scatter_plan *plan, int64_t threads) {
-  const int64_t bytes = plan->places * plan->place_step, cache = gather_cache_bytes();
-  if (plan->nest.row_count < FEW_FOR_PARTS || bytes < (threads > 1 ? 2 : 16) * cache) return false;
-  return bytes / plan->nest.row_count < 64 * LINE_BYTES;
+/* Whether the places are so many that most updates miss the caches. */
+static bool parts_may_pay(const gather_scatter_plan *plan) {
+  const int64_t bytes = plan->places * plan->place_step;
+  if (plan->nest.row_count < FEW_FOR_PARTS || bytes < 8 * gather_cache_bytes()) return false;
+  return bytes / plan->nest.row_count < LINE_BYTES;
 }
 
-static method choose(const gather_scatter_plan *plan, const gather_executor *executor) {
-  const int64_t threads = executor ? executor->threads : 1, forced = gather_tuned(GATHER_TUNING_scatter_method);
-  const int64_t work = plan->nest.row_count * (plan->nest.row_bytes + LINE_BYTES / 8);
-  if (plan->sorts || plan->kept) return SORTED;
-  if (forced >= SERIALLY && forced <= SORTED) return (method)forced;
-  if (plan->nest.packed) return SERIALLY;
-  if (parts_pay(plan, threads) && gather_scatter_parts_bytes(plan, executor) >= 0) return IN_PARTS;
-  if (threads < 2 || work < SMALL) return SERIALLY;
-  return plan->nest.row_bytes >= LINE_BYTES ? OWNED : APART;
-}
+static void add(preparation *p, method candidate) { p->candidates[p->count++] = candidate; }
 
-/* Takes the memory of the method, or chooses one that needs none. */
-static gather_status prepare(const gather_scattering *s, preparation *p, gather_error *error) {
+/* The methods that may be the fastest. */
+static void choose(const gather_scattering *s, preparation *p) {
   const gather_scatter_plan *plan = s->plan;
-  *p = (preparation){choose(plan, s->executor), NULL, plan->sorted, false};
-  if (p->method == IN_PARTS) {
+  const int64_t threads = s->executor ? s->executor->threads : 1, forced = gather_tuned(GATHER_TUNING_scatter_method);
+  const int64_t work = plan->nest.row_count * (plan->nest.row_bytes + LINE_BYTES / 8);
+  if (plan->sorts || plan->kept) {
+    add(p, SORTED);
+  } else if (plan->nest.packed) {
+    add(p, SERIALLY);
+  } else if (forced > BY_SIZES && forced < METHODS) {
+    add(p, (method)forced);
+  } else {
+    if (threads > 1 && work >= SMALL) add(p, APART);
+    add(p, SERIALLY);
+    if (work < TRIED) return;
+    if (threads > 1) add(p, gather_scatter_has_columns(s) ? BY_COLUMNS : OWNED);
+    if (parts_may_pay(plan)) add(p, IN_PARTS);
+  }
+}
+
+/* Whether this run can use a method; takes its memory. */
+static gather_status prepare_method(const gather_scattering *s, preparation *p, method m, bool *usable, gather_error *error) {
+  const gather_scatter_plan *plan = s->plan;
+  *usable = true;
+  if (m == OWNED) *usable = s->executor != NULL;
+  if (m == BY_COLUMNS) *usable = gather_scatter_has_columns(s);
+  if (m == IN_PARTS) {
     const int64_t bytes = gather_scatter_parts_bytes(plan, s->executor);
     if (bytes >= 0 && bytes <= gather_tuned(GATHER_TUNING_scratch_bytes)) p->memory = gather_alloc_unset(bytes);
-    if (!p->memory) p->method = APART;
+    *usable = p->memory != NULL;
   }
-  if (p->method == SORTED && !plan->kept) {
+  if (m == SORTED && !plan->kept) {
     if (!plan->sorts && !gather_scatter_sortable(plan))
-      p->method = SERIALLY;
+      *usable = false;
     else
       GATHER_TRY(sort_held(s, &p->sorted, error));
-    p->sorted_here = p->method == SORTED;
+    p->sorted_here = *usable;
   }
-  if (p->method == OWNED && (!s->executor || plan->nest.packed)) p->method = SERIALLY;
   return GATHER_OK;
 }
 
-static void apply(const gather_scattering *s, const preparation *p) {
-  switch (p->method) {
-    case IN_PARTS:
-      gather_scatter_in_parts(s, p->memory);
-      return;
-    case SORTED:
-      gather_scatter_sorted(s, &p->sorted);
-      return;
-    case APART:
-      if (gather_scatter_apart(s)) return;
-      break;
-    case OWNED:
-      if (gather_scatter_apart(s)) return;
-      gather_scatter_owned(s);
-      return;
-    case SERIALLY:
-      break;
+static gather_status prepare(const gather_scattering *s, preparation *p, gather_error *error) {
+  int kept = 0;
+  *p = (preparation){.sorted = s->plan->sorted};
+  choose(s, p);
+  for (int i = 0; i < p->count; i++) {
+    bool usable;
+    GATHER_TRY(prepare_method(s, p, p->candidates[i], &usable, error));
+    if (usable) p->candidates[kept++] = p->candidates[i];
   }
-  gather_scatter_serially(s);
+  p->count = kept;
+  return GATHER_OK;
+}
+
+static void apply_range(const gather_scattering *s, const preparation *p, method m, int64_t first, int64_t count) {
+  if (m == BY_COLUMNS)
+    gather_scatter_by_columns(s, first, count);
+  else if (m == OWNED)
+    gather_scatter_owned(s, first, count);
+  else if (m == IN_PARTS)
+    gather_scatter_in_parts(s, first, count, p->memory);
+  else
+    gather_scatter_serially(s, first, count);
+}
+
+static void apply(const gather_scattering *s, const preparation *p) {
+  const int64_t all = s->plan->nest.row_count, trial = all / TRIAL_SHARE;
+  int64_t done = 0, least = INT64_MAX;
+  if (p->count == 0) {
+    gather_scatter_serially(s, 0, all);
+    return;
+  }
+  if (p->candidates[0] == SORTED) {
+    gather_scatter_sorted(s, &p->sorted);
+    return;
+  }
+  const int from = p->candidates[0] == APART;
+  if (from && gather_scatter_apart(s)) return;
+  method fastest = from < p->count ? p->candidates[from] : SERIALLY;
+  for (int i = from; i < p->count && p->count - from > 1; i++, done += trial) {
+    const int64_t start = gather_clock();
+    apply_range(s, p, p->candidates[i], done, trial);
+    const int64_t time = gather_clock() - start;
+    if (time < least) least = time, fastest = p->candidates[i];
+  }
+  apply_range(s, p, fastest, done, all - done);
 }
 
 /* ---- the whole */
@@ -349,13 +392,13 @@ static gather_status check_memory(const gather_scatter_plan *plan, const gather_
 
 /* Indices are validated. */
 static gather_status write_all(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
-  preparation p = {SERIALLY, NULL, {NULL, 0, 0}, false};
+  preparation p = {.count = 0};
   const bool any = s->plan->nest.row_count > 0;
   if (any) GATHER_TRY(prepare(s, &p, error));
   const gather_status status = fill_out(s->plan, run, error);
   if (status == GATHER_OK && any) apply(s, &p);
   gather_free(p.memory);
-  if (p.sorted_here) gather_free(p.sorted.entries);
+  if (p.sorted_here) gather_free(p.sorted.memory);
   return status;
 }
 
