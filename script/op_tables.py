@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+FAMILY_MACROS = ("GATHER_FAMILY", "GATHER_FAMILY_OWN", "GATHER_FAMILY_WRITES")  # of the rows of family.def
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def generated() -> list[Path]:
 
 def copy_of_tables(folder: Path) -> Path:
     """What make-op-pages reads and writes, in a folder that a test may change."""
-    scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_own_pages.py", "script/op_quantized.py")
+    scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_own_pages.py", "script/op_quantized.py",
+               "script/op_writing.py")
     tables = ("src/core/op/ops.def", "src/core/op/ops.c", "include/gather/type.def", "include/gather/family.def", "include/gather/status.def")
     for name in (*scripts, *tables, "docs/operators.md", "docs/readings.md"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

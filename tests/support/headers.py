@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "include"
-HEADERS = "gather dlpack tree codec file remote table shuffle model explain"  # each after those that it needs
+HEADERS = "gather dlpack tree scatter codec file remote table shuffle model explain"  # each after those that it needs
 PLAIN = {"void": None, "bool": c.c_bool, "char": c.c_char, "size_t": c.c_size_t, "int": c.c_int, "float": c.c_float, "double": c.c_double}
 PLAIN |= {f"{sign}int{bits}_t": getattr(c, f"c_{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
 POINTER_TO = {c.c_char: c.c_char_p, None: c.c_void_p}
@@ -77,7 +77,10 @@ def rows(macros: re.Match) -> str:
     """What #include of a .def file is within an enum."""
     text = (FOLDER / macros[2]).read_text(encoding="utf-8")
     found = ""
-    for macro, beginning in re.findall(r"#define (\w+)\(ENUM, number.*\) (\w+)##ENUM = number,", macros[1]):
+    beginnings = dict(re.findall(r"#define (\w+)\(ENUM, number.*\) (\w+)##ENUM = number,", macros[1]))
+    for macro, other in re.findall(r"^#define (\w+)\(ENUM, number.*?\) (\w+)\(ENUM, number,", text, re.M):  # one that is another by default
+        beginnings.setdefault(macro, beginnings.get(other))
+    for macro, beginning in beginnings.items():
         found += "".join(f"{beginning}{name} = {number}," for name, number in re.findall(rf"^{macro}\((\w+), *(\d+)", text, re.M))
     return found
 

@@ -90,6 +90,12 @@ GATHER_INLINE gather_fold_fn gather_kernel_fold(gather_type type) {
   GATHER_RETURN_KERNEL(fold[width]);
 }
 
+GATHER_INLINE gather_widen_fn gather_kernel_widen(gather_type type) {
+  const char *name, **isa = &name;
+  const int t = (int)type - (int)GATHER_TYPE_INT8;
+  GATHER_RETURN_KERNEL(widen[t]);
+}
+
 /* ---- kernels that decode; NULL only for halves, and for blocks of codecs without blocks */
 
 GATHER_INLINE gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type, const char **isa) {
@@ -99,6 +105,12 @@ GATHER_INLINE gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type
 GATHER_INLINE gather_codes_fn gather_kernel_codes(int kind, int type, const char **isa) { GATHER_RETURN_DECODER(codes[kind][type]); }
 
 GATHER_INLINE gather_narrow_fn gather_kernel_narrow(int type, const char **isa) { GATHER_RETURN_DECODER(narrow[type]); }
+
+/* ---- embedding bags: never NULL */
+
+GATHER_INLINE gather_bag_fn gather_kernel_bag(int kind, int fold, const char **isa) {
+  GATHER_RETURN_KERNEL_IF(gather_isa_rows[row].isa->bag, bag->fold[kind][fold]);
+}
 
 /* ---- what the machine has, as public texts (gather_machine) */
 

@@ -251,5 +251,8 @@ const gather_isa gather_isa_avx2 = {
 #if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_avx2,
 #endif
+#if !defined(GATHER_ONLY_GATHER) && !GATHER_SMALL
+    .bag = &gather_bagging_avx2,
+#endif
 };
 #endif

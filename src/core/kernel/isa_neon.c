@@ -142,5 +142,8 @@ const gather_isa gather_isa_neon = {
 #if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_neon,
 #endif
+#if !defined(GATHER_ONLY_GATHER) && !GATHER_SMALL
+    .bag = &gather_bagging_neon,
+#endif
 };
 #endif

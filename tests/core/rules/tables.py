@@ -15,7 +15,9 @@ from support import headers  # noqa: E402
 # MAX_RANK, KIND_INT, BAD_ERROR ...: the names of the header without GATHER_, GATHER_ON_ and GATHER_TENSOR_.
 NAMED = re.compile("GATHER_(?:ON_|TENSOR_)?((?:MAX_RANK|READ_|BYTE_|SHARED|PACKING_|KIND_|FAMILY_|BAD_|NEGATIVE_|OFF_AXIS_|TUPLES_|DIM_|AXIS_UNK).*)")
 globals().update({found[1]: number for name, number in headers.numbers.items() if (found := NAMED.fullmatch(name))})
-ELSEWHERE = [globals()[f"FAMILY_{name}"] for name in ("TREE", "STABLEHLO")]  # their oracles and cases: tests/support, tests/core/unit
+# Families with a function of their own, and StableHLO's gather: their oracles and cases are in tests/support and other folders of tests/core.
+OWN = [row[0] for macro in op_tables.FAMILY_MACROS[1:] for row in op_tables.rows("include/gather/family.def", macro)]
+ELSEWHERE = [globals()[f"FAMILY_{name}"] for name in (*OWN, "STABLEHLO")]
 
 
 @dataclass(frozen=True)

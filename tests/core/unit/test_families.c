@@ -14,15 +14,24 @@ static const gather_family families[] = {
 
 /* The numbers are promises. */
 static void numbers_and_names(void **state) {
-  assert_int_equal(COUNT(families), 5); /* all that follow */
+  assert_int_equal(COUNT(families), 11); /* all that follow */
   assert_int_equal(GATHER_FAMILY_GATHER, 1);
   assert_int_equal(GATHER_FAMILY_ELEMENTS, 2);
   assert_int_equal(GATHER_FAMILY_ND, 3);
   assert_int_equal(GATHER_FAMILY_TREE, 4);
   assert_int_equal(GATHER_FAMILY_STABLEHLO, 5);
+  assert_int_equal(GATHER_FAMILY_SCATTER, 6);
+  assert_int_equal(GATHER_FAMILY_SCATTER_ELEMENTS, 7);
+  assert_int_equal(GATHER_FAMILY_SCATTER_ND, 8);
+  assert_int_equal(GATHER_FAMILY_SCATTER_STABLEHLO, 9);
+  assert_int_equal(GATHER_FAMILY_TENSOR_SCATTER, 10);
+  assert_int_equal(GATHER_FAMILY_EMBEDDING_BAG, 11);
   assert_string_equal(gather_family_get(GATHER_FAMILY_GATHER)->name, "Gather");
   assert_string_equal(gather_family_get(GATHER_FAMILY_ELEMENTS)->name, "GatherElements");
   assert_string_equal(gather_family_get(GATHER_FAMILY_ND)->name, "GatherND");
+  assert_string_equal(gather_family_get(GATHER_FAMILY_SCATTER)->name, "ScatterUpdate");
+  assert_string_equal(gather_family_get(GATHER_FAMILY_SCATTER)->function, "gather_scatter_apply");
+  assert_string_equal(gather_family_get(GATHER_FAMILY_EMBEDDING_BAG)->function, "gather_embedding_bag");
   assert_true(gather_family_get(GATHER_FAMILY_GATHER)->whole_rows);
   assert_false(gather_family_get(GATHER_FAMILY_ELEMENTS)->whole_rows);
   assert_false(gather_family_get(GATHER_FAMILY_ND)->whole_rows);

@@ -9,6 +9,9 @@
 /* ONNX lists 15 types from version 1 and 11 on, and bfloat16 from 13 on. */
 static const uint64_t onnx_15 = BIT(BOOL) | BIT(COMPLEX128) | BIT(COMPLEX64) | BIT(FLOAT64) | BIT(FLOAT32) | BIT(FLOAT16) | BIT(INT16) |
                                 BIT(INT32) | BIT(INT64) | BIT(INT8) | BIT(STRING) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64) | BIT(UINT8);
+/* ONNX's TensorScatter lists these too. */
+static const uint64_t onnx_24 = BIT(BFLOAT16) | BIT(INT4) | BIT(UINT4) | BIT(FLOAT4_E2M1FN) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) |
+                                BIT(FLOAT8_E5M2) | BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT8_E8M0FNU);
 static const uint64_t quantized = BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) |
                                   BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN);
 static const uint64_t index_types = BIT(INT32) | BIT(INT64);
@@ -48,7 +51,44 @@ static const struct {
     SAYS("openvino-8", "GatherND", 8, true, ERROR, true, NONE, NONE, ANY, false),
     SAYS("openvino-1", "GatherTree", 1, false, ERROR, false, NONE, NONE, NONE, false),
     SAYS("stablehlo-1", "gather", 1, false, CLAMP, false, NONE, NONE, ANY, false),
+    SAYS("onnx-9", "Scatter", 9, false, ERROR, false, AT_MOST, ATTRIBUTE, NONE, false),
+    SAYS("onnx-11", "ScatterElements", 11, true, ERROR, false, AT_MOST, ATTRIBUTE, NONE, false),
+    SAYS("onnx-13", "ScatterElements", 13, true, ERROR, false, AT_MOST, ATTRIBUTE, NONE, false),
+    SAYS("onnx-16", "ScatterElements", 16, true, ERROR, false, AT_MOST, ATTRIBUTE, NONE, false),
+    SAYS("onnx-18", "ScatterElements", 18, true, ERROR, false, AT_MOST, ATTRIBUTE, NONE, false),
+    SAYS("onnx-11", "ScatterND", 11, true, ERROR, false, NONE, NONE, NONEMPTY, false),
+    SAYS("onnx-13", "ScatterND", 13, true, ERROR, false, NONE, NONE, NONEMPTY, false),
+    SAYS("onnx-16", "ScatterND", 16, true, ERROR, false, NONE, NONE, NONEMPTY, false),
+    SAYS("onnx-18", "ScatterND", 18, true, ERROR, false, NONE, NONE, NONEMPTY, false),
+    SAYS("onnx-24", "TensorScatter", 24, false, ERROR, false, NONE, ATTRIBUTE, NONE, false),
+    SAYS("openvino-3", "ScatterUpdate", 3, false, ERROR, false, NONE, INPUT, NONE, false),
+    SAYS("openvino-3", "ScatterElementsUpdate", 3, true, ERROR, false, AT_MOST, INPUT, NONE, false),
+    SAYS("openvino-12", "ScatterElementsUpdate", 12, true, ERROR, false, AT_MOST, INPUT, NONE, false),
+    SAYS("openvino-3", "ScatterNDUpdate", 3, true, ERROR, false, NONE, NONE, ANY, false),
+    SAYS("openvino-15", "ScatterNDUpdate", 15, true, ERROR, false, NONE, NONE, ANY, false),
+    SAYS("openvino-3", "EmbeddingBagOffsetsSum", 3, false, ERROR, false, NONE, NONE, NONE, false),
+    SAYS("openvino-15", "EmbeddingBagOffsets", 15, false, ERROR, false, NONE, NONE, NONE, false),
+    SAYS("openvino-3", "EmbeddingBagPackedSum", 3, false, ERROR, false, NONE, NONE, NONE, false),
+    SAYS("openvino-15", "EmbeddingBagPacked", 15, false, ERROR, false, NONE, NONE, NONE, false),
+    SAYS("openvino-3", "EmbeddingSegmentsSum", 3, false, ERROR, false, NONE, NONE, NONE, false),
+    SAYS("stablehlo-1", "scatter", 1, false, SKIP, false, NONE, NONE, ANY, false),
 };
+
+/* The name of the family of an operator: its own, but for those of one family that have several. */
+static const char *family_name(const char *op) {
+  static const struct {
+    const char *op, *family;
+  } others[] = {
+      {"GatherBlockQuantized", "Gather"}, /* decodes after it has gathered as Gather does */
+      {"Scatter", "ScatterElements"},          {"ScatterElementsUpdate", "ScatterElements"},
+      {"ScatterNDUpdate", "ScatterND"},        {"EmbeddingBagOffsetsSum", "EmbeddingBag"},
+      {"EmbeddingBagOffsets", "EmbeddingBag"}, {"EmbeddingBagPackedSum", "EmbeddingBag"},
+      {"EmbeddingBagPacked", "EmbeddingBag"},  {"EmbeddingSegmentsSum", "EmbeddingBag"},
+  };
+  for (size_t i = 0; i < COUNT(others); i++)
+    if (strcmp(others[i].op, op) == 0) return others[i].family;
+  return op;
+}
 
 static void rows_say_what_the_documents_say(void **state) {
   assert_non_null(gather_op_at(COUNT(documents) - 1));
@@ -62,8 +102,7 @@ static void rows_say_what_the_documents_say(void **state) {
     assert_int_equal(op->axis_source, documents[i].axis);
     assert_int_equal(op->tuples, documents[i].tuples);
     assert_int_equal(op->fused_batch, documents[i].fused);
-    const bool decodes = strcmp(op->name, "GatherBlockQuantized") == 0; /* after it has gathered as Gather does */
-    assert_string_equal(gather_family_get(op->family)->name, decodes ? "Gather" : op->name);
+    assert_string_equal(gather_family_get(op->family)->name, family_name(op->name));
     assert_memory_equal(op->rules, op->dialect, strlen(op->dialect));
     assert_non_null(strstr(op->document, op->name));
   }
@@ -92,25 +131,34 @@ static void rows_that_do_not_exist(void **state) {
   assert_null(gather_op_find("Gather", NULL));
 }
 
+/* Numbers of whole bytes. */
+static void check_numeric(uint64_t types) { assert_true((types & integers) == integers && (types & BIT(FLOAT16)) && !(types & BIT(BOOL))); }
+
 static void listed_types(void **state) {
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
+    const bool of_cache = op->family == GATHER_FAMILY_TENSOR_SCATTER;
+    const bool of_tuples = op->family == GATHER_FAMILY_ND || op->family == GATHER_FAMILY_SCATTER_ND;
     if (strcmp(op->dialect, "onnx") == 0) {
-      assert_true(op->types == (op->version >= 13 ? onnx_15 | BIT(BFLOAT16) : onnx_15));
-      assert_true(op->index_types == (op->family == GATHER_FAMILY_ND ? BIT(INT64) : index_types));
-    } else if (op->family == GATHER_FAMILY_STABLEHLO) {
+      assert_true(op->types == (of_cache ? onnx_15 | onnx_24 : op->version >= 13 ? onnx_15 | BIT(BFLOAT16) : onnx_15));
+      assert_true(op->index_types == (of_tuples || of_cache ? BIT(INT64) : index_types));
+    } else if (strcmp(op->dialect, "stablehlo") == 0) {
       assert_true((op->index_types & integers) == integers && (op->types & op->index_types) == op->index_types);
       assert_true((op->types & (BIT(COMPLEX128) | BIT(BOOL))) && !(op->types & (BIT(STRING) | BIT(OPAQUE))));
     } else if (op->family == GATHER_FAMILY_TREE) {
       assert_true(op->types == op->index_types);
-      assert_true((op->types & integers) == integers && (op->types & BIT(FLOAT16)) && !(op->types & BIT(BOOL)));
+      check_numeric(op->types);
+    } else if (op->family == GATHER_FAMILY_EMBEDDING_BAG) {
+      assert_true(op->index_types == index_types);
+      check_numeric(op->types);
     } else if (strcmp(op->dialect, "microsoft") == 0) {
       assert_true(op->types == (op->family == GATHER_FAMILY_ND ? onnx_15 : quantized));
       assert_true(op->index_types == index_types);
     } else {
       assert_int_equal(op->types & BIT(OPAQUE), 0);
       assert_true((op->types & (BIT(FLOAT32) | BIT(UINT1) | BIT(NF4))) == (BIT(FLOAT32) | BIT(UINT1) | BIT(NF4)));
-      assert_true(op->index_types == (op->family == GATHER_FAMILY_ELEMENTS ? index_types : integers));
+      const bool narrow = op->family == GATHER_FAMILY_ELEMENTS || op->family == GATHER_FAMILY_SCATTER_ND;
+      assert_true(op->index_types == (narrow ? index_types : integers));
     }
   }
 }
@@ -153,6 +201,20 @@ static void versions_by_opset(void **state) {
       {"openvino", "GatherND", 5, "openvino-5"},
       {"openvino", "GatherND", 7, "openvino-5"},
       {"openvino", "GatherND", 16, "openvino-8"},
+      {"onnx", "Scatter", 8, NULL},
+      {"onnx", "Scatter", 28, "onnx-9"},
+      {"onnx", "ScatterElements", 10, NULL},
+      {"onnx", "ScatterElements", 12, "onnx-11"},
+      {"onnx", "ScatterElements", 17, "onnx-16"},
+      {"onnx", "ScatterND", 28, "onnx-18"},
+      {"onnx", "TensorScatter", 23, NULL},
+      {"onnx", "TensorScatter", 24, "onnx-24"},
+      {"openvino", "ScatterElementsUpdate", 11, "openvino-3"},
+      {"openvino", "ScatterElementsUpdate", 16, "openvino-12"},
+      {"openvino", "ScatterNDUpdate", 14, "openvino-3"},
+      {"openvino", "ScatterNDUpdate", 15, "openvino-15"},
+      {"openvino", "EmbeddingBagOffsets", 14, NULL},
+      {"openvino", "EmbeddingBagOffsetsSum", 16, "openvino-3"},
       {NULL, "Gather", 13, NULL},
       {"onnx", NULL, 13, NULL},
   };
