@@ -390,6 +390,8 @@ static gather_status check_indices(const bag_call *c, gather_bag_job *job, int64
   const gather_sequence *s = &job->indices;
   if (state < GATHER_INDICES_BAD && !job->rule.swapped && s->len == s->count && s->step == gather_tensor_item_bytes(c->bags.indices))
     job->widen = gather_kernel_widen(job->rule.type);
+  const bool wide = job->rule.type == GATHER_TYPE_INT64 || job->rule.type == GATHER_TYPE_UINT64;
+  if (job->widen && wide && state == GATHER_INDICES_PLAIN && (uintptr_t)s->at % _Alignof(int64_t) == 0) job->rows = (const void *)s->at;
   return GATHER_OK;
 }
 
@@ -426,7 +428,7 @@ static void set_kernel(const bag_call *c, gather_bag_job *job) {
   job->mean = reduction == GATHER_REDUCTION_MEAN;
   job->kernel = gather_kernel_bag(job->kind, job->fold, &name);
   const int64_t bytes = job->len * job->item_bytes, rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / bytes;
-  const int64_t most = gather_tuned(GATHER_TUNING_prefetch_rows);
+  const int64_t tuned = gather_tuned(GATHER_TUNING_prefetch_rows), most = tuned < GATHER_BAG_AHEAD ? tuned : GATHER_BAG_AHEAD;
   job->prefetch_rows = c->table_size.bytes <= gather_cache_bytes() ? 0 : rows < 1 ? 1 : rows < most ? rows : most;
 }
 
