@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows.c: StableHLO's scatter where windows lie partly outside of the destination: its document skips each element that is outside, and
- * writes the others. The nest of a plan has whole windows only. So, where an index is out of range, each element (or whole rows of elements,
- * where windows have them) becomes an update of its own, with a tuple of coordinates that is outside where it is to be skipped.
+ * windows.c: StableHLO's scatter where windows lie partly outside of the destination: its document skips each element that is outside,
+ * and writes the others. The nest of a plan has whole windows only. So, where an index is out of range, each element (or whole rows of
+ * elements, where windows have them) becomes an update of its own, with a tuple of coordinates that is outside where it is to be skipped.
  */
 #include <string.h>
 
