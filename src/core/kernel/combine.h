@@ -7,7 +7,7 @@
 #ifndef GATHER_KERNEL_COMBINE_H
 #define GATHER_KERNEL_COMBINE_H
 
-#include "core/base/compiler.h"
+#include "core/kernel/kernel.h"
 #include "gather/scatter.h"
 
 /* For j in [0, count), k in [0, len):
@@ -44,6 +44,17 @@ typedef struct gather_wide {
 
 /* row = row / number, as a mean in the type's own precision: integers are rounded down, floats to nearest; complex numbers by parts. */
 typedef void (*gather_divide_fn)(char *row, int64_t number, int64_t len);
+
+/* The slots of gather_isa that combine. Types are numbered from GATHER_TYPE_BOOL on. NULL = the kernel of a weaker instruction set; if none
+ * has one, there is no such reduction. */
+enum { GATHER_COMBINE_TYPES = GATHER_TYPE_COMPLEX128, GATHER_WIDE_TYPES = 3, GATHER_REDUCTION_KERNELS = GATHER_REDUCTION_MAX };
+typedef struct gather_combining {
+  gather_combine_fn none[GATHER_ROW_CLASSES];                                 /* by the bytes of the row */
+  gather_combine_fn elements[GATHER_REDUCTION_KERNELS][GATHER_COMBINE_TYPES]; /* from ADD on; rows of one element */
+  gather_combine_fn rows[GATHER_REDUCTION_KERNELS][GATHER_COMBINE_TYPES];
+  gather_wide wide[GATHER_WIDE_TYPES]; /* from float16 on */
+  gather_divide_fn divide[GATHER_COMBINE_TYPES];
+} gather_combining;
 
 /* The kernel of a reduction that gather_reduction_supports; of GATHER_REDUCTION_MEAN that of the sum. item_bytes: of one element, which
  * counts for NONE only: then type is not read. *isa: the name of its instruction set. */

@@ -90,6 +90,12 @@ GATHER_INLINE gather_fold_fn gather_kernel_fold(gather_type type) {
   GATHER_RETURN_KERNEL(fold[width]);
 }
 
+GATHER_INLINE gather_widen_fn gather_kernel_widen(gather_type type) {
+  const char *name, **isa = &name;
+  const int t = (int)type - (int)GATHER_TYPE_INT8;
+  GATHER_RETURN_KERNEL(widen[t]);
+}
+
 /* ---- kernels that decode; NULL only for halves, and for blocks of codecs without blocks */
 
 GATHER_INLINE gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type, const char **isa) {

@@ -94,6 +94,7 @@ const gather_isa gather_isa_portable = {
 #if !defined(GATHER_ONLY_GATHER)
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
+    .combine = &gather_combining_portable,
 #endif
 #if !defined(GATHER_NO_CODECS)
     .decode = &DECODING,

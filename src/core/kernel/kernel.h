@@ -91,8 +91,12 @@ typedef struct gather_isa {
   /* Tuples of 2, 3 and 4 numbers. */
   gather_tuples_within_fn tuples_within[GATHER_WIDTHS][GATHER_TUPLE_LENS];
   gather_tuples_fold_fn tuples_fold[GATHER_WIDTHS][GATHER_TUPLE_LENS];
-  const gather_decoding *decode; /* quantised rows; NULL = none */
+  const gather_decoding *decode;          /* quantised rows; NULL = none */
+  const struct gather_combining *combine; /* reductions (combine.h); NULL = none */
 } gather_isa;
+
+/* The reductions of the instruction sets. */
+extern const struct gather_combining gather_combining_portable;
 
 /* The class of a row of this size. */
 GATHER_INLINE int gather_row_class(int64_t row_bytes) {

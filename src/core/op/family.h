@@ -62,6 +62,33 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *o
   return gather_fail(error, GATHER_USAGE, "the operator's family is %d, which is not a family", (int)op->family);
 }
 
+#if !defined(GATHER_ONLY_GATHER)
+/* The rules of an operator that writes: those of the family whose sides it exchanges. Returns GATHER_USAGE for a family that does not
+ * write so. */
+GATHER_INLINE GATHER_CHECKED gather_status gather_family_find_written(const gather_op *op, const gather_family_rules **rules,
+                                                                      gather_error *error) {
+  const gather_family_info *info = gather_family_get(op->family);
+  *rules = NULL;
+  switch (op->family) {
+#define GATHER_FAMILY(ENUM, number, file, name, whole_rows) case GATHER_FAMILY_##ENUM:
+#define GATHER_FAMILY_OWN(ENUM, number, name, function) case GATHER_FAMILY_##ENUM:
+#define GATHER_FAMILY_WRITES(ENUM, number, file, name)
+#include "gather/family.def"
+#undef GATHER_FAMILY
+    return gather_fail(error, GATHER_USAGE, "%s does not write: call %s", op->name, info->function ? info->function : "gather_apply");
+#define GATHER_FAMILY(ENUM, number, file, name, whole_rows)
+#define GATHER_FAMILY_OWN(ENUM, number, name, function)
+#define GATHER_FAMILY_WRITES(ENUM, number, file, name) \
+  case GATHER_FAMILY_##ENUM:                           \
+    *rules = &gather_family_##file;                    \
+    return GATHER_OK;
+#include "gather/family.def"
+#undef GATHER_FAMILY
+  }
+  return gather_fail(error, GATHER_USAGE, "the operator's family is %d, which is not a family", (int)op->family);
+}
+#endif
+
 /* ---- steps for ranks and attributes */
 
 /* Ranks: data has at least one dimension. */

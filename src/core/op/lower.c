@@ -171,10 +171,11 @@ static bool has_shape(const gather_tensor *out, const gather_geometry *g) {
   return same;
 }
 
-static gather_status fail_out_shape(const gather_geometry *g, const gather_tensor *out, gather_error *error) {
+static gather_status fail_out_shape(const gather_geometry *g, const gather_tensor *out, bool writes, gather_error *error) {
   char has[128], needs[128];
-  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "output", "the output has the shape %s; it must be %s",
-                           gather_shape_text(has, sizeof has, out->rank, out->shape),
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, writes ? "updates" : "output", "the %s the shape %s; %s must be %s",
+                           writes ? "updates have" : "output has",
+                           gather_shape_text(has, sizeof has, out->rank, out->shape), writes ? "they" : "it",
                            gather_shape_text(needs, sizeof needs, g->rank, g->shape));
 }
 
@@ -228,6 +229,21 @@ typedef struct {
   measured data, indices, out;
 } sizes;
 
+#if !defined(GATHER_ONLY_GATHER)
+/* Of what is written into data. */
+static gather_status check_updates_type(const gather_tensor *data, const gather_tensor *updates, gather_error *error) {
+  if (updates->type != data->type)
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "updates", "the updates are %s, data is %s", gather_type_get(updates->type)->name,
+                             gather_type_get(data->type)->name);
+  if (data->type == GATHER_TYPE_OPAQUE && updates->item_bytes != data->item_bytes)
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "updates", "the updates have elements of %" PRId64 " bytes, data of %" PRId64,
+                             updates->item_bytes, data->item_bytes);
+  if (order_matters(data) && ((updates->flags ^ data->flags) & GATHER_TENSOR_BYTE_SWAPPED))
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "updates", "the updates and data have different byte orders");
+  return GATHER_OK;
+}
+#endif
+
 static gather_status check_types(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out, sizes *m,
                                  gather_plan *plan, gather_steps *s, gather_error *error) {
   GATHER_TRY(measure(data, "data", &m->data, s->data, error));
@@ -236,15 +252,22 @@ static gather_status check_types(const gather_tensor *data, const gather_tensor 
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
   if (!out) return GATHER_OK;
+#if !defined(GATHER_ONLY_GATHER)
+  if (plan->writes) {
+    GATHER_TRY(measure(out, "updates", &m->out, s->out, error));
+    return check_updates_type(data, out, error);
+  }
+#endif
   GATHER_TRY(measure(out, "output", &m->out, s->out, error));
   return gather_output_check_type(data, "data", out, error);
 }
 
-/* An output of this shape passed the check of its size. */
-static gather_status check_shape(const gather_geometry *g, const gather_tensor *data, const gather_tensor *out, gather_error *error) {
-  if (out && has_shape(out, g)) return out->strides ? gather_output_check_strides(out, error) : GATHER_OK;
+/* An output of this shape passed the check of its size. Updates may overlap themselves: they are only read. */
+static gather_status check_shape(const gather_geometry *g, const gather_tensor *data, const gather_tensor *out, bool writes,
+                                 gather_error *error) {
+  if (out && has_shape(out, g)) return out->strides && !writes ? gather_output_check_strides(out, error) : GATHER_OK;
   GATHER_TRY(check_size(g, data, error));
-  return out ? fail_out_shape(g, out, error) : GATHER_OK;
+  return out ? fail_out_shape(g, out, writes, error) : GATHER_OK;
 }
 
 static gather_extent extent_of(const gather_tensor *tensor, const measured *m) {
@@ -253,18 +276,16 @@ static gather_extent extent_of(const gather_tensor *tensor, const measured *m) {
   return found;
 }
 
-gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
-                                const gather_options *options, gather_plan *plan, gather_error *error) {
+static gather_status lower(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data, const gather_tensor *indices,
+                           const gather_tensor *out, const gather_options *options, gather_plan *plan, gather_error *error) {
   gather_geometry g;
   gather_steps s;
   sizes m;
   turned other;
   gather_tensor row_major;
-  const gather_family_rules *rules;
-  GATHER_TRY(gather_family_find(op, &rules, error));
   GATHER_TRY(check_types(data, indices, out, &m, plan, &s, error));
   GATHER_TRY(resolve_geometry(op, rules, data, indices, options, &g, error));
-  GATHER_TRY(check_shape(&g, data, out, error));
+  GATHER_TRY(check_shape(&g, data, out, plan->writes, error));
   if (!out) {
     row_major = (gather_tensor){.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
     GATHER_TRY(measure(out = &row_major, "output", &m.out, s.out, error));
@@ -285,3 +306,20 @@ gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, 
   gather_plan_simplify(plan);
   return GATHER_OK;
 }
+
+gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                                const gather_options *options, gather_plan *plan, gather_error *error) {
+  const gather_family_rules *rules;
+  GATHER_TRY(gather_family_find(op, &rules, error));
+  plan->writes = false;
+  return lower(op, rules, data, indices, out, options, plan, error);
+}
+
+#if !defined(GATHER_ONLY_GATHER)
+gather_status gather_lower_written(const gather_op *op, const gather_family_rules *rules, const gather_tensor *written,
+                                   const gather_tensor *indices, const gather_tensor *updates, const gather_options *options,
+                                   gather_plan *plan, gather_error *error) {
+  plan->writes = true;
+  return lower(op, rules, written, indices, updates, options, plan, error);
+}
+#endif

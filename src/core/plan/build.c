@@ -185,8 +185,8 @@ void gather_plan_simplify(gather_plan *plan) {
   extend_row(plan);
   if (plan->packed && is_whole_groups(plan)) unpack_nest(plan);
   if (plan->column_count > 1) settle_columns(plan);
-  choose_inner_loop(plan);
+  if (!plan->writes) choose_inner_loop(plan); /* of several updates of a row the last is left */
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
-  prepare_few(plan);
+  if (!plan->writes) prepare_few(plan);
 }

@@ -6,6 +6,10 @@
  * For every element of the nest, with k running over the loops:
  *     out[sum k * out] = data[sum k * data + row(indices[sum k * index]) * axis_step]
  * Where an index is a tuple of numbers, row() is the sum of what each of them selects (plan_indices.h).
+ *
+ * A plan that writes has the same nest with the sides exchanged: `data`, the indexed side, is written by what `out`, the plain side, has.
+ * Its updates are the rows in the order of the nest, which is row-major. core/scatter runs it; here it is simplified and its indices are
+ * checked.
  */
 #ifndef GATHER_PLAN_PLAN_H
 #define GATHER_PLAN_PLAN_H
@@ -98,6 +102,7 @@ struct gather_plan {
   int32_t loop_count;
   gather_loop loops[GATHER_MAX_RANK]; /* several columns are at the end of this array (plan_indices.h) */
   int64_t axis_step;
+  bool writes;       /* the indexed side is written, in the order of the loops */
   int64_t row_count; /* product of all loops */
   int64_t row_bytes; /* of one row; packed: elements */
 
@@ -170,6 +175,10 @@ GATHER_INLINE gather_index_state gather_indices_unchecked(const gather_index_rul
 /* Fails with GATHER_INDEX_OUT_OF_RANGE: the first index out of range in row-major order (of a policy that repairs, the first one that
  * it cannot repair), its value, and how many are out of range. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value, int64_t bad);
+/* Fails with GATHER_INDEX_REPEATED: index number `position`, in row-major order, selects the same place as the earlier one, `first`; of
+ * tuples the numbers of their first components. indices: dense. */
+gather_status gather_plan_blame_repeated(const gather_plan *plan, const char *indices, int64_t position, int64_t first,
+                                         gather_error *error);
 /* Only validates. shared: others may write the indices, each of which is read once. *bad: how many are out of range and will be repaired;
  * *state: the worst state of an index that nobody writes. */
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, bool shared, const gather_executor *executor,

@@ -309,11 +309,19 @@ static void print_component(char *text, size_t bytes, const gather_plan *plan, c
 }
 
 /* The coordinates in the caller's indices, whose tuples may have their numbers in another dimension than the last. */
-static void turn_back(const gather_plan *plan, gather_error *error) {
+static void turn_back(const gather_plan *plan, int64_t *position) {
   if (plan->tuple_dim < 0) return;
-  const int64_t component = error->position[plan->index_rank - 1];
-  for (int32_t d = plan->index_rank - 1; d > plan->tuple_dim; d--) error->position[d] = error->position[d - 1];
-  error->position[plan->tuple_dim] = component;
+  const int64_t component = position[plan->index_rank - 1];
+  for (int32_t d = plan->index_rank - 1; d > plan->tuple_dim; d--) position[d] = position[d - 1];
+  position[plan->tuple_dim] = component;
+}
+
+/* The coordinates of index number `number`, counted in row-major order. */
+static void find_coordinates(const gather_plan *plan, int64_t number, int64_t *position) {
+  for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
+    position[d] = number % plan->index_shape[d];
+    number /= plan->index_shape[d];
+  }
 }
 
 /* Reports the first index out of range. */
@@ -325,10 +333,7 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   error->op = plan->op->name, error->rules = plan->op->rules,
   error->axis = plan->has_axes ? plan->column_axes[column] : plan->axis + column;
   error->position_rank = plan->index_rank;
-  for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
-    error->position[d] = position % plan->index_shape[d];
-    position /= plan->index_shape[d];
-  }
+  find_coordinates(plan, position, error->position);
   error->value = value;
   error->value_is_unsigned = plan->rule.type >= GATHER_TYPE_UINT8;
   gather_index_range(&rule, &error->low, &error->high);
@@ -336,7 +341,7 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
 
   char place[200], number[32], component[200];
   print_component(component, sizeof component, plan, error);
-  turn_back(plan, error);
+  turn_back(plan, error->position);
   print_position(place, sizeof place, error);
   (void)snprintf(number, sizeof number, error->value_is_unsigned ? "%" PRIu64 : "%" PRId64, (uint64_t)value);
   int at = snprintf(error->message, sizeof error->message, "%s = %s%s ", place, number, component);
@@ -348,6 +353,40 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
         snprintf(error->message + at, room, "is outside [%" PRId64 ", %" PRId64 "] of axis %" PRId32, error->low, error->high, error->axis);
   (void)snprintf(error->message + at, sizeof error->message - (size_t)at, " (%s%s%s); %" PRId64 " of %" PRId64 " indices %s bad",
                  plan->op->name, GATHER_RULES_TEXT(plan->op), bad, plan->index_count, bad == 1 ? "is" : "are");
+  return status;
+}
+
+/* "indices[3]", or "tuple [3]". The last number of the coordinates is a component. */
+static void print_index(char *text, size_t bytes, const gather_plan *plan, int32_t rank, const int64_t *position) {
+  char shape[160];
+  const bool tuple = plan->op->tuples && plan->tuple_dim != GATHER_TUPLE_DIM_NONE;
+  if (tuple) rank--;
+  (void)snprintf(text, bytes, "%s%s", tuple ? "tuple " : "indices", rank > 0 ? gather_shape_text(shape, sizeof shape, rank, position) : "");
+}
+
+gather_status gather_plan_blame_repeated(const gather_plan *plan, const char *indices, int64_t position, int64_t first,
+                                         gather_error *error) {
+  gather_status status = gather_fail_input(error, GATHER_INDEX_REPEATED, "indices", "an index is repeated");
+  char place[200], before[200], number[32];
+  if (!error) return status;
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  gather_index_rule rule = plan->rule;
+  rule.on_bad = GATHER_ON_BAD_PROMISE, rule.negative = false;
+  error->op = plan->op->name, error->rules = plan->op->rules;
+  error->axis = plan->has_axes ? plan->column_axes[0] : plan->axis;
+  error->position_rank = plan->index_rank;
+  error->value_is_unsigned = plan->rule.type >= GATHER_TYPE_UINT8;
+  if (plan->index_count > 0) {
+    gather_indices_resolve(&rule, indices + position * width, width, 1, &error->value);
+    find_coordinates(plan, position, error->position);
+    find_coordinates(plan, first, error->first_position);
+  }
+  print_index(place, sizeof place, plan, error->position_rank, error->position);
+  print_index(before, sizeof before, plan, error->position_rank, error->first_position);
+  turn_back(plan, error->position), turn_back(plan, error->first_position);
+  (void)snprintf(number, sizeof number, error->value_is_unsigned ? " = %" PRIu64 : " = %" PRId64, (uint64_t)error->value);
+  (void)snprintf(error->message, sizeof error->message, "%s%s selects the same place as %s (%s%s%s)", place,
+                 plan->op->tuples ? "" : number, before, plan->op->name, GATHER_RULES_TEXT(plan->op));
   return status;
 }
 

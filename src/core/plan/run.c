@@ -191,17 +191,11 @@ static void move_all(const gather_execution *e) {
   plan->variants[0].rows(&span);
 }
 
-static gather_widen_fn find_widen(gather_type type) {
-  const char *name, **isa = &name;
-  const int t = (int)type - (int)GATHER_TYPE_INT8;
-  GATHER_RETURN_KERNEL(widen[t]);
-}
-
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
   const gather_type_info *index = gather_type_row(plan->rule.type);
   if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) && plan->column_count == 1 &&
       plan->loops[plan->loop_count - 1].index == index->bits / 8)
-    e->widen = find_widen(plan->rule.type);
+    e->widen = gather_kernel_widen(plan->rule.type);
   e->fold = gather_columns_fold(plan, &e->axes);
   atomic_init(&e->variant, first_variant(e));
   if (plan->packed) {

@@ -426,5 +426,5 @@ void gather_plan_choose(gather_plan *plan) {
   plan->rule.within = gather_kernel_within(plan->rule.type), plan->rule.fold = gather_kernel_fold(plan->rule.type);
   if (plan->row_count == 0) return;
   find_order(plan);
-  find_variants(plan);
+  if (!plan->writes) find_variants(plan);
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scatter_plan.h: a scatter as it is run. Its nest is that of a gather with the sides exchanged (core/plan/plan.h): each row of updates goes
+ * to a row of the destination, in row-major order of the updates.
+ *
+ *     scatter_lower.c   an operator and its tensors become a plan
+ *     scatter_run.c     indices are validated, data is copied, a method is chosen
+ *     scatter_stream.c  methods that run through the updates: all, those of a part of a loop, those of a range of the destination
+ *     scatter_parts.c   methods that bring the updates in the order of their places first
+ *
+ * Every method applies the updates of one place in their order, so that all give the same bytes.
+ */
+#ifndef GATHER_SCATTER_SCATTER_PLAN_H
+#define GATHER_SCATTER_SCATTER_PLAN_H
+
+#include "core/kernel/combine.h"
+#include "core/plan/execution.h"
+#include "core/plan/plan.h"
+#include "gather/scatter.h"
+
+/* Updates in the order of their places. Places are numbered from the lowest one of the destination; an entry is place << position_bits |
+ * number of the update. */
+typedef struct gather_sorted {
+  uint64_t *entries; /* ascending; updates that are skipped are not in it */
+  int64_t count;
+  int position_bits;
+} gather_sorted;
+
+struct gather_scatter_plan {
+  gather_plan nest;
+  gather_scatter_options options; /* every field is set; numbers is NULL */
+  gather_type type;
+  int64_t item_bytes, len; /* of an element; elements of a row */
+
+  gather_combine_fn combine;
+  const char *isa;
+  const gather_wide *wide; /* sums are rounded once; NULL: at each step */
+  gather_divide_fn divide; /* of means */
+  bool finite;             /* the neutral numbers are finite ones */
+  bool sorts;              /* the updates of a row must be known together: means, rows that start anew, sums that are rounded once */
+
+  /* The destination: place p is at its data pointer + place_low + p * place_step. Rows of different places are apart. */
+  int64_t place_low, place_step, places;
+  bool linear; /* update number i is at out_offset + i * row_bytes of the updates */
+
+  /* Data that is not the destination is copied to it first. */
+  int32_t rank;
+  int64_t shape[GATHER_MAX_RANK], data_strides[GATHER_MAX_RANK], out_strides[GATHER_MAX_RANK];
+  int64_t data_offset, out_offset; /* of packed types: number of the first element */
+  gather_extent data_extent;
+  int64_t data_len;
+  bool same_layout, dense; /* data and the destination have the same strides; and are dense */
+  bool clears;             /* the destination is set to zeros instead (gradients) */
+
+  /* A kept plan (gather_scatter_plan_keep): its updates are sorted, and its indices are not read again. */
+  bool kept;
+  gather_sorted sorted;
+  int64_t kept_bad;
+};
+
+/* One run. */
+typedef struct gather_scattering {
+  const gather_scatter_plan *plan;
+  gather_execution e; /* reads the indices */
+  char *out;          /* the destination's element with all coordinates 0 */
+  const char *updates;
+  const gather_executor *executor;
+} gather_scattering;
+
+/* ---- scatter_lower.c */
+
+/* options with every field set. */
+GATHER_CHECKED gather_status gather_scatter_options_read(const gather_scatter_options *options, gather_scatter_options *full,
+                                                         gather_error *error);
+/* Checks all arguments and writes the plan. rules: of the family whose sides are exchanged; op: for index rules and errors. data: of the
+ * caller; out: NULL = row-major. options: full. */
+GATHER_CHECKED gather_status gather_scatter_lower(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                                  const gather_tensor *indices, const gather_tensor *updates, const gather_tensor *out,
+                                                  const gather_scatter_options *options, gather_scatter_plan *plan, gather_error *error);
+
+/* Makes rows of so many bytes the rows of a plan whose rows are a multiple of it. */
+void gather_scatter_part_rows(gather_scatter_plan *plan, int64_t row_bytes);
+
+/* ---- scatter_run.c */
+
+/* Runs a plan; the struct was read. */
+GATHER_CHECKED gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error);
+/* Validates its indices; repeated ones, too, if the plan wants them unique. */
+GATHER_CHECKED gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, const void *indices,
+                                                          const gather_executor *executor, int64_t *bad, gather_error *error);
+/* Validates and sorts them. The entries are freed by the caller. */
+GATHER_CHECKED gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
+                                                 gather_sorted *sorted, int64_t *bad, gather_error *error);
+
+/* ---- scatter_stream.c */
+
+/* Rows that are known at a time. */
+enum { GATHER_SCATTER_BLOCK = GATHER_BLOCK };
+
+/* The next updates of a walk, at most GATHER_SCATTER_BLOCK: the place of each, and the offset of its row in the updates. Skipped ones are
+ * left out. */
+typedef struct gather_places {
+  int64_t places[GATHER_SCATTER_BLOCK]; /* offsets in the destination, in bytes */
+  int64_t from[GATHER_SCATTER_BLOCK];   /* offsets in the updates, in bytes */
+  int64_t numbers[GATHER_SCATTER_BLOCK];
+  int32_t count;
+} gather_places;
+/* numbers: whether the updates' numbers are wanted; `number` is that of the first of the walk. Returns how many updates of the walk were
+ * read, at most `most`; from: whether their offsets are wanted. */
+int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_t most, int64_t number, gather_places *block);
+
+/* All updates in their order, on the calling thread. */
+void gather_scatter_serially(const gather_scattering *s);
+/* Splits a loop whose rounds write apart, or the rows, among threads. Returns false, having written nothing, if there is neither. */
+bool gather_scatter_apart(const gather_scattering *s);
+/* Each task reads all indices, and applies those updates whose places are in its range. */
+void gather_scatter_owned(const gather_scattering *s);
+
+/* ---- scatter_parts.c */
+
+/* Whether updates can be numbered with their places in 64 bits. */
+bool gather_scatter_sortable(const gather_scatter_plan *plan);
+/* Brings the updates, with their values, in the order of the parts of the destination that they go to, and applies part by part.
+ * memory: as much as gather_scatter_parts_bytes says. */
+void gather_scatter_in_parts(const gather_scattering *s, void *memory);
+/* The memory that this needs, 8 or 16 bytes for each update; -1: this plan cannot be run so: rows are no values of 1, 2, 4 or 8 bytes. */
+int64_t gather_scatter_parts_bytes(const gather_scatter_plan *plan, const gather_executor *executor);
+/* Sorts the updates. Returns false if there is no memory. */
+GATHER_CHECKED bool gather_scatter_sort_all(const gather_scattering *s, gather_sorted *sorted);
+/* Applies sorted updates, row by row of the destination. */
+void gather_scatter_sorted(const gather_scattering *s, const gather_sorted *sorted);
+/* The number of the first entry of the place behind that of entry number i. */
+int64_t gather_sorted_end(const gather_sorted *sorted, int64_t i);
+
+#endif

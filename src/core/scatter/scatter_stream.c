@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scatter_stream.c: methods that run through the updates in their order, and need no memory. Tasks share the destination, never a row of it:
+ * each takes the rounds of a loop that write apart, some columns of all rows, or the rows of a range.
+ */
+#include <string.h>
+
+#include "core/kernel/copy.h"
+#include "core/kernel/dispatch.h"
+#include "core/plan/plan_indices.h"
+#include "core/plan/tasks.h"
+#include "core/scatter/scatter_plan.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Whether some updates are skipped. */
+static bool may_skip(const gather_scattering *s) {
+  return s->e.form == GATHER_FORM_REPAIRED && s->plan->nest.rule.on_bad == GATHER_ON_BAD_ZERO;
+}
+
+static void resolve(const gather_scattering *s, const char *indices, int64_t step, int64_t count, int64_t *rows) {
+  if (s->e.form == GATHER_FORM_REPAIRED)
+    gather_columns_resolve(&s->plan->nest, indices, step, count, rows);
+  else
+    gather_resolve_rows(&s->e, indices, step, count, rows);
+}
+
+/* ---- blocks of places */
+
+/* Resolves the next updates of a walk, of several rounds if these are short. */
+static int64_t resolve_next(const gather_scattering *s, const gather_walk *walk, int64_t most, int64_t *rows, int64_t *rounds) {
+  const gather_loop *inner = &walk->loops[walk->count - 1];
+  const int64_t left = least(gather_walk_left(walk), most), whole = gather_walk_rounds_left(walk);
+  *rounds = 0;
+  if (whole > 1 && inner->len <= most / 2 && inner[-1].index == inner->index * inner->len && inner->index != 0) {
+    *rounds = least(whole, most / inner->len);
+    resolve(s, s->e.indices + walk->index, inner->index, *rounds * inner->len, rows);
+    return *rounds * inner->len;
+  }
+  resolve(s, s->e.indices + walk->index, inner->index, left, rows);
+  return left;
+}
+
+/* Adds part of one round. */
+static void add_places(const gather_plan *nest, const gather_walk *walk, const int64_t *rows, int64_t count, int64_t number,
+                       gather_places *block) {
+  const gather_loop *inner = &walk->loops[walk->count - 1];
+  int64_t place = nest->data_offset + walk->data, from = nest->out_offset + walk->out;
+  int32_t at = block->count;
+  for (int64_t j = 0; j < count; j++, place += inner->data, from += inner->out) {
+    block->places[at] = place + rows[j] * nest->axis_step, block->from[at] = from, block->numbers[at] = number + j;
+    at += rows[j] != GATHER_ROW_FILL;
+  }
+  block->count = at;
+}
+
+int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_t most, int64_t number, gather_places *block) {
+  int64_t rows[GATHER_SCATTER_BLOCK], done = 0;
+  block->count = 0;
+  most = least(most, GATHER_SCATTER_BLOCK);
+  while (done < most) {
+    int64_t rounds;
+    const int64_t now = resolve_next(s, walk, most - done, rows, &rounds), len = rounds ? now / rounds : now;
+    for (int64_t j = 0; j < now; j += len) {
+      add_places(&s->plan->nest, walk, rows + j, len, number + done + j, block);
+      gather_walk_next(walk, len);
+    }
+    done += now;
+  }
+  return done;
+}
+
+/* ---- updates in their order */
+
+enum {
+  AHEAD = 32, /* short rows: enough to wait for several misses at once */
+  LINE = 64,
+  AHEAD_BYTES = 4096,
+  MOST_LINES = 8, /* of a row; the CPU itself fetches the rest */
+  SHORT_ROUND = 48
+};
+
+static void set_prefetch(const gather_scattering *s, gather_combine_span *span) {
+  const gather_scatter_plan *plan = s->plan;
+  span->prefetch_rows = span->prefetch_lines = 0;
+  if (plan->places * plan->place_step <= gather_cache_bytes()) return;
+  const int64_t lines = (span->row_bytes - 1) / LINE + 1, rows = AHEAD_BYTES / span->row_bytes;
+  span->prefetch_rows = rows < 2 ? 2 : rows > AHEAD ? AHEAD : rows;
+  span->prefetch_lines = lines < MOST_LINES ? lines : MOST_LINES;
+}
+
+/* Columns [first, first + len) of the rows. */
+typedef struct {
+  int64_t first, len;
+  gather_combine_fn combine;
+} columns;
+
+static columns all_columns(const gather_scatter_plan *plan) { return (columns){0, plan->len, plan->combine}; }
+
+static gather_combine_span span_of(const gather_scattering *s, const columns *c) {
+  const gather_scatter_plan *plan = s->plan;
+  gather_combine_span span = {0};
+  span.out = s->out + c->first * plan->item_bytes, span.updates = s->updates + c->first * plan->item_bytes;
+  span.len = c->len, span.row_bytes = c->len * plan->item_bytes, span.axis_step = 1;
+  set_prefetch(s, &span);
+  return span;
+}
+
+/* Whether the kernel can read the indices themselves. */
+static bool is_plain(const gather_scattering *s, const char *indices, int64_t step) {
+  const gather_plan *nest = &s->plan->nest;
+  if (s->e.form != GATHER_FORM_PLAIN || nest->column_count > 1 || step != 8) return false;
+  return gather_type_row(nest->rule.type)->bits == 64 && (uintptr_t)indices % sizeof(int64_t) == 0;
+}
+
+/* Part of a long round: its rows and updates have one step each. */
+static void stream_round(const gather_scattering *s, const gather_walk *walk, int64_t count, gather_combine_span span,
+                         gather_combine_fn combine) {
+  const gather_plan *nest = &s->plan->nest;
+  const gather_loop *inner = &walk->loops[walk->count - 1];
+  const char *indices = s->e.indices + walk->index;
+  const bool plain = is_plain(s, indices, inner->index);
+  int64_t rows[GATHER_SCATTER_BLOCK + AHEAD];
+  span.out += nest->data_offset + walk->data, span.updates += nest->out_offset + walk->out;
+  span.axis_step = nest->axis_step, span.out_step = inner->data, span.update_step = inner->out;
+  for (int64_t now; count > 0; count -= now) {
+    now = least(count, plain ? count : GATHER_SCATTER_BLOCK);
+    span.count = now, span.more = least(count - now, span.prefetch_rows);
+    if (!plain) resolve(s, indices, inner->index, now + span.more, rows);
+    span.rows = plain ? (const void *)indices : rows;
+    combine(&span);
+    indices += now * inner->index;
+    span.out += now * inner->data, span.updates += now * inner->out;
+  }
+}
+
+/* The next `count` updates of a walk. */
+static void stream(const gather_scattering *s, gather_walk *walk, int64_t count, const columns *c) {
+  gather_combine_span span = span_of(s, c);
+  const bool direct = !may_skip(s) && walk->loops[walk->count - 1].len >= SHORT_ROUND;
+  gather_places block;
+  while (count > 0) {
+    if (direct) {
+      const int64_t run = least(gather_walk_left(walk), count);
+      stream_round(s, walk, run, span, c->combine);
+      gather_walk_next(walk, run);
+      count -= run;
+      continue;
+    }
+    count -= gather_places_next(s, walk, count, 0, &block);
+    span.rows = block.places, span.places = block.from, span.count = block.count;
+    if (block.count > 0) c->combine(&span);
+  }
+}
+
+/* Rows that do not start or end on whole bytes. */
+static void stream_bits(const gather_scattering *s, gather_walk *walk, int64_t count) {
+  const gather_plan *nest = &s->plan->nest;
+  gather_places block;
+  while (count > 0) {
+    count -= gather_places_next(s, walk, count, 0, &block);
+    for (int32_t j = 0; j < block.count; j++)
+      gather_bits_copy(&nest->layout, s->out, block.places[j], s->updates, block.from[j], nest->row_bytes);
+  }
+}
+
+void gather_scatter_serially(const gather_scattering *s) {
+  const gather_plan *nest = &s->plan->nest;
+  const columns all = all_columns(s->plan);
+  gather_walk walk;
+  gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
+  if (nest->packed)
+    stream_bits(s, &walk, nest->row_count);
+  else
+    stream(s, &walk, nest->row_count, &all);
+}
+
+/* ---- loops whose rounds write apart, and columns */
+
+static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
+
+/* A loop whose step is at least as long as what a round of it spans: the longest one; -1: none. */
+static int32_t find_apart(const gather_scatter_plan *plan, int64_t threads) {
+  const gather_plan *nest = &plan->nest;
+  const int64_t all = (plan->places - 1) * plan->place_step + nest->row_bytes;
+  int32_t best = -1;
+  for (int32_t i = 0; i < nest->loop_count; i++) {
+    const gather_loop *loop = &nest->loops[i];
+    if (loop->len < 2 || magnitude(loop->data) < all - magnitude(loop->data) * (loop->len - 1)) continue;
+    if (loop->len >= 2 * threads) return i;
+    if (best < 0 || loop->len > nest->loops[best].len) best = i;
+  }
+  return best >= 0 && nest->loops[best].len >= threads ? best : -1;
+}
+
+typedef struct {
+  const gather_scattering *s;
+  int32_t loop;
+} apart;
+
+static void run_rounds(void *argument, int64_t first, int64_t last) {
+  const apart *a = argument;
+  const gather_plan *nest = &a->s->plan->nest;
+  const columns all = all_columns(a->s->plan);
+  gather_loop loops[GATHER_MAX_RANK];
+  gather_walk walk;
+  memcpy(loops, nest->loops, (size_t)nest->loop_count * sizeof *loops);
+  const gather_loop *part = &loops[a->loop];
+  loops[a->loop].len = last - first;
+  gather_walk_start(&walk, loops, nest->loop_count, 0);
+  walk.data += first * part->data, walk.index += first * part->index, walk.out += first * part->out;
+  stream(a->s, &walk, nest->row_count / nest->loops[a->loop].len * (last - first), &all);
+}
+
+/* Whole lines, so that no two tasks write the same one, if the rows begin on lines. */
+enum { COLUMN_BYTES = 128 };
+
+static void run_columns(void *argument, int64_t first, int64_t last) {
+  const apart *a = argument;
+  const gather_scatter_plan *plan = a->s->plan;
+  const char *isa;
+  columns some = {first, last - first, NULL};
+  gather_walk walk;
+  some.combine = gather_kernel_combine(plan->options.reduction, plan->type, plan->item_bytes, some.len, &isa);
+  gather_walk_start(&walk, plan->nest.loops, plan->nest.loop_count, 0);
+  stream(a->s, &walk, plan->nest.row_count, &some);
+}
+
+/* One task for each thread: all of them read all indices. */
+typedef struct {
+  apart *a;
+  int64_t len, piece;
+} pieces;
+
+static void run_piece(void *argument, int64_t i) {
+  const pieces *p = argument;
+  run_columns(p->a, i * p->piece, least(p->len, (i + 1) * p->piece));
+}
+
+bool gather_scatter_apart(const gather_scattering *s) {
+  const gather_scatter_plan *plan = s->plan;
+  const gather_plan *nest = &plan->nest;
+  const int64_t threads = s->executor ? s->executor->threads : 1;
+  if (threads < 2 || nest->packed) return false;
+  apart a = {s, find_apart(plan, threads)};
+  if (a.loop >= 0) {
+    const int64_t len = nest->loops[a.loop].len;
+    gather_split(s->executor, len, nest->row_count / len * (nest->row_bytes + 2 * LINE), 1, run_rounds, &a);
+    return true;
+  }
+  if (nest->row_bytes < threads * COLUMN_BYTES) return false;
+  int64_t unit = LINE / plan->item_bytes;
+  if (unit < 1) unit = 1;
+  const int64_t piece = ((plan->len - 1) / threads / unit + 1) * unit;
+  pieces p = {&a, plan->len, piece};
+  s->executor->parallel_for(s->executor->context, (plan->len - 1) / piece + 1, run_piece, &p);
+  return true;
+}
+
+/* ---- ranges of the destination */
+
+typedef struct {
+  const gather_scattering *s;
+  int64_t piece; /* bytes of the destination for each task */
+} owners;
+
+static void run_owner(void *argument, int64_t i) {
+  const owners *o = argument;
+  const gather_scattering *s = o->s;
+  const gather_plan *nest = &s->plan->nest;
+  const columns all = all_columns(s->plan);
+  const int64_t low = s->plan->place_low + i * o->piece;
+  gather_combine_span span = span_of(s, &all);
+  gather_places block;
+  gather_walk walk;
+  gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
+  for (int64_t left = nest->row_count; left > 0;) {
+    left -= gather_places_next(s, &walk, left, 0, &block);
+    int32_t own = 0;
+    for (int32_t j = 0; j < block.count; j++) {
+      const int64_t place = block.places[j], from = block.from[j];
+      block.places[own] = place, block.from[own] = from;
+      own += (uint64_t)(place - low) < (uint64_t)o->piece;
+    }
+    span.rows = block.places, span.places = block.from, span.count = own;
+    if (own > 0) all.combine(&span);
+  }
+}
+
+void gather_scatter_owned(const gather_scattering *s) {
+  const gather_scatter_plan *plan = s->plan;
+  const int64_t threads = s->executor->threads, places = (plan->places - 1) / threads + 1;
+  owners o = {s, places * plan->place_step};
+  s->executor->parallel_for(s->executor->context, (plan->places - 1) / places + 1, run_owner, &o);
+}
