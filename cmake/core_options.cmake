@@ -6,7 +6,7 @@
 #   gather_core_headers  the public headers
 set(gather_core_macros "")
 set(gather_left_out "")
-set(gather_core_headers gather codec dlpack tree)
+set(gather_core_headers gather codec dlpack scatter tree)
 
 # ---- instruction sets: rows of isa.def. What the target can have is what the compiler's macros say, not the name of a processor.
 set(GATHER_ISA "" CACHE STRING "The instruction sets with kernels, e.g. portable;avx2 (portable is always there); empty: all of the target")

@@ -51,6 +51,15 @@ int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indi
 #define GATHER_ROW_FILL (-1)
 void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *rows);
 
+/* The value of one index, whatever the rule: the bits of an unsigned one. */
+GATHER_INLINE int64_t gather_index_value(const gather_index_rule *rule, const char *index) {
+  gather_index_rule none = *rule;
+  int64_t first, value = 0;
+  none.axis_len = 0, none.on_bad = GATHER_ON_BAD_ERROR;
+  (void)gather_indices_count_bad(&none, index, 0, 1, &first, &value);
+  return value;
+}
+
 /* The valid range, both ends included; empty (0, -1) for an axis of length 0. */
 GATHER_INLINE void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high) {
   *low = rule->negative ? -rule->axis_len : 0;

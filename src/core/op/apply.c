@@ -76,10 +76,8 @@ gather_status gather_axis_read(const gather_tensor *axis, int64_t *value, gather
   if (gather_tensor_len(axis) != 1)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "axis", "the axis must be one element, not %" PRId64, gather_tensor_len(axis));
   if (!axis->data) return gather_fail_input(error, GATHER_USAGE, "axis", "the axis's data pointer is NULL");
-  /* Reported like an index out of range: on an axis of length 0 every value is one. */
-  gather_index_rule rule = {.type = axis->type, .swapped = (axis->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, .on_bad = GATHER_ON_BAD_ERROR};
-  int64_t first;
-  (void)gather_indices_count_bad(&rule, axis->data, 0, 1, &first, value);
+  const gather_index_rule rule = {.type = axis->type, .swapped = (axis->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0};
+  *value = gather_index_value(&rule, axis->data);
   if (axis->type == GATHER_TYPE_UINT64 && *value < 0)
     return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "the axis is %" PRIu64, (uint64_t)*value);
   return GATHER_OK;

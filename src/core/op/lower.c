@@ -174,9 +174,8 @@ static bool has_shape(const gather_tensor *out, const gather_geometry *g) {
 static gather_status fail_out_shape(const gather_geometry *g, const gather_tensor *out, bool writes, gather_error *error) {
   char has[128], needs[128];
   return gather_fail_input(error, GATHER_SHAPE_MISMATCH, writes ? "updates" : "output", "the %s the shape %s; %s must be %s",
-                           writes ? "updates have" : "output has",
-                           gather_shape_text(has, sizeof has, out->rank, out->shape), writes ? "they" : "it",
-                           gather_shape_text(needs, sizeof needs, g->rank, g->shape));
+                           writes ? "updates have" : "output has", gather_shape_text(has, sizeof has, out->rank, out->shape),
+                           writes ? "they" : "it", gather_shape_text(needs, sizeof needs, g->rank, g->shape));
 }
 
 /* The nest walks a copy. Shared indices are never unchecked: those out of range are clamped instead. */

@@ -64,8 +64,8 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_lower(const gather_op *op, con
  * of the shape and type of data; updates: NULL = row-major. They are checked as gather_lower_nest checks its tensors; errors name them
  * "data", "indices", "updates". */
 GATHER_CHECKED gather_status gather_lower_written(const gather_op *op, const gather_family_rules *rules, const gather_tensor *written,
-                                                  const gather_tensor *indices, const gather_tensor *updates,
-                                                  const gather_options *options, gather_plan *plan, gather_error *error);
+                                                  const gather_tensor *indices, const gather_tensor *updates, const gather_options *options,
+                                                  gather_plan *plan, gather_error *error);
 #endif
 
 /* Whether `out` has the type and the byte order of an input, whose name is for errors, and may be written. */

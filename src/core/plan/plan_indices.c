@@ -370,14 +370,12 @@ gather_status gather_plan_blame_repeated(const gather_plan *plan, const char *in
   char place[200], before[200], number[32];
   if (!error) return status;
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
-  gather_index_rule rule = plan->rule;
-  rule.on_bad = GATHER_ON_BAD_PROMISE, rule.negative = false;
   error->op = plan->op->name, error->rules = plan->op->rules;
   error->axis = plan->has_axes ? plan->column_axes[0] : plan->axis;
   error->position_rank = plan->index_rank;
   error->value_is_unsigned = plan->rule.type >= GATHER_TYPE_UINT8;
   if (plan->index_count > 0) {
-    gather_indices_resolve(&rule, indices + position * width, width, 1, &error->value);
+    error->value = gather_index_value(&plan->rule, indices + position * width);
     find_coordinates(plan, position, error->position);
     find_coordinates(plan, first, error->first_position);
   }
@@ -385,8 +383,8 @@ gather_status gather_plan_blame_repeated(const gather_plan *plan, const char *in
   print_index(before, sizeof before, plan, error->position_rank, error->first_position);
   turn_back(plan, error->position), turn_back(plan, error->first_position);
   (void)snprintf(number, sizeof number, error->value_is_unsigned ? " = %" PRIu64 : " = %" PRId64, (uint64_t)error->value);
-  (void)snprintf(error->message, sizeof error->message, "%s%s selects the same place as %s (%s%s%s)", place,
-                 plan->op->tuples ? "" : number, before, plan->op->name, GATHER_RULES_TEXT(plan->op));
+  (void)snprintf(error->message, sizeof error->message, "%s%s selects the same place as %s (%s%s%s)", place, plan->op->tuples ? "" : number,
+                 before, plan->op->name, GATHER_RULES_TEXT(plan->op));
   return status;
 }
 

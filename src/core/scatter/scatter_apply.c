@@ -17,12 +17,31 @@
 /* ---- operators of no document */
 
 static const gather_op OWN[] = {
-    {.dialect = "gather", .name = "scatter", .version = 1, .family = GATHER_FAMILY_SCATTER, .negative = true,
-     .on_bad = GATHER_ON_BAD_ERROR, .off_axis = GATHER_OFF_AXIS_NONE, .document = "scatter.h"},
-    {.dialect = "gather", .name = "scatter_elements", .version = 1, .family = GATHER_FAMILY_SCATTER_ELEMENTS, .negative = true,
-     .on_bad = GATHER_ON_BAD_ERROR, .off_axis = GATHER_OFF_AXIS_AT_MOST, .document = "scatter.h"},
-    {.dialect = "gather", .name = "scatter_nd", .version = 1, .family = GATHER_FAMILY_SCATTER_ND, .negative = true,
-     .on_bad = GATHER_ON_BAD_ERROR, .off_axis = GATHER_OFF_AXIS_NONE, .axis_source = GATHER_AXIS_SOURCE_NONE, .document = "scatter.h",
+    {.dialect = "gather",
+     .name = "scatter",
+     .version = 1,
+     .family = GATHER_FAMILY_SCATTER,
+     .negative = true,
+     .on_bad = GATHER_ON_BAD_ERROR,
+     .off_axis = GATHER_OFF_AXIS_NONE,
+     .document = "scatter.h"},
+    {.dialect = "gather",
+     .name = "scatter_elements",
+     .version = 1,
+     .family = GATHER_FAMILY_SCATTER_ELEMENTS,
+     .negative = true,
+     .on_bad = GATHER_ON_BAD_ERROR,
+     .off_axis = GATHER_OFF_AXIS_AT_MOST,
+     .document = "scatter.h"},
+    {.dialect = "gather",
+     .name = "scatter_nd",
+     .version = 1,
+     .family = GATHER_FAMILY_SCATTER_ND,
+     .negative = true,
+     .on_bad = GATHER_ON_BAD_ERROR,
+     .off_axis = GATHER_OFF_AXIS_NONE,
+     .axis_source = GATHER_AXIS_SOURCE_NONE,
+     .document = "scatter.h",
      .tuples = GATHER_TUPLES_ANY},
 };
 
@@ -44,8 +63,7 @@ static gather_status apply(const gather_op *op, const gather_tensor *data, const
   if (!updates) return gather_fail_input(error, GATHER_USAGE, "updates", "the updates are NULL");
   if (!out) return gather_fail_input(error, GATHER_USAGE, "output", "the output is NULL");
   GATHER_TRY(gather_scatter_lower(op, rules, data, indices, updates, out, &full, &plan, error));
-  const gather_scatter_run run = {sizeof run,    data->data,    indices->data, updates->data,
-                                  out->data,     full.executor, full.bad_count};
+  const gather_scatter_run run = {sizeof run, data->data, indices->data, updates->data, out->data, full.executor, full.bad_count};
   return gather_scatter_execute(&plan, &run, error);
 }
 
@@ -218,10 +236,9 @@ gather_status gather_scatter_plan_check(const gather_scatter_plan *plan, const g
 
 size_t gather_scatter_plan_print(const gather_scatter_plan *plan, char *text, size_t bytes) {
   const gather_plan *nest = &plan->nest;
-  const int length =
-      snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s, %s", nest->op->name, GATHER_RULES_TEXT(nest->op),
-               gather_reduction_name(plan->options.reduction), (long long)nest->row_count, (long long)nest->row_bytes,
-               (long long)plan->places, plan->kept ? ", sorted" : "", plan->isa);
+  const int length = snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s, %s", nest->op->name,
+                              GATHER_RULES_TEXT(nest->op), gather_reduction_name(plan->options.reduction), (long long)nest->row_count,
+                              (long long)nest->row_bytes, (long long)plan->places, plan->kept ? ", sorted" : "", plan->isa);
   return length > 0 ? (size_t)length : 0;
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/tensor.h"
 #include "core/op/family.h"
 #include "core/op/op.h"
+#include "core/plan/tasks.h"
 #include "core/scatter/scatter_plan.h"
 
 /* ---- rules of documents */

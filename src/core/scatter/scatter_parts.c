@@ -64,7 +64,7 @@ static int64_t entry_bytes(entry_kind kind) { return kind == VALUE_8 ? (int64_t)
 typedef struct {
   const gather_scattering *s;
   entry_kind kind;
-  int shift, position_bits; /* part of a place: place >> shift */
+  int shift, position_bits;    /* part of a place: place >> shift */
   int64_t parts, tasks, chunk; /* of the updates, for each task */
   char *entries;
   int64_t *at; /* [tasks][parts]: counts, then where the next entry goes; the last row has where each part ends */

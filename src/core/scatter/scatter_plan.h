@@ -14,6 +14,7 @@
 #define GATHER_SCATTER_SCATTER_PLAN_H
 
 #include "core/kernel/combine.h"
+#include "core/op/op.h"
 #include "core/plan/execution.h"
 #include "core/plan/plan.h"
 #include "gather/scatter.h"

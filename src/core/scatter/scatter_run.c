@@ -215,7 +215,7 @@ typedef struct {
 } preparation;
 
 enum {
-  SMALL = 1 << 16,      /* bytes of updates and places: less is done before a thread is awake */
+  SMALL = 1 << 16, /* bytes of updates and places: less is done before a thread is awake */
   FEW_FOR_PARTS = 1 << 16,
   LINE_BYTES = 64
 };
@@ -248,8 +248,10 @@ static gather_status prepare(const gather_scattering *s, preparation *p, gather_
     if (!p->memory) p->method = APART;
   }
   if (p->method == SORTED && !plan->kept) {
-    if (!plan->sorts && !gather_scatter_sortable(plan)) p->method = SERIALLY;
-    else GATHER_TRY(sort_held(s, &p->sorted, error));
+    if (!plan->sorts && !gather_scatter_sortable(plan))
+      p->method = SERIALLY;
+    else
+      GATHER_TRY(sort_held(s, &p->sorted, error));
     p->sorted_here = p->method == SORTED;
   }
   if (p->method == OWNED && (!s->executor || plan->nest.packed)) p->method = SERIALLY;

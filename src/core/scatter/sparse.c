@@ -68,8 +68,7 @@ static gather_status number_rows(gather_sparse *sparse, gather_error *error) {
   for (int64_t i = 0, end; i < sorted->count; i = end) {
     end = gather_sorted_end(sorted, i);
     sparse->ids[sparse->rows] = (int64_t)(sorted->entries[i] >> sorted->position_bits);
-    for (int64_t j = i; j < end; j++)
-      sorted->entries[j] = (uint64_t)sparse->rows << sorted->position_bits | (sorted->entries[j] & mask);
+    for (int64_t j = i; j < end; j++) sorted->entries[j] = (uint64_t)sparse->rows << sorted->position_bits | (sorted->entries[j] & mask);
     sparse->rows++;
   }
   sparse->plan.places = sparse->rows;
@@ -177,21 +176,22 @@ static numbered_id *sort_ids(numbered_id *from, numbered_id *to, int64_t count) 
 
 enum { SIGN = 63 };
 
-static void read_ids(const gather_scatter_plan *plan, const char *indices, numbered_id *ids) {
+/* Whether each is below 2^63. */
+static bool read_ids(const gather_scatter_plan *plan, const char *indices, numbered_id *ids) {
   const gather_plan *nest = &plan->nest;
-  int64_t values[GATHER_SCATTER_BLOCK];
+  int64_t signs = 0;
   gather_walk walk;
   gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
-  for (int64_t at = 0, now; at < nest->row_count; at += now) {
-    const gather_loop *inner = &walk.loops[walk.count - 1];
-    now = gather_walk_left(&walk) < GATHER_SCATTER_BLOCK ? gather_walk_left(&walk) : GATHER_SCATTER_BLOCK;
-    gather_indices_resolve(&nest->rule, indices + walk.index, inner->index, now, values);
-    for (int64_t j = 0; j < now; j++) ids[at + j] = (numbered_id){(uint64_t)values[j] ^ UINT64_C(1) << SIGN, (uint64_t)(at + j)};
-    gather_walk_next(&walk, now);
+  for (int64_t at = 0; at < nest->row_count; at++) {
+    const int64_t value = gather_index_value(&nest->rule, indices + walk.index);
+    signs |= value;
+    ids[at] = (numbered_id){(uint64_t)value ^ UINT64_C(1) << SIGN, (uint64_t)at};
+    gather_walk_next(&walk, 1);
   }
+  return signs >= 0 || nest->rule.type != GATHER_TYPE_UINT64;
 }
 
-/* Entries and ids from sorted ids; above: of unsigned numbers, some do not fit. */
+/* Entries and ids from sorted ids. */
 static gather_status take_ids(gather_sparse *sparse, const numbered_id *ids, int64_t count, gather_error *error) {
   gather_sorted *sorted = &sparse->sorted;
   for (int64_t most = count - 1; most > 0; most >>= 1) sorted->position_bits++;
@@ -214,9 +214,11 @@ static gather_status sort_all_ids(gather_sparse *sparse, const char *indices, ga
   if (count > 0 && !indices) return gather_fail_input(error, GATHER_USAGE, "ids", "the ids' data pointer is NULL");
   numbered_id *ids = gather_mul(count, 2 * (int64_t)sizeof *ids, &bytes) ? gather_alloc_unset(bytes > 0 ? bytes : 1) : NULL;
   if (!ids) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for sorted ids");
-  read_ids(&sparse->plan, indices, ids);
-  const numbered_id *sorted = sort_ids(ids, ids + count, count);
-  const gather_status status = take_ids(sparse, sorted, count, error);
+  gather_status status = GATHER_OK;
+  if (!read_ids(&sparse->plan, indices, ids))
+    status = gather_fail_input(error, GATHER_USAGE, "ids", "an id is 2^63 or more");
+  else
+    status = take_ids(sparse, sort_ids(ids, ids + count, count), count, error);
   gather_free(ids);
   return status;
 }
