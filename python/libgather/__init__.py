@@ -12,7 +12,7 @@
            [ 9., 10., 11.]])
 
 take(), gather_elements() and gather_nd() are the operators of ONNX and OpenVINO; an index out of range raises a GatherIndexError that names
-it. check(), run() and explain() are for models.
+it. scatter(), scatter_elements() and scatter_nd() write what these read. check(), run() and explain() are for models.
 """
 from importlib import import_module as _import_module
 from typing import Any as _Any
@@ -34,6 +34,8 @@ from libgather._core import (
     take_along_axis,
     types,
 )
+from libgather.backward import gather_backward, unique_rows_sum
+from libgather.bags import embedding_bag
 from libgather.beam_search import gather_tree
 from libgather.check_report import Check, NodeCheck
 from libgather.errors import (
@@ -55,6 +57,8 @@ from libgather.explain_picture import Picture, explain
 from libgather.ids import read_ids
 from libgather.model import Model, check, run
 from libgather.quantised import Quantized
+from libgather.scatter_plan import ScatterPlan
+from libgather.scatters import index_add, put_along_axis, scatter, scatter_add, scatter_elements, scatter_nd, scatter_reduce
 from libgather.shuffle_file import Shuffled, shuffle
 from libgather.stablehlo import stablehlo_gather
 from libgather.table import Table, TableDevice, TablePart, TableStatistics, open
@@ -92,6 +96,7 @@ __all__ = [
     "Picture",
     "Plan",
     "Quantized",
+    "ScatterPlan",
     "Shuffled",
     "Table",
     "TableDevice",
@@ -101,22 +106,32 @@ __all__ = [
     "__version__",
     "check",
     "codecs",
+    "embedding_bag",
     "explain",
+    "gather_backward",
     "gather_elements",
     "gather_nd",
     "gather_tree",
     "get_threads",
     "index",
+    "index_add",
     "infer_shape",
     "info",
     "open",
     "ops",
+    "put_along_axis",
     "read_ids",
     "run",
+    "scatter",
+    "scatter_add",
+    "scatter_elements",
+    "scatter_nd",
+    "scatter_reduce",
     "set_threads",
     "shuffle",
     "stablehlo_gather",
     "take",
     "take_along_axis",
     "types",
+    "unique_rows_sum",
 ]

@@ -23,6 +23,9 @@ __all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_n
            "take", "take_along_axis", "unpack_rows"]  # what the extension uses
 
 
+_SCATTER_OPTIONS = ("axis", "reduction", "rules", "mode", "negative", "out", "threads", "accumulate", "unique", "use_init_val")
+
+
 def _policy(name: str, options: dict) -> str:
     """The default mode of rules=; raise without rules."""
     op = {"take": "Gather", "gather_nd": "GatherND"}.get(name, "GatherElements")
@@ -66,6 +69,35 @@ def _write(out: Any, result: np.ndarray, x: np.ndarray) -> None:
     if np.may_share_memory(out, x):
         refuse("usage", "the output overlaps data in memory", "output")
     out[...] = result
+
+
+def scatter_objects(name: str, x: Any, indices: Any, updates: Any, options: dict[str, Any]) -> Any:
+    """The engine computes which element goes where; NumPy copies it. name: a function of _core._scatter."""
+    out = options["out"]
+    options = {**options, "out": None}
+    if isinstance(x, _core.Table):
+        refuse("unsupported", "tables in files are not written", "data")
+    if options["reduction"] not in (None, "none"):
+        refuse("type_unsupported", "objects, strings and masked arrays can only be replaced: reduction must be 'none'", "data")
+    x = np.asanyarray(x)
+    updates = np.asanyarray(updates)
+    masked = is_masked(x)
+    if updates.dtype != x.dtype or (is_masked(updates) and not masked):
+        refuse("type_mismatch", "updates have a different dtype than the data, or a mask: elements are never converted", "updates")
+    positions = np.arange(x.size, dtype=np.int64).reshape(x.shape)
+    numbers = np.arange(x.size, x.size + updates.size, dtype=np.int64).reshape(updates.shape)
+    found = _core._scatter(name, positions, indices, numbers, *(options[key] for key in _SCATTER_OPTIONS))
+    join = np.ma.concatenate if masked else np.concatenate
+    result = join([x.reshape(-1), updates.reshape(-1)])[found.reshape(-1)].reshape(x.shape)
+    if out is None:
+        return result
+    if masked:
+        refuse("type_unsupported", "out= is not supported with a masked array", "output")
+    if out is x and x.flags.writeable:
+        x[...] = result
+    else:
+        _write(out, result, x)
+    return out
 
 
 def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:

@@ -11,7 +11,7 @@ from numpy.exceptions import AxisError
 
 FIELDS = (
     *("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count"),
-    *("item", "file", "offset", "row", "node", "rank", "errno"),
+    *("item", "file", "offset", "row", "node", "rank", "errno", "first_position"),
 )
 
 
@@ -29,7 +29,10 @@ class GatherError(Exception):
     input : str or None
         The argument that is wrong: "data", "indices", "axis", "output".
     position : tuple of int or None
-        Coordinates in indices of the first index out of range, in row-major order.
+        Coordinates in indices of the first index out of range, in row-major order; with unique=True ("index_repeated") of
+        the first one that selects the same place as an earlier one.
+    first_position : tuple of int or None
+        Of "index_repeated": the coordinates of that earlier one.
     value, low, high, axis, bad_count : int or None
         Its value, the valid range (inclusive), the non-negative axis, and how many
         indices are out of range in total.
@@ -66,6 +69,7 @@ class GatherError(Exception):
     node: str | None = None
     rank: int | None = None
     errno: int | None = None
+    first_position: tuple[int, ...] | None = None
 
     def __init__(self, message: str = "", **fields: Any) -> None:
         super().__init__(message)
@@ -87,7 +91,7 @@ def _rebuild(kind: type[GatherError], message: str, fields: dict[str, Any]) -> G
 
 
 class GatherIndexError(GatherError, IndexError):
-    """An index is out of range."""
+    """An index is out of range, or repeated where that is an error."""
 
 
 class GatherAxisError(GatherError, AxisError):
@@ -140,6 +144,7 @@ _CLASSES: dict[str, type[GatherError]] = {
     "axis_out_of_range": GatherAxisError,
     "batch_dims_out_of_range": GatherValueError,
     "index_out_of_range": GatherIndexError,
+    "index_repeated": GatherIndexError,
     "type_unsupported": GatherTypeError,
     "type_mismatch": GatherTypeError,
     "overflow": GatherValueError,
@@ -186,5 +191,5 @@ def make(
     fields: dict[str, Any] = {"status": status, "code": code, "op": op, "rules": rules, "input": wrong, "file": file}
     fields.update(offset=offset if offset >= 0 else None, row=row if row >= 0 else None, errno=number or None)
     if index is not None:
-        fields.update(zip(("position", "value", "low", "high", "axis", "bad_count"), index))
+        fields.update(zip(("position", "value", "low", "high", "axis", "bad_count", "first_position"), index))
     return _CLASSES.get(status, GatherError)(message or "", **fields)

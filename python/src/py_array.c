@@ -110,9 +110,11 @@ static int read_by_numpy(PyObject *object, gather_py_view *view) {
   return result;
 }
 
-int gather_py_read_data(PyObject *object, gather_py_view *view) {
+int gather_py_read_data(PyObject *object, gather_py_view *view) { return gather_py_read_input(object, "data", view); }
+
+int gather_py_read_input(PyObject *object, const char *what, gather_py_view *view) {
   if (gather_py_table_type && PyObject_TypeCheck(object, gather_py_table_type)) return 1; /* it is not read whole */
-  int result = read_tensor(object, "data", view);
+  int result = read_tensor(object, what, view);
   if (result == 1) result = read_by_numpy(object, view);
   if (result < 0 || !view->array) return result;
   if (!is_plain(PyArray_DESCR((PyArrayObject *)view->array))) return 1;

@@ -90,6 +90,8 @@ PyObject *gather_py_tuple(int32_t count, const int64_t *numbers);
 
 /* data: any tensor. Returns 0, -1, or 1 if only libgather._fallback supports it (objects, strings of variable size, masks). */
 int gather_py_read_data(PyObject *object, gather_py_view *view);
+/* The same for another argument, which errors call `what`. */
+int gather_py_read_input(PyObject *object, const char *what, gather_py_view *view);
 /* indices: any tensor of integers, numbers, lists. */
 int gather_py_read_indices(PyObject *object, gather_py_view *view);
 /* out: a tensor that can be written, of data's type. */

@@ -14,29 +14,35 @@ static PyObject *text_or_none(const char *text) {
   return Py_None;
 }
 
+/* A number that only an index out of range has; else None. */
+static PyObject *number_of(const gather_error *error, int64_t number) {
+  if (error->status == GATHER_INDEX_OUT_OF_RANGE) return PyLong_FromLongLong((long long)number);
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
+static PyObject *first_of(const gather_error *error) {
+  if (error->status == GATHER_INDEX_REPEATED) return gather_py_tuple(error->position_rank, error->first_position);
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
+/* (position, value, low, high, axis, bad_count, first_position) of an index out of range, or repeated; None of other errors. */
 static PyObject *index_fields(const gather_error *error) {
-  PyObject *position = gather_py_tuple(error->position_rank, error->position);
+  if (error->status != GATHER_INDEX_OUT_OF_RANGE && error->status != GATHER_INDEX_REPEATED) {
+    Py_INCREF(Py_None);
+    return Py_None;
+  }
   PyObject *value =
       error->value_is_unsigned ? PyLong_FromUnsignedLongLong((unsigned long long)error->value) : PyLong_FromLongLong(error->value);
-  if (!position || !value) {
-    Py_XDECREF(position);
-    Py_XDECREF(value);
-    return NULL;
-  }
-  return Py_BuildValue("(NNLLiL)", position, value, (long long)error->low, (long long)error->high, (int)error->axis,
-                       (long long)error->bad_count);
+  return Py_BuildValue("(NNNNiNN)", gather_py_tuple(error->position_rank, error->position), value, number_of(error, error->low),
+                       number_of(error, error->high), (int)error->axis, number_of(error, error->bad_count), first_of(error));
 }
 
 /* libgather.errors.make(status, code, message, op, rules, input, index fields or None, file, offset, row, errno) */
 PyObject *gather_py_exception(const gather_error *error) {
-  PyObject *index = NULL;
-  if (error->status == GATHER_INDEX_OUT_OF_RANGE) {
-    index = index_fields(error);
-    if (!index) return NULL;
-  } else {
-    Py_INCREF(Py_None);
-    index = Py_None;
-  }
+  PyObject *index = index_fields(error);
+  if (!index) return NULL;
   return PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLLi", gather_status_name(error->status), (int)error->status,
                              gather_py_visible_text(error->message), text_or_none(error->op), text_or_none(error->rules),
                              text_or_none(error->input), index, text_or_none(error->file), (long long)error->file_offset,

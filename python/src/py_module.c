@@ -7,6 +7,7 @@
 #include "py_docs.h"
 #include "py_model.h"
 #include "py_quantized.h"
+#include "py_scatter.h"
 #include "py_table.h"
 
 #define FAST (METH_FASTCALL | METH_KEYWORDS)
@@ -53,6 +54,20 @@ static PyMethodDef functions[] = {
     {"_tree", gather_py_tree, METH_VARARGS,
      "_tree(step_ids, parent_ids, max_seq_len, end_token, out, mode, fill_value, negative, threads, /)\n--\n\nThe "
      "sequences of a beam search."},
+    {"_scatter", gather_py_scatter, METH_VARARGS,
+     "_scatter(name, data, indices, updates, axis, reduction, rules, mode, negative, out, threads, accumulate, unique, "
+     "use_init_val, /)\n--\n\nScatters; NotImplemented: data has objects."},
+    {"_backward", gather_py_backward, METH_VARARGS,
+     "_backward(op, grad, indices, data_shape, axis, batch_dims, mode, negative, out, add, threads, accumulate, "
+     "/)\n--\n\nThe gradient of a gather."},
+    {"_sparse_backward", gather_py_sparse_backward, METH_VARARGS,
+     "_sparse_backward(op, grad, indices, data_shape, axis, batch_dims, mode, negative, threads, accumulate, "
+     "/)\n--\n\nThe same as numbers of rows and rows."},
+    {"_unique_rows", gather_py_unique_rows, METH_VARARGS,
+     "_unique_rows(ids, rows, threads, accumulate, /)\n--\n\nSums rows of equal ids."},
+    {"_bag", gather_py_bag, METH_VARARGS,
+     "_bag(table, indices, offsets, segment_ids, segments, weights, default_index, last_offset, reduction, rules, mode, "
+     "negative, out, threads, accumulate, /)\n--\n\nReduces bags of rows."},
     {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
     {NULL, NULL, 0, NULL}};
 
@@ -76,7 +91,7 @@ static int claim_process(void) {
 static int execute(PyObject *module) {
   if (claim_process() < 0) return -1;
   if (gather_py_names_init() < 0 || gather_py_threads_init() < 0) return -1;
-  if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || gather_py_model_init(module) < 0) return -1;
+  if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || add_type(module, "ScatterPlan", &gather_py_scatter_plan_spec) < 0 || gather_py_model_init(module) < 0) return -1;
   if (gather_py_table_init(module) < 0) return -1;
   return PyModule_AddStringConstant(module, "__version__", gather_version());
 }

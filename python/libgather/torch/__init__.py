@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# libgather.torch: the operators as functions of tensors (operators.py and the files it imports), tables in files as a Dataset and as an
+# libgather.torch: the operators as functions of tensors (operators.py and writing.py, and the files they import), tables in files as a Dataset and as an
 # embedding (dataset.py, embedding.py), and over several processes (sharded.py). Only this package needs PyTorch.
 """PyTorch: libgather's operators; tables in files as a Dataset and as an embedding.
 
@@ -21,6 +21,7 @@ from libgather.torch.operators import dequantize, gather_elements, gather_nd, ga
 from libgather.torch.override import Override, OverrideCount, override
 from libgather.torch.replace import replace_embedding
 from libgather.torch.sharded import ShardedTable, ShardedTableStatistics
+from libgather.torch.writing import embedding_bag, index_add, scatter, scatter_add, scatter_elements, scatter_nd
 
 __all__ = [
     "DiskEmbedding",
@@ -33,12 +34,18 @@ __all__ = [
     "TableDataset",
     "collate",
     "dequantize",
+    "embedding_bag",
     "gather_elements",
     "gather_nd",
     "gather_tree",
+    "index_add",
     "library_path",
     "override",
     "replace_embedding",
+    "scatter",
+    "scatter_add",
+    "scatter_elements",
+    "scatter_nd",
     "take",
     "take_quantized",
 ]

@@ -125,6 +125,23 @@ def _take_quantized(
     return out, whole_axis(axis, rank)
 
 
+def _apply_backward(*arguments: Any) -> Tensor:
+    return torch.ops.libgather.gather_backward.default(*arguments)
+
+
+def backward(
+    info: Any, in_dims: tuple, grad: Tensor, indices: Tensor, shape: Any, op: str, axis: int, batch_dims: int, *policy: Any, call: Any = _apply_backward
+) -> tuple[Tensor, int]:
+    """Of gather_backward, whose axis and batch_dims count from 0."""
+    size, shape = info.batch_size, tuple(shape)
+    if op == "take" and in_dims[1] is None:  # an outer dimension between the batch dimensions and the axis
+        shape = (*shape[:batch_dims], size, *shape[batch_dims:])
+        return call(grad.movedim(in_dims[0], batch_dims), indices, shape, op, axis + 1, batch_dims, *policy), batch_dims
+    grad, indices = (_front(t, d, size) for t, d in zip((grad, indices), in_dims))
+    batch_dims = batch_dims if op == "gather_elements" else batch_dims + 1
+    return call(grad, indices, (size, *shape), op, axis + 1, batch_dims, *policy), 0
+
+
 RULES = {"take": _take, "gather_elements": _elements, "gather_nd": _nd, "gather_tree": _tree, "take_quantized": _take_quantized}
 
 

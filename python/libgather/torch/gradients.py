@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: MIT
 #
-# gradients.py: gradients of the operators with respect to data and fill_value: sums of the output's gradient, by PyTorch's own operators, so
-# that they have gradients too. Transforms of torch.func and forward mode go through an autograd.Function, which PyTorch's gradients of
-# operators do not support.
+# gradients.py: gradients of the operators with respect to data and fill_value. That of data is an operator, gather_backward, whose own
+# gradient is the gather again; that of fill_value is a sum by PyTorch's operators. Transforms of torch.func and forward mode go through an
+# autograd.Function, which PyTorch's gradients of operators do not support.
 """Gradients of libgather's operators."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
+from libgather.backward import gather_backward
 from libgather.torch import batching
 from libgather.torch.shapes import whole_axis, whole_batch_dims
 
@@ -39,36 +40,33 @@ def places(indices: Tensor, n: Any, mode: str, negative: bool) -> tuple[Tensor, 
     return torch.where(inside, where, 0), inside
 
 
-def _masked(grad: Tensor, inside: Tensor | None, before: int) -> Tensor:
-    """The gradient without the rows of indices out of range. before: dimensions of grad ahead of those of `inside`."""
-    return grad if inside is None else torch.where(_spread(inside, grad.dim(), before), grad, 0)
-
-
 def _spread(inside: Tensor, rank: int, before: int) -> Tensor:
     return inside.reshape((1,) * before + tuple(inside.shape) + (1,) * (rank - before - inside.dim()))
 
 
-def _product(lengths: Sequence[Any]) -> Any:
-    return math.prod(lengths)
+def _transforms() -> bool:
+    return torch._C._functorch.peek_interpreter_stack() is not None or forward_ad._current_level >= 0
+
+
+def _sum(ctx: Any, op: str, grad: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor | None:
+    """The gradient of data: each element of grad is added to the one that the gather has read."""
+    if not ctx.needs_input_grad[0]:
+        return None
+    mode = "zero" if ctx.mode == "fill" else ctx.mode
+    arguments = (grad, indices, tuple(ctx.shape), op, axis, batch_dims, mode, ctx.negative)
+    return TransformedBackward.apply(*arguments) if _transforms() else torch.ops.libgather.gather_backward.default(*arguments)
 
 
 def _take_backward(ctx: Any, grad: Tensor) -> tuple:
     (indices,) = ctx.saved_tensors
-    shape, axis, batch, mode, negative = ctx.shape, ctx.axis, ctx.batch_dims, ctx.mode, ctx.negative
-    where, inside = places(indices, shape[axis], mode, negative)
-    # [batch, outer, indices, inner], whatever the ranks
-    sizes = [_product(part) for part in (shape[:batch], shape[batch:axis], indices.shape[batch:], shape[axis + 1 :])]
-    full = grad.reshape(sizes)
-    where = where.reshape(sizes[0], sizes[2])
-    mask = None if inside is None else inside.reshape(sizes[0], 1, sizes[2], 1)
-    data = None
-    if ctx.needs_input_grad[0]:
-        given = full if mask is None else torch.where(mask, full, 0)
-        rows = where + torch.arange(sizes[0], device=grad.device).unsqueeze(1) * shape[axis]
-        data = grad.new_zeros((sizes[0] * shape[axis], sizes[1], sizes[3]))
-        data = data.index_add(0, rows.reshape(-1), given.permute(0, 2, 1, 3).reshape(sizes[0] * sizes[2], sizes[1], sizes[3]))
-        data = data.reshape(sizes[0], shape[axis], sizes[1], sizes[3]).permute(0, 2, 1, 3).reshape(shape)
-    return data, None, None, None, None, None, _fill(ctx, 6, full, mask)
+    fill = None
+    if ctx.fill_shape is not None:
+        inside = places(indices, ctx.shape[ctx.axis], ctx.mode, ctx.negative)[1]
+        assert inside is not None
+        batch = ctx.batch_dims
+        spread = inside.reshape(*inside.shape[:batch], *[1] * (ctx.axis - batch), *inside.shape[batch:])
+        fill = _fill(ctx, 6, grad, _spread(spread, grad.dim(), 0))
+    return _sum(ctx, "take", grad, indices, ctx.axis, ctx.batch_dims), None, None, None, None, None, fill
 
 
 def _fill(ctx: Any, argument: int, grad: Tensor, mask: Tensor | None) -> Tensor | None:
@@ -92,11 +90,8 @@ def _take_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
 
 def _elements_backward(ctx: Any, grad: Tensor) -> tuple:
     (indices,) = ctx.saved_tensors
-    where, inside = places(indices, ctx.shape[ctx.axis], ctx.mode, ctx.negative)
-    data = None
-    if ctx.needs_input_grad[0]:
-        data = grad.new_zeros(ctx.shape).scatter_add(ctx.axis, where, _masked(grad, inside, 0))
-    return data, None, None, None, None, _fill(ctx, 5, grad, inside)
+    inside = None if ctx.fill_shape is None else places(indices, ctx.shape[ctx.axis], ctx.mode, ctx.negative)[1]
+    return _sum(ctx, "gather_elements", grad, indices, ctx.axis, 0), None, None, None, None, _fill(ctx, 5, grad, inside)
 
 
 def _elements_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
@@ -105,29 +100,20 @@ def _elements_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
     ctx.axis = whole_axis(axis, data.dim())
 
 
+def _nd_inside(ctx: Any, indices: Tensor, rank: int) -> Tensor:
+    """Which tuples are in range; those without numbers always are."""
+    inside = torch.ones((), dtype=torch.bool, device=indices.device)
+    for k in range(int(indices.shape[-1])):
+        ok = places(indices[..., k], ctx.shape[ctx.batch_dims + k], ctx.mode, ctx.negative)[1]
+        assert ok is not None
+        inside = inside & ok
+    return _spread(inside, rank, 0)
+
+
 def _nd_backward(ctx: Any, grad: Tensor) -> tuple:
     (indices,) = ctx.saved_tensors
-    shape, batch, count = ctx.shape, ctx.batch_dims, int(indices.shape[-1])
-    keys, inside = [], None
-    for d in range(batch):  # every tuple of a batch reads from that batch
-        lengths = [1] * (indices.dim() - 1)
-        lengths[d] = shape[d]
-        keys.append(torch.arange(shape[d], device=grad.device).reshape(lengths))
-    for k in range(count):
-        where, ok = places(indices[..., k], shape[batch + k], ctx.mode, ctx.negative)
-        keys.append(where)
-        inside = ok if inside is None else inside & ok
-    mask = None if inside is None else _spread(inside, grad.dim(), 0)
-    if ctx.fill_shape is not None and mask is None:  # tuples without numbers are always in range
-        mask = torch.ones((), dtype=torch.bool, device=grad.device)
-    data = None
-    if ctx.needs_input_grad[0]:
-        given = grad if mask is None else torch.where(mask, grad, 0)
-        if keys:
-            data = grad.new_zeros(shape).index_put(tuple(keys), given, accumulate=True)
-        else:
-            data = given.sum(tuple(range(indices.dim() - 1))) if indices.dim() > 1 else given
-    return data, None, None, None, None, _fill(ctx, 5, grad, mask)
+    mask = None if ctx.fill_shape is None else _nd_inside(ctx, indices, grad.dim())
+    return _sum(ctx, "gather_nd", grad, indices, 0, ctx.batch_dims), None, None, None, None, _fill(ctx, 5, grad, mask)
 
 
 def _nd_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
@@ -194,7 +180,72 @@ def _transformed(name: str, data: Tensor, indices: Tensor, *rest: Any) -> Tensor
     return Transformed.apply(name, data, indices, tuple(rest[:-3]), *rest[-3:])
 
 
+def _numbers(op: str, axis: int, batch_dims: int) -> tuple:
+    """As the operator has them after data and indices."""
+    return {"take": (axis, batch_dims), "gather_elements": (axis,), "gather_nd": (batch_dims,)}[op]
+
+
+class TransformedBackward(torch.autograd.Function):
+    """gather_backward under torch.func's transforms and in forward mode."""
+
+    @staticmethod
+    def forward(grad: Tensor, indices: Tensor, shape: tuple, op: str, axis: int, batch_dims: int, mode: str, negative: bool) -> Tensor:
+        return torch.ops.libgather.gather_backward.default(grad, indices, shape, op, axis, batch_dims, mode, negative)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:
+        ctx.save_for_backward(inputs[1])
+        ctx.save_for_forward(inputs[1])
+        ctx.inputs = inputs[2:]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple:
+        _, op, axis, batch_dims, mode, negative = ctx.inputs
+        (indices,) = ctx.saved_tensors
+        return Transformed.apply(op, grad, indices, _numbers(op, axis, batch_dims), mode, negative, None), *[None] * 7
+
+    @staticmethod
+    def jvp(ctx: Any, grad: Tensor, *rest: Any) -> Tensor:
+        return TransformedBackward.apply(grad, ctx.saved_tensors[0], *ctx.inputs)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, *arguments: Any) -> tuple:
+        return batching.backward(info, in_dims, *arguments, call=TransformedBackward.apply)
+
+
+SCHEMA = "gather_backward(Tensor grad, Tensor indices, SymInt[] shape, str op, int axis, int batch_dims, str mode, bool negative) -> Tensor"
+
+
+def _backward(grad: Tensor, indices: Tensor, shape: Sequence[int], op: str, axis: int, batch_dims: int, mode: str, negative: bool) -> Tensor:
+    """The kernel: float16 and bfloat16 are added in float32, which PyTorch's own gradient of an embedding does not do."""
+    given = grad.detach().resolve_conj().resolve_neg()
+    options = {"axis": axis, "batch_dims": batch_dims, "mode": mode, "negative": negative, "threads": torch.get_num_threads()}
+    return gather_backward(given, indices, shape, op=op, **options)
+
+
+def _backward_fake(grad: Tensor, indices: Tensor, shape: Sequence[Any], *rest: Any) -> Tensor:
+    return grad.new_empty(shape)
+
+
+def _backward_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
+    ctx.save_for_backward(inputs[1])
+    ctx.inputs = inputs[3:]
+
+
+def _backward_backward(ctx: Any, grad: Tensor) -> tuple:
+    """The gradient of the gradient is the gather."""
+    op, axis, batch_dims, mode, negative = ctx.inputs
+    (indices,) = ctx.saved_tensors
+    given = getattr(torch.ops.libgather, op).default(grad, indices, *_numbers(op, axis, batch_dims), mode, negative)
+    return given, *[None] * 7
+
+
 def register(library: torch.library.Library) -> None:
     """Tells PyTorch."""
+    library.define(SCHEMA)
+    library.impl("gather_backward", _backward, "CPU")
+    torch.library.register_fake("libgather::gather_backward", _backward_fake, lib=library)
+    torch.library.register_autograd("libgather::gather_backward", _backward_backward, setup_context=_backward_setup, lib=library)
+    torch.library.register_vmap("libgather::gather_backward", batching.backward, lib=library)
     for name, (backward, setup) in RULES.items():
         torch.library.register_autograd(f"libgather::{name}", backward, setup_context=setup, lib=library)

@@ -23,6 +23,13 @@
 #define GATHER_COLD
 #endif
 
+/* In a loop of a few rounds: its compiler cannot know that, and would unroll it or make vectors of it. */
+#if defined(__GNUC__)
+#define GATHER_FEW_ROUNDS(counter) __asm__("" : "+r"(counter))
+#else
+#define GATHER_FEW_ROUNDS(counter) ((void)0)
+#endif
+
 /* What a build may leave out (cmake/core_options.cmake, docs/embed.md): GATHER_NO_CODECS leaves no quantised rows; GATHER_ONLY_GATHER only
  * Gather and GatherElements, without the former too; GATHER_NO_THREADS, no threads of the pool; GATHER_SMALL=1 leaves out what only makes
  * kernels faster: copies of loops, non-temporal stores, the register tables of AVX2, and AVX-512; -DGATHER_ISA_AVX2=0 and its like,

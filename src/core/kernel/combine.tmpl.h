@@ -1,135 +1,196 @@
 /* SPDX-License-Identifier: MIT
  *
- * combine.tmpl.h: the kernels that combine (combine.h), by loops over the functions of combine_number.h. Included once per instruction set.
+ * combine.tmpl.h: the kernels that reduce rows (combine.h): pieces of them by vectors, and what is left by the functions of
+ * combine_number.h. Pieces do not overlap, so that the next update of the same row loads them as they were stored. Included once per
+ * instruction set, before combine_wide.tmpl.h.
+ *
+ * Parameters (undefined again at the end of combine_wide.tmpl.h):
+ *   LONGEST       the bytes of the longest piece: 16, 32 or 64; 0: no vectors
+ *   LONGEST_HALF  that of halves, whose floats have twice as many bytes: 8, 16 or 32; 0: no vectors. For each width w up to it there are
+ *                 load_f16_<w>, load_bf16_<w>, which return floats, and store_f16_<w>, store_bf16_<w>
+ *   WIDE_F16, NARROW_F16  functions that convert one float16
+ *   ONLY_HALVES   defined: no rows of others
+ *   EVERY_ELEMENT defined: elements of others, which gain nothing from vectors
  */
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
 
-/* Reduces a row of `bytes` bytes, at least one element. */
-typedef void (*reduce_fn)(char *restrict row, const char *restrict update, int64_t bytes);
-
-/* All updates. The bytes of a row, and whether there are places, are arguments so that the compiler can use constants. */
-GATHER_INLINE void walk(const gather_combine_span *s, int64_t bytes, bool placed, reduce_fn reduce) {
-  const int64_t count = s->count, ahead = s->prefetch_rows, axis_step = s->axis_step, out_step = s->out_step, step = s->update_step;
-  const int64_t lines = bytes > 64 ? s->prefetch_lines : 1, stay = ahead <= 0 ? count : s->more >= ahead ? 0 : ahead - s->more;
-  const int64_t *rows = s->rows, *places = s->places;
-  const char *updates = s->updates;
-  char *out = s->out;
-  int64_t j = 0;
-  for (; j < count - stay; j++) {
-    gather_prefetch_row(out + ahead * out_step + rows[j + ahead] * axis_step, lines);
-    if (placed) gather_prefetch_row(updates + places[j + ahead], lines);
-    reduce(out + rows[j] * axis_step, placed ? updates + places[j] : updates + j * step, bytes);
-    out += out_step;
+/* Takes the row from byte `at` on in pieces, each by DO(width, ...); none is smaller than an element of `size` bytes. */
+#define PIECES_0(DO, size, ...)
+#define PIECES_8(DO, size, ...)      \
+  for (; at + 8 <= bytes; at += 8) { \
+    DO(8, __VA_ARGS__)               \
   }
-  for (; j < count; j++) {
-    reduce(out + rows[j] * axis_step, placed ? updates + places[j] : updates + j * step, bytes);
-    out += out_step;
+#define PIECES_16(DO, size, ...)       \
+  for (; at + 16 <= bytes; at += 16) { \
+    DO(16, __VA_ARGS__)                \
+  }                                    \
+  LAST_PIECE(8, DO, size, __VA_ARGS__)
+#define PIECES_32(DO, size, ...)        \
+  for (; at + 32 <= bytes; at += 32) {  \
+    DO(32, __VA_ARGS__)                 \
+  }                                     \
+  LAST_PIECE(16, DO, size, __VA_ARGS__) \
+  LAST_PIECE(8, DO, size, __VA_ARGS__)
+#define PIECES_64(DO, size, ...)        \
+  for (; at + 64 <= bytes; at += 64) {  \
+    DO(64, __VA_ARGS__)                 \
+  }                                     \
+  LAST_PIECE(32, DO, size, __VA_ARGS__) \
+  LAST_PIECE(16, DO, size, __VA_ARGS__) \
+  LAST_PIECE(8, DO, size, __VA_ARGS__)
+#define LAST_PIECE(width, DO, size, ...)            \
+  if ((size) < (width) && (bytes & (width)) != 0) { \
+    DO(width, __VA_ARGS__)                          \
+    at += (width);                                  \
   }
-}
 
-GATHER_INLINE void walk_both(const gather_combine_span *s, int64_t bytes, reduce_fn reduce) {
-  if (s->places)
-    walk(s, bytes, true, reduce);
-  else
-    walk(s, bytes, false, reduce);
-}
-
-/* ---- replaced */
-
-#define NONE(class, bytes)                                                                            \
-  GATHER_INLINE void replace_##class(char *restrict row, const char *restrict update, int64_t size) { \
-    gather_copy_##class(row, update, (size_t)size);                                                   \
-  }                                                                                                   \
-  static void none_##class(const gather_combine_span *s) { walk_both(s, (bytes), replace_##class); }
-NONE(1, 1)
-NONE(2, 2)
-NONE(3, 3)
-NONE(4, 4)
-NONE(5_to_7, s->row_bytes)
-NONE(8, 8)
-NONE(9_to_15, s->row_bytes)
-NONE(16, 16)
-NONE(17_to_31, s->row_bytes)
-NONE(32, 32)
-NONE(33_to_63, s->row_bytes)
-NONE(64, 64)
-NONE(long, s->row_bytes)
-#undef NONE
-
-#define NONE_SLOTS \
-  { none_1, none_2, none_3, none_4, none_5_to_7, none_8, none_9_to_15, none_16, none_17_to_31, none_32, none_33_to_63, none_64, none_long }
-
-/* ---- reduced: elements_<reduction>_<type> and rows_<reduction>_<type> */
-
-#define REDUCED(name, suffix, type)                                                                                           \
-  GATHER_INLINE void one_##name##_##suffix(char *restrict row, const char *restrict update, int64_t bytes) {                  \
-    type a, b;                                                                                                                \
-    (void)bytes;                                                                                                              \
-    memcpy(&a, row, sizeof a);                                                                                                \
-    memcpy(&b, update, sizeof b);                                                                                             \
-    a = gather_##name##_##suffix(a, b);                                                                                       \
-    memcpy(row, &a, sizeof a);                                                                                                \
-  }                                                                                                                           \
-  GATHER_INLINE void row_##name##_##suffix(char *restrict row, const char *restrict update, int64_t bytes) {                  \
-    for (int64_t at = 0; at < bytes; at += (int64_t)sizeof(type)) one_##name##_##suffix(row + at, update + at, bytes);        \
-  }                                                                                                                           \
-  static void elements_##name##_##suffix(const gather_combine_span *s) { walk_both(s, sizeof(type), one_##name##_##suffix); } \
-  static void rows_##name##_##suffix(const gather_combine_span *s) { walk_both(s, s->row_bytes, row_##name##_##suffix); }
-
-#define SUMS(suffix, type)   \
-  REDUCED(add, suffix, type) \
-  REDUCED(sub, suffix, type) \
-  REDUCED(mul, suffix, type)
-#define EXTREMES(suffix, type) \
-  REDUCED(min, suffix, type)   \
-  REDUCED(max, suffix, type)
-#define ALL(suffix, type) \
-  SUMS(suffix, type)      \
-  EXTREMES(suffix, type)
-
-SUMS(b8, gather_bool8)
-ALL(u8, uint8_t)
-ALL(u16, uint16_t)
-ALL(u32, uint32_t)
-ALL(u64, uint64_t)
-EXTREMES(i8, int8_t)
-EXTREMES(i16, int16_t)
-EXTREMES(i32, int32_t)
-EXTREMES(i64, int64_t)
-ALL(f16, gather_half)
-ALL(bf16, gather_bfloat)
-ALL(f32, float)
-ALL(f64, double)
-REDUCED(mul, c64, gather_complex64)
-REDUCED(mul, c128, gather_complex128)
-#undef REDUCED
-#undef SUMS
-#undef EXTREMES
-#undef ALL
-
-/* By type, from bool on. Integers of both kinds have the same sums; those of complex numbers are rows of floats. */
-#define SUM_SLOTS(elements, rows, name)                                                                                              \
-  {                                                                                                                                  \
-    elements##name##_b8, elements##name##_u8, elements##name##_u16, elements##name##_u32, elements##name##_u64, elements##name##_u8, \
-        elements##name##_u16, elements##name##_u32, elements##name##_u64, elements##name##_f16, elements##name##_bf16,               \
-        elements##name##_f32, elements##name##_f64, rows##name##_f32, rows##name##_f64                                               \
+/* The elements behind the last piece: after pieces of 8 bytes at most one of 4 or 8. */
+#define REST(type, longest, ONE)                   \
+  while (at < bytes) {                             \
+    ONE at += (int64_t)sizeof(type);               \
+    if ((longest) > 0 && sizeof(type) >= 4) break; \
+    GATHER_FEW_ROUNDS(at);                         \
   }
-#define PRODUCT_SLOTS(kind)                                                                                                             \
-  {                                                                                                                                     \
-    kind##mul_b8, kind##mul_u8, kind##mul_u16, kind##mul_u32, kind##mul_u64, kind##mul_u8, kind##mul_u16, kind##mul_u32, kind##mul_u64, \
-        kind##mul_f16, kind##mul_bf16, kind##mul_f32, kind##mul_f64, kind##mul_c64, kind##mul_c128                                      \
+
+/* The widths of pieces up to the longest. */
+#define WIDTHS_0(DO, ...)
+#define WIDTHS_8(DO, ...) DO(8, __VA_ARGS__)
+#define WIDTHS_16(DO, ...) WIDTHS_8(DO, __VA_ARGS__) DO(16, __VA_ARGS__)
+#define WIDTHS_32(DO, ...) WIDTHS_16(DO, __VA_ARGS__) DO(32, __VA_ARGS__)
+#define WIDTHS_64(DO, ...) WIDTHS_32(DO, __VA_ARGS__) DO(64, __VA_ARGS__)
+
+/* ---- halves, one by one */
+
+#define ONE_HALF(name)                                                                                                                     \
+  GATHER_INLINE gather_half name##_f16(gather_half a, gather_half b) { return NARROW_F16(gather_##name##_f32(WIDE_F16(a), WIDE_F16(b))); } \
+  GATHER_INLINE gather_bfloat name##_bf16(gather_bfloat a, gather_bfloat b) {                                                              \
+    return gather_narrow_bf16(gather_##name##_f32(gather_wide_bf16(a), gather_wide_bf16(b)));                                              \
   }
-#define EXTREME_SLOTS(kind, name, of_bool)                                                                                        \
-  {                                                                                                                               \
-    kind##of_bool##_b8, kind##name##_i8, kind##name##_i16, kind##name##_i32, kind##name##_i64, kind##name##_u8, kind##name##_u16, \
-        kind##name##_u32, kind##name##_u64, kind##name##_f16, kind##name##_bf16, kind##name##_f32, kind##name##_f64               \
+ONE_HALF(add)
+ONE_HALF(sub)
+ONE_HALF(mul)
+ONE_HALF(min)
+ONE_HALF(max)
+
+/* ---- elements and rows of each reduction and type; `reduce` is the function of two numbers, `kind` of vectors */
+
+#define ELEMENT(name, suffix, type, reduce)                                                                  \
+  GATHER_INLINE void one_##name##_##suffix(char *restrict row, const char *restrict update, int64_t bytes) { \
+    type a, b;                                                                                               \
+    (void)bytes;                                                                                             \
+    memcpy(&a, row, sizeof a);                                                                               \
+    memcpy(&b, update, sizeof b);                                                                            \
+    a = reduce(a, b);                                                                                        \
+    memcpy(row, &a, sizeof a);                                                                               \
   }
-#define ELEMENTS_SLOTS                                                                                                                \
-  {                                                                                                                                   \
-    SUM_SLOTS(elements_, rows_, add), SUM_SLOTS(elements_, rows_, sub), PRODUCT_SLOTS(elements_), EXTREME_SLOTS(elements_, min, mul), \
-        EXTREME_SLOTS(elements_, max, add)                                                                                            \
+
+#define REDUCE_PIECE(width, what) piece_##what##_##width(row + at, update + at);
+#define ROW(name, suffix, type, longest)                                                                                    \
+  GATHER_INLINE void row_##name##_##suffix(char *restrict row, const char *restrict update, int64_t bytes) {                \
+    int64_t at = 0;                                                                                                         \
+    PASTE(PIECES_, longest)                                                                                                 \
+    (REDUCE_PIECE, sizeof(type), name##_##suffix) REST(type, longest, one_##name##_##suffix(row + at, update + at, bytes);) \
+  }                                                                                                                         \
+  static void rows_##name##_##suffix(const gather_combine_span *s) { gather_combine_rows(s, row_##name##_##suffix); }
+
+#define PIECE(width, name, suffix, kind)                                                                            \
+  GATHER_INLINE void piece_##name##_##suffix##_##width(char *restrict row, const char *restrict update) {           \
+    gather_v_##suffix##_##width a, b;                                                                               \
+    memcpy(&a, row, sizeof a);                                                                                      \
+    memcpy(&b, update, sizeof b);                                                                                   \
+    GATHER_VECTOR_##kind##name(gather_v_##suffix##_##width, gather_m_##suffix##_##width) memcpy(row, &a, sizeof a); \
   }
-#define ROWS_SLOTS                                                                                                    \
-  {                                                                                                                   \
-    SUM_SLOTS(rows_, rows_, add), SUM_SLOTS(rows_, rows_, sub), PRODUCT_SLOTS(rows_), EXTREME_SLOTS(rows_, min, mul), \
-        EXTREME_SLOTS(rows_, max, add)                                                                                \
+#define NUMBERS(name, suffix, type, kind)               \
+  ELEMENT(name, suffix, type, gather_##name##_##suffix) \
+  PASTE(WIDTHS_, LONGEST)(PIECE, name, suffix, kind) ROW(name, suffix, type, LONGEST)
+
+/* Halves: their floats. */
+#define WIDE_8(type, what) gather_##what##_##type##_16
+#define WIDE_16(type, what) gather_##what##_##type##_32
+#define WIDE_32(type, what) gather_##what##_##type##_64
+#define HALF_PIECE(width, name, suffix)                                                                      \
+  GATHER_INLINE void piece_##name##_##suffix##_##width(char *restrict row, const char *restrict update) {    \
+    WIDE_##width(f32, v) a = load_##suffix##_##width(row), b = load_##suffix##_##width(update);              \
+    GATHER_VECTOR_float_##name(WIDE_##width(f32, v), WIDE_##width(f32, m)) store_##suffix##_##width(row, a); \
   }
+#define HALF_NUMBERS(name, suffix, type, kind) \
+  ELEMENT(name, suffix, type, name##_##suffix) \
+  PASTE(WIDTHS_, LONGEST_HALF)(HALF_PIECE, name, suffix) ROW(name, suffix, type, LONGEST_HALF)
+
+#define EACH_HALF(DO)                 \
+  DO(add, f16, gather_half, half_)    \
+  DO(sub, f16, gather_half, half_)    \
+  DO(mul, f16, gather_half, half_)    \
+  DO(min, f16, gather_half, half_)    \
+  DO(max, f16, gather_half, half_)    \
+  DO(add, bf16, gather_bfloat, half_) \
+  DO(sub, bf16, gather_bfloat, half_) \
+  DO(mul, bf16, gather_bfloat, half_) \
+  DO(min, bf16, gather_bfloat, half_) \
+  DO(max, bf16, gather_bfloat, half_)
+EACH_HALF(HALF_NUMBERS)
+
+/* Integers of both kinds have the same sums. Sums of complex numbers are rows of floats. */
+#define EACH_SUM(DO, suffix, type, kind) DO(add, suffix, type, kind) DO(sub, suffix, type, kind) DO(mul, suffix, type, kind)
+#define EACH_EXTREME(DO, suffix, type, kind) DO(min, suffix, type, kind) DO(max, suffix, type, kind)
+#define EACH_NUMBER(DO)                 \
+  EACH_SUM(DO, b8, gather_bool8, bool_) \
+  EACH_SUM(DO, u8, uint8_t, )           \
+  EACH_SUM(DO, u16, uint16_t, )         \
+  EACH_SUM(DO, u32, uint32_t, )         \
+  EACH_SUM(DO, u64, uint64_t, )         \
+  EACH_SUM(DO, f32, float, float_)      \
+  EACH_SUM(DO, f64, double, float_)     \
+  EACH_EXTREME(DO, u8, uint8_t, )       \
+  EACH_EXTREME(DO, u16, uint16_t, )     \
+  EACH_EXTREME(DO, u32, uint32_t, )     \
+  EACH_EXTREME(DO, u64, uint64_t, )     \
+  EACH_EXTREME(DO, i8, int8_t, )        \
+  EACH_EXTREME(DO, i16, int16_t, )      \
+  EACH_EXTREME(DO, i32, int32_t, )      \
+  EACH_EXTREME(DO, i64, int64_t, )      \
+  EACH_EXTREME(DO, f32, float, float_)  \
+  EACH_EXTREME(DO, f64, double, float_)
+#if !defined(ONLY_HALVES)
+EACH_NUMBER(NUMBERS)
+ELEMENT(mul, c64, gather_complex64, gather_mul_c64)
+ELEMENT(mul, c128, gather_complex128, gather_mul_c128)
+ROW(mul, c64, gather_complex64, 0)
+ROW(mul, c128, gather_complex128, 0)
+#endif
+
+#define ELEMENTS(name, suffix, type, kind) \
+  static void elements_##name##_##suffix(const gather_combine_span *s) { gather_combine_elements(s, one_##name##_##suffix); }
+EACH_HALF(ELEMENTS)
+#if defined(EVERY_ELEMENT)
+EACH_NUMBER(ELEMENTS)
+ELEMENTS(mul, c64, gather_complex64, )
+ELEMENTS(mul, c128, gather_complex128, )
+#endif
+
+#define HALF_SLOTS_OF(kind, name) \
+  { [GATHER_TYPE_FLOAT16 - 1] = kind##_##name##_f16, [GATHER_TYPE_BFLOAT16 - 1] = kind##_##name##_bf16 }
+#define HALF_SLOTS(kind) \
+  { HALF_SLOTS_OF(kind, add), HALF_SLOTS_OF(kind, sub), HALF_SLOTS_OF(kind, mul), HALF_SLOTS_OF(kind, min), HALF_SLOTS_OF(kind, max) }
+
+/* By type, from bool on. */
+#define SUM_SLOTS(kind, name, complex)                                                                                                 \
+  {                                                                                                                                    \
+    kind##_##name##_b8, kind##_##name##_u8, kind##_##name##_u16, kind##_##name##_u32, kind##_##name##_u64, kind##_##name##_u8,         \
+        kind##_##name##_u16, kind##_##name##_u32, kind##_##name##_u64, kind##_##name##_f16, kind##_##name##_bf16, kind##_##name##_f32, \
+        kind##_##name##_f64, complex                                                                                                   \
+  }
+#define EXTREME_SLOTS(kind, name, of_bool)                                                                                             \
+  {                                                                                                                                    \
+    kind##_##of_bool##_b8, kind##_##name##_i8, kind##_##name##_i16, kind##_##name##_i32, kind##_##name##_i64, kind##_##name##_u8,      \
+        kind##_##name##_u16, kind##_##name##_u32, kind##_##name##_u64, kind##_##name##_f16, kind##_##name##_bf16, kind##_##name##_f32, \
+        kind##_##name##_f64                                                                                                            \
+  }
+#define ALL_SLOTS(kind)                                                                                       \
+  {                                                                                                           \
+    SUM_SLOTS(kind, add, PARTS(add)), SUM_SLOTS(kind, sub, PARTS(sub)), SUM_SLOTS(kind, mul, PRODUCTS(kind)), \
+        EXTREME_SLOTS(kind, min, mul), EXTREME_SLOTS(kind, max, add)                                          \
+  }
+#define PARTS(name) rows_##name##_f32, rows_##name##_f64
+#define PRODUCTS(kind) kind##_mul_c64, kind##_mul_c128

@@ -94,19 +94,6 @@ GATHER_COMBINE_ORDERED(i64, int64_t)
 GATHER_COMBINE_FLOATS(f32, float)
 GATHER_COMBINE_FLOATS(f64, double)
 
-#define GATHER_COMBINE_HALVES(name, suffix, type) \
-  GATHER_COMBINE_NUMBERS(name, suffix, type, gather_narrow_##suffix(gather_##name##_f32(gather_wide_##suffix(a), gather_wide_##suffix(b))))
-GATHER_COMBINE_HALVES(add, f16, gather_half)
-GATHER_COMBINE_HALVES(sub, f16, gather_half)
-GATHER_COMBINE_HALVES(mul, f16, gather_half)
-GATHER_COMBINE_HALVES(min, f16, gather_half)
-GATHER_COMBINE_HALVES(max, f16, gather_half)
-GATHER_COMBINE_HALVES(add, bf16, gather_bfloat)
-GATHER_COMBINE_HALVES(sub, bf16, gather_bfloat)
-GATHER_COMBINE_HALVES(mul, bf16, gather_bfloat)
-GATHER_COMBINE_HALVES(min, bf16, gather_bfloat)
-GATHER_COMBINE_HALVES(max, bf16, gather_bfloat)
-
 /* Complex numbers: sums are those of their parts, as floats. A product has four products of parts, each rounded; no infinity is mended. */
 typedef struct gather_complex64 {
   float real, imaginary;
@@ -128,7 +115,6 @@ GATHER_COMBINE_COMPLEX(c128, gather_complex128, f64)
 #undef GATHER_COMBINE_WRAPPING
 #undef GATHER_COMBINE_ORDERED
 #undef GATHER_COMBINE_FLOATS
-#undef GATHER_COMBINE_HALVES
 #undef GATHER_COMBINE_COMPLEX
 
 #endif

@@ -1,71 +1,118 @@
 /* SPDX-License-Identifier: MIT
  *
- * combine_wide.tmpl.h: rows whose sums are rounded once (gather_wide in combine.h). Included once per instruction set, after combine.tmpl.h.
+ * combine_wide.tmpl.h: rows whose sums are rounded once (gather_wide in combine.h). Included after combine.tmpl.h, whose macros it uses and
+ * undefines. Pieces of float32 are as long as those of halves, whose numbers are twice as wide, too: load_f32_<w> and store_f32_<w>.
  */
+#define WIDE_ONE_f16 WIDE_F16
+#define WIDE_ONE_bf16 gather_wide_bf16
+#define WIDE_ONE_f32 gather_wide_f32
+#define NARROW_ONE_f16 NARROW_F16
+#define NARROW_ONE_bf16 gather_narrow_bf16
+#define NARROW_ONE_f32 gather_narrow_f32
 
-/* One update of one number: the accumulator stays in a register for all updates. */
-#define FOLD(name, suffix, narrow, wide, wide_suffix)                                                                                   \
-  static void wide_##name##_##suffix(void *acc, const char *updates, const int64_t *places, int64_t step, int64_t count, int64_t len) { \
-    if (len == 1) {                                                                                                                     \
-      wide sum;                                                                                                                         \
-      memcpy(&sum, acc, sizeof sum);                                                                                                    \
-      for (int64_t j = 0; j < count; j++) {                                                                                             \
-        narrow b;                                                                                                                       \
-        memcpy(&b, places ? updates + places[j] : updates + j * step, sizeof b);                                                        \
-        sum = gather_##name##_##wide_suffix(sum, gather_wide_##suffix(b));                                                              \
-      }                                                                                                                                 \
-      memcpy(acc, &sum, sizeof sum);                                                                                                    \
+/* For each piece and number: the accumulator is `sums`, twice as many bytes. wide: the suffix of its numbers. */
+#define WIDE_PIECE(width, suffix, wide)                                                         \
+  GATHER_INLINE void widen_##suffix##_##width(char *restrict sums, const char *restrict row) {  \
+    const WIDE_##width(wide, v) numbers = load_##suffix##_##width(row);                         \
+    memcpy(sums, &numbers, sizeof numbers);                                                     \
+  }                                                                                             \
+  GATHER_INLINE void narrow_##suffix##_##width(const char *restrict sums, char *restrict row) { \
+    WIDE_##width(wide, v) numbers;                                                              \
+    memcpy(&numbers, sums, sizeof numbers);                                                     \
+    store_##suffix##_##width(row, numbers);                                                     \
+  }
+#define FOLD_PIECE(width, name, suffix, wide)                                                             \
+  GATHER_INLINE void fold_##name##_##suffix##_##width(char *restrict sums, const char *restrict update) { \
+    WIDE_##width(wide, v) a, b = load_##suffix##_##width(update);                                         \
+    memcpy(&a, sums, sizeof a);                                                                           \
+    GATHER_VECTOR_float_##name(WIDE_##width(wide, v), WIDE_##width(wide, m)) memcpy(sums, &a, sizeof a);  \
+  }
+#define EACH_PIECE(width, what, row) what##_##width(sums + 2 * at, row + at);
+
+#define FOLD(name, suffix, type, wide, wide_type)                                                                                       \
+  PASTE(WIDTHS_, LONGEST_HALF)                                                                                                          \
+  (FOLD_PIECE, name, suffix, wide) GATHER_INLINE wide_type fold_one_##name##_##suffix(wide_type sum, const char *update) {              \
+    type b;                                                                                                                             \
+    memcpy(&b, update, sizeof b);                                                                                                       \
+    return gather_##name##_##wide(sum, WIDE_ONE_##suffix(b));                                                                           \
+  }                                                                                                                                     \
+  GATHER_INLINE void fold_row_##name##_##suffix(char *restrict sums, const char *restrict update, int64_t bytes) {                      \
+    int64_t at = 0;                                                                                                                     \
+    PASTE(PIECES_, LONGEST_HALF)                                                                                                        \
+    (EACH_PIECE, sizeof(type), fold_##name##_##suffix, update)                                                                          \
+        REST(type, LONGEST_HALF, wide_type sum; memcpy(&sum, sums + 2 * at, sizeof sum);                                                \
+             sum = fold_one_##name##_##suffix(sum, update + at); memcpy(sums + 2 * at, &sum, sizeof sum);)                              \
+  }                                                                                                                                     \
+  static void fold_##name##_##suffix(void *acc, const char *updates, const int64_t *places, int64_t step, int64_t count, int64_t len) { \
+    if (len > 1) {                                                                                                                      \
+      const int64_t bytes = len * (int64_t)sizeof(type);                                                                                \
+      for (int64_t j = 0; j < count; j++) fold_row_##name##_##suffix(acc, updates + (places ? places[j] : j * step), bytes);            \
       return;                                                                                                                           \
     }                                                                                                                                   \
-    for (int64_t j = 0; j < count; j++) {                                                                                               \
-      const char *update = places ? updates + places[j] : updates + j * step;                                                           \
-      wide *restrict sums = acc;                                                                                                        \
-      for (int64_t k = 0; k < len; k++) {                                                                                               \
-        narrow b;                                                                                                                       \
-        memcpy(&b, update + k * (int64_t)sizeof b, sizeof b);                                                                           \
-        sums[k] = gather_##name##_##wide_suffix(sums[k], gather_wide_##suffix(b));                                                      \
-      }                                                                                                                                 \
-    }                                                                                                                                   \
+    wide_type sum; /* it stays in a register */                                                                                         \
+    memcpy(&sum, acc, sizeof sum);                                                                                                      \
+    if (places)                                                                                                                         \
+      for (int64_t j = 0; j < count; j++) sum = fold_one_##name##_##suffix(sum, updates + places[j]);                                   \
+    else                                                                                                                                \
+      for (int64_t j = 0; j < count; j++, updates += step) sum = fold_one_##name##_##suffix(sum, updates);                              \
+    memcpy(acc, &sum, sizeof sum);                                                                                                      \
   }
 
-#define WIDE(suffix, narrow, wide, wide_suffix)                               \
-  static void load_##suffix(void *acc, const char *row, int64_t len) {        \
-    wide *restrict numbers = acc;                                             \
-    for (int64_t k = 0; k < len; k++) {                                       \
-      narrow a;                                                               \
-      memcpy(&a, row + k * (int64_t)sizeof a, sizeof a);                      \
-      numbers[k] = gather_wide_##suffix(a);                                   \
-    }                                                                         \
-  }                                                                           \
-  static void store_##suffix(const void *acc, char *row, int64_t len) {       \
-    const wide *restrict numbers = acc;                                       \
-    for (int64_t k = 0; k < len; k++) {                                       \
-      const narrow a = gather_narrow_##suffix(numbers[k]);                    \
-      memcpy(row + k * (int64_t)sizeof a, &a, sizeof a);                      \
-    }                                                                         \
-  }                                                                           \
-  static void set_##suffix(void *acc, double number, int64_t len) {           \
-    wide *numbers = acc;                                                      \
-    for (int64_t k = 0; k < len; k++) numbers[k] = (wide)number;              \
-  }                                                                           \
-  static void wide_divide_##suffix(void *acc, int64_t number, int64_t len) {  \
-    wide *numbers = acc;                                                      \
-    for (int64_t k = 0; k < len; k++) numbers[k] = numbers[k] / (wide)number; \
-  }                                                                           \
-  FOLD(add, suffix, narrow, wide, wide_suffix)                                \
-  FOLD(sub, suffix, narrow, wide, wide_suffix)                                \
-  FOLD(mul, suffix, narrow, wide, wide_suffix)
+#define ROUNDED_ONCE(suffix, type, wide, wide_type)                                                                               \
+  PASTE(WIDTHS_, LONGEST_HALF)(WIDE_PIECE, suffix, wide) static void load_row_##suffix(void *acc, const char *row, int64_t len) { \
+    const int64_t bytes = len * (int64_t)sizeof(type);                                                                            \
+    char *restrict sums = acc;                                                                                                    \
+    int64_t at = 0;                                                                                                               \
+    PASTE(PIECES_, LONGEST_HALF)                                                                                                  \
+    (EACH_PIECE, sizeof(type), widen_##suffix, row)                                                                               \
+        REST(type, LONGEST_HALF, type narrow; memcpy(&narrow, row + at, sizeof narrow);                                           \
+             const wide_type number = WIDE_ONE_##suffix(narrow); memcpy(sums + 2 * at, &number, sizeof number);)                  \
+  }                                                                                                                               \
+  static void store_row_##suffix(const void *acc, char *row, int64_t len) {                                                       \
+    const int64_t bytes = len * (int64_t)sizeof(type);                                                                            \
+    const char *restrict sums = acc;                                                                                              \
+    int64_t at = 0;                                                                                                               \
+    PASTE(PIECES_, LONGEST_HALF)                                                                                                  \
+    (EACH_PIECE, sizeof(type), narrow_##suffix, row)                                                                              \
+        REST(type, LONGEST_HALF, wide_type number; memcpy(&number, sums + 2 * at, sizeof number);                                 \
+             const type narrow = NARROW_ONE_##suffix(number); memcpy(row + at, &narrow, sizeof narrow);)                          \
+  }                                                                                                                               \
+  FOLD(add, suffix, type, wide, wide_type)                                                                                        \
+  FOLD(sub, suffix, type, wide, wide_type)                                                                                        \
+  FOLD(mul, suffix, type, wide, wide_type)
+ROUNDED_ONCE(f16, gather_half, f32, float)
+ROUNDED_ONCE(bf16, gather_bfloat, f32, float)
+ROUNDED_ONCE(f32, float, f64, double)
 
-WIDE(f16, gather_half, float, f32)
-WIDE(bf16, gather_bfloat, float, f32)
-WIDE(f32, float, double, f64)
-#undef WIDE
-#undef FOLD
+#define SETTING(wide, wide_type)                                             \
+  static void set_##wide(void *acc, double number, int64_t len) {            \
+    wide_type *sums = acc;                                                   \
+    for (int64_t k = 0; k < len; k++) sums[k] = (wide_type)number;           \
+  }                                                                          \
+  static void divide_##wide(void *acc, int64_t number, int64_t len) {        \
+    wide_type *sums = acc;                                                   \
+    for (int64_t k = 0; k < len; k++) sums[k] = sums[k] / (wide_type)number; \
+  }
+SETTING(f32, float)
+SETTING(f64, double)
 
-#define WIDE_OF(suffix, bytes)                                                                                          \
-  {                                                                                                                     \
-    .acc_bytes = bytes, .load = load_##suffix, .fold = {NULL, wide_add_##suffix, wide_sub_##suffix, wide_mul_##suffix}, \
-    .set = set_##suffix, .divide = wide_divide_##suffix, .store = store_##suffix                                        \
+#define WIDE_SLOTS_OF(suffix, wide, wide_type)                                                                                          \
+  {                                                                                                                                     \
+    .acc_bytes = sizeof(wide_type), .load = load_row_##suffix, .fold = {NULL, fold_add_##suffix, fold_sub_##suffix, fold_mul_##suffix}, \
+    .set = set_##wide, .divide = divide_##wide, .store = store_row_##suffix                                                             \
   }
 #define WIDE_SLOTS \
-  { WIDE_OF(f16, 4), WIDE_OF(bf16, 4), WIDE_OF(f32, 8) }
+  { WIDE_SLOTS_OF(f16, f32, float), WIDE_SLOTS_OF(bf16, f32, float), WIDE_SLOTS_OF(f32, f64, double) }
+
+#undef WIDE_ONE_f16
+#undef WIDE_ONE_bf16
+#undef WIDE_ONE_f32
+#undef NARROW_ONE_f16
+#undef NARROW_ONE_bf16
+#undef NARROW_ONE_f32
+#undef WIDE_PIECE
+#undef FOLD_PIECE
+#undef EACH_PIECE
+#undef FOLD
+#undef ROUNDED_ONCE
+#undef SETTING

@@ -106,6 +106,12 @@ GATHER_INLINE gather_codes_fn gather_kernel_codes(int kind, int type, const char
 
 GATHER_INLINE gather_narrow_fn gather_kernel_narrow(int type, const char **isa) { GATHER_RETURN_DECODER(narrow[type]); }
 
+/* ---- embedding bags: never NULL */
+
+GATHER_INLINE gather_bag_fn gather_kernel_bag(int kind, int fold, const char **isa) {
+  GATHER_RETURN_KERNEL_IF(gather_isa_rows[row].isa->bag, bag->fold[kind][fold]);
+}
+
 /* ---- what the machine has, as public texts (gather_machine) */
 
 const char *gather_cpu_features(void);

@@ -246,9 +246,13 @@ const gather_isa gather_isa_avx2 = {
 #if !defined(GATHER_ONLY_GATHER)
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
+    .combine = &gather_combining_avx2,
 #endif
 #if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_avx2,
+#endif
+#if !defined(GATHER_ONLY_GATHER) && !GATHER_SMALL
+    .bag = &gather_bagging_avx2,
 #endif
 };
 #endif

@@ -278,9 +278,13 @@ const gather_isa gather_isa_avx512 = {
 #if !defined(GATHER_ONLY_GATHER)
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
+    .combine = &gather_combining_avx512,
 #endif
 #if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_avx512,
+#endif
+#if !defined(GATHER_ONLY_GATHER)
+    .bag = &gather_bagging_avx512,
 #endif
 };
 #endif

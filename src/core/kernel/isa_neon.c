@@ -136,8 +136,14 @@ const gather_isa gather_isa_neon = {
     .nontemporal_copy = nontemporal_copy,
     .fence = fence,
 #endif
+#if !defined(GATHER_ONLY_GATHER)
+    .combine = &gather_combining_neon,
+#endif
 #if !defined(GATHER_NO_CODECS)
     .decode = &gather_decoding_neon,
+#endif
+#if !defined(GATHER_ONLY_GATHER) && !GATHER_SMALL
+    .bag = &gather_bagging_neon,
 #endif
 };
 #endif

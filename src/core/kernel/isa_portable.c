@@ -99,4 +99,7 @@ const gather_isa gather_isa_portable = {
 #if !defined(GATHER_NO_CODECS)
     .decode = &DECODING,
 #endif
+#if !defined(GATHER_ONLY_GATHER)
+    .bag = &gather_bagging_portable,
+#endif
 };

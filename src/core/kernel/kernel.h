@@ -7,6 +7,7 @@
 #define GATHER_KERNEL_KERNEL_H
 
 #include "core/base/compiler.h"
+#include "core/kernel/bag.h"
 #include "core/kernel/bits.h"
 #include "core/kernel/decode.h"
 #include "core/kernel/indices.h"
@@ -93,10 +94,11 @@ typedef struct gather_isa {
   gather_tuples_fold_fn tuples_fold[GATHER_WIDTHS][GATHER_TUPLE_LENS];
   const gather_decoding *decode;          /* quantised rows; NULL = none */
   const struct gather_combining *combine; /* reductions (combine.h); NULL = none */
+  const gather_bagging *bag;              /* embedding bags; NULL = none */
 } gather_isa;
 
-/* The reductions of the instruction sets. */
-extern const struct gather_combining gather_combining_portable;
+/* The reductions of the instruction sets; those of other CPU families are empty. */
+extern const struct gather_combining gather_combining_portable, gather_combining_avx2, gather_combining_avx512, gather_combining_neon;
 
 /* The class of a row of this size. */
 GATHER_INLINE int gather_row_class(int64_t row_bytes) {

@@ -44,6 +44,7 @@ static const char *on_bad_name(const gather_plan *plan) {
     case GATHER_ON_BAD_PROMISE:
       return "promise";
     case GATHER_ON_BAD_SKIP:
+      return "skip";
     case GATHER_ON_BAD_DEFAULT:
       break;
   }

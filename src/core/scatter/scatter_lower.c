@@ -168,6 +168,36 @@ static void set_places(gather_scatter_plan *plan) {
   plan->combine = gather_kernel_combine(plan->options.reduction, plan->type, plan->item_bytes, plan->len, &plan->isa);
 }
 
+/* The dimension of indices from which on they have the rounds of the innermost loop; 0: it is none. */
+static int32_t dimension_of_rounds(const gather_plan *nest, int64_t len) {
+  int64_t all = 1;
+  for (int32_t d = nest->index_rank - 1; d > 0; d--) {
+    all *= nest->index_shape[d];
+    if (all == len) return d;
+    if (all > len) return 0;
+  }
+  return 0;
+}
+
+bool gather_scatter_may_widen(const gather_scatter_plan *plan) {
+  enum { SHORTEST = 4 /* elements that are worth a look at all indices */ };
+  const gather_plan *nest = &plan->nest;
+  if (nest->row_count == 0 || nest->packed || nest->column_count > 1 || nest->loop_count < 2) return false;
+  const gather_loop *inner = &nest->loops[nest->loop_count - 1];
+  if (inner->len < SHORTEST || inner->data != nest->row_bytes || inner->out != nest->row_bytes) return false;
+  return inner->index == gather_type_row(nest->rule.type)->bits / 8 && dimension_of_rounds(nest, inner->len) > 0;
+}
+
+void gather_scatter_widen(const gather_scatter_plan *plan, gather_scatter_plan *wider) {
+  *wider = *plan;
+  gather_plan *nest = &wider->nest;
+  const int64_t len = nest->loops[--nest->loop_count].len;
+  for (int32_t d = dimension_of_rounds(nest, len); d < nest->index_rank; d++) nest->index_shape[d] = 1;
+  nest->row_bytes *= len, nest->row_count /= len, nest->index_count /= len;
+  nest->index_dense = false;
+  set_places(wider);
+}
+
 /* The same for a packed nest that has become one of bytes (build.c), and for data that is only moved. */
 static int64_t item_of(const gather_plan *nest, const gather_tensor *data) {
   if (gather_type_is_packed(gather_type_row(data->type))) return nest->packed ? 1 : nest->layout.group_bytes;

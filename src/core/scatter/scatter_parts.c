@@ -8,6 +8,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/tensor.h"
+#include "core/kernel/copy.h"
+#include "core/kernel/dispatch.h"
 #include "core/kernel/tuning.h"
 #include "core/plan/tasks.h"
 #include "core/scatter/scatter_plan.h"
@@ -38,7 +40,7 @@ static numbering numbering_of(const gather_scatter_plan *plan) {
 /* places[j] becomes the number of the place. */
 static void number_places(const numbering *n, int64_t *places, int32_t count) {
   if (n->shift >= 0)
-    for (int32_t j = 0; j < count; j++) places[j] = (places[j] - n->low) >> n->shift;
+    for (int32_t j = 0; j < count; j++) places[j] = (int64_t)((uint64_t)(places[j] - n->low) >> n->shift);
   else
     for (int32_t j = 0; j < count; j++) places[j] = (int64_t)((double)(places[j] - n->low) * n->reciprocal + 0.5);
 }
@@ -65,19 +67,20 @@ typedef struct {
   const gather_scattering *s;
   entry_kind kind;
   int shift, position_bits;    /* part of a place: place >> shift */
+  int64_t first, rows;         /* the updates */
   int64_t parts, tasks, chunk; /* of the updates, for each task */
-  char *entries;
-  int64_t *at; /* [tasks][parts]: counts, then where the next entry goes; the last row has where each part ends */
+  char *entries, *lines;       /* on lines; lines: one for each task and part */
+  int64_t *at;                 /* [tasks][parts]: counts, then where the next entry goes; the last row has where each part ends */
+  int64_t *from;               /* [tasks][parts]: where the first one goes */
   numbering n;
 } partition;
 
 static void count_chunk(void *argument, int64_t task) {
   const partition *p = argument;
-  int64_t *counts = p->at + task * p->parts, at = task * p->chunk;
-  int64_t left = least(p->chunk, p->s->plan->nest.row_count - at);
+  int64_t *counts = p->at + task * p->parts, left = least(p->chunk, p->rows - task * p->chunk);
   gather_walk walk;
   gather_places block;
-  gather_walk_start(&walk, p->s->plan->nest.loops, p->s->plan->nest.loop_count, at);
+  gather_walk_start(&walk, p->s->plan->nest.loops, p->s->plan->nest.loop_count, p->first + task * p->chunk);
   while (left > 0) {
     left -= gather_places_next(p->s, &walk, left, 0, &block);
     number_places(&p->n, block.places, block.count);
@@ -85,56 +88,108 @@ static void count_chunk(void *argument, int64_t task) {
   }
 }
 
-static void write_numbers(const partition *p, const gather_places *block, int64_t *at) {
-  uint64_t *entries = (uint64_t *)(void *)p->entries;
-  for (int32_t j = 0; j < block->count; j++)
-    entries[at[block->places[j] >> p->shift]++] = (uint64_t)block->places[j] << p->position_bits | (uint64_t)block->numbers[j];
+/* Where a task writes: a line for each part is filled first, and written as a whole, past the caches. */
+enum { LINE = 64 };
+
+typedef struct {
+  const partition *p;
+  char *lines;   /* one for each part */
+  int64_t *at;   /* where the next entry of each part goes; entries are counted from the start of a line */
+  int64_t *from; /* where the first one went */
+  void (*copy)(char *out, const char *in, int64_t bytes);
+} part_writer;
+
+/* Writes what a line has before entry number `end` of a part. per_line: entries in a line. */
+static void flush_line(const part_writer *w, int64_t part, int64_t end, int64_t per_line) {
+  const int64_t bytes = LINE / per_line, start = (end - 1) / per_line * per_line;
+  const int64_t first = w->from[part] > start ? w->from[part] : start;
+  const char *line = w->lines + part * LINE;
+  char *out = w->p->entries + first * bytes;
+  if (end - first == per_line)
+    w->copy(out, line, LINE);
+  else
+    memcpy(out, line + (first - start) * bytes, (size_t)((end - first) * bytes));
+}
+
+static void flush_all(const part_writer *w, int64_t per_line) {
+  for (int64_t part = 0; part < w->p->parts; part++)
+    if (w->at[part] > w->from[part] && w->at[part] % per_line != 0) flush_line(w, part, w->at[part], per_line);
+}
+
+/* The place of the next entry of a part, and, when the line is full, what follows. per_line is a constant where these are inlined. */
+GATHER_INLINE char *next_entry(const part_writer *w, int64_t part, int64_t per_line) {
+  return w->lines + part * LINE + (w->at[part] & (per_line - 1)) * (LINE / per_line);
+}
+GATHER_INLINE void end_entry(const part_writer *w, int64_t part, int64_t per_line) {
+  if ((++w->at[part] & (per_line - 1)) == 0) flush_line(w, part, w->at[part], per_line);
+}
+
+enum { LINE_8 = LINE / 8, LINE_16 = LINE / 16 };
+
+static void write_numbers(const part_writer *w, const gather_places *block) {
+  for (int32_t j = 0; j < block->count; j++) {
+    const int64_t part = block->places[j] >> w->p->shift;
+    const uint64_t entry = (uint64_t)block->places[j] << w->p->position_bits | (uint64_t)block->numbers[j];
+    memcpy(next_entry(w, part, LINE_8), &entry, sizeof entry);
+    end_entry(w, part, LINE_8);
+  }
 }
 
 /* The bytes of a row are a constant where this is inlined. */
-GATHER_INLINE void write_values_4(const partition *p, const gather_places *block, int64_t *at, size_t bytes) {
-  entry_4 *entries = (entry_4 *)(void *)p->entries;
+GATHER_INLINE void write_values_4(const part_writer *w, const gather_places *block, size_t bytes) {
+  const char *updates = w->p->s->updates;
   for (int32_t j = 0; j < block->count; j++) {
-    entry_4 *entry = &entries[at[block->places[j] >> p->shift]++];
-    entry->place = (uint32_t)block->places[j];
-    memcpy(entry->value, p->s->updates + block->from[j], bytes);
+    const int64_t part = block->places[j] >> w->p->shift;
+    entry_4 entry = {(uint32_t)block->places[j], {0}};
+    memcpy(entry.value, updates + block->from[j], bytes);
+    memcpy(next_entry(w, part, LINE_8), &entry, sizeof entry);
+    end_entry(w, part, LINE_8);
   }
 }
 
-static void write_values_8(const partition *p, const gather_places *block, int64_t *at) {
-  entry_8 *entries = (entry_8 *)(void *)p->entries;
+static void write_values_8(const part_writer *w, const gather_places *block) {
   for (int32_t j = 0; j < block->count; j++) {
-    entry_8 *entry = &entries[at[block->places[j] >> p->shift]++];
-    entry->place = (uint64_t)block->places[j];
-    memcpy(entry->value, p->s->updates + block->from[j], sizeof entry->value);
+    const int64_t part = block->places[j] >> w->p->shift;
+    entry_8 entry = {(uint64_t)block->places[j], {0}};
+    memcpy(entry.value, w->p->s->updates + block->from[j], sizeof entry.value);
+    memcpy(next_entry(w, part, LINE_16), &entry, sizeof entry);
+    end_entry(w, part, LINE_16);
   }
 }
 
-static void write_entries(const partition *p, const gather_places *block, int64_t *at) {
+static void write_entries(const part_writer *w, const gather_places *block) {
+  const partition *p = w->p;
   if (p->kind == NUMBERED)
-    write_numbers(p, block, at);
+    write_numbers(w, block);
   else if (p->kind == VALUE_8)
-    write_values_8(p, block, at);
+    write_values_8(w, block);
   else if (p->s->plan->nest.row_bytes == 4)
-    write_values_4(p, block, at, 4);
+    write_values_4(w, block, 4);
   else if (p->s->plan->nest.row_bytes == 2)
-    write_values_4(p, block, at, 2);
+    write_values_4(w, block, 2);
   else
-    write_values_4(p, block, at, 1);
+    write_values_4(w, block, 1);
 }
+
+static void copy_line(char *out, const char *in, int64_t bytes) { memcpy(out, in, (size_t)bytes); }
 
 static void write_chunk(void *argument, int64_t task) {
   const partition *p = argument;
-  int64_t *at = p->at + task * p->parts, number = task * p->chunk;
-  int64_t left = least(p->chunk, p->s->plan->nest.row_count - number);
+  const gather_isa *isa = gather_kernel_nontemporal_copy();
+  int64_t number = p->first + task * p->chunk, left = least(p->chunk, p->rows - task * p->chunk);
+  part_writer w = {p, p->lines + task * p->parts * LINE, p->at + task * p->parts, p->from + task * p->parts,
+                   isa ? isa->nontemporal_copy : copy_line};
   gather_walk walk;
   gather_places block;
+  memcpy(w.from, w.at, (size_t)p->parts * sizeof *w.at);
   gather_walk_start(&walk, p->s->plan->nest.loops, p->s->plan->nest.loop_count, number);
   for (int64_t now; left > 0; left -= now, number += now) {
     now = gather_places_next(p->s, &walk, left, number, &block);
     number_places(&p->n, block.places, block.count);
-    write_entries(p, &block, at);
+    write_entries(&w, &block);
   }
+  flush_all(&w, LINE / entry_bytes(p->kind));
+  if (isa) isa->fence();
 }
 
 static void for_each(const gather_executor *executor, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
@@ -177,21 +232,31 @@ enum {
 };
 
 /* The shape of a partition into at most `parts` parts. */
-static partition partition_of(const gather_scattering *s, entry_kind kind, int64_t parts) {
+static partition partition_of(const gather_scattering *s, int64_t first, int64_t rows, entry_kind kind, int64_t parts) {
   const gather_scatter_plan *plan = s->plan;
-  const int64_t rows = plan->nest.row_count, threads = s->executor ? s->executor->threads : 1;
-  partition p = {.s = s, .kind = kind, .n = numbering_of(plan)};
+  const int64_t threads = s->executor ? s->executor->threads : 1;
+  partition p = {.s = s, .first = first, .rows = rows, .kind = kind, .n = numbering_of(plan)};
   const int all = bits_of((uint64_t)plan->places - 1), most = bits_of((uint64_t)least(parts, MOST_PARTS)) - 1;
   p.shift = all > most ? all - most : 0;
   p.parts = ((plan->places - 1) >> p.shift) + 1;
-  p.position_bits = bits_of((uint64_t)rows - 1);
+  p.position_bits = bits_of((uint64_t)plan->nest.row_count - 1);
   p.tasks = least(threads, (rows - 1) / CHUNK + 1);
   p.chunk = (rows - 1) / p.tasks + 1;
   p.tasks = (rows - 1) / p.chunk + 1;
   return p;
 }
 
-static int64_t counts_bytes(const partition *p) { return (p->tasks + 1) * p->parts * (int64_t)sizeof *p->at; }
+/* What a partition needs besides its entries. */
+static int64_t side_bytes(const partition *p) {
+  return p->tasks * p->parts * LINE + (2 * p->tasks + 1) * p->parts * (int64_t)sizeof *p->at + LINE;
+}
+
+/* memory: side_bytes of it. */
+static void set_side(partition *p, char *memory) {
+  p->lines = memory + (-(uintptr_t)memory & (LINE - 1));
+  p->at = (int64_t *)(void *)(p->lines + p->tasks * p->parts * LINE);
+  p->from = p->at + (p->tasks + 1) * p->parts;
+}
 
 /* ---- parts that fit a cache */
 
@@ -201,21 +266,30 @@ static entry_kind kind_of(const gather_scatter_plan *plan) {
 }
 
 /* How many parts a destination has that is worked on part by part. */
-static partition parts_of(const gather_scattering *s) {
+static partition parts_of(const gather_scattering *s, int64_t first, int64_t count) {
   const gather_scatter_plan *plan = s->plan;
-  const int64_t share = gather_cache_bytes() / 2, bytes = plan->places * plan->place_step;
+  const int64_t share = gather_cache_bytes() / 4, bytes = plan->places * plan->place_step;
   int64_t parts = 2;
   while (parts < MOST_PARTS && bytes / parts > share) parts *= 2;
-  return partition_of(s, kind_of(plan), parts);
+  return partition_of(s, first, count, kind_of(plan), parts);
 }
 
 int64_t gather_scatter_parts_bytes(const gather_scatter_plan *plan, const gather_executor *executor) {
   const gather_scattering s = {.plan = plan, .executor = executor};
   int64_t bytes;
   if (plan->nest.packed || plan->places < 2 || kind_of(plan) == NUMBERED) return -1;
-  const partition p = parts_of(&s);
+  const partition p = parts_of(&s, 0, plan->nest.row_count);
   if (!gather_mul(plan->nest.row_count, entry_bytes(p.kind), &bytes)) return -1;
-  return bytes + counts_bytes(&p);
+  return bytes + LINE + side_bytes(&p);
+}
+
+/* The destination of a part that most lines of are written: in order, which is faster than as the updates come. */
+GATHER_INLINE void fetch_part(const partition *p, int64_t part, int64_t count) {
+  const gather_scatter_plan *plan = p->s->plan;
+  const int64_t first = part << p->shift, places = least(plan->places - first, INT64_C(1) << p->shift);
+  if (count < places * plan->place_step / LINE / 2) return;
+  const char *at = p->s->out + plan->place_low + first * plan->place_step;
+  for (int64_t byte = 0; byte < places * plan->place_step; byte += LINE) GATHER_PREFETCH(at + byte);
 }
 
 /* Applies entries that have values. The places of a block are widened for the kernel. */
@@ -226,7 +300,9 @@ static void apply_part(void *argument, int64_t part) {
   const int64_t bytes = entry_bytes(p->kind), end = part_end(p, part);
   gather_combine_span span = {.out = p->s->out + plan->place_low, .rows = rows, .axis_step = plan->place_step, .update_step = bytes};
   span.len = plan->len, span.row_bytes = plan->nest.row_bytes;
-  for (int64_t i = part_start(p, part), now; i < end; i += now) {
+  int64_t i = part_start(p, part);
+  fetch_part(p, part, end - i);
+  for (int64_t now; i < end; i += now) {
     now = least(end - i, GATHER_SCATTER_BLOCK);
     if (p->kind == VALUE_4) {
       const entry_4 *entries = (const entry_4 *)(const void *)p->entries + i;
@@ -242,10 +318,10 @@ static void apply_part(void *argument, int64_t part) {
   }
 }
 
-void gather_scatter_in_parts(const gather_scattering *s, void *memory) {
-  partition p = parts_of(s);
-  p.entries = memory;
-  p.at = (int64_t *)(void *)((char *)memory + s->plan->nest.row_count * entry_bytes(p.kind));
+void gather_scatter_in_parts(const gather_scattering *s, int64_t first, int64_t count, void *memory) {
+  partition p = parts_of(s, first, count);
+  p.entries = (char *)memory + (-(uintptr_t)memory & (LINE - 1));
+  set_side(&p, p.entries + count * entry_bytes(p.kind));
   (void)partition_updates(&p);
   for_each(s->executor, p.parts, apply_part, &p);
 }
@@ -254,6 +330,7 @@ void gather_scatter_in_parts(const gather_scattering *s, void *memory) {
 
 bool gather_scatter_sortable(const gather_scatter_plan *plan) {
   if (plan->nest.packed || plan->nest.row_count == 0) return false;
+  if (plan->places == 0) return true; /* every index is skipped */
   return bits_of((uint64_t)plan->places - 1) + bits_of((uint64_t)plan->nest.row_count - 1) <= 64;
 }
 
@@ -294,17 +371,19 @@ static void sort_part(void *argument, int64_t part) {
 bool gather_scatter_sort_all(const gather_scattering *s, gather_sorted *sorted) {
   enum { PART = 8192 /* entries, of which two copies fit a cache */ };
   const int64_t rows = s->plan->nest.row_count;
-  partition p = partition_of(s, NUMBERED, rows / PART + 1);
+  partition p = partition_of(s, 0, rows, NUMBERED, rows / PART + 1);
   const int64_t bytes = rows * (int64_t)sizeof(uint64_t);
   if (rows > INT64_MAX / 32) return false;
-  sorted->entries = gather_alloc_unset(bytes);
-  char *more = gather_alloc_unset(bytes + counts_bytes(&p));
-  if (!sorted->entries || !more) {
-    gather_free(sorted->entries);
+  sorted->memory = gather_alloc_unset(bytes + LINE);
+  char *more = gather_alloc_unset(bytes + side_bytes(&p));
+  if (!sorted->memory || !more) {
+    gather_free(sorted->memory);
     gather_free(more);
     return false;
   }
-  p.entries = (char *)sorted->entries, p.at = (int64_t *)(void *)(more + bytes);
+  p.entries = (char *)sorted->memory + (-(uintptr_t)sorted->memory & (LINE - 1));
+  set_side(&p, more + bytes);
+  sorted->entries = (uint64_t *)(void *)p.entries;
   sorted->count = partition_updates(&p), sorted->position_bits = p.position_bits;
   sorting job = {&p, sorted->entries, (uint64_t *)(void *)more};
   for_each(s->executor, p.parts, sort_part, &job);

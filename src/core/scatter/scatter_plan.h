@@ -22,7 +22,8 @@
 /* Updates in the order of their places. Places are numbered from the lowest one of the destination; an entry is place << position_bits |
  * number of the update. */
 typedef struct gather_sorted {
-  uint64_t *entries; /* ascending; updates that are skipped are not in it */
+  void *memory;      /* on the heap */
+  uint64_t *entries; /* in it; ascending; updates that are skipped are not in it */
   int64_t count;
   int position_bits;
 } gather_sorted;
@@ -61,9 +62,9 @@ struct gather_scatter_plan {
 
 /* One run. */
 typedef struct gather_scattering {
-  const gather_scatter_plan *plan;
-  gather_execution e; /* reads the indices */
-  char *out;          /* the destination's element with all coordinates 0 */
+  const gather_scatter_plan *plan, *given; /* given: the caller's, where plan is the scatter of whole rows that it is */
+  gather_execution e;                      /* reads the indices */
+  char *out;                               /* the destination's element with all coordinates 0 */
   const char *updates;
   const gather_executor *executor;
 } gather_scattering;
@@ -79,6 +80,11 @@ GATHER_CHECKED gather_status gather_scatter_lower(const gather_op *op, const gat
                                                   const gather_tensor *indices, const gather_tensor *updates, const gather_tensor *out,
                                                   const gather_scatter_options *options, gather_scatter_plan *plan, gather_error *error);
 
+/* Scatters of elements whose indices are those of whole rows, repeated along the row, are what ONNX has in place of a scatter of rows. Whether
+ * a plan may be such: its indices in each round of the innermost loop follow each other, as the elements of a row do. */
+bool gather_scatter_may_widen(const gather_scatter_plan *plan);
+/* The scatter of rows, if they are equal in each round. */
+void gather_scatter_widen(const gather_scatter_plan *plan, gather_scatter_plan *wider);
 /* Makes rows of so many bytes the rows of a plan whose rows are a multiple of it. */
 void gather_scatter_part_rows(gather_scatter_plan *plan, int64_t row_bytes);
 
@@ -110,20 +116,24 @@ typedef struct gather_places {
  * read, at most `most`; from: whether their offsets are wanted. */
 int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_t most, int64_t number, gather_places *block);
 
-/* All updates in their order, on the calling thread. */
-void gather_scatter_serially(const gather_scattering *s);
-/* Splits a loop whose rounds write apart, or the rows, among threads. Returns false, having written nothing, if there is neither. */
+/* The updates [first, first + count), on the calling thread. */
+void gather_scatter_serially(const gather_scattering *s, int64_t first, int64_t count);
+/* Splits a loop whose rounds write apart among threads, for all updates. Returns false, having written nothing, if there is none. */
 bool gather_scatter_apart(const gather_scattering *s);
-/* Each task reads all indices, and applies those updates whose places are in its range. */
-void gather_scatter_owned(const gather_scattering *s);
+/* Splits the rows, if they are long enough. */
+bool gather_scatter_has_columns(const gather_scattering *s);
+void gather_scatter_by_columns(const gather_scattering *s, int64_t first, int64_t count);
+/* Splits the destination. */
+void gather_scatter_owned(const gather_scattering *s, int64_t first, int64_t count);
 
 /* ---- scatter_parts.c */
 
 /* Whether updates can be numbered with their places in 64 bits. */
 bool gather_scatter_sortable(const gather_scatter_plan *plan);
-/* Brings the updates, with their values, in the order of the parts of the destination that they go to, and applies part by part.
+/* Brings updates [first, first + count), with their values, in the order of the parts of the destination that they go to, and applies part
+ * by part.
  * memory: as much as gather_scatter_parts_bytes says. */
-void gather_scatter_in_parts(const gather_scattering *s, void *memory);
+void gather_scatter_in_parts(const gather_scattering *s, int64_t first, int64_t count, void *memory);
 /* The memory that this needs, 8 or 16 bytes for each update; -1: this plan cannot be run so: rows are no values of 1, 2, 4 or 8 bytes. */
 int64_t gather_scatter_parts_bytes(const gather_scatter_plan *plan, const gather_executor *executor);
 /* Sorts the updates. Returns false if there is no memory. */

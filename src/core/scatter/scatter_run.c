@@ -3,6 +3,7 @@
  * scatter_run.c: runs a scatter. Indices are validated and memory is taken before the first element is written; then data is copied, and the
  * updates are applied by the method that suits their sizes.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -13,6 +14,7 @@
 #include "core/plan/plan_indices.h"
 #include "core/plan/tasks.h"
 #include "core/scatter/scatter_plan.h"
+#include "core/system/clock.h"
 
 /* ---- indices */
 
@@ -25,25 +27,72 @@ typedef struct {
 /* Tuples without numbers: an index 0 serves every row. */
 static const int64_t ZERO = 0;
 
-static gather_status hold_indices(const gather_plan *nest, const void *indices, const gather_executor *executor, gather_execution *e,
-                                  indices_held *held, gather_error *error) {
+/* Indices in memory that nobody writes. */
+static gather_status copy_shared(const gather_plan *nest, const void *indices, const gather_executor *executor, indices_held *held,
+                                 gather_error *error) {
+  if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
+  held->copy = gather_alloc(nest->index_count * (gather_type_row(nest->rule.type)->bits / 8));
+  if (!held->copy) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the indices");
+  gather_shared_copy_all(nest, indices, executor, held->copy);
+  return GATHER_OK;
+}
+
+typedef struct {
+  const gather_plan *nest;
+  const char *indices;
+  atomic_bool differ;
+} rounds_seen;
+
+static void compare_rounds(void *argument, int64_t first, int64_t last) {
+  rounds_seen *r = argument;
+  const gather_loop *inner = &r->nest->loops[r->nest->loop_count - 1];
+  gather_walk walk;
+  gather_walk_start(&walk, r->nest->loops, r->nest->loop_count - 1, first);
+  for (; first < last && !atomic_load_explicit(&r->differ, memory_order_relaxed); first++) {
+    const char *at = r->indices + walk.index;
+    if (memcmp(at, at + inner->index, (size_t)((inner->len - 1) * inner->index)) != 0) atomic_store(&r->differ, true);
+    gather_walk_next(&walk, 1);
+  }
+}
+
+/* Whether indices are equal in each round of the innermost loop: a look at three rounds, then at all. */
+static bool are_rounds_equal(const gather_plan *nest, const char *indices, const gather_executor *executor) {
+  const gather_loop *inner = &nest->loops[nest->loop_count - 1];
+  const int64_t rounds = nest->row_count / inner->len;
+  rounds_seen r = {.nest = nest, .indices = indices};
+  atomic_init(&r.differ, false);
+  compare_rounds(&r, 0, 1), compare_rounds(&r, rounds / 2, rounds / 2 + 1), compare_rounds(&r, rounds - 1, rounds);
+  if (!atomic_load(&r.differ)) gather_split(executor, rounds, inner->len * inner->index, 1, compare_rounds, &r);
+  return !atomic_load(&r.differ);
+}
+
+/* Validates the indices of a run. *plan: becomes `wider`, the scatter of whole rows, if that is what it is. */
+static gather_status hold_indices(const gather_scatter_plan **plan, gather_scatter_plan *wider, const void *indices,
+                                  const gather_executor *executor, gather_execution *e, indices_held *held, gather_error *error) {
+  const gather_plan *nest = &(*plan)->nest;
   gather_index_state state;
-  held->copy = NULL, held->bad = 0;
+  gather_status status = GATHER_INDEX_OUT_OF_RANGE;
+  *held = (indices_held){NULL, 0};
   *e = (gather_execution){.plan = nest, .indices = indices};
   if (nest->index_count == 0 && nest->row_count > 0) e->indices = (const char *)&ZERO;
   if (nest->shared && nest->index_count > 0) {
-    if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
-    held->copy = gather_alloc(nest->index_count * (gather_type_row(nest->rule.type)->bits / 8));
-    if (!held->copy) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the indices");
-    gather_shared_copy_all(nest, indices, executor, held->copy);
+    GATHER_TRY(copy_shared(nest, indices, executor, held, error));
     e->indices = held->copy;
   }
-  GATHER_TRY(gather_plan_check_indices(nest, e->indices, false, executor, &state, &held->bad, error));
+  if (e->indices && wider && gather_scatter_may_widen(*plan) && are_rounds_equal(nest, e->indices, executor)) {
+    const int64_t len = nest->loops[nest->loop_count - 1].len;
+    gather_scatter_widen(*plan, wider);
+    status = gather_plan_check_indices(&wider->nest, e->indices, false, executor, &state, &held->bad, NULL);
+    held->bad *= len;
+    if (status == GATHER_OK) *plan = wider, e->plan = nest = &wider->nest;
+  }
+  /* Also for an error, which is about the caller's indices. */
+  if (status != GATHER_OK) GATHER_TRY(gather_plan_check_indices(nest, e->indices, false, executor, &state, &held->bad, error));
   if (nest->row_count == 0) return GATHER_OK;
   if (!e->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   e->form = gather_form_of(nest, state);
   const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
-  if (e->form == GATHER_FORM_WIDENED && nest->column_count == 1 && nest->loops[nest->loop_count - 1].index == width)
+  if (e->form != GATHER_FORM_REPAIRED && nest->column_count == 1 && nest->loops[nest->loop_count - 1].index == width)
     e->widen = gather_kernel_widen(nest->rule.type);
   e->fold = gather_columns_fold(nest, &e->axes);
   return GATHER_OK;
@@ -74,7 +123,8 @@ static int64_t index_of(const gather_plan *nest, int64_t update) {
 
 static gather_status blame(const gather_scattering *s, int64_t place, int64_t update, gather_error *error) {
   const gather_plan *nest = &s->plan->nest;
-  return gather_plan_blame_repeated(nest, s->e.indices, index_of(nest, update), index_of(nest, find_first(s, place, update)), error);
+  const int64_t first = index_of(nest, find_first(s, place, update));
+  return gather_plan_blame_repeated(&s->given->nest, s->e.indices, index_of(nest, update), first, error);
 }
 
 /* Marks each place that an update goes to. */
@@ -126,15 +176,16 @@ static gather_status check_unique(const gather_scattering *s, gather_error *erro
   if (!gather_scatter_sortable(plan) || !gather_scatter_sort_all(s, &sorted))
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the places that are written");
   status = check_sorted(s, &sorted, error);
-  gather_free(sorted.entries);
+  gather_free(sorted.memory);
   return status;
 }
 
 gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
                                            int64_t *bad, gather_error *error) {
-  gather_scattering s = {.plan = plan, .executor = executor};
+  gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
+  gather_scatter_plan wider;
   indices_held held;
-  gather_status status = hold_indices(&plan->nest, indices, executor, &s.e, &held, error);
+  gather_status status = hold_indices(&s.plan, &wider, indices, executor, &s.e, &held, error);
   if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
@@ -142,7 +193,7 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
 }
 
 static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted, gather_error *error) {
-  *sorted = (gather_sorted){NULL, 0, 0};
+  *sorted = (gather_sorted){NULL, NULL, 0, 0};
   if (s->plan->nest.row_count == 0) return GATHER_OK;
   if (!gather_scatter_sortable(s->plan))
     return gather_fail(error, GATHER_UNSUPPORTED, "the updates cannot be sorted: elements are packed, or they are too many");
@@ -152,9 +203,9 @@ static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted
 
 gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
                                   gather_sorted *sorted, int64_t *bad, gather_error *error) {
-  gather_scattering s = {.plan = plan, .executor = executor};
+  gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
   indices_held held;
-  gather_status status = hold_indices(&plan->nest, indices, executor, &s.e, &held, error);
+  gather_status status = hold_indices(&s.plan, NULL, indices, executor, &s.e, &held, error);
   if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
   if (status == GATHER_OK) status = sort_held(&s, sorted, error);
   if (status == GATHER_OK) *bad = held.bad;
@@ -202,81 +253,123 @@ static gather_status fill_out(const gather_scatter_plan *plan, const gather_scat
   return gather_apply(&gather_op_table[GATHER_OP_MICROSOFT_ND_1], &data, &indices, &out, &options, error);
 }
 
-/* ---- methods */
+/* ---- methods. Updates are applied in consecutive ranges, each by any method: so each method that may be the fastest takes the next range,
+ * is timed, and the fastest takes the rest. No update is applied twice. */
 
-typedef enum { SERIALLY = 1, APART, OWNED, IN_PARTS, SORTED } method;
+typedef enum { BY_SIZES = 0, SERIALLY, APART, OWNED, IN_PARTS, SORTED, BY_COLUMNS, METHODS } method;
 
 /* What a run needs before it writes. */
 typedef struct {
-  method method;
+  method candidates[METHODS];
+  int count;
   void *memory; /* of the parts */
   gather_sorted sorted;
   bool sorted_here;
 } preparation;
 
 enum {
-  SMALL = 1 << 16, /* bytes of updates and places: less is done before a thread is awake */
-  FEW_FOR_PARTS = 1 << 16,
-  LINE_BYTES = 64
+  LINE_BYTES = 64,
+  SMALL = 1 << 16,  /* bytes of updates and places: less is done before a thread is awake */
+  TRIED = 1 << 22,  /* the same: from here on methods are timed */
+  TRIAL_SHARE = 16, /* of the updates, for the trial of a method */
+  FEW_FOR_PARTS = 1 << 18
 };
 
-/* Whether the places are so many that most updates miss the caches, and updates so many that parts repay. */
-static bool parts_pay(const gather_scatter_plan *plan, int64_t threads) {
-  const int64_t bytes = plan->places * plan->place_step, cache = gather_cache_bytes();
-  if (plan->nest.row_count < FEW_FOR_PARTS || bytes < (threads > 1 ? 2 : 16) * cache) return false;
-  return bytes / plan->nest.row_count < 64 * LINE_BYTES;
+/* Whether the places are so many that most updates miss the caches. */
+static bool parts_may_pay(const gather_scatter_plan *plan) {
+  const int64_t bytes = plan->places * plan->place_step;
+  if (plan->nest.row_count < FEW_FOR_PARTS || bytes < 8 * gather_cache_bytes()) return false;
+  return bytes / plan->nest.row_count < LINE_BYTES;
 }
 
-static method choose(const gather_scatter_plan *plan, const gather_executor *executor) {
-  const int64_t threads = executor ? executor->threads : 1, forced = gather_tuned(GATHER_TUNING_scatter_method);
-  const int64_t work = plan->nest.row_count * (plan->nest.row_bytes + LINE_BYTES / 8);
-  if (plan->sorts || plan->kept) return SORTED;
-  if (forced >= SERIALLY && forced <= SORTED) return (method)forced;
-  if (plan->nest.packed) return SERIALLY;
-  if (parts_pay(plan, threads) && gather_scatter_parts_bytes(plan, executor) >= 0) return IN_PARTS;
-  if (threads < 2 || work < SMALL) return SERIALLY;
-  return plan->nest.row_bytes >= LINE_BYTES ? OWNED : APART;
-}
+static void add(preparation *p, method candidate) { p->candidates[p->count++] = candidate; }
 
-/* Takes the memory of the method, or chooses one that needs none. */
-static gather_status prepare(const gather_scattering *s, preparation *p, gather_error *error) {
+/* The methods that may be the fastest. */
+static void choose(const gather_scattering *s, preparation *p) {
   const gather_scatter_plan *plan = s->plan;
-  *p = (preparation){choose(plan, s->executor), NULL, plan->sorted, false};
-  if (p->method == IN_PARTS) {
+  const int64_t threads = s->executor ? s->executor->threads : 1, forced = gather_tuned(GATHER_TUNING_scatter_method);
+  const int64_t work = plan->nest.row_count * (plan->nest.row_bytes + LINE_BYTES / 8);
+  if (plan->sorts || plan->kept) {
+    add(p, SORTED);
+  } else if (plan->nest.packed) {
+    add(p, SERIALLY);
+  } else if (forced > BY_SIZES && forced < METHODS) {
+    add(p, (method)forced);
+  } else {
+    if (threads > 1 && work >= SMALL) add(p, APART);
+    add(p, SERIALLY);
+    if (work < TRIED) return;
+    if (threads > 1) add(p, gather_scatter_has_columns(s) ? BY_COLUMNS : OWNED);
+    if (parts_may_pay(plan)) add(p, IN_PARTS);
+  }
+}
+
+/* Whether this run can use a method; takes its memory. */
+static gather_status prepare_method(const gather_scattering *s, preparation *p, method m, bool *usable, gather_error *error) {
+  const gather_scatter_plan *plan = s->plan;
+  *usable = true;
+  if (m == OWNED) *usable = s->executor != NULL;
+  if (m == BY_COLUMNS) *usable = gather_scatter_has_columns(s);
+  if (m == IN_PARTS) {
     const int64_t bytes = gather_scatter_parts_bytes(plan, s->executor);
     if (bytes >= 0 && bytes <= gather_tuned(GATHER_TUNING_scratch_bytes)) p->memory = gather_alloc_unset(bytes);
-    if (!p->memory) p->method = APART;
+    *usable = p->memory != NULL;
   }
-  if (p->method == SORTED && !plan->kept) {
+  if (m == SORTED && !plan->kept) {
     if (!plan->sorts && !gather_scatter_sortable(plan))
-      p->method = SERIALLY;
+      *usable = false;
     else
       GATHER_TRY(sort_held(s, &p->sorted, error));
-    p->sorted_here = p->method == SORTED;
+    p->sorted_here = *usable;
   }
-  if (p->method == OWNED && (!s->executor || plan->nest.packed)) p->method = SERIALLY;
   return GATHER_OK;
 }
 
-static void apply(const gather_scattering *s, const preparation *p) {
-  switch (p->method) {
-    case IN_PARTS:
-      gather_scatter_in_parts(s, p->memory);
-      return;
-    case SORTED:
-      gather_scatter_sorted(s, &p->sorted);
-      return;
-    case APART:
-      if (gather_scatter_apart(s)) return;
-      break;
-    case OWNED:
-      if (gather_scatter_apart(s)) return;
-      gather_scatter_owned(s);
-      return;
-    case SERIALLY:
-      break;
+static gather_status prepare(const gather_scattering *s, preparation *p, gather_error *error) {
+  int kept = 0;
+  *p = (preparation){.sorted = s->plan->sorted};
+  choose(s, p);
+  for (int i = 0; i < p->count; i++) {
+    bool usable;
+    GATHER_TRY(prepare_method(s, p, p->candidates[i], &usable, error));
+    if (usable) p->candidates[kept++] = p->candidates[i];
   }
-  gather_scatter_serially(s);
+  p->count = kept;
+  return GATHER_OK;
+}
+
+static void apply_range(const gather_scattering *s, const preparation *p, method m, int64_t first, int64_t count) {
+  if (m == BY_COLUMNS)
+    gather_scatter_by_columns(s, first, count);
+  else if (m == OWNED)
+    gather_scatter_owned(s, first, count);
+  else if (m == IN_PARTS)
+    gather_scatter_in_parts(s, first, count, p->memory);
+  else
+    gather_scatter_serially(s, first, count);
+}
+
+static void apply(const gather_scattering *s, const preparation *p) {
+  const int64_t all = s->plan->nest.row_count, trial = all / TRIAL_SHARE;
+  int64_t done = 0, least = INT64_MAX;
+  if (p->count == 0) {
+    gather_scatter_serially(s, 0, all);
+    return;
+  }
+  if (p->candidates[0] == SORTED) {
+    gather_scatter_sorted(s, &p->sorted);
+    return;
+  }
+  const int from = p->candidates[0] == APART;
+  if (from && gather_scatter_apart(s)) return;
+  method fastest = from < p->count ? p->candidates[from] : SERIALLY;
+  for (int i = from; i < p->count && p->count - from > 1; i++, done += trial) {
+    const int64_t start = gather_clock();
+    apply_range(s, p, p->candidates[i], done, trial);
+    const int64_t time = gather_clock() - start;
+    if (time < least) least = time, fastest = p->candidates[i];
+  }
+  apply_range(s, p, fastest, done, all - done);
 }
 
 /* ---- the whole */
@@ -299,22 +392,23 @@ static gather_status check_memory(const gather_scatter_plan *plan, const gather_
 
 /* Indices are validated. */
 static gather_status write_all(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
-  preparation p = {SERIALLY, NULL, {NULL, 0, 0}, false};
+  preparation p = {.count = 0};
   const bool any = s->plan->nest.row_count > 0;
   if (any) GATHER_TRY(prepare(s, &p, error));
   const gather_status status = fill_out(s->plan, run, error);
   if (status == GATHER_OK && any) apply(s, &p);
   gather_free(p.memory);
-  if (p.sorted_here) gather_free(p.sorted.entries);
+  if (p.sorted_here) gather_free(p.sorted.memory);
   return status;
 }
 
 gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
-  gather_scattering s = {.plan = plan, .out = run->out, .updates = run->updates, .executor = run->executor};
+  gather_scattering s = {.plan = plan, .given = plan, .out = run->out, .updates = run->updates, .executor = run->executor};
+  gather_scatter_plan wider;
   indices_held held = {NULL, plan->kept_bad};
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_memory(plan, run, error));
-  gather_status status = plan->kept ? GATHER_OK : hold_indices(&plan->nest, run->indices, run->executor, &s.e, &held, error);
+  gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);
   if (status == GATHER_OK && plan->options.unique && !plan->kept) status = check_unique(&s, error);
   if (status == GATHER_OK) status = write_all(&s, run, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = held.bad;

@@ -27,23 +27,53 @@ static void resolve(const gather_scattering *s, const char *indices, int64_t ste
 
 /* ---- blocks of places */
 
-/* Resolves the next updates of a walk, of several rounds if these are short. */
-static int64_t resolve_next(const gather_scattering *s, const gather_walk *walk, int64_t most, int64_t *rows, int64_t *rounds) {
-  const gather_loop *inner = &walk->loops[walk->count - 1];
-  const int64_t left = least(gather_walk_left(walk), most), whole = gather_walk_rounds_left(walk);
-  *rounds = 0;
-  if (whole > 1 && inner->len <= most / 2 && inner[-1].index == inner->index * inner->len && inner->index != 0) {
-    *rounds = least(whole, most / inner->len);
-    resolve(s, s->e.indices + walk->index, inner->index, *rounds * inner->len, rows);
-    return *rounds * inner->len;
-  }
-  resolve(s, s->e.indices + walk->index, inner->index, left, rows);
-  return left;
+/* Whether rows can be read from the indices themselves. */
+static bool is_plain(const gather_scattering *s, const char *indices, int64_t step) {
+  const gather_plan *nest = &s->plan->nest;
+  if (s->e.form != GATHER_FORM_PLAIN || nest->column_count > 1 || step != 8) return false;
+  return gather_type_row(nest->rule.type)->bits == 64 && (uintptr_t)indices % sizeof(int64_t) == 0;
 }
 
-/* Adds part of one round. */
-static void add_places(const gather_plan *nest, const gather_walk *walk, const int64_t *rows, int64_t count, int64_t number,
-                       gather_places *block) {
+/* The rows of the next updates of a walk, of several rounds if these are short: resolved, or the indices themselves. */
+static const int64_t *resolve_next(const gather_scattering *s, const gather_walk *walk, int64_t most, int64_t *rows, int64_t *rounds,
+                                   int64_t *count) {
+  const gather_loop *inner = &walk->loops[walk->count - 1];
+  const char *indices = s->e.indices + walk->index;
+  const int64_t whole = gather_walk_rounds_left(walk);
+  *rounds = 0, *count = least(gather_walk_left(walk), most);
+  if (whole > 1 && inner->len <= most / 2 && inner[-1].index == inner->index * inner->len && inner->index != 0) {
+    *rounds = least(whole, most / inner->len);
+    *count = *rounds * inner->len;
+  }
+  if (is_plain(s, indices, inner->index)) return (const int64_t *)(const void *)indices;
+  resolve(s, indices, inner->index, *count, rows);
+  return rows;
+}
+
+/* Adds part of one round. Loops without branches, which vector units run. */
+static void add_places(const gather_plan *nest, const gather_walk *walk, const int64_t *restrict rows, int64_t count, int64_t number,
+                       gather_places *restrict block) {
+  const gather_loop *inner = &walk->loops[walk->count - 1];
+  const int64_t place = nest->data_offset + walk->data, from = nest->out_offset + walk->out, axis_step = nest->axis_step;
+  int64_t *restrict places = block->places + block->count, *restrict offsets = block->from + block->count;
+  int64_t *restrict numbers = block->numbers + block->count;
+  /* Vector units shift numbers of 8 bytes, but do not multiply them. */
+  if (axis_step > 0 && (axis_step & (axis_step - 1)) == 0) {
+    int shift = 0;
+    while (INT64_C(1) << shift < axis_step) shift++;
+    for (int64_t j = 0; j < count; j++) places[j] = place + (int64_t)((uint64_t)rows[j] << shift);
+  } else {
+    for (int64_t j = 0; j < count; j++) places[j] = place + rows[j] * axis_step;
+  }
+  if (inner->data != 0)
+    for (int64_t j = 0; j < count; j++) places[j] += j * inner->data;
+  for (int64_t j = 0; j < count; j++) offsets[j] = from + j * inner->out, numbers[j] = number + j;
+  block->count += (int32_t)count;
+}
+
+/* The same, if some are skipped. */
+static void add_some_places(const gather_plan *nest, const gather_walk *walk, const int64_t *rows, int64_t count, int64_t number,
+                            gather_places *block) {
   const gather_loop *inner = &walk->loops[walk->count - 1];
   int64_t place = nest->data_offset + walk->data, from = nest->out_offset + walk->out;
   int32_t at = block->count;
@@ -56,13 +86,18 @@ static void add_places(const gather_plan *nest, const gather_walk *walk, const i
 
 int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_t most, int64_t number, gather_places *block) {
   int64_t rows[GATHER_SCATTER_BLOCK], done = 0;
+  const bool skips = may_skip(s);
   block->count = 0;
   most = least(most, GATHER_SCATTER_BLOCK);
   while (done < most) {
-    int64_t rounds;
-    const int64_t now = resolve_next(s, walk, most - done, rows, &rounds), len = rounds ? now / rounds : now;
+    int64_t rounds, now;
+    const int64_t *found = resolve_next(s, walk, most - done, rows, &rounds, &now);
+    const int64_t len = rounds ? now / rounds : now;
     for (int64_t j = 0; j < now; j += len) {
-      add_places(&s->plan->nest, walk, rows + j, len, number + done + j, block);
+      if (skips)
+        add_some_places(&s->plan->nest, walk, found + j, len, number + done + j, block);
+      else
+        add_places(&s->plan->nest, walk, found + j, len, number + done + j, block);
       gather_walk_next(walk, len);
     }
     done += now;
@@ -104,13 +139,6 @@ static gather_combine_span span_of(const gather_scattering *s, const columns *c)
   span.len = c->len, span.row_bytes = c->len * plan->item_bytes, span.axis_step = 1;
   set_prefetch(s, &span);
   return span;
-}
-
-/* Whether the kernel can read the indices themselves. */
-static bool is_plain(const gather_scattering *s, const char *indices, int64_t step) {
-  const gather_plan *nest = &s->plan->nest;
-  if (s->e.form != GATHER_FORM_PLAIN || nest->column_count > 1 || step != 8) return false;
-  return gather_type_row(nest->rule.type)->bits == 64 && (uintptr_t)indices % sizeof(int64_t) == 0;
 }
 
 /* Part of a long round: its rows and updates have one step each. */
@@ -164,18 +192,18 @@ static void stream_bits(const gather_scattering *s, gather_walk *walk, int64_t c
   }
 }
 
-void gather_scatter_serially(const gather_scattering *s) {
+void gather_scatter_serially(const gather_scattering *s, int64_t first, int64_t count) {
   const gather_plan *nest = &s->plan->nest;
   const columns all = all_columns(s->plan);
   gather_walk walk;
-  gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
+  gather_walk_start(&walk, nest->loops, nest->loop_count, first);
   if (nest->packed)
-    stream_bits(s, &walk, nest->row_count);
+    stream_bits(s, &walk, count);
   else
-    stream(s, &walk, nest->row_count, &all);
+    stream(s, &walk, count, &all);
 }
 
-/* ---- loops whose rounds write apart, and columns */
+/* ---- loops whose rounds write apart */
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
@@ -196,10 +224,10 @@ static int32_t find_apart(const gather_scatter_plan *plan, int64_t threads) {
 typedef struct {
   const gather_scattering *s;
   int32_t loop;
-} apart;
+} rounds_apart;
 
 static void run_rounds(void *argument, int64_t first, int64_t last) {
-  const apart *a = argument;
+  const rounds_apart *a = argument;
   const gather_plan *nest = &a->s->plan->nest;
   const columns all = all_columns(a->s->plan);
   gather_loop loops[GATHER_MAX_RANK];
@@ -212,60 +240,50 @@ static void run_rounds(void *argument, int64_t first, int64_t last) {
   stream(a->s, &walk, nest->row_count / nest->loops[a->loop].len * (last - first), &all);
 }
 
-/* Whole lines, so that no two tasks write the same one, if the rows begin on lines. */
-enum { COLUMN_BYTES = 128 };
-
-static void run_columns(void *argument, int64_t first, int64_t last) {
-  const apart *a = argument;
-  const gather_scatter_plan *plan = a->s->plan;
-  const char *isa;
-  columns some = {first, last - first, NULL};
-  gather_walk walk;
-  some.combine = gather_kernel_combine(plan->options.reduction, plan->type, plan->item_bytes, some.len, &isa);
-  gather_walk_start(&walk, plan->nest.loops, plan->nest.loop_count, 0);
-  stream(a->s, &walk, plan->nest.row_count, &some);
-}
-
-/* One task for each thread: all of them read all indices. */
-typedef struct {
-  apart *a;
-  int64_t len, piece;
-} pieces;
-
-static void run_piece(void *argument, int64_t i) {
-  const pieces *p = argument;
-  run_columns(p->a, i * p->piece, least(p->len, (i + 1) * p->piece));
-}
-
 bool gather_scatter_apart(const gather_scattering *s) {
-  const gather_scatter_plan *plan = s->plan;
-  const gather_plan *nest = &plan->nest;
-  const int64_t threads = s->executor ? s->executor->threads : 1;
-  if (threads < 2 || nest->packed) return false;
-  apart a = {s, find_apart(plan, threads)};
-  if (a.loop >= 0) {
-    const int64_t len = nest->loops[a.loop].len;
-    gather_split(s->executor, len, nest->row_count / len * (nest->row_bytes + 2 * LINE), 1, run_rounds, &a);
-    return true;
-  }
-  if (nest->row_bytes < threads * COLUMN_BYTES) return false;
-  int64_t unit = LINE / plan->item_bytes;
-  if (unit < 1) unit = 1;
-  const int64_t piece = ((plan->len - 1) / threads / unit + 1) * unit;
-  pieces p = {&a, plan->len, piece};
-  s->executor->parallel_for(s->executor->context, (plan->len - 1) / piece + 1, run_piece, &p);
+  const gather_plan *nest = &s->plan->nest;
+  if (!s->executor || s->executor->threads < 2 || nest->packed) return false;
+  rounds_apart a = {s, find_apart(s->plan, s->executor->threads)};
+  if (a.loop < 0) return false;
+  const int64_t len = nest->loops[a.loop].len;
+  gather_split(s->executor, len, nest->row_count / len * (nest->row_bytes + LINE), 1, run_rounds, &a);
   return true;
 }
 
-/* ---- ranges of the destination */
+/* ---- columns, and ranges of the destination: each task reads all indices of [first, first + count) */
 
 typedef struct {
   const gather_scattering *s;
-  int64_t piece; /* bytes of the destination for each task */
-} owners;
+  int64_t first, count, piece; /* columns, or bytes of the destination, for each task */
+} shares;
+
+enum { COLUMN_BYTES = 128 /* at least, for a task */ };
+
+static void run_columns(void *argument, int64_t i) {
+  const shares *c = argument;
+  const gather_scatter_plan *plan = c->s->plan;
+  const char *isa;
+  columns some = {i * c->piece, least(c->piece, plan->len - i * c->piece), NULL};
+  gather_walk walk;
+  some.combine = gather_kernel_combine(plan->options.reduction, plan->type, plan->item_bytes, some.len, &isa);
+  gather_walk_start(&walk, plan->nest.loops, plan->nest.loop_count, c->first);
+  stream(c->s, &walk, c->count, &some);
+}
+
+bool gather_scatter_has_columns(const gather_scattering *s) {
+  return s->executor && !s->plan->nest.packed && s->plan->nest.row_bytes >= s->executor->threads * COLUMN_BYTES;
+}
+
+/* Pieces are whole lines, so that no two tasks write the same one if the rows begin on lines. */
+void gather_scatter_by_columns(const gather_scattering *s, int64_t first, int64_t count) {
+  const gather_scatter_plan *plan = s->plan;
+  const int64_t unit = plan->item_bytes < LINE ? LINE / plan->item_bytes : 1;
+  shares c = {s, first, count, ((plan->len - 1) / s->executor->threads / unit + 1) * unit};
+  s->executor->parallel_for(s->executor->context, (plan->len - 1) / c.piece + 1, run_columns, &c);
+}
 
 static void run_owner(void *argument, int64_t i) {
-  const owners *o = argument;
+  const shares *o = argument;
   const gather_scattering *s = o->s;
   const gather_plan *nest = &s->plan->nest;
   const columns all = all_columns(s->plan);
@@ -273,8 +291,8 @@ static void run_owner(void *argument, int64_t i) {
   gather_combine_span span = span_of(s, &all);
   gather_places block;
   gather_walk walk;
-  gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
-  for (int64_t left = nest->row_count; left > 0;) {
+  gather_walk_start(&walk, nest->loops, nest->loop_count, o->first);
+  for (int64_t left = o->count; left > 0;) {
     left -= gather_places_next(s, &walk, left, 0, &block);
     int32_t own = 0;
     for (int32_t j = 0; j < block.count; j++) {
@@ -287,9 +305,9 @@ static void run_owner(void *argument, int64_t i) {
   }
 }
 
-void gather_scatter_owned(const gather_scattering *s) {
+void gather_scatter_owned(const gather_scattering *s, int64_t first, int64_t count) {
   const gather_scatter_plan *plan = s->plan;
-  const int64_t threads = s->executor->threads, places = (plan->places - 1) / threads + 1;
-  owners o = {s, places * plan->place_step};
+  const int64_t places = (plan->places - 1) / s->executor->threads + 1;
+  shares o = {s, first, count, places * plan->place_step};
   s->executor->parallel_for(s->executor->context, (plan->places - 1) / places + 1, run_owner, &o);
 }

@@ -28,7 +28,7 @@ struct gather_sparse {
 
 void gather_sparse_destroy(gather_sparse *sparse) {
   if (!sparse) return;
-  gather_free(sparse->sorted.entries);
+  gather_free(sparse->sorted.memory);
   gather_free(sparse->ids);
   gather_free(sparse);
 }
@@ -197,7 +197,7 @@ static gather_status take_ids(gather_sparse *sparse, const numbered_id *ids, int
   for (int64_t most = count - 1; most > 0; most >>= 1) sorted->position_bits++;
   int64_t rows = 0;
   for (int64_t i = 0; i < count; i++) rows += i == 0 || ids[i].id != ids[i - 1].id;
-  sorted->entries = gather_alloc_unset(count > 0 ? count * (int64_t)sizeof *sorted->entries : 1);
+  sorted->memory = sorted->entries = gather_alloc_unset(count > 0 ? count * (int64_t)sizeof *sorted->entries : 1);
   sparse->ids = gather_alloc_unset(rows > 0 ? rows * (int64_t)sizeof *sparse->ids : 1);
   if (!sorted->entries || !sparse->ids) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for sorted ids");
   for (int64_t i = 0; i < count; i++) {
