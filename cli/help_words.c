@@ -6,8 +6,7 @@
 
 static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_HELP_MAIN, "Examples",
-     "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"
-     "  gather check model.onnx --input ids='[[3, 1]]'\n"},
+     "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"},
     {GATHER_CLI_COMMAND_TAKE, "Description",
      "Takes slices of DATA along an axis: the result has the shape of DATA with the\n"
      "axis replaced by the shape of INDICES. With --batch-dims B, the first B\n"
@@ -152,17 +151,19 @@ static const gather_cli_section SECTIONS[] = {
      "indices counts the parents; bad those out of range that were repaired. The\n"
      "\"error\" of a failure is that of take: position has step, batch and beam.\n"},
     {GATHER_CLI_COMMAND_SCATTER, "Description",
-     "Writes UPDATES into a copy of DATA, by index: rows along an axis, with --elements\n"
-     "single elements (ScatterElements), with --nd what each tuple selects (ScatterND).\n"
-     "UPDATES have the shape that take (elements, nd) would give for DATA and INDICES.\n"
+     "Writes UPDATES into a copy of DATA, by index: rows along an axis, single elements\n"
+     "with --elements (ScatterElements), what each tuple selects with --nd\n"
+     "(ScatterND). UPDATES have the shape that take (elements, nd) would give for DATA\n"
+     "and INDICES.\n"
+     "\n"
      "The result is that of a serial loop over the updates in row-major order, for any\n"
      "number of threads: of several updates of one element the last is left, and with\n"
      "--reduction they are added (multiplied, ...) in this order.\n"
      "\n"
      "All indices are validated before anything is written. --unique makes it an error\n"
      "that an index is there twice; the message names both places. Integers wrap\n"
-     "around, a mean of integers is rounded down, NaN is the minimum and the maximum of\n"
-     "anything with it. A literal or a text as UPDATES has the type of DATA.\n"
+     "around, a mean of integers is rounded down, NaN is the minimum and the maximum\n"
+     "of anything with it. A literal or a text as UPDATES has the type of DATA.\n"
      "\n"
      "  gather scatter table.npy ids.npy rows.npy -o new.npy\n"
      "  gather scatter table.npy ids.npy gradients.npy -o sums.npy --reduction add\n"
@@ -194,7 +195,8 @@ static const gather_cli_section SECTIONS[] = {
      "                  the last one up to the end; with --last-offset the last of\n"
      "                  OFFSETS is that end\n"
      "  INDICES [b, n]  bag i has the indices of row i\n"
-     "  --segment-ids   bag IDS[j] has INDICES[j]; --segments is the number of bags\n"
+     "  IDS             bag IDS[j] has INDICES[j] (--segment-ids); --segments is the\n"
+     "                  number of bags\n"
      "\n"
      "The result has a row for each bag: the sum of its rows in their order, with\n"
      "--weights each times its weight; with --reduction their mean or maximum. A bag\n"
@@ -228,7 +230,8 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  3                    a single index, 0-D\n"
      "  '[[0, 2], [1, -1]]'  two rows of two\n"
-     "  10:20, ::2, -5:      START:STOP:STEP of the axis, as in Python (take, shuffle)\n"
+     "  10:20, ::2, -5:      START:STOP:STEP of the axis, as in Python (where an index\n"
+     "                       selects a row)\n"
      "  ids.txt              integers separated by white space or commas; '# ...' is a\n"
      "                       comment, the first line may be one word of letters. 1e+05\n"
      "                       and 1.0 are integers; [1, 2], in brackets, is a list\n"
@@ -237,7 +240,7 @@ static const gather_cli_section SECTIONS[] = {
      "  ids.csv:#0           column number 0 of a table without a header\n"
      "\n"
      "Write ./3 for a file whose name looks like a literal or a slice. Parquet is not\n"
-     "supported; the error says how to convert the file, or to take its rows in Python.\n"},
+     "supported; the error says how to convert the file, or take its rows in Python.\n"},
     {GATHER_CLI_HELP_GATHER, "Indices",
      "Let n be the length of the axis. If negative indices are on, an index in [-n,\n"
      "-1] gets + n. An index that is then outside [0, n-1] is out of range, and\n"
@@ -389,6 +392,8 @@ static const gather_cli_section SECTIONS[] = {
      "  gather info https://host/model.safetensors\n"
      "  gather take s3://bucket/model.safetensors:wte ids.npy -o rows.npy\n"
      "  gather bench table.npy\n"
+     "  gather scatter table.npy ids.npy rows.npy -o new.npy --reduction add\n"
+     "  gather check model.onnx --input ids='[[3, 1]]'\n"
      "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_HELP_EXIT_CODES, "Exit codes",
      "  0    done\n"
