@@ -14,6 +14,7 @@ import measure
 import numpy as np
 import summary
 from calls import C, NEW, NUMPY, OURS, OUT, TORCH, Form
+from cases import CLEAR, same
 from contender import Contender
 
 ROWS, COLUMNS = 64 << 10, 64  # a table of 16 MiB, rows of 256 bytes
@@ -75,11 +76,11 @@ def set_threads(names: dict, threads: int) -> None:
 
 
 def check(form: Form, contender: Contender, names: dict, expected: np.ndarray) -> None:
-    names["o"].reshape(-1).view(np.uint8)[:] = measure.CLEAR
+    names["o"].reshape(-1).view(np.uint8)[:] = CLEAR
     contender.time_once()
     found = names["o"] if form.kind == OUT else np.asarray(contender.kept)
     contender.kept = None
-    if not measure.same(found, expected):
+    if not same(found, expected):
         raise SystemExit(f"bench: wrong elements: {form.text}")
 
 

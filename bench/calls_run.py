@@ -22,6 +22,7 @@ import numpy as np
 import results as folder
 import summary
 from calls import NEW, NUMPY, OURS, OUT, TORCH, Case, Form, cases
+from cases import CLEAR, same
 from contender import Contender
 from results import written
 
@@ -48,13 +49,13 @@ def timed(form: Form, names: dict) -> Contender:
 
 def why_wrong(form: Form, names: dict, expected: np.ndarray) -> str:
     """"" where every bit is right."""
-    names["out_memory"].reshape(-1).view(np.uint8)[:] = measure.CLEAR
+    names["out_memory"].reshape(-1).view(np.uint8)[:] = CLEAR
     try:
         result = eval(form.text, names)
     except Exception as error:  # noqa: BLE001  a peer may refuse in any way it likes
         return f"failed: {type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}"
     found = names["out_memory"] if form.kind == OUT else np.asarray(result)
-    right = found.shape == expected.shape and found.dtype == expected.dtype and measure.same(found, expected)
+    right = found.shape == expected.shape and found.dtype == expected.dtype and same(found, expected)
     return "" if right else "wrong elements"
 
 

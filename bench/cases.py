@@ -12,6 +12,7 @@ from grid import STREAMED, Case
 
 LINE = 64
 BLOCK = 256  # indices of the block that is repeated
+CLEAR = 0xEE  # what stands in an output that nobody has written
 WARM = 64 << 20  # tables up to this size are read once before a streamed call: whoever ran before must not matter
 
 
@@ -72,6 +73,8 @@ def same(result: np.ndarray, expected: np.ndarray) -> bool:
 class Memory:
     """Arrays of a case in the arenas."""
 
+    checks = 1  # runs of a peer that are compared, on several threads
+
     def __init__(self, case: Case, arenas: Arenas):
         self.case = case
         self.rows = case.shape[case.axis]
@@ -98,6 +101,10 @@ class Memory:
             native.timed("stream", 1, 1, self.job(out_bytes=LINE, in_bytes=0, table_bytes=case.table_bytes, past_caches=0))
         for address, size in ((self.index.ctypes.data, case.index_bytes), (self.out.ctypes.data, case.out_bytes), *others):
             native.flush(address, size)
+
+    def clear(self) -> None:
+        """The state before a run whose result is looked at."""
+        self.out.reshape(-1).view(np.uint8)[:] = CLEAR
 
     def shift(self) -> None:
         """Other rows, in the same order: a large cache would remember those of the last call."""

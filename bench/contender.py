@@ -30,6 +30,7 @@ class Contender:
         self.cpu: list[float] = []  # what `spent` was at each of them
         self.spent = 0.0
         self.probe = float("nan")
+        self.refused = ""  # why it does not count, although its results are right here
         self.disturbed = 0  # measurements in which other programs had the CPU, however often they were repeated
 
     def result(self, out: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from math import prod
 
 import spatter
 
+END, OPS = "", ("take", "elements")  # of the name of the results' file
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 LEVELS = {"L1": 16 * KIB, "L2": 512 * KIB, "L3": 16 * MIB, "DRAM": 1 * GIB}
 TYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64"}
@@ -73,6 +74,11 @@ class Case:
     @property
     def out_bytes(self) -> int:
         return self.bytes_of(self.out_shape, self.dtype)
+
+    @property
+    def moved_bytes(self) -> int:
+        """Of the rows."""
+        return self.out_bytes
 
 
 def take(regime, what, dtype, shape, index_shape, index, state, **more) -> Case:

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The runs of bench/run.py in the folder of results: one file for Gather and GatherElements, one for their siblings."""
+"""The runs of bench/run.py in the folder of results: one file for each kind of rows."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import grid
 import results as folder
+import scatter_grid
 import siblings_grid
 from results import HEADS, LISTS, isa, written
 from results import machine_name as name
 
 KIND = "memory"
-SIBLINGS = "-siblings"  # ends the name of the results of GatherND, GatherTree and quantised rows
+GRIDS = (grid, siblings_grid, scatter_grid)
+SIBLINGS, WRITES = siblings_grid.END, scatter_grid.END
 
 
 def words(about: dict) -> str:
@@ -26,12 +29,11 @@ def stored(root: Path) -> dict[str, dict]:
 
 
 def split(results: dict) -> dict[str, dict]:
-    """Gather and GatherElements, and their siblings, by the names of their files."""
+    """The rows of each kind by the names of their files."""
     found = {}
-    for end, sibling in (("", False), (SIBLINGS, True)):
-        rows = [row for row in results["rows"] if (row["op"] in siblings_grid.OPS) == sibling]
-        if rows:
-            found[folder.name_of(KIND, results) + end] = {**results, "rows": rows}
+    for one in GRIDS:
+        if rows := [row for row in results["rows"] if row["op"] in one.OPS]:
+            found[folder.name_of(KIND, results) + one.END] = {**results, "rows": rows}
     return found
 
 

@@ -7,16 +7,12 @@ import resource
 import time
 
 import grid
-import limits
 import numpy as np
-import siblings_grid
-import siblings_limits
-import siblings_memory
 import summary
-from cases import Arenas, Memory, same
+from cases import Arenas, Memory
 from contender import Contender, LeftOut
+from kinds import kind_of
 
-CLEAR = 0xEE  # what stands in an output that nobody has written
 SLOW = 2.0  # a form that is this much slower than another one of its peer is not measured again
 FEWEST = 3  # rounds, however late it is
 ATTEMPTS = 6  # at one measurement
@@ -24,12 +20,15 @@ STEP, LONGEST = 0.003, 0.3  # seconds between two looks whether threads still sp
 
 
 def check(contender: Contender, memory: Memory, expected: np.ndarray) -> str:
-    """Runs a contender once and compares: "" where every bit is right."""
-    memory.out.reshape(-1).view(np.uint8)[:] = CLEAR
+    """Runs a contender, once or a few times, and compares: "" where every bit is right."""
     try:
         contender.setup()
-        contender.time_once()
-        return "" if memory.accepts(contender.result(memory.out), expected, contender.peer) else "wrong rows"
+        for _ in range(memory.checks if memory.case.threads > 1 else 1):
+            memory.clear()
+            contender.time_once()
+            if not memory.accepts(contender.result(memory.out), expected, contender.peer):
+                return "wrong rows"
+        return contender.refused
     except Exception as error:  # noqa: BLE001  a peer may refuse in any way it likes
         return f"failed: {type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}"
 
@@ -128,17 +127,17 @@ def compete(contenders: list[Contender], memory: Memory, settings) -> None:
 
 def run_case(case: grid.Case, arenas: Arenas, everybody, settings) -> list[dict]:
     """A row for each of libgather's forms in everybody that has a value of its own (tuned.py), all measured in turns."""
-    memory = siblings_memory.memory_of(case, arenas)
+    kind = kind_of(case)
+    memory = kind.memory(case, arenas)
     contenders, wrong = collect(memory, everybody)
     if any(found["peer"] == "ours" for found in wrong):
         raise SystemExit(f"bench: libgather is wrong: {case.name}: {wrong}")
-    sibling = isinstance(case, siblings_grid.Sibling)
-    bounds = list(siblings_limits.limits(memory) if sibling else limits.limits(memory))
+    bounds = list(kind.limits(memory))
     compete(contenders + bounds, memory, settings)
     rows = []
     for ours in (peer for peer in everybody if peer.name == "ours"):
         here = [c for c in contenders if c.value in (None, getattr(ours, "value", None))]
-        rows.append(summary.row(case, here, bounds, wrong, "" if sibling else str(ours.plan(memory))))
+        rows.append(summary.row(case, here, bounds, wrong, ours.way(memory)))
     return rows
 
 

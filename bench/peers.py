@@ -34,6 +34,10 @@ class Ours:
                            (memory.index.ctypes.data, case.index, case.index_shape),
                            (memory.out.ctypes.data, case.dtype, case.out_shape), case.axis, case.batch_dims, case.threads, fresh)
 
+    def way(self, memory: Memory) -> str:
+        """What the plan says of itself."""
+        return str(self.plan(memory))
+
     def contenders(self, memory: Memory):
         plan, regime = self.plan(memory), memory.case.regime
         yield Contender(self.name, "plan", plan.run, pool=memory.case.threads > 1)

@@ -12,14 +12,12 @@ from pathlib import Path
 import compare
 import gather_bench_native as native
 import grid
+import kinds
 import limits
 import machine
 import machines
 import measure
-import peers
-import siblings_grid
 import siblings_limits
-import siblings_peers
 import summary
 from cases import Arenas
 from results import HEADS, LISTS, write, written
@@ -44,9 +42,8 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run(cases, arenas, plain, siblings, about, settings, threads) -> list[dict]:
-    """plain: who gathers; siblings: who takes part in the rows of siblings_grid.py. about: describe()'s, of which each has a libgather
-    among them. Returns the results of each."""
+def run(cases, arenas, crowd, isas, about, settings, threads) -> list[dict]:
+    """about: describe()'s, one for each libgather. Returns the results of each."""
     start = time.monotonic()
     gc.disable()  # collected between the rows instead: in a timed call it would be one contender's misfortune
     copies = limits.copies(arenas, threads, settings.rounds)
@@ -54,7 +51,7 @@ def run(cases, arenas, plain, siblings, about, settings, threads) -> list[dict]:
     for i, case in enumerate(cases):
         settings.share(len(cases) - i)
         gc.collect()
-        found = measure.run_case(case, arenas, siblings if isinstance(case, siblings_grid.Sibling) else plain, settings)
+        found = measure.run_case(case, arenas, crowd.of(case, lambda made: ours_of(isas, made)), settings)
         for one, row, mine in zip(about, found, rows):
             siblings_limits.add_bandwidth(case, copies, row)
             mine.append(row)
@@ -102,8 +99,7 @@ def main() -> int:
     paths = files(Path(asked.json), isas) if asked.json else []
     cpus = native.library()["cpus"]
     threads = tuple(int(t) for t in asked.threads.split(",")) if asked.threads else (1, 2)[: max(1, min(2, cpus))]
-    cases = grid.cases(threads, asked.quick, asked.only, asked.every, () if asked.threads else grid.up_to(cpus))
-    cases += siblings_grid.cases(threads, asked.quick, asked.only, asked.every)
+    cases = kinds.cases(threads, asked.quick, asked.only, asked.every, () if asked.threads else grid.up_to(cpus))
     if old:
         names = {row["name"] for row in old["rows"]}
         cases = [case for case in cases if case.name in names]
@@ -116,16 +112,12 @@ def main() -> int:
     if not cases:
         return 2
     names = tuple(name for name in asked.peers.split(",") if name)
-    plain, siblings = ([case for case in cases if isinstance(case, siblings_grid.Sibling) == sibling] for sibling in (False, True))
-    found, absent = peers.load(names) if plain else ([], {})
-    more, missing = siblings_peers.load(names) if siblings else ([], {})
-    absent |= missing
-    for name, why in absent.items():
+    crowd = kinds.Crowd(cases, names, threads)
+    for name, why in crowd.absent.items():
         print(f"bench: absent: {name}: {why}")
     arenas = Arenas(cases)
-    about = describe(isas, [peers.Ours(), *found, *more], absent, arenas)
-    runs = run(cases, arenas, [*ours_of(isas, peers.Ours()), *found], [*ours_of(isas, siblings_peers.Ours()), *more], about,
-               measure.Settings(asked.quick, asked.minutes), threads)
+    about = describe(isas, crowd.everybody(), crowd.absent, arenas)
+    runs = run(cases, arenas, crowd, isas, about, measure.Settings(asked.quick, asked.minutes), threads)
     for results in runs:
         results["left_out"] = left_out
         print(summary.closing(results, machines.isa(results["machine"]) if len(runs) > 1 else ""))

@@ -10,7 +10,7 @@ from math import prod
 import codecs_numpy
 from grid import CACHED, KIB, MIB, STREAMED, TYPE_BYTES, Case
 
-OPS = ("nd", "tree", "quantised")
+END, OPS = "-siblings", ("nd", "tree", "quantised")
 TABLE_IN_MEMORY = 256 * MIB  # bytes of a quantised table that no cache holds
 
 

@@ -16,9 +16,7 @@ from siblings_grid import Sibling
 VIEWS = {"bfloat16": np.uint16}
 
 
-def memory_of(case, arenas: Arenas) -> Memory:
-    if not isinstance(case, Sibling):
-        return Memory(case, arenas)
+def memory_of(case: Sibling, arenas: Arenas) -> Memory:
     return {"nd": Tuples, "tree": Tree, "quantised": Quantised}[case.op](case, arenas)
 
 

@@ -8,7 +8,8 @@ from statistics import median
 
 LOOP = "C loop"  # no library, and it checks nothing: shown beside the peers
 GATHER = "Gather"  # libgather's own Gather of the same rows, beside its GatherND
-ASIDE = (LOOP, GATHER)  # not peers
+KEPT = "kept plan"  # libgather's scatter by indices that were sorted before, which no peer can do
+ASIDE = (LOOP, GATHER, KEPT)  # not peers
 KINDS = ("stream", "touch", "copy")  # of limits, see limits.py
 FROM_C = ", from C"  # follows the name of a form that is called without Python
 
@@ -94,7 +95,7 @@ def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
     return {
         "name": case.name, "regime": case.regime, "op": case.op, "dtype": case.dtype, "shape": case.shape,
         "index_shape": case.index_shape, "index": case.index, "order": case.order, "state": case.state, "axis": case.axis,
-        "batch_dims": case.batch_dims, "threads": case.threads, "rows": case.rows, "row_bytes": case.out_bytes / max(1, case.rows),
+        "batch_dims": case.batch_dims, "threads": case.threads, "rows": case.rows, "row_bytes": case.moved_bytes / max(1, case.rows),
         "table_bytes": case.table_bytes, "out_bytes": case.out_bytes, "unit": "call" if divisor == 1 else "row", "way": way,
         "ours": timed(ours, divisor), "forms": forms, "wrong": wrong, "ceiling": against[2],
         "peers": {name: {"form": c.form, **per_row(c.times, divisor)} for name, c in best.items() if c},

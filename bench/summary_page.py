@@ -14,6 +14,7 @@ import machines
 import plugin_onnxruntime
 import remote_summary
 import results as folder
+import siblings_grid
 import summary
 import tables_page
 import tables_summary
@@ -42,9 +43,9 @@ def run_of(results: dict) -> str:
 
 
 def parted(runs: dict[str, dict]) -> tuple[dict[str, dict], dict[str, dict]]:
-    """The runs of Gather and GatherElements, and those of their siblings."""
-    plain, siblings = ({name: results for name, results in runs.items() if name.endswith(machines.SIBLINGS) == chosen} for chosen in (False, True))
-    return plain, siblings
+    """The runs of Gather and GatherElements, and those of their siblings; those that write have a table of their own."""
+    siblings = {name: results for name, results in runs.items() if name.endswith(machines.SIBLINGS)}
+    return {name: results for name, results in runs.items() if name not in siblings and not name.endswith(machines.WRITES)}, siblings
 
 
 def both(rows: list[dict], value, shown) -> str:
@@ -100,7 +101,7 @@ def losses(runs: dict[str, dict]) -> str:
         counts = []
         for found in (results["rows"], as_kept(results["rows"])):
             counts += [f"{len(lost(found, key))} of {sum(key in row for row in found)}" if any(key in row for row in found) else "-" for key in ("best", "loop")]
-        siblings = results["rows"] and results["rows"][0]["op"] in machines.siblings_grid.OPS
+        siblings = results["rows"] and results["rows"][0]["op"] in siblings_grid.OPS
         lines.append([machines.words(results["machine"]) + ", siblings" * bool(siblings), *counts])
     head = ["run", "slower than the best peer", "than the C loop", "transactional: than the best peer", "than the C loop"]
     parts = [table(head, lines)]
@@ -130,6 +131,38 @@ def siblings(results: dict) -> str:
             line += [times(ratio_mean(here)), percent(share_mean(here)), percent(bandwidth), times(ratio_mean(here, "gather")), verdicts(here, " / ")]
         lines.append(line)
     return "\n".join([run_of(results), table(head, lines)])
+
+
+# ---- operators that write
+
+
+def written(results: dict) -> str:
+    """A line for each row, in milliseconds, then means by regime."""
+    rows = results["rows"]
+    threads = summary.threads_of(rows)
+    head = ["row", *(f"{count}T {what}" for count in threads for what in ("ours, ms", "best peer", "its time / ours", "C loop / ours", "of limit"))]
+    named: dict[str, dict[int, dict]] = {}
+    for r in rows:
+        named.setdefault(r["name"].rsplit(" ", 1)[0], {})[r["threads"]] = r
+    lines = [[name, *(cell for count in threads for cell in written_cells(found.get(count)))] for name, found in named.items()]
+    means = [[regime or "**all rows**", *(cell for count in threads for cell in written_means(by(rows, count, regime)))]
+             for regime in [*summary.regimes(rows), ""]]  # fmt: skip
+    mean_head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "C loop / ours", "of limit", "faster, even, slower"))]
+    wrong = sorted({f"{w['peer']} {w['form']}" for r in rows for w in r["wrong"] if w["why"].startswith(("wrong", "repeated"))})
+    told = f"Not counted, because a result was wrong in some row: {', '.join(wrong)}.\n" if wrong else ""
+    return "\n".join([run_of(results), table(head, lines), table(mean_head, means), told])
+
+
+def written_means(rows: list[dict]) -> list[str]:
+    return [times(ratio_mean(rows)), times(ratio_mean(rows, "loop")), percent(share_mean(rows)), verdicts(rows, ", ")]
+
+
+def written_cells(row: dict | None) -> list[str]:
+    if not row:
+        return ["-"] * 5
+    best = row.get("best")
+    return [summary.number(row["ours"]["median"] * row["rows"] / 1e6), best["peer"] if best else "-", times(best["ratio"]) if best else "-",
+            times(row["loop"]["ratio"]) if "loop" in row else "-", percent(row.get("share", float("nan")))]  # fmt: skip
 
 
 # ---- calls from Python
@@ -222,6 +255,7 @@ SECTIONS: dict[str, tuple[str, bool, Callable[[dict], str]]] = {
     "regimes": ("memory", False, regimes),
     "losses": ("memory", True, losses),
     "siblings": ("siblings", False, siblings),
+    "scatter": ("scatter", False, written),
     "python": ("python", False, python),
     "tables": ("tables", False, tables),
     "remote": ("remote", False, remote),
@@ -238,8 +272,10 @@ def found(root: Path) -> dict[str, dict[str, dict]]:
     """The results in the folder by kind."""
     every = folder.stored(machines.KIND, root)
     memory, siblings_ = parted(every)
+    writes = {name: run for name, run in every.items() if name.endswith(machines.WRITES)}
+    every = {**memory, **siblings_}
     plugins = {name: run for name, run in folder.stored("plugin-onnxruntime", root).items() if "rows" in run}
-    return {"memory": memory, "siblings": siblings_, "every": every, "plugin-onnxruntime": plugins,
+    return {"memory": memory, "siblings": siblings_, "scatter": writes, "every": every, "plugin-onnxruntime": plugins,
             **{kind: folder.stored(kind, root) for kind in ("python", "tables", "remote")}}  # fmt: skip
 
 

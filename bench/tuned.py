@@ -7,7 +7,7 @@ import gather_bench_native as native
 
 
 class Tuned:
-    """ours: a class of peers.py or siblings_peers.py. Plans read the parameter while they are made, calls without a plan while they run."""
+    """ours: an object of the class Ours of peers.py or of another kind's. Plans read the parameter while they are made, calls without a plan while they run."""
 
     def __init__(self, ours, parameter: str, value: int):
         self.ours, self.parameter, self.value = ours, parameter, value
@@ -19,6 +19,10 @@ class Tuned:
     def plan(self, memory, *more):
         self.tune()
         return self.ours.plan(memory, *more)
+
+    def way(self, memory) -> str:
+        self.tune()
+        return self.ours.way(memory)
 
     def contenders(self, memory):
         self.tune()

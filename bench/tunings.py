@@ -12,12 +12,9 @@ from statistics import median
 import compare
 import gather_bench_native as native
 import grid
+import kinds
 import machine
 import measure
-import peers
-import siblings_grid
-import siblings_memory
-import siblings_peers
 import summary
 from cases import Arenas
 from tuned import Tuned
@@ -56,9 +53,9 @@ def gain(base, other) -> dict:
 
 def run_case(case, arenas: Arenas, parameter: str, values: list[int], settings) -> dict:
     """For each form and each value but the first: how many times as long the first one takes, with the quartiles of the rounds."""
-    ours = siblings_peers.Ours() if isinstance(case, siblings_grid.Sibling) else peers.Ours()
-    memory = siblings_memory.memory_of(case, arenas)
-    contenders, wrong = measure.collect(memory, [Tuned(ours, parameter, value) for value in values])
+    kind = kinds.kind_of(case)
+    memory = kind.memory(case, arenas)
+    contenders, wrong = measure.collect(memory, [Tuned(kind.peers.Ours(), parameter, value) for value in values])
     if wrong:
         raise SystemExit(f"bench: libgather is wrong: {case.name}: {wrong}")
     measure.compete(contenders, memory, settings)
@@ -100,7 +97,7 @@ def main(argv: list[str] | None = None) -> int:
     if asked.isa >= 0:
         native.tune("isa", asked.isa)
     threads = tuple(int(t) for t in asked.threads.split(","))
-    cases = grid.cases(threads, asked.quick, asked.only, asked.every) + siblings_grid.cases(threads, asked.quick, asked.only, asked.every)
+    cases = kinds.cases(threads, asked.quick, asked.only, asked.every)
     cases, left_out = grid.affordable(cases, machine.free_bytes())
     for left in left_out:
         print(f"bench: left out: {left['row']}: {left['why']}")

@@ -3,7 +3,8 @@
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 find_package(Threads REQUIRED)
 set(folder bench/native)
-add_library(gather_bench_native MODULE ${folder}/calls.c ${folder}/disk.c ${folder}/limits.c ${folder}/memory.c ${folder}/module.c ${folder}/naive.c)
+add_library(gather_bench_native MODULE ${folder}/calls.c ${folder}/calls_write.c ${folder}/disk.c ${folder}/limits.c ${folder}/memory.c
+  ${folder}/module.c ${folder}/naive.c ${folder}/naive_write.c)
 target_link_libraries(gather_bench_native PRIVATE gather_shared gather_flags Threads::Threads)
 # The disk's own limit is measured by io_uring.
 if(GATHER_HAVE_LIBURING)

@@ -10,10 +10,10 @@
 #include "module.h"
 #include "native.h"
 
-enum { MAX_POOLS = 65, MAX_RANK = 8 };
+enum { MAX_POOLS = 65, MAX_RANK = BENCH_MAX_RANK };
 
-/* NULL for one. One pool per number of threads, for as long as the process lives: as a program would have it. */
-static const gather_executor *executor_of(int threads) {
+/* One pool per number of threads, for as long as the process lives: as a program would have it. */
+const gather_executor *bench_executor(int threads) {
   static gather_pool *pools[MAX_POOLS];
   gather_error error;
   if (threads <= 1) return NULL;
@@ -22,8 +22,7 @@ static const gather_executor *executor_of(int threads) {
   return gather_pool_executor(pools[threads]);
 }
 
-/* A tensor of (address, type, shape); 0 with an exception set where it is none. */
-static int read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
+int bench_read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
   unsigned long long address;
   const char *type;
   PyObject *lengths;
@@ -41,7 +40,7 @@ static int read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
   return !PyErr_Occurred();
 }
 
-static PyObject *complain(const gather_error *error) {
+PyObject *bench_complain(const gather_error *error) {
   return PyErr_Format(error->status == GATHER_INDEX_OUT_OF_RANGE ? PyExc_IndexError : PyExc_ValueError, "%s", error->message);
 }
 
@@ -70,13 +69,13 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   plan *self = (plan *)type->tp_alloc(type, 0);
   if (!self) return NULL;
   for (int i = 0; i < 3; i++) {
-    if (!read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) goto failed;
+    if (!bench_read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) goto failed;
   }
   self->op = gather_op_find(op, rules);
   self->options = (gather_options)GATHER_OPTIONS_INIT;
   self->options.axis = axis;
   self->options.batch_dims = batch_dims;
-  self->options.executor = executor_of(threads);
+  self->options.executor = bench_executor(threads);
   self->options.fresh_output = fresh;
   self->run = (gather_run)GATHER_RUN_INIT;
   self->run.data = self->tensors[0].data;
@@ -87,7 +86,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   if (gather_plan_create(self->op, &self->tensors[0], &self->tensors[1], &self->tensors[2], &self->options, &self->plan, &error) ==
       GATHER_OK)
     return (PyObject *)self;
-  complain(&error);
+  bench_complain(&error);
 failed:
   Py_DECREF(self);
   return NULL;
@@ -107,14 +106,14 @@ static gather_status apply_once(const plan *p, gather_error *error) {
 static PyObject *plan_run(PyObject *self, PyObject *none) {
   gather_error error;
   (void)none;
-  if (run_once((plan *)self, &error) != GATHER_OK) return complain(&error);
+  if (run_once((plan *)self, &error) != GATHER_OK) return bench_complain(&error);
   Py_RETURN_NONE;
 }
 
 static PyObject *plan_apply(PyObject *self, PyObject *none) {
   gather_error error;
   (void)none;
-  if (apply_once((plan *)self, &error) != GATHER_OK) return complain(&error);
+  if (apply_once((plan *)self, &error) != GATHER_OK) return bench_complain(&error);
   Py_RETURN_NONE;
 }
 
@@ -125,7 +124,7 @@ static PyObject *loop(const plan *p, PyObject *args, gather_status (*once)(const
   if (!PyArg_ParseTuple(args, "L", &rounds)) return NULL;
   int64_t start = bench_now();
   for (long long i = 0; i < rounds; i++) {
-    if (once(p, &error) != GATHER_OK) return complain(&error);
+    if (once(p, &error) != GATHER_OK) return bench_complain(&error);
   }
   return PyLong_FromLongLong(bench_now() - start);
 }
@@ -177,12 +176,12 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   tree *self = (tree *)type->tp_alloc(type, 0);
   if (!self) return NULL;
   for (int i = 0; i < TREE_TENSORS; i++) {
-    if (read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) continue;
+    if (bench_read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) continue;
     Py_DECREF(self);
     return NULL;
   }
   self->options = (gather_options)GATHER_OPTIONS_INIT;
-  self->options.executor = executor_of(threads);
+  self->options.executor = bench_executor(threads);
   return (PyObject *)self;
 }
 
@@ -192,7 +191,7 @@ static PyObject *tree_run(PyObject *self, PyObject *none) {
   (void)none;
   if (gather_tree(&t->tensors[STEPS], &t->tensors[PARENTS], &t->tensors[LENGTHS], &t->tensors[END], &t->tensors[SEQUENCES], &t->options,
                   &error) != GATHER_OK)
-    return complain(&error);
+    return bench_complain(&error);
   Py_RETURN_NONE;
 }
 
@@ -232,7 +231,7 @@ static PyObject *quantised_new(PyTypeObject *type, PyObject *args, PyObject *key
   if (!self) return NULL;
   for (int i = 0; i < TENSORS; i++) {
     if (tuples[i] == Py_None) continue;
-    if (!PyTuple_Check(tuples[i]) || !read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) {
+    if (!PyTuple_Check(tuples[i]) || !bench_read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) {
       Py_DECREF(self);
       return NULL;
     }
@@ -247,7 +246,7 @@ static PyObject *quantised_new(PyTypeObject *type, PyObject *args, PyObject *key
   if (q->codec == GATHER_CODEC_AFFINE) q->code_type = GATHER_TYPE_UINT4;
   if (tuples[SCALE] != Py_None) q->scale = &self->tensors[SCALE];
   self->options = (gather_options)GATHER_OPTIONS_INIT;
-  self->options.executor = executor_of(threads);
+  self->options.executor = bench_executor(threads);
   return (PyObject *)self;
 }
 
@@ -258,7 +257,7 @@ static gather_status once(const quantised *q, gather_error *error) {
 static PyObject *quantised_run(PyObject *self, PyObject *none) {
   gather_error error;
   (void)none;
-  if (once((quantised *)self, &error) != GATHER_OK) return complain(&error);
+  if (once((quantised *)self, &error) != GATHER_OK) return bench_complain(&error);
   Py_RETURN_NONE;
 }
 

@@ -164,12 +164,11 @@ PyMODINIT_FUNC PyInit_gather_bench_native(void) {
   const struct {
     const char *name;
     PyTypeObject *type;
-  } types[] = {{"Buffer", &buffer_type},
-               {"Plan", &bench_plan_type},
-               {"Tree", &bench_tree_type},
-               {"Quantised", &bench_quantised_type},
-               {"Table", &bench_table_type}};
-  int failed = PyModule_AddFunctions(module, bench_disk_functions);
+  } types[] = {{"Buffer", &buffer_type},           {"Plan", &bench_plan_type},
+               {"Tree", &bench_tree_type},         {"Quantised", &bench_quantised_type},
+               {"Table", &bench_table_type},       {"Scatter", &bench_scatter_type},
+               {"Backward", &bench_backward_type}, {"Bag", &bench_bag_type}};
+  int failed = PyModule_AddFunctions(module, bench_disk_functions) < 0 || PyModule_AddFunctions(module, bench_write_functions) < 0;
   for (size_t i = 0; i < sizeof types / sizeof *types && !failed; i++)
     failed = PyType_Ready(types[i].type) < 0 || PyModule_AddObjectRef(module, types[i].name, (PyObject *)types[i].type) < 0;
   if (failed) Py_CLEAR(module);

@@ -60,7 +60,7 @@ from libgather.quantised import Quantized
 from libgather.scatter_plan import ScatterPlan
 from libgather.scatters import index_add, put_along_axis, scatter, scatter_add, scatter_elements, scatter_nd, scatter_reduce
 from libgather.shuffle_file import Shuffled, shuffle
-from libgather.stablehlo import stablehlo_gather
+from libgather.stablehlo import stablehlo_gather, stablehlo_scatter
 from libgather.table import Table, TableDevice, TablePart, TableStatistics, open
 
 
@@ -130,6 +130,7 @@ __all__ = [
     "set_threads",
     "shuffle",
     "stablehlo_gather",
+    "stablehlo_scatter",
     "take",
     "take_along_axis",
     "types",

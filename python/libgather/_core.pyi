@@ -490,6 +490,90 @@ def _tree(
     threads: int | None,
     /,
 ) -> Any: ...
+def _stablehlo_scatter(
+    inputs: Any,
+    scatter_indices: Any,
+    updates: Any,
+    update_window_dims: tuple[int, ...],
+    inserted_window_dims: tuple[int, ...],
+    input_batching_dims: tuple[int, ...],
+    scatter_indices_batching_dims: tuple[int, ...],
+    scatter_dims_to_operand_dims: tuple[int, ...],
+    index_vector_dim: int,
+    reduction: str | None,
+    mode: str | None,
+    negative: bool | None,
+    out: Any,
+    threads: int | None,
+    accumulate: str | None,
+    unique: bool,
+    whole_windows: bool,
+    /,
+) -> Any: ...
+def _scatter(
+    name: str,
+    data: Any,
+    indices: Any,
+    updates: Any,
+    axis: int,
+    reduction: str | None,
+    rules: str | None,
+    mode: str | None,
+    negative: bool | None,
+    out: Any,
+    threads: int | None,
+    accumulate: str | None,
+    unique: bool,
+    use_init_val: bool,
+    /,
+) -> Any: ...
+def _backward(
+    op: str,
+    grad: Any,
+    indices: Any,
+    data_shape: tuple[int, ...],
+    axis: int,
+    batch_dims: int,
+    mode: str | None,
+    negative: bool | None,
+    out: Any,
+    add: bool,
+    threads: int | None,
+    accumulate: str | None,
+    /,
+) -> Any: ...
+def _sparse_backward(
+    op: str,
+    grad: Any,
+    indices: Any,
+    data_shape: tuple[int, ...],
+    axis: int,
+    batch_dims: int,
+    mode: str | None,
+    negative: bool | None,
+    threads: int | None,
+    accumulate: str | None,
+    /,
+) -> tuple[Any, Any]: ...
+def _unique_rows(ids: Any, rows: Any, threads: int | None, accumulate: str | None, /) -> tuple[Any, Any]: ...
+def _bag(
+    table: Any,
+    indices: Any,
+    offsets: Any,
+    segment_ids: Any,
+    segments: int | None,
+    weights: Any,
+    default_index: int,
+    last_offset: bool,
+    reduction: str | None,
+    rules: str | None,
+    mode: str | None,
+    negative: bool | None,
+    out: Any,
+    threads: int | None,
+    accumulate: str | None,
+    /,
+) -> Any: ...
 def _fail(status: str, input: str | None, message: str, /) -> None: ...
 
 class Plan:
@@ -711,6 +795,31 @@ class Table:
     def codec(self) -> str | None: ...
     @property
     def name(self) -> str: ...
+
+class ScatterPlan:
+    @classmethod
+    def _create(
+        cls,
+        name: str,
+        data: Any,
+        indices: Any,
+        updates: Any,
+        axis: int,
+        reduction: str | None,
+        rules: str | None,
+        mode: str | None,
+        negative: bool | None,
+        threads: int | None,
+        accumulate: str | None,
+        unique: bool,
+        use_init_val: bool,
+        /,
+    ) -> ScatterPlan: ...
+    def __call__(self, data: Any, indices: Any, updates: Any, *, out: Any = None) -> Any: ...
+    def keep(self, indices: Any, /) -> None: ...
+    def check(self, indices: Any, /) -> None: ...
+    @property
+    def text(self) -> str: ...
 
 class TableJob:
     def wait(self) -> npt.NDArray[Any]: ...

@@ -20,7 +20,7 @@ from libgather.model_types import dtype_of, is_packed, unpack
 
 
 __all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "join_ids", "read_integers", "records_gradients", "refuse_mode", "table_dtype",
-           "take", "take_along_axis", "unpack_rows"]  # what the extension uses
+           "take", "take_along_axis", "unpack_rows", "write_out"]  # what the extension uses
 
 
 _SCATTER_OPTIONS = ("axis", "reduction", "rules", "mode", "negative", "out", "threads", "accumulate", "unique", "use_init_val")
@@ -53,11 +53,11 @@ def _by_position(name: str, x: np.ndarray, indices: Any, options: dict) -> Any:
         result[where < 0] = fill_value
     if out is None:
         return result if isinstance(found, np.ndarray) else result[()]
-    _write(out, result, x)
+    write_out(out, result, x)
     return out
 
 
-def _write(out: Any, result: np.ndarray, x: np.ndarray) -> None:
+def write_out(out: Any, result: np.ndarray, x: np.ndarray) -> None:
     if not isinstance(out, np.ndarray):
         refuse("type_unsupported", f"out must be an array, not {type(out).__name__}", "output")
     if not out.flags.writeable:
@@ -96,7 +96,7 @@ def scatter_objects(name: str, x: Any, indices: Any, updates: Any, options: dict
     if out is x and x.flags.writeable:
         x[...] = result
     else:
-        _write(out, result, x)
+        write_out(out, result, x)
     return out
 
 

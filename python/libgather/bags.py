@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from libgather import _core
-from libgather._fallback import _write
+from libgather._fallback import write_out
 from libgather.errors import refuse
 from libgather.scatters import as_data, as_updates
 
@@ -99,11 +99,16 @@ def embedding_bag(
         refuse("usage", "num_segments needs segment_ids", "segment_ids")
     segments = _segments(segment_ids) if num_segments is None and segment_ids is not None else num_segments
     table = as_data(table)
-    bags = (indices, offsets, segment_ids, segments)
-    rest = (default_index, include_last_offset, reduction, rules, mode, negative)
-    if isinstance(table, _core.Table):
-        return _of_table(table, *bags, per_sample_weights, *rest, out, threads, accumulate)
-    return _core._bag(table, *bags, as_updates(table, per_sample_weights), *rest, out, threads, accumulate)
+    in_file = isinstance(table, _core.Table)
+    weights = as_updates(np.zeros(0, table.dtype) if in_file else table, per_sample_weights)
+    bags = [indices, offsets, segment_ids, segments, weights, default_index, include_last_offset, reduction, rules, mode, negative]
+    return _of_table(table, bags, out, threads, accumulate) if in_file else _memory(table, bags, out, threads, accumulate)
+
+
+def _memory(table: Any, bags: list, out: Any, threads: int | None, accumulate: str | None) -> Any:
+    """bags: the arguments of _core._bag from indices to negative."""
+    arguments: tuple[Any, ...] = (*bags, out, threads, accumulate)
+    return _core._bag(table, *arguments)
 
 
 def _bounds(indices: np.ndarray, offsets: Any, segment_ids: Any, segments: int | None, last_offset: bool) -> np.ndarray:
@@ -116,30 +121,12 @@ def _bounds(indices: np.ndarray, offsets: Any, segment_ids: Any, segments: int |
     return begins if last_offset else np.append(begins, indices.size)
 
 
-def _of_table(
-    table: _core.Table,
-    indices: Any,
-    offsets: Any,
-    segment_ids: Any,
-    segments: int | None,
-    weights: Any,
-    default_index: int,
-    last_offset: bool,
-    reduction: str,
-    rules: str | None,
-    mode: str,
-    negative: bool | None,
-    out: Any,
-    threads: int | None,
-    accumulate: str | None,
-) -> Any:
+def _of_table(table: _core.Table, bags: list, out: Any, threads: int | None, accumulate: str | None) -> Any:
     """Bags of rows of a file. Everything but the rows is checked first, by bags of a stand-in with one element for each row."""
-    one = np.zeros(1, table.dtype)
-    stand_in = np.broadcast_to(one, (table.shape[0], 1))
-    weights = as_updates(one, weights)
-    rest = (default_index, last_offset, reduction, rules, mode, negative)
-    count = len(_core._bag(stand_in, indices, offsets, segment_ids, segments, weights, *rest, None, threads, accumulate))
-    places = "fill" if mode in ("skip", "zero") else mode
+    indices, offsets, segment_ids, segments, weights, default_index, last_offset, reduction, _, mode, negative = bags
+    stand_in = np.broadcast_to(np.zeros(1, table.dtype), (table.shape[0], 1))
+    count = len(_memory(stand_in, bags, None, threads, accumulate))
+    places: Any = "fill" if mode in ("skip", "zero") else mode
     fill = -1 if places == "fill" else None
     ids = np.asarray(_core.take(np.arange(table.shape[0]), indices, mode=places, fill_value=fill, negative=bool(negative)))
     bounds = _bounds(ids, offsets, segment_ids, segments, last_offset)
@@ -155,7 +142,7 @@ def _of_table(
         first = last
     if out is None:
         return result
-    _write(out, result, result)
+    write_out(out, result, result)
     return out
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# stablehlo.py: stablehlo_gather: its arguments, as the extension takes them.
-"""StableHLO's gather."""
+# stablehlo.py: stablehlo_gather and stablehlo_scatter: their arguments, as the extension takes them.
+"""StableHLO's gather and scatter."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
 from libgather import _core
+from libgather.scatters import as_data, as_updates
 
 
 def stablehlo_gather(
@@ -88,3 +89,72 @@ def stablehlo_gather(
     lists = (offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims, start_index_map, slice_sizes)
     del indices_are_sorted
     return _core._stablehlo(operand, start_indices, *map(tuple, lists), index_vector_dim, out, mode, fill_value, negative, threads)
+
+
+def stablehlo_scatter(
+    inputs: Any,
+    scatter_indices: Any,
+    updates: Any,
+    /,
+    *,
+    update_window_dims: Sequence[int],
+    inserted_window_dims: Sequence[int],
+    scatter_dims_to_operand_dims: Sequence[int],
+    index_vector_dim: int,
+    input_batching_dims: Sequence[int] = (),
+    scatter_indices_batching_dims: Sequence[int] = (),
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    reduction: str = "none",
+    whole_windows: bool = False,
+    out: Any = None,
+    mode: str | None = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+    accumulate: str | None = None,
+) -> Any:
+    """A window of updates per tuple of scatter_indices, written into inputs: StableHLO's scatter, for update functions that are one operation.
+
+    >>> import numpy as np, libgather
+    >>> libgather.stablehlo_scatter(np.zeros((3, 4), int), [[0, 1], [2, 3]], [[1, 2], [3, 4]], update_window_dims=[1],
+    ...                             inserted_window_dims=[0], scatter_dims_to_operand_dims=[0, 1], index_vector_dim=1)
+    array([[0, 1, 2, 0],
+           [0, 0, 0, 0],
+           [0, 0, 0, 3]])
+
+    Parameters
+    ----------
+    inputs : array
+        Any rank, any dtype, any strides. Not written, unless it is out.
+    scatter_indices : array of integers, int, or nested list
+    updates : array, or nested list
+        Of the dtype of inputs; along update_window_dims as long as the window.
+    update_window_dims : sequence of int
+        Dimensions of updates along the window, ascending; the others follow scatter_indices.
+    inserted_window_dims : sequence of int
+        Dimensions of inputs that updates lack, ascending; the window has one element there.
+    scatter_dims_to_operand_dims : sequence of int
+        The dimension of inputs that each number of a tuple selects on.
+    index_vector_dim : int
+        The dimension of scatter_indices with the numbers of the tuples; their rank: each number is a tuple.
+    input_batching_dims, scatter_indices_batching_dims : sequences of int
+        Dimensions of inputs, ascending, and those of scatter_indices that they are paired with.
+    indices_are_sorted, unique_indices : bool
+        Promises of StableHLO's; the result is the same without them.
+    reduction
+        The update function, as for scatter(): 'none' returns the update.
+    whole_windows : bool, default False
+        A window that does not fit is skipped as a whole, as XLA does. Else each of its elements is looked at alone, as the document says.
+    mode : {'skip', 'raise', 'clip', 'wrap'}
+        Policy for what does not fit. Default: 'skip', StableHLO's rule.
+    out, negative, threads, accumulate
+        As for scatter(); negative is False by default.
+
+    The result and the errors are those of scatter().
+    """
+    lists = (update_window_dims, inserted_window_dims, input_batching_dims, scatter_indices_batching_dims, scatter_dims_to_operand_dims)
+    del indices_are_sorted, unique_indices
+    inputs = as_data(inputs)
+    rest = (reduction, mode, negative, out, threads, accumulate, False, whole_windows)
+    arguments: tuple[Any, ...] = (*map(tuple, lists), index_vector_dim, *rest)
+    return _core._stablehlo_scatter(inputs, scatter_indices, as_updates(inputs, updates), *arguments)

@@ -8,8 +8,12 @@
 static const struct {
   const char *name;
   const gather_py_function *function;
-} GATHERS[] = {{"take", &gather_py_take},         {"elements", &gather_py_elements}, {"gather_elements", &gather_py_elements},
-               {"take_along_axis", &gather_py_along}, {"nd", &gather_py_nd},             {"gather_nd", &gather_py_nd}};
+} GATHERS[] = {{"take", &gather_py_take},
+               {"elements", &gather_py_elements},
+               {"gather_elements", &gather_py_elements},
+               {"take_along_axis", &gather_py_along},
+               {"nd", &gather_py_nd},
+               {"gather_nd", &gather_py_nd}};
 
 static const gather_py_function *find_gather(PyObject *name) {
   for (size_t i = 0; i < sizeof GATHERS / sizeof *GATHERS; i++)

@@ -51,6 +51,10 @@ static PyMethodDef functions[] = {
      "_stablehlo(operand, start_indices, offset_dims, collapsed_slice_dims, operand_batching_dims, "
      "start_indices_batching_dims, start_index_map, slice_sizes, index_vector_dim, out, mode, fill_value, negative, "
      "threads, /)\n--\n\nStableHLO's gather."},
+    {"_stablehlo_scatter", gather_py_stablehlo_scatter, METH_VARARGS,
+     "_stablehlo_scatter(inputs, scatter_indices, updates, update_window_dims, inserted_window_dims, input_batching_dims, "
+     "scatter_indices_batching_dims, scatter_dims_to_operand_dims, index_vector_dim, reduction, mode, negative, out, threads, "
+     "accumulate, unique, whole_windows, /)\n--\n\nStableHLO's scatter."},
     {"_tree", gather_py_tree, METH_VARARGS,
      "_tree(step_ids, parent_ids, max_seq_len, end_token, out, mode, fill_value, negative, threads, /)\n--\n\nThe "
      "sequences of a beam search."},
@@ -63,8 +67,7 @@ static PyMethodDef functions[] = {
     {"_sparse_backward", gather_py_sparse_backward, METH_VARARGS,
      "_sparse_backward(op, grad, indices, data_shape, axis, batch_dims, mode, negative, threads, accumulate, "
      "/)\n--\n\nThe same as numbers of rows and rows."},
-    {"_unique_rows", gather_py_unique_rows, METH_VARARGS,
-     "_unique_rows(ids, rows, threads, accumulate, /)\n--\n\nSums rows of equal ids."},
+    {"_unique_rows", gather_py_unique_rows, METH_VARARGS, "_unique_rows(ids, rows, threads, accumulate, /)\n--\n\nSums rows of equal ids."},
     {"_bag", gather_py_bag, METH_VARARGS,
      "_bag(table, indices, offsets, segment_ids, segments, weights, default_index, last_offset, reduction, rules, mode, "
      "negative, out, threads, accumulate, /)\n--\n\nReduces bags of rows."},
@@ -91,7 +94,9 @@ static int claim_process(void) {
 static int execute(PyObject *module) {
   if (claim_process() < 0) return -1;
   if (gather_py_names_init() < 0 || gather_py_threads_init() < 0) return -1;
-  if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || add_type(module, "ScatterPlan", &gather_py_scatter_plan_spec) < 0 || gather_py_model_init(module) < 0) return -1;
+  if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || add_type(module, "ScatterPlan", &gather_py_scatter_plan_spec) < 0 ||
+      gather_py_model_init(module) < 0)
+    return -1;
   if (gather_py_table_init(module) < 0) return -1;
   return PyModule_AddStringConstant(module, "__version__", gather_version());
 }

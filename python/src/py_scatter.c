@@ -67,8 +67,8 @@ PyObject *gather_py_scatter(PyObject *self, PyObject *args) {
   scatter_call call = {.unique = 0};
   gather_py_writing *w = &call.writing;
   (void)self;
-  if (!PyArg_ParseTuple(args, "OOOOOOOOOOOOpp", &call.name, &call.data, &call.indices, &call.updates, &call.axis, &w->reduction, &call.rules,
-                        &w->mode, &w->negative, &call.out, &w->threads, &w->accumulate, &call.unique, &call.use_init_val))
+  if (!PyArg_ParseTuple(args, "OOOOOOOOOOOOpp", &call.name, &call.data, &call.indices, &call.updates, &call.axis, &w->reduction,
+                        &call.rules, &w->mode, &w->negative, &call.out, &w->threads, &w->accumulate, &call.unique, &call.use_init_val))
     return NULL;
   gather_py_scattered_init(&call.tensors);
   PyObject *result = read_and_run(&call);

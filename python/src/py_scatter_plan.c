@@ -56,8 +56,8 @@ static int fail_objects(void) {
 
 static int decide(scatter_plan_object *self, gather_py_scattered *t) {
   gather_error error;
-  const gather_status status =
-      gather_scatter_plan_create(self->op, &t->data.tensor, &t->indices.tensor, &t->updates.tensor, NULL, &self->options, &self->plan, &error);
+  const gather_status status = gather_scatter_plan_create(self->op, &t->data.tensor, &t->indices.tensor, &t->updates.tensor, NULL,
+                                                          &self->options, &self->plan, &error);
   if (status != GATHER_OK) {
     gather_py_raise(&error);
     return -1;

@@ -20,8 +20,7 @@ typedef struct hlo {
 
 static int is_given(const PyObject *value) { return value != Py_None; }
 
-/* A tuple of int. One that is too long keeps its length, which the library refuses. */
-static int read_list(PyObject *list, const char *name, int64_t *dims, const int64_t **at, int64_t *count) {
+int gather_py_read_tuple(PyObject *list, const char *name, int64_t *dims, const int64_t **at, int64_t *count) {
   *at = dims;
   *count = PyTuple_Size(list);
   if (*count < 0) return -1;
@@ -39,7 +38,7 @@ static int read_numbers(hlo *h) {
                             &n->start_index_map_count,       &n->slice_sizes_count};
   *n = (gather_dimension_numbers)GATHER_DIMENSION_NUMBERS_INIT;
   for (int i = 0; i < LISTS; i++)
-    if (read_list(h->list[i], NAMES[i], h->dims[i], at[i], counts[i]) < 0) return -1;
+    if (gather_py_read_tuple(h->list[i], NAMES[i], h->dims[i], at[i], counts[i]) < 0) return -1;
   return gather_py_read_int(h->index_vector_dim, "index_vector_dim", &n->index_vector_dim);
 }
 

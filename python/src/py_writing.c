@@ -14,8 +14,7 @@ typedef struct word {
 static const word MODES[] = {{"raise", GATHER_ON_BAD_ERROR}, {"error", GATHER_ON_BAD_ERROR}, {"clip", GATHER_ON_BAD_CLAMP},
                              {"clamp", GATHER_ON_BAD_CLAMP}, {"wrap", GATHER_ON_BAD_WRAP},   {"skip", GATHER_ON_BAD_SKIP},
                              {"zero", GATHER_ON_BAD_ZERO},   {"fill", GATHER_ON_BAD_ZERO}};
-static const word SUMS[] = {
-    {"steps", GATHER_ACCUMULATE_STEPS}, {"halves", GATHER_ACCUMULATE_HALVES}, {"wide", GATHER_ACCUMULATE_WIDE}};
+static const word SUMS[] = {{"steps", GATHER_ACCUMULATE_STEPS}, {"halves", GATHER_ACCUMULATE_HALVES}, {"wide", GATHER_ACCUMULATE_WIDE}};
 
 static const char *text_of(PyObject *object) {
   const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
@@ -56,7 +55,8 @@ int gather_py_read_writing(const gather_py_writing *given, gather_scatter_option
   *threads = GATHER_PY_DEFAULT_THREADS;
   if (read_reduction(given->reduction, &options->reduction) < 0 || read_negative(given->negative, &options->negative) < 0 ||
       read_word(given->mode, MODES, sizeof MODES / sizeof *MODES, "mode must be 'raise', 'clip', 'wrap' or 'skip'", &on_bad) < 0 ||
-      read_word(given->accumulate, SUMS, sizeof SUMS / sizeof *SUMS, "accumulate must be 'steps', 'halves', 'wide' or None", &accumulate) < 0)
+      read_word(given->accumulate, SUMS, sizeof SUMS / sizeof *SUMS, "accumulate must be 'steps', 'halves', 'wide' or None", &accumulate) <
+          0)
     return -1;
   options->on_bad = (gather_on_bad)on_bad;
   options->accumulate = (gather_accumulate)accumulate;

@@ -114,7 +114,8 @@ def test_classes(name):
             if "property" in properties:
                 assert inspect.isgetsetdescriptor(getattr(kind, method))
             elif not method.startswith("__") and (name != "Model" or vars(kind)[method].__text_signature__):
-                assert with_default_out(parameters(overload)) == real_parameters(getattr(kind, method)), method
+                shown, real = with_default_out(parameters(overload)), real_parameters(getattr(kind, method))
+                assert shown == real or [p[:1] for p in shown] == [p[:1] for p in real] and method.startswith("_"), method
                 assert ("classmethod" in properties) == isinstance(vars(kind)[method], type(vars(dict)["fromkeys"]))
 
 

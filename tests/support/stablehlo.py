@@ -71,6 +71,26 @@ def gather(operand, indices, n: Numbers, policy="clip", negative=False, fill=0):
     return result, bad
 
 
+def destinations(shape, indices, updates_shape, n: Numbers, whole_windows: bool):
+    """Of a scatter, (position in updates, coordinates in inputs) of each update that is in bounds, in row-major order. n: as a gather has them,
+    slice_sizes being the windows' lengths."""
+    plain = n.index_vector_dim == indices.ndim
+    inner = [d for d in range(len(shape)) if d not in n.dropped]
+    for at in np.ndindex(*updates_shape):
+        batch = tuple(i for d, i in enumerate(at) if d not in n.offset_dims)
+        start, window = [0] * len(shape), [0] * len(shape)
+        for j, d in enumerate(n.start_index_map):
+            start[d] = int(indices[batch if plain else (*batch[: n.index_vector_dim], j, *batch[n.index_vector_dim :])])
+        for d, b in zip(n.operand_batching_dims, n.start_indices_batching_dims):
+            start[d] = batch[b - (b >= n.index_vector_dim)]
+        for d, o in zip(inner, n.offset_dims):
+            window[d] = at[o]
+        fits = all(0 <= s <= length - size for s, length, size in zip(start, shape, n.slice_sizes))
+        where = tuple(s + w for s, w in zip(start, window))
+        if all(0 <= i < length for i, length in zip(where, shape)) and (fits or not whole_windows):
+            yield at, where
+
+
 def draw(rng) -> tuple[tuple[int, ...], tuple[int, ...], Numbers]:
     """The shapes of operand and start_indices, and dimension numbers that fit."""
     n = Numbers()

@@ -139,7 +139,7 @@ def backward(
         return call(grad.movedim(in_dims[0], batch_dims), indices, shape, op, axis + 1, batch_dims, *policy), batch_dims
     grad, indices = (_front(t, d, size) for t, d in zip((grad, indices), in_dims))
     batch_dims = batch_dims if op == "gather_elements" else batch_dims + 1
-    return call(grad, indices, (size, *shape), op, axis + 1, batch_dims, *policy), 0
+    return call(grad, indices, (size, *shape), op, axis + (op != "gather_nd"), batch_dims, *policy), 0
 
 
 RULES = {"take": _take, "gather_elements": _elements, "gather_nd": _nd, "gather_tree": _tree, "take_quantized": _take_quantized}
