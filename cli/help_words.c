@@ -151,7 +151,7 @@ static const gather_cli_section SECTIONS[] = {
      "indices counts the parents; bad those out of range that were repaired. The\n"
      "\"error\" of a failure is that of take: position has step, batch and beam.\n"},
     {GATHER_CLI_COMMAND_SCATTER, "Description",
-     "Writes UPDATES into a copy of DATA, by index: rows along an axis, single elements\n"
+     "Writes UPDATES into a copy of DATA, by index: rows along an axis, elements\n"
      "with --elements (ScatterElements), what each tuple selects with --nd\n"
      "(ScatterND). UPDATES have the shape that take (elements, nd) would give for DATA\n"
      "and INDICES.\n"
