@@ -12,6 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Prefetches a line into L1: rows come soon, and all of their lines. Never faults. */
+#if defined(__GNUC__)
+#define BAG_PREFETCH(address) __builtin_prefetch((address), 0, 3)
+#else
+#define BAG_PREFETCH(address) ((void)(address))
+#endif
+
 /* What kernels sum: the types of integers in the order of gather_type, floats, and in which numbers. HALF and BFLOAT are summed in float32
  * and rounded once; in steps each product and each sum is rounded. WIDE: float32 in float64, likewise. */
 enum {

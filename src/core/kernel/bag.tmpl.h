@@ -22,9 +22,9 @@ GATHER_INLINE ACC OF(next)(ACC acc, ACC row, ACC weight, int fold) {
   return OF(plus)(acc, fold == GATHER_BAG_WEIGHTED ? OF(times)(row, weight) : row);
 }
 
-/* `count` columns of one bag of n rows, from `column` on. */
-GATHER_INLINE void OF(columns)(const gather_bag_span *s, const int64_t *rows, const ACC *weights, int64_t n, int64_t column, int64_t count,
-                               char *out, int fold) {
+/* `count` columns of one bag of n rows, from `column` on. stay: rows from this one on are added without prefetching. */
+GATHER_INLINE void OF(columns)(const gather_bag_span *s, const int64_t *rows, const ACC *weights, int64_t n, int64_t stay, int64_t column,
+                               int64_t count, char *out, int fold) {
   const int64_t bytes = (int64_t)sizeof(STORED);
   ACC acc[BAG_COLUMNS], *kept = s->acc ? (ACC *)s->acc + column : NULL;
   const char *base = s->table + column * bytes;
@@ -39,6 +39,7 @@ GATHER_INLINE void OF(columns)(const gather_bag_span *s, const int64_t *rows, co
   }
   for (; j < n; j++) {
     const char *row = base + rows[j] * s->axis_step;
+    for (int64_t b = 0; j < stay && b < count * bytes; b += 64) BAG_PREFETCH(base + rows[j + s->prefetch_rows] * s->axis_step + b);
     const ACC weight = fold == GATHER_BAG_WEIGHTED ? weights[j] : 0;
     for (int64_t k = 0; k < count; k++) acc[k] = OF(next)(acc[k], OF(read)(row + k * bytes), weight, fold);
   }
@@ -56,12 +57,13 @@ GATHER_INLINE void OF(columns)(const gather_bag_span *s, const int64_t *rows, co
 GATHER_INLINE void OF(bags)(const gather_bag_span *s, int fold) {
   const int64_t *rows = s->rows;
   const ACC *weights = s->weights;
+  int64_t known = s->prefetch_rows > 0 ? s->row_count + s->more - s->prefetch_rows : 0;
   for (int64_t i = 0; i < s->bags; i++) {
     const int64_t n = s->lens[i];
     char *out = s->out + i * s->out_step;
     for (int64_t column = 0; column < s->len && (n > 0 || s->resume); column += BAG_COLUMNS)
-      OF(columns)(s, rows, weights, n, column, s->len - column < BAG_COLUMNS ? s->len - column : BAG_COLUMNS, out, fold);
-    rows += n;
+      OF(columns)(s, rows, weights, n, known, column, s->len - column < BAG_COLUMNS ? s->len - column : BAG_COLUMNS, out, fold);
+    rows += n, known -= n;
     if (fold == GATHER_BAG_WEIGHTED) weights += n;
   }
 }

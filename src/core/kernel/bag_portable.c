@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/kernel/bag.h"
+#include "core/kernel/copy.h"
 #include "core/kernel/float_bits.h"
 
 #if !defined(GATHER_ONLY_GATHER)

@@ -47,9 +47,9 @@ GATHER_INLINE void OF(columns)(const gather_bag_span *s, const int64_t *rows, co
   else
     OF(begin)(acc, base + rows[0] * step, fold == GATHER_BAG_WEIGHTED ? weights[0] : 0, fold, count);
   if (j == 1 && stay > 0)
-    for (int b = 0; b < count * LANES * BYTES; b += 64) GATHER_PREFETCH(base + rows[distance] * step + b);
+    for (int b = 0; b < count * LANES * BYTES; b += 64) BAG_PREFETCH(base + rows[distance] * step + b);
   for (; j < stay; j++) {
-    for (int b = 0; b < count * LANES * BYTES; b += 64) GATHER_PREFETCH(base + rows[j + distance] * step + b);
+    for (int b = 0; b < count * LANES * BYTES; b += 64) BAG_PREFETCH(base + rows[j + distance] * step + b);
     OF(add)(acc, base + rows[j] * step, fold == GATHER_BAG_WEIGHTED ? weights[j] : 0, fold, count);
   }
   for (; j < n; j++) OF(add)(acc, base + rows[j] * step, fold == GATHER_BAG_WEIGHTED ? weights[j] : 0, fold, count);

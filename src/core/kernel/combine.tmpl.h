@@ -17,27 +17,27 @@
 
 /* Takes the row from byte `at` on in pieces, each by DO(width, ...); none is smaller than an element of `size` bytes. */
 #define PIECES_0(DO, size, ...)
-#define PIECES_8(DO, size, ...)      \
-  for (; at + 8 <= bytes; at += 8) { \
-    DO(8, __VA_ARGS__)               \
+#define PIECES_8(DO, size, ...)                                          \
+  for (const int64_t whole = bytes & ~(int64_t)7; at < whole; at += 8) { \
+    DO(8, __VA_ARGS__)                                                   \
   }
-#define PIECES_16(DO, size, ...)       \
-  for (; at + 16 <= bytes; at += 16) { \
-    DO(16, __VA_ARGS__)                \
-  }                                    \
+#define PIECES_16(DO, size, ...)                                           \
+  for (const int64_t whole = bytes & ~(int64_t)15; at < whole; at += 16) { \
+    DO(16, __VA_ARGS__)                                                    \
+  }                                                                        \
   LAST_PIECE(8, DO, size, __VA_ARGS__)
-#define PIECES_32(DO, size, ...)        \
-  for (; at + 32 <= bytes; at += 32) {  \
-    DO(32, __VA_ARGS__)                 \
-  }                                     \
-  LAST_PIECE(16, DO, size, __VA_ARGS__) \
+#define PIECES_32(DO, size, ...)                                           \
+  for (const int64_t whole = bytes & ~(int64_t)31; at < whole; at += 32) { \
+    DO(32, __VA_ARGS__)                                                    \
+  }                                                                        \
+  LAST_PIECE(16, DO, size, __VA_ARGS__)                                    \
   LAST_PIECE(8, DO, size, __VA_ARGS__)
-#define PIECES_64(DO, size, ...)        \
-  for (; at + 64 <= bytes; at += 64) {  \
-    DO(64, __VA_ARGS__)                 \
-  }                                     \
-  LAST_PIECE(32, DO, size, __VA_ARGS__) \
-  LAST_PIECE(16, DO, size, __VA_ARGS__) \
+#define PIECES_64(DO, size, ...)                                           \
+  for (const int64_t whole = bytes & ~(int64_t)63; at < whole; at += 64) { \
+    DO(64, __VA_ARGS__)                                                    \
+  }                                                                        \
+  LAST_PIECE(32, DO, size, __VA_ARGS__)                                    \
+  LAST_PIECE(16, DO, size, __VA_ARGS__)                                    \
   LAST_PIECE(8, DO, size, __VA_ARGS__)
 #define LAST_PIECE(width, DO, size, ...)            \
   if ((size) < (width) && (bytes & (width)) != 0) { \
@@ -50,7 +50,7 @@
   while (at < bytes) {                             \
     ONE at += (int64_t)sizeof(type);               \
     if ((longest) > 0 && sizeof(type) >= 4) break; \
-    GATHER_FEW_ROUNDS(at);                         \
+    GATHER_OPAQUE(at);                             \
   }
 
 /* The widths of pieces up to the longest. */

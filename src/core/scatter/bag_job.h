@@ -17,6 +17,9 @@ typedef struct gather_sequence {
 /* How bags are described. */
 typedef enum gather_bag_form { GATHER_BAGS_PACKED = 0, GATHER_BAGS_OFFSETS, GATHER_BAGS_SEGMENTS } gather_bag_form;
 
+/* The most rows that are prefetched ahead. */
+enum { GATHER_BAG_AHEAD = 64 };
+
 typedef struct gather_bag_job {
   /* The bags: `bags` of them, of the indices [0, count). */
   gather_bag_form form;
@@ -28,6 +31,7 @@ typedef struct gather_bag_job {
   /* The indices, and the weights. */
   gather_sequence indices, weights;
   gather_index_rule rule;
+  const int64_t *rows;   /* the indices, where they are the rows' numbers; else NULL */
   gather_widen_fn widen; /* for indices in range in this machine's byte order */
   bool leaves_out;       /* some are out of range, and their rows are left out */
   int64_t default_row;   /* of an empty bag; -1: zeros */

@@ -11,7 +11,7 @@
 #include "core/scatter/bag_job.h"
 
 /* Rows and bags of a batch, and numbers read at a time: they stay in L1. */
-enum { BATCH_ROWS = 512, BATCH_BAGS = 64, BATCH_MORE = 64, WINDOW = 128 };
+enum { BATCH_ROWS = 512, BATCH_BAGS = 256, BATCH_MORE = GATHER_BAG_AHEAD, WINDOW = 128 };
 
 /* ---- sequences */
 
@@ -29,14 +29,16 @@ static int64_t read_one(const gather_sequence *s, const gather_index_rule *rule,
   return number;
 }
 
-/* The rows of indices [first, first + count). */
-static void read_rows(const gather_bag_job *job, int64_t first, int64_t count, int64_t *rows) {
+/* The rows of indices [first, first + count): the indices themselves, or in `room`. */
+static const int64_t *read_rows(const gather_bag_job *job, int64_t first, int64_t count, int64_t *room) {
   const gather_sequence *s = &job->indices;
-  if (!job->widen) {
-    gather_sequence_read(s, &job->rule, first, count, rows);
-    return;
-  }
-  job->widen(s->at + first * s->step, count, job->rule.negative ? job->rule.axis_len : 0, rows);
+  const char *at = s->at + first * s->step;
+  if (job->rows) return job->rows + first;
+  if (job->widen)
+    job->widen(at, count, job->rule.negative ? job->rule.axis_len : 0, room);
+  else
+    gather_sequence_read(s, &job->rule, first, count, room);
+  return room;
 }
 
 /* ---- weights, in the type of the sums */
@@ -207,7 +209,7 @@ static void sum_long(const gather_bag_job *job, long_bag *l, int64_t start, int6
   span.table += data, span.out = out, span.len = len, span.acc = l->acc, span.lens = &n, span.bags = 1;
   for (int64_t at = start, now; at < end; at += now) {
     now = end - at < BATCH_ROWS ? end - at : BATCH_ROWS;
-    read_rows(job, at, now, l->rows);
+    span.rows = read_rows(job, at, now, l->rows);
     read_weights(job, at, now, &l->weights);
     n = job->leaves_out ? remove_left_out(job, l->rows, &l->weights, 0, now, 0) : now;
     span.row_count = n, span.resume = total > 0, span.keep = at + now < end;
@@ -273,10 +275,10 @@ static void sum_batch(const gather_bag_job *job, bag_batch *b, int64_t first) {
   const int64_t behind = job->count - b->start - b->count;
   int64_t more = job->prefetch_rows < BATCH_MORE ? job->prefetch_rows : BATCH_MORE;
   if (more > behind) more = behind;
-  read_rows(job, b->start, b->count + more, b->rows);
+  const int64_t *rows = read_rows(job, b->start, b->count + more, b->rows);
   read_weights(job, b->start, b->count, &b->weights);
   if (job->leaves_out) leave_out(job, b), more = 0;
-  gather_bag_span span = span_of(job, b->rows, &b->weights);
+  gather_bag_span span = span_of(job, rows, &b->weights);
   span.lens = b->lens, span.bags = b->bags, span.row_count = b->count, span.more = more;
   for (int64_t i = 0; i < job->loop_rounds; i++) {
     int64_t data, out;

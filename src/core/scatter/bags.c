@@ -337,13 +337,10 @@ static bad_number find_bad(const gather_sequence *s, const gather_index_rule *ru
   int64_t before = 0;
   for (int64_t i = 0; i < s->count; i++) {
     const char *at = s->at + i * s->step;
-    int64_t first, value = 0;
-    if (gather_indices_count_bad(rule, at, 0, 1, &first, &value) == 0) {
-      gather_indices_resolve(rule, at, 0, 1, &value);
-      if (value >= before) {
-        before = value;
-        continue;
-      }
+    const int64_t value = gather_index_value(rule, at);
+    if (value >= before && value < rule->axis_len) {
+      before = value;
+      continue;
     }
     if (found.count == 0) found = (bad_number){i, value, before, rule->axis_len - 1, 0};
     found.count++;
@@ -390,6 +387,8 @@ static gather_status check_indices(const bag_call *c, gather_bag_job *job, int64
   const gather_sequence *s = &job->indices;
   if (state < GATHER_INDICES_BAD && !job->rule.swapped && s->len == s->count && s->step == gather_tensor_item_bytes(c->bags.indices))
     job->widen = gather_kernel_widen(job->rule.type);
+  const bool wide = job->rule.type == GATHER_TYPE_INT64 || job->rule.type == GATHER_TYPE_UINT64;
+  if (job->widen && wide && state == GATHER_INDICES_PLAIN && (uintptr_t)s->at % _Alignof(int64_t) == 0) job->rows = (const void *)s->at;
   return GATHER_OK;
 }
 
@@ -426,7 +425,7 @@ static void set_kernel(const bag_call *c, gather_bag_job *job) {
   job->mean = reduction == GATHER_REDUCTION_MEAN;
   job->kernel = gather_kernel_bag(job->kind, job->fold, &name);
   const int64_t bytes = job->len * job->item_bytes, rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / bytes;
-  const int64_t most = gather_tuned(GATHER_TUNING_prefetch_rows);
+  const int64_t tuned = gather_tuned(GATHER_TUNING_prefetch_rows), most = tuned < GATHER_BAG_AHEAD ? tuned : GATHER_BAG_AHEAD;
   job->prefetch_rows = c->table_size.bytes <= gather_cache_bytes() ? 0 : rows < 1 ? 1 : rows < most ? rows : most;
 }
 

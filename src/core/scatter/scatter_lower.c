@@ -162,7 +162,7 @@ static void set_places(gather_scatter_plan *plan) {
   if (!nest->packed) keep_rows_apart(plan, &r);
   plan->place_low = r.low;
   plan->place_step = r.step ? r.step : nest->row_bytes;
-  plan->places = (r.high - r.low) / plan->place_step + 1;
+  plan->places = r.high < r.low ? 1 : (r.high - r.low) / plan->place_step + 1; /* the axis may have no place: then no index is used */
   plan->len = nest->packed ? nest->row_bytes : plan->item_bytes > 0 ? nest->row_bytes / plan->item_bytes : 1;
   if (nest->packed) return;
   plan->combine = gather_kernel_combine(plan->options.reduction, plan->type, plan->item_bytes, plan->len, &plan->isa);

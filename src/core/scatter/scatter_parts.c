@@ -29,20 +29,25 @@ typedef struct {
   int64_t low;
   int shift; /* -1: none */
   double reciprocal;
-} numbering;
+} place_numbers;
 
-static numbering numbering_of(const gather_scatter_plan *plan) {
-  numbering n = {plan->place_low, -1, 1.0 / (double)plan->place_step};
+static place_numbers numbers_of_places(const gather_scatter_plan *plan) {
+  place_numbers n = {plan->place_low, -1, 1.0 / (double)plan->place_step};
   if ((plan->place_step & (plan->place_step - 1)) == 0) n.shift = bits_of((uint64_t)plan->place_step) - 1;
   return n;
 }
 
 /* places[j] becomes the number of the place. */
-static void number_places(const numbering *n, int64_t *places, int32_t count) {
+static void number_places(const place_numbers *n, int64_t *places, int32_t count) {
   if (n->shift >= 0)
     for (int32_t j = 0; j < count; j++) places[j] = (int64_t)((uint64_t)(places[j] - n->low) >> n->shift);
   else
     for (int32_t j = 0; j < count; j++) places[j] = (int64_t)((double)(places[j] - n->low) * n->reciprocal + 0.5);
+}
+
+void gather_scatter_number_places(const gather_scatter_plan *plan, int64_t *places, int32_t count) {
+  const place_numbers n = numbers_of_places(plan);
+  number_places(&n, places, count);
 }
 
 /* ---- entries */
@@ -72,7 +77,7 @@ typedef struct {
   char *entries, *lines;       /* on lines; lines: one for each task and part */
   int64_t *at;                 /* [tasks][parts]: counts, then where the next entry goes; the last row has where each part ends */
   int64_t *from;               /* [tasks][parts]: where the first one goes */
-  numbering n;
+  place_numbers n;
 } partition;
 
 static void count_chunk(void *argument, int64_t task) {
@@ -235,7 +240,7 @@ enum {
 static partition partition_of(const gather_scattering *s, int64_t first, int64_t rows, entry_kind kind, int64_t parts) {
   const gather_scatter_plan *plan = s->plan;
   const int64_t threads = s->executor ? s->executor->threads : 1;
-  partition p = {.s = s, .first = first, .rows = rows, .kind = kind, .n = numbering_of(plan)};
+  partition p = {.s = s, .first = first, .rows = rows, .kind = kind, .n = numbers_of_places(plan)};
   const int all = bits_of((uint64_t)plan->places - 1), most = bits_of((uint64_t)least(parts, MOST_PARTS)) - 1;
   p.shift = all > most ? all - most : 0;
   p.parts = ((plan->places - 1) >> p.shift) + 1;
@@ -360,10 +365,10 @@ static void sort_run(uint64_t *from, uint64_t *to, int64_t count, int low, int b
 typedef struct {
   const partition *p;
   uint64_t *entries, *scratch;
-} sorting;
+} part_sorting;
 
 static void sort_part(void *argument, int64_t part) {
-  const sorting *s = argument;
+  const part_sorting *s = argument;
   const int64_t first = part_start(s->p, part);
   sort_run(s->entries + first, s->scratch + first, part_end(s->p, part) - first, s->p->position_bits, s->p->shift);
 }
@@ -385,7 +390,7 @@ bool gather_scatter_sort_all(const gather_scattering *s, gather_sorted *sorted) 
   set_side(&p, more + bytes);
   sorted->entries = (uint64_t *)(void *)p.entries;
   sorted->count = partition_updates(&p), sorted->position_bits = p.position_bits;
-  sorting job = {&p, sorted->entries, (uint64_t *)(void *)more};
+  part_sorting job = {&p, sorted->entries, (uint64_t *)(void *)more};
   for_each(s->executor, p.parts, sort_part, &job);
   gather_free(more);
   return true;
@@ -504,6 +509,14 @@ static int64_t next_place(const gather_sorted *sorted, int64_t i) {
              : i;
 }
 
+/* The rows of updates are not in the order of their places: those of the entries behind [first, end) are fetched ahead. */
+GATHER_INLINE void fetch_updates(const segments *g, int64_t first, int64_t end) {
+  enum { BEHIND = 4, MOST = 64, LINES = 8 };
+  const int64_t bytes = g->s->plan->nest.row_bytes, last = least(end + BEHIND + least(end - first, MOST), g->sorted->count);
+  for (int64_t i = end + BEHIND; i < last; i++)
+    gather_prefetch_row(g->s->updates + offset_of(g->s->plan, number_of(g->sorted, i)), least((bytes - 1) / LINE + 1, LINES));
+}
+
 /* Places belong to the task of their first entry. */
 static void apply_segments(void *argument, int64_t first, int64_t last) {
   const segments *g = argument;
@@ -515,6 +528,7 @@ static void apply_segments(void *argument, int64_t first, int64_t last) {
   }
   for (int64_t i = first, end; i < last; i = end) {
     end = gather_sorted_end(g->sorted, i);
+    fetch_updates(g, i, end);
     char *row = g->s->out + plan->place_low + (int64_t)(g->sorted->entries[i] >> g->sorted->position_bits) * plan->place_step;
     if (plan->wide)
       reduce_wide(g, row, i, end);

@@ -6,6 +6,7 @@
  *     scatter_lower.c   an operator and its tensors become a plan
  *     scatter_run.c     indices are validated, data is copied, a method is chosen
  *     scatter_stream.c  methods that run through the updates: all, those of a part of a loop, those of a range of the destination
+ *     scatter_wide.c    sums that are rounded once, in a wider copy of the destination
  *     scatter_parts.c   methods that bring the updates in the order of their places first
  *
  * Every method applies the updates of one place in their order, so that all give the same bytes.
@@ -126,7 +127,17 @@ void gather_scatter_by_columns(const gather_scattering *s, int64_t first, int64_
 /* Splits the destination. */
 void gather_scatter_owned(const gather_scattering *s, int64_t first, int64_t count);
 
+/* ---- scatter_wide.c */
+
+/* Whether sums that are rounded once are computed in a copy of the destination in the wider type; *bytes: its size. */
+bool gather_scatter_wide_pays(const gather_scatter_plan *plan, int64_t *bytes);
+/* memory: so many bytes. */
+void gather_scatter_widely(const gather_scattering *s, void *memory);
+
 /* ---- scatter_parts.c */
+
+/* places[j], an offset in the destination, becomes the number of the place. */
+void gather_scatter_number_places(const gather_scatter_plan *plan, int64_t *places, int32_t count);
 
 /* Whether updates can be numbered with their places in 64 bits. */
 bool gather_scatter_sortable(const gather_scatter_plan *plan);

@@ -218,15 +218,15 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
 typedef struct {
   const char *data;
   char *out;
-} copying;
+} whole_copy;
 
 static void copy_part(void *argument, int64_t first, int64_t last) {
-  const copying *c = argument;
+  const whole_copy *c = argument;
   memcpy(c->out + first, c->data + first, (size_t)(last - first));
 }
 
 static void clear_part(void *argument, int64_t first, int64_t last) {
-  const copying *c = argument;
+  const whole_copy *c = argument;
   memset(c->out + first, 0, (size_t)(last - first));
 }
 
@@ -238,7 +238,7 @@ static gather_status fill_out(const gather_scatter_plan *plan, const gather_scat
   static const double ZEROS[2] = {0};
   if ((run->data == run->out && !plan->clears) || plan->data_len == 0) return GATHER_OK;
   if (plan->dense) {
-    copying c = {run->data, run->out};
+    whole_copy c = {run->data, run->out};
     gather_split(run->executor, plan->data_extent.high, 1, LINE, plan->clears ? clear_part : copy_part, &c);
     return GATHER_OK;
   }
@@ -256,13 +256,13 @@ static gather_status fill_out(const gather_scatter_plan *plan, const gather_scat
 /* ---- methods. Updates are applied in consecutive ranges, each by any method: so each method that may be the fastest takes the next range,
  * is timed, and the fastest takes the rest. No update is applied twice. */
 
-typedef enum { BY_SIZES = 0, SERIALLY, APART, OWNED, IN_PARTS, SORTED, BY_COLUMNS, METHODS } method;
+typedef enum { BY_SIZES = 0, SERIALLY, APART, OWNED, IN_PARTS, SORTED, BY_COLUMNS, WIDELY, METHODS } method;
 
 /* What a run needs before it writes. */
 typedef struct {
   method candidates[METHODS];
   int count;
-  void *memory; /* of the parts */
+  void *memory; /* of the parts, or of the wider copy */
   gather_sorted sorted;
   bool sorted_here;
 } preparation;
@@ -289,11 +289,13 @@ static void choose(const gather_scattering *s, preparation *p) {
   const gather_scatter_plan *plan = s->plan;
   const int64_t threads = s->executor ? s->executor->threads : 1, forced = gather_tuned(GATHER_TUNING_scatter_method);
   const int64_t work = plan->nest.row_count * (plan->nest.row_bytes + LINE_BYTES / 8);
+  int64_t bytes;
   if (plan->sorts || plan->kept) {
-    add(p, SORTED);
+    if (forced != SORTED && gather_scatter_wide_pays(plan, &bytes)) p->memory = gather_alloc_unset(bytes);
+    add(p, p->memory ? WIDELY : SORTED);
   } else if (plan->nest.packed) {
     add(p, SERIALLY);
-  } else if (forced > BY_SIZES && forced < METHODS) {
+  } else if (forced > BY_SIZES && forced < WIDELY) {
     add(p, (method)forced);
   } else {
     if (threads > 1 && work >= SMALL) add(p, APART);
@@ -358,6 +360,10 @@ static void apply(const gather_scattering *s, const preparation *p) {
   }
   if (p->candidates[0] == SORTED) {
     gather_scatter_sorted(s, &p->sorted);
+    return;
+  }
+  if (p->candidates[0] == WIDELY) {
+    gather_scatter_widely(s, p->memory);
     return;
   }
   const int from = p->candidates[0] == APART;

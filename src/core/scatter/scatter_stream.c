@@ -255,12 +255,12 @@ bool gather_scatter_apart(const gather_scattering *s) {
 typedef struct {
   const gather_scattering *s;
   int64_t first, count, piece; /* columns, or bytes of the destination, for each task */
-} shares;
+} update_shares;
 
 enum { COLUMN_BYTES = 128 /* at least, for a task */ };
 
 static void run_columns(void *argument, int64_t i) {
-  const shares *c = argument;
+  const update_shares *c = argument;
   const gather_scatter_plan *plan = c->s->plan;
   const char *isa;
   columns some = {i * c->piece, least(c->piece, plan->len - i * c->piece), NULL};
@@ -278,12 +278,12 @@ bool gather_scatter_has_columns(const gather_scattering *s) {
 void gather_scatter_by_columns(const gather_scattering *s, int64_t first, int64_t count) {
   const gather_scatter_plan *plan = s->plan;
   const int64_t unit = plan->item_bytes < LINE ? LINE / plan->item_bytes : 1;
-  shares c = {s, first, count, ((plan->len - 1) / s->executor->threads / unit + 1) * unit};
+  update_shares c = {s, first, count, ((plan->len - 1) / s->executor->threads / unit + 1) * unit};
   s->executor->parallel_for(s->executor->context, (plan->len - 1) / c.piece + 1, run_columns, &c);
 }
 
 static void run_owner(void *argument, int64_t i) {
-  const shares *o = argument;
+  const update_shares *o = argument;
   const gather_scattering *s = o->s;
   const gather_plan *nest = &s->plan->nest;
   const columns all = all_columns(s->plan);
@@ -308,6 +308,6 @@ static void run_owner(void *argument, int64_t i) {
 void gather_scatter_owned(const gather_scattering *s, int64_t first, int64_t count) {
   const gather_scatter_plan *plan = s->plan;
   const int64_t places = (plan->places - 1) / s->executor->threads + 1;
-  shares o = {s, first, count, places * plan->place_step};
+  update_shares o = {s, first, count, places * plan->place_step};
   s->executor->parallel_for(s->executor->context, (plan->places - 1) / places + 1, run_owner, &o);
 }

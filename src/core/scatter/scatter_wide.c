@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scatter_wide.c: sums that are rounded once, in a copy of the whole destination in the wider type: where there are many updates for its
+ * size, this is faster than sorting them. Elements whose number has not changed are not written back.
+ */
+#include <string.h>
+
+#include "core/base/checked.h"
+#include "core/kernel/tuning.h"
+#include "core/plan/tasks.h"
+#include "core/scatter/scatter_plan.h"
+
+enum { CHUNK = 1024 /* numbers that are converted at a time, 8 KiB on the stack */ };
+
+/* The copy: a row of numbers for each place. */
+typedef struct {
+  const gather_scattering *s;
+  char *numbers;
+  gather_combine_fn combine;
+} wide_copy;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+bool gather_scatter_wide_pays(const gather_scatter_plan *plan, int64_t *bytes) {
+  enum { NUMBERS = 8, SHARE = 4 /* of the copy for an update of one number, and for numbers of longer rows: sorting takes as long */ };
+  int64_t numbers;
+  if (!plan->wide || plan->len > CHUNK || plan->divide || plan->options.neutral || plan->kept) return false;
+  if (!gather_mul(plan->places, plan->len, &numbers) || !gather_mul(numbers, plan->wide->acc_bytes, bytes)) return false;
+  if (*bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
+  return plan->len < NUMBERS ? numbers / NUMBERS <= plan->nest.row_count : numbers <= plan->nest.row_count / SHARE * plan->len;
+}
+
+/* Places [first, last); where rows have no gaps, numbers instead. */
+static void load_numbers(void *argument, int64_t first, int64_t last) {
+  const wide_copy *w = argument;
+  const gather_scatter_plan *plan = w->s->plan;
+  const char *out = w->s->out + plan->place_low;
+  for (int64_t place = first; place < last; place++)
+    plan->wide->load(w->numbers + place * plan->len * plan->wide->acc_bytes, out + place * plan->place_step, plan->len);
+}
+
+static void load_dense(void *argument, int64_t first, int64_t last) {
+  const wide_copy *w = argument;
+  const gather_scatter_plan *plan = w->s->plan;
+  plan->wide->load(w->numbers + first * plan->wide->acc_bytes, w->s->out + plan->place_low + first * plan->item_bytes, last - first);
+}
+
+/* Writes the elements of a run whose numbers have changed. */
+static void store_run(const gather_scatter_plan *plan, const char *numbers, char *row, int64_t len) {
+  double before[CHUNK], rounded[CHUNK];
+  const int64_t wide = plan->wide->acc_bytes, item = plan->item_bytes;
+  plan->wide->load(before, row, len);
+  if (memcmp(before, numbers, (size_t)(len * wide)) == 0) return;
+  plan->wide->store(numbers, (char *)rounded, len);
+  for (int64_t k = 0; k < len; k++)
+    if (memcmp((const char *)before + k * wide, numbers + k * wide, (size_t)wide) != 0)
+      memcpy(row + k * item, (const char *)rounded + k * item, (size_t)item);
+}
+
+static void store_numbers(void *argument, int64_t first, int64_t last) {
+  const wide_copy *w = argument;
+  const gather_scatter_plan *plan = w->s->plan;
+  for (int64_t place = first; place < last; place++)
+    for (int64_t k = 0; k < plan->len; k += CHUNK)
+      store_run(plan, w->numbers + (place * plan->len + k) * plan->wide->acc_bytes,
+                w->s->out + plan->place_low + place * plan->place_step + k * plan->item_bytes, least(CHUNK, plan->len - k));
+}
+
+static void store_dense(void *argument, int64_t first, int64_t last) {
+  const wide_copy *w = argument;
+  const gather_scatter_plan *plan = w->s->plan;
+  for (; first < last; first += CHUNK)
+    store_run(plan, w->numbers + first * plan->wide->acc_bytes, w->s->out + plan->place_low + first * plan->item_bytes,
+              least(CHUNK, last - first));
+}
+
+/* Updates in their order: widened, some at a time, and reduced with the copy. */
+static void reduce_all(const wide_copy *w) {
+  const gather_scatter_plan *plan = w->s->plan;
+  const gather_plan *nest = &plan->nest;
+  const int64_t wide = plan->wide->acc_bytes, most = CHUNK / plan->len < GATHER_SCATTER_BLOCK ? CHUNK / plan->len : GATHER_SCATTER_BLOCK;
+  double updates[CHUNK];
+  gather_places block;
+  gather_walk walk;
+  gather_combine_span span = {.out = w->numbers, .updates = (const char *)updates, .rows = block.places};
+  span.len = plan->len, span.row_bytes = plan->len * wide, span.update_step = span.row_bytes, span.axis_step = span.row_bytes;
+  if (plan->places * span.row_bytes > gather_cache_bytes()) span.prefetch_rows = 32, span.prefetch_lines = 1;
+  gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
+  for (int64_t left = nest->row_count; left > 0;) {
+    left -= gather_places_next(w->s, &walk, least(left, most), 0, &block);
+    if (block.count > 0 && block.from[block.count - 1] - block.from[0] == (block.count - 1) * nest->row_bytes && plan->linear)
+      plan->wide->load(updates, w->s->updates + block.from[0], block.count * plan->len);
+    else
+      for (int32_t j = 0; j < block.count; j++)
+        plan->wide->load((char *)updates + j * span.row_bytes, w->s->updates + block.from[j], plan->len);
+    gather_scatter_number_places(plan, block.places, block.count);
+    span.count = block.count;
+    if (block.count > 0) w->combine(&span);
+  }
+}
+
+void gather_scatter_widely(const gather_scattering *s, void *memory) {
+  const gather_scatter_plan *plan = s->plan;
+  const char *isa;
+  const gather_type type = plan->wide->acc_bytes == 4 ? GATHER_TYPE_FLOAT32 : GATHER_TYPE_FLOAT64;
+  const bool dense = plan->place_step == plan->nest.row_bytes;
+  const int64_t count = dense ? plan->places * plan->len : plan->places, bytes = dense ? plan->item_bytes : plan->nest.row_bytes;
+  wide_copy w = {s, memory, gather_kernel_combine(plan->options.reduction, type, plan->wide->acc_bytes, plan->len, &isa)};
+  gather_split(s->executor, count, bytes * 4, CHUNK, dense ? load_dense : load_numbers, &w);
+  reduce_all(&w);
+  gather_split(s->executor, count, bytes * 4, CHUNK, dense ? store_dense : store_numbers, &w);
+}
