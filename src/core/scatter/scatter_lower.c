@@ -267,7 +267,13 @@ static gather_status measure_windows(const gather_dimension_numbers *given, cons
     w->slice_sizes[d] = 1;
     if (dropped || window >= n->offset_dims_count || !n->offset_dims) continue;
     const int64_t from = n->offset_dims[window++];
-    if (from >= 0 && from < updates->rank) w->slice_sizes[d] = updates->shape[from];
+    if (from < 0 || from >= updates->rank) continue;
+    w->slice_sizes[d] = updates->shape[from];
+    if (updates->shape[from] > data->shape[d])
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "updates",
+                               "dimension %" PRId64 " of the updates, that of windows along dimension %" PRId32 " of data, is %" PRId64
+                               "; data has the length %" PRId64 " there",
+                               from, d, updates->shape[from], data->shape[d]);
   }
   n->slice_sizes = w->slice_sizes, n->slice_sizes_count = data->rank;
   return GATHER_OK;
@@ -287,15 +293,21 @@ gather_status gather_scatter_lower(const gather_op *op, const gather_family_rule
   written = out ? *out : *data;
   if (!out) written.strides = NULL, written.packed_offset = 0;
   index = *indices;
-  /* The positions of repeated indices are told by their offsets. */
-  if (options->unique && !gather_tensor_is_row_major(indices)) index.flags |= GATHER_TENSOR_SHARED;
-  if (options->numbers && !options->numbers->slice_sizes && updates) {
+  /* The positions of repeated indices are told by their offsets: by those of a copy, where the tuples' numbers may be in another dimension
+   * than the last. */
+  if (options->unique && (options->numbers || !gather_tensor_is_row_major(indices))) index.flags |= GATHER_TENSOR_SHARED;
+  /* Of a scatter, in contrast to a gradient, the updates say how long windows are; and its document skips what is outside. */
+  const bool measures = options->numbers && updates && op->on_bad == GATHER_ON_BAD_SKIP;
+  if (measures) {
     GATHER_TRY(measure_windows(options->numbers, data, updates, &w, error));
     nest_options.numbers = &w.numbers;
   }
   GATHER_TRY(gather_lower_written(op, rules, &written, &index, updates, &nest_options, &plan->nest, error));
   plan->options = *options, plan->type = data->type;
   plan->options.numbers = NULL;
+  plan->windows.partial = false;
+  if (measures && !options->whole_windows && nest_options.on_bad == GATHER_ON_BAD_ZERO)
+    gather_windows_set(&plan->windows, &w.numbers, data, updates);
   plan->kept = plan->clears = false;
   plan->isa = "", plan->combine = NULL;
   GATHER_TRY(set_reduction(plan, op, data, options, error));
