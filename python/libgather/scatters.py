@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from libgather import _core
-from libgather._fallback import scatter_objects
+from libgather._fallback import scatter_objects, write_out
 from libgather.errors import refuse
 
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple)
@@ -272,6 +272,32 @@ def index_add(data: Any, indices: Any, updates: Any, **options: Unpack[Options])
     return scatter(data, indices, updates, reduction="add", **options)
 
 
+def _is_stretched(data: np.ndarray, indices: Any, axis: int) -> bool:
+    """Whether data of length 1 broadcast to indices, off the axis: then several indices write the same element."""
+    shape = indices.shape
+    if len(shape) != data.ndim or not -data.ndim <= axis < data.ndim:
+        return False
+    return any(n == 1 < m for d, (n, m) in enumerate(zip(data.shape, shape)) if d != axis % data.ndim)
+
+
+def _put_stretched(data: np.ndarray, indices: Any, updates: Any, axis: int, options: tuple, out: Any, rest: tuple) -> Any:
+    """By the numbers of the elements, which take_along_axis() finds."""
+    reduction, _, mode, negative = options
+    gaps = mode in ("skip", "zero")
+    numbers = np.arange(data.size).reshape(data.shape)
+    places = _core.take_along_axis(numbers, indices, axis=axis, mode="fill" if gaps else mode, fill_value=-1 if gaps else None, negative=negative)
+    new = np.broadcast_to(as_updates(data, updates), places.shape).reshape(-1)
+    flat = np.array(data).reshape(-1)
+    made = _scatter("scatter", flat, places.reshape(-1), new, 0, reduction, None, "skip", False, flat, *rest).reshape(data.shape)
+    if out is None:
+        return made
+    if out is data:
+        data[...] = made
+    else:
+        write_out(out, made, data)
+    return out
+
+
 def put_along_axis(
     data: Any,
     indices: Any,
@@ -297,7 +323,7 @@ def put_along_axis(
     Parameters
     ----------
     indices : array of integers
-        Of data's rank. Off the axis it broadcasts to data's shape.
+        Of data's rank. Off the axis it broadcasts with data.
     updates : array, number, or nested list
         Of data's dtype; it broadcasts to the shape of the broadcast indices.
     axis : int, or None
@@ -307,6 +333,8 @@ def put_along_axis(
     """
     options = (reduction, None, mode, negative)
     rest = (threads, accumulate, unique, True)
+    if axis is not None and isinstance(data, np.ndarray) and hasattr(indices, "shape") and _is_stretched(data, indices, axis):
+        return _put_stretched(data, indices, updates, axis, options, out, rest)
     if axis is not None:
         return _scatter("put_along_axis", data, indices, updates, axis, *options, out, *rest)
     data = as_data(data)

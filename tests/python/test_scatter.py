@@ -76,6 +76,8 @@ EXACT = {
     "empty tuple": ("scatter_nd", TABLE, np.zeros((1, 0), int), TABLE[None] + 1, {}, (TABLE + 1).tolist()),
     "put": ("put_along_axis", TABLE, [[1], [0], [1]], [[7], [8], [9]], {}, [[0, 7], [8, 3], [4, 9]]),
     "put one": ("put_along_axis", TABLE, [[2]], 7, {"axis": 0}, [[0, 1], [2, 3], [7, 7]]),
+    "put wide": ("put_along_axis", np.zeros((2, 1)), np.array([[0, 1, 0]]), [[5, 6, 7]], {"axis": 0}, [[7], [6]]),
+    "put wide, skip": ("put_along_axis", np.zeros((2, 1)), np.array([[0, 1, 9]]), 1, {"axis": 0, "reduction": "add", "mode": "skip"}, [[1], [1]]),
     "put flat": ("put_along_axis", TABLE, [5, 0], [7, 8], {"axis": None}, [[8, 1], [2, 3], [4, 7]]),
 }  # fmt: skip
 
