@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from report import NotRun, Report, main, require_cases, version_of
 
-LEAST = 500
+LEAST = 7000
 
 
 def bits(tensor):
@@ -179,6 +179,7 @@ def run() -> Report:
         import torch
         from torch.testing._internal.common_methods_invocations import op_db
         from torch_adapter import OURS
+        from torch_writing import run_writes
     except ImportError as missing:
         raise NotRun(str(missing)) from None
     torch.manual_seed(0)
@@ -194,6 +195,7 @@ def run() -> Report:
             run_errors(report, op, OURS[op.name])
         run_bad_indices(report, op, OURS[op.name])
         report.remark(f"{op.name}: {', '.join(str(dtype).removeprefix('torch.') for dtype in dtypes)}")
+    run_writes(report, op_db)
     require_cases(report, LEAST)
     return report
 
