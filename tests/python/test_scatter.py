@@ -136,6 +136,28 @@ def test_threads(dtype, reduction):
         assert raw(libgather.scatter(inside, ids, updates, reduction=reduction, threads=2, out=inside)).tobytes() == raw(results[0]).tobytes()
 
 
+@pytest.mark.parametrize("reduction", ["none", "add", "mean", "max"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "i8"])
+def test_rows_as_elements(dtype, reduction):
+    """Indices that are equal along rows, by strides of 0 or not, scatter as rows do; elements and tuples give the same for any threads."""
+    rng = np.random.default_rng(37)
+    rows, width, count = 3000, 40, 8000
+    data, updates = ((rng.standard_normal((n, width)) * 9).astype(dtype) for n in (rows, count))
+    ids = rng.integers(-rows, rows, count)
+    want = libgather.scatter(data, ids, updates, reduction=reduction, threads=1)
+    wide = np.broadcast_to(ids[:, None], (count, width))
+    for threads in (1, 2, 3, 8):
+        options = {"reduction": reduction, "threads": threads}
+        for indices in (wide, np.ascontiguousarray(wide), np.asfortranarray(wide)):
+            assert same(libgather.scatter_elements(data, indices, updates, **options), want)
+        assert same(libgather.scatter_nd(data, ids[:, None], updates, **options), want)
+        turned = libgather.scatter(data.T, ids, updates.T, axis=1, **options)
+        assert same(turned.T.copy(), want)
+    each = rng.integers(-rows, rows, (count, width))
+    results = [libgather.scatter_elements(data, each, updates, reduction=reduction, threads=threads) for threads in (1, 2, 3, 8)]
+    assert all(raw(results[0]).tobytes() == raw(r).tobytes() for r in results[1:])
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_any_dtype_is_replaced(dtype):
     rng = np.random.default_rng(34)
