@@ -56,6 +56,20 @@ def index_copy(x, dim, index, source, *, out=None):
     return rows(x, dim, index, source, out)
 
 
+def index_fill(x, dim, index, value):
+    got = libgather.scatter(with_axis(x), with_axis(index), x.new_tensor(value), axis=dim)  # negative ones count from the end
+    return got.reshape(x.shape)
+
+
+def index_reduce(x, dim, index, source, reduce, *, include_self=True, out=None):
+    """Elements, by the index of their row."""
+    given = with_axis(source)
+    shape = [1] * given.dim()
+    shape[dim] = -1
+    wide = with_axis(index).reshape(shape).expand(given.shape)
+    return elements(x, dim, wide, given, out, reduction=reduce, use_init_val=include_self, accumulate="steps")
+
+
 def index_put(x, indices, values, accumulate=False):
     """Tuples of the first dimensions; a mask is the places where it is true."""
     places = [at for index in indices for at in (index.nonzero(as_tuple=True) if index.dtype in (torch.bool, torch.uint8) else (index,))]
@@ -92,6 +106,8 @@ WRITES = {
     "scatter_reduce": scatter_reduce,
     "index_add": index_add,
     "index_copy": index_copy,
+    "index_fill": index_fill,
+    "index_reduce": index_reduce,
     "index_put": index_put,
     "put": put,
     "nn.functional.embedding_bag": embedding_bag,
