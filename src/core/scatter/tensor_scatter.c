@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tensor_scatter.c: gather_tensor_scatter, which writes the next entries of caches of keys and values. Those of one sequence are consecutive:
- * one or, where the cache is circular and its end is passed, two blocks, each of which is copied as a whole.
+ * tensor_scatter.c: gather_tensor_scatter, which writes the next entries of caches of keys and values. Those of one sequence are
+ * consecutive: one or, where the cache is circular and its end is passed, two blocks, each of which is copied as a whole.
  */
 #include <inttypes.h>
 #include <stdio.h>
