@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from report import NotRun, Report, main, require_cases, version_of
 
-LEAST = 500
+LEAST = 10000
 
 
 def bits(tensor):
