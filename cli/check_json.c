@@ -117,6 +117,24 @@ static void json_give(gather_cli_json *json, const gather_advice *advice) {
   gather_cli_json_string(json, "give", text);
 }
 
+/* A repeated index of an operator that replaces: the later one, and the earlier. */
+static void json_repeated(gather_cli_json *json, const gather_error *repeated) {
+  gather_cli_json_object(json, "repeated");
+  gather_cli_json_ints(json, "position", repeated->position_rank, repeated->position);
+  gather_cli_json_ints(json, "first_position", repeated->position_rank, repeated->first_position);
+  integer(json, "value", repeated->value, repeated->value_is_unsigned);
+  gather_cli_json_int(json, "axis", repeated->axis);
+  gather_cli_json_object_end(json);
+}
+
+static void json_updates(gather_cli_json *json, const gather_operand *updates) {
+  if (!*updates->name) return;
+  gather_cli_json_object(json, "updates");
+  json_operand(json, updates);
+  gather_cli_json_string(json, "source", gather_source_name(updates->source));
+  gather_cli_json_object_end(json);
+}
+
 static void json_node(gather_cli_json *json, const gather_advice *advice, const gather_model_node *node) {
   gather_cli_json_object(json, NULL);
   gather_cli_json_string(json, "name", node->name);
@@ -135,6 +153,7 @@ static void json_node(gather_cli_json *json, const gather_advice *advice, const 
   gather_cli_json_string(json, "source", gather_source_name(node->data.source));
   gather_cli_json_object_end(json);
   json_indices(json, node);
+  json_updates(json, &node->updates);
   gather_cli_json_object(json, "output");
   json_operand(json, &node->output);
   gather_cli_json_object_end(json);
@@ -144,7 +163,8 @@ static void json_node(gather_cli_json *json, const gather_advice *advice, const 
   if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
   json_give(json, advice);
   if (node->error) gather_cli_json_error(json, node->error, "", "");
-  if (node->error || node->bad > 0) gather_cli_json_runtimes(json, node);
+  if (node->repeated) json_repeated(json, node->repeated);
+  if (node->error || node->bad > 0 || node->repeated) gather_cli_json_runtimes(json, node);
   if (*node->cause) gather_cli_json_string(json, "cause", node->cause);
   gather_cli_json_object_end(json);
 }

@@ -9,15 +9,16 @@
 
 #include "fail.h"
 #include "gather/codec.h"
+#include "gather/scatter.h"
 #include "gather/table.h"
 #include "terminal.h"
 
 /* promise runs as clamp: the fastest repair, and no memory outside the tensors is touched whatever the indices are. */
-static const gather_cli_policy POLICIES[] = {{"error", "raise", GATHER_ON_BAD_ERROR},
-                                             {"clamp", "clip", GATHER_ON_BAD_CLAMP},
-                                             {"wrap", NULL, GATHER_ON_BAD_WRAP},
-                                             {"zero", NULL, GATHER_ON_BAD_ZERO},
-                                             {"promise", NULL, GATHER_ON_BAD_CLAMP}};
+static const gather_cli_policy POLICIES[] = {
+    {"error", "raise", GATHER_ON_BAD_ERROR, true, true}, {"clamp", "clip", GATHER_ON_BAD_CLAMP, true, true},
+    {"wrap", NULL, GATHER_ON_BAD_WRAP, true, true},      {"zero", NULL, GATHER_ON_BAD_ZERO, true, false},
+    {"promise", NULL, GATHER_ON_BAD_CLAMP, true, false}, {"skip", NULL, GATHER_ON_BAD_SKIP, false, true},
+};
 enum { POLICY_COUNT = sizeof POLICIES / sizeof *POLICIES, SHOWN = 4 };
 
 const gather_cli_policy *gather_cli_policy_at(int i) { return i < POLICY_COUNT ? &POLICIES[i] : NULL; }
@@ -25,11 +26,16 @@ const gather_cli_policy *gather_cli_policy_at(int i) { return i < POLICY_COUNT ?
 static const char *word(const char *const *words, int count, int i) { return i < count ? words[i] : NULL; }
 #define WORD(i, ...) word((const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), i)
 
+bool gather_cli_command_writes(const gather_cli_command *command) {
+  return command && (command->id == GATHER_CLI_COMMAND_SCATTER || command->id == GATHER_CLI_COMMAND_BAG);
+}
+
 /* Synonyms come after the policies' own names. */
-static const char *policy_word(int i) {
-  if (i < POLICY_COUNT) return POLICIES[i].name;
-  if (i == POLICY_COUNT) return "fill=";
-  i -= POLICY_COUNT + 1;
+static const char *policy_word(const gather_cli_command *command, int i) {
+  const bool writes = gather_cli_command_writes(command);
+  for (int k = 0; k < POLICY_COUNT; k++)
+    if ((writes ? POLICIES[k].writes : POLICIES[k].reads) && i-- == 0) return POLICIES[k].name;
+  if (!writes && i-- == 0) return "fill=";
   for (int k = 0; k < POLICY_COUNT; k++)
     if (POLICIES[k].also && i-- == 0) return POLICIES[k].also;
   return NULL;
@@ -54,7 +60,15 @@ static bool has_command(gather_family family) {
   return false;
 }
 
-static bool has_rules(const gather_cli_command *command, const gather_op *op) {
+/* The function of the operators of a command that writes: as in family.def. */
+static bool has_function(const gather_cli_command *command, const gather_op *op) {
+  const char *function = gather_family_get(op->family)->function;
+  if (!function || strcmp(op->dialect, "stablehlo") == 0) return false; /* which has no command */
+  return strcmp(function, command->id == GATHER_CLI_COMMAND_BAG ? "gather_embedding_bag" : "gather_scatter_apply") == 0;
+}
+
+bool gather_cli_command_has(const gather_cli_command *command, const gather_op *op) {
+  if (gather_cli_command_writes(command)) return has_function(command, op);
   /* An operator of another name (GatherBlockQuantized) does more than its family. */
   if (strcmp(op->name, gather_family_get(op->family)->name) != 0) return false;
   if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) return has_command(op->family); /* take, --elements, --nd */
@@ -65,11 +79,18 @@ static bool has_rules(const gather_cli_command *command, const gather_op *op) {
 static const char *rules_word(const gather_cli_command *command, int i) {
   for (size_t k = 0; gather_op_at(k); k++) {
     const gather_op *op = gather_op_at(k);
-    bool seen = !has_rules(command, op);
-    for (size_t j = 0; j < k && !seen; j++) seen = has_rules(command, gather_op_at(j)) && strcmp(gather_op_at(j)->rules, op->rules) == 0;
+    bool seen = !gather_cli_command_has(command, op);
+    for (size_t j = 0; j < k && !seen; j++)
+      seen = gather_cli_command_has(command, gather_op_at(j)) && strcmp(gather_op_at(j)->rules, op->rules) == 0;
     if (!seen && i-- == 0) return op->rules;
   }
   return NULL;
+}
+
+/* In the order of the enum. */
+static const char *reduction_word(const gather_cli_command *command, int i) {
+  if (command && command->id == GATHER_CLI_COMMAND_BAG) return WORD(i, "sum", "mean", "max");
+  return gather_reduction_name((gather_reduction)i);
 }
 
 static const char *type_word(int i) {
@@ -103,7 +124,11 @@ const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command 
     case GATHER_CLI_RULES:
       return rules_word(command, i);
     case GATHER_CLI_ON_BAD:
-      return policy_word(i);
+      return policy_word(command, i);
+    case GATHER_CLI_REDUCTION:
+      return reduction_word(command, i);
+    case GATHER_CLI_ACCUMULATE:
+      return WORD(i, "steps", "halves", "wide");
     case GATHER_CLI_NEGATIVE:
       return WORD(i, "on", "off");
     case GATHER_CLI_ENGINE:

@@ -12,13 +12,20 @@ typedef struct gather_cli_policy {
   const char *name; /* as in JSON */
   const char *also; /* Python's name for it, also accepted; or NULL */
   gather_on_bad on_bad;
+  bool reads, writes; /* whether commands that gather have it, and those that write by index */
 } gather_cli_policy;
 
 /* Policy number i, NULL after the last. fill=V is not among them. */
 const gather_cli_policy *gather_cli_policy_at(int i);
 
+/* Whether a command writes by index (`scatter`), or sums rows; false for NULL. */
+bool gather_cli_command_writes(const gather_cli_command *command);
+
 /* The family that a command runs: that of Gather for `take`, of GatherElements for `elements`, of GatherND for `nd`; 0: none. */
 gather_family gather_cli_command_family(const gather_cli_command *command);
+
+/* Whether an operator version is one of those that --rules of a command names. command: NULL = any. */
+bool gather_cli_command_has(const gather_cli_command *command, const gather_op *op);
 
 /* Value number i of an option with a fixed set of values, NULL after the last; NULL for i = 0 if it has none. command: NULL =
  * any; --rules depend on it. */

@@ -82,8 +82,9 @@ static void text_types(const char *title, uint64_t set) {
 }
 
 static void text_op(const gather_op *op) {
-  printf("%-11s %-14s  negative %-3s  out of range: %s", op->rules, op->name, op->negative ? "on" : "off", on_bad_name(op));
-  if (op->off_axis != GATHER_OFF_AXIS_NONE) printf("  off axis: %s", off_axis_name(op));
+  const int column =
+      printf("%-11s %-14s  negative %-3s  out of range: %s", op->rules, op->name, op->negative ? "on" : "off", on_bad_name(op));
+  if (op->off_axis != GATHER_OFF_AXIS_NONE) printf("%soff axis: %s", column > 61 ? "\n  " : "  ", off_axis_name(op));
   puts(op->batch_dims ? "   batch_dims" : "");
   if (op->tuples)
     printf("  tuples    of %s%s\n", op->tuples == GATHER_TUPLES_ANY ? "any length" : "at least one number",

@@ -115,9 +115,8 @@ static gather_status hint_parquet(const gather_cli_job *job, const gather_error 
                              out && is_plain(out) && strcmp(out, "-") != 0 ? out : "rows.npy", is_plain(data) ? data : "DATA", indices);
 }
 
-static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
-  const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
-  if (data) GATHER_CLI_TRY(open_data(job, data, error));
+gather_status gather_cli_job_open_indices(gather_cli_job *job, gather_error *error) {
+  const char *indices = gather_cli_job_indices(job);
   if (job->literal || job->slice.text) return GATHER_OK;
   gather_status status = gather_cli_input_tensor(indices, &job->indices_raw, true, "indices", &job->indices, error);
   if (status == GATHER_UNSUPPORTED && is_parquet(error)) return hint_parquet(job, error);
@@ -147,7 +146,9 @@ gather_status gather_cli_job_fill(gather_cli_job *job, gather_error *error) {
 }
 
 gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error) {
-  GATHER_CLI_TRY(open_inputs(job, error));
+  const char *data = gather_cli_job_data(job);
+  if (data) GATHER_CLI_TRY(open_data(job, data, error));
+  GATHER_CLI_TRY(gather_cli_job_open_indices(job, error));
   return gather_cli_job_fill(job, error);
 }
 

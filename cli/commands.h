@@ -9,6 +9,8 @@
 
 int gather_cli_cmd_take(const gather_cli_args *args); /* take, elements and nd */
 int gather_cli_cmd_tree(const gather_cli_args *args);
+int gather_cli_cmd_scatter(const gather_cli_args *args);
+int gather_cli_cmd_bag(const gather_cli_args *args);
 int gather_cli_cmd_shuffle(const gather_cli_args *args);
 int gather_cli_cmd_check(const gather_cli_args *args);
 int gather_cli_cmd_run(const gather_cli_args *args);

@@ -129,6 +129,8 @@ void gather_cli_complete_value(const gather_cli_unfinished *line) {
       return;
     case GATHER_CLI_PART:
     case GATHER_CLI_ORDER:
+    case GATHER_CLI_SEGMENT_IDS:
+    case GATHER_CLI_WEIGHTS:
       gather_cli_complete_tensor(line, line->value);
       return;
     case GATHER_CLI_TENSOR:

@@ -19,6 +19,7 @@ typedef struct gather_cli_section {
 enum {
   GATHER_CLI_HELP_MAIN = -1,   /* gather --help */
   GATHER_CLI_HELP_GATHER = -2, /* take, elements and nd */
+  GATHER_CLI_HELP_FILES = -7,  /* these, scatter and bag */
   /* Topics, in the order of gather_cli_topic_at: gather help TOPIC. The manual page of gather contains all of them. */
   GATHER_CLI_HELP_EXAMPLES = -3,
   GATHER_CLI_HELP_EXIT_CODES = -4,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "choices.h"
-#include "gather/gather.h"
+#include "gather/scatter.h"
 #include "help.h"
 
 static const char *off_axis_words(const gather_op *op) {
@@ -35,6 +35,25 @@ static const char *rules_words(gather_family family) {
   (void)snprintf(text + at, sizeof text - at,
                  "\nThe default is onnx-13. Every operator version accepts every element type;\n"
                  "gather ops shows what each document lists.\n");
+  return text;
+}
+
+/* The rules of a command that writes: the operator of each, and its reductions. */
+static const char *rules_of_command(const gather_cli_command *command) {
+  static char text[2560];
+  size_t at = 0;
+  for (size_t i = 0; gather_op_at(i) && at < sizeof text / 2; i++) {
+    const gather_op *op = gather_op_at(i);
+    if (!gather_cli_command_has(command, op)) continue;
+    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s %-22s", op->rules, op->name);
+    for (int r = 0; gather_reduction_name((gather_reduction)r); r++)
+      if (gather_scatter_op_reduces(op, (gather_reduction)r))
+        at += (size_t)snprintf(text + at, sizeof text - at, " %s", gather_reduction_name((gather_reduction)r));
+    at += (size_t)snprintf(text + at, sizeof text - at, "\n");
+  }
+  (void)snprintf(text + at, sizeof text - at,
+                 "\nWithout --rules those of no document, which have all reductions. gather ops\n"
+                 "shows how each treats negative indices, and which types its document lists.\n");
   return text;
 }
 
@@ -67,6 +86,8 @@ const gather_cli_section *gather_cli_section_at(size_t i) {
   made = *written;
   if (made.command == GATHER_CLI_HELP_TUNING)
     made.text = tuning_words();
+  else if (gather_cli_command_writes(gather_cli_command_at((gather_cli_command_id)made.command)))
+    made.text = rules_of_command(gather_cli_command_at((gather_cli_command_id)made.command));
   else
     made.text = rules_words(gather_cli_command_family(gather_cli_command_at((gather_cli_command_id)made.command)));
   return &made;
@@ -88,7 +109,9 @@ const gather_cli_section *gather_cli_topic_find(const char *name) {
 
 bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command) {
   if (!command) return section->command == GATHER_CLI_HELP_MAIN;
-  if (section->command == GATHER_CLI_HELP_GATHER) return gather_cli_command_family(command) != 0;
+  const bool gathers = gather_cli_command_family(command) != 0;
+  if (section->command == GATHER_CLI_HELP_GATHER) return gathers;
+  if (section->command == GATHER_CLI_HELP_FILES) return gathers || gather_cli_command_writes(command);
   return section->command == (int)command->id;
 }
 

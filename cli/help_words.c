@@ -5,9 +5,7 @@
 #include "help.h"
 
 static const gather_cli_section SECTIONS[] = {
-    {GATHER_CLI_HELP_MAIN, "Examples",
-     "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"
-     "  gather check model.onnx --input ids='[[3, 1]]'\n"},
+    {GATHER_CLI_HELP_MAIN, "Examples", "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"},
     {GATHER_CLI_COMMAND_TAKE, "Description",
      "Takes slices of DATA along an axis: the result has the shape of DATA with the\n"
      "axis replaced by the shape of INDICES. With --batch-dims B, the first B\n"
@@ -151,7 +149,68 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "indices counts the parents; bad those out of range that were repaired. The\n"
      "\"error\" of a failure is that of take: position has step, batch and beam.\n"},
-    {GATHER_CLI_HELP_GATHER, "Naming a tensor",
+    {GATHER_CLI_COMMAND_SCATTER, "Description",
+     "Writes UPDATES into a copy of DATA, by index: rows along an axis, elements\n"
+     "with --elements (ScatterElements), what each tuple selects with --nd\n"
+     "(ScatterND). UPDATES have the shape that take (elements, nd) would give for DATA\n"
+     "and INDICES.\n"
+     "\n"
+     "The result is that of a serial loop over the updates in row-major order, for any\n"
+     "number of threads: of several updates of one element the last is left, and with\n"
+     "--reduction they are added (multiplied, ...) in this order.\n"
+     "\n"
+     "All indices are validated before anything is written. --unique makes it an error\n"
+     "that an index is there twice; the message names both places. Integers wrap\n"
+     "around, a mean of integers is rounded down, NaN is the minimum and the maximum\n"
+     "of anything with it. A literal or a text as UPDATES has the type of DATA.\n"
+     "\n"
+     "  gather scatter table.npy ids.npy rows.npy -o new.npy\n"
+     "  gather scatter table.npy ids.npy gradients.npy -o sums.npy --reduction add\n"
+     "  gather scatter '[0, 0, 0]' '[2, 0, 2]' '[5, 6, 7]' -o out.npy --unique\n"},
+    {GATHER_CLI_COMMAND_SCATTER, "Indices",
+     "Let n be the length of the axis. If negative indices are on (they are without\n"
+     "--rules), an index in [-n, -1] gets + n. An index that is then outside [0, n-1]\n"
+     "is out of range, and --on-bad is the policy for it:\n"
+     "\n"
+     "  error    or raise: the command fails, names the position, and writes nothing\n"
+     "  clamp    or clip: below the range becomes 0, above it n-1\n"
+     "  wrap     the true modulo of the index as written\n"
+     "  skip     nothing is written for it\n"},
+    {GATHER_CLI_COMMAND_SCATTER, "Rules", NULL},
+    {GATHER_CLI_COMMAND_SCATTER, "JSON",
+     "  {\"command\":\"scatter\",\"rules\":null,\"reduction\":\"add\",\"type\":\"float32\",\n"
+     "   \"shape\":[3,2],\"bytes\":24,\"output\":\"o.npy\",\"indices\":{\"count\":4,\n"
+     "   \"bad\":0},\"plan\":\"...\",\"seconds\":0.0001,\"dry_run\":false}\n"
+     "\n"
+     "rules is null without --rules; bad counts the indices that were out of range and\n"
+     "repaired or skipped. The \"error\" of a failure is that of take; with the status\n"
+     "index_repeated it has position, first_position (the earlier index), value and\n"
+     "axis.\n"},
+    {GATHER_CLI_COMMAND_BAG, "Description",
+     "Sums rows of TABLE, bag by bag. Which rows are in which bag, in one of three\n"
+     "ways:\n"
+     "\n"
+     "  OFFSETS         bag i has INDICES[OFFSETS[i]] up to INDICES[OFFSETS[i + 1]],\n"
+     "                  the last one up to the end; with --last-offset the last of\n"
+     "                  OFFSETS is that end\n"
+     "  INDICES [b, n]  bag i has the indices of row i\n"
+     "  IDS             bag IDS[j] has INDICES[j] (--segment-ids); --segments is the\n"
+     "                  number of bags\n"
+     "\n"
+     "The result has a row for each bag: the sum of its rows in their order, with\n"
+     "--weights each times its weight; with --reduction their mean or maximum. A bag\n"
+     "without indices is zeros, or the row --default-index. Sums of float16 and\n"
+     "bfloat16 are computed in float32 and rounded once; --accumulate chooses.\n"
+     "\n"
+     "Everything is validated before anything is written: indices (--on-bad: error,\n"
+     "clamp, wrap, or skip, which leaves the row out), offsets, segment ids.\n"
+     "\n"
+     "  gather bag emb.npy '[4, 1, 1, 7]' '[0, 2, 2]' -o bags.npy\n"
+     "  gather bag emb.npy ids.npy -o bags.npy --reduction mean\n"
+     "  gather bag emb.npy ids.npy -o bags.npy --segment-ids of.npy --segments 100\n"},
+    {GATHER_CLI_COMMAND_BAG, "Rules", NULL},
+    {GATHER_CLI_COMMAND_BAG, "JSON", "As that of scatter. An error of offsets or segment ids names them: \"input\".\n"},
+    {GATHER_CLI_HELP_FILES, "Naming a tensor",
      "FILE, or FILE:NAME if a file has several tensors. If a file named FILE:NAME\n"
      "exists, that file is used. With --tensor NAME (for INDICES --indices-tensor) the\n"
      "whole argument is the file: names of files and tensors may have any characters\n"
@@ -169,7 +228,8 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  3                    a single index, 0-D\n"
      "  '[[0, 2], [1, -1]]'  two rows of two\n"
-     "  10:20, ::2, -5:      START:STOP:STEP of the axis, as in Python (take, shuffle)\n"
+     "  10:20, ::2, -5:      START:STOP:STEP of the axis, as in Python (where an index\n"
+     "                       selects a row)\n"
      "  ids.txt              integers separated by white space or commas; '# ...' is a\n"
      "                       comment, the first line may be one word of letters. 1e+05\n"
      "                       and 1.0 are integers; [1, 2], in brackets, is a list\n"
@@ -178,7 +238,7 @@ static const gather_cli_section SECTIONS[] = {
      "  ids.csv:#0           column number 0 of a table without a header\n"
      "\n"
      "Write ./3 for a file whose name looks like a literal or a slice. Parquet is not\n"
-     "supported; the error says how to convert the file, or to take its rows in Python.\n"},
+     "supported; the error says how to convert the file, or take its rows in Python.\n"},
     {GATHER_CLI_HELP_GATHER, "Indices",
      "Let n be the length of the axis. If negative indices are on, an index in [-n,\n"
      "-1] gets + n. An index that is then outside [0, n-1] is out of range, and\n"
@@ -207,7 +267,7 @@ static const gather_cli_section SECTIONS[] = {
      "number (openvino-5, openvino-8 and microsoft-1), each of them selects all of\n"
      "DATA. openvino-5 makes one dimension of the batch dimensions.\n"},
     {GATHER_CLI_COMMAND_ND, "Rules", NULL},
-    {GATHER_CLI_HELP_GATHER, "Output",
+    {GATHER_CLI_HELP_FILES, "Output",
      "The extension of OUT selects the format: .npy, .safetensors, .pb (ONNX\n"
      "TensorProto), .bin or .raw. .npy keeps the descr of DATA and is in C order; the\n"
      "others are little-endian. A type that the format does not support is refused;\n"
@@ -316,7 +376,7 @@ static const gather_cli_section SECTIONS[] = {
      "position is that of the first index out of range, as coordinates in INDICES; low\n"
      "and high are the valid range, inclusive. Other errors have status, code and\n"
      "message, and file, offset and input if they apply.\n"},
-    {GATHER_CLI_HELP_GATHER, "Exit codes",
+    {GATHER_CLI_HELP_FILES, "Exit codes",
      "0 done, 1 the inputs are wrong, 2 the command line is invalid, 3 a file cannot\n"
      "be read or written or is malformed, 4 not supported, 130 stopped by Ctrl-C.\n"},
     {GATHER_CLI_HELP_EXAMPLES, "More examples",
@@ -330,6 +390,8 @@ static const gather_cli_section SECTIONS[] = {
      "  gather info https://host/model.safetensors\n"
      "  gather take s3://bucket/model.safetensors:wte ids.npy -o rows.npy\n"
      "  gather bench table.npy\n"
+     "  gather scatter table.npy ids.npy rows.npy -o new.npy --reduction add\n"
+     "  gather check model.onnx --input ids='[[3, 1]]'\n"
      "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_HELP_EXIT_CODES, "Exit codes",
      "  0    done\n"

@@ -3,6 +3,7 @@
  * hint.c: the second line of an error: what to do about it.
  */
 #include "hint.h"
+#include "choices.h"
 #include "gather/remote.h"
 
 #include <stdarg.h>
@@ -25,6 +26,11 @@ gather_status gather_cli_hint_set(const gather_error *error, const char *format,
 static const char *index_hint(const gather_cli_args *args, const gather_error *error) {
   const char *negative = args->value[GATHER_CLI_NEGATIVE];
   if (!(gather_cli_option_at(GATHER_CLI_ON_BAD)->commands >> args->command->id & 1)) return "";
+  const char *input = error->input ? error->input : "";
+  const bool writes = gather_cli_command_writes(args->command);
+  if (strcmp(input, "offsets") == 0 || strcmp(input, "segment_ids") == 0 || strcmp(input, "default_index") == 0) return ""; /* of bags */
+  if (writes && error->low > error->high) return "the axis has no elements; --on-bad skip leaves the updates out";
+  if (writes) return "--on-bad clamp or wrap repairs indices out of range; skip leaves out what they select";
   bool below = !error->value_is_unsigned && error->value < 0;
   if (error->low > error->high) return "the axis has no elements; --on-bad zero or fill=V would fill the output";
   if (error->low == 0 && below && !(negative && strcmp(negative, "off") == 0))
@@ -107,6 +113,9 @@ void gather_cli_hint(const gather_cli_args *args, const gather_error *error, cha
       return;
     case GATHER_INDEX_OUT_OF_RANGE:
       snprintf(text, bytes, "%s", index_hint(args, error));
+      return;
+    case GATHER_INDEX_REPEATED:
+      if (args->value[GATHER_CLI_UNIQUE]) snprintf(text, bytes, "without --unique its updates are applied one after the other");
       return;
     case GATHER_TYPE_UNSUPPORTED:
       if (error->input && strcmp(error->input, "indices") == 0) snprintf(text, bytes, "indices are integers: any type from int8 to uint64");

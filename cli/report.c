@@ -27,12 +27,22 @@ static void put_line(const char *colour, const char *kind, const char *text) {
   fwrite(line, 1, used, stderr);
 }
 
-static void json_index_error(gather_cli_json *json, const gather_error *error) {
+static void json_position(gather_cli_json *json, const gather_error *error) {
   gather_cli_json_ints(json, "position", error->position_rank, error->position);
   if (error->value_is_unsigned)
     gather_cli_json_uint(json, "value", (uint64_t)error->value);
   else
     gather_cli_json_int(json, "value", error->value);
+}
+
+static void json_repeated_error(gather_cli_json *json, const gather_error *error) {
+  json_position(json, error);
+  gather_cli_json_ints(json, "first_position", error->position_rank, error->first_position);
+  gather_cli_json_int(json, "axis", error->axis);
+}
+
+static void json_index_error(gather_cli_json *json, const gather_error *error) {
+  json_position(json, error);
   gather_cli_json_int(json, "low", error->low);
   gather_cli_json_int(json, "high", error->high);
   gather_cli_json_int(json, "axis", error->axis);
@@ -50,6 +60,7 @@ void gather_cli_json_error(gather_cli_json *json, const gather_error *error, con
   if (error->op) gather_cli_json_string(json, "op", error->op);
   if (error->rules) gather_cli_json_string(json, "rules", error->rules);
   if (error->status == GATHER_INDEX_OUT_OF_RANGE) json_index_error(json, error);
+  if (error->status == GATHER_INDEX_REPEATED) json_repeated_error(json, error);
   if (error->file[0]) gather_cli_json_string(json, "file", error->file);
   if (error->file_offset >= 0) gather_cli_json_int(json, "offset", error->file_offset);
   if (error->status == GATHER_IO_ERROR && error->row >= 0) gather_cli_json_int(json, "row", error->row);

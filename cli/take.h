@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * take.h: one gather from the command line to its answer: what the files of `take`, `elements`, `nd` and `tree` share.
+ * take.h: one gather from the command line to its answer: what the files of `take`, `elements`, `nd`, `tree`, `scatter` and `bag`
+ * share.
  */
 #ifndef GATHER_CLI_TAKE_H
 #define GATHER_CLI_TAKE_H
@@ -34,10 +35,11 @@ typedef struct gather_cli_take_table {
 typedef struct gather_cli_job {
   const gather_cli_args *args;
   /* The command line. */
-  const gather_op *op;
+  const gather_op *op; /* NULL: that of no document (bag) */
   gather_options options;
-  const char *fill; /* the V of fill=V; or NULL */
-  int32_t threads;  /* 0 = all CPUs */
+  const char *reduction; /* of scatter and bag; else NULL */
+  const char *fill;      /* the V of fill=V; or NULL */
+  int32_t threads;       /* 0 = all CPUs */
   gather_cli_raw data_raw, indices_raw;
   bool literal;           /* INDICES is one */
   gather_cli_slice slice; /* or a slice, which becomes indices when the length of the axis is known */
@@ -65,8 +67,10 @@ typedef struct gather_cli_job {
 
 /* Reads the options; opens no file but parses literals. */
 GATHER_CHECKED gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error);
-/* The part of it that `tree` has too: policies, threads, output. */
+/* The part of it that commands with operators of their own have too: policies, threads, output. */
 GATHER_CHECKED gather_status gather_cli_job_common(gather_cli_job *job, gather_error *error);
+/* The part of it that is about DATA and INDICES: raw bytes, literals, slices. */
+GATHER_CHECKED gather_status gather_cli_job_arguments(gather_cli_job *job, gather_error *error);
 /* The arguments DATA (NULL: explain generates it) and INDICES (NULL: explain has a MODEL). */
 const char *gather_cli_job_data(const gather_cli_job *job);
 const char *gather_cli_job_indices(const gather_cli_job *job);
@@ -76,6 +80,8 @@ GATHER_CHECKED gather_status gather_cli_job_slice(gather_cli_job *job, gather_er
 GATHER_CHECKED gather_status gather_cli_job_fill(gather_cli_job *job, gather_error *error);
 /* Opens the files, and parses the V of fill=V. */
 GATHER_CHECKED gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error);
+/* Opens INDICES. */
+GATHER_CHECKED gather_status gather_cli_job_open_indices(gather_cli_job *job, gather_error *error);
 /* Opens the files and makes the plan: then types, ranks, axis, batch_dims and shapes are valid, and the output may be
  * written. */
 GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take_answer.c: the answer of `take`, `elements` and `nd` on success, as text or JSON.
+ * take_answer.c: the answer of `take` and the other commands of take.h on success, as text or JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int64_t count_tuples(const gather_cli_job *job, int64_t *len) {
 
 static void count_text(const gather_cli_job *job, FILE *to) {
   int64_t len;
-  if (!job->op->tuples) {
+  if (!job->op || !job->op->tuples) {
     fprintf(to, "%" PRId64 " %s", job->index_count, job->index_count == 1 ? "index" : "indices");
     return;
   }
@@ -43,7 +43,8 @@ static void count_text(const gather_cli_job *job, FILE *to) {
 static void answer_json(const gather_cli_job *job) {
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(job->args));
   gather_cli_json_string(&json, "command", job->args->command->name);
-  gather_cli_json_string(&json, "rules", job->op->rules);
+  gather_cli_json_string(&json, "rules", job->op ? job->op->rules : NULL);
+  if (job->reduction) gather_cli_json_string(&json, "reduction", job->reduction);
   gather_cli_json_string(&json, "type", type_name(job));
   if (job->through.decode_as) gather_cli_json_string(&json, "codec", job->through.codec.codec);
   gather_cli_json_ints(&json, "shape", job->writing.rank, job->shape);
@@ -53,7 +54,7 @@ static void answer_json(const gather_cli_job *job) {
   int64_t len;
   gather_cli_json_int(&json, "count", job->index_count);
   if (job->slice.text) gather_cli_json_string(&json, "slice", job->slice.text);
-  if (job->op->tuples) gather_cli_json_int(&json, "tuples", count_tuples(job, &len));
+  if (job->op && job->op->tuples) gather_cli_json_int(&json, "tuples", count_tuples(job, &len));
   gather_cli_json_int(&json, "bad", job->bad_count);
   gather_cli_json_object_end(&json);
   if (job->through.padded_bytes > job->through.row_bytes) {
@@ -78,7 +79,8 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
   fprintf(to, " %s, %" PRId64 " %s; ", gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes,
           job->bytes == 1 ? "byte" : "bytes");
   count_text(job, to);
-  if (job->bad_count) fprintf(to, ", %" PRId64 " out of range and repaired", job->bad_count);
+  if (job->bad_count)
+    fprintf(to, ", %" PRId64 " out of range and %s", job->bad_count, job->options.on_bad == GATHER_ON_BAD_SKIP ? "skipped" : "repaired");
   if (job->through.padded_bytes > job->through.row_bytes)
     fprintf(to, "; rows padded with zeros from %" PRId64 " to %" PRId64 " bytes", job->through.row_bytes, job->through.padded_bytes);
   fputc('\n', to);

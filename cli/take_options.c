@@ -89,17 +89,20 @@ static gather_status read_axes(gather_cli_job *job, gather_error *error) {
 
 static gather_status read_on_bad(gather_cli_job *job, gather_error *error) {
   const char *text = job->args->value[GATHER_CLI_ON_BAD];
+  const bool writes = gather_cli_command_writes(job->args->command);
   const gather_cli_policy *policy;
   char hint[160];
   if (!text) return GATHER_OK;
   for (int i = 0; (policy = gather_cli_policy_at(i)) != NULL; i++)
-    if (strcmp(text, policy->name) == 0 || (policy->also && strcmp(text, policy->also) == 0)) {
+    if ((writes ? policy->writes : policy->reads) &&
+        (strcmp(text, policy->name) == 0 || (policy->also && strcmp(text, policy->also) == 0))) {
       job->options.on_bad = policy->on_bad;
       return GATHER_OK;
     }
-  if (strncmp(text, "fill=", 5) != 0)
-    return gather_cli_fail(error, GATHER_USAGE, "--on-bad takes error (raise), clamp (clip), wrap, zero, fill=V or promise, not '%.100s'%s",
-                           text, gather_cli_choice_hint(GATHER_CLI_ON_BAD, job->args->command, text, hint, sizeof hint));
+  if (writes || strncmp(text, "fill=", 5) != 0)
+    return gather_cli_fail(error, GATHER_USAGE, "--on-bad takes error (raise), clamp (clip), wrap%s, not '%.100s'%s",
+                           writes ? " or skip" : ", zero, fill=V or promise", text,
+                           gather_cli_choice_hint(GATHER_CLI_ON_BAD, job->args->command, text, hint, sizeof hint));
   job->options.on_bad = GATHER_ON_BAD_FILL;
   job->fill = text + 5;
   return GATHER_OK;
@@ -170,17 +173,25 @@ static gather_status read_table(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* A slice selects along one axis. */
+/* Whether INDICES are numbers of rows: a slice selects along one axis. */
+static bool takes_slices(const gather_cli_job *job) {
+  const gather_cli_args *args = job->args;
+  return rules_command(job)->id == GATHER_CLI_COMMAND_TAKE ||
+         (gather_cli_command_writes(args->command) && !args->value[GATHER_CLI_ELEMENTS] && !args->value[GATHER_CLI_DRAW_ND]);
+}
+
 static gather_status read_slice(gather_cli_job *job, const char *text, gather_error *error) {
   const gather_cli_command *command = rules_command(job);
   GATHER_CLI_TRY(gather_cli_slice_read(text, &job->slice, error));
-  if (command->id == GATHER_CLI_COMMAND_TAKE) return GATHER_OK;
+  if (takes_slices(job)) return GATHER_OK;
+  if (gather_cli_command_writes(command))
+    return gather_cli_fail(error, GATHER_USAGE, "'%.100s' is a slice of one axis, which --elements and --nd do not take", text);
   (void)gather_cli_fail(error, GATHER_USAGE, "'%.100s' is a slice of one axis, and %s takes %s", text, command->name,
                         command->id == GATHER_CLI_COMMAND_ND ? "tuples" : "one index for each element of the result");
   return gather_cli_hint_set(error, "gather take DATA %.100s takes these rows; write ./%.100s for a file of that name", text, text);
 }
 
-static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
+gather_status gather_cli_job_arguments(gather_cli_job *job, gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET, &job->indices_raw, error));
@@ -215,5 +226,5 @@ gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(read_axes(job, error));
   GATHER_CLI_TRY(gather_cli_job_common(job, error));
   GATHER_CLI_TRY(read_table(job, error));
-  return read_inputs(job, error);
+  return gather_cli_job_arguments(job, error);
 }

@@ -7,7 +7,9 @@
  *
  * The rules of gather.h on errors, threads, memory and sizes apply. A gather node is a node of the operator Gather,
  * GatherElements or GatherND, of ONNX's own domain or of an OpenVINO opset, com.microsoft's GatherND, or OpenVINO's GatherTree: there
- * data are step_ids, indices parent_ids, the axis that of the beams, and only parents that a sequence follows can be out of range.
+ * data are step_ids, indices parent_ids, the axis that of the beams, and only parents that a sequence follows can be out of range. And of
+ * the operators that write by index, and embedding bags (scatter.h): of TensorScatter data are past_cache, indices write_indices, of a bag
+ * data are its table.
  */
 #ifndef GATHER_MODEL_H
 #define GATHER_MODEL_H
@@ -31,7 +33,7 @@ GATHER_API GATHER_CHECKED gather_status gather_model_open(const gather_file_sour
 GATHER_API GATHER_CHECKED gather_status gather_model_from_file(const gather_file *file, gather_model **model, gather_error *error);
 /* Closes a model, and its file if gather_model_open opened it. NULL does nothing. */
 GATHER_API void gather_model_close(gather_model *model);
-/* An operator that takes indices and is not checked (ScatterND, EmbeddingBagPackedSum, ...): an index out of range in its nodes can make
+/* An operator that takes indices and is not checked (MaxUnpool, RoiAlign, ...): an index out of range in its nodes can make
  * the model fail. */
 typedef struct gather_model_not_checked {
   const char *op;
@@ -133,7 +135,7 @@ typedef struct gather_model_component {
 /* One gather node. All pointers are valid as long as the check and the model. */
 typedef struct gather_model_node {
   const char *name;       /* "" if it has none */
-  const char *op;         /* "Gather", "GatherElements", "GatherND" or "GatherTree" */
+  const char *op;         /* "Gather", "ScatterND" ...: as in the table of operators */
   const char *domain;     /* ONNX: "" or "com.microsoft"; IR: "opset8" */
   int64_t opset;          /* 0 = not known */
   const char *graph;      /* "main", "main/if_3/then_branch", "main/CALL/function:NAME", "function:NAME" (nothing calls it) */
@@ -164,6 +166,10 @@ typedef struct gather_model_node {
   const gather_error *error;                /* GATHER_VERDICT_BAD; else NULL */
   const gather_model_component *components; /* component_count of them: one; of GatherND one for each number of a tuple */
   int32_t component_count;                  /* -1: the axis, the rank of data or the length of the tuples is not known or does not fit */
+  gather_operand updates;                   /* of operators that write; its name is "" for others, and where it is missing */
+  /* An operator that replaces, with an index that selects the same place as an earlier one: GATHER_INDEX_REPEATED with both positions.
+   * Documents forbid that or leave the order open, runtimes accept it: the verdict stays ok. NULL: none, or not known. */
+  const gather_error *repeated;
 } gather_model_node;
 
 /* Writes the path of a node, as snprintf does: "main/embed"; for a node without a name its operator and number ("main/Gather_5"). A name

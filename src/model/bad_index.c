@@ -9,6 +9,7 @@
 
 #include "gather/model.h"
 #include "model/model_check.h"
+#include "model/writing_node.h"
 
 /* Above this an index is not a row number: it is uninitialised memory, or a float read as an integer. */
 static const int64_t GARBAGE = (int64_t)1 << 40;
@@ -98,8 +99,9 @@ bool gather_check_causes(gather_check *check) {
   for (int64_t i = 0; i < check->count; i++) {
     gather_model_node *node = &check->nodes[i];
     if (!node->error || node->error->status != GATHER_INDEX_OUT_OF_RANGE) continue;
-    /* The extremes of GatherTree's parents are also those of parents that no sequence follows. */
-    if (gather_op_is_tree(node->rules)) continue;
+    /* The extremes of GatherTree's parents are also those of parents that no sequence follows; the range of a cache's indices is not that
+     * of an axis; and offsets of bags are no indices. */
+    if (gather_op_is_tree(node->rules) || gather_op_is_cache(node->rules) || node->bad == 0) continue;
     guess(check, node, text);
     node->cause = *text ? gather_arena_text(&check->arena, text, strlen(text)) : "";
     if (!node->cause) return false;
@@ -111,7 +113,16 @@ bool gather_check_causes(gather_check *check) {
 
 enum { SHORT_LEN = 64 };
 
-typedef enum { KIND_RANGE, KIND_NEGATIVE, KIND_SHORT_RANGE, KIND_SHORT_NEGATIVE, KIND_DEQUANTIZED, KIND_WIDE } kind;
+typedef enum {
+  KIND_RANGE,
+  KIND_NEGATIVE,
+  KIND_SHORT_RANGE,
+  KIND_SHORT_NEGATIVE,
+  KIND_DEQUANTIZED,
+  KIND_WIDE,
+  KIND_REPEATED,
+  KIND_OFFSETS
+} kind;
 
 typedef enum {
 #define GATHER_RUNTIME(id, name, reads_ir) RUNTIME_##id,
@@ -194,7 +205,9 @@ static bool is_short(const gather_model_node *node) {
 /* The node's indices were validated: the length of every component's axis is known. */
 static kind kind_of(const gather_model_node *node) {
   const bool huge = node->value_is_unsigned && node->max < 0; /* above every int64_t */
-  bool counts_back = !node->rules->negative;                  /* every one would be in range if it counted from the end */
+  if (!node->error && node->repeated) return KIND_REPEATED;
+  if (node->bad == 0 && gather_op_writes(node->rules)) return KIND_OFFSETS;
+  bool counts_back = !node->rules->negative; /* every one would be in range if it counted from the end */
   if (huge || node->max > INT32_MAX || node->min < INT32_MIN) return KIND_WIDE;
   for (int32_t c = 0; c < node->component_count; c++) {
     const gather_model_component *component = &node->components[c];
@@ -214,11 +227,12 @@ static const char *find(size_t runtime, const gather_op *rules, kind wanted) {
 static bool is_repaired(const gather_model_node *node) { return node->verdict == GATHER_VERDICT_OK && node->bad_known && node->bad > 0; }
 
 const char *gather_runtime_behaviour(size_t i, const gather_model_node *node) {
-  if (i >= RUNTIME_COUNT || !node || !node->rules || !(node->error || is_repaired(node))) return "";
+  if (i >= RUNTIME_COUNT || !node || !node->rules || !(node->error || node->repeated || is_repaired(node))) return "";
   if (!RUNTIMES[i].reads_ir && strcmp(node->rules->dialect, "openvino") == 0) return "does not read OpenVINO IR";
   if (node->error && node->error->status != GATHER_INDEX_OUT_OF_RANGE) return "rejects the model, or fails when the node runs";
   kind is = kind_of(node);
   const char *sentence = find(i, node->rules, is);
-  if (!sentence) sentence = find(i, node->rules, is == KIND_SHORT_NEGATIVE ? KIND_NEGATIVE : KIND_RANGE);
+  if (!sentence && is != KIND_REPEATED && is != KIND_OFFSETS)
+    sentence = find(i, node->rules, is == KIND_SHORT_NEGATIVE ? KIND_NEGATIVE : KIND_RANGE);
   return sentence ? sentence : "not known";
 }

@@ -231,7 +231,7 @@ static void put_advice(gather_growing *to, const gather_check_text_options *opti
 }
 
 static bool has_bad(const gather_model_node *node) {
-  return node->verdict == GATHER_VERDICT_BAD || node->bad > 0; /* also bad ones that the rules repair */
+  return node->verdict == GATHER_VERDICT_BAD || node->bad > 0 || node->repeated; /* also bad ones that the rules repair */
 }
 
 static void put_node(gather_growing *to, const gather_check_text_options *options, const gather_model_node *node, int64_t i,

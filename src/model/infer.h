@@ -277,7 +277,10 @@ extern const struct gather_rules_of_layers {
 } gather_rules_layers; /* infer_layers.c */
 extern const struct gather_rules_of_gather {
   gather_infer_fn gather, gather_tree, block_quantized, dequantize_linear;
-} gather_rules_gather;                                                                                               /* infer_gather.c */
+} gather_rules_gather; /* infer_gather.c */
+extern const struct gather_rules_of_writing {
+  gather_infer_fn gather_scatter_apply, gather_tensor_scatter, gather_embedding_bag; /* by their functions */
+} gather_rules_writing;                                                              /* infer_writing.c */
 extern const struct gather_rules_of_flow { gather_infer_fn branch, loop, scan; /* branch: If */ } gather_rules_flow; /* flow.c */
 extern const struct gather_exact_of_elements {
   gather_exact none, shape; /* no such rule; the shape rule sets the elements, too */

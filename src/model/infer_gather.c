@@ -11,6 +11,7 @@
 #include "core/base/tensor.h"
 #include "gather/tree.h"
 #include "model/infer.h"
+#include "model/writing_node.h"
 
 /* ---- the attributes of gather nodes, and Gather, GatherElements, GatherND */
 
@@ -22,9 +23,10 @@ static gather_status read_attribute(const gather_scope *scope, const gather_node
   return gather_attribute_wrong(attribute, name, "INT", "a 64-bit integer", error);
 }
 
-static int64_t axis_input(const gather_scope *scope, const gather_node *node) {
+static int64_t axis_input(const gather_op *op, const gather_scope *scope, const gather_node *node) {
   int64_t axis = GATHER_AXIS_UNKNOWN;
-  const gather_known *input = scope && node->input_count > 2 ? gather_scope_find(scope, node->inputs[2]) : NULL;
+  const int32_t place = gather_inputs_of(op)->axis;
+  const gather_known *input = scope && node->input_count > place ? gather_scope_find(scope, node->inputs[place]) : NULL;
   bool known = input && input->tensor && gather_axis_read(input->tensor, &axis, NULL) == GATHER_OK;
   return known ? axis : GATHER_AXIS_UNKNOWN;
 }
@@ -34,6 +36,7 @@ static const char *axis_name(const gather_op *op) { return gather_op_is_quantize
 /* Whether an operator of ONNX has an attribute of that name, apart from those of quantised data. Runtimes ignore "__...". */
 static bool has_attribute(const gather_op *op, const char *name) {
   if (strcmp(name, "axis") == 0) return op->axis_source == GATHER_AXIS_SOURCE_ATTRIBUTE;
+  if (gather_node_writing_has(op, name)) return true;
   return strcmp(name, "batch_dims") == 0 ? op->batch_dims : strncmp(name, "__", 2) == 0;
 }
 
@@ -44,10 +47,11 @@ static gather_status check_parts(const gather_model *model, const gather_op *op,
     if (!has_attribute(op, node->attributes[i].name))
       return gather_fail(error, GATHER_FILE_MALFORMED, "the node has the attribute '%.60s', but %s%s%s has none of that name",
                          node->attributes[i].name, op->name, GATHER_RULES_TEXT(op));
-  for (int32_t i = 2; i < node->input_count; i++)
+  const int32_t most = gather_op_writes(op) ? 3 : 2; /* an axis is no input of ONNX's */
+  for (int32_t i = most; i < node->input_count; i++)
     if (*node->inputs[i])
-      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " inputs, but %s%s%s has 2", node->input_count, op->name,
-                         GATHER_RULES_TEXT(op));
+      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " inputs, but %s%s%s has %" PRId32, node->input_count,
+                         op->name, GATHER_RULES_TEXT(op), most);
   if (node->output_count <= 1) return GATHER_OK;
   return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " outputs, but %s%s%s has 1", node->output_count, op->name,
                      GATHER_RULES_TEXT(op));
@@ -62,7 +66,7 @@ gather_status gather_node_options(const gather_model *model, const gather_scope 
   options->axis = GATHER_AXIS_UNKNOWN;
   if (op && op->batch_dims) status = read_attribute(scope, node, "batch_dims", &options->batch_dims, error);
   const gather_axis_source source = op ? op->axis_source : GATHER_AXIS_SOURCE_ATTRIBUTE;
-  int64_t axis = source == GATHER_AXIS_SOURCE_INPUT ? axis_input(scope, node) : 0;
+  int64_t axis = source == GATHER_AXIS_SOURCE_INPUT ? axis_input(op, scope, node) : gather_inputs_of(op)->default_axis;
   if (status == GATHER_OK && source == GATHER_AXIS_SOURCE_ATTRIBUTE) status = read_attribute(scope, node, axis_name(op), &axis, error);
   if (status == GATHER_OK) options->axis = axis;
   return status == GATHER_OK ? check_parts(model, op, node, error) : status;

@@ -230,6 +230,8 @@ static bool by_shape(const gather_step *step, gather_dim *made) {
     *made = places(lengths_of(gather_step_in(step, 0)));
   else if (shape == &gather_rules_values.shape_of)
     *made = lengths_of(gather_step_in(step, 0));
+  else if (shape == &gather_rules_writing.gather_scatter_apply && !gather_step_find(step, "reduction"))
+    *made = gather_hull(bounds_in(step, 0), bounds_in(step, 2));
   else if (shape == &gather_rules_values.size)
     *made = gather_any_dim;
   else if (shape == &gather_rules_values.range)

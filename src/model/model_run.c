@@ -98,15 +98,28 @@ static const gather_run_operation OPERATIONS[] = {
 /* Operators that are computed only where they dequantise constants. */
 static bool is_dequantization(const gather_run_operation *found) { return found->compute == dequantize; }
 
+/* Operators with a function of their own, by its name. */
+static const gather_run_operation *find_own(const gather_op *rules) {
+  static const gather_run_operation OWN[] = {
+      {"gather_tree", 4, 4, tree_it, 0},
+      {"gather_scatter_apply", 3, 4, gather_run_scatter, 0},
+      {"gather_tensor_scatter", 2, 3, gather_run_tensor_scatter, 0},
+      {"gather_embedding_bag", 2, 6, gather_run_embedding_bag, 0},
+  };
+  const char *function = gather_family_get(rules->family)->function;
+  for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++)
+    if (strcmp(OWN[i].op, function) == 0) return &OWN[i];
+  return NULL;
+}
+
 /* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
 static const gather_run_operation *find_gather(const gather_model *model, const gather_node *node) {
-  static const gather_run_operation GATHERS[] = {{"", 2, 2, gather_it, 1}, {"", 2, 3, gather_it, 1}}, QUANTIZED = {"", 3, 4, gather_it, 0},
-                                    TREE = {"", 4, 4, tree_it, 0};
+  static const gather_run_operation GATHERS[] = {{"", 2, 2, gather_it, 1}, {"", 2, 3, gather_it, 1}}, QUANTIZED = {"", 3, 4, gather_it, 0};
   const gather_run_operation *found = NULL;
   if (!gather_model_is_gather(model, node)) return NULL;
   const gather_op *rules = gather_model_rules(model, node);
   if (gather_op_is_quantized(rules)) return &QUANTIZED;
-  if (gather_op_has_function(rules)) return gather_op_is_tree(rules) ? &TREE : NULL;
+  if (gather_op_has_function(rules)) return find_own(rules);
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     bool is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;

@@ -154,6 +154,12 @@ typedef struct gather_run_operation {
 /* Those that change shapes, move whole tensors or compute integers; the last one has no name. */
 extern const gather_run_operation gather_run_operators[];
 
+/* ---- run_writing.c: operators that write by index, and embedding bags */
+
+GATHER_CHECKED gather_status gather_run_scatter(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_tensor_scatter(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_embedding_bag(gather_running *run, const gather_node *node, gather_error *error);
+
 /* ---- run_values.c: memory and copies */
 
 GATHER_CHECKED gather_status gather_run_no_memory(gather_error *error);

@@ -11,6 +11,7 @@
 #include "core/kernel/index_types.h"
 #include "gather/tree.h"
 #include "model/model_check.h"
+#include "model/writing_check.h"
 
 /* ---- what each number of an index selects on: its axis, the length of that axis, and the smallest and the largest of these numbers. An
  * index has one number, or is a tuple of them (GatherND) */
@@ -314,13 +315,16 @@ static gather_status describe(gather_check *check, const gather_scope *scope, co
   out->opset = node->opset;
   out->op = out->rules ? out->rules->name : node->op;
   out->data = operand_of(scope, node, 0);
-  out->indices = operand_of(scope, node, 1);
+  const gather_node_inputs *inputs = gather_inputs_of(out->rules);
+  out->indices = operand_of(scope, node, inputs->indices);
+  out->updates = inputs->updates < 0 ? (gather_operand){.name = "", .rank = -1} : operand_of(scope, node, inputs->updates);
   out->output = output_of(scope, node);
   out->axis_known = options->axis != GATHER_AXIS_UNKNOWN;
   out->axis = !out->axis_known ? 0 : has_axis ? options->axis : options->batch_dims;
   if (out->axis_known && has_axis && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis)) out->axis = axis;
   out->batch_dims = options->batch_dims;
-  out->axis_name = out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > 2 ? node->inputs[2] : "";
+  const bool in_input = out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > inputs->axis;
+  out->axis_name = in_input ? node->inputs[inputs->axis] : "";
   const gather_known *input = *out->axis_name ? gather_scope_find(scope, out->axis_name) : NULL;
   if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
   out->data_dequantized = is_dequantized(check->model, scope, gather_scope_find(scope, out->data.name));
@@ -434,6 +438,8 @@ static gather_status verify_tree(gather_check *check, const gather_scope *scope,
  * wrong. */
 static gather_status find_fault(const gather_model_node *out, const gather_options *options, gather_error *why) {
   gather_shape shapes[3];
+  gather_op room;
+  const gather_op *rules = gather_reading_rules(out->rules, &room);
   if (!*out->data.name || !*out->indices.name)
     return gather_fail(why, GATHER_FILE_MALFORMED, "the node has no %s", *out->data.name ? "indices" : "data");
   if (out->indices.type != GATHER_TYPE_NONE && !gather_type_is_index(out->indices.type))
@@ -442,7 +448,7 @@ static gather_status find_fault(const gather_model_node *out, const gather_optio
   if (!out->axis_known && out->rules->axis_source == GATHER_AXIS_SOURCE_NONE) return GATHER_OK; /* nor batch_dims */
   operand_shape(&out->data, &shapes[0]);
   operand_shape(&out->indices, &shapes[1]);
-  return gather_infer_shape(out->rules, &shapes[0], &shapes[1], options, &shapes[2], why);
+  return gather_infer_shape(rules, &shapes[0], &shapes[1], options, &shapes[2], why);
 }
 
 /* The first component of an index whose axis has no known length; NULL. */
@@ -507,7 +513,9 @@ static gather_status stand_in(const gather_model_node *out, const gather_options
   gather_dim_source sources[GATHER_MAX_RANK];
   const int64_t tuple_len = indices->rank > 0 ? indices->shape[indices->rank - 1] : 0;
   int32_t rank;
-  GATHER_TRY(gather_output_sources(out->rules, out->data.rank, indices->rank, tuple_len, options, sources, &rank, why));
+  gather_op room;
+  GATHER_TRY(gather_output_sources(gather_reading_rules(out->rules, &room), out->data.rank, indices->rank, tuple_len, options, sources,
+                                   &rank, why));
   for (int32_t d = 0; d < out->data.rank; d++) shape[d] = 1;
   for (int32_t d = 0; d < rank; d++)
     for (int32_t k = 0; sources[d].data >= 0 && sources[d].indices >= 0 && k < sources[d].count; k++)
@@ -516,24 +524,48 @@ static gather_status stand_in(const gather_model_node *out, const gather_options
   return GATHER_OK;
 }
 
-static gather_status compare(gather_check *check, gather_model_node *out, gather_options options, gather_error *error) {
-  int64_t shape[GATHER_MAX_RANK];
-  gather_error why;
+/* Whether every index is in the range of its axis. */
+static gather_status check_range(const gather_check *check, const gather_model_node *out, gather_options options, gather_tensor *data,
+                                 int64_t shape[GATHER_MAX_RANK], gather_error *why) {
+  gather_op room;
+  const gather_op *rules = gather_reading_rules(out->rules, &room);
   gather_plan *plan = NULL;
   gather_run run = GATHER_RUN_INIT;
-  gather_tensor data = {.type = GATHER_TYPE_UINT8, .rank = out->data.rank, .shape = shape};
+  *data = (gather_tensor){.type = GATHER_TYPE_UINT8, .rank = out->data.rank, .shape = shape};
   options.on_bad = GATHER_ON_BAD_ERROR;
   run.indices = out->indices.value->data;
   run.executor = check->options.executor;
-  gather_status status = stand_in(out, &options, shape, &why);
-  if (status == GATHER_OK) status = gather_plan_create(out->rules, &data, out->indices.value, NULL, &options, &plan, &why);
-  if (status == GATHER_OK) status = gather_plan_check(plan, &run, &why);
+  GATHER_TRY(stand_in(out, &options, shape, why));
+  gather_status status = gather_plan_create(rules, data, out->indices.value, NULL, &options, &plan, why);
+  if (status == GATHER_OK) status = gather_plan_check(plan, &run, why);
   gather_plan_destroy(plan);
+  return status;
+}
+
+/* The document forbids it, or does not say which update is left; runtimes accept it. */
+static gather_status repeated(gather_check *check, gather_model_node *out, const gather_error *why, gather_error *error) {
+  gather_error *kept = gather_arena_take(&check->arena, 1, sizeof *kept);
+  if (!kept) return no_memory(error);
+  *kept = *why;
+  out->repeated = kept;
+  return say(check, out, error, kept->message);
+}
+
+static gather_status compare(gather_check *check, const gather_scope *scope, const gather_node *node, gather_model_node *out,
+                             const gather_options *options, gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK];
+  gather_error why;
+  gather_tensor data;
+  gather_status status = gather_op_is_cache(out->rules) ? GATHER_OK : check_range(check, out, *options, &data, shape, &why);
+  if (status == GATHER_OK && gather_op_writes(out->rules)) status = gather_writing_compare(check, scope, node, out, options, &data, &why);
   if (status == GATHER_OUT_OF_MEMORY) return no_memory(error);
-  out->bad_known = status == GATHER_OK || status == GATHER_INDEX_OUT_OF_RANGE;
-  out->bad = status == GATHER_INDEX_OUT_OF_RANGE ? why.bad_count : 0;
+  if (status == GATHER_UNSUPPORTED && gather_op_writes(out->rules)) return say(check, out, error, why.message);
+  const bool out_of_range = status == GATHER_INDEX_OUT_OF_RANGE;
+  out->bad_known = status == GATHER_OK || status == GATHER_INDEX_REPEATED || out_of_range;
+  out->bad = out_of_range && gather_writing_is_of_indices(&why) ? why.bad_count : 0;
   out->verdict = GATHER_VERDICT_OK;
   if (status == GATHER_OK) return GATHER_OK;
+  if (status == GATHER_INDEX_REPEATED) return repeated(check, out, &why, error);
   if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR) return bad(check, out, &why, error);
   char text[160];
   (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros under the rules %s", out->bad,
@@ -559,16 +591,20 @@ static gather_status verify(gather_check *check, const gather_scope *scope, cons
   if (!out->rules) return unknown_version(check, node, out, error);
   if (check->not_executed || check->uncalled) return not_judged(check, out, error);
   if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
-  gather_status status = find_fault(out, &options, &why);
+  const bool writes = gather_op_writes(out->rules), cache = gather_op_is_cache(out->rules);
+  gather_status status = cache ? GATHER_OK : find_fault(out, &options, &why);
+  if (status == GATHER_OK && writes) status = gather_writing_fault(scope, node, out, &options, &why);
   if (status == GATHER_OK && gather_op_is_quantized(out->rules)) status = gather_quantized_fault(scope, node, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
-  if (!out->indices_known && stays_in_range(scope, out, &bounds)) return in_bounds(check, out, bounds, error);
-  if (!out->indices_known) return unknown_indices(check, scope, out, error);
+  const bool zeros = cache && !*out->indices.name;        /* write_indices that are left out */
+  const bool index_alone = !writes || *out->updates.name; /* not the offsets of bags too */
+  if (!out->indices_known && !cache && index_alone && stays_in_range(scope, out, &bounds)) return in_bounds(check, out, bounds, error);
+  if (!out->indices_known && !zeros) return unknown_indices(check, scope, out, error);
   if (out->axis_unreadable) return unreadable(check, "axis", out->axis_name, out->axis_unreadable, out, error);
   if (out->component_count < 0 || endless(out)) return unknown_length(check, scope, out, error);
   if (out->index_count > 0 && !lengths_fit(out)) return unknown_fit(check, out, error);
-  return compare(check, out, options, error);
+  return compare(check, scope, node, out, &options, error);
 }
 
 /* A node of another operator with a function of its own. */
@@ -583,5 +619,5 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
                                 gather_error *error) {
   const gather_op *rules = gather_model_rules(check->model, node);
   if (gather_op_is_tree(rules)) return verify_tree(check, scope, node, out, error);
-  return (gather_op_has_function(rules) ? verify_own : verify)(check, scope, node, out, error);
+  return (gather_op_has_function(rules) && !gather_op_writes(rules) ? verify_own : verify)(check, scope, node, out, error);
 }

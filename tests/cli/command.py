@@ -31,6 +31,7 @@ STATUSES = {
     "name_not_found": (16, 3),
     "mismatch": (17, 1),
     "cancelled": (18, 1),
+    "index_repeated": (19, 1),
 }
 CODE = {name: code for name, (code, _) in STATUSES.items()}
 EXIT = {name: code for name, (_, code) in STATUSES.items()}

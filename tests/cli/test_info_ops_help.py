@@ -97,16 +97,29 @@ def test_info_plugins(gather, gather_source):
         assert re.search(rf"^{name} +for {row['host']} from {row['oldest_host']} on: {where}$", text, re.MULTILINE)
 
 
+# Operators that write, and embedding bags: of `scatter`, `bag` and models.
+WRITING = {
+    "Scatter": "onnx-9", "ScatterElements": "onnx-11 onnx-13 onnx-16 onnx-18", "ScatterND": "onnx-11 onnx-13 onnx-16 onnx-18",
+    "TensorScatter": "onnx-24", "ScatterUpdate": "openvino-3", "ScatterElementsUpdate": "openvino-3 openvino-12",
+    "ScatterNDUpdate": "openvino-3 openvino-15", "EmbeddingBagOffsetsSum": "openvino-3", "EmbeddingBagOffsets": "openvino-15",
+    "EmbeddingBagPackedSum": "openvino-3", "EmbeddingBagPacked": "openvino-15", "EmbeddingSegmentsSum": "openvino-3", "scatter": "stablehlo-1",
+}  # fmt: skip
+
+
 def test_ops(gather):
     answer = gather.json("ops")
     assert answer["command"] == "ops"
-    seen = {}
+    seen, writing = {}, []
     for op in answer["ops"]:
         if op["op"] == "GatherBlockQuantized":  # of models
             assert (op["rules"], op["negative"], op["on_bad"], op["dialect"]) == ("microsoft-1", True, "zero", "microsoft")
             continue
         assert {"rules", "dialect", "op", "version", "negative", "on_bad", "types", "index_types"} <= set(op)
         assert op["rules"] == f"{op['dialect']}-{op['version']}"
+        if op["op"] in WRITING:
+            writing.append((op["op"], op["rules"]))
+            assert op["on_bad"] == ("skip" if op["op"] == "scatter" else "error")
+            continue
         command = {"Gather": "take", "GatherElements": "elements", "GatherND": "nd", "GatherTree": "tree", "gather": None}[op["op"]]
         seen[command, op["rules"]] = (op["negative"], op["on_bad"])
         assert "float32" in op["types"] and "int64" in op["index_types"]
@@ -116,6 +129,7 @@ def test_ops(gather):
         assert (op["tuples"] != "none") == (command in ("nd", None))
         assert op["fused_batch"] == ((command, op["rules"]) == ("nd", "openvino-5"))
     assert seen == {**DEFAULTS, ("tree", "openvino-1"): (False, "error"), (None, "stablehlo-1"): (False, "clamp")}
+    assert sorted(writing) == sorted((name, rules) for name, versions in WRITING.items() for rules in versions.split())
 
 
 def test_ops_as_text(gather):
@@ -128,7 +142,7 @@ def test_ops_as_text(gather):
     assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
 
 
-COMMANDS = ["take", "elements", "nd", "tree", "info", "bench", "ops", "completion", "help"]
+COMMANDS = ["take", "elements", "nd", "scatter", "bag", "tree", "info", "bench", "ops", "completion", "help"]
 
 
 def test_the_ways_to_the_help(gather):

@@ -83,7 +83,7 @@ def core(gather_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_core_alone(core: Path, examples: Path, tmp_path: Path):
     """Its tree has its own headers, and each way of finding it finds it."""
     headers = {path.name for path in (core / "include/gather").iterdir()}
-    assert headers == {"gather.h", "codec.h", "dlpack.h", "tree.h", "codec.def", "family.def", "status.def", "type.def"}
+    assert headers == {"gather.h", "codec.h", "dlpack.h", "scatter.h", "tree.h", "codec.def", "family.def", "status.def", "type.def"}
     source = copy_of(examples, "cmake", tmp_path)
     build_with_cmake(source, tmp_path / "b", f"-DCMAKE_PREFIX_PATH={core}")
     assert run(tmp_path / "b/plan") == expected(examples, "cmake")

@@ -25,6 +25,13 @@ def scalar(value, kind=np.int64):
     return op.constant(np.array(value, kind))
 
 
+def newest(name):
+    """An operator that came after the operator set of the others."""
+    import openvino
+
+    return getattr(openvino.opset15, name)
+
+
 def f(*shape):
     return op.constant(np.zeros(shape, np.float32))
 
@@ -112,6 +119,11 @@ OTHERS = [
     ("GatherND", lambda x: op.gather_nd(x(2, 3, 4), c([0, 1], [1, 1]))),
     ("GatherND", lambda x: op.gather_nd(x(2, 3, 4), c([0], [1]), 1)),
     ("GatherTree", lambda x: op.gather_tree(x(4, 2, 3), x(4, 2, 3), x(2), scalar(1, np.float32))),
+    ("EmbeddingBagOffsets", lambda x: newest("embedding_bag_offsets")(x(5, 2, 3), c(0, 1, 2), c(0, 2))),
+    ("EmbeddingBagOffsetsSum", lambda x: op.embedding_bag_offsets_sum(x(5, 2), c(0, 1, 2), c(0, 2), scalar(1))),
+    ("EmbeddingBagPacked", lambda x: newest("embedding_bag_packed")(x(5, 2), c([0, 1, 2], [1, 1, 1]))),
+    ("EmbeddingBagPackedSum", lambda x: op.embedding_bag_packed_sum(x(5, 2), c([0, 1], [2, 3], [4, 4]))),
+    ("EmbeddingSegmentsSum", lambda x: op.embedding_segments_sum(x(5, 2), c(0, 1, 2), c(0, 0, 2), scalar(4))),
     ("MatMul", lambda x: op.matmul(x(5, 2, 3), x(4, 3), False, True)),
     ("MatMul", lambda x: op.matmul(x(3, 2), x(3, 4), True, False)),
     ("MatMul", lambda x: op.matmul(x(3), x(3, 4), False, False)),

@@ -27,6 +27,8 @@ WRONG = np.zeros((1, 3))
 OBJECTS = np.array(["a", None, 5], object)
 MASKED = np.ma.array([1, 2, 3], mask=[0, 1, 0])
 PLAN = Plan.gather_elements(X, IDS)
+FLOAT = np.zeros((4, 3))
+SCATTER = libgather.ScatterPlan("scatter", FLOAT, IDS[0], FLOAT[:3], reduction="add")
 FILL = np.array((1, 2.0), DTYPE)[()]
 
 
@@ -101,12 +103,35 @@ CALLS = {
     "dlpack": lambda: take(np.arange(3), FOREIGN),
     "dlpack, old": lambda: take(OLD, [1], out=np.zeros(1, int)),
     "dlpack, bad": lambda: take(np.arange(3), FLOATS),
+    "scatter": lambda: libgather.scatter(FLOAT, IDS[0], FLOAT[:3], reduction="add", accumulate="wide"),
+    "scatter into": lambda: libgather.scatter(X, IDS[0], X[:3], out=np.zeros((4, 3), DTYPE)),
+    "scatter, bad index": lambda: libgather.scatter(FLOAT, BAD[0], FLOAT[:3], out=FLOAT),
+    "scatter, repeated": lambda: libgather.scatter(FLOAT, [1, 1], FLOAT[:2], unique=True),
+    "scatter, bad updates": lambda: libgather.scatter(FLOAT, IDS[0], WRONG[:, :1]),
+    "scatter, number": lambda: libgather.scatter_elements(FLOAT, IDS, 2.5),
+    "scatter, foreign": lambda: libgather.scatter(np.arange(3), FOREIGN, np.array([7])),
+    "scatter, objects": lambda: libgather.scatter(OBJECTS, [0, 2], ["b", None]),
+    "scatter, masked": lambda: libgather.scatter(MASKED, [0, 1], MASKED[:2]),
+    "put": lambda: libgather.put_along_axis(FLOAT, [[1]], 7, axis=0),
+    "scatter plan": lambda: SCATTER(FLOAT, IDS[0], FLOAT[:3]),
+    "scatter plan, keep": lambda: (SCATTER.keep(IDS[0]), SCATTER(FLOAT, None, FLOAT[:3])),
+    "scatter plan, bad": lambda: SCATTER.keep(BAD[0]),
+    "make a scatter plan": lambda: libgather.ScatterPlan("scatter_nd", FLOAT, IDS.T, FLOAT[:3]),
+    "make no scatter plan": lambda: libgather.ScatterPlan("scatter", FLOAT, IDS, X),
+    "backward": lambda: libgather.gather_backward(FLOAT[:3], IDS[0], (4, 3)),
+    "backward, sparse": lambda: libgather.gather_backward(FLOAT[:3], IDS[0], (4, 3), sparse=True),
+    "backward, bad": lambda: libgather.gather_backward(FLOAT[:3], BAD[0], (4, 3), sparse=True),
+    "unique rows": lambda: libgather.unique_rows_sum(IDS[0], FLOAT[:3]),
+    "bag": lambda: libgather.embedding_bag(FLOAT, IDS, per_sample_weights=[[1.0, 2, 3]]),
+    "bag, bad offsets": lambda: libgather.embedding_bag(FLOAT, IDS[0], [0, 9]),
+    "stablehlo": lambda: libgather.stablehlo_scatter(FLOAT, IDS, FLOAT[:1], update_window_dims=[1], inserted_window_dims=[0],
+                                                     scatter_dims_to_operand_dims=[0], index_vector_dim=0),  # fmt: skip
     "infer": lambda: libgather.infer_shape((1, "n", (2, 5), None), ("k",), axis=0),
     "infer, bad": lambda: libgather.infer_shape((1, (5, 2)), ("k",), axis=0),
     "tables": lambda: (libgather.ops(), libgather.types(), libgather.info()),
     "threads": lambda: (libgather.set_threads(2), libgather.get_threads(), libgather.set_threads(None)),
 }
-WATCHED = (X, IDS, BAD, OUT, WRONG, DTYPE, OBJECTS, MASKED, PLAN, SUB, Sub, INTERFACE, FILL, np.dtype("i8"), np.dtype("f8"), None,
+WATCHED = (X, FLOAT, SCATTER, IDS, BAD, OUT, WRONG, DTYPE, OBJECTS, MASKED, PLAN, SUB, Sub, INTERFACE, FILL, np.dtype("i8"), np.dtype("f8"), None,
            libgather.GatherIndexError, libgather.GatherTypeError, "take")
 
 

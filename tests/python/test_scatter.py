@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import ml_dtypes
 import numpy as np
@@ -300,6 +301,34 @@ def test_plan(name):
     refuses(GatherValueError, plan, data[:5], ids, updates)
     refuses(GatherTypeError, plan, data.astype(float), ids, updates.astype(float))
     refuses(GatherValueError, plan.keep, ids[:2])
+
+
+def test_plan_in_threads():
+    """Calls and keep() exclude each other: each call is right, or refused."""
+    rows, count = 20_000, 60_000
+    rng = np.random.default_rng(36)
+    data, ids, updates = np.zeros((rows, 4), np.float32), rng.integers(0, rows, count), rng.integers(0, 9, (count, 4)).astype(np.float32)
+    plan = libgather.ScatterPlan("scatter", data, ids, updates, reduction="add")
+    plan.keep(ids)
+    want, wrong, done = plan(data, None, updates), [], []
+
+    def work(keeps):
+        for _ in range(10):
+            try:
+                if keeps:
+                    plan.keep(ids)
+                elif not same(plan(data, None, updates), want):
+                    wrong.append(1)
+                done.append(keeps)
+            except GatherValueError as error:
+                assert "in use by another thread" in str(error)
+
+    threads = [threading.Thread(target=work, args=(number == 0,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and done and same(plan(data, ids, updates), want)
 
 
 def test_index_add_has_one_dimension():

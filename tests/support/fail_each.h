@@ -54,6 +54,8 @@ static void *counted(void *memory) {
 
 WRAPPED(void *, gather_alloc, (int64_t bytes)) { return fails_now() ? NULL : counted(REAL(gather_alloc)(bytes)); }
 
+WRAPPED(void *, gather_alloc_unset, (int64_t bytes)) { return fails_now() ? NULL : counted(REAL(gather_alloc_unset)(bytes)); }
+
 WRAPPED(void, gather_free, (void *memory)) {
   if (memory) atomic_fetch_sub(&alive, 1);
   REAL(gather_free)(memory);

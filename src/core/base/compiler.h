@@ -23,11 +23,11 @@
 #define GATHER_COLD
 #endif
 
-/* In a loop of a few rounds: its compiler cannot know that, and would unroll it or make vectors of it. */
+/* The compiler knows nothing of the value of an integer afterwards: it makes no copies of a loop for what it could know. */
 #if defined(__GNUC__)
-#define GATHER_FEW_ROUNDS(counter) __asm__("" : "+r"(counter))
+#define GATHER_OPAQUE(integer) __asm__("" : "+r"(integer))
 #else
-#define GATHER_FEW_ROUNDS(counter) ((void)0)
+#define GATHER_OPAQUE(integer) ((void)0)
 #endif
 
 /* What a build may leave out (cmake/core_options.cmake, docs/embed.md): GATHER_NO_CODECS leaves no quantised rows; GATHER_ONLY_GATHER only

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bag_vector.tmpl.h: the kernels of embedding bags for one kind of sums, by vectors. Before, define KIND and SLOT, its number; ACC, the type
- * of a sum; VECTOR, of BAG_LANES_KIND sums; and inline functions
+ * bag_vector.tmpl.h: the kernels of embedding bags for one kind of sums, by vectors. Before, define KIND and SLOT, its number; ACC, the
+ * type of a sum; VECTOR, of BAG_LANES_KIND sums; and inline functions
  *   load_KIND(at), put_KIND(at, v)           elements as sums, and back, rounded
  *   acc_KIND(at), keep_KIND(at, v)           sums in memory
  *   every_KIND(a), plus_KIND, times_KIND, divide_KIND

@@ -4,36 +4,8 @@
  */
 #include <string.h>
 
-#include "core/kernel/combine_walk.h"
+#include "core/kernel/combine.h"
 #include "core/kernel/dispatch.h"
-
-/* ---- pairs of rows and updates */
-
-/* How many updates at the end go without prefetching: the rows after them are unknown. */
-static int64_t stay(const gather_combine_span *s) {
-  return s->prefetch_rows <= 0 ? s->count : s->more >= s->prefetch_rows ? 0 : s->prefetch_rows - s->more;
-}
-
-static void prefetch(const gather_combine_span *s, int64_t from, int64_t to) {
-  const int64_t ahead = s->prefetch_rows, lines = s->row_bytes > 64 ? s->prefetch_lines : 1;
-  for (int64_t j = from + ahead; j < to + ahead; j++) gather_prefetch_row(s->out + j * s->out_step + s->rows[j] * s->axis_step, lines);
-  if (!s->places) return;
-  for (int64_t j = from + ahead; j < to + ahead; j++) gather_prefetch_row(s->updates + s->places[j], lines);
-}
-
-int64_t gather_combine_pairs(const gather_combine_span *span, int64_t from, gather_combine_pair *pairs) {
-  const int64_t left = span->count - from, some = left < GATHER_COMBINE_PAIRS ? left : GATHER_COMBINE_PAIRS, end = from + some;
-  const int64_t fetched = span->count - stay(span), axis_step = span->axis_step, out_step = span->out_step;
-  const int64_t *rows = span->rows + from, *places = span->places;
-  char *out = span->out + from * out_step;
-  if (from < fetched) prefetch(span, from, end < fetched ? end : fetched);
-  for (int64_t j = 0; j < some; j++, out += out_step) pairs[j].row = out + rows[j] * axis_step;
-  for (int64_t j = 0; places && j < some; j++) pairs[j].update = span->updates + places[from + j];
-  for (int64_t j = 0; !places && j < some; j++) pairs[j].update = span->updates + (from + j) * span->update_step;
-  return some;
-}
-
-/* ---- the choice */
 
 #define RETURN_COMBINING(slot) GATHER_RETURN_KERNEL_IF(gather_isa_rows[row].isa->combine, combine->slot)
 

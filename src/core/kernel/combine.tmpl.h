@@ -12,48 +12,40 @@
  *   ONLY_HALVES   defined: no rows of others
  *   EVERY_ELEMENT defined: elements of others, which gain nothing from vectors
  */
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-
 /* Takes the row from byte `at` on in pieces, each by DO(width, ...); none is smaller than an element of `size` bytes. */
+#define PIECES_OF(longest, DO, size, ...) PIECES_##longest(DO, size, __VA_ARGS__)
+#define PIECES(longest, DO, size, ...) PIECES_OF(longest, DO, size, __VA_ARGS__)
 #define PIECES_0(DO, size, ...)
-#define PIECES_8(DO, size, ...)      \
-  for (; at + 8 <= bytes; at += 8) { \
-    DO(8, __VA_ARGS__)               \
+#define PIECES_8(DO, size, ...) ALL_PIECES(8, DO, __VA_ARGS__)
+#define PIECES_16(DO, size, ...) ALL_PIECES(16, DO, __VA_ARGS__) LAST_PIECE(8, DO, size, __VA_ARGS__)
+#define PIECES_32(DO, size, ...)  \
+  ALL_PIECES(32, DO, __VA_ARGS__) \
+  LAST_PIECE(16, DO, size, __VA_ARGS__) LAST_PIECE(8, DO, size, __VA_ARGS__)
+#define PIECES_64(DO, size, ...)  \
+  ALL_PIECES(64, DO, __VA_ARGS__) \
+  LAST_PIECE(32, DO, size, __VA_ARGS__) LAST_PIECE(16, DO, size, __VA_ARGS__) LAST_PIECE(8, DO, size, __VA_ARGS__)
+#define ALL_PIECES(width, DO, ...)                                                       \
+  for (const int64_t whole = bytes & ~(int64_t)((width)-1); at < whole; at += (width)) { \
+    DO(width, __VA_ARGS__);                                                              \
   }
-#define PIECES_16(DO, size, ...)       \
-  for (; at + 16 <= bytes; at += 16) { \
-    DO(16, __VA_ARGS__)                \
-  }                                    \
-  LAST_PIECE(8, DO, size, __VA_ARGS__)
-#define PIECES_32(DO, size, ...)        \
-  for (; at + 32 <= bytes; at += 32) {  \
-    DO(32, __VA_ARGS__)                 \
-  }                                     \
-  LAST_PIECE(16, DO, size, __VA_ARGS__) \
-  LAST_PIECE(8, DO, size, __VA_ARGS__)
-#define PIECES_64(DO, size, ...)        \
-  for (; at + 64 <= bytes; at += 64) {  \
-    DO(64, __VA_ARGS__)                 \
-  }                                     \
-  LAST_PIECE(32, DO, size, __VA_ARGS__) \
-  LAST_PIECE(16, DO, size, __VA_ARGS__) \
-  LAST_PIECE(8, DO, size, __VA_ARGS__)
 #define LAST_PIECE(width, DO, size, ...)            \
   if ((size) < (width) && (bytes & (width)) != 0) { \
-    DO(width, __VA_ARGS__)                          \
+    DO(width, __VA_ARGS__);                         \
     at += (width);                                  \
   }
 
-/* The elements behind the last piece: after pieces of 8 bytes at most one of 4 or 8. */
-#define REST(type, longest, ONE)                   \
-  while (at < bytes) {                             \
-    ONE at += (int64_t)sizeof(type);               \
-    if ((longest) > 0 && sizeof(type) >= 4) break; \
-    GATHER_FEW_ROUNDS(at);                         \
+/* The elements behind the last piece, each by DO(...): after pieces of 8 bytes at most one of 4 or 8. */
+#define REST(longest, DO, size, ...)         \
+  while (at < bytes) {                       \
+    DO(__VA_ARGS__);                         \
+    at += (int64_t)(size);                   \
+    if ((longest) > 0 && (size) >= 4) break; \
+    GATHER_OPAQUE(at);                       \
   }
 
-/* The widths of pieces up to the longest. */
+/* DO(width, ...) for the widths of pieces up to the longest. */
+#define WIDTHS_OF(longest, DO, ...) WIDTHS_##longest(DO, __VA_ARGS__)
+#define WIDTHS(longest, DO, ...) WIDTHS_OF(longest, DO, __VA_ARGS__)
 #define WIDTHS_0(DO, ...)
 #define WIDTHS_8(DO, ...) DO(8, __VA_ARGS__)
 #define WIDTHS_16(DO, ...) WIDTHS_8(DO, __VA_ARGS__) DO(16, __VA_ARGS__)
@@ -62,10 +54,12 @@
 
 /* ---- halves, one by one */
 
-#define ONE_HALF(name)                                                                                                                     \
-  GATHER_INLINE gather_half name##_f16(gather_half a, gather_half b) { return NARROW_F16(gather_##name##_f32(WIDE_F16(a), WIDE_F16(b))); } \
-  GATHER_INLINE gather_bfloat name##_bf16(gather_bfloat a, gather_bfloat b) {                                                              \
-    return gather_narrow_bf16(gather_##name##_f32(gather_wide_bf16(a), gather_wide_bf16(b)));                                              \
+#define ONE_HALF(name)                                                                        \
+  GATHER_INLINE gather_half half_##name##_f16(gather_half a, gather_half b) {                 \
+    return NARROW_F16(gather_##name##_f32(WIDE_F16(a), WIDE_F16(b)));                         \
+  }                                                                                           \
+  GATHER_INLINE gather_bfloat half_##name##_bf16(gather_bfloat a, gather_bfloat b) {          \
+    return gather_narrow_bf16(gather_##name##_f32(gather_wide_bf16(a), gather_wide_bf16(b))); \
   }
 ONE_HALF(add)
 ONE_HALF(sub)
@@ -85,13 +79,14 @@ ONE_HALF(max)
     memcpy(row, &a, sizeof a);                                                                               \
   }
 
-#define REDUCE_PIECE(width, what) piece_##what##_##width(row + at, update + at);
-#define ROW(name, suffix, type, longest)                                                                                    \
-  GATHER_INLINE void row_##name##_##suffix(char *restrict row, const char *restrict update, int64_t bytes) {                \
-    int64_t at = 0;                                                                                                         \
-    PASTE(PIECES_, longest)                                                                                                 \
-    (REDUCE_PIECE, sizeof(type), name##_##suffix) REST(type, longest, one_##name##_##suffix(row + at, update + at, bytes);) \
-  }                                                                                                                         \
+#define REDUCE_PIECE(width, name, suffix) piece_##name##_##suffix##_##width(row + at, update + at)
+#define REDUCE_ONE(name, suffix) one_##name##_##suffix(row + at, update + at, bytes)
+#define ROW(name, suffix, type, longest)                                                                     \
+  GATHER_INLINE void row_##name##_##suffix(char *restrict row, const char *restrict update, int64_t bytes) { \
+    int64_t at = 0;                                                                                          \
+    PIECES(longest, REDUCE_PIECE, sizeof(type), name, suffix);                                               \
+    REST(longest, REDUCE_ONE, sizeof(type), name, suffix);                                                   \
+  }                                                                                                          \
   static void rows_##name##_##suffix(const gather_combine_span *s) { gather_combine_rows(s, row_##name##_##suffix); }
 
 #define PIECE(width, name, suffix, kind)                                                                            \
@@ -103,7 +98,7 @@ ONE_HALF(max)
   }
 #define NUMBERS(name, suffix, type, kind)               \
   ELEMENT(name, suffix, type, gather_##name##_##suffix) \
-  PASTE(WIDTHS_, LONGEST)(PIECE, name, suffix, kind) ROW(name, suffix, type, LONGEST)
+  WIDTHS(LONGEST, PIECE, name, suffix, kind) ROW(name, suffix, type, LONGEST)
 
 /* Halves: their floats. */
 #define WIDE_8(type, what) gather_##what##_##type##_16
@@ -114,9 +109,9 @@ ONE_HALF(max)
     WIDE_##width(f32, v) a = load_##suffix##_##width(row), b = load_##suffix##_##width(update);              \
     GATHER_VECTOR_float_##name(WIDE_##width(f32, v), WIDE_##width(f32, m)) store_##suffix##_##width(row, a); \
   }
-#define HALF_NUMBERS(name, suffix, type, kind) \
-  ELEMENT(name, suffix, type, name##_##suffix) \
-  PASTE(WIDTHS_, LONGEST_HALF)(HALF_PIECE, name, suffix) ROW(name, suffix, type, LONGEST_HALF)
+#define HALF_NUMBERS(name, suffix, type, kind)        \
+  ELEMENT(name, suffix, type, half_##name##_##suffix) \
+  WIDTHS(LONGEST_HALF, HALF_PIECE, name, suffix) ROW(name, suffix, type, LONGEST_HALF)
 
 #define EACH_HALF(DO)                 \
   DO(add, f16, gather_half, half_)    \

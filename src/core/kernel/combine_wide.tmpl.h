@@ -27,58 +27,86 @@
     memcpy(&a, sums, sizeof a);                                                                           \
     GATHER_VECTOR_float_##name(WIDE_##width(wide, v), WIDE_##width(wide, m)) memcpy(sums, &a, sizeof a);  \
   }
-#define EACH_PIECE(width, what, row) what##_##width(sums + 2 * at, row + at);
+#define FOLD_AT(width, name, suffix) fold_##name##_##suffix##_##width(sums + 2 * at, update + at)
+#define WIDEN_AT(width, suffix) widen_##suffix##_##width(sums + 2 * at, row + at)
+#define NARROW_AT(width, suffix) narrow_##suffix##_##width(sums + 2 * at, row + at)
 
+/* The same for one number. */
+#define ONE_WIDE(suffix, type, wide, wide_type)                                           \
+  GATHER_INLINE void widen_one_##suffix(char *restrict sums, const char *restrict row) {  \
+    type narrow;                                                                          \
+    memcpy(&narrow, row, sizeof narrow);                                                  \
+    const wide_type number = WIDE_ONE_##suffix(narrow);                                   \
+    memcpy(sums, &number, sizeof number);                                                 \
+  }                                                                                       \
+  GATHER_INLINE void narrow_one_##suffix(const char *restrict sums, char *restrict row) { \
+    wide_type number;                                                                     \
+    memcpy(&number, sums, sizeof number);                                                 \
+    const type narrow = NARROW_ONE_##suffix(number);                                      \
+    memcpy(row, &narrow, sizeof narrow);                                                  \
+  }
+#define FOLD_ONE(name, suffix, type, wide, wide_type)                                               \
+  GATHER_INLINE wide_type fold_sum_##name##_##suffix(wide_type sum, const char *update) {           \
+    type b;                                                                                         \
+    memcpy(&b, update, sizeof b);                                                                   \
+    return gather_##name##_##wide(sum, WIDE_ONE_##suffix(b));                                       \
+  }                                                                                                 \
+  GATHER_INLINE void fold_one_##name##_##suffix(char *restrict sums, const char *restrict update) { \
+    wide_type sum;                                                                                  \
+    memcpy(&sum, sums, sizeof sum);                                                                 \
+    sum = fold_sum_##name##_##suffix(sum, update);                                                  \
+    memcpy(sums, &sum, sizeof sum);                                                                 \
+  }
+#define FOLD_ONE_AT(name, suffix) fold_one_##name##_##suffix(sums + 2 * at, update + at)
+#define WIDEN_ONE_AT(suffix) widen_one_##suffix(sums + 2 * at, row + at)
+#define NARROW_ONE_AT(suffix) narrow_one_##suffix(sums + 2 * at, row + at)
+
+/* Rows. Of one number the sum stays in a register. */
 #define FOLD(name, suffix, type, wide, wide_type)                                                                                       \
-  PASTE(WIDTHS_, LONGEST_HALF)                                                                                                          \
-  (FOLD_PIECE, name, suffix, wide) GATHER_INLINE wide_type fold_one_##name##_##suffix(wide_type sum, const char *update) {              \
-    type b;                                                                                                                             \
-    memcpy(&b, update, sizeof b);                                                                                                       \
-    return gather_##name##_##wide(sum, WIDE_ONE_##suffix(b));                                                                           \
-  }                                                                                                                                     \
+  WIDTHS(LONGEST_HALF, FOLD_PIECE, name, suffix, wide)                                                                                  \
+  FOLD_ONE(name, suffix, type, wide, wide_type)                                                                                         \
   GATHER_INLINE void fold_row_##name##_##suffix(char *restrict sums, const char *restrict update, int64_t bytes) {                      \
     int64_t at = 0;                                                                                                                     \
-    PASTE(PIECES_, LONGEST_HALF)                                                                                                        \
-    (EACH_PIECE, sizeof(type), fold_##name##_##suffix, update)                                                                          \
-        REST(type, LONGEST_HALF, wide_type sum; memcpy(&sum, sums + 2 * at, sizeof sum);                                                \
-             sum = fold_one_##name##_##suffix(sum, update + at); memcpy(sums + 2 * at, &sum, sizeof sum);)                              \
+    PIECES(LONGEST_HALF, FOLD_AT, sizeof(type), name, suffix);                                                                          \
+    REST(LONGEST_HALF, FOLD_ONE_AT, sizeof(type), name, suffix);                                                                        \
   }                                                                                                                                     \
   static void fold_##name##_##suffix(void *acc, const char *updates, const int64_t *places, int64_t step, int64_t count, int64_t len) { \
+    int64_t bytes = len * (int64_t)sizeof(type);                                                                                        \
     if (len > 1) {                                                                                                                      \
-      const int64_t bytes = len * (int64_t)sizeof(type);                                                                                \
-      for (int64_t j = 0; j < count; j++) fold_row_##name##_##suffix(acc, updates + (places ? places[j] : j * step), bytes);            \
+      for (int64_t j = 0; j < count; j++) {                                                                                             \
+        GATHER_OPAQUE(bytes);                                                                                                           \
+        fold_row_##name##_##suffix(acc, updates + (places ? places[j] : j * step), bytes);                                              \
+      }                                                                                                                                 \
       return;                                                                                                                           \
     }                                                                                                                                   \
-    wide_type sum; /* it stays in a register */                                                                                         \
+    wide_type sum;                                                                                                                      \
     memcpy(&sum, acc, sizeof sum);                                                                                                      \
     if (places)                                                                                                                         \
-      for (int64_t j = 0; j < count; j++) sum = fold_one_##name##_##suffix(sum, updates + places[j]);                                   \
+      for (int64_t j = 0; j < count; j++) sum = fold_sum_##name##_##suffix(sum, updates + places[j]);                                   \
     else                                                                                                                                \
-      for (int64_t j = 0; j < count; j++, updates += step) sum = fold_one_##name##_##suffix(sum, updates);                              \
+      for (int64_t j = 0; j < count; j++, updates += step) sum = fold_sum_##name##_##suffix(sum, updates);                              \
     memcpy(acc, &sum, sizeof sum);                                                                                                      \
   }
 
-#define ROUNDED_ONCE(suffix, type, wide, wide_type)                                                                               \
-  PASTE(WIDTHS_, LONGEST_HALF)(WIDE_PIECE, suffix, wide) static void load_row_##suffix(void *acc, const char *row, int64_t len) { \
-    const int64_t bytes = len * (int64_t)sizeof(type);                                                                            \
-    char *restrict sums = acc;                                                                                                    \
-    int64_t at = 0;                                                                                                               \
-    PASTE(PIECES_, LONGEST_HALF)                                                                                                  \
-    (EACH_PIECE, sizeof(type), widen_##suffix, row)                                                                               \
-        REST(type, LONGEST_HALF, type narrow; memcpy(&narrow, row + at, sizeof narrow);                                           \
-             const wide_type number = WIDE_ONE_##suffix(narrow); memcpy(sums + 2 * at, &number, sizeof number);)                  \
-  }                                                                                                                               \
-  static void store_row_##suffix(const void *acc, char *row, int64_t len) {                                                       \
-    const int64_t bytes = len * (int64_t)sizeof(type);                                                                            \
-    const char *restrict sums = acc;                                                                                              \
-    int64_t at = 0;                                                                                                               \
-    PASTE(PIECES_, LONGEST_HALF)                                                                                                  \
-    (EACH_PIECE, sizeof(type), narrow_##suffix, row)                                                                              \
-        REST(type, LONGEST_HALF, wide_type number; memcpy(&number, sums + 2 * at, sizeof number);                                 \
-             const type narrow = NARROW_ONE_##suffix(number); memcpy(row + at, &narrow, sizeof narrow);)                          \
-  }                                                                                                                               \
-  FOLD(add, suffix, type, wide, wide_type)                                                                                        \
-  FOLD(sub, suffix, type, wide, wide_type)                                                                                        \
+#define ROUNDED_ONCE(suffix, type, wide, wide_type)                         \
+  WIDTHS(LONGEST_HALF, WIDE_PIECE, suffix, wide)                            \
+  ONE_WIDE(suffix, type, wide, wide_type)                                   \
+  static void load_row_##suffix(void *acc, const char *row, int64_t len) {  \
+    const int64_t bytes = len * (int64_t)sizeof(type);                      \
+    char *restrict sums = acc;                                              \
+    int64_t at = 0;                                                         \
+    PIECES(LONGEST_HALF, WIDEN_AT, sizeof(type), suffix);                   \
+    REST(LONGEST_HALF, WIDEN_ONE_AT, sizeof(type), suffix);                 \
+  }                                                                         \
+  static void store_row_##suffix(const void *acc, char *row, int64_t len) { \
+    const int64_t bytes = len * (int64_t)sizeof(type);                      \
+    const char *restrict sums = acc;                                        \
+    int64_t at = 0;                                                         \
+    PIECES(LONGEST_HALF, NARROW_AT, sizeof(type), suffix);                  \
+    REST(LONGEST_HALF, NARROW_ONE_AT, sizeof(type), suffix);                \
+  }                                                                         \
+  FOLD(add, suffix, type, wide, wide_type)                                  \
+  FOLD(sub, suffix, type, wide, wide_type)                                  \
   FOLD(mul, suffix, type, wide, wide_type)
 ROUNDED_ONCE(f16, gather_half, f32, float)
 ROUNDED_ONCE(bf16, gather_bfloat, f32, float)
@@ -112,7 +140,9 @@ SETTING(f64, double)
 #undef NARROW_ONE_f32
 #undef WIDE_PIECE
 #undef FOLD_PIECE
-#undef EACH_PIECE
+#undef FOLD_AT
+#undef WIDEN_AT
+#undef NARROW_AT
 #undef FOLD
 #undef ROUNDED_ONCE
 #undef SETTING

@@ -316,11 +316,12 @@ static void turn_back(const gather_plan *plan, int64_t *position) {
   position[plan->tuple_dim] = component;
 }
 
-/* The coordinates of index number `number`, counted in row-major order. */
+/* The coordinates of index number `number`, counted in row-major order. Tuples without numbers count as tuples of one. */
 static void find_coordinates(const gather_plan *plan, int64_t number, int64_t *position) {
   for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
-    position[d] = number % plan->index_shape[d];
-    number /= plan->index_shape[d];
+    const int64_t len = plan->index_shape[d] > 0 ? plan->index_shape[d] : 1;
+    position[d] = number % len;
+    number /= len;
   }
 }
 
@@ -374,11 +375,10 @@ gather_status gather_plan_blame_repeated(const gather_plan *plan, const char *in
   error->axis = plan->has_axes ? plan->column_axes[0] : plan->axis;
   error->position_rank = plan->index_rank;
   error->value_is_unsigned = plan->rule.type >= GATHER_TYPE_UINT8;
-  if (plan->index_count > 0) {
-    error->value = gather_index_value(&plan->rule, indices + position * width);
-    find_coordinates(plan, position, error->position);
-    find_coordinates(plan, first, error->first_position);
-  }
+  const bool empty = plan->index_count == 0; /* tuples without numbers, of which the second selects what the first does */
+  error->value = empty ? 0 : gather_index_value(&plan->rule, indices + position * width);
+  find_coordinates(plan, empty ? 1 : position, error->position);
+  find_coordinates(plan, empty ? 0 : first, error->first_position);
   print_index(place, sizeof place, plan, error->position_rank, error->position);
   print_index(before, sizeof before, plan, error->position_rank, error->first_position);
   turn_back(plan, error->position), turn_back(plan, error->first_position);

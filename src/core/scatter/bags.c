@@ -337,13 +337,10 @@ static bad_number find_bad(const gather_sequence *s, const gather_index_rule *ru
   int64_t before = 0;
   for (int64_t i = 0; i < s->count; i++) {
     const char *at = s->at + i * s->step;
-    int64_t first, value = 0;
-    if (gather_indices_count_bad(rule, at, 0, 1, &first, &value) == 0) {
-      gather_indices_resolve(rule, at, 0, 1, &value);
-      if (value >= before) {
-        before = value;
-        continue;
-      }
+    const int64_t value = gather_index_value(rule, at);
+    if (value >= before && value < rule->axis_len) {
+      before = value;
+      continue;
     }
     if (found.count == 0) found = (bad_number){i, value, before, rule->axis_len - 1, 0};
     found.count++;

@@ -339,6 +339,7 @@ void gather_scatter_in_parts(const gather_scattering *s, int64_t first, int64_t 
 
 bool gather_scatter_sortable(const gather_scatter_plan *plan) {
   if (plan->nest.packed || plan->nest.row_count == 0) return false;
+  if (plan->places == 0) return true; /* every index is skipped */
   return bits_of((uint64_t)plan->places - 1) + bits_of((uint64_t)plan->nest.row_count - 1) <= 64;
 }
 
@@ -512,6 +513,14 @@ static int64_t next_place(const gather_sorted *sorted, int64_t i) {
              : i;
 }
 
+/* The rows of updates are not in the order of their places: those of the entries behind [first, end) are fetched ahead. */
+GATHER_INLINE void fetch_updates(const segments *g, int64_t first, int64_t end) {
+  enum { BEHIND = 4, MOST = 64, LINES = 8 };
+  const int64_t bytes = g->s->plan->nest.row_bytes, last = least(end + BEHIND + least(end - first, MOST), g->sorted->count);
+  for (int64_t i = end + BEHIND; i < last; i++)
+    gather_prefetch_row(g->s->updates + offset_of(g->s->plan, number_of(g->sorted, i)), least((bytes - 1) / LINE + 1, LINES));
+}
+
 /* Places belong to the task of their first entry. */
 static void apply_segments(void *argument, int64_t first, int64_t last) {
   const segments *g = argument;
@@ -523,6 +532,7 @@ static void apply_segments(void *argument, int64_t first, int64_t last) {
   }
   for (int64_t i = first, end; i < last; i = end) {
     end = gather_sorted_end(g->sorted, i);
+    fetch_updates(g, i, end);
     char *row = g->s->out + plan->place_low + (int64_t)(g->sorted->entries[i] >> g->sorted->position_bits) * plan->place_step;
     if (plan->wide)
       reduce_wide(g, row, i, end);

@@ -7,6 +7,7 @@
  *     scatter_run.c     indices are validated, data is copied, a method is chosen
  *     scatter_stream.c  methods that run through the updates: all, those of a part of a loop, those of a range of the destination
  *     scatter_wide.c    sums that are rounded once, in a wider copy of the destination
+ *     windows.c         windows that lie partly outside
  *     scatter_parts.c   methods that bring the updates in the order of their places first
  *
  * Every method applies the updates of one place in their order, so that all give the same bytes.
@@ -29,8 +30,29 @@ typedef struct gather_sorted {
   int position_bits;
 } gather_sorted;
 
+struct gather_scattering;
+
+/* Windows of StableHLO's scatter whose elements are looked at one by one where an index is out of range. */
+typedef struct gather_windows {
+  bool partial; /* false: no other field is set, but for the last */
+  /* Of each dimension of data: the dimension of the updates along its window, which number of a tuple selects on it, and the dimension of
+   * indices, without that of the tuples, that it is paired with; -1: none. */
+  int8_t window[GATHER_MAX_RANK], number[GATHER_MAX_RANK], paired[GATHER_MAX_RANK];
+  int8_t from[GATHER_MAX_RANK]; /* of each dimension of the updates: that of indices, likewise; -1: it is along a window */
+  int64_t updates_strides[GATHER_MAX_RANK], updates_offset;
+  /* gather_windows_scatter, which runs another plan: so it stands above what runs plans, and is known here by its address. */
+  gather_status (*scatter)(const struct gather_scattering *s, const gather_scatter_run *run, gather_error *error);
+} gather_windows;
+
+/* The lengths of windows, which the updates have; `numbers` points to them. */
+typedef struct gather_window_sizes {
+  gather_dimension_numbers numbers;
+  int64_t slice_sizes[GATHER_MAX_RANK];
+} gather_window_sizes;
+
 struct gather_scatter_plan {
   gather_plan nest;
+  gather_windows windows;
   gather_scatter_options options; /* every field is set; numbers is NULL */
   gather_type type;
   int64_t item_bytes, len; /* of an element; elements of a row */
@@ -88,6 +110,21 @@ bool gather_scatter_may_widen(const gather_scatter_plan *plan);
 void gather_scatter_widen(const gather_scatter_plan *plan, gather_scatter_plan *wider);
 /* Makes rows of so many bytes the rows of a plan whose rows are a multiple of it. */
 void gather_scatter_part_rows(gather_scatter_plan *plan, int64_t row_bytes);
+
+/* ---- window_numbers.c */
+
+/* Lists that do not fit the ranks are left to the family's checks. */
+GATHER_CHECKED gather_status gather_windows_measure(const gather_dimension_numbers *given, const gather_tensor *data,
+                                                    const gather_tensor *updates, gather_window_sizes *w, gather_error *error);
+/* Sets all but `scatter`. The numbers were checked. */
+void gather_windows_set(gather_windows *w, const gather_dimension_numbers *numbers, const gather_tensor *data,
+                        const gather_tensor *updates);
+
+/* ---- windows.c */
+
+/* Runs a plan with partial windows whose indices are validated, element by element; run == NULL: only checks that none is repeated.
+ * Memory: 8 bytes for each element and dimension. */
+GATHER_CHECKED gather_status gather_windows_scatter(const gather_scattering *s, const gather_scatter_run *run, gather_error *error);
 
 /* ---- scatter_run.c */
 

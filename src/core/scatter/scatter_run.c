@@ -186,7 +186,8 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
   gather_scatter_plan wider;
   indices_held held;
   gather_status status = hold_indices(&s.plan, &wider, indices, executor, &s.e, &held, error);
-  if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
+  const bool partial = plan->windows.partial && held.bad > 0;
+  if (status == GATHER_OK && plan->options.unique) status = partial ? plan->windows.scatter(&s, NULL, error) : check_unique(&s, error);
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
   return status;
@@ -206,6 +207,8 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
   gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
   indices_held held;
   gather_status status = hold_indices(&s.plan, NULL, indices, executor, &s.e, &held, error);
+  if (status == GATHER_OK && plan->windows.partial && held.bad > 0)
+    status = gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "windows that lie partly outside cannot be kept");
   if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
   if (status == GATHER_OK) status = sort_held(&s, sorted, error);
   if (status == GATHER_OK) *bad = held.bad;
@@ -415,8 +418,9 @@ gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gath
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_memory(plan, run, error));
   gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);
-  if (status == GATHER_OK && plan->options.unique && !plan->kept) status = check_unique(&s, error);
-  if (status == GATHER_OK) status = write_all(&s, run, error);
+  const bool partial = plan->windows.partial && held.bad > 0;
+  if (status == GATHER_OK && plan->options.unique && !plan->kept && !partial) status = check_unique(&s, error);
+  if (status == GATHER_OK) status = partial ? plan->windows.scatter(&s, run, error) : write_all(&s, run, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = held.bad;
   gather_free(held.copy);
   return status;

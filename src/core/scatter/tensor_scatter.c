@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tensor_scatter.c: gather_tensor_scatter, which writes the next entries of caches of keys and values. Those of one sequence are consecutive:
- * one or, where the cache is circular and its end is passed, two blocks, each of which is copied as a whole.
+ * tensor_scatter.c: gather_tensor_scatter, which writes the next entries of caches of keys and values. Those of one sequence are
+ * consecutive: one or, where the cache is circular and its end is passed, two blocks, each of which is copied as a whole.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/base/tensor.h"
-#include "core/kernel/index_types.h"
 #include "core/kernel/indices.h"
 #include "core/op/op.h"
 #include "core/plan/plan.h"
@@ -104,25 +103,13 @@ static gather_status write_all(const cache_call *c, const int64_t *places, gathe
 
 /* ---- write_indices */
 
-#define READ_CASE(type, suffix, ENUM, is_signed)    \
-  case GATHER_TYPE_##ENUM: {                        \
-    const type number = load_##suffix(at, swapped); \
-    *value = (int64_t)number;                       \
-    return (is_signed) && *value < 0;               \
-  }
-
 /* Reads a number, which an unsigned type may have above INT64_MAX. Returns whether it is below 0. */
 static bool read_number(const gather_tensor *tensor, int64_t i, int64_t *value) {
-  const bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  const gather_index_rule rule = {.type = tensor->type, .swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0};
   int64_t steps[GATHER_MAX_RANK];
   gather_tensor_strides(tensor, steps);
-  const char *at = (const char *)tensor->data + (i > 0 ? i * steps[0] : 0);
-  switch (tensor->type) {
-    GATHER_INDEX_TYPES_LIST(READ_CASE)
-    default:
-      *value = 0;
-      return false;
-  }
+  *value = gather_index_value(&rule, (const char *)tensor->data + (i > 0 ? i * steps[0] : 0));
+  return tensor->type <= GATHER_TYPE_INT64 && *value < 0;
 }
 
 /* Numbers out of range: the first one, and how many there are. */

@@ -387,6 +387,60 @@ static const check_case CASES[] = {
      "f: y = If(c) then_body={ in p int32[2,1,2] < p; in s int32[2,1,2] < s; in m int32[1] < m; in e int32[] < e; "
      "g: r = GatherTree/1(s, p, m, e); out r > 0 } else_body={ in s int32[2,1,2] < s; out s > 0 }; h: _ = Gather(y, 0, 0)",
      "g unknown [2,1,2]: not executed: the condition 'c' of If 'f' is false\nh ok [2,1,2]"},
+    /* operators that write */
+    {ONNX, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 2,-3; g: _ = ScatterElements/18(x, i, u) axis=1", "g ok [2,3]"},
+    {ONNX, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 2,3; g: _ = ScatterElements/18(x, i, u) axis=1",
+     "g bad [2,3]: indices[0, 1] = 3 is outside [-3, 2] of axis 1 (ScatterElements onnx-18); 1 of 2 indices is bad; the largest index "
+     "equals the "
+     "length of the axis: the indices may count from 1"},
+    {ONNX, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 0,-3; g: _ = ScatterElements/18(x, i, u) axis=1",
+     "g ok [2,3]: indices[0, 1] = -3 selects the same place as indices[0, 0] (ScatterElements onnx-18)"},
+    {ONNX, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 0,0; g: _ = ScatterElements/18(x, i, u) axis=1 reduction='add'",
+     "g ok [2,3]"},
+    {ONNX, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 0,0; g: _ = ScatterElements/18(x, i, u) axis=1 reduction='mean'",
+     "g unknown [2,3]: ScatterElements onnx-18 has no reduction 'mean'"},
+    {ONNX, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 0,1; g: _ = ScatterElements/13(x, i, u) reduction='add'",
+     "g bad [2,3]: the node has the attribute 'reduction', but ScatterElements onnx-13 has none of that name"},
+    {ONNX, "in x float32[2,3]; in u float32[1,3]; const i int64[1,2] = 0,1; g: _ = ScatterElements/18(x, i, u) axis=1",
+     "g bad [2,3]: dimension 1 of the updates does not fit data and indices"},
+    {ONNX, "in x float32[2,3]; in u float64[1,2]; const i int64[1,2] = 0,1; g: _ = ScatterElements/18(x, i, u) axis=1",
+     "g bad [2,3]: the updates are float64, data is float32"},
+    {ONNX, "in x float32[2,3]; const i int64[1,2] = 0,1; g: _ = ScatterElements/18(x, i) axis=1", "g bad [2,3]: the node has no updates"},
+    {ONNX, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 0,-1; g: _ = Scatter/9(x, i, u) axis=1",
+     "g bad [2,3]: indices[0, 1] = -1 is outside [0, 2] of axis 1 (Scatter onnx-9); 1 of 2 indices is bad; -1 may mean padding or counting "
+     "from the "
+     "end, which these rules do not allow"},
+    {ONNX, "in x float32[2,3]; in u float32[2]; const i int64[2,2] = 0,1,1,3; g: _ = ScatterND/18(x, i, u)",
+     "g bad [2,3]: indices[1, 1] = 3, component 1 of tuple [1], is outside [-3, 2] of axis 1 (ScatterND onnx-18); 1 of 4 indices is bad; "
+     "the largest index equals the length of the axis: the indices may count from 1"},
+    {ONNX, "in x float32[2,3]; in u float32[2]; const i int64[2,2] = 0,1,0,1; g: _ = ScatterND/18(x, i, u)",
+     "g ok [2,3]: tuple [1] selects the same place as tuple [0] (ScatterND onnx-18)"},
+    {ONNX, "in x float32[2,3]; in u float32[2]; in i int64[2,2]; g: _ = ScatterND/18(x, i, u)",
+     "g unknown [2,3]: the indices come from the input 'i', which was not given"},
+    {ONNX, "in x float32[2,8,3]; in u float32[2,2,3]; const i int64[2] = 0,6; g: _ = TensorScatter/24(x, u, i)", "g ok [2,8,3]"},
+    {ONNX, "in x float32[2,8,3]; in u float32[2,2,3]; g: _ = TensorScatter/24(x, u)", "g ok [2,8,3]"},
+    {ONNX, "in x float32[2,8,3]; in u float32[2,2,3]; const i int64[2] = 0,9; g: _ = TensorScatter/24(x, u, i) mode='circular'",
+     "g ok [2,8,3]"},
+    {ONNX, "in x float32[2,8,3]; in u float32[2,9,3]; const i int64[2] = 0,0; g: _ = TensorScatter/24(x, u, i)",
+     "g bad [2,8,3]: the update does not fit past_cache in dimension 1"},
+    {ONNX, "in x float32[2,8,3]; in u float32[2,2,3]; const i int64[2] = 0,0; g: _ = TensorScatter/24(x, u, i) axis=0",
+     "g bad [2,8,3]: the axis 0 is the batch, or outside the rank 3"},
+    {IR, "in x float32[4,2]; in u float32[2,2]; const i int32[2] = 3,3; g: _ = ScatterUpdate/3(x, i, u, int32 0)",
+     "g ok [4,2]: indices[1] = 3 selects the same place as indices[0] (ScatterUpdate openvino-3)"},
+    {IR, "in x float32[4,2]; in u float32[2,2]; const i int32[2] = 3,-1; g: _ = ScatterUpdate/3(x, i, u, int32 0)",
+     "g bad [4,2]: indices[1] = -1 is outside [0, 3] of axis 0 (ScatterUpdate openvino-3); 1 of 2 indices is bad; -1 may mean padding or "
+     "counting from "
+     "the end, which these rules do not allow"},
+    /* embedding bags */
+    {IR, "in x float32[4,2]; const i int32[3] = 0,3,3; g: _ = EmbeddingBagOffsetsSum/3(x, i, [0,2])", "g ok [4,2]"},
+    {IR, "in x float32[4,2]; const i int32[3] = 0,4,3; g: _ = EmbeddingBagOffsetsSum/3(x, i, [0,2])",
+     "g bad [4,2]: indices[1] = 4 is outside [0, 3] of axis 0 (EmbeddingBagOffsetsSum openvino-3); 1 of 3 indices is bad; the largest "
+     "index "
+     "equals the length of the axis: the indices may count from 1"},
+    {IR, "in x float32[4,2]; const i int32[3] = 0,3,3; in o int32[2]; g: _ = EmbeddingBagOffsetsSum/3(x, i, o)",
+     "g unknown [4,2]: the indices are in range, but 'o' is known only when the model runs"},
+    {IR, "in x float32[4,2]; const i int32[2,2] = 0,3,3,1; g: _ = EmbeddingBagPackedSum/3(x, i)", "g ok [4,2]"},
+    {IR, "in x float32[4,2]; const i int32[3] = 0,3,3; const n int32[] = 5; g: _ = EmbeddingSegmentsSum/3(x, i, [0,0,2], n)", "g ok [4,2]"},
 };
 
 int main(void) { return check_cases_run(CASES, COUNT(CASES)); }

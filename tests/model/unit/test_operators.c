@@ -7,7 +7,7 @@
 #include "support/unit.h"
 
 /* ---- no operator is missing */
-enum { NEGATIVE, SHORT_NEGATIVE, RANGE, SHORT_RANGE, DEQUANTIZED, WIDE, KINDS };
+enum { NEGATIVE, SHORT_NEGATIVE, RANGE, SHORT_RANGE, DEQUANTIZED, WIDE, REPEATED, OFFSETS, KINDS };
 
 enum {
 #define GATHER_RUNTIME(id, name, reads_ir) RUNTIME_##id,

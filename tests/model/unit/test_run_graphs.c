@@ -170,6 +170,53 @@ static const run_case CASES[] = {
      GATHER_OK, "y int32[2,1,2] = 2,1,3,4"},
     {IR, "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; out y; y = GatherTree/1(s, p, int32[2,2], int32 9)", NULL,
      GATHER_SHAPE_MISMATCH, ""},
+    /* operators that write */
+    {ONNX,
+     "const x int8[2,3] = 1,2,3,4,5,6; const i int64[1,2] = 2,-3; const u int8[1,2] = 7,8; out y; "
+     "y = ScatterElements/18(x, i, u) axis=1",
+     NULL, GATHER_OK, "y int8[2,3] = 8,2,7,4,5,6"},
+    {ONNX,
+     "const x int8[2,3] = 1,2,3,4,5,6; const i int64[1,2] = 2,2; const u int8[1,2] = 7,8; out y; "
+     "y = ScatterElements/18(x, i, u) axis=1 reduction='add'",
+     NULL, GATHER_OK, "y int8[2,3] = 1,2,18,4,5,6"},
+    {ONNX,
+     "const x int8[2,3] = 1,2,3,4,5,6; const i int64[1,2] = 2,2; const u int8[1,2] = 7,8; out y; "
+     "g: y = ScatterElements/18(x, i, u) axis=1 reduction='sub'",
+     NULL, GATHER_UNSUPPORTED, "node 'g': ScatterElements onnx-18 has no reduction 'sub'"},
+    {ONNX,
+     "const x int8[2,3] = 1,2,3,4,5,6; const i int64[1,2] = 2,3; const u int8[1,2] = 7,8; out y; "
+     "g: y = ScatterElements/18(x, i, u) axis=1",
+     NULL, GATHER_INDEX_OUT_OF_RANGE, "node 'g': indices[0, 1] = 3 is outside [-3, 2] of axis 1"},
+    {ONNX, "const x int8[2,3] = 1,2,3,4,5,6; const i int64[1,1] = -1; const u int8[1,3] = 7,8,9; out y; y = ScatterND/18(x, i, u)", NULL,
+     GATHER_OK, "y int8[2,3] = 1,2,3,7,8,9"},
+    {ONNX,
+     "const x int8[2,4,1] = 1,2,3,4,5,6,7,8; const u int8[2,2,1] = 9,10,11,12; const i int64[2] = 1,2; out y; "
+     "y = TensorScatter/24(x, u, i)",
+     NULL, GATHER_OK, "y int8[2,4,1] = 1,9,10,4,5,6,11,12"},
+    {ONNX,
+     "const x int8[2,4,1] = 1,2,3,4,5,6,7,8; const u int8[2,2,1] = 9,10,11,12; const i int64[2] = 1,3; out y; "
+     "y = TensorScatter/24(x, u, i) mode='circular' axis=1",
+     NULL, GATHER_OK, "y int8[2,4,1] = 1,9,10,4,12,6,7,11"},
+    {IR, "const x int32[3,2] = 1,2,3,4,5,6; const u int32[1,2] = 7,8; out y; y = ScatterUpdate/3(x, [1], u, int32 0)", NULL, GATHER_OK,
+     "y int32[3,2] = 1,2,7,8,5,6"},
+    {IR,
+     "const x int32[3] = 10,20,30; const u int32[2] = 1,4; out y; "
+     "y = ScatterElementsUpdate/12(x, [1,1], u, int32 0) reduction='mean' use_init_val='false'",
+     NULL, GATHER_OK, "y int32[3] = 10,2,30"},
+    {IR,
+     "const x int32[3] = 10,20,30; const i int32[2,1] = 2,2; const u int32[2] = 1,4; out y; "
+     "y = ScatterNDUpdate/15(x, i, u) reduction='sub'",
+     NULL, GATHER_OK, "y int32[3] = 10,20,25"},
+    {IR, "const x int32[3,2] = 1,2,3,4,5,6; const n int32[] = 1; out y; y = EmbeddingBagOffsetsSum/3(x, [0,1,2], [0,2,2], n)", NULL,
+     GATHER_OK, "y int32[3,2] = 4,6,3,4,5,6"},
+    {IR, "const x int32[3,2] = 1,2,3,4,5,6; const i int32[2,2] = 0,1,2,2; out y; y = EmbeddingBagPacked/15(x, i) reduction='mean'", NULL,
+     GATHER_OK, "y int32[2,2] = 2,3,5,6"},
+    {IR, "const x int32[3,2] = 1,2,3,4,5,6; const n int32[] = 3; out y; y = EmbeddingSegmentsSum/3(x, [0,1,2], [0,0,2], n)", NULL,
+     GATHER_OK, "y int32[3,2] = 4,6,0,0,5,6"},
+    {IR, "const x int32[3,2] = 1,2,3,4,5,6; const n int32[] = 3; out y; g: y = EmbeddingSegmentsSum/3(x, [0,1,2], [0,0,3], n)", NULL,
+     GATHER_INDEX_OUT_OF_RANGE, "node 'g': segment_ids[2] = 3"},
+    {IR, "const x int32[3,2] = 1,2,3,4,5,6; out y; g: y = EmbeddingBagOffsetsSum/3(x, [0,1,2])", NULL, GATHER_FILE_MALFORMED,
+     "node 'g': the node has no offsets"},
     /* dequantisation, OpenVINO's: codes, less zero points, times scales */
     {IR, "const a uint8[2,2] = 1,2,3,4; out y; c = Convert(a) destination_type='f32'; y = Gather(c, [1], 0)", NULL, GATHER_OK,
      "y float32[1,2] = 3,4"},
