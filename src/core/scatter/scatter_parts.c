@@ -388,6 +388,7 @@ bool gather_scatter_sort_all(const gather_scattering *s, gather_sorted *sorted) 
   if (!sorted->memory || !more) {
     gather_free(sorted->memory);
     gather_free(more);
+    sorted->memory = NULL;
     return false;
   }
   p.entries = (char *)sorted->memory + (-(uintptr_t)sorted->memory & (LINE - 1));
