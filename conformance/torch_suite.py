@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from report import NotRun, Report, main, require_cases, version_of
 
-LEAST = 7000
+LEAST = 10000
 
 
 def bits(tensor):
@@ -103,6 +103,7 @@ def compare(report: Report, group: str, text: str, difference: str | None, wante
 def run_sample(report: Report, op, ours: Callable, sample, label: str) -> None:
     """A sample in every layout, with and without out=."""
     import torch
+    from torch_bags import BAG, rounding
 
     for variant, change in VARIANTS.items():
         arguments = [change(value) for value in (sample.input, *sample.args)]
@@ -112,6 +113,9 @@ def run_sample(report: Report, op, ours: Callable, sample, label: str) -> None:
         wanted, refused = attempt(lambda theirs=theirs: op(*theirs, **sample.kwargs))
         mine = [change(sample.input), *arguments[1:]]
         got, error = attempt(lambda mine=mine: ours(*mine, **sample.kwargs))
+        if op.name == BAG and refused is None and error is None and same(wanted, got) and (name := rounding(mine, sample.kwargs, wanted)):
+            report.different(op.name, name)
+            continue
         compare(report, op.name, text, known(op.name, sample, variant), wanted, refused, got, error)
         if op.supports_out and wanted is not None:
             out = torch.empty_like(wanted)
@@ -179,7 +183,6 @@ def run() -> Report:
         import torch
         from torch.testing._internal.common_methods_invocations import op_db
         from torch_adapter import OURS
-        from torch_writing import run_writes
     except ImportError as missing:
         raise NotRun(str(missing)) from None
     torch.manual_seed(0)
@@ -195,7 +198,6 @@ def run() -> Report:
             run_errors(report, op, OURS[op.name])
         run_bad_indices(report, op, OURS[op.name])
         report.remark(f"{op.name}: {', '.join(str(dtype).removeprefix('torch.') for dtype in dtypes)}")
-    run_writes(report, op_db)
     require_cases(report, LEAST)
     return report
 

@@ -1,146 +1,123 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's OpInfo samples of its functions that write, and of embedding_bag: the part of torch_suite.py about them."""
+"""PyTorch's functions that write by index, by their names and arguments, answered by libgather. What is translated stands in
+docs/conformance.md.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import libgather
 import torch
-from report import Report
-from torch_writes import WRITES
 
-BAG = "nn.functional.embedding_bag"
-BAG_DIFFERENCES = {"fused": "torch-bag-fused", "ties away": "torch-bag-ties-away", "rounded twice": "torch-bag-rounded-twice"}
+STRICT = {"negative": False}  # PyTorch's scatter, index_add and embedding_bag take no negative index
+REDUCTIONS = {"sum": "add", "add": "add", "prod": "mul", "multiply": "mul", "mean": "mean", "amin": "min", "amax": "max"}
 
 
-def ties_away(values):
-    """float32 to bfloat16, halfway cases away from zero."""
-    bits = values.contiguous().view(torch.int32) + 0x8000 & ~0xFFFF
-    return bits.view(torch.float32).to(torch.bfloat16)
+def with_axis(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of rank 0 counts as one element."""
+    return tensor.reshape(1) if tensor.dim() == 0 else tensor
 
 
-def one_bag(rows, weights, mean: bool, how: str):
-    """The sum of rows of one bag as PyTorch may compute it: with the product and the sum rounded once; or the sum rounded otherwise than to
-    even, or before it is divided.
+def given_back(x: torch.Tensor, got: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+    return out if out is not None else got.reshape(x.shape)
+
+
+def elements(x, dim, index, src, out=None, **options):
+    """src may be longer than the index: the rest is ignored."""
+    target = None if out is None else with_axis(out)
+    if isinstance(src, torch.Tensor) and src.dim():
+        src = src[tuple(slice(0, n) for n in index.shape)] if src.dim() == index.dim() else src
+    got = libgather.scatter_elements(with_axis(x), with_axis(index), src, axis=dim, out=target, **STRICT, **options)
+    return given_back(x, got, out)
+
+
+def scatter(x, dim, index, src=None, *, value=None, reduce=None, out=None):
+    """torch.scatter: reduce is None, 'add' or 'multiply', and rounds each step."""
+    return elements(x, dim, index, src if value is None else value, out, reduction=REDUCTIONS.get(reduce, "none"), accumulate="steps")
+
+
+def scatter_add(x, dim, index, src, *, out=None):
+    """torch.scatter_add."""
+    return elements(x, dim, index, src, out, reduction="add")
+
+
+def scatter_reduce(x, dim, index, src, reduce, *, include_self=True, out=None):
+    """torch.scatter_reduce."""
+    return elements(x, dim, index, src, out, reduction=REDUCTIONS[reduce], use_init_val=include_self)
+
+
+def rows(x, dim, index, source, out=None, **options):
+    """Of rank 0 everything counts as a list of one."""
+    target = None if out is None else with_axis(out)
+    got = libgather.scatter(with_axis(x), with_axis(index), with_axis(source), axis=dim, out=target, **STRICT, **options)
+    return given_back(x, got, out)
+
+
+def index_add(x, dim, index, source, *, alpha=1, out=None):
+    """torch.index_add: alpha multiplies the source first; each step is rounded."""
+    return rows(x, dim, index, source * torch.tensor(alpha, dtype=source.dtype), out, reduction="add", accumulate="steps")
+
+
+def index_copy(x, dim, index, source, *, out=None):
+    """torch.index_copy."""
+    return rows(x, dim, index, source, out)
+
+
+def index_fill(x, dim, index, value):
+    """torch.index_fill."""
+    got = libgather.scatter(with_axis(x), with_axis(index), x.new_tensor(value), axis=dim)
+    return got.reshape(x.shape)
+
+
+def index_reduce(x, dim, index, source, reduce, *, include_self=True, out=None):
+    """torch.index_reduce: elements, by the index of their row."""
+    data, given = with_axis(x), with_axis(source)
+    shape = [1] * data.dim()
+    shape[dim] = -1
+    wide = with_axis(index).reshape(shape).expand(given.shape)
+    target = None if out is None else with_axis(out)
+    options = {"reduction": REDUCTIONS[reduce], "use_init_val": include_self, "accumulate": "steps"}
+    return given_back(x, libgather.scatter_elements(data, wide, given, axis=dim, out=target, **STRICT, **options), out)
+
+
+def index_put(x, key, values, accumulate=False):
+    """torch.index_put: the places that the key reads."""
+    places = libgather.index(torch.arange(x.numel()).reshape(x.shape), tuple(key))
+    new = values.expand(places.shape).reshape(-1)
+    got = libgather.scatter(x.reshape(-1), places.reshape(-1), new, reduction="add" if accumulate else "none", accumulate="steps")
+    return got.reshape(x.shape)
+
+
+def put(x, index, source, accumulate=False):
+    """torch.put: into the flat tensor."""
+    got = libgather.scatter(x.reshape(-1), index.reshape(-1), source.reshape(-1), reduction="add" if accumulate else "none", accumulate="steps")
+    return got.reshape(x.shape)
+
+
+def embedding_bag(weight, input, offsets=None, *, mode="mean", per_sample_weights=None, include_last_offset=False, padding_idx=None, max_norm=None,
+                  norm_type=2.0, scale_grad_by_freq=False, sparse=False):  # fmt: skip
+    """torch.nn.functional.embedding_bag: the padding is left out. Scaling the rows to max_norm, in place, is PyTorch's own; the rest is about
+    gradients.
     """
-    total = torch.zeros(rows.shape[1:])
-    for i, row in enumerate(rows):
-        if how == "fused" and weights is not None:
-            total = (total.double() + row.double() * weights[i].double()).float()
-        else:
-            total = total + row.float() * (1 if weights is None else weights[i].float())
-    if how == "ties away" and len(rows):
-        total = ties_away(total)
-    elif how == "rounded twice":
-        total = total.to(rows.dtype)
-    return (total / len(rows) if mean and len(rows) else total).to(rows.dtype)
+    if max_norm is not None:
+        torch.embedding_renorm_(weight.detach(), input.contiguous().reshape(-1), max_norm, norm_type)
+    options: dict[str, Any] = {"reduction": mode, "per_sample_weights": per_sample_weights, "include_last_offset": include_last_offset}
+    if padding_idx is not None:
+        input = torch.where(input == padding_idx % weight.shape[0], -1, input)
+        options["mode"] = "skip"
+    return libgather.embedding_bag(weight, input, offsets, **options, **STRICT)
 
 
-def bags_as_theirs(weight, input, offsets=None, *, mode="mean", per_sample_weights=None, include_last_offset=False, padding_idx=None, how, **_):
-    """All bags, one way. The rows were scaled to max_norm before."""
-    ids, length = input.reshape(-1), weight.shape[0]
-    starts = torch.arange(0, ids.numel(), input.shape[1]) if input.dim() == 2 else offsets
-    ends = torch.cat([starts[1:], torch.tensor([ids.numel()])])
-    starts, ends = (starts[:-1], starts[1:]) if include_last_offset else (starts, ends)
-    made = []
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        kept = torch.tensor([at for at in range(start, end) if padding_idx is None or ids[at] != padding_idx % length], dtype=torch.int64)
-        weights = None if per_sample_weights is None else per_sample_weights.detach().reshape(-1)[kept]
-        made.append(one_bag(weight.detach()[ids[kept].long()], weights, mode == "mean", how))
-    return torch.stack(made)
-
-
-def explained(op, arguments, keywords, wanted) -> str | None:
-    """The difference that makes these bits."""
-    from torch_suite import same
-
-    if op.name != BAG or keywords.get("mode") == "max":
-        return None
-    weight = arguments[0].detach().clone()
-    if keywords.get("max_norm") is not None:
-        torch.embedding_renorm_(weight, arguments[1].contiguous(), keywords["max_norm"], keywords.get("norm_type", 2.0))
-    for how, name in BAG_DIFFERENCES.items():
-        if not same(wanted, bags_as_theirs(weight, *arguments[1:], **keywords, how=how)):
-            return name
-    return None
-
-
-def run_samples(report: Report, op, dtype) -> None:
-    """A sample in every layout, with and without out=."""
-    from torch_suite import VARIANTS, attempt, compare, same
-
-    group, ours = f"{op.name} {op.variant_test_name}".strip(), WRITES[op.name]
-    for number, sample in enumerate(op.sample_inputs("cpu", dtype)):
-        for variant, change in VARIANTS.items():
-            shown = [tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in (sample.input, *sample.args)]
-            text = f"{dtype} sample {number} {variant} {shown} {sample.kwargs}"
-            arguments = [change(value) for value in sample.args]
-            wanted, refused = attempt(lambda s=sample, a=arguments, c=change: op(c(s.input), *a, **s.kwargs))
-            got, error = attempt(lambda s=sample, a=arguments, c=change: ours(c(s.input), *a, **s.kwargs))
-            if isinstance(error, libgather.GatherTypeError) and dtype == torch.complex32:
-                report.different(group, "torch-complex32-sums")
-                continue
-            if error is None and refused is None and same(wanted, got) == "other bits":
-                if name := explained(op, (change(sample.input), *arguments), sample.kwargs, wanted):
-                    report.different(group, name)
-                    continue
-            compare(report, group, text, None, wanted, refused, got, error)
-            if op.supports_out and wanted is not None:
-                out = torch.empty_like(wanted)
-                got, error = attempt(lambda s=sample, a=arguments, c=change, out=out: ours(c(s.input), *a, **s.kwargs, out=out))
-                compare(report, f"{group}, out=", text, None, wanted, None, got, error)
-
-
-def run_errors(report: Report, op) -> None:
-    """The error inputs: an error from both."""
-    from torch_suite import attempt, compare
-
-    for given in op.error_inputs("cpu"):
-        sample = given.sample_input
-        _, refused = attempt(lambda s=sample: op(s.input, *s.args, **s.kwargs))
-        got, error = attempt(lambda s=sample: WRITES[op.name](s.input, *s.args, **s.kwargs))
-        difference = "torch-scatter-types" if refused is not None and error is None and "type" in str(refused) else None
-        compare(report, f"{op.name}, error inputs", f"error input: {given.error_regex}", difference, None, refused, got, error)
-
-
-def bad_calls(name: str, value: int):
-    """The arguments after the data, one row of which has a bad index; data has the shape (4, 3)."""
-    rows, ones = torch.tensor([0, value, 1]), torch.ones(3, 3)
-    wide = rows.reshape(3, 1).expand(3, 3).contiguous()
-    return {"scatter": (0, wide, ones), "scatter_add": (0, wide, ones), "scatter_reduce": (0, wide, ones, "sum"), "index_add": (0, rows, ones),
-            "index_copy": (0, rows, ones), "index_fill": (0, rows, 1.0), "index_reduce": (0, rows, ones, "amax"),
-            "index_put": ((rows,), ones), "put": (rows, torch.ones(3))}[name]  # fmt: skip
-
-
-def run_bad_indices(report: Report, name: str) -> None:
-    """One bad index: an error from both, and what is written as it was."""
-    from torch_suite import attempt, compare
-
-    x, group = torch.arange(12.0).reshape(4, 3), f"{name}, indices out of range"
-    no_out = ("index_fill", "index_put", "put")
-    for value in (12, -13, -1, 2**40):
-        if value == -1 and name in no_out:
-            continue
-        arguments, theirs, mine = bad_calls(name, value), x.clone(), x.clone()
-        wanted, refused = attempt(lambda n=name, t=theirs, a=arguments: getattr(t, f"{n}_")(*a))
-        extra = {} if name in no_out else {"out": mine}
-        got, error = attempt(lambda n=name, m=mine, a=arguments, e=extra: WRITES[n](m, *a, **e))
-        if error is not None and not torch.equal(mine, x):
-            report.failed(group, f"index {value}: out was written before the error")
-        elif refused is not None and error is not None and not torch.equal(theirs, x):
-            report.different(group, "torch-scatter-half-written")
-        else:
-            compare(report, group, f"index {value}", None, wanted, refused, got, error)
-
-
-def run_writes(report: Report, op_db) -> None:
-    """All of them."""
-    found = [op for op in op_db if op.name in WRITES]
-    for name in WRITES.keys() - {op.name for op in found}:
-        report.failed(name, "PyTorch has no OpInfo of that name any more")
-    for op in found:
-        for dtype in sorted(op.supported_dtypes("cpu"), key=str):
-            run_samples(report, op, dtype)
-        if op.error_inputs_func is not None:
-            run_errors(report, op)
-    for name in WRITES.keys() - {BAG}:
-        run_bad_indices(report, name)
+OURS = {
+    "index_add": index_add,
+    "index_copy": index_copy,
+    "index_fill": index_fill,
+    "index_put": index_put,
+    "index_reduce": index_reduce,
+    "nn.functional.embedding_bag": embedding_bag,
+    "put": put,
+    "scatter": scatter,
+    "scatter_add": scatter_add,
+    "scatter_reduce": scatter_reduce,
+}
