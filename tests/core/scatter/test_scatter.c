@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scatter.c: scatters beside the loop of scatter.h: random cases of every type, reduction, way to accumulate, policy, arrangement, method,
- * number of threads and instruction set; every method with any number of threads; 2^20 updates of one cell; repeated indices; the
+ * test_scatter.c: scatters beside the loop of scatter.h: random cases of every type, reduction, way to accumulate, policy, arrangement,
+ * method, number of threads and instruction set; every method with any number of threads; 2^20 updates of one cell; repeated indices; the
  * documents' examples. GATHER_TEST_ROUNDS=N runs N random cases of each operator, and all cells; GATHER_TEST_SEED=N others.
  */
 #include "core/scatter/written.h"
