@@ -430,7 +430,8 @@ def page(op: Op, note: str, dialect: str, opsets: str, types: dict[str, list[str
 Types listed by the document for data: {", ".join(types[op.types])}.
 For indices: {", ".join(types[op.index_types])}.
 {"Numbers of whole bytes work" if words is Bags else "Every other element type can be replaced"}, and every integer type works for indices.
-{words.example(op) if not words.instead else words.instead}## Errors
+{words.example(op) if not words.instead else words.instead}
+## Errors
 
 | status | number | when |
 | --- | --- | --- |
