@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_scatter.c: any bytes as the description of a scatter, of a gradient, or of rows of equal ids: operator, options, tensors of any shapes,
- * strides and flags, in memory of their exact size. No memory outside the tensors is touched, every method gives the same bytes, a check
- * says what a run does, and after an error the output is as it was.
+ * fuzz_scatter.c: any bytes as the description of a scatter, of a gradient, or of rows of equal ids: operator, options, tensors of any
+ * shapes, strides and flags, in memory of their exact size. No memory outside the tensors is touched, every method gives the same bytes, a
+ * check says what a run does, and after an error the output is as it was.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gradients.c: gradients of every gather, dense, added and sparse, and sums of rows of equal ids, beside loops. Which element of data an
- * element of a gather comes from, a gather of the elements' numbers says. GATHER_TEST_ROUNDS=N and GATHER_TEST_SEED=N as elsewhere.
+ * test_gradients.c: gradients of every gather, dense, added and sparse, and sums of rows of equal ids, beside loops. Which element of data
+ * an element of a gather comes from, a gather of the elements' numbers says. GATHER_TEST_ROUNDS=N and GATHER_TEST_SEED=N as elsewhere.
  */
 #include "core/scatter/written.h"
 #include "support/machines.h"

@@ -197,7 +197,8 @@ static const refusal REFUSALS[] = {
     {unsigned_index, GATHER_INDEX_OUT_OF_RANGE, "indices", "indices[1] = 18446744073709551615 is outside [-3, 2] of axis 0 (scatter)"},
     {twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
     {twice_from_the_end, GATHER_INDEX_REPEATED, "indices", "indices[1] = -1 selects the same place as indices[0] (scatter)"},
-    {no_axis, GATHER_INDEX_OUT_OF_RANGE, "indices", "indices[0] = 2 cannot be in range: axis 0 has length 0 (scatter); 2 of 2 indices are bad"},
+    {no_axis, GATHER_INDEX_OUT_OF_RANGE, "indices",
+     "indices[0] = 2 cannot be in range: axis 0 has length 0 (scatter); 2 of 2 indices are bad"},
     {no_axis_to_clamp, GATHER_INDEX_OUT_OF_RANGE, "indices", "indices[0] = 2 cannot be in range: axis 0 has length 0"},
 };
 /* clang-format on */

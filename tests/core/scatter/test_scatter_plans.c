@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scatter_plans.c: plans: made once and run often, by several threads at once, in place and not; indices that are kept, kept again, and
- * kept in vain; indices that are only checked; calls that are refused; the plan's line; the largest numbers of loops, places and updates.
+ * test_scatter_plans.c: plans: made once and run often, by several threads at once, in place and not; indices that are kept, kept again,
+ * and kept in vain; indices that are only checked; calls that are refused; the plan's line; the largest numbers of loops,
+ * places and updates.
  */
 #include <pthread.h>
 
