@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A plug-in of pytest that runs a package's own tests on libgather: `x.take` in the test modules (and where the adapter
 says so) becomes a call of the adapter while the module is loaded from the installed package, and so does each x[key] that
-is read, in the modules of CONFORMANCE_READ; the adapter exchanges functions. Each test is reported with the number of calls that reached libgather.
+is read, in the modules of CONFORMANCE_READ, and ufunc.at in those of CONFORMANCE_AT; the adapter exchanges functions. Each test is reported with the number of calls that reached libgather.
 
     CONFORMANCE_PACKAGE   the package whose tests these are
     CONFORMANCE_ADAPTER   the module with `method(owner)`, `read(owner, key)`, `calls` and `install()`
     CONFORMANCE_ALSO      further modules of the package in which x.take is ours
     CONFORMANCE_READ      modules of tests in which x[key] is ours
+    CONFORMANCE_AT        modules of tests in which ufunc.at is the adapter's `at(owner)`
     CONFORMANCE_SELECT    file of tests -> regular expression for Class::function, as JSON
     CONFORMANCE_RESULTS   where the results go
 """
@@ -28,10 +29,12 @@ import pytest
 PACKAGE = os.environ["CONFORMANCE_PACKAGE"]
 ADAPTER = os.environ["CONFORMANCE_ADAPTER"]
 ALSO = os.environ.get("CONFORMANCE_ALSO", "").split(",")
+AT = os.environ.get("CONFORMANCE_AT", "").split(",")
 READ = os.environ.get("CONFORMANCE_READ", "").split(",")
 SELECT = {file: re.compile(pattern) for file, pattern in json.loads(os.environ["CONFORMANCE_SELECT"]).items()}
 REWRITTEN = "__libgather_method__"
 REWRITTEN_READ = "__libgather_read__"
+REWRITTEN_AT = "__libgather_at__"
 
 
 def adapter():
@@ -41,6 +44,10 @@ def adapter():
 
 def method(owner):
     return adapter().method(owner)
+
+
+def at(owner):
+    return adapter().at(owner)
 
 
 def read(owner, key):
@@ -58,13 +65,17 @@ def written_out(key: ast.expr) -> ast.expr:
 
 
 class Methods(ast.NodeTransformer):
-    """x.take, read, becomes __libgather_method__(x)."""
+    """x.take, read, becomes __libgather_method__(x), and, where it is asked for, x.at __libgather_at__(x)."""
+
+    def __init__(self, at: bool) -> None:
+        self.at = at
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
-        if node.attr != "take" or not isinstance(node.ctx, ast.Load):
+        name = {"take": REWRITTEN, "at": REWRITTEN_AT if self.at else None}.get(node.attr)
+        if name is None or not isinstance(node.ctx, ast.Load):
             return node
-        call = ast.Call(ast.Name(REWRITTEN, ast.Load()), [node.value], [])
+        call = ast.Call(ast.Name(name, ast.Load()), [node.value], [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
@@ -96,7 +107,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str):
         path = self.get_filename(fullname)
         tree = ast.parse(self.get_data(path), path)
-        tree = Methods().visit(tree)
+        tree = Methods(fullname.rpartition(".")[2] in AT).visit(tree)
         if fullname.rpartition(".")[2] in READ:
             tree = Reads().visit(tree)
         return compile(tree, path, "exec", dont_inherit=True)
@@ -104,6 +115,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     def exec_module(self, module) -> None:
         setattr(module, REWRITTEN, method)
         setattr(module, REWRITTEN_READ, read)
+        setattr(module, REWRITTEN_AT, at)
         super().exec_module(module)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 numpy_take = np.take
 numpy_take_along_axis = np.take_along_axis
+numpy_put_along_axis = np.put_along_axis
 calls = 0
 inside = False  # libgather is at work: what it asks of NumPy itself (arrays of objects) is NumPy's answer
 
@@ -61,6 +62,15 @@ def take_along_axis(arr, indices, axis=-1):
     return ours(libgather.take_along_axis, arr, indices, axis=axis)
 
 
+def put_along_axis(arr, indices, values, axis):
+    """numpy.put_along_axis, which writes to arr and converts values."""
+    if inside:
+        return numpy_put_along_axis(arr, indices, values, axis)
+    values = np.asarray(values).astype(arr.dtype)
+    ours(libgather.put_along_axis, arr, indices, values, axis=axis, out=arr)
+    return None
+
+
 def method(owner):
     """`owner.take` as a test module means it: ours for NumPy's arrays and scalars, its own for all else."""
     if owner is np:
@@ -72,6 +82,34 @@ def method(owner):
         return take(owner, indices, axis, out, mode)
 
     return bound
+
+
+UFUNCS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.minimum: "min", np.maximum: "max"}
+
+
+def at(owner):
+    """`owner.at` as a test module means it: ours for the ufuncs that are a reduction of libgather's."""
+    if not isinstance(owner, np.ufunc) or owner not in UFUNCS:
+        return owner.at
+
+    def bound(a, indices, *rest):
+        if inside or len(rest) != 1 or not is_writable(a, rest[0]):
+            return owner.at(a, indices, *rest)
+        places = np.asarray(libgather.index(np.arange(a.size).reshape(a.shape), indices))
+        new = np.broadcast_to(np.asarray(rest[0]).astype(a.dtype), places.shape).reshape(-1)
+        flat = a.reshape(-1)
+        ours(libgather.scatter, flat, places.reshape(-1), new, reduction=UFUNCS[owner], accumulate="steps", out=flat)
+        a[...] = flat.reshape(a.shape)
+        return None
+
+    return bound
+
+
+def is_writable(a, b) -> bool:
+    """Whether elements of b are elements of a, which libgather can reduce."""
+    if type(a) is not np.ndarray or not a.flags.writeable or not a.flags.aligned or a.dtype.kind not in "biufc" or np.asarray(b).dtype.kind not in "biufc":
+        return False
+    return a.dtype.isnative and a.dtype.char not in "gG" and np.can_cast(np.asarray(b).dtype, a.dtype, "safe") and a.dtype.kind == np.asarray(b).dtype.kind
 
 
 def read(owner, key):
@@ -96,7 +134,7 @@ def read(owner, key):
 
 def install() -> None:
     """Our functions wherever a module of NumPy holds NumPy's."""
-    theirs = {id(numpy_take): take, id(numpy_take_along_axis): take_along_axis}
+    theirs = {id(numpy_take): take, id(numpy_take_along_axis): take_along_axis, id(numpy_put_along_axis): put_along_axis}
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] != "numpy" or module is None:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's own tests, from the installed package, with numpy.take, numpy.take_along_axis, `x.take`, and in its tests of
+"""NumPy's own tests, from the installed package, with numpy.take, numpy.take_along_axis, numpy.put_along_axis, `x.take`, `ufunc.at`, and in its tests of
 indexing `x[key]`, answered by libgather (method_plugin.py, numpy_adapter.py). A test counts as passed only if it called libgather.
 """
 
@@ -10,6 +10,7 @@ from report import Report, main, require_cases, version_of
 
 OWN = "its tests of take and take_along_axis"
 READS = "its tests of indexing"
+WRITES = "its tests of put_along_axis and ufunc.at"
 INSIDE = "its tests of what is made of them"
 # File of numpy's tests -> (the line of the table, which tests).
 SELECTED = {
@@ -17,11 +18,12 @@ SELECTED = {
     "_core/tests/test_item_selection.py": (OWN, r"TestTake::(?!test_empty_)"),
     "_core/tests/test_indexerrors.py": (READS, r"."),
     "_core/tests/test_indexing.py": (READS, r"."),
+    "_core/tests/test_ufunc.py": (WRITES, r"_at_|::test_at_|inplace_fancy"),
     "_core/tests/test_numeric.py": (OWN, r"test_take"),
     "_core/tests/test_dtype.py": (OWN, r"_take_"),
     "_core/tests/test_regression.py": (OWN, r"take|test_method_args|test_object_array_refcounting|test_attributes"),
     "_core/tests/test_stringdtype.py": (OWN, r"test_take"),
-    "lib/tests/test_shape_base.py": (OWN, r"TestTakeAlongAxis|TestPutAlongAxis::test_broadcast"),
+    "lib/tests/test_shape_base.py": (OWN, r"TestTakeAlongAxis|TestPutAlongAxis::(?!test_invalid)"),
     "ma/tests/test_core.py": (OWN, r"[tT]ake|_sort|test_generic_methods|TestMaskedArray::test_indexing"),
     "ma/tests/test_old_ma.py": (OWN, r"Take|ArrayMethods|testCI|testMaPut"),
     "fft/tests/test_helper.py": (OWN, r"test_equal_to_original|test_not_last_axis_success"),
@@ -41,7 +43,7 @@ def run() -> Report:
     report = Report("numpy", "numpy")
     version_of("pytest")
     version_of("hypothesis")
-    run_own_tests(report, "numpy", "numpy_adapter", SELECTED, "numpy.ma.core,numpy.ma.extras,numpy.lib._utils_impl", "test_indexing,test_indexerrors")
+    run_own_tests(report, "numpy", "numpy_adapter", SELECTED, "numpy.ma.core,numpy.ma.extras,numpy.lib._utils_impl", "test_indexing,test_indexerrors", "test_ufunc")
     require_cases(report, LEAST)
     return report
 

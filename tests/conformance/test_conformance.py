@@ -146,6 +146,8 @@ def test_the_page_has_every_difference():
     page = ROOT / "docs/conformance.md"
     text = page.read_text(encoding="utf-8")
     assert docs.exchanged(text, docs.LIST, docs.differences()) == text, "script/conformance --write-docs writes it anew"
+    text = (ROOT / "docs/peers-defects.md").read_text(encoding="utf-8")
+    assert docs.exchanged(text, docs.REPORTS, docs.reports()) == text, "script/conformance --write-docs writes it anew"
 
 
 def test_the_page_has_no_failure():
