@@ -38,6 +38,9 @@ def run(*words: str, program: Path = ROOT / "conformance/run.py", **changed: str
 
 # Operators that other tests compare with their runtimes.
 ELSEWHERE = {"GatherBlockQuantized": "tests/model/test_run_quantized.py", "GatherTree": "tests/model/test_gather_tree.py"}
+WRITING = """Scatter ScatterElements ScatterND TensorScatter ScatterUpdate ScatterElementsUpdate ScatterNDUpdate EmbeddingBagOffsetsSum
+EmbeddingBagOffsets EmbeddingBagPackedSum EmbeddingBagPacked EmbeddingSegmentsSum"""
+ELSEWHERE |= dict.fromkeys(WRITING.split(), "tests/model/test_run_writing.py")
 
 
 @pytest.mark.parametrize(("dialect", "module"), [("onnx", "onnx_models"), ("openvino", "openvino_suite")])

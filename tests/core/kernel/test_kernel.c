@@ -15,7 +15,7 @@
 /* Every slot that is set was tried; and gather_isa has none that this test does not know. */
 static void every_slot(void **state) {
   const gather_isa *isa = trial_isa;
-  int64_t set = isa->nontemporal_copy != NULL, known = 4; /* and `fence`, `decode`, `combine` */
+  int64_t set = isa->nontemporal_copy != NULL, known = 5; /* and `fence`, `decode`, `combine`, `bag` */
   SET(isa->rows);
   SET(isa->gather_instruction);
   SET(isa->gather_instruction_rounds);
