@@ -233,6 +233,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   choose_all(&s, &d);
   choose_updates(&s, &d);
   const int method = choose(&s, 7), add = choose(&s, 2);
+  /* Threads share even the smallest work. */
+  if (gather_tuning_set("task_bytes", 1, NULL) != GATHER_OK || gather_tuning_set("awake_task_bytes", 1, NULL) != GATHER_OK) abort();
   bool whole = true;
   memcpy(d.tensors[OUT].shape, d.tensors[DATA].shape, sizeof d.tensors[OUT].shape);
   d.tensors[OUT].tensor.rank = d.tensors[DATA].tensor.rank;
