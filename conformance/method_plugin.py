@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A plug-in of pytest that runs a package's own tests on libgather: `x.take` in the test modules (and where the adapter
-says so) becomes a call of the adapter while the module is loaded from the installed package, and so does each x[key] that
-is read, in the modules of CONFORMANCE_READ, and ufunc.at in those of CONFORMANCE_AT; the adapter exchanges functions. Each test is reported with the number of calls that reached libgather.
+says so) becomes a call of the adapter while the module is loaded from the installed package, and so do `x.at`, and each x[key] that
+is read, in the modules of CONFORMANCE_READ; the adapter exchanges functions. Each test is reported with the number of calls that reached libgather.
 
     CONFORMANCE_PACKAGE   the package whose tests these are
-    CONFORMANCE_ADAPTER   the module with `method(owner)`, `read(owner, key)`, `calls` and `install()`
+    CONFORMANCE_ADAPTER   the module with `method(owner)`, `read(owner, key)`, `calls` and `install()`; maybe `at(owner)`
     CONFORMANCE_ALSO      further modules of the package in which x.take is ours
     CONFORMANCE_READ      modules of tests in which x[key] is ours
-    CONFORMANCE_AT        modules of tests in which ufunc.at is the adapter's `at(owner)`
     CONFORMANCE_SELECT    file of tests -> regular expression for Class::function, as JSON
     CONFORMANCE_RESULTS   where the results go
 """
@@ -29,7 +28,6 @@ import pytest
 PACKAGE = os.environ["CONFORMANCE_PACKAGE"]
 ADAPTER = os.environ["CONFORMANCE_ADAPTER"]
 ALSO = os.environ.get("CONFORMANCE_ALSO", "").split(",")
-AT = os.environ.get("CONFORMANCE_AT", "").split(",")
 READ = os.environ.get("CONFORMANCE_READ", "").split(",")
 SELECT = {file: re.compile(pattern) for file, pattern in json.loads(os.environ["CONFORMANCE_SELECT"]).items()}
 REWRITTEN = "__libgather_method__"
@@ -47,7 +45,8 @@ def method(owner):
 
 
 def at(owner):
-    return adapter().at(owner)
+    made = getattr(adapter(), "at", None)
+    return made(owner) if made else owner.at
 
 
 def read(owner, key):
@@ -65,17 +64,15 @@ def written_out(key: ast.expr) -> ast.expr:
 
 
 class Methods(ast.NodeTransformer):
-    """x.take, read, becomes __libgather_method__(x), and, where it is asked for, x.at __libgather_at__(x)."""
+    """x.take, read, becomes __libgather_method__(x), and x.at __libgather_at__(x)."""
 
-    def __init__(self, at: bool) -> None:
-        self.at = at
+    NAMES = {"take": REWRITTEN, "at": REWRITTEN_AT}
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
-        name = {"take": REWRITTEN, "at": REWRITTEN_AT if self.at else None}.get(node.attr)
-        if name is None or not isinstance(node.ctx, ast.Load):
+        if node.attr not in self.NAMES or not isinstance(node.ctx, ast.Load):
             return node
-        call = ast.Call(ast.Name(name, ast.Load()), [node.value], [])
+        call = ast.Call(ast.Name(self.NAMES[node.attr], ast.Load()), [node.value], [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
@@ -107,7 +104,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str):
         path = self.get_filename(fullname)
         tree = ast.parse(self.get_data(path), path)
-        tree = Methods(fullname.rpartition(".")[2] in AT).visit(tree)
+        tree = Methods().visit(tree)
         if fullname.rpartition(".")[2] in READ:
             tree = Reads().visit(tree)
         return compile(tree, path, "exec", dont_inherit=True)

@@ -63,12 +63,45 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def put_along_axis(arr, indices, values, axis):
-    """numpy.put_along_axis, which writes to arr and converts values."""
+    """numpy.put_along_axis: values are converted to the array's type."""
     if inside:
         return numpy_put_along_axis(arr, indices, values, axis)
-    values = np.asarray(values).astype(arr.dtype)
-    ours(libgather.put_along_axis, arr, indices, values, axis=axis, out=arr)
+    ours(libgather.put_along_axis, arr, indices, np.asarray(values).astype(arr.dtype), axis=axis, out=arr)
     return None
+
+
+REDUCTIONS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.minimum: "min", np.maximum: "max"}
+
+
+def at(owner):
+    """`owner.at`: ours for the functions of two arguments that are reductions of libgather, where both arguments are of the array's type, which
+    it sums; NumPy's own for all else. Sums of float16 are rounded at each step.
+    """
+    if inside or not isinstance(owner, np.ufunc) or owner not in REDUCTIONS:
+        return owner.at
+
+    def bound(a, indices, *rest):
+        if type(a) is not np.ndarray or len(rest) != 1 or not keeps_type(owner, a, rest[0]):
+            return owner.at(a, indices, *rest)
+        places = ours(libgather.index, np.arange(a.size).reshape(a.shape), indices)
+        updates = np.broadcast_to(np.asarray(rest[0]).astype(a.dtype), np.shape(places))
+        flat = a.reshape(-1)
+        ours(libgather.scatter, flat, np.reshape(places, -1), updates.reshape(-1), reduction=REDUCTIONS[owner], accumulate="steps", out=flat)
+        if not np.may_share_memory(flat, a):
+            a[...] = flat.reshape(a.shape)
+        return None
+
+    return bound
+
+
+def keeps_type(ufunc, a, b) -> bool:
+    """Whether the function of these computes in the array's type, which libgather sums."""
+    if not a.dtype.isnative or a.dtype.kind not in "biufc" or a.dtype.char in "gG" or (a.dtype.kind == "c" and ufunc in (np.minimum, np.maximum)):
+        return False
+    try:
+        return set(ufunc.resolve_dtypes((a.dtype, np.asarray(b).dtype, None))) == {a.dtype} or np.asarray(b).dtype == a.dtype
+    except TypeError:
+        return False
 
 
 def method(owner):
@@ -82,34 +115,6 @@ def method(owner):
         return take(owner, indices, axis, out, mode)
 
     return bound
-
-
-UFUNCS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.minimum: "min", np.maximum: "max"}
-
-
-def at(owner):
-    """`owner.at` as a test module means it: ours for the ufuncs that are a reduction of libgather's."""
-    if not isinstance(owner, np.ufunc) or owner not in UFUNCS:
-        return owner.at
-
-    def bound(a, indices, *rest):
-        if inside or len(rest) != 1 or not is_writable(a, rest[0]):
-            return owner.at(a, indices, *rest)
-        places = np.asarray(libgather.index(np.arange(a.size).reshape(a.shape), indices))
-        new = np.broadcast_to(np.asarray(rest[0]).astype(a.dtype), places.shape).reshape(-1)
-        flat = a.reshape(-1)
-        ours(libgather.scatter, flat, places.reshape(-1), new, reduction=UFUNCS[owner], accumulate="steps", out=flat)
-        a[...] = flat.reshape(a.shape)
-        return None
-
-    return bound
-
-
-def is_writable(a, b) -> bool:
-    """Whether elements of b are elements of a, which libgather can reduce."""
-    if type(a) is not np.ndarray or not a.flags.writeable or not a.flags.aligned or a.dtype.kind not in "biufc" or np.asarray(b).dtype.kind not in "biufc":
-        return False
-    return a.dtype.isnative and a.dtype.char not in "gG" and np.can_cast(np.asarray(b).dtype, a.dtype, "safe") and a.dtype.kind == np.asarray(b).dtype.kind
 
 
 def read(owner, key):

@@ -17,11 +17,10 @@ from report import Report
 Selection = dict[str, tuple[str, str]]
 
 
-def run_pytest(package: str, adapter: str, also: str, reads: str, writes: str, select: dict[str, str], site: Path, results: Path) -> str:
+def run_pytest(package: str, adapter: str, also: str, reads: str, select: dict[str, str], site: Path, results: Path) -> str:
     """Runs them; what pytest printed."""
     environment = {
         **os.environ, "CONFORMANCE_PACKAGE": package, "CONFORMANCE_ADAPTER": adapter, "CONFORMANCE_ALSO": also, "CONFORMANCE_READ": reads,
-        "CONFORMANCE_AT": writes,
         "CONFORMANCE_RESULTS": str(results), "CONFORMANCE_SELECT": json.dumps(select),
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
     }  # fmt: skip
@@ -52,13 +51,13 @@ def judge(report: Report, group: str, test: str, result: dict, expected: dict) -
         report.failed(group, f"{test}: {error[:300]}")
 
 
-def run_own_tests(report: Report, package: str, adapter: str, selected: Selection, also: str = "", reads: str = "", writes: str = "") -> None:
-    """All of them, counted in the report. also, reads, writes: as CONFORMANCE_ALSO, CONFORMANCE_READ and CONFORMANCE_AT of the plug-in."""
+def run_own_tests(report: Report, package: str, adapter: str, selected: Selection, also: str = "", reads: str = "") -> None:
+    """All of them, counted in the report. also, reads: as CONFORMANCE_ALSO and CONFORMANCE_READ of the plug-in."""
     site = Path(importlib.import_module(package).__file__).parents[1]
     select = {f"{package}/{file}": pattern for file, (_, pattern) in selected.items() if (site / package / file).exists()}
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
-        printed = run_pytest(package, adapter, also, reads, writes, select, site, results)
+        printed = run_pytest(package, adapter, also, reads, select, site, results)
         if not results.exists():
             report.failed("its own tests", f"pytest wrote no results: {printed[-1500:]}")
             return

@@ -13,9 +13,10 @@
 /* For j in [0, count), k in [0, len):
  *     out[rows[j] * axis_step + j * out_step + k * item] =
  *         reduce(that, updates[(places ? places[j] : j * update_step) + k * item])
- * Steps and places are in bytes and of either sign; rows of a tensor may have any alignment. Rows are in range. `more`: rows that follow
- * the last one in memory and come next, so that they can be prefetched. prefetch_rows: the row of the update that is so many later is
- * prefetched; 0 = none. len is at least 1. */
+ * Steps and places are in bytes and of either sign; rows of a tensor may have any alignment, and updates do not overlap them. Rows are in
+ * range. `more`: rows, and places if there are any, that follow the last one in memory and come next, so that they can be prefetched.
+ * prefetch_rows: the row of the update that is so many later is prefetched, and its update if there are places; 0 = none. len is at
+ * least 1. combine_number.h says what each reduction gives. */
 typedef struct gather_combine_span {
   char *out;
   const char *updates;
