@@ -551,6 +551,14 @@ static gather_status repeated(gather_check *check, gather_model_node *out, const
   return say(check, out, error, kept->message);
 }
 
+static gather_status unknown_updates(gather_check *check, gather_model_node *out, gather_error *error) {
+  char text[320];
+  (void)snprintf(text, sizeof text, "the indices are valid, but whether the updates '%.100s' have the shape that they need is not known",
+                 out->updates.name);
+  out->verdict = GATHER_VERDICT_UNKNOWN;
+  return say(check, out, error, text);
+}
+
 static gather_status compare(gather_check *check, const gather_scope *scope, const gather_node *node, gather_model_node *out,
                              const gather_options *options, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
@@ -564,8 +572,9 @@ static gather_status compare(gather_check *check, const gather_scope *scope, con
   out->bad_known = status == GATHER_OK || status == GATHER_INDEX_REPEATED || out_of_range;
   out->bad = out_of_range && gather_writing_is_of_indices(&why) ? why.bad_count : 0;
   out->verdict = GATHER_VERDICT_OK;
-  if (status == GATHER_OK) return GATHER_OK;
-  if (status == GATHER_INDEX_REPEATED) return repeated(check, out, &why, error);
+  if (status == GATHER_INDEX_REPEATED) GATHER_TRY(repeated(check, out, &why, error));
+  const bool valid = status == GATHER_OK || status == GATHER_INDEX_REPEATED;
+  if (valid) return gather_writing_updates_fit(out, options) ? GATHER_OK : unknown_updates(check, out, error);
   if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR) return bad(check, out, &why, error);
   char text[160];
   (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros under the rules %s", out->bad,
@@ -598,8 +607,9 @@ static gather_status verify(gather_check *check, const gather_scope *scope, cons
   if (status == GATHER_OK && gather_op_is_quantized(out->rules)) status = gather_quantized_fault(scope, node, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
-  const bool zeros = cache && !*out->indices.name;        /* write_indices that are left out */
-  const bool index_alone = !writes || *out->updates.name; /* not the offsets of bags too */
+  const bool zeros = cache && !*out->indices.name; /* write_indices that are left out */
+  /* Not the offsets of bags, or the shape of updates, too. */
+  const bool index_alone = !writes || (*out->updates.name && gather_writing_updates_fit(out, &options));
   if (!out->indices_known && !cache && index_alone && stays_in_range(scope, out, &bounds)) return in_bounds(check, out, bounds, error);
   if (!out->indices_known && !zeros) return unknown_indices(check, scope, out, error);
   if (out->axis_unreadable) return unreadable(check, "axis", out->axis_name, out->axis_unreadable, out, error);

@@ -181,6 +181,28 @@ gather_status gather_writing_compare(const gather_check *check, const gather_sco
   return writing.reduction == GATHER_REDUCTION_NONE ? find_repeated(check, out, options, data, why) : GATHER_OK;
 }
 
+static bool surely_equal(const gather_dim *a, const gather_dim *b) {
+  if (gather_is_exact(a) && gather_is_exact(b)) return a->min == b->min;
+  return a->symbol && b->symbol && strcmp(a->symbol, b->symbol) == 0;
+}
+
+bool gather_writing_updates_fit(const gather_model_node *out, const gather_options *options) {
+  const gather_operand *updates = &out->updates;
+  gather_shape shapes[3];
+  gather_op room;
+  if (!*updates->name) return true;
+  operand_shape(&out->data, &shapes[0]);
+  operand_shape(&out->indices, &shapes[1]);
+  if (gather_op_is_cache(out->rules))
+    shapes[2] = shapes[0]; /* but for the axis, whose length check_cache needs */
+  else if (gather_infer_shape(gather_reading_rules(out->rules, &room), &shapes[0], &shapes[1], options, &shapes[2], NULL) != GATHER_OK)
+    return false;
+  if (updates->rank < 0 || updates->rank != shapes[2].rank) return false;
+  for (int32_t d = 0; d < updates->rank; d++)
+    if (!(gather_op_is_cache(out->rules) && d == out->axis) && !surely_equal(&updates->dims[d], &shapes[2].dims[d])) return false;
+  return true;
+}
+
 bool gather_writing_is_of_indices(const gather_error *why) {
   static const char *const OTHERS[] = {"offsets", "segment_ids", "default_index"};
   for (size_t i = 0; why->input && i < sizeof OTHERS / sizeof *OTHERS; i++)

@@ -23,6 +23,9 @@ GATHER_CHECKED gather_status gather_writing_compare(const gather_check *check, c
                                                     const gather_model_node *out, const gather_options *options, const gather_tensor *data,
                                                     gather_error *why);
 
+/* Whether the updates surely have the shape that data and indices need; true for a node without updates. */
+bool gather_writing_updates_fit(const gather_model_node *out, const gather_options *options);
+
 /* Whether an error is about indices, not about offsets, segments or a default. */
 bool gather_writing_is_of_indices(const gather_error *why);
 

@@ -37,8 +37,8 @@ def test_opens(tmp_path, number):
     assert (model.dialect, model.format, model.node_count) == ("onnx", "onnx", 1)
     assert (model.inputs, model.outputs) == (("ids",), ("y",))
     assert model.not_checked == {}
-    scatter = "scatter (float[4] x, int64[2, 1] at, float[2] to) => (float[4] y) { y = ScatterND (x, at, to) }"
-    assert Model(parsed(scatter)).not_checked == {"ScatterND": 1}
+    unpool = "unpool (float[1, 1, 1, 1] x, int64[1, 1, 1, 1] at) => (float[1, 1, 2, 2] y) { y = MaxUnpool <kernel_shape = [2, 2]> (x, at) }"
+    assert Model(parsed(unpool)).not_checked == {"MaxUnpool": 1}
     assert model.value_type("ids") == "int64"
     assert model.value_type("nothing") is None
     assert model.name == (str(tmp_path / "m.onnx") if number < 2 else "<bytes>")
@@ -51,8 +51,8 @@ def test_opens(tmp_path, number):
 def test_not_checked():
     model = Model(parsed(INSIDE))
     assert model.not_checked == {}
-    scatter = "scatter (float[4] x, int64[2, 1] at, float[2] to) => (float[4] y) { y = ScatterND (x, at, to) }"
-    assert Model(parsed(scatter)).not_checked == {"ScatterND": 1}
+    unpool = "unpool (float[1, 1, 1, 1] x, int64[1, 1, 1, 1] at) => (float[1, 1, 2, 2] y) { y = MaxUnpool <kernel_shape = [2, 2]> (x, at) }"
+    assert Model(parsed(unpool)).not_checked == {"MaxUnpool": 1}
     assert repr(model).endswith("onnx, 3 gather nodes>")
 
 
