@@ -148,6 +148,7 @@ static void json_node(gather_cli_json *json, const gather_advice *advice, const 
   else
     gather_cli_json_string(json, "axis", NULL);
   gather_cli_json_int(json, "batch_dims", node->batch_dims);
+  if (*node->reduction) gather_cli_json_string(json, "reduction", node->reduction);
   gather_cli_json_object(json, "data");
   json_operand(json, &node->data);
   gather_cli_json_string(json, "source", gather_source_name(node->data.source));

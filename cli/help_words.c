@@ -5,8 +5,7 @@
 #include "help.h"
 
 static const gather_cli_section SECTIONS[] = {
-    {GATHER_CLI_HELP_MAIN, "Examples",
-     "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"},
+    {GATHER_CLI_HELP_MAIN, "Examples", "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"},
     {GATHER_CLI_COMMAND_TAKE, "Description",
      "Takes slices of DATA along an axis: the result has the shape of DATA with the\n"
      "axis replaced by the shape of INDICES. With --batch-dims B, the first B\n"
@@ -210,8 +209,7 @@ static const gather_cli_section SECTIONS[] = {
      "  gather bag emb.npy ids.npy -o bags.npy --reduction mean\n"
      "  gather bag emb.npy ids.npy -o bags.npy --segment-ids of.npy --segments 100\n"},
     {GATHER_CLI_COMMAND_BAG, "Rules", NULL},
-    {GATHER_CLI_COMMAND_BAG, "JSON",
-     "As that of scatter. An error of offsets or segment ids names them: \"input\".\n"},
+    {GATHER_CLI_COMMAND_BAG, "JSON", "As that of scatter. An error of offsets or segment ids names them: \"input\".\n"},
     {GATHER_CLI_HELP_FILES, "Naming a tensor",
      "FILE, or FILE:NAME if a file has several tensors. If a file named FILE:NAME\n"
      "exists, that file is used. With --tensor NAME (for INDICES --indices-tensor) the\n"

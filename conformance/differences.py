@@ -39,6 +39,7 @@ class Difference:
     tests: list[str] = field(default_factory=list)
     raises: str = ""
     shows: str = "always"
+    report: bool = False  # whether it stands in docs/peers-defects.md
     processor: bool = False  # whether it hangs on the processor: then one that behaves is no failure
 
 

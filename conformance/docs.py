@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The part of docs/conformance.md that is made: the table of a run, and the list of differences from
-differences/*.toml.
+"""The parts of docs/conformance.md and docs/peers-defects.md that are made: the table of a run, the list of differences from
+differences/*.toml, and the programs of the defects that have a report.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from differences import KINDS, Difference, load
 
 TABLES = "<!-- tables: made by script/conformance --write-docs -->"
+REPORTS = "<!-- reports: made by script/conformance --write-docs -->"
 LIST = "<!-- differences: made by script/conformance --write-docs -->"
 END = "<!-- end of what is made -->"
 TITLES = {
@@ -75,6 +76,31 @@ def differences() -> str:
     return text
 
 
+def report(entry: Difference) -> str:
+    """A defect with its program, and what that prints."""
+    program, prints = entry.example.strip(), entry.prints.strip()
+    return f"""
+### {entry.title}
+
+{' '.join(entry.reason.split())} Seen with {entry.package} {', '.join(entry.versions)} (`{entry.id}`).
+
+```py
+{program}
+```
+
+```text
+{prints}
+```
+"""
+
+
+def reports() -> str:
+    """The defects that have a report, peer by peer."""
+    found = [entry for entry in load() if entry.report]
+    return "".join(f"\n## {title}\n" + "".join(report(entry) for entry in found if entry.suite == suite)
+                   for suite, title in TITLES.items() if any(entry.suite == suite for entry in found))
+
+
 def exchanged(page: str, marker: str, made: str) -> str:
     """The page with what stands between the marker and END exchanged."""
     before, found, rest = page.partition(marker)
@@ -91,3 +117,5 @@ def write(path: Path, answers: list[dict] | None) -> None:
     if answers is not None:
         page = exchanged(page, TABLES, tables(answers))
     path.write_text(page, encoding="utf-8")
+    defects = path.with_name("peers-defects.md")
+    defects.write_text(exchanged(defects.read_text(encoding="utf-8"), REPORTS, reports()), encoding="utf-8")

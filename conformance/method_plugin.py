@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A plug-in of pytest that runs a package's own tests on libgather: `x.take` in the test modules (and where the adapter
-says so) becomes a call of the adapter while the module is loaded from the installed package, and so does each x[key] that
+says so) becomes a call of the adapter while the module is loaded from the installed package, and so do `x.at`, and each x[key] that
 is read, in the modules of CONFORMANCE_READ; the adapter exchanges functions. Each test is reported with the number of calls that reached libgather.
 
     CONFORMANCE_PACKAGE   the package whose tests these are
-    CONFORMANCE_ADAPTER   the module with `method(owner)`, `read(owner, key)`, `calls` and `install()`
+    CONFORMANCE_ADAPTER   the module with `method(owner)`, `read(owner, key)`, `calls` and `install()`; maybe `at(owner)`
     CONFORMANCE_ALSO      further modules of the package in which x.take is ours
     CONFORMANCE_READ      modules of tests in which x[key] is ours
     CONFORMANCE_SELECT    file of tests -> regular expression for Class::function, as JSON
@@ -32,6 +32,7 @@ READ = os.environ.get("CONFORMANCE_READ", "").split(",")
 SELECT = {file: re.compile(pattern) for file, pattern in json.loads(os.environ["CONFORMANCE_SELECT"]).items()}
 REWRITTEN = "__libgather_method__"
 REWRITTEN_READ = "__libgather_read__"
+REWRITTEN_AT = "__libgather_at__"
 
 
 def adapter():
@@ -41,6 +42,11 @@ def adapter():
 
 def method(owner):
     return adapter().method(owner)
+
+
+def at(owner):
+    made = getattr(adapter(), "at", None)
+    return made(owner) if made else owner.at
 
 
 def read(owner, key):
@@ -58,13 +64,15 @@ def written_out(key: ast.expr) -> ast.expr:
 
 
 class Methods(ast.NodeTransformer):
-    """x.take, read, becomes __libgather_method__(x)."""
+    """x.take, read, becomes __libgather_method__(x), and x.at __libgather_at__(x)."""
+
+    NAMES = {"take": REWRITTEN, "at": REWRITTEN_AT}
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
-        if node.attr != "take" or not isinstance(node.ctx, ast.Load):
+        if node.attr not in self.NAMES or not isinstance(node.ctx, ast.Load):
             return node
-        call = ast.Call(ast.Name(REWRITTEN, ast.Load()), [node.value], [])
+        call = ast.Call(ast.Name(self.NAMES[node.attr], ast.Load()), [node.value], [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
@@ -104,6 +112,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     def exec_module(self, module) -> None:
         setattr(module, REWRITTEN, method)
         setattr(module, REWRITTEN_READ, read)
+        setattr(module, REWRITTEN_AT, at)
         super().exec_module(module)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 numpy_take = np.take
 numpy_take_along_axis = np.take_along_axis
+numpy_put_along_axis = np.put_along_axis
 calls = 0
 inside = False  # libgather is at work: what it asks of NumPy itself (arrays of objects) is NumPy's answer
 
@@ -61,6 +62,48 @@ def take_along_axis(arr, indices, axis=-1):
     return ours(libgather.take_along_axis, arr, indices, axis=axis)
 
 
+def put_along_axis(arr, indices, values, axis):
+    """numpy.put_along_axis: values are converted to the array's type."""
+    if inside:
+        return numpy_put_along_axis(arr, indices, values, axis)
+    ours(libgather.put_along_axis, arr, indices, np.asarray(values).astype(arr.dtype), axis=axis, out=arr)
+    return None
+
+
+REDUCTIONS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.minimum: "min", np.maximum: "max"}
+
+
+def at(owner):
+    """`owner.at`: ours for the functions of two arguments that are reductions of libgather, where both arguments are of the array's type, which
+    it sums; NumPy's own for all else. Sums of float16 are rounded at each step.
+    """
+    if inside or not isinstance(owner, np.ufunc) or owner not in REDUCTIONS:
+        return owner.at
+
+    def bound(a, indices, *rest):
+        if type(a) is not np.ndarray or len(rest) != 1 or not keeps_type(owner, a, rest[0]):
+            return owner.at(a, indices, *rest)
+        places = ours(libgather.index, np.arange(a.size).reshape(a.shape), indices)
+        updates = np.broadcast_to(np.asarray(rest[0]).astype(a.dtype), np.shape(places))
+        flat = a.reshape(-1)
+        ours(libgather.scatter, flat, np.reshape(places, -1), updates.reshape(-1), reduction=REDUCTIONS[owner], accumulate="steps", out=flat)
+        if not np.may_share_memory(flat, a):
+            a[...] = flat.reshape(a.shape)
+        return None
+
+    return bound
+
+
+def keeps_type(ufunc, a, b) -> bool:
+    """Whether the function of these computes in the array's type, which libgather sums."""
+    if not a.dtype.isnative or a.dtype.kind not in "biufc" or a.dtype.char in "gG" or (a.dtype.kind == "c" and ufunc in (np.minimum, np.maximum)):
+        return False
+    try:
+        return set(ufunc.resolve_dtypes((a.dtype, np.asarray(b).dtype, None))) == {a.dtype} or np.asarray(b).dtype == a.dtype
+    except TypeError:
+        return False
+
+
 def method(owner):
     """`owner.take` as a test module means it: ours for NumPy's arrays and scalars, its own for all else."""
     if owner is np:
@@ -96,7 +139,7 @@ def read(owner, key):
 
 def install() -> None:
     """Our functions wherever a module of NumPy holds NumPy's."""
-    theirs = {id(numpy_take): take, id(numpy_take_along_axis): take_along_axis}
+    theirs = {id(numpy_take): take, id(numpy_take_along_axis): take_along_axis, id(numpy_put_along_axis): put_along_axis}
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] != "numpy" or module is None:
             continue

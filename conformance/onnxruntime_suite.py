@@ -13,6 +13,7 @@ import numpy as np
 from cases import ELEMENTS, ND, Case, is_bad, make
 from cases_nd import RULES, make_nd
 from onnx_models import ND_VERSIONS, NUMBERS, VERSIONS, one_node
+from onnxruntime_scatters import run_scatters
 from ours import answer, call, same
 from report import Report, cases, main, require_cases, version_of
 
@@ -192,6 +193,7 @@ def run() -> Report:
     complex_types(report)
     illegal_shapes(report)
     tuples(report)
+    run_scatters(report)
     require_cases(report, len(VERSIONS) * 13 * CASES + len(ND_VERSIONS) * 13 * ND_CASES)
     return report
 

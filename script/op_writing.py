@@ -20,14 +20,27 @@ REDUCTIONS = {
 }
 
 
+def c_list(values) -> str:
+    return str(values).replace("[", "{").replace("]", "}")
+
+
+def shape_of(values) -> list[int]:
+    return [len(values)] + (shape_of(values[0]) if isinstance(values[0], list) else [])
+
+
+def bracket(shape) -> str:
+    return "".join(f"[{length}]" for length in shape)
+
+
+def lines_of(rows) -> str:
+    return "\n".join(" ".join(map(str, row)) for row in rows)
+
+
 class Writing:
     """What the operators have in common whose updates are written by index."""
 
-    function = "gather_scatter_apply"
-    command = ""  # of `gather scatter`
-    axis = True  # whether the example is along an axis
     head = "`{name}` of {dialect}, opset {opsets}; here `gather_scatter_apply` (`gather/scatter.h`) with `gather_op_find(\"{name}\", \"{rules}\")`."
-    place = (0, 0)  # of the index out of range
+    instead = ""  # of an example
 
     @classmethod
     def attributes(cls, op: Op) -> str:
@@ -94,6 +107,66 @@ for each update, in row-major order:
             "`gather_scatter_options.negative` and\n`gather_scatter_options.on_bad`: clamp, wrap, or skip, which leaves the update out."
         )
 
+    @classmethod
+    def example(cls, op: Op) -> str:
+        """Text, a program and what it prints, and a command."""
+        indices, updates, result, bad, message = cls.case(op)
+        shapes = shape_of(indices), shape_of(updates)
+        if op.axis == "INPUT":
+            axis = """  int32_t axis_value = 1;
+  gather_tensor axis = {.data = &axis_value, .type = GATHER_TYPE_INT32};
+  if (gather_axis_read(&axis, &options.axis, &error) != GATHER_OK) return 1;
+"""
+        else:
+            axis = "  options.axis = 1;\n" if op.axis == "ATTRIBUTE" else ""
+        program = f"""#include <stdio.h>
+
+#include "gather/scatter.h"
+
+int main(void) {{
+  int32_t table[2][3] = {c_list(DATA)}, values{bracket(shapes[1])} = {c_list(updates)}, result[2][3];
+  int64_t ids{bracket(shapes[0])} = {c_list(indices)};
+  const int64_t data_shape[] = {{2, 3}}, indices_shape[] = {c_list(shapes[0])}, updates_shape[] = {c_list(shapes[1])};
+  gather_tensor data = {{.data = table, .type = GATHER_TYPE_INT32, .rank = 2, .shape = data_shape}};
+  gather_tensor indices = {{.data = ids, .type = GATHER_TYPE_INT64, .rank = {len(shapes[0])}, .shape = indices_shape}};
+  gather_tensor updates = {{.data = values, .type = GATHER_TYPE_INT32, .rank = {len(shapes[1])}, .shape = updates_shape}};
+  gather_tensor out = {{.data = result, .type = GATHER_TYPE_INT32, .rank = 2, .shape = data_shape}};
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  gather_error error;
+{axis}  const gather_op *op = gather_op_find("{op.name}", "{op.rules}");
+
+  if (gather_scatter_apply(op, &data, &indices, &updates, &out, &options, &error) != GATHER_OK) return 1;
+  for (int i = 0; i < 2; i++) printf("%d %d %d\\n", (int)result[i][0], (int)result[i][1], (int)result[i][2]);
+
+  ids{bracket(bad)} = 3; /* out of range */
+  if (gather_scatter_apply(op, &data, &indices, &updates, &out, &options, &error) != GATHER_OK) puts(error.message);
+  return 0;
+}}"""
+        words = " ".join([*cls.form, "--rules", op.rules, *([] if op.axis == "NONE" else ["--axis", "1"])])
+        return f"""
+## Example
+
+Data `{DATA}`, indices `{indices}` and updates `{updates}`{"" if op.axis == "NONE" else " along axis 1"} give `{result}`. Then an index is set to 3, which is out of range.
+
+```c
+{program}
+```
+
+```text
+{lines_of(result)}
+{message}
+```
+
+The same on the command line:
+
+```console
+$ python3 -c 'import numpy as np; np.save("data.npy", np.array({DATA}, np.int32))'
+$ gather scatter data.npy '{indices}' '{updates}' {words} -q -o out.npy
+$ python3 -c 'import numpy as np; print(np.load("out.npy").tolist())'
+{result}
+```
+"""
+
     errors = {
         "TYPE_UNSUPPORTED": "indices are not integers; the type has no such reduction",
         "TYPE_MISMATCH": "the types of updates or of the output differ from data's",
@@ -112,6 +185,12 @@ for each update, in row-major order:
 class Scatter(Writing):
     """SCATTER"""
 
+    form = ()  # options of `gather scatter`
+
+    @staticmethod
+    def case(op: Op):
+        return [2, 0], [[7, 8], [9, 10]], [[8, 2, 7], [10, 5, 9]], (0,), f"indices[0] = 3 is outside [0, 2] of axis 1 ({op.name} {op.rules}); 1 of 2 indices is bad"
+
     what = "It writes whole rows of data by index; it is the inverse of Gather."
     letters = "r is the rank of data, q that of indices, a the axis counted from 0"
     formula = (
@@ -123,6 +202,14 @@ class Scatter(Writing):
 
 class Elements(Writing):
     """SCATTER_ELEMENTS"""
+
+    form = ("--elements",)
+
+    @staticmethod
+    def case(op: Op):
+        low = -3 if op.negative else 0
+        message = f"indices[0, 0] = 3 is outside [{low}, 2] of axis 1 ({op.name} {op.rules}); 1 of 4 indices is bad"
+        return [[2, 0], [1, 0]], [[7, 8], [9, 10]], [[8, 2, 7], [10, 9, 6]], (0, 0), message
 
     what = "It writes one element of data per index; it is the inverse of GatherElements."
     letters = "r is the rank of data and of indices, a the axis counted from 0"
@@ -139,6 +226,13 @@ class Elements(Writing):
 class ND(Writing):
     """SCATTER_ND"""
 
+    form = ("--nd",)
+
+    @staticmethod
+    def case(op: Op):
+        message = f"indices[1, 1] = 3, component 1 of tuple [1], is outside [-3, 2] of axis 1 ({op.name} {op.rules}); 1 of 4 indices is bad"
+        return [[0, 2], [1, 0]], [7, 8], [[1, 2, 7], [8, 5, 6]], (1, 1), message
+
     what = "It writes slices or elements of data by tuples of indices; it is the inverse of GatherND without batch dimensions."
     letters = "r is the rank of data, q that of indices, k the last length of indices: the numbers of a tuple"
     formula = (
@@ -152,6 +246,7 @@ class ND(Writing):
 class Windows(Writing):
     """SCATTER_STABLEHLO"""
 
+    instead = "\nThe command has no such operator.\n"
     what = "It writes a window of data per tuple of indices, by dimension numbers; it is the inverse of StableHLO's gather."
     head = "`scatter` of StableHLO; here `gather_scatter_apply` (`gather/scatter.h`) with `gather_op_find(\"scatter\", \"stablehlo-1\")` and `gather_scatter_options.numbers`."
 
@@ -202,7 +297,7 @@ indices_are_sorted are promises that nothing here needs.
 class Cache(Writing):
     """TENSOR_SCATTER"""
 
-    function = "gather_tensor_scatter"
+    instead = "\n[Scatters, gradients and embedding bags](../scatter.md#embedding-bags-and-caches) has a program.\n"
     head = "`{name}` of {dialect}, opset {opsets}; here `gather_tensor_scatter` (`gather/scatter.h`), and `gather_op_find(\"{name}\", \"{rules}\")`."
     what = "It writes a run of rows into each batch of a cache of keys or values."
 
@@ -248,7 +343,7 @@ for each update, in row-major order:
 class Bags(Writing):
     """EMBEDDING_BAG"""
 
-    function = "gather_embedding_bag"
+    instead = "\n[Scatters, gradients and embedding bags](../scatter.md#embedding-bags-and-caches) has a program; `gather bag` is the command.\n"
     head = "`{name}` of {dialect}, opset {opsets}; here `gather_embedding_bag` (`gather/scatter.h`) with `gather_op_find(\"{name}\", \"{rules}\")`."
     what = "It sums rows of a table, bag by bag."
     forms = {
@@ -335,7 +430,7 @@ def page(op: Op, note: str, dialect: str, opsets: str, types: dict[str, list[str
 Types listed by the document for data: {", ".join(types[op.types])}.
 For indices: {", ".join(types[op.index_types])}.
 {"Numbers of whole bytes work" if words is Bags else "Every other element type can be replaced"}, and every integer type works for indices.
-
+{words.example(op) if not words.instead else words.instead}
 ## Errors
 
 | status | number | when |

@@ -166,6 +166,7 @@ typedef struct gather_model_node {
   const gather_error *error;                /* GATHER_VERDICT_BAD; else NULL */
   const gather_model_component *components; /* component_count of them: one; of GatherND one for each number of a tuple */
   int32_t component_count;                  /* -1: the axis, the rank of data or the length of the tuples is not known or does not fit */
+  const char *reduction;                    /* "add" ...: of operators that write, and of bags; "" for others, and if it is not known */
   gather_operand updates;                   /* of operators that write; its name is "" for others, and where it is missing */
   /* An operator that replaces, with an index that selects the same place as an earlier one: GATHER_INDEX_REPEATED with both positions.
    * Documents forbid that or leave the order open, runtimes accept it: the verdict stays ok. NULL: none, or not known. */

@@ -259,17 +259,18 @@ typedef struct gather_bags {
 #define GATHER_BAGS_INIT \
   { sizeof(gather_bags), NULL, NULL, NULL, 0, NULL, -1, false }
 
-/* out[i] = the sum, mean or maximum of the rows of bag i, each times its weight, added in their order.
+/* out[i] = the sum, mean or maximum of the rows of bag i, each times its weight, added in their order: ((w0 * r0) + w1 * r1) + ...
  *
  * op: the rules ("EmbeddingBagOffsetsSum", "openvino-3" ...), or NULL: those of no document, which have every form and reduction.
  * table: [rows, ...], float16, bfloat16, float32, float64 or an integer type of whole bytes; any strides.
  * out: [bags, ...] of the table's type; strides must nest. It must not overlap an input.
- * options: reduction ADD, MEAN or MAX (NONE means ADD), accumulate, on_bad (error, clamp, wrap; skip and zero leave the row out), negative
- *     (default off), executor, bad_count. An empty bag is zeros, or the row default_index.
+ * options: reduction ADD, MEAN or MAX (NONE means ADD), accumulate, on_bad (error, clamp, wrap; skip and zero leave the row out, also of
+ *     the number that a mean is divided by), negative (default off), executor, bad_count. An empty bag is zeros, or the row default_index.
+ *     Indices that are in no bag are validated too.
  * Returns as gather_apply. What is wrong with offsets and segment_ids is GATHER_INDEX_OUT_OF_RANGE with error->input "offsets" or
  * "segment_ids": position, value and the range that it must have. Nothing is written after an error.
- * Threads: options->executor, over bags. Memory: none; rows longer than 4,096 elements that are summed in a wider type are computed in
- * parts. Source: OpenVINO EmbeddingBagOffsetsSum-3 and its siblings. */
+ * Threads: options->executor, over bags. Memory: none, but for copies of shared indices, offsets and segment_ids (GATHER_TENSOR_SHARED,
+ * GATHER_OUT_OF_MEMORY). Source: OpenVINO EmbeddingBagOffsetsSum-3 and its siblings. */
 GATHER_API GATHER_CHECKED gather_status gather_embedding_bag(const gather_op *op, const gather_tensor *table, const gather_bags *bags,
                                                              const gather_tensor *out, const gather_scatter_options *options,
                                                              gather_error *error);

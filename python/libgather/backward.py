@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 
 from libgather import _core
+from libgather._results import Array, Out, SumOptions
 from libgather.errors import refuse
 from libgather.scatters import as_data
 
@@ -31,6 +32,27 @@ def _row(op: str, shape: tuple[int, ...], indices: Any, axis: int, batch_dims: i
     return ()
 
 
+class Options(SumOptions, total=False):
+    """Keywords of gather_backward()."""
+
+    axis: int
+    op: str
+    batch_dims: int
+    add: bool
+
+
+@overload
+def gather_backward(grad: Any, indices: Any, data_shape: int | Sequence[int], *, out: Out, sparse: Literal[False] = False, **options: Unpack[Options]) -> Out: ...
+@overload
+def gather_backward(
+    grad: Array, indices: Any, data_shape: int | Sequence[int], *, out: None = None, sparse: Literal[False] = False, **options: Unpack[Options]
+) -> Array: ...
+@overload
+def gather_backward(
+    grad: Array, indices: Any, data_shape: int | Sequence[int], *, out: None = None, sparse: Literal[True], **options: Unpack[Options]
+) -> tuple[Array, Array]: ...
+@overload
+def gather_backward(grad: Any, indices: Any, data_shape: int | Sequence[int], *, out: None = None, sparse: bool = False, **options: Unpack[Options]) -> Any: ...
 def gather_backward(
     grad: Any,
     indices: Any,

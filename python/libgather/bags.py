@@ -5,12 +5,14 @@
 """Sums, means and maxima of bags of rows."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from libgather import _core
 from libgather._fallback import write_out
+from libgather._results import Array, BagOptions, Out
 from libgather.errors import refuse
 from libgather.scatters import as_data, as_updates
 
@@ -23,6 +25,14 @@ def _segments(segment_ids: Any) -> int:
     return int(ids.reshape(-1)[-1]) + 1 if ids.size else 0
 
 
+@overload
+def embedding_bag(table: Any, indices: Any, offsets: Any = None, *, out: Out, **options: Unpack[BagOptions]) -> Out: ...
+@overload
+def embedding_bag(table: _core.Table, indices: Any, offsets: Any = None, *, out: None = None, **options: Unpack[BagOptions]) -> npt.NDArray[Any]: ...
+@overload
+def embedding_bag(table: Array, indices: Any, offsets: Any = None, *, out: None = None, **options: Unpack[BagOptions]) -> Array: ...
+@overload
+def embedding_bag(table: Any, indices: Any, offsets: Any = None, *, out: None = None, **options: Unpack[BagOptions]) -> npt.NDArray[Any]: ...
 def embedding_bag(
     table: Any,
     indices: Any,

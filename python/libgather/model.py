@@ -90,7 +90,7 @@ class Model:
 
     @property
     def not_checked(self) -> dict[str, int]:
-        """Other operators that take indices, which are not checked (ScatterND, ...), and how many nodes of them
+        """Other operators that take indices, which are not checked (MaxUnpool, ...), and how many nodes of them
         there are.
         """
         return dict(self._core.not_checked)

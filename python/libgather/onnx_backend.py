@@ -126,8 +126,8 @@ def _prepared(model: Any) -> BackendRep:
 
 
 class Backend(_Backend):
-    """libgather as a backend. It runs models of Gather, GatherElements, GatherND and the nodes around them (see libgather.run)
-    on the CPU.
+    """libgather as a backend. It runs models of Gather, GatherElements, GatherND, the operators that write (ScatterND ...) and the nodes
+    around them (see libgather.run) on the CPU.
     """
 
     @classmethod

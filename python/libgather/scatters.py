@@ -4,28 +4,17 @@
 """Scatters: rows, elements and tuples written by index."""
 from __future__ import annotations
 
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from libgather import _core
-from libgather._fallback import scatter_objects
+from libgather._fallback import scatter_objects, write_out
+from libgather._results import AddOptions, Array, ElementsOptions, NdOptions, Out, PutOptions, ScatterOptions
 from libgather.errors import refuse
 
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple)
-
-
-class Options(TypedDict, total=False):
-    """The keywords of scatter() that the short forms pass on."""
-
-    axis: int
-    rules: str | None
-    mode: str
-    negative: bool | None
-    out: Any
-    threads: int | None
-    accumulate: str | None
-    unique: bool
 
 
 def _fits(made: np.ndarray, exact: np.ndarray) -> bool:
@@ -86,6 +75,12 @@ def _scatter(name: str, data: Any, indices: Any, updates: Any, *options: Any) ->
     return scatter_objects(name, data, indices, updates, dict(zip(names, options)))
 
 
+@overload
+def scatter(data: Any, indices: Any, updates: Any, *, out: Out, **options: Unpack[ScatterOptions]) -> Out: ...
+@overload
+def scatter(data: Array, indices: Any, updates: Any, *, out: None = None, **options: Unpack[ScatterOptions]) -> Array: ...
+@overload
+def scatter(data: Any, indices: Any, updates: Any, *, out: None = None, **options: Unpack[ScatterOptions]) -> npt.NDArray[Any]: ...
 def scatter(
     data: Any,
     indices: Any,
@@ -165,6 +160,12 @@ def scatter(
     return _scatter("scatter", data, indices, updates, axis, reduction, rules, mode, negative, out, threads, accumulate, unique, True)
 
 
+@overload
+def scatter_elements(data: Any, indices: Any, updates: Any, *, out: Out, **options: Unpack[ElementsOptions]) -> Out: ...
+@overload
+def scatter_elements(data: Array, indices: Any, updates: Any, *, out: None = None, **options: Unpack[ElementsOptions]) -> Array: ...
+@overload
+def scatter_elements(data: Any, indices: Any, updates: Any, *, out: None = None, **options: Unpack[ElementsOptions]) -> npt.NDArray[Any]: ...
 def scatter_elements(
     data: Any,
     indices: Any,
@@ -205,6 +206,12 @@ def scatter_elements(
     return _scatter("scatter_elements", data, indices, updates, axis, reduction, rules, mode, negative, out, threads, accumulate, unique, use_init_val)
 
 
+@overload
+def scatter_nd(data: Any, indices: Any, updates: Any, *, out: Out, **options: Unpack[NdOptions]) -> Out: ...
+@overload
+def scatter_nd(data: Array, indices: Any, updates: Any, *, out: None = None, **options: Unpack[NdOptions]) -> Array: ...
+@overload
+def scatter_nd(data: Any, indices: Any, updates: Any, *, out: None = None, **options: Unpack[NdOptions]) -> npt.NDArray[Any]: ...
 def scatter_nd(
     data: Any,
     indices: Any,
@@ -241,7 +248,13 @@ def scatter_nd(
     return _scatter("scatter_nd", data, indices, updates, 0, reduction, rules, mode, negative, out, threads, accumulate, unique, True)
 
 
-def scatter_add(data: Any, indices: Any, updates: Any, **options: Unpack[Options]) -> Any:
+@overload
+def scatter_add(data: Any, indices: Any, updates: Any, *, out: Out, **options: Unpack[AddOptions]) -> Out: ...
+@overload
+def scatter_add(data: Array, indices: Any, updates: Any, *, out: None = None, **options: Unpack[AddOptions]) -> Array: ...
+@overload
+def scatter_add(data: Any, indices: Any, updates: Any, *, out: None = None, **options: Unpack[AddOptions]) -> npt.NDArray[Any]: ...
+def scatter_add(data: Any, indices: Any, updates: Any, *, out: Any = None, **options: Unpack[AddOptions]) -> Any:
     """Adds rows: scatter() with reduction='add'. options: its other keywords.
 
     >>> import libgather
@@ -250,18 +263,30 @@ def scatter_add(data: Any, indices: Any, updates: Any, **options: Unpack[Options
 
     torch.scatter_add adds elements: that is scatter_elements() with reduction='add'.
     """
-    return scatter(data, indices, updates, reduction="add", **options)
+    return scatter(data, indices, updates, reduction="add", out=out, **options)
 
 
-def scatter_reduce(data: Any, indices: Any, updates: Any, reduction: str, **options: Unpack[Options]) -> Any:
+@overload
+def scatter_reduce(data: Any, indices: Any, updates: Any, reduction: str, *, out: Out, **options: Unpack[AddOptions]) -> Out: ...
+@overload
+def scatter_reduce(data: Array, indices: Any, updates: Any, reduction: str, *, out: None = None, **options: Unpack[AddOptions]) -> Array: ...
+@overload
+def scatter_reduce(data: Any, indices: Any, updates: Any, reduction: str, *, out: None = None, **options: Unpack[AddOptions]) -> npt.NDArray[Any]: ...
+def scatter_reduce(data: Any, indices: Any, updates: Any, reduction: str, *, out: Any = None, **options: Unpack[AddOptions]) -> Any:
     """scatter() with the reduction as an argument. options: its other keywords.
 
     torch.scatter_reduce reduces elements: that is scatter_elements(); its include_self is use_init_val.
     """
-    return scatter(data, indices, updates, reduction=reduction, **options)
+    return scatter(data, indices, updates, reduction=reduction, out=out, **options)
 
 
-def index_add(data: Any, indices: Any, updates: Any, **options: Unpack[Options]) -> Any:
+@overload
+def index_add(data: Any, indices: Any, updates: Any, *, out: Out, **options: Unpack[AddOptions]) -> Out: ...
+@overload
+def index_add(data: Array, indices: Any, updates: Any, *, out: None = None, **options: Unpack[AddOptions]) -> Array: ...
+@overload
+def index_add(data: Any, indices: Any, updates: Any, *, out: None = None, **options: Unpack[AddOptions]) -> npt.NDArray[Any]: ...
+def index_add(data: Any, indices: Any, updates: Any, *, out: Any = None, **options: Unpack[AddOptions]) -> Any:
     """Adds row i of updates to row indices[i] of data: torch.index_add. options: the other keywords of scatter().
 
     indices have one dimension, or none: then the updates lack the axis.
@@ -269,9 +294,41 @@ def index_add(data: Any, indices: Any, updates: Any, **options: Unpack[Options])
     rank = getattr(indices, "ndim", None)
     if (np.ndim(indices) if rank is None else rank) > 1:
         refuse("rank_mismatch", "indices of index_add have at most one dimension; scatter_add() has no limit", "indices")
-    return scatter(data, indices, updates, reduction="add", **options)
+    return scatter(data, indices, updates, reduction="add", out=out, **options)
 
 
+def _is_stretched(data: np.ndarray, indices: Any, axis: int) -> bool:
+    """Whether data of length 1 broadcast to indices, off the axis: then several indices write the same element."""
+    shape = indices.shape
+    if len(shape) != data.ndim or not -data.ndim <= axis < data.ndim:
+        return False
+    return any(n == 1 < m for d, (n, m) in enumerate(zip(data.shape, shape)) if d != axis % data.ndim)
+
+
+def _put_stretched(data: np.ndarray, indices: Any, updates: Any, axis: int, options: tuple, out: Any, rest: tuple) -> Any:
+    """By the numbers of the elements, which take_along_axis() finds."""
+    reduction, _, mode, negative = options
+    gaps = mode in ("skip", "zero")
+    numbers = np.arange(data.size).reshape(data.shape)
+    places = _core.take_along_axis(numbers, indices, axis=axis, mode="fill" if gaps else mode, fill_value=-1 if gaps else None, negative=negative)
+    new = np.broadcast_to(as_updates(data, updates), places.shape).reshape(-1)
+    flat = np.array(data).reshape(-1)
+    made = _scatter("scatter", flat, places.reshape(-1), new, 0, reduction, None, "skip", False, flat, *rest).reshape(data.shape)
+    if out is None:
+        return made
+    if out is data:
+        data[...] = made
+    else:
+        write_out(out, made, data)
+    return out
+
+
+@overload
+def put_along_axis(data: Any, indices: Any, updates: Any, *, out: Out, **options: Unpack[PutOptions]) -> Out: ...
+@overload
+def put_along_axis(data: Array, indices: Any, updates: Any, *, out: None = None, **options: Unpack[PutOptions]) -> Array: ...
+@overload
+def put_along_axis(data: Any, indices: Any, updates: Any, *, out: None = None, **options: Unpack[PutOptions]) -> npt.NDArray[Any]: ...
 def put_along_axis(
     data: Any,
     indices: Any,
@@ -297,7 +354,7 @@ def put_along_axis(
     Parameters
     ----------
     indices : array of integers
-        Of data's rank. Off the axis it broadcasts to data's shape.
+        Of data's rank. Off the axis it broadcasts with data.
     updates : array, number, or nested list
         Of data's dtype; it broadcasts to the shape of the broadcast indices.
     axis : int, or None
@@ -307,6 +364,8 @@ def put_along_axis(
     """
     options = (reduction, None, mode, negative)
     rest = (threads, accumulate, unique, True)
+    if axis is not None and isinstance(data, np.ndarray) and hasattr(indices, "shape") and _is_stretched(data, indices, axis):
+        return _put_stretched(data, indices, updates, axis, options, out, rest)
     if axis is not None:
         return _scatter("put_along_axis", data, indices, updates, axis, *options, out, *rest)
     data = as_data(data)

@@ -115,6 +115,7 @@ static int put_all(PyObject *dict, const gather_model_node *node) {
     return -1;
   if (put(dict, "executed", PyBool_FromLong(!node->not_executed)) < 0) return -1;
   if (node->error && put(dict, "error", gather_py_exception(node->error)) < 0) return -1;
+  if (*node->reduction && put(dict, "reduction", gather_py_text(node->reduction)) < 0) return -1;
   if (*node->updates.name && put(dict, "updates", sourced(&node->updates)) < 0) return -1;
   if (node->repeated && put(dict, "repeated", gather_py_exception(node->repeated)) < 0) return -1;
   return node->error || node->bad > 0 || node->repeated ? put(dict, "runtimes", runtimes_of(node)) : 0;

@@ -64,8 +64,8 @@ int gather_py_gradient_read(gather_py_gradient *gradient);
 
 /* ---- the module's functions ---- */
 
-/* py_scatter.c: _scatter(name, data, indices, updates, axis, reduction, rules, mode, negative, out, threads, accumulate, unique, use_init_val).
- * NotImplemented: data are more than their bytes. */
+/* py_scatter.c: _scatter(name, data, indices, updates, axis, reduction, rules, mode, negative, out, threads, accumulate, unique,
+ * use_init_val). NotImplemented: data are more than their bytes. */
 PyObject *gather_py_scatter(PyObject *self, PyObject *args);
 /* py_backward.c: _backward(op, grad, indices, data_shape, axis, batch_dims, mode, negative, out, add, threads, accumulate) */
 PyObject *gather_py_backward(PyObject *self, PyObject *args);
@@ -73,8 +73,8 @@ PyObject *gather_py_backward(PyObject *self, PyObject *args);
 PyObject *gather_py_sparse_backward(PyObject *self, PyObject *args);
 /* _unique_rows(ids, rows, threads, accumulate) */
 PyObject *gather_py_unique_rows(PyObject *self, PyObject *args);
-/* py_bag.c: _bag(table, indices, offsets, segment_ids, segments, weights, default_index, last_offset, reduction, rules, mode, negative, out,
- * threads, accumulate) */
+/* py_bag.c: _bag(table, indices, offsets, segment_ids, segments, weights, default_index, last_offset, reduction, rules, mode, negative,
+ * out, threads, accumulate) */
 PyObject *gather_py_bag(PyObject *self, PyObject *args);
 
 extern PyType_Spec gather_py_scatter_plan_spec;

@@ -329,7 +329,7 @@ static gather_status describe(gather_check *check, const gather_scope *scope, co
   if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
   out->data_dequantized = is_dequantized(check->model, scope, gather_scope_find(scope, out->data.name));
   out->type_listed = !out->rules || is_listed(out->rules, out->data.type, out->indices.type);
-  out->reason = out->cause = "";
+  out->reason = out->cause = out->reduction = "";
   out->indices_known = out->indices.value && gather_type_is_index(out->indices.value->type);
   if (out->indices_known && !may_look(check, out->indices.value)) {
     out->indices.value = NULL;
@@ -589,6 +589,7 @@ static gather_status verify(gather_check *check, const gather_scope *scope, cons
   GATHER_TRY(describe(check, scope, node, &options, out, error));
   if (check->probe) return GATHER_OK;
   if (!out->rules) return unknown_version(check, node, out, error);
+  out->reduction = gather_writing_reduction(scope, node, out->rules);
   if (check->not_executed || check->uncalled) return not_judged(check, out, error);
   if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
   const bool writes = gather_op_writes(out->rules), cache = gather_op_is_cache(out->rules);

@@ -80,6 +80,14 @@ static gather_status cache_fault(const gather_model_node *out, gather_error *why
   return out->axis_known ? cache_lengths(out, why) : GATHER_OK;
 }
 
+const char *gather_writing_reduction(const gather_scope *scope, const gather_node *node, const gather_op *op) {
+  gather_node_writing writing;
+  if (!gather_op_writes(op) || gather_op_is_cache(op)) return "";
+  if (gather_node_writing_read(op, scope, node, &writing, NULL) != GATHER_OK) return "";
+  const bool bag = gather_inputs_of(op)->updates < 0;
+  return bag && writing.reduction == GATHER_REDUCTION_NONE ? "add" : gather_reduction_name(writing.reduction);
+}
+
 gather_status gather_writing_fault(const gather_scope *scope, const gather_node *node, const gather_model_node *out,
                                    const gather_options *options, gather_error *why) {
   gather_node_writing writing;

@@ -8,6 +8,9 @@
 #include "model/model_check.h"
 #include "model/writing_node.h"
 
+/* The name of the node's reduction; "" for a gather, and where it is not known. */
+const char *gather_writing_reduction(const gather_scope *scope, const gather_node *node, const gather_op *op);
+
 /* Whether the node is valid apart from its indices: attributes, inputs, types and shapes. Returns GATHER_OK or what is wrong;
  * GATHER_UNSUPPORTED: a word that the document lacks. options: of gather_node_options. */
 GATHER_CHECKED gather_status gather_writing_fault(const gather_scope *scope, const gather_node *node, const gather_model_node *out,

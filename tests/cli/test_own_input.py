@@ -32,6 +32,10 @@ def files(gather) -> Path:
     (folder / "sub").mkdir()
     (folder / "sub/up.npy").symlink_to("../link.npy")
     (folder / "folder").symlink_to(".")
+    gather.save("ids.npy", np.array([1, 2]))
+    gather.save("rows.npy", X[:2] + 1)
+    gather.save("offsets.npy", np.array([0, 1]))
+    gather.save("weights.npy", np.ones(2, X.dtype))
     for name in ("steps", "parents"):
         gather.save(f"{name}.npy", np.zeros((4, 1, 2), np.int32))
     gather.save("lens.npy", np.zeros(1, np.int32))
@@ -62,6 +66,10 @@ CASES = [
     "shuffle x.npy --part more.npy -o more.npy", "shuffle x.npy -o hard.npy", "shuffle x.npy -o sub/up.npy",
     "shuffle x.npy --order i.npy -o i.npy", "shuffle x.npy --order i.npy -o i.npy --in-place", "shuffle m.safetensors:emb -o m.safetensors",
     "shuffle x.raw -o x.raw --in-place --type float32 --shape 10x3", "shuffle x.raw -o x.raw --in-place --type float32 --shape -1x3 --offset 12",
+    # scatters and bags
+    *(f"scatter x.npy ids.npy rows.npy -o {name}.npy" for name in ("x", "ids", "rows", "hard")), "scatter x.npy ids.npy rows.npy -o x.npy --dry-run",
+    *(f"bag x.npy ids.npy offsets.npy --weights weights.npy -o {name}.npy" for name in ("x", "ids", "offsets", "weights")),
+    "bag x.npy ids.npy --segment-ids offsets.npy --segments 2 -o offsets.npy",
     # trees
     *(f"tree steps.npy parents.npy lens.npy end.npy -o {name}.npy" for name in ("steps", "parents", "lens", "end")),
     # models: the file, its data, inputs

@@ -80,6 +80,8 @@ usage | take -z
 usage | nd x.npy [[0]] -o o.npy --axis 0 | no option --axis
 usage | nd x.npy [[0]] -o o.npy --elements | no option --elements
 usage | tree steps.npy parents.npy lengths.npy 1 -o o.npy --axis 1
+usage | scatter x.npy i.npy x.npy -o o.npy --memory 8MiB | gather scatter has no option --memory
+usage | bag x.npy i.npy [0] -o o.npy --axis 1 | gather bag has no option --axis
 usage | tree two.npz two.npz two.npz 1 --tensor emb -o o.npy | gather tree has no option --tensor | hint: a tensor is named FILE:NAME
 usage | tree two.npz two.npz two.npz 1 --indices-tensor emb -o o.npy | hint: a tensor is named FILE:NAME
 usage | run m.onnx --input ids=two.npz --tensor emb | a tensor is named --input INPUT=FILE:NAME; FILE ends at the first colon

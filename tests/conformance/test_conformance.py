@@ -38,6 +38,9 @@ def run(*words: str, program: Path = ROOT / "conformance/run.py", **changed: str
 
 # Operators that other tests compare with their runtimes.
 ELSEWHERE = {"GatherBlockQuantized": "tests/model/test_run_quantized.py", "GatherTree": "tests/model/test_gather_tree.py"}
+WRITING = """Scatter ScatterElements ScatterND TensorScatter ScatterUpdate ScatterElementsUpdate ScatterNDUpdate EmbeddingBagOffsetsSum
+EmbeddingBagOffsets EmbeddingBagPackedSum EmbeddingBagPacked EmbeddingSegmentsSum"""
+ELSEWHERE |= dict.fromkeys(WRITING.split(), "tests/model/test_run_writing.py")
 
 
 @pytest.mark.parametrize(("dialect", "module"), [("onnx", "onnx_models"), ("openvino", "openvino_suite")])
@@ -143,6 +146,8 @@ def test_the_page_has_every_difference():
     page = ROOT / "docs/conformance.md"
     text = page.read_text(encoding="utf-8")
     assert docs.exchanged(text, docs.LIST, docs.differences()) == text, "script/conformance --write-docs writes it anew"
+    text = (ROOT / "docs/peers-defects.md").read_text(encoding="utf-8")
+    assert docs.exchanged(text, docs.REPORTS, docs.reports()) == text, "script/conformance --write-docs writes it anew"
 
 
 def test_the_page_has_no_failure():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The corpus of the targets that choose something besides a file: text and a column, literals and a type, options and a format."""
+"""The corpus of the targets that choose something besides a file: text and a column, literals and a type, options and a format; and of
+scatters, which are choices and nothing else."""
 import random
 
 from corpus_quantised import quantised_files
@@ -53,3 +54,9 @@ def table_files(formats: list[list[bytes]]) -> list[bytes]:
     quantised = [bytes([0, memory, 1, 0, 0, 0, 1, kind, codec]) + bytes([0]) + bytes(range(CHOICES - 10)) + content
                  for content in quantised_files() for memory, kind, codec in ((0, 2, 0), (2, 3, 5))]  # fmt: skip
     return _choices(_some(formats, 1), 2, 1, none=False) + quantised
+
+
+def scatter_files() -> list[bytes]:
+    """Random choices; each beginning is run, and what is missing is 0."""
+    rng = random.Random(3)
+    return [rng.randbytes(90) for _ in range(60)]

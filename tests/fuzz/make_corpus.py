@@ -7,7 +7,7 @@ import pathlib
 import struct
 import sys
 
-from corpus_choices import literal_files, table_files, take_files, text_files
+from corpus_choices import literal_files, scatter_files, table_files, take_files, text_files
 from corpus_many import arrow_files, npz_files
 from corpus_quantised import quantised_files
 from corpus_quantised_models import quantised_model_files
@@ -452,7 +452,7 @@ def main() -> None:
     folder = pathlib.Path(sys.argv[1])
     quantized = quantised_model_files(sys.modules[__name__])
     formats = [npy_files(), gguf_files(), safetensors_files(), npz_files(), arrow_files(), tensors(), models()]
-    for name, files in (("text", text_files()), ("literal", literal_files()), ("take", take_files([*formats, ir_files()])),
+    for name, files in (("text", text_files()), ("literal", literal_files()), ("take", take_files([*formats, ir_files()])), ("scatter", scatter_files()),
                         ("table", table_files(formats)), ("npy", npy_files()), ("raw", raw_files()),
                         ("onnx", tensors() + models()), ("ir", ir_files()),
                         ("check", check_files() + tuple_files() + models() + quantized),

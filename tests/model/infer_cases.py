@@ -171,6 +171,10 @@ def parts(rng):
     yield Case("Scatter", [x(rng, *a), In(np.zeros((1, 1, 1), INT)), x(rng, 1, 1, 1)], {}, 10)
     yield Case("ScatterElements", [x(rng, *a), In(np.zeros((1, 1, 1), INT)), x(rng, 1, 1, 1)])
     yield Case("ScatterND", [x(rng, *a), In(np.zeros((1, 3), INT)), x(rng, 1)])
+    yield Case("ScatterND", [x(rng, *a), In(np.zeros((4, 2), INT)), x(rng, 4, *a[2:])], {"reduction": "add"})
+    yield Case("ScatterND", [Shape(floats(rng, *a)), Const(np.array([[2]], INT)), ints(7)])
+    yield Case("ScatterElements", [Shape(floats(rng, *a)), ints(-1), ints(7)])
+    yield Case("TensorScatter", [x(rng, 2, 5, 3), x(rng, 2, 2, 3), In(np.zeros(2, INT))], {"axis": 1}, 24)
     yield Case("ReverseSequence", [x(rng, 3, 2), ints(2, 3)])
 
 

@@ -16,7 +16,7 @@ from support.skip import skip_test
 
 # script/bootstrap puts the models of other people's packages beside the tests' Python.
 PACKAGES = Path(sys.prefix) / "models"
-OPS = ("Gather", "GatherElements", "GatherND")
+OPS = ("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND")
 # Names that PyTorch's older exporter gives to an output's lengths which it does not follow; they say nothing of the length.
 MADE_UP = re.compile(r"\w+_dim_[0-9]+")
 

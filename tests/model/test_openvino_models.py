@@ -43,14 +43,20 @@ def port_of(port) -> dict:
     return {"type": None if kind.is_dynamic() else kind.to_dtype().name, "shape": dims, "partial": shape}
 
 
+GATHER = ("Gather", "GatherElements", "GatherND")
+WRITE = ("ScatterUpdate", "ScatterElementsUpdate", "ScatterNDUpdate")
+
+
 def axis_of(node, rank) -> int | None:
     """The axis, where a constant gives it; from the front where the rank is known."""
     if node.get_type_name() == "GatherND":  # the first one that tuples select on
         axis = node.get_attributes()["batch_dims"]
+    elif node.get_type_name() == "ScatterNDUpdate":
+        axis = 0
     elif node.get_type_name() == "GatherElements":
         axis = node.get_attributes()["axis"]
     else:
-        source = node.input_value(2).get_node()
+        source = node.input_value(3 if node.get_type_name() in WRITE else 2).get_node()
         if source.get_type_name() != "Constant":
             return None
         axis = int(source.get_data().reshape(-1)[0])
@@ -62,10 +68,12 @@ def openvino_says(model, path="main") -> list[dict]:
     found = []
     for node in model.get_ops():
         kind, version = node.get_type_info().name, node.get_type_info().version_id
-        if kind in real.OPS:
+        if kind in GATHER or kind in WRITE:
             data, indices, output = port_of(node.input(0)), port_of(node.input(1)), port_of(node.output(0))
             found.append({"name": node.get_friendly_name(), "op": kind, "graph": path, "data": data, "indices": indices, "output": output})
-            found[-1] |= {"domain": version, "rules": f"openvino-{version.removeprefix('opset')}"}
+            found[-1] |= {"domain": version}
+            if kind in GATHER:  # a version may be of several operator sets
+                found[-1] |= {"rules": f"openvino-{version.removeprefix('opset')}"}
             found[-1] |= {"axis": axis_of(node, None if data["shape"] is None else len(data["shape"]))}
             found[-1] |= {"batch_dims": node.get_attributes().get("batch_dims", 0), "names": node.output(0).get_names()}
         for name in BODIES.get(kind, ()):

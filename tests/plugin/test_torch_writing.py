@@ -89,6 +89,16 @@ def test_ones_onto_one_row(name):
     assert lt.embedding_bag(ones, torch.arange(4096), ids(0)).tolist() == [[4096.0] * 2]
 
 
+def test_gradients_of_complex32():
+    """Elements that only PyTorch has."""
+    weight = torch.zeros(3, 2, dtype=torch.complex32, requires_grad=True)
+    where, grad = ids(1, 1, 2), torch.tensor([[1 + 2j, 3], [4, 5j], [6, 7]]).to(torch.complex32)
+    for call in (lambda: lt.take(weight, where), lambda: lt.gather_nd(weight, where[:, None]), lambda: lt.gather_elements(weight, where[:, None].expand(3, 2))):
+        call().backward(grad)
+        assert weight.grad.tolist() == [[0, 0], [5 + 2j, 3 + 5j], [6, 7]]
+        weight.grad = None
+
+
 BAGS = [
     {"offsets": ids(0, 2, 2)},
     {"offsets": ids(0, 2, 2, 5), "include_last_offset": True},

@@ -76,6 +76,8 @@ EXACT = {
     "empty tuple": ("scatter_nd", TABLE, np.zeros((1, 0), int), TABLE[None] + 1, {}, (TABLE + 1).tolist()),
     "put": ("put_along_axis", TABLE, [[1], [0], [1]], [[7], [8], [9]], {}, [[0, 7], [8, 3], [4, 9]]),
     "put one": ("put_along_axis", TABLE, [[2]], 7, {"axis": 0}, [[0, 1], [2, 3], [7, 7]]),
+    "put wide": ("put_along_axis", np.zeros((2, 1)), np.array([[0, 1, 0]]), [[5, 6, 7]], {"axis": 0}, [[7], [6]]),
+    "put wide, skip": ("put_along_axis", np.zeros((2, 1)), np.array([[0, 1, 9]]), 1, {"axis": 0, "reduction": "add", "mode": "skip"}, [[1], [1]]),
     "put flat": ("put_along_axis", TABLE, [5, 0], [7, 8], {"axis": None}, [[8, 1], [2, 3], [4, 7]]),
 }  # fmt: skip
 
@@ -132,6 +134,28 @@ def test_threads(dtype, reduction):
         assert all(raw(results[0]).tobytes() == raw(r).tobytes() for r in results[1:])
         inside = data.copy()
         assert raw(libgather.scatter(inside, ids, updates, reduction=reduction, threads=2, out=inside)).tobytes() == raw(results[0]).tobytes()
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mean", "max"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "i8"])
+def test_rows_as_elements(dtype, reduction):
+    """Indices that are equal along rows, by strides of 0 or not, scatter as rows do; elements and tuples give the same for any threads."""
+    rng = np.random.default_rng(37)
+    rows, width, count = 3000, 40, 8000
+    data, updates = ((rng.standard_normal((n, width)) * 9).astype(dtype) for n in (rows, count))
+    ids = rng.integers(-rows, rows, count)
+    want = libgather.scatter(data, ids, updates, reduction=reduction, threads=1)
+    wide = np.broadcast_to(ids[:, None], (count, width))
+    for threads in (1, 2, 3, 8):
+        options = {"reduction": reduction, "threads": threads}
+        for indices in (wide, np.ascontiguousarray(wide), np.asfortranarray(wide)):
+            assert same(libgather.scatter_elements(data, indices, updates, **options), want)
+        assert same(libgather.scatter_nd(data, ids[:, None], updates, **options), want)
+        turned = libgather.scatter(data.T, ids, updates.T, axis=1, **options)
+        assert same(turned.T.copy(), want)
+    each = rng.integers(-rows, rows, (count, width))
+    results = [libgather.scatter_elements(data, each, updates, reduction=reduction, threads=threads) for threads in (1, 2, 3, 8)]
+    assert all(raw(results[0]).tobytes() == raw(r).tobytes() for r in results[1:])
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -37,7 +37,7 @@ def test_random(dtype):
         inputs, updates = (np.asarray(values(rng, dtype, lengths), dtype) for lengths in (shape, updates_shape))
         indices = rng.integers(-1, max([1, *shape]) + 1, size) if number % 2 else rng.integers(0, 2, size)
         names = [name for name in reductions(dtype) if name != "mean"]
-        reduction, whole = names[number % len(names)], True
+        reduction, whole = names[number % len(names)], number % 3 == 0
         news: dict[tuple, list] = {}
         for at, where in destinations(shape, indices, updates_shape, n, whole):
             news.setdefault(where, []).append(updates[at])

@@ -157,6 +157,12 @@ def test_types_of_results(tmp_path):
         "libgather.gather_elements([[1]], [[0]])": "ndarray", "libgather.index(x, [0])": "ndarray", "plan(x, [0])": "ndarray",
         "plan(tensor, [0])": "Tensor", "libgather.take(x, [0], out=tensor)": "Tensor", "quantized.take([0])": "ndarray",
         "quantized[[0]]": "ndarray", "quantized.dequantize(out=tensor)": "Tensor", "libgather.read_ids('ids.txt')": "ndarray",
+        "libgather.scatter(x, [0], 1.0)": "ndarray[tuple[int], numpy.dtype[numpy.float64]]", "libgather.scatter(tensor, [0], tensor)": "Tensor",
+        "libgather.scatter([1, 2], [0], 3)": "ndarray", "libgather.scatter_nd(x, [[0]], [1], out=tensor, reduction='add')": "Tensor",
+        "libgather.scatter_add(x, [0], 1.0, axis=0)": "ndarray", "libgather.put_along_axis(tensor, [0], tensor, axis=None)": "Tensor",
+        "libgather.scatter_reduce(tensor, [0], 1, 'min')": "Tensor", "libgather.gather_backward(tensor, [0], 3)": "Tensor",
+        "libgather.gather_backward(x, [0], 3, sparse=True)[0]": "ndarray", "libgather.embedding_bag(table, [0], [0])": "ndarray",
+        "libgather.embedding_bag(tensor, [0], [0], reduction='mean')": "Tensor",
     }  # fmt: skip
     head = [
         "import numpy as np, libgather", "class Tensor:", "    def __dlpack_device__(self) -> tuple[int, int]: return (1, 0)",

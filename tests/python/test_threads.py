@@ -21,6 +21,7 @@ from support.refusal import refuses
 TABLE = np.arange(3_000_000, dtype=np.float32).reshape(-1, 6)
 IDS = np.random.default_rng(5).integers(-len(TABLE), len(TABLE), 600_000)
 ROWS = TABLE[IDS]
+SCATTER = libgather.ScatterPlan("scatter", TABLE, IDS, ROWS, reduction="add", threads=1)
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +147,14 @@ def runs_meanwhile(call) -> bool:
 
 
 LARGE = {
+    "scatter": lambda: libgather.scatter(TABLE, IDS, ROWS, threads=1),
+    "scatter, adding": lambda: libgather.scatter_add(TABLE, IDS, ROWS, threads=2),
+    "scatter plan": lambda: SCATTER(TABLE, IDS, ROWS),
+    "scatter plan, keep": lambda: SCATTER.keep(IDS),
+    "backward": lambda: libgather.gather_backward(ROWS, IDS, TABLE.shape),
+    "backward, sparse": lambda: libgather.gather_backward(ROWS, IDS, TABLE.shape, sparse=True),
+    "unique rows": lambda: libgather.unique_rows_sum(IDS, ROWS),
+    "bag": lambda: libgather.embedding_bag(TABLE, IDS.reshape(-1, 6), negative=True),
     "take": lambda: take(TABLE, IDS, axis=0, threads=1),
     "take, threads": lambda: take(TABLE, IDS, axis=0, threads=2),
     "take, repairing": lambda: take(TABLE, IDS, axis=0, mode="clip", threads=1),

@@ -219,6 +219,9 @@ SCHEMA = "gather_backward(Tensor grad, Tensor indices, SymInt[] shape, str op, i
 def _backward(grad: Tensor, indices: Tensor, shape: Sequence[int], op: str, axis: int, batch_dims: int, mode: str, negative: bool) -> Tensor:
     """The kernel: float16 and bfloat16 are added in float32, which PyTorch's own gradient of an embedding does not do."""
     given = grad.detach().resolve_conj().resolve_neg()
+    if given.dtype == torch.complex32:  # which only PyTorch has: sums by parts
+        wide = indices.unsqueeze(-1).expand(*indices.shape, 2) if op == "gather_elements" else indices
+        return torch.view_as_complex(_backward(torch.view_as_real(given), wide, (*shape, 2), op, axis, batch_dims, mode, negative))
     options = {"axis": axis, "batch_dims": batch_dims, "mode": mode, "negative": negative, "threads": torch.get_num_threads()}
     return gather_backward(given, indices, shape, op=op, **options)
 

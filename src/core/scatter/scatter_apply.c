@@ -14,43 +14,6 @@
 #include "core/plan/tasks.h"
 #include "core/scatter/scatter_plan.h"
 
-/* ---- operators of no document */
-
-static const gather_op OWN[] = {
-    {.dialect = "gather",
-     .name = "scatter",
-     .version = 1,
-     .family = GATHER_FAMILY_SCATTER,
-     .negative = true,
-     .on_bad = GATHER_ON_BAD_ERROR,
-     .off_axis = GATHER_OFF_AXIS_NONE,
-     .document = "scatter.h"},
-    {.dialect = "gather",
-     .name = "scatter_elements",
-     .version = 1,
-     .family = GATHER_FAMILY_SCATTER_ELEMENTS,
-     .negative = true,
-     .on_bad = GATHER_ON_BAD_ERROR,
-     .off_axis = GATHER_OFF_AXIS_AT_MOST,
-     .document = "scatter.h"},
-    {.dialect = "gather",
-     .name = "scatter_nd",
-     .version = 1,
-     .family = GATHER_FAMILY_SCATTER_ND,
-     .negative = true,
-     .on_bad = GATHER_ON_BAD_ERROR,
-     .off_axis = GATHER_OFF_AXIS_NONE,
-     .axis_source = GATHER_AXIS_SOURCE_NONE,
-     .document = "scatter.h",
-     .tuples = GATHER_TUPLES_ANY},
-};
-
-const gather_op *gather_scatter_op(const char *name) {
-  for (size_t i = 0; name && i < sizeof OWN / sizeof *OWN; i++)
-    if (strcmp(OWN[i].name, name) == 0) return &OWN[i];
-  return NULL;
-}
-
 /* ---- one call */
 
 static gather_status apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *updates,
@@ -63,6 +26,7 @@ static gather_status apply(const gather_op *op, const gather_tensor *data, const
   if (!updates) return gather_fail_input(error, GATHER_USAGE, "updates", "the updates are NULL");
   if (!out) return gather_fail_input(error, GATHER_USAGE, "output", "the output is NULL");
   GATHER_TRY(gather_scatter_lower(op, rules, data, indices, updates, out, &full, &plan, error));
+  plan.windows.scatter = gather_windows_scatter;
   const gather_scatter_run run = {sizeof run, data->data, indices->data, updates->data, out->data, full.executor, full.bad_count};
   return gather_scatter_execute(&plan, &run, error);
 }
@@ -74,26 +38,26 @@ gather_status gather_scatter_apply(const gather_op *op, const gather_tensor *dat
   return gather_fail_op(error, op, apply(op, data, indices, updates, out, options, error));
 }
 
-static gather_status apply_own(size_t which, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *updates,
+static gather_status apply_own(const char *name, const gather_tensor *data, const gather_tensor *indices, const gather_tensor *updates,
                                int64_t axis, gather_reduction reduction, const gather_tensor *out, gather_error *error) {
   gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
   options.axis = axis, options.reduction = reduction;
-  return gather_scatter_apply(&OWN[which], data, indices, updates, out, &options, error);
+  return gather_scatter_apply(gather_scatter_op(name), data, indices, updates, out, &options, error);
 }
 
 gather_status gather_scatter(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *updates, int64_t axis,
                              gather_reduction reduction, const gather_tensor *out, gather_error *error) {
-  return apply_own(0, data, indices, updates, axis, reduction, out, error);
+  return apply_own("scatter", data, indices, updates, axis, reduction, out, error);
 }
 
 gather_status gather_scatter_elements(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *updates, int64_t axis,
                                       gather_reduction reduction, const gather_tensor *out, gather_error *error) {
-  return apply_own(1, data, indices, updates, axis, reduction, out, error);
+  return apply_own("scatter_elements", data, indices, updates, axis, reduction, out, error);
 }
 
 gather_status gather_scatter_nd(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *updates,
                                 gather_reduction reduction, const gather_tensor *out, gather_error *error) {
-  return apply_own(2, data, indices, updates, 0, reduction, out, error);
+  return apply_own("scatter_nd", data, indices, updates, 0, reduction, out, error);
 }
 
 /* ---- shapes */
@@ -104,6 +68,7 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
   gather_options nest_options = GATHER_OPTIONS_INIT;
   gather_geometry g = {.tuple_dim = -1};
   const gather_family_rules *rules;
+  int64_t len, bytes;
   GATHER_TRY(gather_scatter_options_read(options, &full, error));
   GATHER_TRY(gather_family_find_written(op, &rules, error));
   GATHER_TRY(gather_tensor_check_input(data, "data", error));
@@ -114,6 +79,8 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
   if (full.numbers) return gather_fail(error, GATHER_UNSUPPORTED, "the updates say how long a window is, not dimension numbers");
   nest_options.axis = full.axis;
   GATHER_TRY(rules->shape(op, data, indices, &nest_options, &g, error));
+  if (!gather_shape_len(g.rank, g.shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
+    return gather_fail_input(error, GATHER_OVERFLOW, "updates", "the updates' size does not fit in memory");
   for (int32_t d = 0; d < g.rank; d++) shape[d] = g.shape[d];
   *rank = g.rank;
   return GATHER_OK;
@@ -177,6 +144,7 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
   gather_scatter_plan *made = gather_alloc(sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a plan");
   const gather_status status = gather_scatter_lower(op, rules, data, indices, updates, out, &full, made, error);
+  made->windows.scatter = gather_windows_scatter;
   if (status == GATHER_OK)
     *plan = made;
   else

@@ -50,6 +50,43 @@ bool gather_scatter_op_reduces(const gather_op *op, gather_reduction reduction) 
   return op && (int)reduction >= 0 && reduction <= GATHER_REDUCTION_MEAN && (rules_of(op).reductions >> reduction & 1u) != 0;
 }
 
+/* ---- operators of no document */
+
+static const gather_op OWN[] = {
+    {.dialect = "gather",
+     .name = "scatter",
+     .version = 1,
+     .family = GATHER_FAMILY_SCATTER,
+     .negative = true,
+     .on_bad = GATHER_ON_BAD_ERROR,
+     .off_axis = GATHER_OFF_AXIS_NONE,
+     .document = "scatter.h"},
+    {.dialect = "gather",
+     .name = "scatter_elements",
+     .version = 1,
+     .family = GATHER_FAMILY_SCATTER_ELEMENTS,
+     .negative = true,
+     .on_bad = GATHER_ON_BAD_ERROR,
+     .off_axis = GATHER_OFF_AXIS_AT_MOST,
+     .document = "scatter.h"},
+    {.dialect = "gather",
+     .name = "scatter_nd",
+     .version = 1,
+     .family = GATHER_FAMILY_SCATTER_ND,
+     .negative = true,
+     .on_bad = GATHER_ON_BAD_ERROR,
+     .off_axis = GATHER_OFF_AXIS_NONE,
+     .axis_source = GATHER_AXIS_SOURCE_NONE,
+     .document = "scatter.h",
+     .tuples = GATHER_TUPLES_ANY},
+};
+
+const gather_op *gather_scatter_op(const char *name) {
+  for (size_t i = 0; name && i < sizeof OWN / sizeof *OWN; i++)
+    if (strcmp(OWN[i].name, name) == 0) return &OWN[i];
+  return NULL;
+}
+
 /* ---- options */
 
 gather_status gather_scatter_options_read(const gather_scatter_options *options, gather_scatter_options *full, gather_error *error) {
@@ -242,49 +279,12 @@ static void set_copy(gather_scatter_plan *plan, const gather_tensor *data, const
 
 /* ---- the whole */
 
-/* StableHLO: the lengths of a window, which the updates have. */
-typedef struct {
-  gather_dimension_numbers numbers;
-  int64_t slice_sizes[GATHER_MAX_RANK];
-} windows;
-
-static bool is_in(const int64_t *list, int64_t count, int64_t dim) {
-  for (int64_t i = 0; list && i < count; i++)
-    if (list[i] == dim) return true;
-  return false;
-}
-
-/* Lists that do not fit the ranks are left to the family's checks. */
-static gather_status measure_windows(const gather_dimension_numbers *given, const gather_tensor *data, const gather_tensor *updates,
-                                     windows *w, gather_error *error) {
-  gather_dimension_numbers *n = &w->numbers;
-  *n = (gather_dimension_numbers)GATHER_DIMENSION_NUMBERS_INIT;
-  GATHER_TRY(gather_struct_read(n, sizeof *n, given, "gather_dimension_numbers", "GATHER_DIMENSION_NUMBERS_INIT", error));
-  int64_t window = 0;
-  for (int32_t d = 0; d < data->rank; d++) {
-    const bool dropped = is_in(n->collapsed_slice_dims, n->collapsed_slice_dims_count, d) ||
-                         is_in(n->operand_batching_dims, n->operand_batching_dims_count, d);
-    w->slice_sizes[d] = 1;
-    if (dropped || window >= n->offset_dims_count || !n->offset_dims) continue;
-    const int64_t from = n->offset_dims[window++];
-    if (from < 0 || from >= updates->rank) continue;
-    w->slice_sizes[d] = updates->shape[from];
-    if (updates->shape[from] > data->shape[d])
-      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "updates",
-                               "dimension %" PRId64 " of the updates, that of windows along dimension %" PRId32 " of data, is %" PRId64
-                               "; data has the length %" PRId64 " there",
-                               from, d, updates->shape[from], data->shape[d]);
-  }
-  n->slice_sizes = w->slice_sizes, n->slice_sizes_count = data->rank;
-  return GATHER_OK;
-}
-
 gather_status gather_scatter_lower(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
                                    const gather_tensor *indices, const gather_tensor *updates, const gather_tensor *out,
                                    const gather_scatter_options *options, gather_scatter_plan *plan, gather_error *error) {
   gather_size size;
   gather_tensor written, index;
-  windows w;
+  gather_window_sizes w;
   gather_options nest_options = options_of_nest(op, options);
   GATHER_TRY(gather_tensor_measure(data, "data", &size, error));
   GATHER_TRY(gather_tensor_check_input(indices, "indices", error));
@@ -299,7 +299,7 @@ gather_status gather_scatter_lower(const gather_op *op, const gather_family_rule
   /* Of a scatter, in contrast to a gradient, the updates say how long windows are; and its document skips what is outside. */
   const bool measures = options->numbers && updates && op->on_bad == GATHER_ON_BAD_SKIP;
   if (measures) {
-    GATHER_TRY(measure_windows(options->numbers, data, updates, &w, error));
+    GATHER_TRY(gather_windows_measure(options->numbers, data, updates, &w, error));
     nest_options.numbers = &w.numbers;
   }
   GATHER_TRY(gather_lower_written(op, rules, &written, &index, updates, &nest_options, &plan->nest, error));

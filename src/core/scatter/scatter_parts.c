@@ -24,15 +24,17 @@ static int bits_of(uint64_t most) {
 
 /* ---- numbers of places */
 
-/* Offsets of places are multiples of a step: divided exactly, by a shift or by a reciprocal, since they are below 2^52. */
+/* Offsets of places are multiples of a step: divided by a shift; or by a reciprocal, which is exact for offsets below 2^52, as those of all
+ * memory are. A gradient in sparse form may be of data that has no memory. */
 typedef struct {
-  int64_t low;
-  int shift; /* -1: none */
-  double reciprocal;
+  int64_t low, step;
+  int shift;         /* -1: none */
+  double reciprocal; /* 0: none */
 } place_numbers;
 
 static place_numbers numbers_of_places(const gather_scatter_plan *plan) {
-  place_numbers n = {plan->place_low, -1, 1.0 / (double)plan->place_step};
+  place_numbers n = {plan->place_low, plan->place_step, -1, 0};
+  if (plan->places <= (INT64_C(1) << 52) / plan->place_step) n.reciprocal = 1.0 / (double)plan->place_step;
   if ((plan->place_step & (plan->place_step - 1)) == 0) n.shift = bits_of((uint64_t)plan->place_step) - 1;
   return n;
 }
@@ -41,8 +43,10 @@ static place_numbers numbers_of_places(const gather_scatter_plan *plan) {
 static void number_places(const place_numbers *n, int64_t *places, int32_t count) {
   if (n->shift >= 0)
     for (int32_t j = 0; j < count; j++) places[j] = (int64_t)((uint64_t)(places[j] - n->low) >> n->shift);
-  else
+  else if (n->reciprocal > 0)
     for (int32_t j = 0; j < count; j++) places[j] = (int64_t)((double)(places[j] - n->low) * n->reciprocal + 0.5);
+  else
+    for (int32_t j = 0; j < count; j++) places[j] = (places[j] - n->low) / n->step;
 }
 
 void gather_scatter_number_places(const gather_scatter_plan *plan, int64_t *places, int32_t count) {
@@ -384,6 +388,7 @@ bool gather_scatter_sort_all(const gather_scattering *s, gather_sorted *sorted) 
   if (!sorted->memory || !more) {
     gather_free(sorted->memory);
     gather_free(more);
+    sorted->memory = NULL;
     return false;
   }
   p.entries = (char *)sorted->memory + (-(uintptr_t)sorted->memory & (LINE - 1));

@@ -30,15 +30,25 @@ typedef struct gather_sorted {
   int position_bits;
 } gather_sorted;
 
+struct gather_scattering;
+
 /* Windows of StableHLO's scatter whose elements are looked at one by one where an index is out of range. */
 typedef struct gather_windows {
-  bool partial; /* false: no other field is set */
+  bool partial; /* false: no other field is set, but for the last */
   /* Of each dimension of data: the dimension of the updates along its window, which number of a tuple selects on it, and the dimension of
    * indices, without that of the tuples, that it is paired with; -1: none. */
   int8_t window[GATHER_MAX_RANK], number[GATHER_MAX_RANK], paired[GATHER_MAX_RANK];
   int8_t from[GATHER_MAX_RANK]; /* of each dimension of the updates: that of indices, likewise; -1: it is along a window */
   int64_t updates_strides[GATHER_MAX_RANK], updates_offset;
+  /* gather_windows_scatter, which runs another plan: so it stands above what runs plans, and is known here by its address. */
+  gather_status (*scatter)(const struct gather_scattering *s, const gather_scatter_run *run, gather_error *error);
 } gather_windows;
+
+/* The lengths of windows, which the updates have; `numbers` points to them. */
+typedef struct gather_window_sizes {
+  gather_dimension_numbers numbers;
+  int64_t slice_sizes[GATHER_MAX_RANK];
+} gather_window_sizes;
 
 struct gather_scatter_plan {
   gather_plan nest;
@@ -101,11 +111,17 @@ void gather_scatter_widen(const gather_scatter_plan *plan, gather_scatter_plan *
 /* Makes rows of so many bytes the rows of a plan whose rows are a multiple of it. */
 void gather_scatter_part_rows(gather_scatter_plan *plan, int64_t row_bytes);
 
-/* ---- windows.c */
+/* ---- window_numbers.c */
 
-/* The numbers were checked. */
+/* Lists that do not fit the ranks are left to the family's checks. */
+GATHER_CHECKED gather_status gather_windows_measure(const gather_dimension_numbers *given, const gather_tensor *data,
+                                                    const gather_tensor *updates, gather_window_sizes *w, gather_error *error);
+/* Sets all but `scatter`. The numbers were checked. */
 void gather_windows_set(gather_windows *w, const gather_dimension_numbers *numbers, const gather_tensor *data,
                         const gather_tensor *updates);
+
+/* ---- windows.c */
+
 /* Runs a plan with partial windows whose indices are validated, element by element; run == NULL: only checks that none is repeated.
  * Memory: 8 bytes for each element and dimension. */
 GATHER_CHECKED gather_status gather_windows_scatter(const gather_scattering *s, const gather_scatter_run *run, gather_error *error);

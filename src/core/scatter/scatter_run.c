@@ -187,7 +187,7 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
   indices_held held;
   gather_status status = hold_indices(&s.plan, &wider, indices, executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
-  if (status == GATHER_OK && plan->options.unique) status = partial ? gather_windows_scatter(&s, NULL, error) : check_unique(&s, error);
+  if (status == GATHER_OK && plan->options.unique) status = partial ? plan->windows.scatter(&s, NULL, error) : check_unique(&s, error);
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
   return status;
@@ -402,7 +402,7 @@ static gather_status check_memory(const gather_scatter_plan *plan, const gather_
 /* Indices are validated. */
 static gather_status write_all(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
   preparation p = {.count = 0};
-  const bool any = s->plan->nest.row_count > 0;
+  const bool any = s->plan->nest.row_count > 0 && s->plan->data_len > 0; /* else all updates are skipped: the axis has no place */
   if (any) GATHER_TRY(prepare(s, &p, error));
   const gather_status status = fill_out(s->plan, run, error);
   if (status == GATHER_OK && any) apply(s, &p);
@@ -420,7 +420,7 @@ gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gath
   gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
   if (status == GATHER_OK && plan->options.unique && !plan->kept && !partial) status = check_unique(&s, error);
-  if (status == GATHER_OK) status = partial ? gather_windows_scatter(&s, run, error) : write_all(&s, run, error);
+  if (status == GATHER_OK) status = partial ? plan->windows.scatter(&s, run, error) : write_all(&s, run, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = held.bad;
   gather_free(held.copy);
   return status;

@@ -211,7 +211,6 @@ static gather_status take_ids(gather_sparse *sparse, const numbered_id *ids, int
 static gather_status sort_all_ids(gather_sparse *sparse, const char *indices, gather_error *error) {
   const int64_t count = sparse->plan.nest.row_count;
   int64_t bytes;
-  if (count > 0 && !indices) return gather_fail_input(error, GATHER_USAGE, "ids", "the ids' data pointer is NULL");
   numbered_id *ids = gather_mul(count, 2 * (int64_t)sizeof *ids, &bytes) ? gather_alloc_unset(bytes > 0 ? bytes : 1) : NULL;
   if (!ids) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for sorted ids");
   gather_status status = GATHER_OK;
@@ -220,6 +219,19 @@ static gather_status sort_all_ids(gather_sparse *sparse, const char *indices, ga
   else
     status = take_ids(sparse, sort_ids(ids, ids + count, count), count, error);
   gather_free(ids);
+  return status;
+}
+
+/* The nest of ids that others may write walks a copy of them. */
+static gather_status sort_given_ids(gather_sparse *sparse, const char *indices, gather_error *error) {
+  const gather_plan *nest = &sparse->plan.nest;
+  if (nest->row_count > 0 && !indices) return gather_fail_input(error, GATHER_USAGE, "ids", "the ids' data pointer is NULL");
+  if (!nest->shared || nest->row_count == 0) return sort_all_ids(sparse, indices, error);
+  char *copy = gather_alloc_unset(nest->index_count * (gather_type_row(nest->rule.type)->bits / 8));
+  if (!copy) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the ids");
+  gather_shared_copy_all(nest, indices, NULL, copy);
+  const gather_status status = sort_all_ids(sparse, copy, error);
+  gather_free(copy);
   return status;
 }
 
@@ -260,7 +272,7 @@ static gather_status create_unique(const gather_tensor *ids, const gather_tensor
   if (sparse->plan.nest.row_count > 0) gather_scatter_part_rows(&sparse->plan, row_len * sparse->plan.item_bytes);
   sparse->plan.len = row_len;
   keep_grad(sparse, rows);
-  GATHER_TRY(sort_all_ids(sparse, ids->data, error));
+  GATHER_TRY(sort_given_ids(sparse, ids->data, error));
   if (sparse->plan.nest.row_count > 0) settle_plan(&sparse->plan);
   return GATHER_OK;
 }

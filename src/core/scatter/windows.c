@@ -13,40 +13,6 @@
 #include "core/plan/plan_indices.h"
 #include "core/scatter/scatter_plan.h"
 
-static int32_t position_in(const int64_t *list, int64_t count, int64_t dim) {
-  for (int64_t i = 0; i < count; i++)
-    if (list[i] == dim) return (int32_t)i;
-  return -1;
-}
-
-/* Of a dimension of indices its number without the dimension of the tuples, which the nest has last. */
-static int8_t without_tuples(const gather_dimension_numbers *n, int64_t d) { return (int8_t)(d > n->index_vector_dim ? d - 1 : d); }
-
-void gather_windows_set(gather_windows *w, const gather_dimension_numbers *n, const gather_tensor *data, const gather_tensor *updates) {
-  w->partial = true;
-  for (int32_t d = 0; d < data->rank; d++) {
-    const int32_t batch = position_in(n->operand_batching_dims, n->operand_batching_dims_count, d);
-    w->window[d] = -1;
-    w->number[d] = (int8_t)position_in(n->start_index_map, n->start_index_map_count, d);
-    w->paired[d] = batch < 0 ? -1 : without_tuples(n, n->start_indices_batching_dims[batch]);
-  }
-  int64_t batch = -1;
-  int32_t d = -1;
-  for (int32_t o = 0; o < updates->rank; o++) {
-    w->from[o] = -1;
-    if (position_in(n->offset_dims, n->offset_dims_count, o) >= 0) {
-      do d++;
-      while (position_in(n->collapsed_slice_dims, n->collapsed_slice_dims_count, d) >= 0 || w->paired[d] >= 0);
-      w->window[d] = (int8_t)o;
-    } else {
-      if (++batch == n->index_vector_dim) batch++;
-      w->from[o] = without_tuples(n, batch);
-    }
-  }
-  gather_tensor_strides(updates, w->updates_strides);
-  w->updates_offset = updates->packed_offset;
-}
-
 /* ---- the updates of elements */
 
 /* What is scattered instead: rows of the last `whole` dimensions, which every window has whole, by tuples of `tuple_len` numbers. */

@@ -61,9 +61,12 @@ typedef enum gather_explain_telling { GATHER_EXPLAIN_BY_ROW, GATHER_EXPLAIN_BY_C
 
 /* One gather; opaque in the public header. Starts as all zero. */
 struct gather_explain {
-  const gather_op *op;
-  gather_options options;      /* executor and bad_count are NULL */
-  gather_tensor data, indices; /* their shapes and strides are below */
+  const gather_op *op; /* of an operator that writes: of the gather that reads there, in `reads` */
+  gather_op reads;
+  const char *reduction;        /* of an operator that writes: what it does; NULL: it is a gather */
+  const gather_tensor *updates; /* drawn in place of the output; NULL: their values are not known */
+  gather_options options;       /* executor and bad_count are NULL */
+  gather_tensor data, indices;  /* their shapes and strides are below */
   int64_t data_shape[GATHER_MAX_RANK], data_strides[GATHER_MAX_RANK];
   int64_t indices_shape[GATHER_MAX_RANK], indices_strides[GATHER_MAX_RANK];
   char data_type[48], indices_type[48], fill_text[48], model_name[80];

@@ -12,6 +12,7 @@
 #include "core/base/struct.h"
 #include "model/explain/drawing.h"
 #include "model/model_check.h"
+#include "model/writing_node.h"
 
 /* ---- which gathers can be drawn */
 
@@ -19,11 +20,16 @@
  * with GATHER_UNSUPPORTED. */
 static gather_status can_draw(const gather_op *op, gather_error *error) {
   const gather_family_info *family = gather_family_get(op->family);
-  if (family && family->function)
+  if (gather_op_is_cache(op))
+    return gather_fail(error, GATHER_UNSUPPORTED, "%s cannot be drawn: each index is where a run of several rows begins", op->name);
+  if (gather_op_writes(op) && gather_inputs_of(op)->updates < 0)
+    return gather_fail(error, GATHER_UNSUPPORTED, "%s cannot be drawn: each row of its output is a sum of several rows", op->name);
+  if (family && family->function && !gather_op_writes(op))
     return gather_fail(error, GATHER_UNSUPPORTED,
                        "%s cannot be drawn: each cell of its output comes by a chain of parents, not by one index", op->name);
-  if (family && op->family == GATHER_FAMILY_STABLEHLO)
-    return gather_fail(error, GATHER_UNSUPPORTED, "StableHLO's gather cannot be drawn: its indices select windows, which may be moved");
+  if (strcmp(op->dialect, "stablehlo") == 0)
+    return gather_fail(error, GATHER_UNSUPPORTED, "StableHLO's %s cannot be drawn: its indices select windows, which may be moved",
+                       op->name);
   return GATHER_OK;
 }
 
@@ -165,13 +171,20 @@ static gather_status check_node(const gather_explain *ex, gather_error *error) {
   return error->status;
 }
 
+/* What an operator that writes draws is the gather that reads there. */
+static void set_operator(gather_explain *ex, const gather_op *op, const char *reduction) {
+  ex->op = gather_reading_rules(op, &ex->reads);
+  ex->reduction = gather_op_writes(op) ? reduction : NULL;
+}
+
 /* Takes the node of a model. */
 static gather_status take_node(gather_explain *ex, const gather_model_operands *operands, gather_error *error) {
   missing m = {""};
   const gather_model_node *node = ex->node = gather_model_operands_describe(operands)->node;
   if (node->rules) GATHER_TRY(can_draw(node->rules, error));
   GATHER_TRY(check_node(ex, error));
-  ex->op = node->rules;
+  set_operator(ex, node->rules, *node->reduction ? node->reduction : "none");
+  if (*node->updates.name) ex->updates = node->updates.value;
   ex->options.axis = node->rules->axis_source != GATHER_AXIS_SOURCE_NONE ? node->axis : 0;
   ex->options.batch_dims = node->batch_dims;
   if (node->indices.value)
@@ -293,7 +306,7 @@ static gather_status hand_over(gather_explain *ex, gather_status status, gather_
 static gather_status take_tensors(gather_explain *ex, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                   gather_error *error) {
   GATHER_TRY(can_draw(op, error));
-  ex->op = op;
+  set_operator(ex, op, "none");
   ex->data = *data;
   ex->indices = *indices;
   ex->made_up = !data->data && (gather_tensor_check(data, NULL) != GATHER_OK || gather_tensor_len(data) > 0);

@@ -63,13 +63,23 @@ static void tuple_text(const gather_explain *ex, const gather_explain_origin *or
     used += (size_t)snprintf(text + used, GATHER_EXPLAIN_CELL_BYTES - used, "%s%" PRId64, c ? "," : "", origin->data[ex->axis + c]);
 }
 
+/* Of an operator that writes. */
+static void updates_text(const gather_explain *ex, const int64_t *at, char *text) {
+  if (ex->updates)
+    gather_explain_value(ex->updates, at, text, GATHER_EXPLAIN_CELL_BYTES);
+  else
+    snprintf(text, GATHER_EXPLAIN_CELL_BYTES, "%" PRId64, gather_explain_offset(ex->out_rank, ex->out_shape, at));
+}
+
 static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
   gather_explain_origin origin = gather_explain_out(ex, at);
   cell->bad = origin.bad;
   if (origin.has_source) cell->colour = gather_explain_colour(ex, origin.data);
   cell->to = origin.row;
   if (origin.has_source && ex->tuples) tuple_text(ex, &origin, cell->tuple);
-  if (origin.has_source)
+  if (ex->reduction)
+    updates_text(ex, at, cell->text);
+  else if (origin.has_source)
     data_text(ex, origin.data, cell->text);
   else if (ex->failed)
     snprintf(cell->text, sizeof cell->text, "?");
@@ -205,7 +215,8 @@ static void name_tables(gather_explain *ex) {
   const gather_tensor *data = &ex->data, *indices = &ex->indices;
   ex->table[GATHER_EXPLAIN_DATA] = (gather_explain_table){.name = "data", .rank = data->rank, .shape = data->shape};
   ex->table[GATHER_EXPLAIN_INDICES] = (gather_explain_table){.name = "idx", .rank = indices->rank, .shape = indices->shape};
-  ex->table[GATHER_EXPLAIN_OUT] = (gather_explain_table){.name = "out", .rank = ex->out_rank, .shape = ex->out_shape};
+  ex->table[GATHER_EXPLAIN_OUT] =
+      (gather_explain_table){.name = ex->reduction ? "updates" : "out", .rank = ex->out_rank, .shape = ex->out_shape};
   for (int32_t d = 0; d < data->rank; d++) ex->table[GATHER_EXPLAIN_DATA].pick[d] = &ex->data_pick[d];
   for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
 }

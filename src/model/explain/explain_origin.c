@@ -239,6 +239,23 @@ static gather_status find_bad(gather_explain *ex, gather_error *error) {
   return GATHER_OK;
 }
 
+/* "out[i, j] = data[idx[i], j]" becomes "out[idx[i], j] = updates[i, j]": what is read is written. */
+static void exchange_sides(gather_explain *ex) {
+  static const struct { const char *reduction, *sign; } SIGNS[] = {{"none", "="}, {"add", "+="}, {"sub", "-="}, {"mul", "*="}};
+  char left[sizeof ex->formula], *right = strstr(ex->formula, " = data");
+  const char *sign = NULL;
+  if (!right) return;
+  (void)snprintf(left, sizeof left, "%.*s", (int)(right - ex->formula) - 3, ex->formula + 3); /* behind "out" */
+  char place[sizeof ex->formula];
+  (void)snprintf(place, sizeof place, "%s", right + 7);
+  for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
+    if (strcmp(SIGNS[i].reduction, ex->reduction) == 0) sign = SIGNS[i].sign;
+  if (sign)
+    (void)snprintf(ex->formula, sizeof ex->formula, "out%.240s %s updates%.240s", place, sign, left);
+  else
+    (void)snprintf(ex->formula, sizeof ex->formula, "out%.150s = %s(out%.150s, updates%.150s)", place, ex->reduction, place, left);
+}
+
 /* Where the output comes from, dimension by dimension, and the same as a formula. */
 static gather_status find_sources(gather_explain *ex, gather_error *error) {
   int32_t rank;
@@ -251,7 +268,10 @@ static gather_status find_sources(gather_explain *ex, gather_error *error) {
     for (int32_t k = 0; from->data >= 0 && k < from->count; k++) ex->shared[from->data + k] = from->indices >= 0 ? from->indices + k : -1;
     ex->by_cell = ex->by_cell && from->indices >= 0;
   }
-  return gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->formula, sizeof ex->formula, error);
+  GATHER_TRY(
+      gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->formula, sizeof ex->formula, error));
+  if (ex->reduction) exchange_sides(ex);
+  return GATHER_OK;
 }
 
 /* The axes that an index selects on. */

@@ -43,6 +43,9 @@ static void right(gather_growing *to, const char *text, int width) {
   gather_growing_text(to, text);
 }
 
+/* Between a cell of the output and the place that it comes from, or that an update goes to. */
+static const char *origin_sign(const drawing *d) { return d->ex->reduction ? d->sign->arrow + 1 : d->sign->from; }
+
 /* The text of a cell: an index with its resolved row, an output cell with its source row unless a side of the box shows
  * it. */
 static void words_of(const drawing *d, const gather_explain_shown *cell, char *text, size_t bytes) {
@@ -51,9 +54,9 @@ static void words_of(const drawing *d, const gather_explain_shown *cell, char *t
   if (d->part == GATHER_EXPLAIN_INDICES && cell->to >= 0)
     snprintf(to, sizeof to, "%s%" PRId64, d->sign->arrow, cell->to);
   else if (by_cell && *cell->tuple)
-    snprintf(to, sizeof to, " %s%.30s", d->sign->from, cell->tuple);
+    snprintf(to, sizeof to, " %s%.30s", origin_sign(d), cell->tuple);
   else if (by_cell && cell->to >= 0)
-    snprintf(to, sizeof to, " %s%" PRId64, d->sign->from, cell->to);
+    snprintf(to, sizeof to, " %s%" PRId64, origin_sign(d), cell->to);
   bool mark = cell->bad && (d->part == GATHER_EXPLAIN_INDICES || cell->to < 0);
   snprintf(text, bytes, "%s%s%s%s", cell->text, mark ? " " : "", mark ? d->sign->bad : "", to);
 }
@@ -167,7 +170,7 @@ static void one_row(const drawing *d, int r, int64_t *at) {
   gather_growing_print(d->to, " %s", d->sign->down);
   if (d->part == GATHER_EXPLAIN_OUT && gather_explain_by(d->ex) == GATHER_EXPLAIN_BY_ROW) {
     from_text(d->ex, at, text, sizeof text);
-    gather_growing_print(d->to, " %s%s", d->sign->from, text);
+    gather_growing_print(d->to, " %s%s", origin_sign(d), text);
   }
   gather_growing_char(d->to, '\n');
 }
@@ -187,7 +190,7 @@ static void footer(const drawing *d, int64_t *at) {
     gather_growing_text(d->to, "  ");
     right(d->to, text, d->width);
   }
-  gather_growing_print(d->to, "  %sdata, axis %d\n", d->sign->from, (int)d->ex->axis);
+  gather_growing_print(d->to, "  %sdata, axis %d\n", origin_sign(d), (int)d->ex->axis);
 }
 
 static void one_slice(drawing *d, int64_t *at) {

@@ -232,7 +232,19 @@ static void place(const gather_explain *ex, char *text, size_t bytes) {
   snprintf(text, bytes, "%s of %s: data is %s, idx is %s, out is %s", names[0], ex->model_name, names[1], names[2], names[3]);
 }
 
+/* What the colours of an operator that writes mean. */
+static void writing_note(const gather_explain *ex, char *text, size_t bytes) {
+  const bool replaces = strcmp(ex->reduction, "none") == 0;
+  snprintf(text, bytes, "out is a copy of data. Each cell of updates %s the cell of the place with its colour, in row-major order%s.%s",
+           replaces ? "replaces" : "is combined with", replaces ? "; of several the last is left" : "",
+           ex->updates ? "" : " The values of updates are not known: each cell shows its number.");
+}
+
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes) {
+  if (ex->reduction && i-- == 0) {
+    writing_note(ex, text, bytes);
+    return true;
+  }
   if (ex->node && i-- == 0) {
     place(ex, text, bytes);
     return true;

@@ -5,6 +5,7 @@
  */
 #include "core/base/compiler.h"
 #include "gather/codec.h"
+#include "gather/scatter.h"
 #include "gather/tree.h"
 #include "support/fail_each.h"
 
@@ -263,4 +264,157 @@ static gather_status make_pool(gather_error *error) {
 
 static void pools(void **state) { assert_true(fail_making(make_pool) >= 1); }
 
-TESTS(one_call_takes_nothing, parts, staged, plans, copies, pools)
+/* ---- scatters: memory is taken before the first element is written. Who can do without it does. */
+
+enum { CELLS = 60, UPDATES = 3000 };
+
+typedef enum { BY_CALL = 0, BY_PLAN, BY_KEPT } scatter_way;
+
+typedef struct {
+  const char *what;
+  gather_type type;
+  gather_reduction reduction;
+  gather_accumulate accumulate;
+  int method;
+  bool neutral, unique, shared, strided;
+  scatter_way way;
+  int how;    /* fail_each_as */
+  long least; /* pieces that it asks for, at least */
+} scatter_case;
+
+static const scatter_case SCATTERS[] = {
+    {"replaced", GATHER_TYPE_INT16, GATHER_REDUCTION_NONE, GATHER_ACCUMULATE_STEPS, 0, false, false, false, false, BY_CALL, 0, 0},
+    {"in parts", GATHER_TYPE_FLOAT32, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_STEPS, 4, false, false, false, false, BY_CALL,
+     FAIL_OR_WITHOUT, 1},
+    {"sorted", GATHER_TYPE_FLOAT32, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_STEPS, 5, false, false, false, true, BY_CALL, 0, 2},
+    {"in a wider copy", GATHER_TYPE_FLOAT32, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_WIDE, 0, false, false, false, false, BY_CALL,
+     FAIL_OR_WITHOUT, 1},
+    {"means", GATHER_TYPE_INT32, GATHER_REDUCTION_MEAN, GATHER_ACCUMULATE_STEPS, 0, false, false, false, false, BY_CALL, 0, 2},
+    {"neutral", GATHER_TYPE_INT16, GATHER_REDUCTION_MAX, GATHER_ACCUMULATE_STEPS, 0, true, false, false, true, BY_CALL, 0, 2},
+    {"unique", GATHER_TYPE_INT16, GATHER_REDUCTION_NONE, GATHER_ACCUMULATE_STEPS, 0, false, true, false, false, BY_CALL, 0, 1},
+    {"shared", GATHER_TYPE_INT16, GATHER_REDUCTION_NONE, GATHER_ACCUMULATE_STEPS, 0, false, false, true, false, BY_CALL, 0, 1},
+    {"planned", GATHER_TYPE_FLOAT32, GATHER_REDUCTION_MEAN, GATHER_ACCUMULATE_STEPS, 0, false, false, true, false, BY_PLAN, 0, 4},
+    {"kept", GATHER_TYPE_FLOAT32, GATHER_REDUCTION_SUB, GATHER_ACCUMULATE_STEPS, 0, false, false, true, true, BY_KEPT, 0, 4},
+};
+
+static int32_t scatter_numbers[UPDATES];
+static unsigned char scatter_data[CELLS * 4], scatter_updates[UPDATES * 4], scatter_out[CELLS * 8];
+
+static gather_status scatter_by_plan(const scatter_case *c, const gather_tensor *tensors, const gather_scatter_options *options,
+                                     gather_error *error) {
+  gather_scatter_plan *plan = NULL;
+  gather_scatter_run run = GATHER_SCATTER_RUN_INIT;
+  run.data = tensors[0].data, run.indices = tensors[1].data, run.updates = tensors[2].data, run.out = tensors[3].data;
+  gather_status status =
+      gather_scatter_plan_create(gather_scatter_op("scatter"), &tensors[0], &tensors[1], &tensors[2], &tensors[3], options, &plan, error);
+  if (status == GATHER_OK && c->way == BY_KEPT) status = gather_scatter_plan_keep(plan, run.indices, NULL, error);
+  if (status == GATHER_OK) status = gather_scatter_plan_run(plan, &run, error);
+  gather_scatter_plan_destroy(plan);
+  return status;
+}
+
+static gather_status scatter_once(const void *context, gather_error *error) {
+  const scatter_case *c = context;
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  options.reduction = c->reduction, options.accumulate = c->accumulate, options.neutral = c->neutral, options.unique = c->unique;
+  const int64_t many = c->unique ? CELLS : UPDATES, gap = 8;
+  gather_tensor tensors[] = {tensor_of(c->type, scatter_data, 1, DIMS(CELLS)), tensor_of(GATHER_TYPE_INT32, scatter_numbers, 1, &many),
+                             tensor_of(c->type, scatter_updates, 1, &many), tensor_of(c->type, scatter_out, 1, DIMS(CELLS))};
+  if (c->strided) tensors[3].strides = &gap;
+  if (c->shared) tensors[1].flags = GATHER_TENSOR_SHARED;
+  tune("scatter_method", c->method);
+  memset(scatter_out, 0x5A, sizeof scatter_out);
+  const gather_status status = c->way == BY_CALL ? gather_scatter_apply(gather_scatter_op("scatter"), &tensors[0], &tensors[1], &tensors[2],
+                                                                        &tensors[3], &options, error)
+                                                 : scatter_by_plan(c, tensors, &options, error);
+  for (size_t i = 0; status != GATHER_OK && i < sizeof scatter_out; i++) assert_int_equal(scatter_out[i], 0x5A);
+  /* With all its memory or without some, it is the same. */
+  if (status == GATHER_OK && has_failed) {
+    unsigned char got[sizeof scatter_out];
+    memcpy(got, scatter_out, sizeof got);
+    fail_no_more();
+    atomic_store(&has_failed, false);
+    assert_status(scatter_once(context, error), GATHER_OK);
+    assert_memory_equal(scatter_out, got, sizeof got);
+    atomic_store(&has_failed, true);
+  }
+  return status;
+}
+
+static void scatters(void **state) {
+  for (int i = 0; i < UPDATES; i++) scatter_numbers[i] = i < CELLS ? (i * 7 + 3) % CELLS : i * i % CELLS;
+  for (size_t i = 0; i < sizeof scatter_updates; i++) scatter_updates[i] = (unsigned char)(i * 37 % 61);
+  for (size_t i = 0; i < COUNT(SCATTERS); i++) {
+    const long asked_for = fail_each_as(scatter_once, &SCATTERS[i], GATHER_OK, SCATTERS[i].how | FAIL_EVERY);
+    if (asked_for < SCATTERS[i].least) fail_msg("%s: %ld pieces of memory", SCATTERS[i].what, asked_for);
+    if (SCATTERS[i].least == 0) assert_int_equal(asked_for, 0);
+  }
+  tune("scatter_method", 0);
+}
+
+/* StableHLO: a window of which two elements are inside. */
+static gather_status scatter_window(gather_error *error) {
+  static const int64_t start = 3, first[] = {0};
+  static const int16_t before[] = {1, 2, 3, 4, 5}, window[] = {7, 8, 9}, want[] = {1, 2, 3, 7, 8};
+  int16_t out[5];
+  gather_dimension_numbers numbers = GATHER_DIMENSION_NUMBERS_INIT;
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  numbers.offset_dims = numbers.start_index_map = first, numbers.offset_dims_count = numbers.start_index_map_count = 1;
+  options.numbers = &numbers;
+  const gather_tensor data = tensor_of(GATHER_TYPE_INT16, before, 1, DIMS(5)), to = tensor_of(GATHER_TYPE_INT16, out, 1, DIMS(5));
+  const gather_tensor by = tensor_of(GATHER_TYPE_INT64, &start, 1, DIMS(1)), from = tensor_of(GATHER_TYPE_INT16, window, 1, DIMS(3));
+  memset(out, 0x5A, sizeof out);
+  const gather_status status = gather_scatter_apply(gather_op_find("scatter", "stablehlo-1"), &data, &by, &from, &to, &options, error);
+  for (size_t i = 0; i < sizeof out; i++) assert_int_equal(((unsigned char *)out)[i], status ? 0x5A : ((const unsigned char *)want)[i]);
+  return status;
+}
+
+static void windows(void **state) { assert_true(fail_making(scatter_window) >= 2); }
+
+static const float GRADIENT[5][6] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}};
+
+static gather_status write_sparse(gather_sparse *sparse, gather_status status, const int64_t *want_ids, gather_error *error) {
+  int64_t ids[3] = {0};
+  float rows[3][3];
+  if (status != GATHER_OK) {
+    assert_null(sparse);
+    return status;
+  }
+  memset(rows, 0x5A, sizeof rows);
+  assert_int_equal(gather_sparse_rows(sparse, NULL), 3);
+  status = gather_sparse_write(sparse, GRADIENT, ids, rows, NULL, error);
+  if (status == GATHER_OK) {
+    assert_memory_equal(ids, want_ids, sizeof ids);
+    assert_memory_equal(rows, ((const float[3][3]){{4 + 10, 5 + 11, 6 + 12}, {7, 8, 9}, {1 + 13, 2 + 14, 3 + 15}}), sizeof rows);
+  } else {
+    for (size_t i = 0; i < sizeof rows; i++) assert_int_equal(((unsigned char *)rows)[i], 0x5A);
+  }
+  gather_sparse_destroy(sparse);
+  return status;
+}
+
+static gather_status make_sparse(gather_error *error) {
+  static const int64_t indices[] = {6, 0, 2, 0, -1}, strides[] = {24, 4};
+  gather_sparse *sparse = NULL;
+  const gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(7, 3));
+  gather_tensor by = tensor_of(GATHER_TYPE_INT64, indices, 1, DIMS(5)), grad = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(5, 3));
+  by.flags = GATHER_TENSOR_SHARED, grad.strides = strides;
+  const gather_status status = gather_sparse_create(gather_op_find("Gather", "onnx-13"), &data, &by, &grad, NULL, &sparse, error);
+  return write_sparse(sparse, status, ((const int64_t[]){0, 2, 6}), error);
+}
+
+static gather_status make_unique_rows(gather_error *error) {
+  static const int64_t ids[] = {1000, 0, -9, -3, 9, -9, -9, -3, 1000, 9}, strides[] = {24, 4}, step = 16;
+  gather_sparse *sparse = NULL;
+  gather_tensor by = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(5)), rows = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(5, 3));
+  by.flags = GATHER_TENSOR_SHARED, by.strides = &step, rows.strides = strides;
+  const gather_status status = gather_unique_rows(&by, &rows, NULL, &sparse, error);
+  return write_sparse(sparse, status, ((const int64_t[]){-9, 9, 1000}), error);
+}
+
+static void sparse_gradients(void **state) {
+  assert_true(fail_making(make_sparse) >= 6);
+  assert_true(fail_making(make_unique_rows) >= 6);
+}
+
+TESTS(one_call_takes_nothing, parts, staged, plans, copies, pools, scatters, windows, sparse_gradients)

@@ -5,6 +5,7 @@
  * looks at other cases.
  */
 #include "gather/dlpack.h"
+#include "gather/scatter.h"
 #include "support/extremes.h"
 
 enum { ROOM = 1 << 16 };
@@ -18,7 +19,7 @@ static const int64_t ITEMS[] = {0, 1, 3, 16, P(31), P(61), INT64_MAX};
 
 typedef struct {
   gather_tensor tensor;
-  int64_t shape[MOST_RANK], strides[MOST_RANK];
+  int64_t shape[2 * MOST_RANK], strides[2 * MOST_RANK];
 } view;
 
 static void wild_view(view *v, gather_type type, bool tame_shape) {
@@ -121,6 +122,85 @@ static void plans_of_any_description(void **unused) {
     describe(&data), describe(&indices), describe(&out);
     plan_it(op, &data, &indices, below(2) ? &out : NULL, &options);
   }
+}
+
+/* ---- the same of operators that write */
+
+static const gather_op *wild_writer(void) {
+  static const char *const OWN[] = {"scatter", "scatter_elements", "scatter_nd"};
+  for (int tries = 0; tries < 40; tries++) {
+    const gather_op *op = wild_op();
+    if (strstr(op->name, "catter")) return op;
+  }
+  return gather_scatter_op(PICK(OWN));
+}
+
+static gather_scatter_options wild_scatter_options(void) {
+  const gather_options base = wild_options();
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  options.axis = base.axis, options.batch_dims = below(8) ? 0 : base.batch_dims, options.negative = base.negative;
+  options.on_bad = below(4) ? base.on_bad : GATHER_ON_BAD_SKIP;
+  options.reduction = below(2) ? GATHER_REDUCTION_NONE : (gather_reduction)below(7), options.accumulate = (gather_accumulate)below(4);
+  options.neutral = below(2), options.unique = below(2), options.whole_windows = below(2);
+  return options;
+}
+
+/* Updates that fit where they can. */
+static void fit_updates(const gather_op *op, const view *data, const view *indices, const gather_scatter_options *options, view *updates) {
+  int64_t shape[GATHER_MAX_RANK];
+  int32_t rank;
+  if (options->numbers || below(8) == 0) return;
+  if (gather_scatter_updates_shape(op, &data->tensor, &indices->tensor, options, shape, &rank, NULL) != GATHER_OK || rank > 2 * MOST_RANK)
+    return;
+  memcpy(updates->shape, shape, (size_t)rank * sizeof *shape);
+  for (int32_t d = MOST_RANK; d < rank; d++) updates->strides[d] = PICK(ENDS);
+  updates->tensor.rank = rank;
+  if (below(3) == 0) updates->tensor.strides = NULL;
+}
+
+static void make_out(const view *data, view *out) {
+  *out = *data;
+  out->tensor.shape = out->shape, out->tensor.strides = below(2) ? NULL : out->strides;
+  if (below(4) == 0) out->strides[0] = PICK(ENDS);
+}
+
+static bool plan_scatter(const gather_op *op, const view *data, const view *indices, const view *updates, const view *out,
+                         const gather_scatter_options *options) {
+  gather_scatter_plan *plan;
+  gather_error error;
+  char text[600];
+  if (gather_scatter_plan_create(op, &data->tensor, &indices->tensor, &updates->tensor, out ? &out->tensor : NULL, options, &plan, &error))
+    return false;
+  assert_true(gather_scatter_plan_print(plan, text, sizeof text) > 0);
+  gather_scatter_plan_destroy(plan);
+  return true;
+}
+
+static void scatters_of_any_description(void **unused) {
+  int made = 0;
+  for (int i = 0; i < ROUNDS; i++) {
+    view data, indices, updates, out;
+    const bool tame = below(2);
+    const gather_op *op = below(4) ? wild_writer() : wild_op();
+    gather_scatter_options options = wild_scatter_options();
+    numbers_of numbers;
+    wild_view(&data, PICK(DATA_TYPES), tame);
+    wild_view(&indices, PICK(INDEX_TYPES), tame);
+    wild_view(&updates, data.tensor.type, tame);
+    updates.tensor.item_bytes = data.tensor.item_bytes;
+    if (below(4)) updates.tensor.flags = data.tensor.flags;
+    if (below(2)) options.axis = 0, options.reduction = GATHER_REDUCTION_NONE;
+    if (data.tensor.rank == 0) data.tensor.rank = 1, data.shape[0] = below(4), data.strides[0] = below(64);
+    if (strcmp(op->dialect, "stablehlo") == 0) {
+      wild_numbers(&numbers, &data, &indices);
+      options.numbers = &numbers.n;
+      if (below(4)) options.axis = 0;
+    }
+    fit_updates(op, &data, &indices, &options, &updates);
+    make_out(&data, &out);
+    made += plan_scatter(op, &data, &indices, &updates, below(2) ? &out : NULL, &options);
+  }
+  assert_true(made > ROUNDS / 100);
 }
 
 /* ---- memory: strides of dimensions of length 1 are extreme, the others stay inside */
@@ -296,8 +376,41 @@ static void tunings_decide_no_answer(void **unused) {
   assert_status(gather_tuning_set("cache_bytes", 0, NULL), GATHER_OK);
 }
 
+static void tunings_decide_no_scatter(void **unused) {
+  enum { ROWS = 9, MANY = 700 };
+  static float from[MANY][2], cells[ROWS][2], want[ROWS][2];
+  static int32_t indices[MANY];
+  const gather_tuning *tuning;
+  gather_pool *pool;
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  assert_status(gather_pool_create(3, &pool, NULL), GATHER_OK);
+  options.executor = gather_pool_executor(pool), options.reduction = GATHER_REDUCTION_ADD;
+  for (int i = 0; i < MANY; i++) {
+    indices[i] = i * 5 % (2 * ROWS) - ROWS;
+    for (int k = 0; k < 2; k++) want[(indices[i] + ROWS) % ROWS][k] += from[i][k] = (float)(i + k);
+  }
+  const gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, cells, 2, DIMS(ROWS, 2)),
+                      ids = tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(MANY));
+  const gather_tensor updates = tensor_of(GATHER_TYPE_FLOAT32, from, 2, DIMS(MANY, 2));
+  for (int32_t t = 0; (tuning = gather_tuning_at(t)); t++) {
+    for (size_t e = 0; e < COUNT(ENDS); e++)
+      for (int how = 0; how < 8; how++) {
+        assert_status(gather_tuning_set("scatter_method", how, NULL), GATHER_OK);
+        assert_status(gather_tuning_set(tuning->name, ENDS[e], NULL), GATHER_OK);
+        options.accumulate = (gather_accumulate)(how % 4);
+        memset(cells, 0, sizeof cells);
+        assert_status(gather_scatter_apply(gather_scatter_op("scatter"), &to, &ids, &updates, &to, &options, NULL), GATHER_OK);
+        assert_memory_equal(cells, want, sizeof cells);
+      }
+    assert_status(gather_tuning_set(tuning->name, tuning->initial, NULL), GATHER_OK);
+  }
+  assert_status(gather_tuning_set("scatter_method", 0, NULL), GATHER_OK);
+  gather_pool_destroy(pool);
+}
+
 int main(void) {
   extremes_seed();
   return RUN_TESTS(many_rows_of_one_with_the_lowest_stride, windows_on_the_longest_dimension, more_packed_elements_than_offsets,
-                   plans_of_any_description, strides_of_length_one_do_not_matter, inferred_shapes, tunings_decide_no_answer);
+                   plans_of_any_description, scatters_of_any_description, tunings_decide_no_scatter, strides_of_length_one_do_not_matter,
+                   inferred_shapes, tunings_decide_no_answer);
 }

@@ -111,6 +111,17 @@ static const struct {
      "the axis 'x' cannot be read: give a tensor for 'x'", ""},
     {true, "const a float32[2,2] = 1,2,3,4; in x int64[]; give x int64[] = 1; g: y = Gather(a, [1], x)", "g", GATHER_OK, "axis 1: across",
      "<svg"},
+    /* operators that write: the gather that reads there, with its sides exchanged */
+    {false, "in x float32[2,3]; in u float32[1,2]; const i int64[1,2] = 0,1; g: y = ScatterElements/18(x, i, u) axis=1", "g", GATHER_OK,
+     "ScatterElements: out[i, idx[i, j]] = updates[i, j]", "of the updates, each in the colour of the place that it is written to"},
+    {false, "in x float32[4,2]; const u float32[1,2] = 7,8; const i int64[1,1] = 3; g: y = ScatterND/18(x, i, u) reduction='add'", "g",
+     GATHER_OK, "ScatterND: out[idx[i, 0], j] += updates[i, j]", "is combined with"},
+    {true, "in x int32[4]; const u int32[2] = 7,8; const i int32[2] = 3,0; g: y = ScatterElementsUpdate/12(x, i, u, 0) reduction='max'", "g",
+     GATHER_OK, "ScatterElementsUpdate: out[idx[i]] = max(out[idx[i]], updates[i])", "row-major order"},
+    {true, "in x float32[4,2]; const i int32[2] = 0,1; g: y = EmbeddingBagOffsetsSum/3(x, i, [0])", "g", GATHER_UNSUPPORTED,
+     "EmbeddingBagOffsetsSum cannot be drawn: each row of its output is a sum", ""},
+    {false, "in x float32[2,4,1]; in u float32[2,1,1]; const i int64[2] = 0,1; g: y = TensorScatter/24(x, u, i)", "g", GATHER_UNSUPPORTED,
+     "TensorScatter cannot be drawn: each index is where a run", ""},
     {true, "const s int32[2,1,2] = 1,2,3,4; const p int32[2,1,2] = 0,0,1,0; g: y = GatherTree/1(s, p, int32[2], int32 9)", "g",
      GATHER_UNSUPPORTED, "GatherTree cannot be drawn", ""},
     /* names: what is no UTF-8, turns the text, or is too long */
