@@ -45,7 +45,7 @@ static void in_turns(void *context, int64_t count, void (*task)(void *argument, 
 static void choose_shape(source *s, holder *h, int32_t rank) {
   static const int64_t LENGTHS[] = {1, 2, 3, 4, 5, 7, 0, 64, INT64_MAX, INT64_C(1) << 32};
   h->tensor.rank = rank;
-  for (int32_t d = 0; d < rank; d++) h->shape[d] = LENGTHS[choose(s, choose(s, 16) ? 6 : 10)];
+  for (int32_t d = 0; d < rank; d++) h->shape[d] = LENGTHS[choose(s, choose(s, 16) < 15 ? 6 : 10)];
 }
 
 /* Memory for exactly what strides reach. Returns false if that is too much: then only plans are made. */
@@ -53,7 +53,7 @@ static bool give_memory(source *s, holder *h, bool reads) {
   const gather_type_info *type = gather_type_get(h->tensor.type);
   const bool packed = type->packing != GATHER_PACKING_BYTES;
   const int64_t item = packed ? 1 : h->tensor.type == GATHER_TYPE_OPAQUE ? h->tensor.item_bytes : type->bits / 8;
-  const int how = choose(s, 4); /* row-major, with gaps, turned, of any small steps */
+  const int how = choose(s, reads ? 4 : 3); /* row-major, with gaps, turned, of any small steps */
   int64_t step = item, low = 0, high = 0;
   h->tensor.shape = h->shape, h->tensor.strides = how ? h->strides : NULL;
   if (gather_tensor_check(&h->tensor, NULL) != GATHER_OK && !how) return false;
@@ -79,7 +79,7 @@ static bool give_memory(source *s, holder *h, bool reads) {
 
 static void choose_indices(source *s, holder *h) {
   const int64_t width = gather_type_get(h->tensor.type)->bits / 8;
-  const bool wild = choose(s, 8) == 0;
+  const bool wild = choose(s, 8) == 7;
   for (int64_t i = 0; !wild && i + width <= h->bytes; i += width) { /* near zero; the other byte order makes some of them wild */
     const int64_t value = choose(s, 10) - 4;
     memcpy(h->memory + i, &value, (size_t)width);
@@ -110,20 +110,22 @@ static void choose_all(source *s, description *d) {
   const int op = choose(s, 2) ? choose(s, ops) : -1;
   d->op = op < 0 ? gather_scatter_op(OWN[choose(s, 3)]) : gather_op_at((size_t)op);
   d->options = (gather_scatter_options)GATHER_SCATTER_OPTIONS_INIT;
-  d->options.axis = choose(s, 4) - 1, d->options.batch_dims = choose(s, 8) ? 0 : choose(s, 4) - 1;
-  d->options.reduction = (gather_reduction)choose(s, 8), d->options.accumulate = (gather_accumulate)choose(s, 4);
-  d->options.on_bad = (gather_on_bad)choose(s, GATHER_ON_BAD_SKIP + 1), d->options.negative = (gather_negative)choose(s, 3);
+  d->options.axis = choose(s, 2) * (choose(s, 4) - 1), d->options.batch_dims = choose(s, 8) < 7 ? 0 : choose(s, 4) - 1;
+  d->options.reduction = (gather_reduction)(choose(s, 2) ? choose(s, 8) : 0), d->options.accumulate = (gather_accumulate)choose(s, 4);
+  d->options.on_bad = (gather_on_bad)(choose(s, 2) ? choose(s, GATHER_ON_BAD_SKIP + 1) : 0),
+  d->options.negative = (gather_negative)choose(s, 3);
   if (d->options.on_bad == GATHER_ON_BAD_PROMISE) d->options.on_bad = GATHER_ON_BAD_SKIP;
-  d->options.neutral = choose(s, 4) == 0, d->options.unique = choose(s, 4) == 0, d->options.whole_windows = choose(s, 2);
+  d->options.neutral = choose(s, 4) == 3, d->options.unique = choose(s, 4) == 3, d->options.whole_windows = choose(s, 2);
   d->options.executor = choose(s, 2) ? &three : NULL;
   const gather_type type = (gather_type)(1 + choose(s, GATHER_TYPE_FLOAT6_E3M2FN));
   for (int i = 0; i < TENSORS; i++) {
     gather_tensor *t = &d->tensors[i].tensor;
-    t->type = i == INDICES ? (gather_type)(GATHER_TYPE_INT8 + choose(s, 8)) : choose(s, 32) ? type : GATHER_TYPE_INT8;
-    t->item_bytes = 3, t->flags = choose(s, 8) == 0 ? (uint32_t)choose(s, 8) : 0;
+    t->type = i == INDICES ? (gather_type)(GATHER_TYPE_INT8 + choose(s, 8)) : choose(s, 32) < 31 ? type : GATHER_TYPE_INT8;
+    t->item_bytes = 3, t->flags = choose(s, 24) == 23 ? (uint32_t)choose(s, 8) : 0;
   }
   choose_shape(s, &d->tensors[DATA], choose(s, RANK));
-  choose_shape(s, &d->tensors[INDICES], choose(s, 4));
+  choose_shape(s, &d->tensors[INDICES], choose(s, 2) ? d->tensors[DATA].tensor.rank : choose(s, 4));
+  for (int32_t i = choose(s, RANK); i < d->tensors[DATA].tensor.rank; i++) d->tensors[INDICES].shape[i] = d->tensors[DATA].shape[i];
   d->tensors[DATA].tensor.shape = d->tensors[DATA].shape, d->tensors[INDICES].tensor.shape = d->tensors[INDICES].shape;
   if (strcmp(d->op->dialect, "stablehlo") == 0) choose_numbers(s, d);
 }
@@ -138,7 +140,7 @@ static void choose_updates(source *s, description *d) {
   options.axis = d->options.axis, options.batch_dims = d->options.batch_dims, options.numbers = d->options.numbers;
   gather_status status = gather_scatter_updates_shape(d->op, data, indices, &d->options, shape, &rank, NULL);
   if (status != GATHER_OK) status = gather_output_shape(d->op, data, indices, &options, shape, &rank, NULL); /* of gradients */
-  if (status != GATHER_OK || rank > 2 * RANK || choose(s, 16) == 0) {
+  if (status != GATHER_OK || rank > 2 * RANK || choose(s, 16) == 15) {
     choose_shape(s, updates, choose(s, RANK));
     return;
   }
@@ -231,10 +233,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   choose_all(&s, &d);
   choose_updates(&s, &d);
   const int method = choose(&s, 7), add = choose(&s, 2);
+  /* Threads share even the smallest work. */
+  if (gather_tuning_set("task_bytes", 1, NULL) != GATHER_OK || gather_tuning_set("awake_task_bytes", 1, NULL) != GATHER_OK) abort();
   bool whole = true;
   memcpy(d.tensors[OUT].shape, d.tensors[DATA].shape, sizeof d.tensors[OUT].shape);
   d.tensors[OUT].tensor.rank = d.tensors[DATA].tensor.rank;
-  if (choose(&s, 32) == 0) choose_shape(&s, &d.tensors[OUT], choose(&s, RANK));
+  if (choose(&s, 32) == 31) choose_shape(&s, &d.tensors[OUT], choose(&s, RANK));
   for (int i = 0; i < TENSORS; i++) whole = give_memory(&s, &d.tensors[i], i != OUT) && whole;
   if (whole) choose_indices(&s, &d.tensors[INDICES]);
   holder *t = d.tensors;

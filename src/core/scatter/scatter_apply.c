@@ -68,6 +68,7 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
   gather_options nest_options = GATHER_OPTIONS_INIT;
   gather_geometry g = {.tuple_dim = -1};
   const gather_family_rules *rules;
+  int64_t len, bytes;
   GATHER_TRY(gather_scatter_options_read(options, &full, error));
   GATHER_TRY(gather_family_find_written(op, &rules, error));
   GATHER_TRY(gather_tensor_check_input(data, "data", error));
@@ -78,6 +79,8 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
   if (full.numbers) return gather_fail(error, GATHER_UNSUPPORTED, "the updates say how long a window is, not dimension numbers");
   nest_options.axis = full.axis;
   GATHER_TRY(rules->shape(op, data, indices, &nest_options, &g, error));
+  if (!gather_shape_len(g.rank, g.shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
+    return gather_fail_input(error, GATHER_OVERFLOW, "updates", "the updates' size does not fit in memory");
   for (int32_t d = 0; d < g.rank; d++) shape[d] = g.shape[d];
   *rank = g.rank;
   return GATHER_OK;

@@ -271,7 +271,7 @@ static void run_columns(void *argument, int64_t i) {
 }
 
 bool gather_scatter_has_columns(const gather_scattering *s) {
-  return s->executor && !s->plan->nest.packed && s->plan->nest.row_bytes >= s->executor->threads * COLUMN_BYTES;
+  return s->executor && !s->plan->nest.packed && s->plan->nest.row_bytes / COLUMN_BYTES >= s->executor->threads;
 }
 
 /* Pieces are whole lines, so that no two tasks write the same one if the rows begin on lines. */

@@ -352,6 +352,25 @@ static void scatters(void **state) {
   tune("scatter_method", 0);
 }
 
+/* StableHLO: a window of which two elements are inside. */
+static gather_status scatter_window(gather_error *error) {
+  static const int64_t start = 3, first[] = {0};
+  static const int16_t before[] = {1, 2, 3, 4, 5}, window[] = {7, 8, 9}, want[] = {1, 2, 3, 7, 8};
+  int16_t out[5];
+  gather_dimension_numbers numbers = GATHER_DIMENSION_NUMBERS_INIT;
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  numbers.offset_dims = numbers.start_index_map = first, numbers.offset_dims_count = numbers.start_index_map_count = 1;
+  options.numbers = &numbers;
+  const gather_tensor data = tensor_of(GATHER_TYPE_INT16, before, 1, DIMS(5)), to = tensor_of(GATHER_TYPE_INT16, out, 1, DIMS(5));
+  const gather_tensor by = tensor_of(GATHER_TYPE_INT64, &start, 1, DIMS(1)), from = tensor_of(GATHER_TYPE_INT16, window, 1, DIMS(3));
+  memset(out, 0x5A, sizeof out);
+  const gather_status status = gather_scatter_apply(gather_op_find("scatter", "stablehlo-1"), &data, &by, &from, &to, &options, error);
+  for (size_t i = 0; i < sizeof out; i++) assert_int_equal(((unsigned char *)out)[i], status ? 0x5A : ((const unsigned char *)want)[i]);
+  return status;
+}
+
+static void windows(void **state) { assert_true(fail_making(scatter_window) >= 2); }
+
 static const float GRADIENT[5][6] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}};
 
 static gather_status write_sparse(gather_sparse *sparse, gather_status status, const int64_t *want_ids, gather_error *error) {
@@ -398,4 +417,4 @@ static void sparse_gradients(void **state) {
   assert_true(fail_making(make_unique_rows) >= 6);
 }
 
-TESTS(one_call_takes_nothing, parts, staged, plans, copies, pools, scatters, sparse_gradients)
+TESTS(one_call_takes_nothing, parts, staged, plans, copies, pools, scatters, windows, sparse_gradients)

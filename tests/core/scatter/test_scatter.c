@@ -396,6 +396,7 @@ static const large_case LARGE[] = {
     {ROWS, GATHER_TYPE_UINT16, GATHER_REDUCTION_NONE, GATHER_ACCUMULATE_STEPS, 1, 11, 700, 90, 0},
     {ROWS, GATHER_TYPE_FLOAT64, GATHER_REDUCTION_MUL, GATHER_ACCUMULATE_STEPS, 9, 50, 3, 1000, 0},
     {ROWS, GATHER_TYPE_FLOAT16, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_HALVES, 1, 31, 40, 1500, 0},
+    {ROWS, GATHER_TYPE_INT8, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_STEPS, 1, 97, 49, 1000, 0}, /* in float64, 49 * (1 / 49) is below 1 */
     {ELEMENTS, GATHER_TYPE_INT32, GATHER_REDUCTION_SUB, GATHER_ACCUMULATE_STEPS, 1, 60, 40, 900, 0},
     {ELEMENTS, GATHER_TYPE_BFLOAT16, GATHER_REDUCTION_MEAN, GATHER_ACCUMULATE_HALVES, 3, 60, 5, 900, 0},
     {TUPLES, GATHER_TYPE_FLOAT32, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_STEPS, 3, 50, 40, 40000, 3},
@@ -458,6 +459,36 @@ static void every_method(void **state) {
           assert_same(text, &t.tensors[OUT], &want);
         }
   }
+  machine_reset();
+}
+
+/* Windows of StableHLO that differ by one element: no loop along them writes apart. */
+static void overlapping_windows(void **state) {
+  enum { LEN = 500, WINDOWS = 40 };
+  static int32_t cells[LEN + 1], out[LEN + 1], want[LEN + 1], updates[WINDOWS][LEN];
+  static const int64_t first[] = {0}, second[] = {1};
+  int8_t starts[WINDOWS];
+  gather_dimension_numbers n = GATHER_DIMENSION_NUMBERS_INIT;
+  n.offset_dims = second, n.offset_dims_count = 1, n.start_index_map = first, n.start_index_map_count = 1, n.index_vector_dim = 1;
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  options.numbers = &n;
+  memset(want, 0, sizeof want);
+  for (int i = 0; i < WINDOWS; i++) {
+    starts[i] = (int8_t)(i * 7 / 3 % 2);
+    for (int k = 0; k < LEN; k++) want[starts[i] + k] = updates[i][k] = i * 1000 + k;
+  }
+  const gather_tensor data = tensor_of(GATHER_TYPE_INT32, cells, 1, DIMS(LEN + 1)),
+                      to = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(LEN + 1));
+  const gather_tensor by = tensor_of(GATHER_TYPE_INT8, starts, 1, DIMS(WINDOWS));
+  const gather_tensor from = tensor_of(GATHER_TYPE_INT32, updates, 2, DIMS(WINDOWS, LEN));
+  tune("task_bytes", 64), tune("awake_task_bytes", 64);
+  for (int method = 0; method < METHODS; method++)
+    for (int turn = 0; turn < 20; turn++) {
+      tune("scatter_method", method);
+      options.executor = executors[turn % THREADS];
+      assert_status(gather_scatter_apply(op_of("scatter", "stablehlo-1"), &data, &by, &from, &to, &options, NULL), GATHER_OK);
+      assert_memory_equal(out, want, sizeof out);
+    }
   machine_reset();
 }
 
@@ -633,4 +664,4 @@ static void functions(void **state) {
   assert_null(gather_scatter_op(NULL));
 }
 
-TESTS_WITHIN(begin, end, examples, functions, random_rows, random_elements, random_tuples, every_method, one_cell)
+TESTS_WITHIN(begin, end, examples, functions, random_rows, random_elements, random_tuples, every_method, overlapping_windows, one_cell)

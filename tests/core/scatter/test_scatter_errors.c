@@ -18,6 +18,10 @@ static int end(void **state) {
   return written_end(state);
 }
 
+static void in_turns(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  for (int64_t i = 0; i < count; i++) task(argument, i);
+}
+
 /* ---- a call that is right: data [3, 4] of float32, two rows. Each case changes something. */
 
 typedef struct {
@@ -254,6 +258,45 @@ static void not_refused(void **state) {
     }
 }
 
+static void shapes_of_updates(void **state) {
+  int64_t shape[GATHER_MAX_RANK];
+  int32_t rank;
+  gather_error error = dirty_error();
+  const gather_op *op = gather_scatter_op("scatter");
+  const gather_tensor data = tensor_of(GATHER_TYPE_INT8, NULL, 2, DIMS(1 << 20, 1 << 20)),
+                      by = tensor_of(GATHER_TYPE_INT8, NULL, 1, DIMS(5));
+  const gather_tensor many = tensor_of(GATHER_TYPE_INT8, NULL, 2, ((const int64_t[]){INT64_C(1) << 30, INT64_C(1) << 12}));
+  const gather_tensor floats = tensor_of(GATHER_TYPE_FLOAT32, NULL, 1, DIMS(5));
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  options.axis = -1;
+  if (sizeof(void *) < 8) return; /* data itself would not fit */
+  assert_status(gather_scatter_updates_shape(op, &data, &by, &options, shape, &rank, NULL), GATHER_OK);
+  assert_int_equal(rank, 2);
+  assert_memory_equal(shape, DIMS(1 << 20, 5), 16);
+  assert_status(gather_scatter_updates_shape(op, &data, &many, NULL, shape, &rank, &error), GATHER_OVERFLOW);
+  assert_error(&error, GATHER_OVERFLOW);
+  assert_status(gather_scatter_updates_shape(op, &data, &floats, NULL, shape, &rank, NULL), GATHER_TYPE_UNSUPPORTED);
+  assert_status(gather_scatter_updates_shape(op, NULL, &by, NULL, shape, &rank, NULL), GATHER_USAGE);
+  assert_status(gather_scatter_updates_shape(NULL, &data, &by, NULL, shape, &rank, NULL), GATHER_USAGE);
+  assert_status(gather_scatter_updates_shape(op_of("Gather", "onnx-13"), &data, &by, NULL, shape, &rank, NULL), GATHER_USAGE);
+}
+
+/* More threads than there are numbers of bytes. */
+static void impossible_threads(void **state) {
+  static const gather_executor executor = {NULL, in_turns, INT32_MAX};
+  static call c;
+  for (int method = 0; method < 7; method++) {
+    start(&c);
+    tune("scatter_method", method);
+    c.options.executor = &executor;
+    assert_status(gather_scatter_apply(c.op, c.given[DATA], c.given[INDICES], c.given[UPDATES], c.given[OUT], &c.options, NULL), GATHER_OK);
+    assert_memory_equal(c.out, c.updates + 4, 16);
+    assert_memory_equal(c.out + 4, c.data + 4, 16);
+    assert_memory_equal(c.out + 8, c.updates, 16);
+  }
+  tune("scatter_method", 0);
+}
+
 /* ---- indices out of range */
 
 enum { CELLS = 40, MANY = 3000 };
@@ -374,4 +417,4 @@ static void reductions(void **state) {
   assert_false(gather_scatter_op_reduces(gather_scatter_op("scatter"), (gather_reduction)-1));
 }
 
-TESTS_WITHIN(begin, end, refusals, not_refused, bad_indices, reductions)
+TESTS_WITHIN(begin, end, refusals, not_refused, shapes_of_updates, impossible_threads, bad_indices, reductions)
