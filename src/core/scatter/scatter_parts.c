@@ -339,7 +339,6 @@ void gather_scatter_in_parts(const gather_scattering *s, int64_t first, int64_t 
 
 bool gather_scatter_sortable(const gather_scatter_plan *plan) {
   if (plan->nest.packed || plan->nest.row_count == 0) return false;
-  if (plan->places == 0) return true; /* every index is skipped */
   return bits_of((uint64_t)plan->places - 1) + bits_of((uint64_t)plan->nest.row_count - 1) <= 64;
 }
 

@@ -402,7 +402,7 @@ static gather_status check_memory(const gather_scatter_plan *plan, const gather_
 /* Indices are validated. */
 static gather_status write_all(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
   preparation p = {.count = 0};
-  const bool any = s->plan->nest.row_count > 0;
+  const bool any = s->plan->nest.row_count > 0 && s->plan->data_len > 0; /* else all updates are skipped: the axis has no place */
   if (any) GATHER_TRY(prepare(s, &p, error));
   const gather_status status = fill_out(s->plan, run, error);
   if (status == GATHER_OK && any) apply(s, &p);

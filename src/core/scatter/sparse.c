@@ -116,6 +116,7 @@ static gather_status lower_gradient(const gather_op *op, const gather_tensor *da
   if (plan->nest.row_count > 0) {
     gather_scatter_part_rows(plan, row_len * plan->item_bytes);
     plan->place_low = 0, plan->place_step = plan->nest.row_bytes, plan->places = plan->data_len / row_len;
+    if (plan->places == 0) plan->places = 1; /* the axis has none: all indices are skipped */
   }
   plan->len = row_len;
   return GATHER_OK;

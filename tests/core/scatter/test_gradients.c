@@ -392,6 +392,35 @@ static void many_ones(void **state) {
   }
 }
 
+/* All indices are skipped: there is nothing to write, and no row. */
+static void data_without_elements(void **state) {
+  static const float grad[2][300] = {{1}};
+  static const int64_t indices[] = {0, 5};
+  int64_t bad = -1, row_len;
+  gather_error error;
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  const gather_op *op = op_of("Gather", "openvino-8");
+  const gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(0, 300)),
+                      from = tensor_of(GATHER_TYPE_FLOAT32, grad, 2, DIMS(2, 300));
+  const gather_tensor by = tensor_of(GATHER_TYPE_INT64, indices, 1, DIMS(2));
+  options.bad_count = &bad;
+  for (int method = 0; method < 7; method++)
+    for (int accumulate = 0; accumulate < 4; accumulate++)
+      for (int threads = 0; threads <= POOLS; threads++) {
+        gather_sparse *sparse = NULL;
+        tune("scatter_method", method);
+        options.accumulate = (gather_accumulate)accumulate, options.executor = executors[threads], bad = -1;
+        assert_status(gather_backward(op, &from, &by, &to, threads & 1, &options, NULL), GATHER_OK);
+        assert_int_equal(bad, 2);
+        if (gather_sparse_create(op, &to, &by, &from, &options, &sparse, &error)) fail_msg("%s", error.message);
+        assert_int_equal(gather_sparse_rows(sparse, &row_len), 0);
+        assert_int_equal(row_len, 300);
+        assert_status(gather_sparse_write(sparse, grad, NULL, NULL, options.executor, NULL), GATHER_OK);
+        gather_sparse_destroy(sparse);
+      }
+  machine_reset();
+}
+
 static void windows_have_no_sparse_gradient(void **state) {
   const int64_t starts[2] = {0, 0};
   const float grad[6] = {0};
@@ -408,5 +437,5 @@ static void windows_have_no_sparse_gradient(void **state) {
   assert_null(sparse);
 }
 
-TESTS_WITHIN(begin, end, every_gather, unique_rows, ids_from_2_63_on_are_refused, rows_of_huge_data, many_ones,
+TESTS_WITHIN(begin, end, every_gather, unique_rows, ids_from_2_63_on_are_refused, rows_of_huge_data, many_ones, data_without_elements,
              windows_have_no_sparse_gradient)

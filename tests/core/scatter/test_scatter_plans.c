@@ -125,6 +125,29 @@ static void checked_indices(void **state) {
   gather_scatter_plan_destroy(plan), gather_scatter_plan_destroy(unique);
 }
 
+/* Of many places, which have no bit each: the first index that repeats an earlier one is not that of the lowest place. Nothing is written, so
+ * that data needs no memory. */
+static void repeated_far_apart(void **state) {
+  static const int32_t FAR[] = {90, 1 << 29, 7, 12, 1 << 28, 4, 1 << 29, 7, 90, 1 << 29};
+  const int64_t cells = 1 << 30;
+  gather_error error;
+  gather_scatter_plan *plan = NULL;
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  gather_scatter_run run = GATHER_SCATTER_RUN_INIT;
+  options.unique = true, run.indices = FAR;
+  for (int64_t many = 6; many <= (int64_t)COUNT(FAR); many++) {
+    const gather_tensor in = tensor_of(GATHER_TYPE_INT8, NULL, 1, &cells), from = tensor_of(GATHER_TYPE_INT8, NULL, 1, &many);
+    const gather_tensor by = tensor_of(GATHER_TYPE_INT32, NULL, 1, &many);
+    assert_status(gather_scatter_plan_create(gather_scatter_op("scatter"), &in, &by, &from, NULL, &options, &plan, NULL), GATHER_OK);
+    assert_status(gather_scatter_plan_check(plan, &run, &error), many > 6 ? GATHER_INDEX_REPEATED : GATHER_OK);
+    gather_scatter_plan_destroy(plan);
+    if (many == 6) continue;
+    assert_int_equal(error.position[0], 6);
+    assert_int_equal(error.first_position[0], 1);
+    assert_int_equal(error.value, 1 << 29);
+  }
+}
+
 static void refused_calls(void **state) {
   gather_error error;
   gather_scatter_plan *plan = plan_of(GATHER_REDUCTION_NONE, false), *none = plan;
@@ -273,4 +296,5 @@ static void too_many_to_sort(void **state) {
   gather_scatter_plan_destroy(plan);
 }
 
-TESTS_WITHIN(begin, end, runs, kept_indices, checked_indices, refused_calls, lines, many_threads_one_plan, many_loops, too_many_to_sort)
+TESTS_WITHIN(begin, end, runs, kept_indices, checked_indices, repeated_far_apart, refused_calls, lines, many_threads_one_plan, many_loops,
+             too_many_to_sort)
