@@ -19,11 +19,11 @@ from differences import check_examples, load
 HERE = Path(__file__).parent
 # Name of the suite -> (its time limit in seconds, what it is).
 SUITES = {
-    "onnx": (120, "ONNX's backend tests by its own runner, and random models in its reference"),
+    "onnx": (240, "ONNX's backend tests by its own runner, and random models in its reference"),
     "numpy": (240, "NumPy's own tests"),
     "torch": (240, "PyTorch's OpInfo samples and error inputs"),
     "onnxruntime": (240, "random models in ONNX Runtime"),
-    "openvino": (360, "random models in OpenVINO"),
+    "openvino": (480, "random models in OpenVINO"),
     "array_api": (60, "array-api-strict"),
     "pyarrow": (120, "Arrow's own tests of take, and random gathers"),
     "jax": (240, "random gathers in JAX, by mode"),
