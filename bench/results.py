@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The folder of results, build/results: one JSON file per benchmark and machine.
 
-memory-MACHINE.json (gathers in memory; -siblings: GatherND, GatherTree and quantised rows), python-, tables-, remote-MACHINE.json, and
+memory-MACHINE.json (gathers in memory; -siblings: GatherND, GatherTree and quantised rows; -scatter: those that write), python-, tables-, remote-MACHINE.json, and
 plugin-HOST-MACHINE.json. A quick run has a name of its own, so it never replaces a full one. bench/archive.py packs the folder."""
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ class Torch:
             return
         for form, call in self.in_place(case, out, index, updates):
             if case.op in (BACKWARD, BACKWARD_ELEMENTS):
-                yield Contender(self.name, f"zero_, {form}", lambda call=call: (out.zero_(), call()), **more)
+                yield Contender(self.name, f"zero_ and {form}", lambda call=call: (out.zero_(), call()), **more)
             else:
                 yield Contender(self.name, form, call, **more)
         if case.op == BACKWARD:

@@ -150,7 +150,8 @@ def written(results: dict) -> str:
     mean_head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "C loop / ours", "of limit", "faster, even, slower"))]
     wrong = sorted({f"{w['peer']} {w['form']}" for r in rows for w in r["wrong"] if w["why"].startswith(("wrong", "repeated"))})
     told = f"Not counted, because a result was wrong in some row: {', '.join(wrong)}.\n" if wrong else ""
-    return "\n".join([run_of(results), table(head, lines), table(mean_head, means), told])
+    noise = f"The slowest round of ours is {percent(summary.noise(rows) - 1)} above its median in the median row.\n"
+    return "\n".join([run_of(results), table(head, lines), table(mean_head, means), fastest(rows), noise, told])
 
 
 def written_means(rows: list[dict]) -> list[str]:

@@ -13,7 +13,7 @@ from cases_scatter import ND_SHAPES, REDUCTIONS, SCATTER_ND, SHAPES, VERSIONS, S
 from onnx_models import NUMBERS
 from report import Report, cases
 
-CASES = cases(60)  # of each version, type and reduction
+CASES = cases(32)  # of each version, type and reduction
 TYPES = [name for name in NUMBERS if not name.startswith("complex")]
 FLOATS_16 = ("float16", "bfloat16")
 

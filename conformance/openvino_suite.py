@@ -12,6 +12,7 @@ import numpy as np
 from cases import ELEMENTS, ND, Case, make
 from cases_nd import is_bad, make_nd
 from openvino_child import FILL, NAMES, Child, Theirs
+from openvino_scatters import run_scatters
 from ours import Answer, answer, same
 from report import NotRun, Report, cases, main, require_cases
 
@@ -179,6 +180,7 @@ def run() -> Report:
                 judge(report, f"{op} {rules}", case, child.ask(case, static))
     tuples(report, child)
     child.close()
+    run_scatters(report)
     report.remark(f"its process died {child.deaths} times")
     require_cases(report, len(NAMES) * (len(VERSIONS) * CASES + len(ND_VERSIONS) * ND_CASES))
     return report

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 import libgather
 import torch
-
-STRICT = {"negative": False}  # PyTorch's gather, index_select and embedding take no negative index
-
-
-def with_axis(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor of rank 0 counts as one element."""
-    return tensor.reshape(1) if tensor.dim() == 0 else tensor
+from torch_writing import OURS as WRITING
+from torch_writing import STRICT, with_axis
 
 
 def gather(x, dim, index, *, sparse_grad=False, out=None):
@@ -65,4 +60,5 @@ OURS = {
     "take": take,
     "take_along_dim": take_along_dim,
     "nn.functional.embedding": lambda weight, input, **options: embedding(input, weight, **options),
+    **WRITING,
 }

@@ -77,6 +77,11 @@ def known(op: str, sample, variant: str) -> str | None:
         return "torch-gather-empty-index"
     if op == "take_along_dim" and len(sample.args) == 1 and variant == "turned":
         return "torch-take-along-dim-view"
+    adds = op == "index_add" or (op == "index_put" and sample.kwargs.get("accumulate"))
+    if adds and str(sample.input.dtype) == "torch.complex32":
+        return "torch-complex32-sum"
+    if op == "scatter" and isinstance(sample.args[-1], float) and not (sample.input.dtype.is_floating_point or sample.input.dtype.is_complex):
+        return "torch-scatter-number"
     return None
 
 
@@ -137,6 +142,25 @@ def run_errors(report: Report, op, ours: Callable) -> None:
         compare(report, f"{op.name}, error inputs", text, difference, None, refused, got, error)
 
 
+WRITES = ("index_add", "index_copy", "index_fill", "index_put", "index_reduce", "put", "scatter", "scatter_add", "scatter_reduce")
+
+
+def write_call(op: str, x, rows):
+    """The arguments of a call that writes by these rows, one of which is bad, and out."""
+    import torch
+
+    new, index = torch.ones(3, 3), rows.reshape(3, 1).expand(3, 3).contiguous()
+    out = torch.full((4, 3), -9.0)
+    more = {"index_reduce": ("amax",), "scatter_reduce": ("sum",)}.get(op, ())
+    if op == "index_put":
+        return (x, (rows,), new), None
+    if op == "put":
+        return (x, rows, new[0]), None
+    if op == "index_fill":
+        return (x, 0, rows, 1.0), None
+    return (x, 0, index if op.startswith("scatter") else rows, new, *more), out
+
+
 def bad_index_calls(op: str):
     """(the call's arguments, out) with one bad index."""
     import torch
@@ -144,7 +168,9 @@ def bad_index_calls(op: str):
     x = torch.arange(12.0).reshape(4, 3)
     for value in (4 if op != "take" else 12, -5 if op != "take" else -13, -1, 2**40):
         rows = torch.tensor([0, value, 1])
-        if op in ("gather", "take_along_dim"):
+        if op in WRITES:
+            yield value, *write_call(op, x, rows)
+        elif op in ("gather", "take_along_dim"):
             index = rows.reshape(3, 1).expand(3, 3).contiguous()
             yield value, ((x, 0, index) if op == "gather" else (x, index, 0)), torch.full((3, 3), -9.0)
         elif op == "take":

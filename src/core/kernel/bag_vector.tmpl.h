@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * bag_vector.tmpl.h: the kernels of embedding bags for one kind of sums, by vectors. Before, define KIND and SLOT, its number; ACC, the
- * type of a sum; VECTOR, of BAG_LANES_KIND sums; and inline functions
+ * type of a sum; VECTOR, of BAG_LANES_KIND sums, BAG_MOST_KIND of which (4 or 8) stay in registers; and inline functions
  *   load_KIND(at), put_KIND(at, v)           elements as sums, and back, rounded
  *   acc_KIND(at), keep_KIND(at, v)           sums in memory
  *   every_KIND(a), plus_KIND, times_KIND, divide_KIND
@@ -67,8 +67,9 @@ GATHER_INLINE void OF(bag)(const gather_bag_span *s, const int64_t *rows, const 
                            int fold) {
   const int64_t len = s->len;
   int64_t column = 0;
-  for (; column + 8 * VECTOR_LANES <= len; column += 8 * VECTOR_LANES) OF(columns)(s, rows, weights, n, stay, column, column, out, fold, 8);
-  if (column + 4 * VECTOR_LANES <= len) OF(columns)(s, rows, weights, n, stay, column, column, out, fold, 4), column += 4 * VECTOR_LANES;
+  for (; OF(BAG_MOST) == 8 && column + 8 * VECTOR_LANES <= len; column += 8 * VECTOR_LANES)
+    OF(columns)(s, rows, weights, n, stay, column, column, out, fold, 8);
+  for (; column + 4 * VECTOR_LANES <= len; column += 4 * VECTOR_LANES) OF(columns)(s, rows, weights, n, stay, column, column, out, fold, 4);
   if (column + 2 * VECTOR_LANES <= len) OF(columns)(s, rows, weights, n, stay, column, column, out, fold, 2), column += 2 * VECTOR_LANES;
   if (column + VECTOR_LANES <= len) OF(columns)(s, rows, weights, n, stay, column, column, out, fold, 1), column += VECTOR_LANES;
   if (column < len) OF(columns)(s, rows, weights, n, stay, len - VECTOR_LANES, column, out, fold, 1);

@@ -4,9 +4,9 @@
  * FLOATS and DOUBLES, vectors of BAG_LANES_f32 and BAG_LANES_f64 numbers, and what bag_vector.tmpl.h needs of each kind.
  */
 
-/* Vectors whose sums stay in registers. */
-enum { BAG_VECTORS = 8 };
-enum { BAG_LANES_half = BAG_LANES_f32, BAG_LANES_bfloat = BAG_LANES_f32, BAG_LANES_wide = BAG_LANES_f64 };
+/* Vectors whose sums stay in registers: of all kinds, and of one. */
+enum { BAG_VECTORS = 8, BAG_MOST_f32 = 8, BAG_MOST_f64 = 8, BAG_MOST_half = 8, BAG_MOST_wide = 8 };
+enum { BAG_LANES_half = BAG_LANES_f32, BAG_LANES_wide = BAG_LANES_f64 };
 enum { BAG_BYTES_f32 = 4, BAG_BYTES_f64 = 8, BAG_BYTES_half = 2, BAG_BYTES_bfloat = 2, BAG_BYTES_wide = 4 };
 
 /* Sums of one kind are those of another. */
@@ -19,7 +19,11 @@ enum { BAG_BYTES_f32 = 4, BAG_BYTES_f64 = 8, BAG_BYTES_half = 2, BAG_BYTES_bfloa
   GATHER_INLINE VECTOR divide_##kind(VECTOR a, VECTOR b) { return divide_##of(a, b); } \
   GATHER_INLINE VECTOR higher_##kind(VECTOR row, VECTOR acc) { return higher_##of(row, acc); }
 SAME(half, f32, FLOATS, float)
+#if !defined(BFLOATS) /* with vectors of its own */
+#define BFLOATS FLOATS
+enum { BAG_LANES_bfloat = BAG_LANES_f32, BAG_MOST_bfloat = 8 };
 SAME(bfloat, f32, FLOATS, float)
+#endif
 SAME(wide, f64, DOUBLES, double)
 #undef SAME
 
@@ -41,8 +45,9 @@ SAME(wide, f64, DOUBLES, double)
 #define KIND bfloat
 #define SLOT GATHER_BAG_BFLOAT
 #define ACC float
-#define VECTOR FLOATS
+#define VECTOR BFLOATS
 #include "core/kernel/bag_vector.tmpl.h"
+#undef BFLOATS
 #define KIND wide
 #define SLOT GATHER_BAG_WIDE
 #define ACC double

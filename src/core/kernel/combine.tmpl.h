@@ -4,13 +4,13 @@
  * combine_number.h. Pieces do not overlap, so that the next update of the same row loads them as they were stored. Included once per
  * instruction set, before combine_wide.tmpl.h.
  *
- * Parameters (undefined again at the end of combine_wide.tmpl.h):
+ * Parameters:
  *   LONGEST       the bytes of the longest piece: 16, 32 or 64; 0: no vectors
  *   LONGEST_HALF  that of halves, whose floats have twice as many bytes: 8, 16 or 32; 0: no vectors. For each width w up to it there are
  *                 load_f16_<w>, load_bf16_<w>, which return floats, and store_f16_<w>, store_bf16_<w>
  *   WIDE_F16, NARROW_F16  functions that convert one float16
  *   ONLY_HALVES   defined: no rows of others
- *   EVERY_ELEMENT defined: elements of others, which gain nothing from vectors
+ *   EVERY_ELEMENT defined: elements of others, and products of complex numbers, which gain nothing from vectors
  */
 /* Takes the row from byte `at` on in pieces, each by DO(width, ...); none is smaller than an element of `size` bytes. */
 #define PIECES_OF(longest, DO, size, ...) PIECES_##longest(DO, size, __VA_ARGS__)
@@ -149,16 +149,16 @@ EACH_HALF(HALF_NUMBERS)
   EACH_EXTREME(DO, f64, double, float_)
 #if !defined(ONLY_HALVES)
 EACH_NUMBER(NUMBERS)
-ELEMENT(mul, c64, gather_complex64, gather_mul_c64)
-ELEMENT(mul, c128, gather_complex128, gather_mul_c128)
-ROW(mul, c64, gather_complex64, 0)
-ROW(mul, c128, gather_complex128, 0)
 #endif
 
 #define ELEMENTS(name, suffix, type, kind) \
   static void elements_##name##_##suffix(const gather_combine_span *s) { gather_combine_elements(s, one_##name##_##suffix); }
 EACH_HALF(ELEMENTS)
 #if defined(EVERY_ELEMENT)
+ELEMENT(mul, c64, gather_complex64, gather_mul_c64)
+ELEMENT(mul, c128, gather_complex128, gather_mul_c128)
+ROW(mul, c64, gather_complex64, 0)
+ROW(mul, c128, gather_complex128, 0)
 EACH_NUMBER(ELEMENTS)
 ELEMENTS(mul, c64, gather_complex64, )
 ELEMENTS(mul, c128, gather_complex128, )
@@ -188,4 +188,8 @@ ELEMENTS(mul, c128, gather_complex128, )
         EXTREME_SLOTS(kind, min, mul), EXTREME_SLOTS(kind, max, add)                                          \
   }
 #define PARTS(name) rows_##name##_f32, rows_##name##_f64
+#if defined(EVERY_ELEMENT)
 #define PRODUCTS(kind) kind##_mul_c64, kind##_mul_c128
+#else
+#define PRODUCTS(kind) NULL, NULL
+#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * combine_wide.tmpl.h: rows whose sums are rounded once (gather_wide in combine.h). Included after combine.tmpl.h, whose macros it uses and
- * undefines. Pieces of float32 are as long as those of halves, whose numbers are twice as wide, too: load_f32_<w> and store_f32_<w>.
+ * combine_wide.tmpl.h: rows whose sums are rounded once (gather_wide in combine.h). Included after combine.tmpl.h, whose macros it uses.
+ * Pieces of float32 are as long as those of halves, as their numbers are twice as wide too: load_f32_<w> and store_f32_<w>.
  */
 #define WIDE_ONE_f16 WIDE_F16
 #define WIDE_ONE_bf16 gather_wide_bf16

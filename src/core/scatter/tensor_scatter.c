@@ -29,19 +29,26 @@ typedef struct cache_call {
 
 /* ---- copies */
 
-/* Copies a tensor to one of its shape: a gather by one tuple without numbers, which selects the whole. part: `to` is a part of a tensor,
- * whose other elements may have bits in the last byte. */
-static gather_status copy_tensor(const gather_tensor *from, const gather_tensor *to, bool part, const gather_executor *executor,
-                                 gather_error *error) {
-  static const int64_t NO_NUMBERS[1] = {0}, ZERO = 0;
-  const gather_tensor none = {.data = (void *)(uintptr_t)&ZERO, .type = GATHER_TYPE_INT64, .rank = 1, .shape = NO_NUMBERS};
+/* A gather by one tuple without numbers, which selects the whole: a copy of a tensor to one of its shape. */
+typedef struct whole_copy {
   gather_plan plan;
+  int64_t len; /* of blocks: entries; 0: there is no plan yet */
+} whole_copy;
+
+static const int64_t ZERO = 0;
+
+static gather_status prepare_copy(const gather_tensor *from, const gather_tensor *to, gather_plan *plan, gather_error *error) {
+  static const int64_t NO_NUMBERS[1] = {0};
+  const gather_tensor none = {.data = (void *)(uintptr_t)&ZERO, .type = GATHER_TYPE_INT64, .rank = 1, .shape = NO_NUMBERS};
   gather_options options = GATHER_OPTIONS_INIT;
+  return gather_lower(&gather_op_table[GATHER_OP_MICROSOFT_ND_1], from, &none, to, &options, plan, error);
+}
+
+static gather_status run_copy(const gather_plan *plan, const gather_tensor *from, const gather_tensor *to, const gather_executor *executor,
+                              gather_error *error) {
   gather_run run = GATHER_RUN_INIT;
-  GATHER_TRY(gather_lower(&gather_op_table[GATHER_OP_MICROSOFT_ND_1], from, &none, to, &options, &plan, error));
-  if (part) plan.out_dense = false;
-  run.data = from->data, run.indices = none.data, run.out = to->data, run.executor = executor;
-  return gather_plan_execute(&plan, &run, error);
+  run.data = from->data, run.indices = &ZERO, run.out = to->data, run.executor = executor;
+  return gather_plan_execute(plan, &run, error);
 }
 
 typedef struct byte_range {
@@ -58,8 +65,11 @@ static void copy_bytes(void *argument, int64_t first, int64_t last) {
 static gather_status copy_data(const cache_call *c, gather_error *error) {
   enum { LINE = 64 };
   byte_range b = {c->data->data, c->out->data};
-  if (!gather_tensor_is_row_major(c->data) || !gather_tensor_is_row_major(c->out) || c->data->packed_offset || c->out->packed_offset)
-    return copy_tensor(c->data, c->out, false, c->options.executor, error);
+  if (!gather_tensor_is_row_major(c->data) || !gather_tensor_is_row_major(c->out) || c->data->packed_offset || c->out->packed_offset) {
+    gather_plan plan;
+    GATHER_TRY(prepare_copy(c->data, c->out, &plan, error));
+    return run_copy(&plan, c->data, c->out, c->options.executor, error);
+  }
   gather_split(c->options.executor, c->data_size.bytes, 1, LINE, copy_bytes, &b);
   return GATHER_OK;
 }
@@ -80,23 +90,32 @@ static void set_view(const cache_call *c, const gather_tensor *tensor, int64_t b
     view->data = (char *)tensor->data + offset;
 }
 
-/* Entries [from, from + len) of the updates of one batch, to [to, to + len) of the cache. */
-static gather_status write_block(const cache_call *c, int64_t batch, int64_t from, int64_t to, int64_t len, gather_error *error) {
+/* Entries [from, from + len) of the updates of one batch, to [to, to + len) of the cache. Blocks of one length differ in where they are,
+ * and share a plan; packed ones, whose plan says where within a byte they begin, do not. */
+static gather_status write_block(const cache_call *c, int64_t batch, int64_t from, int64_t to, int64_t len, whole_copy *copy,
+                                 gather_error *error) {
   int64_t lengths[2][GATHER_MAX_RANK], steps[2][GATHER_MAX_RANK];
   gather_tensor read, written;
   if (len == 0) return GATHER_OK;
   set_view(c, c->updates, batch, from, len, &read, lengths[0], steps[0]);
   set_view(c, c->out, batch, to, len, &written, lengths[1], steps[1]);
-  return copy_tensor(&read, &written, true, c->options.executor, error);
+  if (copy->len != len || gather_type_is_packed(gather_type_row(c->out->type))) {
+    GATHER_TRY(prepare_copy(&read, &written, &copy->plan, error));
+    copy->plan.out_dense = false; /* bits of other elements in the last byte are kept */
+    copy->len = len;
+  }
+  return run_copy(&copy->plan, &read, &written, c->options.executor, error);
 }
 
 /* places: of the first entry of each batch, in [0, S - 1]. */
 static gather_status write_all(const cache_call *c, const int64_t *places, gather_error *error) {
   if (c->data->data != c->out->data && c->data_size.bytes > 0) GATHER_TRY(copy_data(c, error));
+  whole_copy copy;
+  copy.len = 0;
   for (int64_t batch = 0; batch < c->batches && c->updates_size.len > 0; batch++) {
     const int64_t room = c->len - places[batch], first = c->updates_len < room ? c->updates_len : room;
-    GATHER_TRY(write_block(c, batch, 0, places[batch], first, error));
-    GATHER_TRY(write_block(c, batch, first, 0, c->updates_len - first, error));
+    GATHER_TRY(write_block(c, batch, 0, places[batch], first, &copy, error));
+    GATHER_TRY(write_block(c, batch, first, 0, c->updates_len - first, &copy, error));
   }
   return GATHER_OK;
 }
