@@ -56,6 +56,8 @@ typedef struct gather_combining {
   gather_wide wide[GATHER_WIDE_TYPES]; /* from float16 on */
   gather_divide_fn divide[GATHER_COMBINE_TYPES];
 } gather_combining;
+/* Those of the instruction sets; of other CPU families they are empty. */
+extern const gather_combining gather_combining_portable, gather_combining_avx2, gather_combining_avx512, gather_combining_neon;
 
 /* The kernel of a reduction that gather_reduction_supports; of GATHER_REDUCTION_MEAN that of the sum. item_bytes: of one element, which
  * counts for NONE only: then type is not read. *isa: the name of its instruction set. */

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "core/kernel/bits_element.h"
+#if !defined(GATHER_ONLY_GATHER)
+#include "core/kernel/combine.h"
+#endif
 #include "core/kernel/copy.h"
 #include "core/kernel/index_types.h"
 #include "core/kernel/kernel.h"

@@ -5,6 +5,9 @@
  */
 #include <string.h>
 
+#if !defined(GATHER_ONLY_GATHER)
+#include "core/kernel/combine.h"
+#endif
 #include "core/kernel/copy.h"
 #include "core/kernel/kernel.h"
 

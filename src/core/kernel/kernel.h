@@ -97,11 +97,6 @@ typedef struct gather_isa {
   const gather_bagging *bag;              /* embedding bags; NULL = none */
 } gather_isa;
 
-#if !defined(GATHER_ONLY_GATHER)
-/* The reductions of the instruction sets; those of other CPU families are empty. */
-extern const struct gather_combining gather_combining_portable, gather_combining_avx2, gather_combining_avx512, gather_combining_neon;
-#endif
-
 /* The class of a row of this size. */
 GATHER_INLINE int gather_row_class(int64_t row_bytes) {
   static const unsigned char CLASSES[65] = {0,  0,  1,  2,  3,  4,  4,  4,  5,  6,  6,  6,  6,  6,  6,  6,  7,  8,  8,  8,  8,  8,

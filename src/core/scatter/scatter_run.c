@@ -221,15 +221,15 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
 typedef struct {
   const char *data;
   char *out;
-} whole_copy;
+} data_to_out;
 
 static void copy_part(void *argument, int64_t first, int64_t last) {
-  const whole_copy *c = argument;
+  const data_to_out *c = argument;
   memcpy(c->out + first, c->data + first, (size_t)(last - first));
 }
 
 static void clear_part(void *argument, int64_t first, int64_t last) {
-  const whole_copy *c = argument;
+  const data_to_out *c = argument;
   memset(c->out + first, 0, (size_t)(last - first));
 }
 
@@ -241,7 +241,7 @@ static gather_status fill_out(const gather_scatter_plan *plan, const gather_scat
   static const double ZEROS[2] = {0};
   if ((run->data == run->out && !plan->clears) || plan->data_len == 0) return GATHER_OK;
   if (plan->dense) {
-    whole_copy c = {run->data, run->out};
+    data_to_out c = {run->data, run->out};
     gather_split(run->executor, plan->data_extent.high, 1, LINE, plan->clears ? clear_part : copy_part, &c);
     return GATHER_OK;
   }
