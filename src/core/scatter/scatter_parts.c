@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scatter_parts.c: methods that bring the updates in the order of their places before they are applied: in parts of the destination that fit
- * a cache, or sorted, so that all updates of a row follow each other. Both keep the order of the updates of a place. Updates are
+ * scatter_parts.c: methods that bring the updates in the order of their places before they are applied: in parts of the destination that
+ * fit a cache, or sorted, so that all updates of a row follow each other. Both keep the order of the updates of a place. Updates are
  * counted and written by as many tasks as there are threads, each with a run of the updates; then each part is a task.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scatter_plan.h: a scatter as it is run. Its nest is that of a gather with the sides exchanged (core/plan/plan.h): each row of updates goes
- * to a row of the destination, in row-major order of the updates.
+ * scatter_plan.h: a scatter as it is run. Its nest is that of a gather with the sides exchanged (core/plan/plan.h): each row of updates
+ * goes to a row of the destination, in row-major order of the updates.
  *
  *     scatter_lower.c   an operator and its tensors become a plan
  *     scatter_run.c     indices are validated, data is copied, a method is chosen
@@ -103,8 +103,8 @@ GATHER_CHECKED gather_status gather_scatter_lower(const gather_op *op, const gat
                                                   const gather_tensor *indices, const gather_tensor *updates, const gather_tensor *out,
                                                   const gather_scatter_options *options, gather_scatter_plan *plan, gather_error *error);
 
-/* Scatters of elements whose indices are those of whole rows, repeated along the row, are what ONNX has in place of a scatter of rows. Whether
- * a plan may be such: its indices in each round of the innermost loop follow each other, as the elements of a row do. */
+/* Scatters of elements whose indices are those of whole rows, repeated along the row, are what ONNX has in place of a scatter of rows.
+ * Whether a plan may be such: its indices in each round of the innermost loop follow each other, as the elements of a row do. */
 bool gather_scatter_may_widen(const gather_scatter_plan *plan);
 /* The scatter of rows, if they are equal in each round. */
 void gather_scatter_widen(const gather_scatter_plan *plan, gather_scatter_plan *wider);

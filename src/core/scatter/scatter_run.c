@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scatter_run.c: runs a scatter. Indices are validated and memory is taken before the first element is written; then data is copied, and the
- * updates are applied by the method that suits their sizes.
+ * scatter_run.c: runs a scatter. Indices are validated and memory is taken before the first element is written; then data is copied, and
+ * the updates are applied by the method that suits their sizes.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -272,17 +272,25 @@ typedef struct {
 
 enum {
   LINE_BYTES = 64,
-  SMALL = 1 << 16,  /* bytes of updates and places: less is done before a thread is awake */
-  TRIED = 1 << 22,  /* the same: from here on methods are timed */
-  TRIAL_SHARE = 16, /* of the updates, for the trial of a method */
+  SMALL = 1 << 16,      /* bytes of updates and places: less is done before a thread is awake */
+  TRIED = 1 << 22,      /* the same: from here on methods are timed */
+  TRIAL_SHARE = 16,     /* of the updates, for the trial of a method */
+  TRIED_ROWS = 1 << 16, /* of these, at most */
+  GAIN = 10,            /* per cent, that another method must be faster than the first */
+  FEW_PLACES = 64,      /* for a thread: ranges of fewer are uneven */
   FEW_FOR_PARTS = 1 << 18
 };
 
-/* Whether the places are so many that most updates miss the caches. */
+/* Whether the places have more pages than a TLB covers, and updates are dense among them: fewer are faster to fetch ahead. */
 static bool parts_may_pay(const gather_scatter_plan *plan) {
   const int64_t bytes = plan->places * plan->place_step;
-  if (plan->nest.row_count < FEW_FOR_PARTS || bytes < 8 * gather_cache_bytes()) return false;
+  if (plan->nest.row_count < FEW_FOR_PARTS || bytes < gather_tuned(GATHER_TUNING_radix_bytes)) return false;
   return bytes / plan->nest.row_count < LINE_BYTES;
+}
+
+/* Whether threads may gain from each other's waiting: short rows in cache take as long to read as to reduce. */
+static bool threads_may_pay(const gather_scatter_plan *plan) {
+  return plan->nest.row_bytes >= LINE_BYTES || plan->places * plan->place_step > gather_cache_bytes();
 }
 
 static void add(preparation *p, method candidate) { p->candidates[p->count++] = candidate; }
@@ -304,7 +312,8 @@ static void choose(const gather_scattering *s, preparation *p) {
     if (threads > 1 && work >= SMALL) add(p, APART);
     add(p, SERIALLY);
     if (work < TRIED) return;
-    if (threads > 1) add(p, gather_scatter_has_columns(s) ? BY_COLUMNS : OWNED);
+    if (threads > 1 && threads_may_pay(plan))
+      add(p, gather_scatter_has_columns(s) && plan->places < FEW_PLACES * threads ? BY_COLUMNS : OWNED);
     if (parts_may_pay(plan)) add(p, IN_PARTS);
   }
 }
@@ -355,7 +364,7 @@ static void apply_range(const gather_scattering *s, const preparation *p, method
 }
 
 static void apply(const gather_scattering *s, const preparation *p) {
-  const int64_t all = s->plan->nest.row_count, trial = all / TRIAL_SHARE;
+  const int64_t all = s->plan->nest.row_count, share = all / TRIAL_SHARE, trial = share < TRIED_ROWS ? share : TRIED_ROWS;
   int64_t done = 0, least = INT64_MAX;
   if (p->count == 0) {
     gather_scatter_serially(s, 0, all);
@@ -375,7 +384,7 @@ static void apply(const gather_scattering *s, const preparation *p) {
   for (int i = from; i < p->count && p->count - from > 1; i++, done += trial) {
     const int64_t start = gather_clock();
     apply_range(s, p, p->candidates[i], done, trial);
-    const int64_t time = gather_clock() - start;
+    const int64_t time = (gather_clock() - start) * (i > from ? 100 + GAIN : 100);
     if (time < least) least = time, fastest = p->candidates[i];
   }
   apply_range(s, p, fastest, done, all - done);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scatter_stream.c: methods that run through the updates in their order, and need no memory. Tasks share the destination, never a row of it:
- * each takes the rounds of a loop that write apart, some columns of all rows, or the rows of a range.
+ * scatter_stream.c: methods that run through the updates in their order, and need no memory. Tasks share the destination, never a row of
+ * it: each takes the rounds of a loop that write apart, some columns of all rows, or the rows of a range.
  */
 #include <string.h>
 

@@ -125,8 +125,8 @@ static void checked_indices(void **state) {
   gather_scatter_plan_destroy(plan), gather_scatter_plan_destroy(unique);
 }
 
-/* Of many places, which have no bit each: the first index that repeats an earlier one is not that of the lowest place. Nothing is written, so
- * that data needs no memory. */
+/* Of many places, which have no bit each: the first index that repeats an earlier one is not that of the lowest place. Nothing is
+ * written, so that data needs no memory. */
 static void repeated_far_apart(void **state) {
   static const int32_t FAR[] = {90, 1 << 29, 7, 12, 1 << 28, 4, 1 << 29, 7, 90, 1 << 29};
   const int64_t cells = 1 << 30;
