@@ -8,7 +8,8 @@
 #include "gather/scatter.h"
 #include "take.h"
 
-/* Reads the line: the rules, of one of the operators `names` (NULL behind the last; without --rules, job->op stays as it is), policies, threads, output, raw bytes, INDICES, and of `options` reduction and accumulate. */
+/* Reads the line: the rules, of one of the operators `names` (NULL behind the last; without --rules, job->op stays as it is), policies,
+ * threads, output, raw bytes, INDICES, and of `options` reduction and accumulate. */
 GATHER_CHECKED gather_status gather_cli_scatter_line(gather_cli_job *job, const char *const *names, gather_scatter_options *options,
                                                      gather_error *error);
 

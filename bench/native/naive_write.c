@@ -12,8 +12,8 @@
 enum { MAX_COMPONENTS = 4 };
 
 /* Position (o, i, k) reads the tuple number o * index_outer + i * inner + k, and writes a row at out + o * outer_step + k * inner_step, and
- * each number of the tuple times its step further on. Steps count elements. Updates stand one after the other. inner > 1: single elements by
- * single indices. */
+ * each number of the tuple times its step further on. Steps count elements. Updates stand one after the other. inner > 1: single elements
+ * by single indices. */
 typedef struct {
   const char *updates, *indices;
   char *out;
@@ -91,8 +91,8 @@ static const struct {
 #endif
 };
 
-/* write_loop(type, reduction, rounds, (updates, indices, out, outer, count, inner, index_outer, outer_step, inner_step, row_len, zero_bytes),
- * steps): nanoseconds. Indices are int64. */
+/* write_loop(type, reduction, rounds, (updates, indices, out, outer, count, inner, index_outer, outer_step, inner_step, row_len,
+ * zero_bytes), steps): nanoseconds. Indices are int64. */
 static PyObject *write_loop(PyObject *self, PyObject *args) {
   const char *type, *reduction;
   long long rounds, n[8];

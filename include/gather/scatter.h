@@ -63,8 +63,8 @@ typedef enum gather_accumulate {
   GATHER_ACCUMULATE_WIDE         /* the same, and float32 in float64 */
 } gather_accumulate;
 
-/* Whether elements of a type can be reduced so: every type can be replaced (NONE); bool, integers of whole bytes, float16, bfloat16, float32
- * and float64 can be all else, but bool has no mean; complex numbers ADD, SUB, MUL and MEAN. */
+/* Whether elements of a type can be reduced so: every type can be replaced (NONE); bool, integers of whole bytes, float16, bfloat16,
+ * float32 and float64 can be all else, but bool has no mean; complex numbers ADD, SUB, MUL and MEAN. */
 GATHER_API bool gather_reduction_supports(gather_reduction reduction, gather_type type);
 
 /* Attributes and policies of one scatter, gradient or bag. Initialise with GATHER_SCATTER_OPTIONS_INIT; NULL in a call means the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * combine_vector.h: vectors of numbers as gcc and clang have them, and the functions of combine_number.h for these: the same operations, each
- * rounded once.
+ * combine_vector.h: vectors of numbers as gcc and clang have them, and the functions of combine_number.h for these: the same operations,
+ * each rounded once.
  */
 #ifndef GATHER_KERNEL_COMBINE_VECTOR_H
 #define GATHER_KERNEL_COMBINE_VECTOR_H

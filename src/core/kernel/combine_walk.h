@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * combine_walk.h: the loops over updates of the kernels that combine (combine.h). What is done with a row is an argument, a function that the
- * compiler sees. There are many kernels: so what they have in common, prefetching, is a function that they call for some rows at a time.
+ * combine_walk.h: the loops over updates of the kernels that combine (combine.h). What is done with a row is an argument, a function that
+ * the compiler sees. There are many kernels: so what they have in common, prefetching, is a function that they call for some rows at a
+ * time.
  */
 #ifndef GATHER_KERNEL_COMBINE_WALK_H
 #define GATHER_KERNEL_COMBINE_WALK_H
@@ -38,8 +39,8 @@ GATHER_INLINE int64_t gather_combine_fetched(const gather_combine_span *s) {
   return s->more >= s->prefetch_rows ? s->count : s->count + s->more - s->prefetch_rows;
 }
 
-/* Rows of one element, or of few bytes: what is asked for each takes as long as they do. What needs no prefetching is in cache: there a loop
- * without all that is faster. */
+/* Rows of one element, or of few bytes: what is asked for each takes as long as they do. What needs no prefetching is in cache: there a
+ * loop without all that is faster. */
 GATHER_INLINE void gather_combine_elements(const gather_combine_span *s, gather_combine_row_fn combine) {
   static const int64_t NOWHERE = 0;
   const int64_t count = s->count, axis_step = s->axis_step, out_step = s->out_step, update_step = s->places ? 0 : s->update_step;

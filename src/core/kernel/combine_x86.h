@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * combine_x86.h: halves as floats, and float32 as float64, in registers of 16 and 32 bytes, for combine.tmpl.h. Included with the target on,
- * which has AVX2 and F16C.
+ * combine_x86.h: halves as floats, and float32 as float64, in registers of 16 and 32 bytes, for combine.tmpl.h. Included with the target
+ * on, which has AVX2 and F16C.
  */
 #ifndef GATHER_KERNEL_COMBINE_X86_H
 #define GATHER_KERNEL_COMBINE_X86_H

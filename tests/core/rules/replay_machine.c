@@ -56,6 +56,7 @@ static const struct {
     {"table_join_bytes", {0, 100, 8192, END}},
     {"table_queues", {1, 2, 16, END}},
     {"scratch_bytes", {0, 1 << 20, 1 << 20, END}},
+    {"scatter_method", {0, 1, 5, END}},
 };
 
 static void set(const char *name, int64_t value, size_t *length) {

@@ -29,6 +29,7 @@ static const struct {
     {GATHER_NAME_NOT_FOUND, 16, "name_not_found", 3},
     {GATHER_MISMATCH, 17, "mismatch", 1},
     {GATHER_CANCELLED, 18, "cancelled", 1},
+    {GATHER_INDEX_REPEATED, 19, "index_repeated", 1},
 };
 
 /* The same from the public table, for programs that want more than the name. */
