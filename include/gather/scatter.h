@@ -124,8 +124,9 @@ GATHER_API GATHER_CHECKED gather_status gather_scatter_updates_shape(const gathe
  * options->unique: error->position is the first index, in row-major order, that repeats an earlier one, error->first_position the earlier
  * one; GATHER_OUT_OF_MEMORY.
  * Threads: options->executor, else the calling thread. Memory: none from the heap, or, for the methods that partition or sort updates,
- * up to 24 bytes for each update; without such memory another method is used, where there is one (not for means, `neutral`, sums
- * that are rounded once). Shared indices (GATHER_TENSOR_SHARED) are copied. */
+ * up to 24 bytes for each update; for sums that are rounded once, a copy of out in the wider type, at most scratch_bytes; without such
+ * memory another method is used, where there is one (not for means, `neutral`, sums that are rounded once: GATHER_OUT_OF_MEMORY). Shared
+ * indices (GATHER_TENSOR_SHARED) are copied. */
 GATHER_API GATHER_CHECKED gather_status gather_scatter_apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                                              const gather_tensor *updates, const gather_tensor *out,
                                                              const gather_scatter_options *options, gather_error *error);

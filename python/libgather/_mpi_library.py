@@ -27,6 +27,7 @@ class Error(c.Structure):
         *(("file", c.c_char * 256), ("file_offset", c.c_int64), ("row", c.c_int64), ("axis", c.c_int32), ("position_rank", c.c_int32)),
         *(("position", c.c_int64 * MAX_RANK), ("value_is_unsigned", c.c_bool), ("system_error", c.c_int16)),
         *(("value", c.c_int64), ("low", c.c_int64), ("high", c.c_int64), ("bad_count", c.c_int64)),
+        ("first_position", c.c_int64 * MAX_RANK),
     ]
 
 

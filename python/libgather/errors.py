@@ -144,7 +144,6 @@ _CLASSES: dict[str, type[GatherError]] = {
     "axis_out_of_range": GatherAxisError,
     "batch_dims_out_of_range": GatherValueError,
     "index_out_of_range": GatherIndexError,
-    "index_repeated": GatherIndexError,
     "type_unsupported": GatherTypeError,
     "type_mismatch": GatherTypeError,
     "overflow": GatherValueError,
@@ -158,6 +157,7 @@ _CLASSES: dict[str, type[GatherError]] = {
     "name_not_found": GatherNameError,
     "mismatch": GatherValueError,
     "cancelled": GatherCancelledError,
+    "index_repeated": GatherIndexError,
 }
 
 

@@ -13,6 +13,7 @@ ALWAYS = {
     "include/gather/gather.h",
     "include/gather/codec.h",
     "include/gather/tree.h",
+    "include/gather/scatter.h",
     "include/gather/codec.def",
     "include/gather/file.h",
     "include/gather/dlpack.h",
