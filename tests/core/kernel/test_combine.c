@@ -408,6 +408,10 @@ void test_neutral_numbers(void **state) {
         const gather_combine_span s = {
             .out = (char *)element, .updates = (const char *)update, .rows = &row, .count = 1, .len = 1, .row_bytes = item};
         run(&s);
+        /* The product of an infinity and 0 is a NaN, whose sign differs from CPU to CPU. */
+        for (int64_t at = 0; at < item; at += p.width)
+          if (is_nan(p, trial_get(element + at, p.width)) && is_nan(p, trial_get(wanted + at, p.width)))
+            memcpy(element + at, wanted + at, (size_t)p.width);
         assert_memory_equal(element, wanted, (size_t)item);
       }
     }
