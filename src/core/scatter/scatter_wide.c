@@ -45,16 +45,24 @@ static void load_dense(void *argument, int64_t first, int64_t last) {
   plan->wide->load(w->numbers + first * plan->wide->acc_bytes, w->s->out + plan->place_low + first * plan->item_bytes, last - first);
 }
 
+/* The sizes of a number and of an element are constants where this is inlined. */
+GATHER_INLINE void store_changed(const char *before, const char *numbers, const char *rounded, char *row, int64_t len, size_t wide,
+                                 size_t item) {
+  for (int64_t k = 0; k < len; k++, before += wide, numbers += wide, rounded += item, row += item)
+    if (memcmp(before, numbers, wide) != 0) memcpy(row, rounded, item);
+}
+
 /* Writes the elements of a run whose numbers have changed. */
 static void store_run(const gather_scatter_plan *plan, const char *numbers, char *row, int64_t len) {
   double before[CHUNK], rounded[CHUNK];
-  const int64_t wide = plan->wide->acc_bytes, item = plan->item_bytes;
+  const int64_t wide = plan->wide->acc_bytes, item = plan->item_bytes; /* 4 and 2, or 8 and 4 */
   plan->wide->load(before, row, len);
   if (memcmp(before, numbers, (size_t)(len * wide)) == 0) return;
   plan->wide->store(numbers, (char *)rounded, len);
-  for (int64_t k = 0; k < len; k++)
-    if (memcmp((const char *)before + k * wide, numbers + k * wide, (size_t)wide) != 0)
-      memcpy(row + k * item, (const char *)rounded + k * item, (size_t)item);
+  if (item == 2)
+    store_changed((const char *)before, numbers, (const char *)rounded, row, len, 4, 2);
+  else
+    store_changed((const char *)before, numbers, (const char *)rounded, row, len, 8, 4);
 }
 
 static void store_numbers(void *argument, int64_t first, int64_t last) {
