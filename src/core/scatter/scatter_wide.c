@@ -45,12 +45,23 @@ static void load_dense(void *argument, int64_t first, int64_t last) {
   plan->wide->load(w->numbers + first * plan->wide->acc_bytes, w->s->out + plan->place_low + first * plan->item_bytes, last - first);
 }
 
-/* The sizes of a number and of an element are constants where this is inlined. */
-GATHER_INLINE void store_changed(const char *before, const char *numbers, const char *rounded, char *row, int64_t len, size_t wide,
-                                 size_t item) {
-  for (int64_t k = 0; k < len; k++, before += wide, numbers += wide, rounded += item, row += item)
-    if (memcmp(before, numbers, wide) != 0) memcpy(row, rounded, item);
-}
+/* The elements whose numbers have changed, without branches: which have is random. */
+#define STORE_CHANGED(name, number, element)                                                                                    \
+  static void name(const char *restrict before, const char *restrict numbers, const char *restrict rounded, char *restrict row, \
+                   int64_t len) {                                                                                               \
+    for (int64_t k = 0; k < len; k++) {                                                                                         \
+      number was, is;                                                                                                           \
+      element old, now;                                                                                                         \
+      memcpy(&was, before + k * (int64_t)sizeof was, sizeof was);                                                               \
+      memcpy(&is, numbers + k * (int64_t)sizeof is, sizeof is);                                                                 \
+      memcpy(&old, row + k * (int64_t)sizeof old, sizeof old);                                                                  \
+      memcpy(&now, rounded + k * (int64_t)sizeof now, sizeof now);                                                              \
+      old = was != is ? now : old;                                                                                              \
+      memcpy(row + k * (int64_t)sizeof old, &old, sizeof old);                                                                  \
+    }                                                                                                                           \
+  }
+STORE_CHANGED(store_changed_2, uint32_t, uint16_t)
+STORE_CHANGED(store_changed_4, uint64_t, uint32_t)
 
 /* Writes the elements of a run whose numbers have changed. */
 static void store_run(const gather_scatter_plan *plan, const char *numbers, char *row, int64_t len) {
@@ -59,10 +70,7 @@ static void store_run(const gather_scatter_plan *plan, const char *numbers, char
   plan->wide->load(before, row, len);
   if (memcmp(before, numbers, (size_t)(len * wide)) == 0) return;
   plan->wide->store(numbers, (char *)rounded, len);
-  if (item == 2)
-    store_changed((const char *)before, numbers, (const char *)rounded, row, len, 4, 2);
-  else
-    store_changed((const char *)before, numbers, (const char *)rounded, row, len, 8, 4);
+  (item == 2 ? store_changed_2 : store_changed_4)((const char *)before, numbers, (const char *)rounded, row, len);
 }
 
 static void store_numbers(void *argument, int64_t first, int64_t last) {
