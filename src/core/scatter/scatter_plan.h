@@ -7,6 +7,7 @@
  *     scatter_run.c     indices are validated, data is copied, a method is chosen
  *     scatter_stream.c  methods that run through the updates: all, those of a part of a loop, those of a range of the destination
  *     scatter_wide.c    sums that are rounded once, in a wider copy of the destination
+ *     whole.c           copies of whole tensors
  *     windows.c         windows that lie partly outside
  *     scatter_parts.c   methods that bring the updates in the order of their places first
  *
@@ -136,6 +137,17 @@ GATHER_CHECKED gather_status gather_scatter_check_indices(const gather_scatter_p
 /* Validates and sorts them. The entries are freed by the caller. */
 GATHER_CHECKED gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
                                                  gather_sorted *sorted, int64_t *bad, gather_error *error);
+
+/* ---- whole.c: tensors of one type and shape that passed their checks, with elements. A plan of a copy serves all of the same layouts. */
+
+GATHER_CHECKED gather_status gather_whole_lower(const gather_tensor *from, const gather_tensor *to, gather_plan *plan, gather_error *error);
+GATHER_CHECKED gather_status gather_whole_run(const gather_plan *plan, const gather_tensor *from, const gather_tensor *to,
+                                              const gather_executor *executor, gather_error *error);
+/* Both, shared among threads where both are dense. */
+GATHER_CHECKED gather_status gather_whole_copy(const gather_tensor *from, const gather_tensor *to, const gather_executor *executor,
+                                               gather_error *error);
+/* Sets memory to zeros. */
+void gather_whole_clear(void *memory, int64_t bytes, const gather_executor *executor);
 
 /* ---- scatter_stream.c */
 

@@ -218,42 +218,22 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
 
 /* ---- data to the destination */
 
-typedef struct {
-  const char *data;
-  char *out;
-} data_to_out;
-
-static void copy_part(void *argument, int64_t first, int64_t last) {
-  const data_to_out *c = argument;
-  memcpy(c->out + first, c->data + first, (size_t)(last - first));
-}
-
-static void clear_part(void *argument, int64_t first, int64_t last) {
-  const data_to_out *c = argument;
-  memset(c->out + first, 0, (size_t)(last - first));
-}
-
-/* Sets the destination to data, or to zeros. Strided or packed tensors are copied by a gather that selects the whole: by a tuple without
- * numbers. */
+/* Sets the destination to data, or to zeros. */
 static gather_status fill_out(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
-  enum { LINE = 64 };
-  static const int64_t NO_NUMBER[1] = {0}, STRIDES[GATHER_MAX_RANK] = {0};
+  static const int64_t STRIDES[GATHER_MAX_RANK] = {0};
   static const double ZEROS[2] = {0};
   if ((run->data == run->out && !plan->clears) || plan->data_len == 0) return GATHER_OK;
-  if (plan->dense) {
-    data_to_out c = {run->data, run->out};
-    gather_split(run->executor, plan->data_extent.high, 1, LINE, plan->clears ? clear_part : copy_part, &c);
+  if (plan->clears && plan->dense) {
+    gather_whole_clear(run->out, plan->data_extent.high, run->executor);
     return GATHER_OK;
   }
   gather_tensor data = {.data = (void *)(uintptr_t)run->data, .type = plan->type, .rank = plan->rank, .shape = plan->shape};
   data.item_bytes = plan->item_bytes;
-  gather_tensor out = data, indices = {.data = (void *)(uintptr_t)&ZERO, .type = GATHER_TYPE_INT64, .rank = 1, .shape = NO_NUMBER};
+  gather_tensor out = data;
   data.strides = plan->data_strides, data.packed_offset = plan->data_offset;
   if (plan->clears) data.data = (void *)(uintptr_t)ZEROS, data.strides = STRIDES;
   out.data = run->out, out.strides = plan->out_strides, out.packed_offset = plan->out_offset;
-  gather_options options = GATHER_OPTIONS_INIT;
-  options.executor = run->executor;
-  return gather_apply(&gather_op_table[GATHER_OP_MICROSOFT_ND_1], &data, &indices, &out, &options, error);
+  return gather_whole_copy(&data, &out, run->executor, error);
 }
 
 /* ---- methods. Updates are applied in consecutive ranges, each by any method: so each method that may be the fastest takes the next range,

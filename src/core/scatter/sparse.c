@@ -297,24 +297,17 @@ gather_status gather_unique_rows(const gather_tensor *ids, const gather_tensor *
 /* A copy of gradients that have gaps, without them. */
 static gather_status copy_grad(const gather_sparse *sparse, const void *grad, const gather_executor *executor, char **copy,
                                gather_error *error) {
-  static const int64_t NUMBER = 0, NO_NUMBER[1] = {0};
   gather_tensor from = sparse->grad, to = sparse->grad;
-  gather_tensor indices = {.data = (void *)(uintptr_t)&NUMBER, .type = GATHER_TYPE_INT64, .rank = 1, .shape = NO_NUMBER};
   from.data = (void *)(uintptr_t)grad, from.shape = to.shape = sparse->shape, from.strides = sparse->strides, to.strides = NULL;
   to.flags = 0;
   *copy = gather_alloc_unset(gather_tensor_bytes(&to));
   if (!*copy) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the gradients");
   to.data = *copy;
-  gather_options options = GATHER_OPTIONS_INIT;
-  options.executor = executor;
-  return gather_apply(&gather_op_table[GATHER_OP_MICROSOFT_ND_1], &from, &indices, &to, &options, error);
+  return gather_whole_copy(&from, &to, executor, error);
 }
-
-static void clear_part(void *argument, int64_t first, int64_t last) { memset((char *)argument + first, 0, (size_t)(last - first)); }
 
 gather_status gather_sparse_write(const gather_sparse *sparse, const void *grad, int64_t *ids, void *rows, const gather_executor *executor,
                                   gather_error *error) {
-  enum { LINE = 64 };
   if (!sparse) return gather_fail(error, GATHER_USAGE, "`sparse` is NULL");
   GATHER_TRY(gather_executor_check(executor, error));
   if (sparse->rows == 0) return GATHER_OK;
@@ -325,7 +318,7 @@ gather_status gather_sparse_write(const gather_sparse *sparse, const void *grad,
     const gather_scatter_plan *plan = &sparse->plan;
     gather_scattering s = {.plan = plan, .out = rows, .updates = copy ? copy : grad, .executor = executor};
     memcpy(ids, sparse->ids, (size_t)sparse->rows * sizeof *ids);
-    gather_split(executor, sparse->rows * plan->place_step, 1, LINE, clear_part, rows);
+    gather_whole_clear(rows, sparse->rows * plan->place_step, executor);
     gather_scatter_sorted(&s, &sparse->sorted);
   }
   gather_free(copy);

@@ -35,45 +35,6 @@ typedef struct whole_copy {
   int64_t len; /* of blocks: entries; 0: there is no plan yet */
 } whole_copy;
 
-static const int64_t ZERO = 0;
-
-static gather_status prepare_copy(const gather_tensor *from, const gather_tensor *to, gather_plan *plan, gather_error *error) {
-  static const int64_t NO_NUMBERS[1] = {0};
-  const gather_tensor none = {.data = (void *)(uintptr_t)&ZERO, .type = GATHER_TYPE_INT64, .rank = 1, .shape = NO_NUMBERS};
-  gather_options options = GATHER_OPTIONS_INIT;
-  return gather_lower(&gather_op_table[GATHER_OP_MICROSOFT_ND_1], from, &none, to, &options, plan, error);
-}
-
-static gather_status run_copy(const gather_plan *plan, const gather_tensor *from, const gather_tensor *to, const gather_executor *executor,
-                              gather_error *error) {
-  gather_run run = GATHER_RUN_INIT;
-  run.data = from->data, run.indices = &ZERO, run.out = to->data, run.executor = executor;
-  return gather_plan_execute(plan, &run, error);
-}
-
-typedef struct byte_range {
-  const char *from;
-  char *to;
-} byte_range;
-
-static void copy_bytes(void *argument, int64_t first, int64_t last) {
-  const byte_range *b = argument;
-  memcpy(b->to + first, b->from + first, (size_t)(last - first));
-}
-
-/* Copies data to the output, by all threads where both are dense. */
-static gather_status copy_data(const cache_call *c, gather_error *error) {
-  enum { LINE = 64 };
-  byte_range b = {c->data->data, c->out->data};
-  if (!gather_tensor_is_row_major(c->data) || !gather_tensor_is_row_major(c->out) || c->data->packed_offset || c->out->packed_offset) {
-    gather_plan plan;
-    GATHER_TRY(prepare_copy(c->data, c->out, &plan, error));
-    return run_copy(&plan, c->data, c->out, c->options.executor, error);
-  }
-  gather_split(c->options.executor, c->data_size.bytes, 1, LINE, copy_bytes, &b);
-  return GATHER_OK;
-}
-
 /* Makes `view` the part [first, first + len) of a tensor along the axis, of one batch. lengths, steps: room for its own. */
 static void set_view(const cache_call *c, const gather_tensor *tensor, int64_t batch, int64_t first, int64_t len, gather_tensor *view,
                      int64_t *lengths, int64_t *steps) {
@@ -100,16 +61,16 @@ static gather_status write_block(const cache_call *c, int64_t batch, int64_t fro
   set_view(c, c->updates, batch, from, len, &read, lengths[0], steps[0]);
   set_view(c, c->out, batch, to, len, &written, lengths[1], steps[1]);
   if (copy->len != len || gather_type_is_packed(gather_type_row(c->out->type))) {
-    GATHER_TRY(prepare_copy(&read, &written, &copy->plan, error));
+    GATHER_TRY(gather_whole_lower(&read, &written, &copy->plan, error));
     copy->plan.out_dense = false; /* bits of other elements in the last byte are kept */
     copy->len = len;
   }
-  return run_copy(&copy->plan, &read, &written, c->options.executor, error);
+  return gather_whole_run(&copy->plan, &read, &written, c->options.executor, error);
 }
 
 /* places: of the first entry of each batch, in [0, S - 1]. */
 static gather_status write_all(const cache_call *c, const int64_t *places, gather_error *error) {
-  if (c->data->data != c->out->data && c->data_size.bytes > 0) GATHER_TRY(copy_data(c, error));
+  if (c->data->data != c->out->data && c->data_size.bytes > 0) GATHER_TRY(gather_whole_copy(c->data, c->out, c->options.executor, error));
   whole_copy copy;
   copy.len = 0;
   for (int64_t batch = 0; batch < c->batches && c->updates_size.len > 0; batch++) {
