@@ -14,9 +14,9 @@
  *     out[rows[j] * axis_step + j * out_step + k * item] =
  *         reduce(that, updates[(places ? places[j] : j * update_step) + k * item])
  * Steps and places are in bytes and of either sign; rows of a tensor may have any alignment, and updates do not overlap them. Rows are in
- * range. `more`: rows, and places if there are any, that follow the last one in memory and come next, so that they can be prefetched.
- * prefetch_rows: the row of the update that is so many later is prefetched, and its update if there are places; 0 = none. len is at
- * least 1. combine_number.h says what each reduction gives. */
+ * range. len is at least 1. combine_number.h says what each reduction gives.
+ * Without places the row of the update that is prefetch_rows later is prefetched; 0 = none. `more`: rows that follow the last one in memory
+ * and come next, so that they are known. With places the caller fetches a span while the one before it is combined. */
 typedef struct gather_combine_span {
   char *out;
   const char *updates;
@@ -30,6 +30,9 @@ typedef struct gather_combine_span {
 } gather_combine_span;
 
 typedef void (*gather_combine_fn)(const gather_combine_span *span);
+
+/* Prefetches prefetch_lines lines of each row, and of each update too, of a span with places and an out_step of 0. */
+void gather_combine_fetch(const gather_combine_span *span, bool updates);
 
 /* Rows whose sums are rounded once: an accumulator of `len` numbers, float for halves and double for float32.
  * load: acc = the row; add, sub, mul: acc = acc op each of `count` rows of updates, in order, at updates + places[j] or, if places is

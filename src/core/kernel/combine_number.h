@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/kernel/combine_vector.h"
 #include "core/kernel/float_bits.h"
 
 /* float16 and bfloat16 are their bits. */
@@ -73,24 +74,43 @@ GATHER_COMBINE_WRAPPING(u16, uint16_t)
 GATHER_COMBINE_WRAPPING(u32, uint32_t)
 GATHER_COMBINE_WRAPPING(u64, uint64_t)
 
-#define GATHER_COMBINE_ORDERED(suffix, type)               \
-  GATHER_COMBINE_NUMBERS(min, suffix, type, b < a ? b : a) \
-  GATHER_COMBINE_NUMBERS(max, suffix, type, b > a ? b : a)
-GATHER_COMBINE_ORDERED(u8, uint8_t)
-GATHER_COMBINE_ORDERED(u16, uint16_t)
-GATHER_COMBINE_ORDERED(u32, uint32_t)
-GATHER_COMBINE_ORDERED(u64, uint64_t)
-GATHER_COMBINE_ORDERED(i8, int8_t)
-GATHER_COMBINE_ORDERED(i16, int16_t)
-GATHER_COMBINE_ORDERED(i32, int32_t)
-GATHER_COMBINE_ORDERED(i64, int64_t)
+/* Extremes without a branch, which compilers make of a number that is stored where it was loaded: which one is kept is random. word: has
+ * every number of the type, in a register. */
+#define GATHER_COMBINE_EXTREME(name, suffix, type, word, before)            \
+  GATHER_INLINE type gather_##name##_##suffix(const type a, const type b) { \
+    word result = b before a ? b : a;                                       \
+    GATHER_OPAQUE(result);                                                  \
+    return (type)result;                                                    \
+  }
+#define GATHER_COMBINE_ORDERED(suffix, type, word)   \
+  GATHER_COMBINE_EXTREME(min, suffix, type, word, <) \
+  GATHER_COMBINE_EXTREME(max, suffix, type, word, >)
+GATHER_COMBINE_ORDERED(u8, uint8_t, uint32_t)
+GATHER_COMBINE_ORDERED(u16, uint16_t, uint32_t)
+GATHER_COMBINE_ORDERED(u32, uint32_t, uint32_t)
+GATHER_COMBINE_ORDERED(u64, uint64_t, uint64_t)
+GATHER_COMBINE_ORDERED(i8, int8_t, int32_t)
+GATHER_COMBINE_ORDERED(i16, int16_t, int32_t)
+GATHER_COMBINE_ORDERED(i32, int32_t, int32_t)
+GATHER_COMBINE_ORDERED(i64, int64_t, int64_t)
 
-#define GATHER_COMBINE_FLOATS(suffix, type)                               \
-  GATHER_COMBINE_NUMBERS(add, suffix, type, a + b)                        \
-  GATHER_COMBINE_NUMBERS(sub, suffix, type, a - b)                        \
-  GATHER_COMBINE_NUMBERS(mul, suffix, type, a *b)                         \
-  GATHER_COMBINE_NUMBERS(min, suffix, type, ((b < a) | (b != b)) ? b : a) \
-  GATHER_COMBINE_NUMBERS(max, suffix, type, ((b > a) | (b != b)) ? b : a)
+/* Those of floats in the first lane of a vector. */
+#if GATHER_VECTOR_BYTES > 0
+#define GATHER_COMBINE_FLOAT_EXTREME(name, suffix, type, before)                            \
+  GATHER_INLINE type gather_##name##_##suffix(const type element, const type update) {      \
+    gather_v_##suffix##_16 a = {element}, b = {update};                                     \
+    GATHER_VECTOR_float_##name(gather_v_##suffix##_16, gather_m_##suffix##_16) return a[0]; \
+  }
+#else
+#define GATHER_COMBINE_FLOAT_EXTREME(name, suffix, type, before) \
+  GATHER_COMBINE_NUMBERS(name, suffix, type, ((b before a) | (b != b)) ? b : a)
+#endif
+#define GATHER_COMBINE_FLOATS(suffix, type)          \
+  GATHER_COMBINE_NUMBERS(add, suffix, type, a + b)   \
+  GATHER_COMBINE_NUMBERS(sub, suffix, type, a - b)   \
+  GATHER_COMBINE_NUMBERS(mul, suffix, type, a *b)    \
+  GATHER_COMBINE_FLOAT_EXTREME(min, suffix, type, <) \
+  GATHER_COMBINE_FLOAT_EXTREME(max, suffix, type, >)
 GATHER_COMBINE_FLOATS(f32, float)
 GATHER_COMBINE_FLOATS(f64, double)
 
@@ -129,6 +149,8 @@ GATHER_COMBINE_COMPLEX(c128, gather_complex128, f64)
 #undef GATHER_COMBINE_NUMBERS
 #undef GATHER_COMBINE_WRAPPING
 #undef GATHER_COMBINE_ORDERED
+#undef GATHER_COMBINE_EXTREME
+#undef GATHER_COMBINE_FLOAT_EXTREME
 #undef GATHER_COMBINE_FLOATS
 #undef GATHER_COMBINE_COMPLEX
 

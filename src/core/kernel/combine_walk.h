@@ -39,28 +39,24 @@ GATHER_INLINE int64_t gather_combine_fetched(const gather_combine_span *s) {
   return s->more >= s->prefetch_rows ? s->count : s->count + s->more - s->prefetch_rows;
 }
 
-/* Rows of one element, or of few bytes: what is asked for each takes as long as they do. What needs no prefetching is in cache: there a
- * loop without all that is faster. */
+/* Rows of one element, or of few bytes: what is asked for each takes as long as they do, so that there is a loop for each case. What
+ * needs no prefetching is in cache. */
 GATHER_INLINE void gather_combine_elements(const gather_combine_span *s, gather_combine_row_fn combine) {
-  static const int64_t NOWHERE = 0;
-  const int64_t count = s->count, axis_step = s->axis_step, out_step = s->out_step, update_step = s->places ? 0 : s->update_step;
-  const int64_t bytes = s->row_bytes, ahead = s->prefetch_rows, place_step = s->places ? 1 : 0;
-  int64_t fetched = gather_combine_fetched(s);
-  const int64_t *rows = s->rows, *place = s->places ? s->places : &NOWHERE;
+  const int64_t count = s->count, fetched = gather_combine_fetched(s), axis_step = s->axis_step, out_step = s->out_step;
+  const int64_t bytes = s->row_bytes, ahead = s->prefetch_rows, update_step = s->update_step;
+  const int64_t *rows = s->rows, *places = s->places;
   const char *updates = s->updates;
   char *out = s->out;
-  if (place_step == 0 && fetched == 0 && !GATHER_SMALL) {
-    for (int64_t j = 0; j < count; j++, out += out_step, updates += update_step) combine(out + rows[j] * axis_step, updates, bytes);
+  int64_t j = 0;
+  if (places) {
+    for (; j < count; j++, out += out_step) combine(out + rows[j] * axis_step, updates + places[j], bytes);
     return;
   }
-  for (int64_t j = 0; j < count; j++, out += out_step, updates += update_step, place += place_step) {
-    GATHER_OPAQUE(fetched); /* one loop, not one for each answer */
-    if (j < fetched) {
-      GATHER_PREFETCH(out + ahead * out_step + rows[j + ahead] * axis_step);
-      GATHER_PREFETCH(updates + place[ahead * place_step]);
-    }
-    combine(out + rows[j] * axis_step, updates + *place, bytes);
+  for (; j < fetched; j++, out += out_step, updates += update_step) {
+    GATHER_PREFETCH(out + ahead * out_step + rows[j + ahead] * axis_step);
+    combine(out + rows[j] * axis_step, updates, bytes);
   }
+  for (; j < count; j++, out += out_step, updates += update_step) combine(out + rows[j] * axis_step, updates, bytes);
 }
 
 #endif

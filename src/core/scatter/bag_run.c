@@ -86,10 +86,24 @@ static void put_weight(const gather_bag_job *job, const char *from, weight_numbe
   }
 }
 
-static void read_weights(const gather_bag_job *job, int64_t first, int64_t count, weight_numbers *weights) {
+/* Whether weights stand in memory as the kernels read them. */
+static bool are_weights_plain(const gather_bag_job *job) {
   const gather_sequence *s = &job->weights;
-  if (job->fold != GATHER_BAG_WEIGHTED) return;
-  for (int64_t i = 0; i < count; i++) put_weight(job, s->at + (first + i) / s->len * s->round + (first + i) % s->len * s->step, weights, i);
+  if (job->leaves_out || s->step != job->item_bytes || weight_bytes(job) != job->item_bytes) return false;
+  return s->len == s->count && (uintptr_t)s->at % (uintptr_t)job->item_bytes == 0;
+}
+
+/* The weights of indices [first, first + count): where they stand, or in `room`. */
+static const char *read_weights(const gather_bag_job *job, int64_t first, int64_t count, weight_numbers *room) {
+  const gather_sequence *s = &job->weights;
+  if (job->fold != GATHER_BAG_WEIGHTED) return NULL;
+  if (are_weights_plain(job)) return s->at + first * s->step;
+  for (int64_t i = 0; i < count;) {
+    const int64_t at = (first + i) % s->len, left = s->len - at, now = left < count - i ? left : count - i;
+    const char *from = s->at + (first + i) / s->len * s->round + at * s->step;
+    for (int64_t k = 0; k < now; k++, from += s->step) put_weight(job, from, room, i++);
+  }
+  return room->bytes;
 }
 
 /* Removes rows that are left out, and their weights. Returns how many of `count` are left; they are moved to number `to`. */
@@ -196,21 +210,21 @@ typedef struct long_bag {
   char acc[(GATHER_BAG_ACC + GATHER_BAG_ACC_MORE) * 8];
 } long_bag;
 
-static gather_bag_span span_of(const gather_bag_job *job, const int64_t *rows, const weight_numbers *weights) {
-  gather_bag_span span = {.table = job->table, .rows = rows, .weights = weights->bytes, .axis_step = job->axis_step};
+static gather_bag_span span_of(const gather_bag_job *job) {
+  gather_bag_span span = {.table = job->table, .axis_step = job->axis_step};
   span.out_step = job->out_step, span.len = job->len, span.mean = job->mean, span.prefetch_rows = job->prefetch_rows;
   return span;
 }
 
 /* The indices [start, end), and `len` columns. */
 static void sum_long(const gather_bag_job *job, long_bag *l, int64_t start, int64_t end, int64_t data, char *out, int64_t len) {
-  gather_bag_span span = span_of(job, l->rows, &l->weights);
+  gather_bag_span span = span_of(job);
   int64_t n, total = 0;
   span.table += data, span.out = out, span.len = len, span.acc = l->acc, span.lens = &n, span.bags = 1;
   for (int64_t at = start, now; at < end; at += now) {
     now = end - at < BATCH_ROWS ? end - at : BATCH_ROWS;
     span.rows = read_rows(job, at, now, l->rows);
-    read_weights(job, at, now, &l->weights);
+    span.weights = read_weights(job, at, now, &l->weights);
     n = job->leaves_out ? remove_left_out(job, l->rows, &l->weights, 0, now, 0) : now;
     span.row_count = n, span.resume = total > 0, span.keep = at + now < end;
     span.total = total += n;
@@ -275,10 +289,10 @@ static void sum_batch(const gather_bag_job *job, bag_batch *b, int64_t first) {
   const int64_t behind = job->count - b->start - b->count;
   int64_t more = job->prefetch_rows < BATCH_MORE ? job->prefetch_rows : BATCH_MORE;
   if (more > behind) more = behind;
-  const int64_t *rows = read_rows(job, b->start, b->count + more, b->rows);
-  read_weights(job, b->start, b->count, &b->weights);
+  gather_bag_span span = span_of(job);
+  span.rows = read_rows(job, b->start, b->count + more, b->rows);
+  span.weights = read_weights(job, b->start, b->count, &b->weights);
   if (job->leaves_out) leave_out(job, b), more = 0;
-  gather_bag_span span = span_of(job, rows, &b->weights);
   span.lens = b->lens, span.bags = b->bags, span.row_count = b->count, span.more = more;
   for (int64_t i = 0; i < job->loop_rounds; i++) {
     int64_t data, out;

@@ -166,6 +166,25 @@ typedef struct gather_places {
  * read, at most `most`; from: whether their offsets are wanted. */
 int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_t most, int64_t number, gather_places *block);
 
+/* Two blocks of places: while the updates of one are applied, the rows of the other are fetched. The caller fills blocks[at], puts it, and
+ * ends when it has put all. */
+typedef struct gather_blocks {
+  gather_combine_span span; /* rows, places and count are those of a block */
+  gather_combine_fn combine;
+  bool fetches_updates; /* they are not read in order, which the CPU sees itself */
+  int32_t at;
+  gather_places blocks[2];
+} gather_blocks;
+static inline void gather_blocks_start(gather_blocks *b, gather_combine_span span, gather_combine_fn combine, bool fetches_updates) {
+  b->span = span, b->combine = combine, b->fetches_updates = fetches_updates, b->at = 0, b->blocks[1].count = 0;
+}
+/* How many updates suit a block, if `left` are left. */
+int64_t gather_blocks_most(const gather_blocks *b, int64_t left);
+void gather_blocks_put(gather_blocks *b);
+void gather_blocks_end(gather_blocks *b);
+/* Whether and how far ahead rows of places that have so many bytes together are prefetched. span->row_bytes is set. */
+void gather_scatter_set_prefetch(gather_combine_span *span, int64_t bytes);
+
 /* The updates [first, first + count), on the calling thread. */
 void gather_scatter_serially(const gather_scattering *s, int64_t first, int64_t count);
 /* Splits a loop whose rounds write apart among threads, for all updates. Returns false, having written nothing, if there is none. */

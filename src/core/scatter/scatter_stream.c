@@ -12,6 +12,7 @@
 #include "core/scatter/scatter_plan.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
 /* Whether some updates are skipped. */
 static bool may_skip(const gather_scattering *s) {
@@ -105,24 +106,51 @@ int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_
   return done;
 }
 
-/* ---- updates in their order */
+/* ---- prefetching */
 
 enum {
-  AHEAD = 32, /* short rows: enough to wait for several misses at once */
+  AHEAD = 128, /* short rows: enough to wait for many misses at once */
   LINE = 64,
-  AHEAD_BYTES = 4096,
+  AHEAD_BYTES = 8192,
   MOST_LINES = 8, /* of a row; the CPU itself fetches the rest */
+  LEAST_BLOCK = 16,
   SHORT_ROUND = 48
 };
 
-static void set_prefetch(const gather_scattering *s, gather_combine_span *span) {
-  const gather_scatter_plan *plan = s->plan;
+/* bytes: of all places. */
+void gather_scatter_set_prefetch(gather_combine_span *span, int64_t bytes) {
   span->prefetch_rows = span->prefetch_lines = 0;
-  if (plan->places * plan->place_step <= gather_cache_bytes()) return;
+  if (bytes <= gather_cache_bytes()) return;
   const int64_t lines = (span->row_bytes - 1) / LINE + 1, rows = AHEAD_BYTES / span->row_bytes;
   span->prefetch_rows = rows < 2 ? 2 : rows > AHEAD ? AHEAD : rows;
   span->prefetch_lines = lines < MOST_LINES ? lines : MOST_LINES;
 }
+
+int64_t gather_blocks_most(const gather_blocks *b, int64_t left) {
+  const int64_t rows = b->span.prefetch_lines > 0 ? AHEAD_BYTES / b->span.row_bytes : GATHER_SCATTER_BLOCK;
+  return least(left, rows < LEAST_BLOCK ? LEAST_BLOCK : rows);
+}
+
+static void apply_block(const gather_blocks *b, int32_t which) {
+  gather_combine_span span = b->span;
+  const gather_places *block = &b->blocks[which];
+  if (block->count == 0) return;
+  span.rows = block->places, span.places = block->from, span.count = block->count;
+  b->combine(&span);
+}
+
+void gather_blocks_put(gather_blocks *b) {
+  gather_combine_span span = b->span;
+  const gather_places *block = &b->blocks[b->at];
+  span.rows = block->places, span.places = block->from, span.count = block->count;
+  gather_combine_fetch(&span, b->fetches_updates);
+  b->at = 1 - b->at;
+  apply_block(b, b->at);
+}
+
+void gather_blocks_end(gather_blocks *b) { apply_block(b, 1 - b->at); }
+
+/* ---- updates in their order */
 
 /* Columns [first, first + len) of the rows. */
 typedef struct {
@@ -137,7 +165,7 @@ static gather_combine_span span_of(const gather_scattering *s, const columns *c)
   gather_combine_span span = {0};
   span.out = s->out + c->first * plan->item_bytes, span.updates = s->updates + c->first * plan->item_bytes;
   span.len = c->len, span.row_bytes = c->len * plan->item_bytes, span.axis_step = 1;
-  set_prefetch(s, &span);
+  gather_scatter_set_prefetch(&span, plan->places * plan->place_step);
   return span;
 }
 
@@ -148,37 +176,74 @@ static void stream_round(const gather_scattering *s, const gather_walk *walk, in
   const gather_loop *inner = &walk->loops[walk->count - 1];
   const char *indices = s->e.indices + walk->index;
   const bool plain = is_plain(s, indices, inner->index);
-  int64_t rows[GATHER_SCATTER_BLOCK + AHEAD];
+  int64_t rows[GATHER_SCATTER_BLOCK + AHEAD], known = 0;
   span.out += nest->data_offset + walk->data, span.updates += nest->out_offset + walk->out;
   span.axis_step = nest->axis_step, span.out_step = inner->data, span.update_step = inner->out;
   for (int64_t now; count > 0; count -= now) {
     now = least(count, plain ? count : GATHER_SCATTER_BLOCK);
     span.count = now, span.more = least(count - now, span.prefetch_rows);
-    if (!plain) resolve(s, indices, inner->index, now + span.more, rows);
     span.rows = plain ? (const void *)indices : rows;
+    if (!plain) {
+      const int64_t wanted = now + span.more - known;
+      resolve(s, indices + known * inner->index, inner->index, wanted, rows + known);
+    }
     combine(&span);
+    if (!plain) memmove(rows, rows + now, (size_t)span.more * sizeof *rows), known = span.more;
     indices += now * inner->index;
     span.out += now * inner->data, span.updates += now * inner->out;
   }
 }
 
+/* The places of a round. */
+typedef struct {
+  int64_t low, lines; /* from the place of an index 0 on, in bytes; 0 lines: they are not worth fetching as a whole */
+} round_places;
+
+/* Rounds that write most lines of their places, which fit L2: to fetch them in order, a round ahead, is faster than one by one. */
+static round_places places_of_rounds(const gather_plan *nest, const gather_loop *inner) {
+  enum { MOST_BYTES = 1 << 16 };
+  const int64_t axis = (nest->rule.axis_len - 1) * nest->axis_step, along = (inner->len - 1) * inner->data;
+  const int64_t bytes = magnitude(axis) + magnitude(along) + nest->row_bytes, lines = (bytes - 1) / LINE + 1;
+  round_places places = {(axis < 0 ? axis : 0) + (along < 0 ? along : 0), 0};
+  if (nest->column_count == 1 && bytes <= MOST_BYTES && inner->len >= lines / 2) places.lines = lines;
+  return places;
+}
+
+static void fetch_round(const gather_scattering *s, const gather_walk *walk, const round_places *places) {
+  gather_prefetch_row(s->out + s->plan->nest.data_offset + walk->data + places->low, places->lines);
+}
+
+/* The next `count` updates of a walk, a round at a time. */
+static void stream_rounds(const gather_scattering *s, gather_walk *walk, int64_t count, const columns *c) {
+  gather_combine_span span = span_of(s, c);
+  round_places places = {0, 0};
+  if (span.prefetch_rows > 0 && count > walk->loops[walk->count - 1].len)
+    places = places_of_rounds(&s->plan->nest, &walk->loops[walk->count - 1]);
+  if (places.lines > 0) span.prefetch_rows = 0, fetch_round(s, walk, &places);
+  for (int64_t now; count > 0; count -= now) {
+    gather_walk next = *walk;
+    now = least(gather_walk_left(walk), count);
+    gather_walk_next(&next, now);
+    if (places.lines > 0 && count > now) fetch_round(s, &next, &places);
+    stream_round(s, walk, now, span, c->combine);
+    *walk = next;
+  }
+}
+
+/* The same for short rounds, and where some are skipped. */
+static void stream_blocks(const gather_scattering *s, gather_walk *walk, int64_t count, const columns *c) {
+  gather_blocks b;
+  gather_blocks_start(&b, span_of(s, c), c->combine, !s->plan->linear);
+  while (count > 0) {
+    count -= gather_places_next(s, walk, gather_blocks_most(&b, count), 0, &b.blocks[b.at]);
+    gather_blocks_put(&b);
+  }
+  gather_blocks_end(&b);
+}
+
 /* The next `count` updates of a walk. */
 static void stream(const gather_scattering *s, gather_walk *walk, int64_t count, const columns *c) {
-  gather_combine_span span = span_of(s, c);
-  const bool direct = !may_skip(s) && walk->loops[walk->count - 1].len >= SHORT_ROUND;
-  gather_places block;
-  while (count > 0) {
-    if (direct) {
-      const int64_t run = least(gather_walk_left(walk), count);
-      stream_round(s, walk, run, span, c->combine);
-      gather_walk_next(walk, run);
-      count -= run;
-      continue;
-    }
-    count -= gather_places_next(s, walk, count, 0, &block);
-    span.rows = block.places, span.places = block.from, span.count = block.count;
-    if (block.count > 0) c->combine(&span);
-  }
+  (!may_skip(s) && walk->loops[walk->count - 1].len >= SHORT_ROUND ? stream_rounds : stream_blocks)(s, walk, count, c);
 }
 
 /* Rows that do not start or end on whole bytes. */
@@ -204,8 +269,6 @@ void gather_scatter_serially(const gather_scattering *s, int64_t first, int64_t 
 }
 
 /* ---- loops whose rounds write apart */
-
-static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
 /* A loop whose step is at least as long as what a round of it spans: the longest one; -1: none. */
 static int32_t find_apart(const gather_scatter_plan *plan, int64_t threads) {
@@ -288,21 +351,23 @@ static void run_owner(void *argument, int64_t i) {
   const gather_plan *nest = &s->plan->nest;
   const columns all = all_columns(s->plan);
   const int64_t low = s->plan->place_low + i * o->piece;
-  gather_combine_span span = span_of(s, &all);
-  gather_places block;
+  gather_blocks b;
   gather_walk walk;
+  gather_blocks_start(&b, span_of(s, &all), all.combine, true);
   gather_walk_start(&walk, nest->loops, nest->loop_count, o->first);
   for (int64_t left = o->count; left > 0;) {
-    left -= gather_places_next(s, &walk, left, 0, &block);
+    gather_places *block = &b.blocks[b.at];
+    left -= gather_places_next(s, &walk, left, 0, block);
     int32_t own = 0;
-    for (int32_t j = 0; j < block.count; j++) {
-      const int64_t place = block.places[j], from = block.from[j];
-      block.places[own] = place, block.from[own] = from;
+    for (int32_t j = 0; j < block->count; j++) {
+      const int64_t place = block->places[j], from = block->from[j];
+      block->places[own] = place, block->from[own] = from;
       own += (uint64_t)(place - low) < (uint64_t)o->piece;
     }
-    span.rows = block.places, span.places = block.from, span.count = own;
-    if (own > 0) all.combine(&span);
+    block->count = own;
+    gather_blocks_put(&b);
   }
+  gather_blocks_end(&b);
 }
 
 void gather_scatter_owned(const gather_scattering *s, int64_t first, int64_t count) {

@@ -10,19 +10,24 @@
 #include "core/plan/tasks.h"
 #include "core/scatter/scatter_plan.h"
 
-enum { CHUNK = 1024 /* numbers that are converted at a time, 8 KiB on the stack */ };
+enum {
+  CHUNK = 1024,     /* numbers that are converted at a time, 8 KiB on the stack */
+  NUMBERS = 8,      /* of rows that are not worth a call each */
+  SHARED = 1 << 16, /* numbers of updates that are worth threads */
+  SHARE = 1         /* of the copy's numbers for one of the updates: sorting is faster below */
+};
 
 /* The copy: a row of numbers for each place. */
 typedef struct {
   const gather_scattering *s;
   char *numbers;
   gather_combine_fn combine;
+  int64_t share; /* places for a task */
 } wide_copy;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 bool gather_scatter_wide_pays(const gather_scatter_plan *plan, int64_t *bytes) {
-  enum { NUMBERS = 8, SHARE = 4 /* of the copy for an update of one number, and for numbers of longer rows: sorting takes as long */ };
   int64_t numbers;
   if (!plan->wide || plan->len > CHUNK || plan->divide || plan->options.neutral || plan->kept) return false;
   if (!gather_mul(plan->places, plan->len, &numbers) || !gather_mul(numbers, plan->wide->acc_bytes, bytes)) return false;
@@ -90,29 +95,65 @@ static void store_dense(void *argument, int64_t first, int64_t last) {
               least(CHUNK, last - first));
 }
 
-/* Updates in their order: widened, some at a time, and reduced with the copy. */
-static void reduce_all(const wide_copy *w) {
+/* Leaves the updates of places [low, low + count) in a block. */
+static void keep_own(gather_places *block, int64_t low, int64_t count) {
+  int32_t own = 0;
+  for (int32_t j = 0; j < block->count; j++) {
+    const int64_t place = block->places[j], from = block->from[j];
+    block->places[own] = place, block->from[own] = from;
+    own += (uint64_t)(place - low) < (uint64_t)count;
+  }
+  block->count = own;
+}
+
+/* The updates of a block, widened, from byte `at` of the room on; and what the block says: places of the copy, and these updates. Those of
+ * other places than [low, low + count) are left out, before they are widened where they do not follow each other. */
+static void widen_block(const wide_copy *w, int64_t low, int64_t count, gather_places *block, char *room, int64_t at) {
+  const gather_scatter_plan *plan = w->s->plan;
+  const int64_t row = plan->len * plan->wide->acc_bytes, last = block->count - 1;
+  const bool dense = last >= 0 && plan->linear && plan->len < NUMBERS && block->from[last] - block->from[0] == last * plan->nest.row_bytes;
+  gather_scatter_number_places(plan, block->places, block->count);
+  if (dense)
+    plan->wide->load(room + at, w->s->updates + block->from[0], block->count * plan->len);
+  else if (count < plan->places)
+    keep_own(block, low, count);
+  for (int32_t j = 0; !dense && j < block->count; j++) plan->wide->load(room + at + j * row, w->s->updates + block->from[j], plan->len);
+  for (int32_t j = 0; j < block->count; j++) block->from[j] = at + j * row;
+  if (dense && count < plan->places) keep_own(block, low, count);
+}
+
+/* Updates in their order: widened, some at a time, and reduced with the copy. Each task takes a range of places. */
+static void reduce_places(void *argument, int64_t task) {
+  const wide_copy *w = argument;
   const gather_scatter_plan *plan = w->s->plan;
   const gather_plan *nest = &plan->nest;
-  const int64_t wide = plan->wide->acc_bytes, most = CHUNK / plan->len < GATHER_SCATTER_BLOCK ? CHUNK / plan->len : GATHER_SCATTER_BLOCK;
-  double updates[CHUNK];
-  gather_places block;
+  const int64_t most = CHUNK / plan->len < GATHER_SCATTER_BLOCK ? CHUNK / plan->len : GATHER_SCATTER_BLOCK;
+  double updates[2][CHUNK];
+  gather_blocks b;
   gather_walk walk;
-  gather_combine_span span = {.out = w->numbers, .updates = (const char *)updates, .rows = block.places};
-  span.len = plan->len, span.row_bytes = plan->len * wide, span.update_step = span.row_bytes, span.axis_step = span.row_bytes;
-  if (plan->places * span.row_bytes > gather_cache_bytes()) span.prefetch_rows = 32, span.prefetch_lines = 1;
+  gather_combine_span span = {.out = w->numbers, .len = plan->len, .row_bytes = plan->len * plan->wide->acc_bytes};
+  span.axis_step = span.row_bytes, span.updates = (const char *)updates;
+  gather_scatter_set_prefetch(&span, plan->places * span.row_bytes);
   gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
+  gather_blocks_start(&b, span, w->combine, false);
   for (int64_t left = nest->row_count; left > 0;) {
-    left -= gather_places_next(w->s, &walk, least(left, most), 0, &block);
-    if (block.count > 0 && block.from[block.count - 1] - block.from[0] == (block.count - 1) * nest->row_bytes && plan->linear)
-      plan->wide->load(updates, w->s->updates + block.from[0], block.count * plan->len);
-    else
-      for (int32_t j = 0; j < block.count; j++)
-        plan->wide->load((char *)updates + j * span.row_bytes, w->s->updates + block.from[j], plan->len);
-    gather_scatter_number_places(plan, block.places, block.count);
-    span.count = block.count;
-    if (block.count > 0) w->combine(&span);
+    left -= gather_places_next(w->s, &walk, least(gather_blocks_most(&b, left), most), 0, &b.blocks[b.at]);
+    widen_block(w, task * w->share, w->share, &b.blocks[b.at], (char *)updates, b.at * (int64_t)sizeof updates[0]);
+    gather_blocks_put(&b);
   }
+  gather_blocks_end(&b);
+}
+
+static void reduce_all(wide_copy *w) {
+  const gather_executor *executor = w->s->executor;
+  const int64_t places = w->s->plan->places, threads = executor ? executor->threads : 1;
+  w->share = places;
+  if (threads < 2 || w->s->plan->nest.row_count * w->s->plan->len < SHARED) {
+    reduce_places(w, 0);
+    return;
+  }
+  w->share = (places - 1) / threads + 1;
+  executor->parallel_for(executor->context, (places - 1) / w->share + 1, reduce_places, w);
 }
 
 void gather_scatter_widely(const gather_scattering *s, void *memory) {
@@ -121,7 +162,7 @@ void gather_scatter_widely(const gather_scattering *s, void *memory) {
   const gather_type type = plan->wide->acc_bytes == 4 ? GATHER_TYPE_FLOAT32 : GATHER_TYPE_FLOAT64;
   const bool dense = plan->place_step == plan->nest.row_bytes;
   const int64_t count = dense ? plan->places * plan->len : plan->places, bytes = dense ? plan->item_bytes : plan->nest.row_bytes;
-  wide_copy w = {s, memory, gather_kernel_combine(plan->options.reduction, type, plan->wide->acc_bytes, plan->len, &isa)};
+  wide_copy w = {s, memory, gather_kernel_combine(plan->options.reduction, type, plan->wide->acc_bytes, plan->len, &isa), 0};
   gather_split(s->executor, count, bytes * 4, CHUNK, dense ? load_dense : load_numbers, &w);
   reduce_all(&w);
   gather_split(s->executor, count, bytes * 4, CHUNK, dense ? store_dense : store_numbers, &w);
