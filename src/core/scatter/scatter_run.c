@@ -258,6 +258,8 @@ enum {
   TRIED_ROWS = 1 << 16, /* of these, at most */
   GAIN = 10,            /* per cent, that another method must be faster than the first */
   FEW_PLACES = 64,      /* for a thread: ranges of fewer are uneven */
+  MANY_THREADS = 4,
+  LONG_ROW = 1024,      /* bytes: threads wait for memory all the time, but for a trial's noise */
   FEW_FOR_PARTS = 1 << 18
 };
 
@@ -268,9 +270,11 @@ static bool parts_may_pay(const gather_scatter_plan *plan) {
   return bytes / plan->nest.row_count < LINE_BYTES;
 }
 
-/* Whether threads may gain from each other's waiting: short rows in cache take as long to read as to reduce. */
-static bool threads_may_pay(const gather_scatter_plan *plan) {
-  return plan->nest.row_bytes >= LINE_BYTES || plan->places * plan->place_step > gather_cache_bytes();
+static bool is_out_of_cache(const gather_scatter_plan *plan) { return plan->places * plan->place_step > gather_cache_bytes(); }
+
+/* Whether threads may gain: each reads all indices, which takes about a third as long as one thread takes to fetch and write short rows. */
+static bool threads_may_pay(const gather_scatter_plan *plan, int64_t threads) {
+  return plan->nest.row_bytes >= LINE_BYTES || (threads >= MANY_THREADS && is_out_of_cache(plan));
 }
 
 static void add(preparation *p, method candidate) { p->candidates[p->count++] = candidate; }
@@ -290,9 +294,13 @@ static void choose(const gather_scattering *s, preparation *p) {
     add(p, (method)forced);
   } else {
     if (threads > 1 && work >= SMALL) add(p, APART);
+    if (threads > 1 && work >= TRIED && plan->nest.row_bytes >= LONG_ROW && is_out_of_cache(plan) && plan->places >= FEW_PLACES * threads) {
+      add(p, OWNED);
+      return;
+    }
     add(p, SERIALLY);
     if (work < TRIED) return;
-    if (threads > 1 && threads_may_pay(plan))
+    if (threads > 1 && threads_may_pay(plan, threads))
       add(p, gather_scatter_has_columns(s) && plan->places < FEW_PLACES * threads ? BY_COLUMNS : OWNED);
     if (parts_may_pay(plan)) add(p, IN_PARTS);
   }
