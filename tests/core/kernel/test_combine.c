@@ -169,6 +169,7 @@ static bool begins(const char *what, gather_reduction reduction, gather_type typ
 /* What is not a number may have any payload. */
 static void excuse_nans(part_type p, const uint8_t *row, int64_t len) {
   uint8_t *wanted = trial_wanted(row);
+  if (memcmp(wanted, row, (size_t)(len * p.parts * p.width)) == 0) return;
   for (int64_t at = 0; at < len * p.parts * p.width; at += p.width)
     if (is_nan(p, trial_get(row + at, p.width)) && is_nan(p, trial_get(wanted + at, p.width)))
       memcpy(wanted + at, row + at, (size_t)p.width);
@@ -241,8 +242,7 @@ static void rows_one(gather_combine_fn run, trial_rows *t, int64_t len, int64_t 
         draw(t->part, trial_view(updates + j * s->update_step + at), 1);
       else
         for (int64_t k = 0; k < item; k++) *trial_view(updates + j * s->update_step + at + k) = (uint8_t)trial_bits();
-  for (int64_t j = 0; numbers && j < s->count; j++)
-    for (int64_t r = 0; r < t->row_count; r++) draw(t->part, out + r * s->axis_step + j * s->out_step, len);
+  for (int64_t j = 0; numbers && j < s->count; j++) draw(t->part, out + s->rows[j] * s->axis_step + j * s->out_step, len);
   memcpy(trial_wanted(out) + reach.low, out + reach.low, (size_t)(reach.high - reach.low));
   apply(t, trial_wanted(out), updates);
   s->out = (char *)out, s->updates = (const char *)updates;
