@@ -7,6 +7,7 @@
 
 #include "core/kernel/copy.h"
 #include "core/kernel/dispatch.h"
+#include "core/kernel/tuning.h"
 #include "core/plan/plan_indices.h"
 #include "core/plan/tasks.h"
 #include "core/scatter/scatter_plan.h"
@@ -109,25 +110,27 @@ int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_
 /* ---- prefetching */
 
 enum {
-  AHEAD = 128, /* short rows: enough to wait for many misses at once */
+  MOST_AHEAD = 256, /* rows */
   LINE = 64,
-  AHEAD_BYTES = 8192,
   MOST_LINES = 8, /* of a row; the CPU itself fetches the rest */
   LEAST_BLOCK = 16,
   SHORT_ROUND = 48
 };
 
+static int64_t between(int64_t low, int64_t value, int64_t high) { return value < low ? low : value > high ? high : value; }
+
 /* bytes: of all places. */
 void gather_scatter_set_prefetch(gather_combine_span *span, int64_t bytes) {
   span->prefetch_rows = span->prefetch_lines = 0;
   if (bytes <= gather_cache_bytes()) return;
-  const int64_t lines = (span->row_bytes - 1) / LINE + 1, rows = AHEAD_BYTES / span->row_bytes;
-  span->prefetch_rows = rows < 2 ? 2 : rows > AHEAD ? AHEAD : rows;
-  span->prefetch_lines = lines < MOST_LINES ? lines : MOST_LINES;
+  const int64_t rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / span->row_bytes;
+  span->prefetch_rows = between(2, rows, between(2, gather_tuned(GATHER_TUNING_prefetch_rows), MOST_AHEAD));
+  span->prefetch_lines = least((span->row_bytes - 1) / LINE + 1, MOST_LINES);
 }
 
 int64_t gather_blocks_most(const gather_blocks *b, int64_t left) {
-  const int64_t rows = b->span.prefetch_lines > 0 ? AHEAD_BYTES / b->span.row_bytes : GATHER_SCATTER_BLOCK;
+  if (b->span.prefetch_lines == 0) return left;
+  const int64_t rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / b->span.row_bytes;
   return least(left, rows < LEAST_BLOCK ? LEAST_BLOCK : rows);
 }
 
@@ -176,7 +179,7 @@ static void stream_round(const gather_scattering *s, const gather_walk *walk, in
   const gather_loop *inner = &walk->loops[walk->count - 1];
   const char *indices = s->e.indices + walk->index;
   const bool plain = is_plain(s, indices, inner->index);
-  int64_t rows[GATHER_SCATTER_BLOCK + AHEAD], known = 0;
+  int64_t rows[GATHER_SCATTER_BLOCK + MOST_AHEAD], known = 0;
   span.out += nest->data_offset + walk->data, span.updates += nest->out_offset + walk->out;
   span.axis_step = nest->axis_step, span.out_step = inner->data, span.update_step = inner->out;
   for (int64_t now; count > 0; count -= now) {
