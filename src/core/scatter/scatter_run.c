@@ -259,7 +259,7 @@ enum {
   GAIN = 10,            /* per cent, that another method must be faster than the first */
   FEW_PLACES = 64,      /* for a thread: ranges of fewer are uneven */
   MANY_THREADS = 4,
-  LONG_ROW = 1024,      /* bytes: threads wait for memory all the time, but for a trial's noise */
+  LONG_ROW = 1024, /* bytes: threads wait for memory all the time, but for a trial's noise */
   FEW_FOR_PARTS = 1 << 18
 };
 

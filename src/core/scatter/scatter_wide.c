@@ -11,10 +11,9 @@
 #include "core/scatter/scatter_plan.h"
 
 enum {
-  CHUNK = 1024,     /* numbers that are converted at a time, 8 KiB on the stack */
-  NUMBERS = 8,      /* of rows that are not worth a call each */
-  SHARED = 1 << 16, /* numbers of updates that are worth threads */
-  SHARE = 1         /* of the copy's numbers for one of the updates: sorting is faster below */
+  CHUNK = 1024, /* numbers that are converted at a time, 8 KiB on the stack */
+  NUMBERS = 8,  /* of rows that are not worth a call each */
+  SHARE = 1     /* of the copy's numbers for one of the updates: sorting is faster below */
 };
 
 /* The copy: a row of numbers for each place. */
@@ -148,7 +147,7 @@ static void reduce_all(wide_copy *w) {
   const gather_executor *executor = w->s->executor;
   const int64_t places = w->s->plan->places, threads = executor ? executor->threads : 1;
   w->share = places;
-  if (threads < 2 || w->s->plan->nest.row_count * w->s->plan->len < SHARED) {
+  if (threads < 2 || w->s->plan->nest.row_count * w->s->plan->nest.row_bytes < gather_tuned(GATHER_TUNING_task_bytes) * threads) {
     reduce_places(w, 0);
     return;
   }

@@ -302,7 +302,7 @@ static const char *describe(const trial *t, int64_t seed) {
 static void tune_by_chance(trial *t) {
   tune("scatter_method", below(METHODS));
   tune("isa", below(GATHER_ISA_ROWS));
-  tune("cache_bytes", below(2) ? 1 : 1 << 30);
+  tune("cache_bytes", below(2) ? 1 : 1 << 30), tune("prefetch_rows", below(2) ? 3 : 128);
   tune("scratch_bytes", below(4) ? 1 << 30 : 0);
   tune("task_bytes", 64), tune("awake_task_bytes", 64);
   t->options.executor = executors[below(THREADS + 1)];

@@ -15,7 +15,7 @@
 #include "support/packed.h"
 #include "support/unit.h"
 
-enum { WRITTEN_RANK = 6, WRITTEN_ROOM = 1 << 21, WRITTEN_CELLS = 8192, WRITTEN_UPDATES = 1 << 16, WRITTEN_ITEM = 32 };
+enum { WRITTEN_RANK = 6, WRITTEN_ROOM = 1 << 21, WRITTEN_CELLS = 8192, WRITTEN_UPDATES = 1 << 17, WRITTEN_ITEM = 32 };
 
 /* Each tensor in memory of its own. */
 enum { DATA, INDICES, UPDATES, OUT, HOLDERS };
