@@ -147,7 +147,7 @@ static void reduce_all(wide_copy *w) {
   const gather_executor *executor = w->s->executor;
   const int64_t places = w->s->plan->places, threads = executor ? executor->threads : 1;
   w->share = places;
-  if (threads < 2 || w->s->plan->nest.row_count * w->s->plan->nest.row_bytes < gather_tuned(GATHER_TUNING_task_bytes) * threads) {
+  if (threads < 2 || w->s->plan->nest.row_count / threads <= gather_tuned(GATHER_TUNING_task_bytes) / w->s->plan->nest.row_bytes) {
     reduce_places(w, 0);
     return;
   }
