@@ -81,7 +81,7 @@ typedef struct gather_scatter_options {
    * data. Elements that no update reaches keep theirs. (use_init_val = false of ScatterElementsUpdate-12, include_self = false of
    * PyTorch.) */
   bool neutral;
-  /* An index that is there twice, for the same place, is GATHER_INDEX_REPEATED. */
+  /* An index that is there twice, for the same place, is GATHER_INDEX_REPEATED; rows without elements have places too, windows do not. */
   bool unique;
   /* StableHLO: an update window that does not fit is skipped as a whole, as XLA does. Else each of its elements is looked at alone. */
   bool whole_windows;

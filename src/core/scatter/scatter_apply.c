@@ -204,9 +204,10 @@ gather_status gather_scatter_plan_check(const gather_scatter_plan *plan, const g
 
 size_t gather_scatter_plan_print(const gather_scatter_plan *plan, char *text, size_t bytes) {
   const gather_plan *nest = &plan->nest;
-  const int length = snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s, %s", nest->op->name,
-                              GATHER_RULES_TEXT(nest->op), gather_reduction_name(plan->options.reduction), (long long)nest->row_count,
-                              (long long)nest->row_bytes, (long long)plan->places, plan->kept ? ", sorted" : "", plan->isa);
+  const int length =
+      snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s%s%s", nest->op->name, GATHER_RULES_TEXT(nest->op),
+               gather_reduction_name(plan->options.reduction), (long long)nest->row_count, (long long)(plan->empty ? 0 : nest->row_bytes),
+               (long long)plan->places, plan->kept ? ", sorted" : "", *plan->isa ? ", " : "", plan->isa);
   return length > 0 ? (size_t)length : 0;
 }
 

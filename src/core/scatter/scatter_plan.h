@@ -70,6 +70,7 @@ struct gather_scatter_plan {
   bool linear; /* update number i is at out_offset + i * row_bytes of the updates */
 
   /* Data that is not the destination is copied to it first. */
+  bool empty;  /* rows have no elements, but must be of different places: the nest has rows of one byte, of which only indices are read */
   int32_t rank;
   int64_t shape[GATHER_MAX_RANK], data_strides[GATHER_MAX_RANK], out_strides[GATHER_MAX_RANK];
   int64_t data_offset, out_offset; /* of packed types: number of the first element */

@@ -88,6 +88,7 @@ static gather_status hold_indices(const gather_scatter_plan **plan, gather_scatt
   }
   /* Also for an error, which is about the caller's indices. */
   if (status != GATHER_OK) GATHER_TRY(gather_plan_check_indices(nest, e->indices, false, executor, &state, &held->bad, error));
+  if ((*plan)->empty) held->bad = 0; /* of updates without elements none is repaired */
   if (nest->row_count == 0) return GATHER_OK;
   if (!e->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   e->form = gather_form_of(nest, state);
@@ -165,7 +166,7 @@ static gather_status check_unique(const gather_scattering *s, gather_error *erro
   const gather_scatter_plan *plan = s->plan;
   gather_status status;
   gather_sorted sorted;
-  if (plan->nest.row_count < 2) return GATHER_OK;
+  if (plan->nest.row_count < 2 || (plan->data_len == 0 && !plan->empty)) return GATHER_OK; /* without data all updates are skipped */
   if (plan->places / 8 / UPDATE <= plan->nest.row_count + FREE / UPDATE) {
     unsigned char *marks = gather_alloc(plan->places / 8 + 1);
     if (!marks) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the places that are written");
@@ -194,8 +195,8 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
 }
 
 static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted, gather_error *error) {
-  *sorted = (gather_sorted){NULL, NULL, 0, 0};
-  if (s->plan->nest.row_count == 0) return GATHER_OK;
+  *sorted = (gather_sorted){.count = 0};
+  if (s->plan->nest.row_count == 0 || s->plan->empty) return GATHER_OK;
   if (!gather_scatter_sortable(s->plan))
     return gather_fail(error, GATHER_UNSUPPORTED, "the updates cannot be sorted: elements are packed, or they are too many");
   if (!gather_scatter_sort_all(s, sorted)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the sorted updates");
@@ -392,14 +393,16 @@ static gather_status check_memory(const gather_scatter_plan *plan, const gather_
     if (!run->data) return gather_fail_input(error, GATHER_USAGE, "data", "the data pointer is NULL");
     if (!run->out) return gather_fail_input(error, GATHER_USAGE, "output", "the output's data pointer is NULL");
   }
-  if (nest->row_count > 0 && !run->updates) return gather_fail_input(error, GATHER_USAGE, "updates", "the updates' data pointer is NULL");
+  if (nest->row_count > 0 && !plan->empty && !run->updates)
+    return gather_fail_input(error, GATHER_USAGE, "updates", "the updates' data pointer is NULL");
   return GATHER_OK;
 }
 
 /* Indices are validated. */
 static gather_status write_all(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
   preparation p = {.count = 0};
-  const bool any = s->plan->nest.row_count > 0 && s->plan->data_len > 0; /* else all updates are skipped: the axis has no place */
+  /* Without data all updates are skipped: the axis has no place. */
+  const bool any = s->plan->nest.row_count > 0 && s->plan->data_len > 0 && !s->plan->empty;
   if (any) GATHER_TRY(prepare(s, &p, error));
   const gather_status status = fill_out(s->plan, run, error);
   if (status == GATHER_OK && any) apply(s, &p);
