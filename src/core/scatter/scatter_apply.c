@@ -162,7 +162,7 @@ gather_status gather_scatter_plan_create(const gather_op *op, const gather_tenso
 
 void gather_scatter_plan_destroy(gather_scatter_plan *plan) {
   if (!plan) return;
-  if (plan->kept) gather_free(plan->sorted.memory);
+  if (plan->kept) gather_sorted_free(&plan->sorted);
   gather_free(plan);
 }
 
@@ -174,7 +174,7 @@ gather_status gather_scatter_plan_keep(gather_scatter_plan *plan, const void *in
   GATHER_TRY(gather_executor_check(executor, error));
   const gather_status status = gather_scatter_sort(plan, indices, executor, &sorted, &bad, error);
   if (status != GATHER_OK) return gather_fail_op(error, plan->nest.op, status);
-  if (plan->kept) gather_free(plan->sorted.memory);
+  if (plan->kept) gather_sorted_free(&plan->sorted);
   plan->sorted = sorted, plan->kept_bad = bad, plan->kept = true;
   return GATHER_OK;
 }

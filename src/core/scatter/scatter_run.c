@@ -188,10 +188,17 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
   indices_held held;
   gather_status status = hold_indices(&s.plan, &wider, indices, executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
-  if (status == GATHER_OK && plan->options.unique) status = partial ? plan->windows.scatter(&s, NULL, error) : check_unique(&s, error);
+  if (status == GATHER_OK && plan->options.unique)
+    status = partial ? plan->windows.scatter(&s, NULL, NULL, error) : check_unique(&s, error);
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
   return status;
+}
+
+void gather_sorted_free(const gather_sorted *sorted) {
+  if (sorted->elements) gather_free(sorted->elements->sorted.memory);
+  gather_free(sorted->elements);
+  gather_free(sorted->memory);
 }
 
 static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted, gather_error *error) {
@@ -208,10 +215,14 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
   gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
   indices_held held;
   gather_status status = hold_indices(&s.plan, NULL, indices, executor, &s.e, &held, error);
-  if (status == GATHER_OK && plan->windows.partial && held.bad > 0)
-    status = gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "windows that lie partly outside cannot be kept");
-  if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
-  if (status == GATHER_OK) status = sort_held(&s, sorted, error);
+  const bool partial = plan->windows.partial && held.bad > 0;
+  if (status == GATHER_OK && plan->options.unique && !partial) status = check_unique(&s, error);
+  if (status == GATHER_OK && partial) {
+    *sorted = (gather_sorted){.count = 0};
+    status = plan->windows.scatter(&s, NULL, &sorted->elements, error);
+  } else if (status == GATHER_OK) {
+    status = sort_held(&s, sorted, error);
+  }
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
   return status;
@@ -260,7 +271,7 @@ enum {
   GAIN = 10,            /* per cent, that another method must be faster than the first */
   FEW_PLACES = 64,      /* for a thread: ranges of fewer are uneven */
   MANY_THREADS = 4,
-  LONG_ROW = 1024,      /* bytes: threads wait for memory all the time, but for a trial's noise */
+  LONG_ROW = 1024, /* bytes: threads wait for memory all the time, but for a trial's noise */
   FEW_FOR_PARTS = 1 << 18
 };
 
@@ -411,16 +422,26 @@ static gather_status write_all(const gather_scattering *s, const gather_scatter_
   return status;
 }
 
+/* Of a plan that keeps a scatter of elements. */
+static gather_status execute_elements(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
+  gather_scatter_run inner = *run;
+  inner.bad_count = NULL;
+  GATHER_TRY(gather_scatter_execute(plan->sorted.elements, &inner, error));
+  if (run->bad_count) *run->bad_count = plan->kept_bad;
+  return GATHER_OK;
+}
+
 gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
   gather_scattering s = {.plan = plan, .given = plan, .out = run->out, .updates = run->updates, .executor = run->executor};
   gather_scatter_plan wider;
   indices_held held = {NULL, plan->kept_bad};
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_memory(plan, run, error));
+  if (plan->kept && plan->sorted.elements) return execute_elements(plan, run, error);
   gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
   if (status == GATHER_OK && plan->options.unique && !plan->kept && !partial) status = check_unique(&s, error);
-  if (status == GATHER_OK) status = partial ? plan->windows.scatter(&s, run, error) : write_all(&s, run, error);
+  if (status == GATHER_OK) status = partial ? plan->windows.scatter(&s, run, NULL, error) : write_all(&s, run, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = held.bad;
   gather_free(held.copy);
   return status;
