@@ -77,7 +77,7 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
   if (full.numbers) return gather_fail(error, GATHER_UNSUPPORTED, "the updates say how long a window is, not dimension numbers");
-  nest_options.axis = full.axis;
+  nest_options.axis = full.axis, nest_options.batch_dims = full.batch_dims;
   GATHER_TRY(rules->shape(op, data, indices, &nest_options, &g, error));
   if (!gather_shape_len(g.rank, g.shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "updates", "the updates' size does not fit in memory");
@@ -101,7 +101,7 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
   const gather_family_rules *rules;
   GATHER_TRY(gather_scatter_options_read(options, &full, error));
   GATHER_TRY(gather_family_find_written(op, &rules, error));
-  nest_options.axis = full.axis, nest_options.numbers = full.numbers;
+  nest_options.axis = full.axis, nest_options.batch_dims = full.batch_dims, nest_options.numbers = full.numbers;
   if (!full.numbers) {
     int64_t tuple_len = -1;
     if (indices->rank > 0 && indices->dims[indices->rank - 1].min == indices->dims[indices->rank - 1].max)

@@ -332,7 +332,9 @@ static void shapes_of_updates(void **state) {
   const gather_tensor many = tensor_of(GATHER_TYPE_INT8, NULL, 2, ((const int64_t[]){INT64_C(1) << 30, INT64_C(1) << 12}));
   const gather_tensor floats = tensor_of(GATHER_TYPE_FLOAT32, NULL, 1, DIMS(5));
   gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
-  options.axis = -1;
+  options.batch_dims = 1;
+  assert_status(gather_scatter_updates_shape(op, &by, &by, &options, shape, &rank, NULL), GATHER_BATCH_DIMS_OUT_OF_RANGE);
+  options.axis = -1, options.batch_dims = 0;
   if (sizeof(void *) < 8) return; /* data itself would not fit */
   assert_status(gather_scatter_updates_shape(op, &data, &by, &options, shape, &rank, NULL), GATHER_OK);
   assert_int_equal(rank, 2);
