@@ -81,7 +81,7 @@ typedef struct gather_scatter_options {
    * data. Elements that no update reaches keep theirs. (use_init_val = false of ScatterElementsUpdate-12, include_self = false of
    * PyTorch.) */
   bool neutral;
-  /* An index that is there twice, for the same place, is GATHER_INDEX_REPEATED. */
+  /* An index that is there twice, for the same place, is GATHER_INDEX_REPEATED; rows without elements have places too, windows do not. */
   bool unique;
   /* StableHLO: an update window that does not fit is skipped as a whole, as XLA does. Else each of its elements is looked at alone. */
   bool whole_windows;
@@ -182,8 +182,9 @@ typedef struct gather_scatter_run {
 
 /* Validates these indices and sorts them by the places that they select. Runs of the plan use them from now on, and ignore
  * run->indices. No other thread may use the plan during this call. executor: NULL = the calling thread.
- * Memory: 8 bytes for each update, and 24 during the call; the plan frees them. Returns as gather_scatter_apply, and
- * GATHER_OUT_OF_MEMORY. After an error the plan is as it was. */
+ * Memory: 8 bytes for each update, and 24 during the call; the plan frees them. Of StableHLO's windows, where one lies partly outside, each
+ * element is an update. Returns as gather_scatter_apply, GATHER_OUT_OF_MEMORY, and GATHER_UNSUPPORTED (packed elements; more updates and
+ * places than can be numbered). After an error the plan is as it was. */
 GATHER_API GATHER_CHECKED gather_status gather_scatter_plan_keep(gather_scatter_plan *plan, const void *indices,
                                                                  const gather_executor *executor, gather_error *error);
 /* Runs a plan, as gather_scatter_apply. */

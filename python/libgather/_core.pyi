@@ -381,6 +381,7 @@ def infer_shape(
     batch_dims: int = 0,
     op: Literal["take", "gather_elements"] = "take",
     rules: str | None = None,
+    updates: None = None,
 ) -> tuple[Dim, ...] | None: ...
 @overload
 def infer_shape(
@@ -392,6 +393,31 @@ def infer_shape(
     batch_dims: int = 0,
     op: Literal["gather_nd"],
     rules: str | None = None,
+    updates: None = None,
+) -> tuple[Dim, ...] | None: ...
+@overload
+def infer_shape(
+    x: Sequence[Dim] | None,
+    indices: Sequence[Dim] | None,
+    /,
+    *,
+    axis: int | None,
+    batch_dims: int = 0,
+    op: Literal["scatter", "scatter_elements"],
+    rules: str | None = None,
+    updates: Sequence[Dim] | None = None,
+) -> tuple[Dim, ...] | None: ...
+@overload
+def infer_shape(
+    x: Sequence[Dim] | None,
+    indices: Sequence[Dim] | None,
+    /,
+    *,
+    axis: None = None,
+    batch_dims: int = 0,
+    op: Literal["scatter_nd"],
+    rules: str | None = None,
+    updates: Sequence[Dim] | None = None,
 ) -> tuple[Dim, ...] | None: ...
 def set_threads(n: int | None, /) -> None: ...
 def get_threads() -> int: ...

@@ -28,6 +28,7 @@ typedef enum gather_py_keyword {
   GATHER_PY_RULES,
   GATHER_PY_THREADS,
   GATHER_PY_OP,
+  GATHER_PY_UPDATES,
   GATHER_PY_KEYWORDS
 } gather_py_keyword;
 

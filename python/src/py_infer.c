@@ -2,7 +2,7 @@
  *
  * py_infer.c: infer_shape: lengths that are ints, None (unknown), names, or intervals (low, high).
  */
-#include "py_core.h"
+#include "py_scatter.h"
 
 static int read_interval(PyObject *pair, gather_dim *dim) {
   if (PyTuple_Size(pair) != 2) {
@@ -71,55 +71,103 @@ static PyObject *write_shape(const gather_shape *shape) {
 }
 
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
-static const gather_py_function INFER = {"infer_shape", NULL, NULL, false, 0, BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES) | BIT(OP)};
+static const gather_py_function INFER = {"infer_shape", NULL, NULL,
+                                         false,         0,    BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES) | BIT(OP) | BIT(UPDATES)};
 
-static const gather_py_function *find_function(PyObject *op) {
-  if (!op || op == Py_None || PyUnicode_CompareWithASCIIString(op, gather_py_take.name) == 0) return &gather_py_take;
-  if (PyUnicode_CompareWithASCIIString(op, gather_py_elements.name) == 0) return &gather_py_elements;
-  if (PyUnicode_CompareWithASCIIString(op, gather_py_nd.name) == 0) return &gather_py_nd;
-  PyErr_Format(PyExc_ValueError, "op must be 'take', 'gather_elements' or 'gather_nd', not %R", op);
-  return NULL;
+/* The function whose result is asked for: one that reads, or one that writes. */
+typedef struct infer_target {
+  const char *name;
+  const gather_op *op;
+  bool writes, tuples; /* tuples: it has no axis */
+} infer_target;
+
+static bool is_given(PyObject *value) { return value && value != Py_None; }
+
+static int find_reading(PyObject *op, PyObject *rules, infer_target *found) {
+  static const gather_py_function *const FUNCTIONS[] = {&gather_py_take, &gather_py_elements, &gather_py_nd};
+  for (size_t i = 0; i < sizeof FUNCTIONS / sizeof *FUNCTIONS; i++) {
+    const gather_py_function *function = FUNCTIONS[i];
+    if (op ? PyUnicode_CompareWithASCIIString(op, function->name) != 0 : function != &gather_py_take) continue;
+    *found =
+        (infer_target){function->name, rules ? gather_py_find_rules(function->op, rules) : function->own, false, function == &gather_py_nd};
+    return found->op ? 0 : -1;
+  }
+  return 1;
 }
 
-/* gather_nd has no axis. */
-static int read_options(const gather_py_function *function, PyObject *const *keyword, gather_options *options) {
-  PyObject *axis = keyword[GATHER_PY_AXIS], *batch_dims = keyword[GATHER_PY_BATCH_DIMS];
-  options->axis = GATHER_AXIS_UNKNOWN;
-  if (function == &gather_py_nd && axis && axis != Py_None) {
-    PyErr_SetString(PyExc_TypeError, "infer_shape() takes no axis= for op='gather_nd'");
+static int find_writing(PyObject *op, PyObject *rules, infer_target *found) {
+  static const char *const NAMES[] = {"scatter", "scatter_elements", "scatter_nd"};
+  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+    if (PyUnicode_CompareWithASCIIString(op, NAMES[i]) != 0) continue;
+    const gather_py_scattering *function = gather_py_find_scattering(op);
+    *found = (infer_target){NAMES[i], function ? gather_py_scattering_op(function, rules ? rules : Py_None) : NULL, true, i == 2};
+    return found->op ? 0 : -1;
+  }
+  return 1;
+}
+
+static int find_function(PyObject *const *keyword, infer_target *found) {
+  PyObject *op = is_given(keyword[GATHER_PY_OP]) ? keyword[GATHER_PY_OP] : NULL;
+  PyObject *rules = is_given(keyword[GATHER_PY_RULES]) ? keyword[GATHER_PY_RULES] : NULL;
+  if (op && !PyUnicode_Check(op)) {
+    PyErr_Format(PyExc_TypeError, "op must be a string, not %R", op);
     return -1;
   }
-  if (!axis && function != &gather_py_nd) {
+  int result = find_reading(op, rules, found);
+  if (result == 1) result = find_writing(op, rules, found);
+  if (result == 1)
+    PyErr_Format(PyExc_ValueError,
+                 "op must be 'take', 'gather_elements', 'gather_nd', 'scatter', 'scatter_elements' or 'scatter_nd', not %R", op);
+  return result ? -1 : 0;
+}
+
+static int read_options(const infer_target *function, PyObject *const *keyword, int64_t *axis, int64_t *batch_dims) {
+  *axis = GATHER_AXIS_UNKNOWN, *batch_dims = 0;
+  if (function->tuples && is_given(keyword[GATHER_PY_AXIS])) {
+    PyErr_Format(PyExc_TypeError, "infer_shape() takes no axis= for op='%s'", function->name);
+    return -1;
+  }
+  if (!keyword[GATHER_PY_AXIS] && !function->tuples) {
     PyErr_SetString(PyExc_TypeError, "infer_shape() needs axis=; None means unknown");
     return -1;
   }
-  if (axis && axis != Py_None && gather_py_read_int(axis, "axis", &options->axis) < 0) return -1;
-  return batch_dims && batch_dims != Py_None ? gather_py_read_int(batch_dims, "batch_dims", &options->batch_dims) : 0;
+  if (!function->writes && is_given(keyword[GATHER_PY_UPDATES])) {
+    PyErr_Format(PyExc_TypeError, "infer_shape() takes no updates= for op='%s'", function->name);
+    return -1;
+  }
+  if (is_given(keyword[GATHER_PY_AXIS]) && gather_py_read_int(keyword[GATHER_PY_AXIS], "axis", axis) < 0) return -1;
+  return is_given(keyword[GATHER_PY_BATCH_DIMS]) ? gather_py_read_int(keyword[GATHER_PY_BATCH_DIMS], "batch_dims", batch_dims) : 0;
+}
+
+enum { SHAPES = 3 /* of data, indices and updates */ };
+
+static gather_status infer_from(const infer_target *function, const gather_shape *shapes, int64_t axis, int64_t batch_dims,
+                                gather_shape *out, gather_error *error) {
+  gather_options reading = GATHER_OPTIONS_INIT;
+  gather_scatter_options writing = GATHER_SCATTER_OPTIONS_INIT;
+  reading.axis = writing.axis = axis, reading.batch_dims = writing.batch_dims = batch_dims;
+  if (!function->writes) return gather_infer_shape(function->op, &shapes[0], &shapes[1], &reading, out, error);
+  return gather_scatter_infer_shape(function->op, &shapes[0], &shapes[1], &shapes[2], &writing, out, error);
 }
 
 static PyObject *infer(PyObject *const *positional, PyObject *const *keyword, PyObject **owners) {
-  gather_shape data, indices, out;
-  gather_options options = GATHER_OPTIONS_INIT;
+  gather_shape shapes[SHAPES], out;
   gather_error error;
-  PyObject *op = keyword[GATHER_PY_OP], *rules = keyword[GATHER_PY_RULES];
-  if (op && op != Py_None && !PyUnicode_Check(op)) {
-    PyErr_Format(PyExc_TypeError, "op must be a string, not %R", op);
-    return NULL;
-  }
-  const gather_py_function *function = find_function(op);
-  if (!function || read_options(function, keyword, &options) < 0) return NULL;
-  const gather_op *row = rules && rules != Py_None ? gather_py_find_rules(function->op, rules) : function->own;
-  if (!row || read_shape(positional[0], &data, &owners[0]) < 0 || read_shape(positional[1], &indices, &owners[1]) < 0) return NULL;
-  gather_status status = gather_infer_shape(row, &data, &indices, &options, &out, &error);
+  infer_target function;
+  int64_t axis, batch_dims;
+  PyObject *given[SHAPES] = {positional[0], positional[1], is_given(keyword[GATHER_PY_UPDATES]) ? keyword[GATHER_PY_UPDATES] : Py_None};
+  if (find_function(keyword, &function) < 0 || read_options(&function, keyword, &axis, &batch_dims) < 0) return NULL;
+  for (int i = 0; i < SHAPES; i++)
+    if (read_shape(given[i], &shapes[i], &owners[i]) < 0) return NULL;
+  const gather_status status = infer_from(&function, shapes, axis, batch_dims, &out, &error);
   return status == GATHER_OK ? write_shape(&out) : gather_py_raise(&error);
 }
 
 PyObject *gather_py_infer_shape(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-  PyObject *positional[2], *keyword[GATHER_PY_KEYWORDS], *owners[2] = {NULL, NULL};
+  PyObject *positional[2], *keyword[GATHER_PY_KEYWORDS], *owners[SHAPES] = {NULL};
   (void)self;
   if (gather_py_arguments(&INFER, args, count, names, positional, keyword) < 0) return NULL;
   PyObject *result = infer(positional, keyword, owners);
-  Py_XDECREF(owners[0]);
-  Py_XDECREF(owners[1]);
+  for (int i = 0; i < SHAPES; i++) Py_XDECREF(owners[i]);
   return result;
 }

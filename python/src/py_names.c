@@ -15,7 +15,7 @@ static int intern(PyObject **name, const char *text) {
 
 /* In the order of the enums. */
 static const char *const KEYWORDS[GATHER_PY_KEYWORDS] = {"axis",     "batch_dims", "out",     "mode", "fill_value",
-                                                         "negative", "rules",      "threads", "op"};
+                                                         "negative", "rules",      "threads", "op",   "updates"};
 static const char *const MODES[GATHER_PY_MODES] = {"raise", "clip", "wrap", "zero", "fill", "promise"};
 
 int gather_py_names_init(void) {

@@ -147,6 +147,7 @@ static bool lengths_known(const gather_model_node *node) {
 static gather_status advise(gather_check_advice *advice, const gather_model_node *node, gather_advice *out, gather_error *error) {
   GATHER_TRY(set_path(advice, node, out, error));
   if (node->verdict != GATHER_VERDICT_UNKNOWN || node->not_executed || !node->rules) return GATHER_OK;
+  if (advice->check->places[node - advice->check->nodes].refused) return GATHER_OK;
   if (advice->asked >= MOST_ASKED || advice->check->count > MOST_NODES) return GATHER_OK;
   advice->asked++;
   if (!node->indices_known) return advise_indices(advice, out, error);

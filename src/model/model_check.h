@@ -28,6 +28,7 @@ typedef struct gather_place {
   const gather_graph *graph;
   const char *root;    /* of its scope */
   bool never, perhaps; /* not executed; executed only if something that is not known says so */
+  bool refused;        /* it is not supported, whatever its inputs are */
 } gather_place;
 
 /* What a check needs to know of a node to count as known (gather_check_probe). */

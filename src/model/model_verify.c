@@ -605,6 +605,7 @@ static gather_status verify(gather_check *check, const gather_scope *scope, cons
   gather_status status = cache ? GATHER_OK : find_fault(out, &options, &why);
   if (status == GATHER_OK && writes) status = gather_writing_fault(scope, node, out, &options, &why);
   if (status == GATHER_OK && gather_op_is_quantized(out->rules)) status = gather_quantized_fault(scope, node, &why);
+  check->places[out - check->nodes].refused = status == GATHER_UNSUPPORTED;
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
   const bool zeros = cache && !*out->indices.name; /* write_indices that are left out */

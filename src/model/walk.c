@@ -467,7 +467,7 @@ static gather_status list_node(gather_check *check, gather_scope *scope, int64_t
   const gather_node *node = &scope->graph->nodes[number];
   if (check->quiet || !gather_model_is_gather(check->model, node)) return GATHER_OK;
   GATHER_TRY(more_room(check, error));
-  check->places[check->count] = (gather_place){scope->graph, scope->root, check->not_executed != NULL, check->perhaps != NULL};
+  check->places[check->count] = (gather_place){scope->graph, scope->root, check->not_executed != NULL, check->perhaps != NULL, false};
   gather_model_node *out = &check->nodes[check->count++];
   out->graph = scope->path;
   out->number = number;

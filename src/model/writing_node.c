@@ -5,6 +5,8 @@
  */
 #include "model/writing_node.h"
 
+#include <stdio.h>
+
 #include "core/base/error.h"
 
 /* ---- which input is what */
@@ -91,14 +93,31 @@ static gather_status read_word(const gather_op *op, const gather_attribute *attr
   if (attribute->kind != GATHER_ATTRIBUTE_TEXT) return gather_attribute_wrong(attribute, attribute->name, "STRING", "a word", error);
   *second = strcmp(attribute->text.text, words[1]) == 0;
   if (*second || strcmp(attribute->text.text, words[0]) == 0) return GATHER_OK;
-  return gather_fail(error, GATHER_UNSUPPORTED, "%s has no %s '%.60s'", op->name, attribute->name, attribute->text.text);
+  return gather_fail(error, GATHER_UNSUPPORTED, "%s has no %s '%.60s'; it has '%s', '%s'", op->name, attribute->name, attribute->text.text,
+                     words[0], words[1]);
+}
+
+/* A reduction's word in the document of an operator; NULL: it has no such reduction. */
+static const char *reduction_word(const gather_op *op, gather_reduction reduction) {
+  const bool openvino = strcmp(op->dialect, "openvino") == 0;
+  if (!gather_scatter_op_reduces(op, reduction)) return NULL;
+  if (openvino && reduction == GATHER_REDUCTION_ADD) return "sum";
+  return openvino && reduction == GATHER_REDUCTION_MUL ? "prod" : gather_reduction_name(reduction);
 }
 
 static gather_status read_reduction(const gather_op *op, const gather_attribute *attribute, gather_reduction *reduction,
                                     gather_error *error) {
   if (attribute->kind != GATHER_ATTRIBUTE_TEXT) return gather_attribute_wrong(attribute, "reduction", "STRING", "a word", error);
-  if (gather_reduction_parse(attribute->text.text, reduction) && gather_scatter_op_reduces(op, *reduction)) return GATHER_OK;
-  return gather_fail(error, GATHER_UNSUPPORTED, "%s%s%s has no reduction '%.60s'", op->name, GATHER_RULES_TEXT(op), attribute->text.text);
+  char words[80] = "";
+  for (int r = 0; gather_reduction_name((gather_reduction)r); r++) {
+    const char *word = reduction_word(op, (gather_reduction)r);
+    const size_t at = strlen(words);
+    *reduction = (gather_reduction)r;
+    if (word && strcmp(attribute->text.text, word) == 0) return GATHER_OK;
+    if (word) (void)snprintf(words + at, sizeof words - at, "%s'%s'", at ? ", " : "", word);
+  }
+  return gather_fail(error, GATHER_UNSUPPORTED, "%s%s%s has no reduction '%.60s'; it has %s", op->name, GATHER_RULES_TEXT(op),
+                     attribute->text.text, words);
 }
 
 gather_status gather_node_writing_read(const gather_op *op, const gather_scope *scope, const gather_node *node,

@@ -145,6 +145,10 @@ def test_repeated(gather, form, indices, position, first):
     assert error["value"] == indices[tuple(position)] and "new.npy" not in gather.names()
     gather.fails("index_repeated", "scatter", *LINE, "--dry-run", "--unique", *words)
     assert gather("scatter", *LINE, "-o", "new.npy", *words).code == 0
+    if form != "elements":  # rows without elements
+        save(gather, x[:, :0], indices, np.ones((*indices.shape[: indices.ndim - (form == "nd")], 0), np.int8))
+        error = gather.fails("index_repeated", "scatter", *LINE, "-o", "empty.npy", "--unique", *words)
+        assert (error["position"], error["first_position"]) == (position, first) and "empty.npy" not in gather.names()
 
 
 def test_dry_run_and_plan(gather):

@@ -39,6 +39,10 @@ def test_the_reference_leaves_the_last_update():
     assert reference("ScatterND", 18, np.zeros(3, np.float32), [[1], [1]], np.array([5, 6], np.float32)).tolist() == [0, 6, 0]
 
 
+def test_the_reference_replaces_for_any_other_word():
+    assert reference("ScatterElements", 18, np.zeros(3, np.float32), [1, 1], np.array([5, 6], np.float32), reduction="foo").tolist() == [0, 6, 0]
+
+
 def test_the_reference_rounds_each_step():
     ones = np.ones(4096, np.float16)
     assert reference("ScatterElements", 18, np.zeros(1, np.float16), np.zeros(4096), ones, reduction="add").tolist() == [2048]

@@ -6,15 +6,18 @@ EmbeddingBagPacked, EmbeddingSegmentsSum. Numbers are small integers, so that no
 from __future__ import annotations
 
 import importlib.util
+import json
 
 import numpy as np
 import pytest
 from onnx import TensorProto as T
 from onnx import helper as h
 
+import libgather
 from support.command import call
 from support.command import inputs as given
 from support.openvino_package import op, ov
+from support.refusal import refuses
 from support.skip import skip_test
 
 KINDS = {"float32": T.FLOAT, "int32": T.INT32, "int64": T.INT64, "bool": T.BOOL}
@@ -85,6 +88,31 @@ def test_onnx(tmp_path, op_type, opset, word):
         session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"), options, providers=["CPUExecutionProvider"])
         theirs, mine = session.run(None, arrays)[0], ours(tmp_path / "m.onnx", arrays, tmp_path)
         assert mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
+
+
+def test_no_such_reduction(tmp_path):
+    """The command and the package name the node, the word, and the words that there are, and advise nothing else."""
+    shapes = {"x": [4], "i": [2], "u": [2]}
+    values = [h.make_tensor_value_info(name, T.INT64 if name == "i" else T.FLOAT, shape) for name, shape in shapes.items()]
+    graph = h.make_graph([h.make_node("ScatterElements", list("xiu"), ["y"], "put", reduction="foo")], "g", values,
+                         [h.make_tensor_value_info("y", T.FLOAT, [4])])  # fmt: skip
+    path = tmp_path / "m.onnx"
+    path.write_bytes(h.make_model(graph, opset_imports=[h.make_opsetid("", 18)], ir_version=8).SerializeToString())
+    why = "ScatterElements onnx-18 has no reduction 'foo'; it has 'none', 'add', 'mul', 'min', 'max'"
+    arrays = {"x": np.zeros(4, np.float32), "i": np.array([1, 1]), "u": np.ones(2, np.float32)}
+    checked = call("check", path)
+    assert checked.returncode == 0 and f"why      {why}" in checked.stdout and "main/put" in checked.stdout and "give" not in checked.stdout
+    (node,) = json.loads(call("check", path, "--json").stdout)["nodes"]
+    assert (node["name"], node["verdict"], node["reason"]) == ("put", "unknown", why) and "give" not in node
+    ran = call("run", path, *given(tmp_path, **arrays), "--output", f"{tmp_path}/y.npy")
+    assert (ran.returncode, ran.stderr) == (4, f"gather: error: node 'put': {why}\n")
+    for words in ([], ["--input", "i=[1, 1]"]):
+        drawn = call("explain", path, "--node", "put", *words)
+        assert (drawn.returncode, drawn.stderr) == (4, f"gather: error: main/put: {why}\n")
+    model = libgather.Model(path)
+    assert why in str(model.check()) and "give" not in str(model.check())
+    refuses(libgather.GatherNotSupportedError, model.run, arrays, says=why)
+    refuses(libgather.GatherNotSupportedError, model.explain, "put", says=why)
 
 
 # ---- OpenVINO

@@ -100,7 +100,7 @@ def draw(rng: np.random.Generator, dtype: np.dtype, kind: str | None = None, bad
     reduction = reductions(dtype)[int(rng.integers(len(reductions(dtype))))]
     options: dict[str, Any] = {"reduction": reduction, "mode": str(rng.choice(["raise", "raise", "clip", "wrap", "skip"])), "negative": negative}
     options["mode"] = "raise" if bad else options["mode"]
-    options["unique"] = bool(rng.integers(4) == 0 and 0 not in shape)
+    options["unique"] = bool(rng.integers(4) == 0)
     options["accumulate"] = [None, "steps", "halves", "wide"][int(rng.integers(4))]
     if kind == "scatter_elements" and reduction != "none":
         options["use_init_val"] = bool(rng.integers(3))

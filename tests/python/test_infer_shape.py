@@ -86,13 +86,63 @@ def test_what_no_input_could_make_legal(x, indices, keywords, error):
     (((1, 2, 3),), (1,), {"axis": 0}, TypeError, "an interval must be"),
     ((("a", 2),), (1,), {"axis": 0}, TypeError, "a length must be an integer"),
     (4, (1,), {"axis": 0}, TypeError, "int"),
-    ((4,), (1,), {"axis": 0, "op": "scatter"}, ValueError, "op must be"),
+    ((4,), (1,), {"axis": 0, "op": "put"}, ValueError, "op must be"),
+    ((4,), (1,), {"op": "scatter"}, TypeError, "needs axis="),
+    ((4,), (1, 1), {"axis": 0, "op": "scatter_nd"}, TypeError, "no axis"),
+    ((4,), (1,), {"axis": 0, "updates": (1,)}, TypeError, "no updates="),
+    ((4,), (1,), {"axis": 0, "op": "scatter", "updates": 3}, TypeError, "int"),
+    ((4,), (1,), {"axis": 0, "op": "scatter", "updates": (1.5,)}, TypeError, "a length must be"),
+    ((4,), (1,), {"axis": 0, "op": "scatter", "rules": "onnx-13"}, ValueError, "rules for scatter are one of openvino-3"),
     ((4,), (1,), {"axis": 0, "op": 3}, TypeError, "op must be"),
     ((4,), (1,), {"axis": 0, "rules": "onnx-99"}, ValueError, "rules for Gather"),
     ((4,), (1,), {"axis": 0, "mode": "clip"}, TypeError, "unexpected keyword"),
 ], ids=repr)
 def test_arguments(x, indices, keywords, error, words):
     refuses(error, infer_shape, x, indices, says=words, **keywords)
+
+
+WRITTEN = [
+    # op, data, indices, updates, keywords; the result has the shape of data
+    ("scatter", ("rows", 64), ("k",), ("k", 64), {"axis": 0}),
+    ("scatter", ("rows", 64), ("k",), ANY, {"axis": 1}),
+    ("scatter", (ANY, (2, 5)), (3, 2), ((1, 4), ANY, "n"), {"axis": 1, "rules": "openvino-3"}),
+    ("scatter", (4, 5), (3, 2), (3, 2, 5), {"axis": ANY}),
+    ("scatter", (4, 5), ANY, (3, 2, 5), {"axis": 0}),
+    ("scatter", ANY, (3,), (3,), {"axis": 0}),
+    ("scatter_elements", (4, "n"), ("k", 1), ("k", ANY), {"axis": 0, "rules": "onnx-18"}),
+    ("scatter_nd", ("n", 4, 8), ("k", 2), ("k", 8), {"rules": "onnx-11"}),
+    ("scatter_nd", ("n", 4), ("k", ANY), (3,), {}),
+]
+
+
+@pytest.mark.parametrize("op, data, indices, updates, keywords", WRITTEN, ids=repr)
+def test_scatters(op, data, indices, updates, keywords):
+    assert infer_shape(data, indices, op=op, updates=updates, **keywords) == data
+
+
+@pytest.mark.parametrize("op, data, indices, updates, keywords", [
+    ("scatter", ("rows", 64), ("k",), ("k", 32), {"axis": 0}),
+    ("scatter", (4, 5), (3, 2), (3, 2), {"axis": ANY}),
+    ("scatter", (4, (2, 5)), (3,), (3, (6, 9)), {"axis": 0}),
+    ("scatter", (4, 5), (3,), (3, 5), {"axis": 0, "batch_dims": 1}),
+    ("scatter_elements", (4, 5), (3, 6), ANY, {"axis": 0, "rules": "onnx-18"}),
+    ("scatter_elements", (4, 5), (3, 5), (4, 5), {"axis": 0}),
+    ("scatter_nd", (4, 5), ("k", 3), ANY, {}),
+    ("scatter_nd", (4, 5), (2, 1), (2, 5, 1), {}),
+], ids=repr)
+def test_what_no_updates_could_make_legal(op, data, indices, updates, keywords):
+    refuses(libgather.GatherValueError, infer_shape, data, indices, op=op, updates=updates, **keywords)
+
+
+def test_known_shapes_of_scatters_are_those_of_calls():
+    shapes = [shape for rank in range(3) for shape in itertools.product((0, 1, 2), repeat=rank)]
+    count = 0
+    for x, indices, updates in itertools.product(shapes, shapes, [s for s in shapes if s]):  # a single update is repeated
+        for op, axis in (("scatter", 0), ("scatter", -1), ("scatter_elements", 1), ("scatter_nd", ANY)):
+            keywords = {} if op == "scatter_nd" else {"axis": axis}
+            call = lambda: getattr(libgather, op)(np.zeros(x), np.zeros(indices, int), np.zeros(updates), mode="skip", **keywords)  # noqa: B023, E731
+            count += agree(lambda: infer_shape(x, indices, op=op, updates=updates, **keywords), call)  # noqa: B023
+    assert count > 100
 
 
 def test_known_shapes_are_those_of_calls():

@@ -187,11 +187,12 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
 
 /* ---- shapes */
 
-/* C3, C17 and C21. */
-static gather_status check_lengths(const gather_dimension_numbers *n, const gather_tensor *data, const gather_tensor *indices,
-                                   gather_error *error) {
+/* C3, C17 and C21. A scatter only compares lengths that its updates have: along the dimensions that they lack a window has one element,
+ * of which none is inside data without elements there. */
+static gather_status check_lengths(const gather_op *op, const gather_dimension_numbers *n, const gather_tensor *data,
+                                   const gather_tensor *indices, gather_error *error) {
   for (int32_t d = 0; d < data->rank; d++)
-    if (n->slice_sizes[d] > data->shape[d])
+    if (n->slice_sizes[d] > data->shape[d] && !(op->family == GATHER_FAMILY_SCATTER_STABLEHLO && is_dropped(n, d)))
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
                                "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has the length %" PRId64 " there", d, n->slice_sizes[d],
                                data->shape[d]);
@@ -229,7 +230,7 @@ static gather_status shape(const gather_op *op, const gather_tensor *data, const
                            gather_geometry *g, gather_error *error) {
   GATHER_TRY(attributes(op, data->rank, indices->rank, -1, options, true, &g->at, error));
   const gather_dimension_numbers *n = &g->at.numbers;
-  GATHER_TRY(check_lengths(n, data, indices, error));
+  GATHER_TRY(check_lengths(op, n, data, indices, error));
   numbers_walk at = {-1, -1};
   const int32_t rank = rank_of(n, indices->rank);
   for (int32_t o = 0; o < rank; o++) {
@@ -318,7 +319,7 @@ static int32_t column(const gather_attributes *a, int32_t d) {
 /* How many places a window has along a dimension. A window without elements has one more than the longest dimension: the last place
  * is then left out. */
 static int64_t places_of(int64_t len, int64_t window) {
-  const int64_t last = len - window; /* at least 0 (check_lengths) */
+  const int64_t last = len - window; /* at least 0, or -1 (check_lengths): then there is none */
   return last < INT64_MAX ? last + 1 : last;
 }
 

@@ -77,7 +77,7 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
   if (full.numbers) return gather_fail(error, GATHER_UNSUPPORTED, "the updates say how long a window is, not dimension numbers");
-  nest_options.axis = full.axis;
+  nest_options.axis = full.axis, nest_options.batch_dims = full.batch_dims;
   GATHER_TRY(rules->shape(op, data, indices, &nest_options, &g, error));
   if (!gather_shape_len(g.rank, g.shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "updates", "the updates' size does not fit in memory");
@@ -101,7 +101,7 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
   const gather_family_rules *rules;
   GATHER_TRY(gather_scatter_options_read(options, &full, error));
   GATHER_TRY(gather_family_find_written(op, &rules, error));
-  nest_options.axis = full.axis, nest_options.numbers = full.numbers;
+  nest_options.axis = full.axis, nest_options.batch_dims = full.batch_dims, nest_options.numbers = full.numbers;
   if (!full.numbers) {
     int64_t tuple_len = -1;
     if (indices->rank > 0 && indices->dims[indices->rank - 1].min == indices->dims[indices->rank - 1].max)
@@ -162,7 +162,7 @@ gather_status gather_scatter_plan_create(const gather_op *op, const gather_tenso
 
 void gather_scatter_plan_destroy(gather_scatter_plan *plan) {
   if (!plan) return;
-  if (plan->kept) gather_free(plan->sorted.memory);
+  if (plan->kept) gather_sorted_free(&plan->sorted);
   gather_free(plan);
 }
 
@@ -174,7 +174,7 @@ gather_status gather_scatter_plan_keep(gather_scatter_plan *plan, const void *in
   GATHER_TRY(gather_executor_check(executor, error));
   const gather_status status = gather_scatter_sort(plan, indices, executor, &sorted, &bad, error);
   if (status != GATHER_OK) return gather_fail_op(error, plan->nest.op, status);
-  if (plan->kept) gather_free(plan->sorted.memory);
+  if (plan->kept) gather_sorted_free(&plan->sorted);
   plan->sorted = sorted, plan->kept_bad = bad, plan->kept = true;
   return GATHER_OK;
 }
@@ -204,9 +204,10 @@ gather_status gather_scatter_plan_check(const gather_scatter_plan *plan, const g
 
 size_t gather_scatter_plan_print(const gather_scatter_plan *plan, char *text, size_t bytes) {
   const gather_plan *nest = &plan->nest;
-  const int length = snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s, %s", nest->op->name,
-                              GATHER_RULES_TEXT(nest->op), gather_reduction_name(plan->options.reduction), (long long)nest->row_count,
-                              (long long)nest->row_bytes, (long long)plan->places, plan->kept ? ", sorted" : "", plan->isa);
+  const int length =
+      snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s%s%s", nest->op->name, GATHER_RULES_TEXT(nest->op),
+               gather_reduction_name(plan->options.reduction), (long long)nest->row_count, (long long)(plan->empty ? 0 : nest->row_bytes),
+               (long long)plan->places, plan->kept ? ", sorted" : "", *plan->isa ? ", " : "", plan->isa);
   return length > 0 ? (size_t)length : 0;
 }
 

@@ -201,7 +201,7 @@ static void set_places(gather_scatter_plan *plan) {
   plan->place_step = r.step ? r.step : nest->row_bytes;
   plan->places = r.high < r.low ? 1 : (r.high - r.low) / plan->place_step + 1; /* the axis may have no place: then no index is used */
   plan->len = nest->packed ? nest->row_bytes : plan->item_bytes > 0 ? nest->row_bytes / plan->item_bytes : 1;
-  if (nest->packed) return;
+  if (nest->packed || plan->empty) return;
   plan->combine = gather_kernel_combine(plan->options.reduction, plan->type, plan->item_bytes, plan->len, &plan->isa);
 }
 
@@ -277,6 +277,46 @@ static void set_copy(gather_scatter_plan *plan, const gather_tensor *data, const
   plan->dense = gather_tensor_is_row_major(data) && gather_tensor_is_row_major(out) && plan->data_offset == 0 && plan->out_offset == 0;
 }
 
+/* ---- rows without elements */
+
+static bool fits(const gather_tensor *tensor, int64_t *len) {
+  int64_t bytes;
+  return gather_shape_len(tensor->rank, tensor->shape, len) && gather_tensor_len_fits(tensor, *len, &bytes);
+}
+
+/* Their places are compared in a nest whose rows have one byte, of data that has no memory. Sets plan->empty if there are such rows. */
+static gather_status lower_empty(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                 const gather_tensor *indices, const gather_options *options, gather_scatter_plan *plan,
+                                 gather_error *error) {
+  gather_plan *nest = &plan->nest;
+  gather_attributes a = {.axis = -1, .batch_dims = -1, .tuple_len = -1};
+  gather_dim_source sources[GATHER_MAX_RANK];
+  int64_t places[GATHER_MAX_RANK], rows[GATHER_MAX_RANK], len;
+  const int64_t tuple_len = indices->rank > 0 ? indices->shape[indices->rank - 1] : 0;
+  const gather_tensor to = {.type = GATHER_TYPE_UINT8, .rank = data->rank, .shape = places};
+  const gather_tensor from = {.type = GATHER_TYPE_UINT8, .rank = nest->out_rank, .shape = rows};
+  GATHER_TRY(rules->attributes(op, data->rank, indices->rank, tuple_len, options, true, &a, error));
+  (void)rules->sources(op, data->rank, indices->rank, &a, sources);
+  for (int32_t d = 0; d < to.rank; d++) places[d] = data->shape[d];
+  for (int32_t o = 0; o < from.rank; o++) {
+    const bool in_row = sources[o].indices < 0;
+    rows[o] = in_row ? 1 : nest->out_shape[o];
+    if (in_row) places[sources[o].data] = 1;
+  }
+  const bool countable = fits(&from, &len);
+  if (countable && len == 0) return GATHER_OK;
+  if (!countable || !fits(&to, &len))
+    return gather_fail_input(error, GATHER_OVERFLOW, countable ? "data" : "updates",
+                             "%s too many rows without elements for repeated ones to be found",
+                             countable ? "data has" : "the updates have");
+  gather_options checked = *options; /* unchecked indices would be used for places here, and for nothing before */
+  if (checked.on_bad == GATHER_ON_BAD_PROMISE) checked.on_bad = GATHER_ON_BAD_CLAMP;
+  plan->empty = true;
+  GATHER_TRY(gather_lower_written(op, rules, &to, indices, &from, &checked, nest, error));
+  nest->data_extent = nest->out_extent = (gather_extent){0, 0};
+  return GATHER_OK;
+}
+
 /* ---- the whole */
 
 gather_status gather_scatter_lower(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
@@ -303,6 +343,9 @@ gather_status gather_scatter_lower(const gather_op *op, const gather_family_rule
     nest_options.numbers = &w.numbers;
   }
   GATHER_TRY(gather_lower_written(op, rules, &written, &index, updates, &nest_options, &plan->nest, error));
+  plan->empty = false;
+  if (options->unique && !options->numbers && plan->nest.row_count == 0)
+    GATHER_TRY(lower_empty(op, rules, data, &index, &nest_options, plan, error));
   plan->options = *options, plan->type = data->type;
   plan->options.numbers = NULL;
   plan->windows.partial = false;

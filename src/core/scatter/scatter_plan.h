@@ -29,6 +29,7 @@ typedef struct gather_sorted {
   uint64_t *entries; /* in it; ascending; updates that are skipped are not in it */
   int64_t count;
   int position_bits;
+  struct gather_scatter_plan *elements; /* on the heap: the scatter of elements that windows partly outside are kept as, instead; or NULL */
 } gather_sorted;
 
 struct gather_scattering;
@@ -42,7 +43,8 @@ typedef struct gather_windows {
   int8_t from[GATHER_MAX_RANK]; /* of each dimension of the updates: that of indices, likewise; -1: it is along a window */
   int64_t updates_strides[GATHER_MAX_RANK], updates_offset;
   /* gather_windows_scatter, which runs another plan: so it stands above what runs plans, and is known here by its address. */
-  gather_status (*scatter)(const struct gather_scattering *s, const gather_scatter_run *run, gather_error *error);
+  gather_status (*scatter)(const struct gather_scattering *s, const gather_scatter_run *run, struct gather_scatter_plan **kept,
+                           gather_error *error);
 } gather_windows;
 
 /* The lengths of windows, which the updates have; `numbers` points to them. */
@@ -68,6 +70,7 @@ struct gather_scatter_plan {
   /* The destination: place p is at its data pointer + place_low + p * place_step. Rows of different places are apart. */
   int64_t place_low, place_step, places;
   bool linear; /* update number i is at out_offset + i * row_bytes of the updates */
+  bool empty;  /* rows have no elements, but must be of different places: the nest has rows of one byte, of which only indices are read */
 
   /* Data that is not the destination is copied to it first. */
   int32_t rank;
@@ -123,9 +126,10 @@ void gather_windows_set(gather_windows *w, const gather_dimension_numbers *numbe
 
 /* ---- windows.c */
 
-/* Runs a plan with partial windows whose indices are validated, element by element; run == NULL: only checks that none is repeated.
- * Memory: 8 bytes for each element and dimension. */
-GATHER_CHECKED gather_status gather_windows_scatter(const gather_scattering *s, const gather_scatter_run *run, gather_error *error);
+/* Runs a plan with partial windows whose indices are validated, element by element. run == NULL: keeps the scatter of elements (*kept) or,
+ * without that, only checks that none is repeated. Memory: 8 bytes for each element and dimension. */
+GATHER_CHECKED gather_status gather_windows_scatter(const gather_scattering *s, const gather_scatter_run *run, gather_scatter_plan **kept,
+                                                    gather_error *error);
 
 /* ---- scatter_run.c */
 
@@ -134,9 +138,11 @@ GATHER_CHECKED gather_status gather_scatter_execute(const gather_scatter_plan *p
 /* Validates its indices; repeated ones, too, if the plan wants them unique. */
 GATHER_CHECKED gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, const void *indices,
                                                           const gather_executor *executor, int64_t *bad, gather_error *error);
-/* Validates and sorts them. The entries are freed by the caller. */
+/* Validates and sorts them. */
 GATHER_CHECKED gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
                                                  gather_sorted *sorted, int64_t *bad, gather_error *error);
+/* Frees what it returned. */
+void gather_sorted_free(const gather_sorted *sorted);
 
 /* ---- whole.c: tensors of one type and shape that passed their checks, with elements. A plan of a copy serves all of the same layouts. */
 

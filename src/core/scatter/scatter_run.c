@@ -88,6 +88,7 @@ static gather_status hold_indices(const gather_scatter_plan **plan, gather_scatt
   }
   /* Also for an error, which is about the caller's indices. */
   if (status != GATHER_OK) GATHER_TRY(gather_plan_check_indices(nest, e->indices, false, executor, &state, &held->bad, error));
+  if ((*plan)->empty) held->bad = 0; /* of updates without elements none is repaired */
   if (nest->row_count == 0) return GATHER_OK;
   if (!e->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   e->form = gather_form_of(nest, state);
@@ -165,7 +166,7 @@ static gather_status check_unique(const gather_scattering *s, gather_error *erro
   const gather_scatter_plan *plan = s->plan;
   gather_status status;
   gather_sorted sorted;
-  if (plan->nest.row_count < 2) return GATHER_OK;
+  if (plan->nest.row_count < 2 || (plan->data_len == 0 && !plan->empty)) return GATHER_OK; /* without data all updates are skipped */
   if (plan->places / 8 / UPDATE <= plan->nest.row_count + FREE / UPDATE) {
     unsigned char *marks = gather_alloc(plan->places / 8 + 1);
     if (!marks) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the places that are written");
@@ -187,15 +188,22 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
   indices_held held;
   gather_status status = hold_indices(&s.plan, &wider, indices, executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
-  if (status == GATHER_OK && plan->options.unique) status = partial ? plan->windows.scatter(&s, NULL, error) : check_unique(&s, error);
+  if (status == GATHER_OK && plan->options.unique)
+    status = partial ? plan->windows.scatter(&s, NULL, NULL, error) : check_unique(&s, error);
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
   return status;
 }
 
+void gather_sorted_free(const gather_sorted *sorted) {
+  if (sorted->elements) gather_free(sorted->elements->sorted.memory);
+  gather_free(sorted->elements);
+  gather_free(sorted->memory);
+}
+
 static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted, gather_error *error) {
-  *sorted = (gather_sorted){NULL, NULL, 0, 0};
-  if (s->plan->nest.row_count == 0) return GATHER_OK;
+  *sorted = (gather_sorted){.count = 0};
+  if (s->plan->nest.row_count == 0 || s->plan->empty) return GATHER_OK;
   if (!gather_scatter_sortable(s->plan))
     return gather_fail(error, GATHER_UNSUPPORTED, "the updates cannot be sorted: elements are packed, or they are too many");
   if (!gather_scatter_sort_all(s, sorted)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the sorted updates");
@@ -207,10 +215,14 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
   gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
   indices_held held;
   gather_status status = hold_indices(&s.plan, NULL, indices, executor, &s.e, &held, error);
-  if (status == GATHER_OK && plan->windows.partial && held.bad > 0)
-    status = gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "windows that lie partly outside cannot be kept");
-  if (status == GATHER_OK && plan->options.unique) status = check_unique(&s, error);
-  if (status == GATHER_OK) status = sort_held(&s, sorted, error);
+  const bool partial = plan->windows.partial && held.bad > 0;
+  if (status == GATHER_OK && plan->options.unique && !partial) status = check_unique(&s, error);
+  if (status == GATHER_OK && partial) {
+    *sorted = (gather_sorted){.count = 0};
+    status = plan->windows.scatter(&s, NULL, &sorted->elements, error);
+  } else if (status == GATHER_OK) {
+    status = sort_held(&s, sorted, error);
+  }
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
   return status;
@@ -392,14 +404,16 @@ static gather_status check_memory(const gather_scatter_plan *plan, const gather_
     if (!run->data) return gather_fail_input(error, GATHER_USAGE, "data", "the data pointer is NULL");
     if (!run->out) return gather_fail_input(error, GATHER_USAGE, "output", "the output's data pointer is NULL");
   }
-  if (nest->row_count > 0 && !run->updates) return gather_fail_input(error, GATHER_USAGE, "updates", "the updates' data pointer is NULL");
+  if (nest->row_count > 0 && !plan->empty && !run->updates)
+    return gather_fail_input(error, GATHER_USAGE, "updates", "the updates' data pointer is NULL");
   return GATHER_OK;
 }
 
 /* Indices are validated. */
 static gather_status write_all(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
   preparation p = {.count = 0};
-  const bool any = s->plan->nest.row_count > 0 && s->plan->data_len > 0; /* else all updates are skipped: the axis has no place */
+  /* Without data all updates are skipped: the axis has no place. */
+  const bool any = s->plan->nest.row_count > 0 && s->plan->data_len > 0 && !s->plan->empty;
   if (any) GATHER_TRY(prepare(s, &p, error));
   const gather_status status = fill_out(s->plan, run, error);
   if (status == GATHER_OK && any) apply(s, &p);
@@ -408,16 +422,26 @@ static gather_status write_all(const gather_scattering *s, const gather_scatter_
   return status;
 }
 
+/* Of a plan that keeps a scatter of elements. */
+static gather_status execute_elements(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
+  gather_scatter_run inner = *run;
+  inner.bad_count = NULL;
+  GATHER_TRY(gather_scatter_execute(plan->sorted.elements, &inner, error));
+  if (run->bad_count) *run->bad_count = plan->kept_bad;
+  return GATHER_OK;
+}
+
 gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
   gather_scattering s = {.plan = plan, .given = plan, .out = run->out, .updates = run->updates, .executor = run->executor};
   gather_scatter_plan wider;
   indices_held held = {NULL, plan->kept_bad};
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_memory(plan, run, error));
+  if (plan->kept && plan->sorted.elements) return execute_elements(plan, run, error);
   gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
   if (status == GATHER_OK && plan->options.unique && !plan->kept && !partial) status = check_unique(&s, error);
-  if (status == GATHER_OK) status = partial ? plan->windows.scatter(&s, run, error) : write_all(&s, run, error);
+  if (status == GATHER_OK) status = partial ? plan->windows.scatter(&s, run, NULL, error) : write_all(&s, run, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = held.bad;
   gather_free(held.copy);
   return status;

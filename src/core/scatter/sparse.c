@@ -113,7 +113,7 @@ static gather_status lower_gradient(const gather_op *op, const gather_tensor *da
   GATHER_TRY(gather_scatter_lower(op, rules, &to, indices, &from, NULL, options, plan, error));
   nest_options.axis = options->axis, nest_options.batch_dims = options->batch_dims;
   GATHER_TRY(measure_row(op, rules, data, indices, &nest_options, &row_len, error));
-  if (plan->nest.row_count > 0) {
+  if (plan->nest.row_count > 0 && !plan->empty) {
     gather_scatter_part_rows(plan, row_len * plan->item_bytes);
     plan->place_low = 0, plan->place_step = plan->nest.row_bytes, plan->places = plan->data_len / row_len;
     if (plan->places == 0) plan->places = 1; /* the axis has none: all indices are skipped */
@@ -134,7 +134,7 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
   GATHER_TRY(gather_scatter_sort(&sparse->plan, indices->data, full.executor, &sparse->sorted, &bad, error));
   if (full.bad_count) *full.bad_count = bad;
   GATHER_TRY(number_rows(sparse, error));
-  if (sparse->plan.nest.row_count > 0) settle_plan(&sparse->plan);
+  if (sparse->plan.nest.row_count > 0 && !sparse->plan.empty) settle_plan(&sparse->plan);
   return GATHER_OK;
 }
 

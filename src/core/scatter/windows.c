@@ -106,15 +106,21 @@ static int64_t index_number(const elements *e, const int64_t *at) {
   return index_offset(e->s, at, e->rank, 0) / (gather_type_row(e->s->given->nest.rule.type)->bits / 8);
 }
 
-/* Runs the scatter of elements, or only checks it. */
-static gather_status execute(const elements *e, const gather_scatter_run *run, gather_scatter_plan *plan, gather_error *error) {
+/* Runs the scatter of elements, sorts its updates to keep it, or only checks it. */
+static gather_status execute(const elements *e, const gather_scatter_run *run, bool keeps, gather_scatter_plan *plan, gather_error *error) {
   gather_error own;
   gather_scatter_run inner = run ? *run : (gather_scatter_run)GATHER_SCATTER_RUN_INIT;
+  gather_status status;
   int64_t bad;
   inner.indices = e->tuples, inner.bad_count = NULL;
   GATHER_TRY(lower(e, run, plan, error));
-  const gather_status status =
-      run ? gather_scatter_execute(plan, &inner, &own) : gather_scatter_check_indices(plan, e->tuples, e->s->executor, &bad, &own);
+  if (run)
+    status = gather_scatter_execute(plan, &inner, &own);
+  else if (keeps)
+    status = gather_scatter_sort(plan, e->tuples, e->s->executor, &plan->sorted, &bad, &own);
+  else
+    status = gather_scatter_check_indices(plan, e->tuples, e->s->executor, &bad, &own);
+  plan->kept = keeps;
   if (status == GATHER_INDEX_REPEATED)
     return gather_plan_blame_repeated(&e->s->given->nest, e->s->e.indices, index_number(e, own.position),
                                       index_number(e, own.first_position), error);
@@ -122,7 +128,8 @@ static gather_status execute(const elements *e, const gather_scatter_run *run, g
   return status;
 }
 
-gather_status gather_windows_scatter(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
+gather_status gather_windows_scatter(const gather_scattering *s, const gather_scatter_run *run, gather_scatter_plan **kept,
+                                     gather_error *error) {
   elements e;
   int64_t bytes;
   measure(&e, s);
@@ -132,11 +139,14 @@ gather_status gather_windows_scatter(const gather_scattering *s, const gather_sc
   gather_status status = GATHER_OUT_OF_MEMORY;
   if (plan && e.tuples) {
     set_tuples(&e);
-    status = execute(&e, run, plan, error);
+    status = execute(&e, run, kept != NULL, plan, error);
   } else {
     status = gather_fail(error, status, "out of memory for windows that are partly outside");
   }
   gather_free(e.tuples);
-  gather_free(plan);
+  if (kept && status == GATHER_OK)
+    *kept = plan;
+  else
+    gather_free(plan);
   return status;
 }

@@ -164,6 +164,9 @@ static gather_status check_node(const gather_explain *ex, gather_error *error) {
   const gather_model_node *node = ex->node;
   (void)gather_model_node_path(node, name, sizeof name);
   if (!node->rules) return gather_fail(error, GATHER_UNSUPPORTED, "%s: %.200s", name, node->reason);
+  if (gather_op_writes(node->rules) && !gather_op_is_cache(node->rules) && !*node->reduction && !node->error)
+    return gather_fail(error, GATHER_UNSUPPORTED, "%s: %.350s", name,
+                       node->not_executed ? "its reduction is not supported, and it is not executed" : node->reason);
   if (!node->error || node->error->status == GATHER_INDEX_OUT_OF_RANGE) return GATHER_OK;
   if (!error) return node->error->status;
   *error = *node->error;

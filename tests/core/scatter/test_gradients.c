@@ -421,6 +421,28 @@ static void data_without_elements(void **state) {
   machine_reset();
 }
 
+/* Rows without elements are repeated as others are. */
+static void rows_without_elements(void **state) {
+  static const int64_t PAIRS[2][4] = {{0, 2, 2, 0}, {0, 2, 1, 1}}; /* of two batches */
+  gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
+  const gather_op *op = op_of("Gather", "openvino-8");
+  const gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, NULL, 4, DIMS(2, 0, 3, 5)),
+                      from = tensor_of(GATHER_TYPE_FLOAT32, NULL, 4, DIMS(2, 0, 2, 5));
+  options.axis = 2, options.batch_dims = 1, options.unique = true;
+  for (int twice = 0; twice < 2; twice++) {
+    gather_error error;
+    gather_sparse *sparse = NULL;
+    int64_t row_len = -1;
+    const gather_status status = twice ? GATHER_INDEX_REPEATED : GATHER_OK;
+    const gather_tensor by = tensor_of(GATHER_TYPE_INT64, PAIRS[twice], 2, DIMS(2, 2));
+    assert_status(gather_backward(op, &from, &by, &to, false, &options, &error), status);
+    if (twice) assert_true(error.position[0] == 1 && error.position[1] == 1);
+    assert_status(gather_sparse_create(op, &to, &by, &from, &options, &sparse, NULL), status);
+    if (sparse) assert_int_equal(gather_sparse_rows(sparse, &row_len), 0);
+    gather_sparse_destroy(sparse);
+  }
+}
+
 static void windows_have_no_sparse_gradient(void **state) {
   const int64_t starts[2] = {0, 0};
   const float grad[6] = {0};
@@ -438,4 +460,4 @@ static void windows_have_no_sparse_gradient(void **state) {
 }
 
 TESTS_WITHIN(begin, end, every_gather, unique_rows, ids_from_2_63_on_are_refused, rows_of_huge_data, many_ones, data_without_elements,
-             windows_have_no_sparse_gradient)
+             rows_without_elements, windows_have_no_sparse_gradient)

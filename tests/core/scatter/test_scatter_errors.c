@@ -125,6 +125,25 @@ CHANGE(highest_index, c->indices[1] = INT64_MAX; c->tensors[INDICES].flags = GAT
 CHANGE(unsigned_index, c->tensors[INDICES].type = GATHER_TYPE_UINT64; c->indices[1] = -1)
 CHANGE(twice, c->indices[1] = 2; c->options.unique = true)
 CHANGE(twice_from_the_end, c->indices[1] = -1; c->options.unique = true; c->options.reduction = GATHER_REDUCTION_ADD)
+CHANGE(no_cells, for (int i = 0; i < HOLDERS; i++) if (i != INDICES) c->shapes[i][1] = 0, c->tensors[i].data = NULL)
+CHANGE(no_bytes, set_type(c, GATHER_TYPE_OPAQUE); for (int i = 0; i < HOLDERS; i++) if (i != INDICES) c->tensors[i].data = NULL)
+CHANGE(no_cells_before, c->options.axis = 1; c->shapes[DATA][0] = c->shapes[OUT][0] = c->shapes[UPDATES][0] = 0; c->shapes[UPDATES][1] = 2)
+CHANGE(no_cells_of_tuples, no_cells(c); c->op = gather_scatter_op("scatter_nd"); c->tensors[INDICES].rank = 2; c->shapes[INDICES][1] = 1)
+CHANGE(no_numbers_or_cells, no_cells_of_tuples(c); c->shapes[INDICES][1] = 0; c->tensors[UPDATES].rank = 3; c->shapes[UPDATES][1] = 3;
+       c->shapes[UPDATES][2] = 0)
+CHANGE(no_cells_and_bad, no_cells(c); c->indices[1] = 3)
+CHANGE(no_tuples_and_bad, no_cells_of_tuples(c); c->indices[1] = -4; c->options.unique = true)
+CHANGE(no_cells_or_indices, no_cells(c); c->tensors[INDICES].data = NULL)
+CHANGE(no_cells_twice, no_cells(c); twice(c))
+CHANGE(no_cells_twice_in_shared, no_cells(c); twice(c); c->tensors[INDICES].flags = GATHER_TENSOR_SHARED)
+CHANGE(no_cells_before_twice, no_cells_before(c); twice(c))
+CHANGE(no_bytes_twice, no_bytes(c); twice(c))
+CHANGE(no_packed_twice, no_cells(c); set_type(c, GATHER_TYPE_INT4); twice(c))
+CHANGE(no_cells_of_sums_twice, no_cells(c); twice(c); c->options.reduction = GATHER_REDUCTION_MEAN)
+CHANGE(no_tuples_twice, no_cells_of_tuples(c); twice(c))
+CHANGE(no_numbers_or_cells_twice, no_numbers_or_cells(c); twice(c))
+CHANGE(no_cells_of_too_many, no_cells_of_tuples(c); c->shapes[INDICES][1] = 2; c->tensors[DATA].rank = c->tensors[OUT].rank = 3;
+       for (int i = DATA; i <= OUT; i += OUT - DATA) c->shapes[i][0] = c->shapes[i][1] = INT64_C(1) << 40, c->shapes[i][2] = 0; twice(c))
 CHANGE(no_axis, c->shapes[DATA][0] = c->shapes[OUT][0] = 0)
 CHANGE(no_axis_to_clamp, c->shapes[DATA][0] = c->shapes[OUT][0] = 0; c->options.on_bad = GATHER_ON_BAD_CLAMP)
 
@@ -201,6 +220,19 @@ static const refusal REFUSALS[] = {
     {unsigned_index, GATHER_INDEX_OUT_OF_RANGE, "indices", "indices[1] = 18446744073709551615 is outside [-3, 2] of axis 0 (scatter)"},
     {twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
     {twice_from_the_end, GATHER_INDEX_REPEATED, "indices", "indices[1] = -1 selects the same place as indices[0] (scatter)"},
+    {no_cells_and_bad, GATHER_INDEX_OUT_OF_RANGE, "indices", "indices[1] = 3 is outside [-3, 2] of axis 0 (scatter); 1 of 2 indices is bad"},
+    {no_tuples_and_bad, GATHER_INDEX_OUT_OF_RANGE, "indices",
+     "indices[1, 0] = -4, component 0 of tuple [1], is outside [-3, 2] of axis 0 (scatter_nd); 1 of 2 indices is bad"},
+    {no_cells_or_indices, GATHER_USAGE, "indices", "the indices' data pointer is NULL"},
+    {no_cells_twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
+    {no_cells_twice_in_shared, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
+    {no_cells_before_twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
+    {no_bytes_twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
+    {no_packed_twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
+    {no_cells_of_sums_twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
+    {no_tuples_twice, GATHER_INDEX_REPEATED, "indices", "tuple [1] selects the same place as tuple [0] (scatter_nd)"},
+    {no_numbers_or_cells_twice, GATHER_INDEX_REPEATED, "indices", "tuple [1] selects the same place as tuple [0] (scatter_nd)"},
+    {no_cells_of_too_many, GATHER_OVERFLOW, "data", "data has too many rows without elements for repeated ones to be found"},
     {no_axis, GATHER_INDEX_OUT_OF_RANGE, "indices",
      "indices[0] = 2 cannot be in range: axis 0 has length 0 (scatter); 2 of 2 indices are bad"},
     {no_axis_to_clamp, GATHER_INDEX_OUT_OF_RANGE, "indices", "indices[0] = 2 cannot be in range: axis 0 has length 0"},
@@ -213,6 +245,21 @@ static void assert_refused(const gather_error *error, gather_status status, cons
   if (status != GATHER_INDEX_REPEATED) assert_error(error, r->status);
   if (!r->input && error->input) fail_msg("refusal %d is about %s", which, error->input);
   if (r->input) assert_string_equal(error->input, r->input);
+}
+
+/* The indices of a plan: what is wrong with them is found when they are only checked, and when they are kept. */
+static void refused_by_plan(const call *c, const refusal *r, int which) {
+  gather_scatter_plan *plan = NULL;
+  gather_scatter_run run = GATHER_SCATTER_RUN_INIT;
+  gather_error error = dirty_error();
+  run.indices = c->tensors[INDICES].data;
+  assert_status(gather_scatter_plan_create(c->op, c->given[DATA], c->given[INDICES], c->given[UPDATES], NULL, &c->options, &plan, NULL),
+                GATHER_OK);
+  const gather_status checked = gather_scatter_plan_check(plan, &run, &error);
+  assert_refused(&error, checked, r, which);
+  const gather_status kept = gather_scatter_plan_keep(plan, run.indices, NULL, &error);
+  assert_refused(&error, kept, r, which);
+  gather_scatter_plan_destroy(plan);
 }
 
 static void refusals(void **state) {
@@ -228,6 +275,7 @@ static void refusals(void **state) {
           gather_scatter_apply(c.op, c.given[DATA], c.given[INDICES], c.given[UPDATES], c.given[OUT], &c.options, &error);
       assert_refused(&error, status, &REFUSALS[i], i);
       assert_memory_equal(&c, &before, sizeof c);
+      if (status == GATHER_INDEX_OUT_OF_RANGE || status == GATHER_INDEX_REPEATED) refused_by_plan(&c, &REFUSALS[i], i);
       assert_status(gather_scatter_apply(c.op, c.given[DATA], c.given[INDICES], c.given[UPDATES], c.given[OUT], &c.options, NULL), status);
     }
 }
@@ -239,11 +287,28 @@ CHANGE(updates_are_data, c->tensors[UPDATES].data = c->data)
 CHANGE(once, c->options.unique = true)
 CHANGE(skipped, c->shapes[DATA][0] = c->shapes[OUT][0] = 0; c->options.on_bad = GATHER_ON_BAD_SKIP)
 CHANGE(nothing_to_read, c->shapes[INDICES][0] = c->shapes[UPDATES][0] = 0; c->tensors[INDICES].data = NULL; c->tensors[UPDATES].data = NULL)
-CHANGE(no_cells, for (int i = 0; i < HOLDERS; i++) if (i != INDICES) c->shapes[i][1] = 0, c->tensors[i].data = NULL)
-CHANGE(no_bytes, set_type(c, GATHER_TYPE_OPAQUE); for (int i = 0; i < HOLDERS; i++) if (i != INDICES) c->tensors[i].data = NULL)
+CHANGE(once_without_cells, no_cells(c); once(c))
+CHANGE(once_without_bytes, no_bytes(c); once(c))
+CHANGE(skipped_without_cells, no_cells(c); c->indices[0] = c->indices[1] = 9; once(c); c->options.on_bad = GATHER_ON_BAD_SKIP)
+CHANGE(unchecked_without_cells, no_cells(c); c->indices[0] = INT64_MIN; c->indices[1] = INT64_MAX; once(c);
+       c->options.on_bad = GATHER_ON_BAD_PROMISE)
+CHANGE(nothing_to_read_of_too_many, no_cells_of_too_many(c); c->shapes[INDICES][0] = c->shapes[UPDATES][0] = 0)
 
 static void not_refused(void **state) {
-  static void (*const CHANGES[])(call *) = {in_place, short_options, updates_are_data, once, skipped, nothing_to_read, no_cells, no_bytes};
+  static void (*const CHANGES[])(call *) = {in_place,
+                                            short_options,
+                                            updates_are_data,
+                                            once,
+                                            skipped,
+                                            nothing_to_read,
+                                            no_cells,
+                                            no_bytes,
+                                            no_numbers_or_cells,
+                                            no_cells_before,
+                                            once_without_cells,
+                                            once_without_bytes,
+                                            skipped_without_cells,
+                                            nothing_to_read_of_too_many};
   static call c;
   for (size_t i = 0; i < COUNT(CHANGES); i++)
     for (int threads = 0; threads < 2; threads++) {
@@ -255,6 +320,7 @@ static void not_refused(void **state) {
       CHANGES[i](&c);
       if (gather_scatter_apply(c.op, c.given[DATA], c.given[INDICES], c.given[UPDATES], c.given[OUT], &c.options, &error))
         fail_msg("change %d: %s", (int)i, error.message);
+      if (bad != -1 && CHANGES[i] != skipped) assert_int_equal(bad, 0); /* short options have none */
     }
 }
 
@@ -268,7 +334,9 @@ static void shapes_of_updates(void **state) {
   const gather_tensor many = tensor_of(GATHER_TYPE_INT8, NULL, 2, ((const int64_t[]){INT64_C(1) << 30, INT64_C(1) << 12}));
   const gather_tensor floats = tensor_of(GATHER_TYPE_FLOAT32, NULL, 1, DIMS(5));
   gather_scatter_options options = GATHER_SCATTER_OPTIONS_INIT;
-  options.axis = -1;
+  options.batch_dims = 1;
+  assert_status(gather_scatter_updates_shape(op, &by, &by, &options, shape, &rank, NULL), GATHER_BATCH_DIMS_OUT_OF_RANGE);
+  options.axis = -1, options.batch_dims = 0;
   if (sizeof(void *) < 8) return; /* data itself would not fit */
   assert_status(gather_scatter_updates_shape(op, &data, &by, &options, shape, &rank, NULL), GATHER_OK);
   assert_int_equal(rank, 2);

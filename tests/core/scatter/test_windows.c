@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_windows.c: StableHLO's scatter beside the loop of its document: random dimension numbers, index types, strides, reductions and
- * threads, in place and not, of windows that are inside, partly outside and outside; its example; its constraints.
+ * threads, in place and not, in one call and with indices that are kept, of windows that are inside, partly outside, outside and empty;
+ * its example; its constraints.
  */
 #include "gather/scatter.h"
 #include "support/machines.h"
@@ -65,7 +66,7 @@ typedef struct {
   gather_dimension_numbers n;
   int64_t window[MOST], inserted[MOST], batching[MOST], index_batching[MOST], map[MOST];
   gather_reduction reduction;
-  bool whole, in_place, unique;
+  bool whole, in_place, unique, kept;
 } trial;
 
 static void put_index(trial *t, int64_t i, int64_t value) {
@@ -84,13 +85,13 @@ static void make_numbers(trial *t, int32_t rank, int64_t *window_lens) {
   n->start_indices_batching_dims = t->index_batching, n->start_index_map = t->map;
   for (int64_t d = 0; d < rank; d++) {
     const int64_t kind = below(5);
-    t->data.shape[d] = 1 + below(5);
+    const int64_t len = t->data.shape[d] = below(30) ? 1 + below(5) : 0;
     if (kind == 0 && n->operand_batching_dims_count < 2) {
       t->batching[n->operand_batching_dims_count++] = d;
     } else if (kind == 1) {
       t->inserted[n->collapsed_slice_dims_count++] = d;
     } else {
-      window_lens[n->offset_dims_count++] = below(8) ? 1 + below(t->data.shape[d]) : t->data.shape[d];
+      window_lens[n->offset_dims_count++] = len > 0 && below(8) ? below(20) > 0 ? 1 + below(len) : 0 : len;
     }
     if (kind != 0 && below(3)) t->map[n->start_index_map_count++] = d;
   }
@@ -146,7 +147,7 @@ static void make_trial(trial *t) {
   for (int64_t i = 0; i < t->data.len; i++) put(&t->data, i, (int32_t)below(1000));
   for (int64_t i = 0; i < t->updates.len; i++) put(&t->updates, i, (int32_t)below(1000) + 1000);
   t->reduction = REDUCTIONS[below(4)];
-  t->whole = below(3) == 0, t->in_place = below(2), t->unique = below(4) == 0;
+  t->whole = below(3) == 0, t->in_place = below(2), t->unique = below(4) == 0, t->kept = below(3) == 0;
 }
 
 /* ---- the document's loop */
@@ -232,6 +233,26 @@ static void check_position(const trial *t, const int64_t *position, int64_t upda
   assert_int_equal(at, index_of(t, spot, 0));
 }
 
+/* By a plan that is given its indices before, and runs twice. */
+static gather_status run_kept(const trial *t, const holder *out, const gather_scatter_options *options, gather_error *error) {
+  gather_scatter_plan *plan = NULL;
+  gather_scatter_run run = GATHER_SCATTER_RUN_INIT;
+  int64_t bad = -1, kept_bad = -1;
+  const gather_op *op = op_of("scatter", "stablehlo-1");
+  gather_status status =
+      gather_scatter_plan_create(op, &t->data.tensor, &t->indices.tensor, &t->updates.tensor, &out->tensor, options, &plan, error);
+  run.indices = t->indices.tensor.data, run.executor = options->executor, run.bad_count = &bad;
+  if (status == GATHER_OK) status = gather_scatter_plan_check(plan, &run, error);
+  if (status == GATHER_OK) status = gather_scatter_plan_keep(plan, run.indices, options->executor, error);
+  if (status == GATHER_OK) status = gather_scatter_plan_keep(plan, run.indices, NULL, error);
+  run.data = t->data.tensor.data, run.updates = t->updates.tensor.data, run.out = out->tensor.data, run.indices = NULL;
+  run.bad_count = &kept_bad;
+  for (int turn = t->in_place; status == GATHER_OK && turn < 2; turn++) status = gather_scatter_plan_run(plan, &run, error);
+  if (status == GATHER_OK) assert_int_equal(kept_bad, bad);
+  gather_scatter_plan_destroy(plan);
+  return status;
+}
+
 static void run_trial(trial *t, const gather_executor *executor) {
   static int32_t want[CELLS];
   holder *out = t->in_place ? &t->data : &t->out;
@@ -242,8 +263,9 @@ static void run_trial(trial *t, const gather_executor *executor) {
   options.executor = executor;
   memset(t->out.cells, 0x5A, sizeof t->out.cells);
   const int64_t repeated = run_loop(t, want, &first);
-  const gather_status status = gather_scatter_apply(op_of("scatter", "stablehlo-1"), &t->data.tensor, &t->indices.tensor,
-                                                    &t->updates.tensor, &out->tensor, &options, &error);
+  const gather_status status = t->kept ? run_kept(t, out, &options, &error)
+                                       : gather_scatter_apply(op_of("scatter", "stablehlo-1"), &t->data.tensor, &t->indices.tensor,
+                                                              &t->updates.tensor, &out->tensor, &options, &error);
   if (t->unique && repeated >= 0) {
     assert_status(status, GATHER_INDEX_REPEATED);
     if (t->indices.len > 0) check_position(t, error.position, repeated), check_position(t, error.first_position, first);

@@ -118,6 +118,8 @@ static const struct {
      GATHER_OK, "ScatterND: out[idx[i, 0], j] += updates[i, j]", "is combined with"},
     {true, "in x int32[4]; const u int32[2] = 7,8; const i int32[2] = 3,0; g: y = ScatterElementsUpdate/12(x, i, u, 0) reduction='max'",
      "g", GATHER_OK, "ScatterElementsUpdate: out[idx[i]] = max(out[idx[i]], updates[i])", "row-major order"},
+    {false, "in x float32[2]; in u float32[1]; in i int64[1]; g: y = ScatterElements/18(x, i, u) reduction='foo'", "g", GATHER_UNSUPPORTED,
+     "g: ScatterElements onnx-18 has no reduction 'foo'; it has 'none', 'add', 'mul', 'min', 'max'", ""},
     {true, "in x float32[4,2]; const i int32[2] = 0,1; g: y = EmbeddingBagOffsetsSum/3(x, i, [0])", "g", GATHER_UNSUPPORTED,
      "EmbeddingBagOffsetsSum cannot be drawn: each row of its output is a sum", ""},
     {false, "in x float32[2,4,1]; in u float32[2,1,1]; const i int64[2] = 0,1; g: y = TensorScatter/24(x, u, i)", "g", GATHER_UNSUPPORTED,

@@ -182,7 +182,12 @@ static const run_case CASES[] = {
     {ONNX,
      "const x int8[2,3] = 1,2,3,4,5,6; const i int64[1,2] = 2,2; const u int8[1,2] = 7,8; out y; "
      "g: y = ScatterElements/18(x, i, u) axis=1 reduction='sub'",
-     NULL, GATHER_UNSUPPORTED, "node 'g': ScatterElements onnx-18 has no reduction 'sub'"},
+     NULL, GATHER_UNSUPPORTED, "node 'g': ScatterElements onnx-18 has no reduction 'sub'; it has 'none', 'add', 'mul', 'min', 'max'"},
+    {ONNX, "const x int8[3] = 1,2,3; const i int64[1,1] = 2; const u int8[1] = 7; out y; g: y = ScatterND/16(x, i, u) reduction='sum'",
+     NULL, GATHER_UNSUPPORTED, "node 'g': ScatterND onnx-16 has no reduction 'sum'; it has 'none', 'add', 'mul'"},
+    {IR, "const x int8[3] = 1,2,3; const i int32[1,1] = 2; const u int8[1] = 7; out y; g: y = ScatterNDUpdate/15(x, i, u) reduction='add'",
+     NULL, GATHER_UNSUPPORTED,
+     "node 'g': ScatterNDUpdate openvino-15 has no reduction 'add'; it has 'none', 'sum', 'sub', 'prod', 'min', 'max'"},
     {ONNX,
      "const x int8[2,3] = 1,2,3,4,5,6; const i int64[1,2] = 2,3; const u int8[1,2] = 7,8; out y; "
      "g: y = ScatterElements/18(x, i, u) axis=1",
