@@ -309,8 +309,10 @@ static gather_status lower_empty(const gather_op *op, const gather_family_rules 
     return gather_fail_input(error, GATHER_OVERFLOW, countable ? "data" : "updates",
                              "%s too many rows without elements for repeated ones to be found",
                              countable ? "data has" : "the updates have");
+  gather_options checked = *options; /* unchecked indices would be used for places here, and for nothing before */
+  if (checked.on_bad == GATHER_ON_BAD_PROMISE) checked.on_bad = GATHER_ON_BAD_CLAMP;
   plan->empty = true;
-  GATHER_TRY(gather_lower_written(op, rules, &to, indices, &from, options, nest, error));
+  GATHER_TRY(gather_lower_written(op, rules, &to, indices, &from, &checked, nest, error));
   nest->data_extent = nest->out_extent = (gather_extent){0, 0};
   return GATHER_OK;
 }

@@ -290,6 +290,8 @@ CHANGE(nothing_to_read, c->shapes[INDICES][0] = c->shapes[UPDATES][0] = 0; c->te
 CHANGE(once_without_cells, no_cells(c); once(c))
 CHANGE(once_without_bytes, no_bytes(c); once(c))
 CHANGE(skipped_without_cells, no_cells(c); c->indices[0] = c->indices[1] = 9; once(c); c->options.on_bad = GATHER_ON_BAD_SKIP)
+CHANGE(unchecked_without_cells, no_cells(c); c->indices[0] = INT64_MIN; c->indices[1] = INT64_MAX; once(c);
+       c->options.on_bad = GATHER_ON_BAD_PROMISE)
 CHANGE(nothing_to_read_of_too_many, no_cells_of_too_many(c); c->shapes[INDICES][0] = c->shapes[UPDATES][0] = 0)
 
 static void not_refused(void **state) {
@@ -306,6 +308,7 @@ static void not_refused(void **state) {
                                             once_without_cells,
                                             once_without_bytes,
                                             skipped_without_cells,
+                                            unchecked_without_cells,
                                             nothing_to_read_of_too_many};
   static call c;
   for (size_t i = 0; i < COUNT(CHANGES); i++)
