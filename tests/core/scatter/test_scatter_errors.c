@@ -308,6 +308,7 @@ static void not_refused(void **state) {
                                             once_without_cells,
                                             once_without_bytes,
                                             skipped_without_cells,
+                                            unchecked_without_cells,
                                             nothing_to_read_of_too_many};
   static call c;
   for (size_t i = 0; i < COUNT(CHANGES); i++)
