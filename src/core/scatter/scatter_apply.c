@@ -172,7 +172,7 @@ gather_status gather_scatter_plan_keep(gather_scatter_plan *plan, const void *in
   int64_t bad = 0;
   if (!plan) return gather_fail(error, GATHER_USAGE, "the plan is NULL");
   GATHER_TRY(gather_executor_check(executor, error));
-  const gather_status status = gather_scatter_sort(plan, indices, executor, &sorted, &bad, error);
+  const gather_status status = gather_scatter_sort(plan, indices, executor, true, &sorted, &bad, error);
   if (status != GATHER_OK) return gather_fail_op(error, plan->nest.op, status);
   if (plan->kept) gather_sorted_free(&plan->sorted);
   plan->sorted = sorted, plan->kept_bad = bad, plan->kept = true;
@@ -204,10 +204,13 @@ gather_status gather_scatter_plan_check(const gather_scatter_plan *plan, const g
 
 size_t gather_scatter_plan_print(const gather_scatter_plan *plan, char *text, size_t bytes) {
   const gather_plan *nest = &plan->nest;
-  const int length =
-      snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s%s%s", nest->op->name, GATHER_RULES_TEXT(nest->op),
-               gather_reduction_name(plan->options.reduction), (long long)nest->row_count, (long long)(plan->empty ? 0 : nest->row_bytes),
-               (long long)plan->places, plan->kept ? ", sorted" : "", *plan->isa ? ", " : "", plan->isa);
+  const int length = snprintf(text, bytes, "%s%s%s: %s of %lld rows of %lld bytes into %lld places%s%s%s", nest->op->name,
+                              GATHER_RULES_TEXT(nest->op), gather_reduction_name(plan->options.reduction), (long long)nest->row_count,
+                              (long long)(plan->empty ? 0 : nest->row_bytes), (long long)plan->places,
+                              !plan->kept            ? ""
+                              : plan->sorted.indices ? ", kept in order"
+                                                     : ", sorted",
+                              *plan->isa ? ", " : "", plan->isa);
   return length > 0 ? (size_t)length : 0;
 }
 

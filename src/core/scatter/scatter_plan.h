@@ -22,13 +22,15 @@
 #include "core/plan/plan.h"
 #include "gather/scatter.h"
 
-/* Updates in the order of their places. Places are numbered from the lowest one of the destination; an entry is place << position_bits |
+/* The indices that a plan keeps: a copy of them, in the order of the updates, or updates in the order of their places. Places are numbered from the lowest one of the destination; an entry is place << position_bits |
  * number of the update. */
 typedef struct gather_sorted {
   void *memory;      /* on the heap */
   uint64_t *entries; /* in it; ascending; updates that are skipped are not in it */
   int64_t count;
   int position_bits;
+  char *indices;                        /* the copy, on the heap, of all bytes of nest.index_extent; NULL: entries */
+  gather_index_state state;             /* of the copy */
   struct gather_scatter_plan *elements; /* on the heap: the scatter of elements that windows partly outside are kept as, instead; or NULL */
 } gather_sorted;
 
@@ -138,9 +140,9 @@ GATHER_CHECKED gather_status gather_scatter_execute(const gather_scatter_plan *p
 /* Validates its indices; repeated ones, too, if the plan wants them unique. */
 GATHER_CHECKED gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, const void *indices,
                                                           const gather_executor *executor, int64_t *bad, gather_error *error);
-/* Validates and sorts them. */
+/* Validates and sorts them; keeps: or copies them, if runs with them in their order are faster. */
 GATHER_CHECKED gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
-                                                 gather_sorted *sorted, int64_t *bad, gather_error *error);
+                                                 bool keeps, gather_sorted *sorted, int64_t *bad, gather_error *error);
 /* Frees what it returned. */
 void gather_sorted_free(const gather_sorted *sorted);
 

@@ -16,12 +16,27 @@
 #include "core/scatter/scatter_plan.h"
 #include "core/system/clock.h"
 
+/* What decides how a scatter is run. */
+enum {
+  LINE_BYTES = 64,
+  SMALL = 1 << 16,      /* bytes of updates and places: less is done before a thread is awake */
+  TRIED = 1 << 22,      /* the same: from here on methods are timed */
+  TRIAL_SHARE = 16,     /* of the updates, for the trial of a method */
+  TRIED_ROWS = 1 << 16, /* of these, at most */
+  GAIN = 10,            /* per cent, that another method must be faster than the first */
+  FEW_PLACES = 64,      /* for a thread: ranges of fewer are uneven */
+  MANY_THREADS = 4,
+  LONG_ROW = 1024, /* bytes: threads wait for memory all the time, but for a trial's noise */
+  FEW_FOR_PARTS = 1 << 18
+};
+
 /* ---- indices */
 
 /* The indices of a run, which are validated: the caller's, or a private copy of those that others may write. */
 typedef struct {
   char *copy; /* on the heap, or NULL */
   int64_t bad;
+  gather_index_state state;
 } indices_held;
 
 /* Tuples without numbers: an index 0 serves every row. */
@@ -66,13 +81,22 @@ static bool are_rounds_equal(const gather_plan *nest, const char *indices, const
   return !atomic_load(&r.differ);
 }
 
+/* How validated indices are read. */
+static void set_execution(gather_execution *e, const gather_plan *nest, const char *indices, gather_index_state state) {
+  const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
+  *e = (gather_execution){.plan = nest, .indices = indices, .form = gather_form_of(nest, state)};
+  if (e->form != GATHER_FORM_REPAIRED && nest->column_count == 1 && nest->loops[nest->loop_count - 1].index == width)
+    e->widen = gather_kernel_widen(nest->rule.type);
+  e->fold = gather_columns_fold(nest, &e->axes);
+}
+
 /* Validates the indices of a run. *plan: becomes `wider`, the scatter of whole rows, if that is what it is. */
 static gather_status hold_indices(const gather_scatter_plan **plan, gather_scatter_plan *wider, const void *indices,
                                   const gather_executor *executor, gather_execution *e, indices_held *held, gather_error *error) {
   const gather_plan *nest = &(*plan)->nest;
   gather_index_state state;
   gather_status status = GATHER_INDEX_OUT_OF_RANGE;
-  *held = (indices_held){NULL, 0};
+  *held = (indices_held){.bad = 0};
   *e = (gather_execution){.plan = nest, .indices = indices};
   if (nest->index_count == 0 && nest->row_count > 0) e->indices = (const char *)&ZERO;
   if (nest->shared && nest->index_count > 0) {
@@ -91,11 +115,8 @@ static gather_status hold_indices(const gather_scatter_plan **plan, gather_scatt
   if ((*plan)->empty) held->bad = 0; /* of updates without elements none is repaired */
   if (nest->row_count == 0) return GATHER_OK;
   if (!e->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
-  e->form = gather_form_of(nest, state);
-  const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
-  if (e->form != GATHER_FORM_REPAIRED && nest->column_count == 1 && nest->loops[nest->loop_count - 1].index == width)
-    e->widen = gather_kernel_widen(nest->rule.type);
-  e->fold = gather_columns_fold(nest, &e->axes);
+  held->state = state;
+  set_execution(e, nest, e->indices, state);
   return GATHER_OK;
 }
 
@@ -196,8 +217,9 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
 }
 
 void gather_sorted_free(const gather_sorted *sorted) {
-  if (sorted->elements) gather_free(sorted->elements->sorted.memory);
+  if (sorted->elements) gather_sorted_free(&sorted->elements->sorted);
   gather_free(sorted->elements);
+  gather_free(sorted->indices);
   gather_free(sorted->memory);
 }
 
@@ -210,7 +232,28 @@ static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted
   return GATHER_OK;
 }
 
-gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor,
+/* Whether a plan keeps its indices in their order: then short rows are written as fast as they can be, and no index is checked again. Sorted
+ * they are read at random, which pays only where many threads share them. */
+static bool keeps_order(const gather_scatter_plan *plan, const gather_executor *executor) {
+  const gather_plan *nest = &plan->nest;
+  const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
+  const bool few = nest->row_bytes < LINE_BYTES && (!executor || executor->threads < MANY_THREADS);
+  const int64_t bytes = nest->index_extent.high - nest->index_extent.low;
+  if (plan->sorts || plan->empty || nest->row_count == 0) return false;
+  if (nest->index_count > 0 && (nest->shared || bytes / 2 > nest->index_count * width)) return false; /* or they are far apart */
+  return few || !gather_scatter_sortable(plan);
+}
+
+static gather_status copy_indices(const gather_plan *nest, const char *indices, gather_index_state state, gather_sorted *sorted,
+                                  gather_error *error) {
+  const gather_extent none = {0, (int64_t)sizeof ZERO}, extent = nest->index_count > 0 ? nest->index_extent : none;
+  *sorted = (gather_sorted){.state = state, .indices = gather_alloc_unset(extent.high - extent.low)};
+  if (!sorted->indices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the indices");
+  memcpy(sorted->indices, indices + extent.low, (size_t)(extent.high - extent.low));
+  return GATHER_OK;
+}
+
+gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *indices, const gather_executor *executor, bool keeps,
                                   gather_sorted *sorted, int64_t *bad, gather_error *error) {
   gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
   indices_held held;
@@ -220,6 +263,8 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
   if (status == GATHER_OK && partial) {
     *sorted = (gather_sorted){.count = 0};
     status = plan->windows.scatter(&s, NULL, &sorted->elements, error);
+  } else if (status == GATHER_OK && keeps && keeps_order(plan, executor)) {
+    status = copy_indices(&plan->nest, s.e.indices, held.state, sorted, error);
   } else if (status == GATHER_OK) {
     status = sort_held(&s, sorted, error);
   }
@@ -262,19 +307,6 @@ typedef struct {
   bool sorted_here;
 } preparation;
 
-enum {
-  LINE_BYTES = 64,
-  SMALL = 1 << 16,      /* bytes of updates and places: less is done before a thread is awake */
-  TRIED = 1 << 22,      /* the same: from here on methods are timed */
-  TRIAL_SHARE = 16,     /* of the updates, for the trial of a method */
-  TRIED_ROWS = 1 << 16, /* of these, at most */
-  GAIN = 10,            /* per cent, that another method must be faster than the first */
-  FEW_PLACES = 64,      /* for a thread: ranges of fewer are uneven */
-  MANY_THREADS = 4,
-  LONG_ROW = 1024, /* bytes: threads wait for memory all the time, but for a trial's noise */
-  FEW_FOR_PARTS = 1 << 18
-};
-
 /* Whether the places have more pages than a TLB covers, and updates are dense among them: fewer are faster to fetch ahead. */
 static bool parts_may_pay(const gather_scatter_plan *plan) {
   const int64_t bytes = plan->places * plan->place_step;
@@ -297,7 +329,7 @@ static void choose(const gather_scattering *s, preparation *p) {
   const int64_t threads = s->executor ? s->executor->threads : 1, forced = gather_tuned(GATHER_TUNING_scatter_method);
   const int64_t work = plan->nest.row_count * (plan->nest.row_bytes + LINE_BYTES / 8);
   int64_t bytes;
-  if (plan->sorts || plan->kept) {
+  if (plan->sorts || (plan->kept && !plan->sorted.indices)) {
     if (forced != SORTED && gather_scatter_wide_pays(plan, &bytes)) p->memory = gather_alloc_unset(bytes);
     add(p, p->memory ? WIDELY : SORTED);
   } else if (plan->nest.packed) {
@@ -329,7 +361,7 @@ static gather_status prepare_method(const gather_scattering *s, preparation *p, 
     if (bytes >= 0 && bytes <= gather_tuned(GATHER_TUNING_scratch_bytes)) p->memory = gather_alloc_unset(bytes);
     *usable = p->memory != NULL;
   }
-  if (m == SORTED && !plan->kept) {
+  if (m == SORTED && (!plan->kept || plan->sorted.indices)) {
     if (!plan->sorts && !gather_scatter_sortable(plan))
       *usable = false;
     else
@@ -434,10 +466,12 @@ static gather_status execute_elements(const gather_scatter_plan *plan, const gat
 gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
   gather_scattering s = {.plan = plan, .given = plan, .out = run->out, .updates = run->updates, .executor = run->executor};
   gather_scatter_plan wider;
-  indices_held held = {NULL, plan->kept_bad};
+  indices_held held = {.bad = plan->kept_bad};
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_memory(plan, run, error));
   if (plan->kept && plan->sorted.elements) return execute_elements(plan, run, error);
+  if (plan->kept && plan->sorted.indices)
+    set_execution(&s.e, &plan->nest, plan->sorted.indices - plan->nest.index_extent.low, plan->sorted.state);
   gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
   if (status == GATHER_OK && plan->options.unique && !plan->kept && !partial) status = check_unique(&s, error);

@@ -131,7 +131,7 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
   full.reduction = GATHER_REDUCTION_ADD;
   GATHER_TRY(lower_gradient(op, data, indices, grad, &full, sparse, error));
   keep_grad(sparse, grad);
-  GATHER_TRY(gather_scatter_sort(&sparse->plan, indices->data, full.executor, &sparse->sorted, &bad, error));
+  GATHER_TRY(gather_scatter_sort(&sparse->plan, indices->data, full.executor, false, &sparse->sorted, &bad, error));
   if (full.bad_count) *full.bad_count = bad;
   GATHER_TRY(number_rows(sparse, error));
   if (sparse->plan.nest.row_count > 0 && !sparse->plan.empty) settle_plan(&sparse->plan);

@@ -117,7 +117,7 @@ static gather_status execute(const elements *e, const gather_scatter_run *run, b
   if (run)
     status = gather_scatter_execute(plan, &inner, &own);
   else if (keeps)
-    status = gather_scatter_sort(plan, e->tuples, e->s->executor, &plan->sorted, &bad, &own);
+    status = gather_scatter_sort(plan, e->tuples, e->s->executor, true, &plan->sorted, &bad, &own);
   else
     status = gather_scatter_check_indices(plan, e->tuples, e->s->executor, &bad, &own);
   plan->kept = keeps;

@@ -353,8 +353,7 @@ static void random_case(operator_kind kind, int64_t seed) {
   state_of_random = (uint64_t)seed * 7919 + (uint64_t)kind * 104729 + (add ? strtoull(add, NULL, 10) * 1299709 : 1);
   make_trial(&t, kind);
   tune_by_chance(&t);
-  const bool keeps = !is_packed(&t.tensors[DATA]);
-  const way how = (way)below(keeps ? 3 : 2);
+  const way how = (way)below(is_packed(&t.tensors[DATA]) && (t.tensors[INDICES].tensor.flags || t.tensors[INDICES].tensor.strides) ? 2 : 3);
   memcpy(wanted, t.tensors[OUT].first, (size_t)t.tensors[OUT].bytes);
   const holder want = moved_to(&t.tensors[OUT], wanted);
   int64_t first = -1;

@@ -191,6 +191,11 @@ static void lines(void **state) {
   assert_int_equal(gather_scatter_plan_print(plan, NULL, 0), length);
   assert_status(gather_scatter_plan_keep(plan, indices, NULL, NULL), GATHER_OK);
   gather_scatter_plan_print(plan, line, sizeof line);
+  assert_non_null(strstr(line, "kept in order"));
+  gather_scatter_plan_destroy(plan);
+  plan = plan_of(GATHER_REDUCTION_MEAN, false);
+  assert_status(gather_scatter_plan_keep(plan, indices, NULL, NULL), GATHER_OK);
+  gather_scatter_plan_print(plan, line, sizeof line);
   assert_non_null(strstr(line, "sorted"));
   gather_scatter_plan_destroy(plan);
 }
@@ -269,8 +274,8 @@ static void many_loops(void **state) {
   for (int i = 0; i < 512; i++) assert_true(out[i] == ((float)(2 * i) + (float)(i + 1) + (float)(i + 513)) / 3);
 }
 
-/* Places and updates that are too many to be numbered together are not sorted: the plan runs without, or says so. Only a plan is made,
- * so that no memory is needed. */
+/* Places and updates that are too many to be numbered together are not sorted: the plan keeps their order, or, where they must be, says so.
+ * Only a plan is made, so that no memory is needed. */
 static void too_many_to_sort(void **state) {
   const int64_t cells = INT64_C(1) << 58, many = INT64_C(1) << 20, still = 0;
   static int64_t ids[2];
@@ -289,6 +294,10 @@ static void too_many_to_sort(void **state) {
   assert_status(gather_scatter_plan_check(plan, &run, &error), GATHER_OUT_OF_MEMORY);
   gather_scatter_plan_destroy(plan);
   options.unique = false;
+  assert_status(gather_scatter_plan_create(gather_scatter_op("scatter"), &in, &by, &from, NULL, &options, &plan, NULL), GATHER_OK);
+  assert_status(gather_scatter_plan_keep(plan, ids, NULL, &error), GATHER_OK);
+  gather_scatter_plan_destroy(plan);
+  options.reduction = GATHER_REDUCTION_MEAN;
   assert_status(gather_scatter_plan_create(gather_scatter_op("scatter"), &in, &by, &from, NULL, &options, &plan, NULL), GATHER_OK);
   assert_status(gather_scatter_plan_keep(plan, ids, NULL, &error), GATHER_UNSUPPORTED);
   assert_error(&error, GATHER_UNSUPPORTED);
