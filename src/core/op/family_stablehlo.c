@@ -189,10 +189,10 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
 
 /* C3, C17 and C21. A scatter only compares lengths that its updates have: along the dimensions that they lack a window has one element,
  * of which none is inside data without elements there. */
-static gather_status check_lengths(const gather_op *op, const gather_dimension_numbers *n, const gather_tensor *data,
-                                   const gather_tensor *indices, gather_error *error) {
+static gather_status check_lengths(const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices, gather_error *error) {
+  const gather_dimension_numbers *n = &g->at.numbers;
   for (int32_t d = 0; d < data->rank; d++)
-    if (n->slice_sizes[d] > data->shape[d] && !(op->family == GATHER_FAMILY_SCATTER_STABLEHLO && is_dropped(n, d)))
+    if (n->slice_sizes[d] > data->shape[d] && !(g->writes && is_dropped(n, d)))
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
                                "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has the length %" PRId64 " there", d, n->slice_sizes[d],
                                data->shape[d]);
@@ -230,7 +230,7 @@ static gather_status shape(const gather_op *op, const gather_tensor *data, const
                            gather_geometry *g, gather_error *error) {
   GATHER_TRY(attributes(op, data->rank, indices->rank, -1, options, true, &g->at, error));
   const gather_dimension_numbers *n = &g->at.numbers;
-  GATHER_TRY(check_lengths(op, n, data, indices, error));
+  GATHER_TRY(check_lengths(g, data, indices, error));
   numbers_walk at = {-1, -1};
   const int32_t rank = rank_of(n, indices->rank);
   for (int32_t o = 0; o < rank; o++) {

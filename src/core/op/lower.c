@@ -70,10 +70,10 @@ gather_status gather_output_check_strides(const gather_tensor *out, gather_error
 /* Everything about a gather except for its output, but for the last step: whether the size of that fits in memory. rules: of the operator's
  * family. The tensors were checked. */
 static gather_status resolve_geometry(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
-                                      const gather_tensor *indices, const gather_options *options, gather_geometry *geometry,
+                                      const gather_tensor *indices, const gather_options *options, bool writes, gather_geometry *geometry,
                                       gather_error *error) {
   gather_geometry *g = geometry;
-  g->rank = 0, g->tuple_dim = -1;
+  g->rank = 0, g->tuple_dim = -1, g->writes = writes;
   g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
   g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
   return rules->shape(op, data, indices, options, g, error);
@@ -98,7 +98,7 @@ static gather_status output_shape(const gather_op *op, const gather_tensor *data
   if (!gather_type_is_index(indices->type))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
-  GATHER_TRY(resolve_geometry(op, rules, data, indices, &full, geometry, error));
+  GATHER_TRY(resolve_geometry(op, rules, data, indices, &full, false, geometry, error));
   return check_size(geometry, data, error);
 }
 
@@ -283,7 +283,7 @@ static gather_status lower(const gather_op *op, const gather_family_rules *rules
   turned other;
   gather_tensor row_major;
   GATHER_TRY(check_types(data, indices, out, &m, plan, &s, error));
-  GATHER_TRY(resolve_geometry(op, rules, data, indices, options, &g, error));
+  GATHER_TRY(resolve_geometry(op, rules, data, indices, options, plan->writes, &g, error));
   GATHER_TRY(check_shape(&g, data, out, plan->writes, error));
   if (!out) {
     row_major = (gather_tensor){.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};

@@ -21,6 +21,7 @@ typedef struct gather_family_rules gather_family_rules;
 /* Attributes and shapes after the checks. */
 typedef struct gather_geometry {
   gather_attributes at;
+  bool writes; /* the sides are exchanged: the output stands for the updates. Set before the shape is found */
   bool negative;
   gather_on_bad on_bad; /* not the default */
   int32_t tuple_dim;    /* dimension of indices with the numbers of the tuples, if not the last; else -1; see plan.h */

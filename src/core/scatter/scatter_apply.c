@@ -66,7 +66,7 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
                                    const gather_scatter_options *options, int64_t *shape, int32_t *rank, gather_error *error) {
   gather_scatter_options full;
   gather_options nest_options = GATHER_OPTIONS_INIT;
-  gather_geometry g = {.tuple_dim = -1};
+  gather_geometry g = {.tuple_dim = -1, .writes = true};
   const gather_family_rules *rules;
   int64_t len, bytes;
   GATHER_TRY(gather_scatter_options_read(options, &full, error));
