@@ -26,6 +26,8 @@ struct gather_cli_json;
 void gather_cli_json_not_checked(struct gather_cli_json *json, const gather_model *model);
 /* "unreadable": the tensors that cannot be read, and why; nothing if there are none. */
 void gather_cli_json_unreadable(struct gather_cli_json *json, const gather_file *file);
+/* "repeated": an index of an operator that writes that selects the place of an earlier one: both of them. */
+void gather_cli_json_repeated(struct gather_cli_json *json, const gather_error *repeated);
 void gather_cli_json_runtimes(struct gather_cli_json *json, const gather_model_node *node);
 
 #endif

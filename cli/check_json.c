@@ -117,8 +117,7 @@ static void json_give(gather_cli_json *json, const gather_advice *advice) {
   gather_cli_json_string(json, "give", text);
 }
 
-/* A repeated index of an operator that replaces: the later one, and the earlier. */
-static void json_repeated(gather_cli_json *json, const gather_error *repeated) {
+void gather_cli_json_repeated(gather_cli_json *json, const gather_error *repeated) {
   gather_cli_json_object(json, "repeated");
   gather_cli_json_ints(json, "position", repeated->position_rank, repeated->position);
   gather_cli_json_ints(json, "first_position", repeated->position_rank, repeated->first_position);
@@ -164,7 +163,7 @@ static void json_node(gather_cli_json *json, const gather_advice *advice, const 
   if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
   json_give(json, advice);
   if (node->error) gather_cli_json_error(json, node->error, "", "");
-  if (node->repeated) json_repeated(json, node->repeated);
+  if (node->repeated) gather_cli_json_repeated(json, node->repeated);
   if (node->error || node->bad > 0 || node->repeated) gather_cli_json_runtimes(json, node);
   if (*node->cause) gather_cli_json_string(json, "cause", node->cause);
   gather_cli_json_object_end(json);

@@ -30,6 +30,13 @@ bool gather_cli_command_writes(const gather_cli_command *command) {
   return command && (command->id == GATHER_CLI_COMMAND_SCATTER || command->id == GATHER_CLI_COMMAND_BAG);
 }
 
+const gather_cli_command *gather_cli_rules_command(const gather_cli_args *args) {
+  if (args->command->id != GATHER_CLI_COMMAND_EXPLAIN) return args->command;
+  if (args->value[GATHER_CLI_DRAW_SCATTER]) return gather_cli_command_at(GATHER_CLI_COMMAND_SCATTER);
+  if (args->value[GATHER_CLI_ELEMENTS]) return gather_cli_command_at(GATHER_CLI_COMMAND_ELEMENTS);
+  return gather_cli_command_at(args->value[GATHER_CLI_DRAW_ND] ? GATHER_CLI_COMMAND_ND : GATHER_CLI_COMMAND_TAKE);
+}
+
 /* Synonyms come after the policies' own names. */
 static const char *policy_word(const gather_cli_command *command, int i) {
   const bool writes = gather_cli_command_writes(command);

@@ -21,6 +21,10 @@ const gather_cli_policy *gather_cli_policy_at(int i);
 /* Whether a command writes by index (`scatter`), or sums rows; false for NULL. */
 bool gather_cli_command_writes(const gather_cli_command *command);
 
+/* The command whose rules and policies hold: explain is like take, with --elements like elements, with --nd like nd, with --scatter like
+ * scatter; others are what they are. */
+const gather_cli_command *gather_cli_rules_command(const gather_cli_args *args);
+
 /* The family that a command runs: that of Gather for `take`, of GatherElements for `elements`, of GatherND for `nd`; 0: none. */
 gather_family gather_cli_command_family(const gather_cli_command *command);
 

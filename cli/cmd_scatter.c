@@ -15,38 +15,6 @@ typedef struct scatter {
   gather_scatter_plan *plan;
 } scatter;
 
-/* What an update writes: the operator of no document, and those of documents. */
-static const struct {
-  const char *op, *names[4];
-} FORMS[] = {
-    {"scatter", {"ScatterUpdate"}},
-    {"scatter_elements", {"ScatterElements", "ScatterElementsUpdate", "Scatter"}},
-    {"scatter_nd", {"ScatterND", "ScatterNDUpdate"}},
-};
-
-static gather_status read_line(scatter *s, gather_error *error) {
-  const gather_cli_args *args = s->job.args;
-  static const gather_scatter_options INIT = GATHER_SCATTER_OPTIONS_INIT;
-  const bool elements = args->value[GATHER_CLI_ELEMENTS] != NULL, tuples = args->value[GATHER_CLI_DRAW_ND] != NULL;
-  const int form = elements ? 1 : tuples ? 2 : 0;
-  int streams = 0;
-  s->options = INIT;
-  if (elements && tuples) return gather_cli_fail(error, GATHER_USAGE, "--elements and --nd cannot be combined");
-  if (tuples && args->value[GATHER_CLI_AXIS])
-    return gather_cli_fail(error, GATHER_USAGE, "--nd has no --axis: tuples begin at the first one");
-  s->job.op = gather_scatter_op(FORMS[form].op);
-  GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_AXIS, INT64_MIN, INT64_MAX, 0, &s->options.axis, error));
-  GATHER_CLI_TRY(gather_cli_scatter_line(&s->job, FORMS[form].names, &s->options, error));
-  s->job.options.axis = s->options.axis; /* a slice of INDICES is one of this axis */
-  s->options.unique = args->value[GATHER_CLI_UNIQUE] != NULL;
-  s->options.neutral = args->value[GATHER_CLI_NEUTRAL] != NULL;
-  if (s->options.neutral && s->options.reduction == GATHER_REDUCTION_NONE)
-    return gather_cli_fail(error, GATHER_USAGE, "--neutral needs a --reduction");
-  for (int i = 0; i < args->argument_count; i++) streams += gather_cli_is_stdin(args->argument[i]);
-  if (streams < 2) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "only one argument can be standard input");
-}
-
 /* The output has the shape of DATA, and must not be a file of an input. */
 static gather_status shape_output(scatter *s, gather_error *error) {
   gather_cli_job *job = &s->job;
@@ -63,7 +31,7 @@ static gather_status shape_output(scatter *s, gather_error *error) {
 static gather_status prepare(scatter *s, gather_error *error) {
   gather_cli_job *job = &s->job;
   GATHER_CLI_TRY(gather_cli_scatter_open(job, error));
-  GATHER_CLI_TRY(gather_cli_scatter_input(job, job->args->argument[2], "updates", &s->updates, error));
+  GATHER_CLI_TRY(gather_cli_scatter_input(job, gather_cli_job_updates(job), "updates", &s->updates, error));
   GATHER_CLI_TRY(gather_cli_job_slice(job, error));
   GATHER_CLI_TRY(gather_scatter_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, &s->updates.tensor.tensor, NULL,
                                             &s->options, &s->plan, error));
@@ -86,7 +54,7 @@ static gather_status write_updates(scatter *s, gather_error *error) {
 }
 
 static gather_status run(scatter *s, gather_error *error) {
-  GATHER_CLI_TRY(read_line(s, error));
+  GATHER_CLI_TRY(gather_cli_scatter_read(&s->job, &s->options, error));
   s->job.begin = gather_cli_now();
   GATHER_CLI_TRY(prepare(s, error));
   if (!s->job.args->value[GATHER_CLI_DRY_RUN]) GATHER_CLI_TRY(gather_cli_job_create_writer(&s->job, error));

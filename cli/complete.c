@@ -53,6 +53,7 @@ static void take_word(gather_cli_unfinished *line, const char *word) {
     line->option = -1;
   } else if (is_option(line, word)) {
     if (strcmp(word, "--") == 0) line->ended = true;
+    if (strcmp(word, "--scatter") == 0) line->scatters = true;
     if (strcmp(word, "--") != 0) line->option = word[1] == '-' ? long_id(word, &value) : letters_id(word, &value);
     if (value) line->option = -1;
   } else if (!line->command) {

@@ -28,6 +28,7 @@ typedef struct gather_cli_unfinished {
   int option;         /* the last word is its value; -1 = none */
   const char *value;  /* its value, within word */
   bool ended;         /* "--" comes before it */
+  bool scatters;      /* --scatter does: the values are those of the command scatter */
 } gather_cli_unfinished;
 
 /* Answers on stdout; words: at least one. Returns the exit code. */

@@ -111,8 +111,9 @@ static void complete_node(const gather_cli_unfinished *line) {
 static void complete_choice(const gather_cli_unfinished *line) {
   gather_cli_option_id id = (gather_cli_option_id)line->option;
   gather_cli_complete_begin(line, GATHER_CLI_COMPLETE_NONE, line->value);
-  for (int i = 0; gather_cli_choice(id, line->command, i); i++)
-    gather_cli_complete_word(line, line->value, gather_cli_choice(id, line->command, i), "");
+  const gather_cli_command *command = line->scatters ? gather_cli_command_at(GATHER_CLI_COMMAND_SCATTER) : line->command;
+  for (int i = 0; gather_cli_choice(id, command, i); i++)
+    gather_cli_complete_word(line, line->value, gather_cli_choice(id, command, i), "");
 }
 
 void gather_cli_complete_value(const gather_cli_unfinished *line) {

@@ -7,6 +7,7 @@
 
 #include "gather/explain.h"
 #include "model_given.h"
+#include "scatter_job.h"
 #include "take.h"
 
 /* Starts as all zero. */
@@ -15,6 +16,8 @@ typedef struct gather_cli_explain {
   gather_cli_model model; /* if one was given; then */
   gather_model_operands *operands;
   int64_t data_shape[GATHER_MAX_RANK]; /* of --data */
+  gather_scatter_options scatter;      /* of --scatter */
+  gather_cli_input updates;            /* likewise; not open: they are made up */
   gather_explain *drawing;
 } gather_cli_explain;
 

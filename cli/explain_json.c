@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_json.c: the facts of a drawing as one JSON object: every output cell that is shown, with its source.
+ * explain_json.c: the facts of a drawing as one JSON object: every output cell that is shown, with its source; of a
+ * scatter every update that is shown, with its place.
  */
 #include "check.h"
 #include "explain_command.h"
@@ -28,9 +29,10 @@ static void one_index(const gather_explain_facts *facts, gather_cli_json *json, 
 
 static void one_cell(const gather_explain_facts *facts, gather_cli_json *json, const gather_explain_cell *cell) {
   gather_cli_json_object(json, NULL);
-  gather_cli_json_ints(json, "out", facts->output_rank, cell->out);
+  gather_cli_json_ints(json, facts->scatter ? "update" : "out", facts->output_rank, cell->out);
   one_index(facts, json, cell);
   gather_cli_json_bool(json, "bad", cell->bad);
+  if (facts->scatter) gather_cli_json_bool(json, "repeated", cell->repeated);
   if (cell->has_source) {
     if (facts->tuples)
       gather_cli_json_ints(json, "row", facts->selected, cell->data + facts->axis);
@@ -68,7 +70,7 @@ static void json_failure(const gather_cli_args *args, const gather_explain_facts
   char hint[512];
   gather_cli_hint(args, facts->error, hint, sizeof hint);
   gather_cli_json_error(json, facts->error, facts->node ? facts->node->name : "", hint);
-  if (facts->node) gather_cli_json_runtimes(json, facts->node);
+  if (facts->node && facts->error->status == GATHER_INDEX_OUT_OF_RANGE) gather_cli_json_runtimes(json, facts->node);
 }
 
 void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to) {
@@ -79,14 +81,20 @@ void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to) {
   if (facts->node) json_node(ex, facts, &json);
   gather_cli_json_string(&json, "op", facts->op->name);
   gather_cli_json_string(&json, "rules", facts->op->rules);
+  if (facts->scatter) gather_cli_json_string(&json, "reduction", gather_reduction_name(facts->scatter->reduction));
   gather_cli_json_int(&json, "axis", facts->axis);
   gather_cli_json_int(&json, "batch_dims", facts->batch_dims);
   gather_cli_json_string(&json, "formula", facts->formula);
   gather_cli_json_ints(&json, "data_shape", facts->data_rank, facts->data_shape);
   gather_cli_json_ints(&json, "indices_shape", facts->indices_rank, facts->indices_shape);
-  gather_cli_json_ints(&json, "output_shape", facts->output_rank, facts->output_shape);
+  if (facts->scatter) gather_cli_json_ints(&json, "updates_shape", facts->output_rank, facts->output_shape);
+  if (facts->scatter)
+    gather_cli_json_ints(&json, "output_shape", facts->data_rank, facts->data_shape);
+  else
+    gather_cli_json_ints(&json, "output_shape", facts->output_rank, facts->output_shape);
   if (ex->job.output) gather_cli_json_string(&json, "output", ex->job.output);
   json_cells(ex->drawing, facts, &json);
+  if (facts->repeated) gather_cli_json_repeated(&json, facts->repeated);
   if (facts->error) json_failure(args, facts, &json);
   gather_cli_json_finish(&json);
 }

@@ -12,9 +12,9 @@
 
 /* The model defines these: they cannot be given again. */
 static gather_status check_line(const gather_cli_args *args, gather_error *error) {
-  static const gather_cli_option_id THE_MODELS[] = {GATHER_CLI_AXIS,    GATHER_CLI_BATCH,   GATHER_CLI_RULES,   GATHER_CLI_ELEMENTS,
-                                                    GATHER_CLI_DRAW_ND, GATHER_CLI_TYPE,    GATHER_CLI_SHAPE,   GATHER_CLI_OFFSET,
-                                                    GATHER_CLI_I_TYPE,  GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET};
+  static const gather_cli_option_id THE_MODELS[] = {GATHER_CLI_AXIS,    GATHER_CLI_BATCH,   GATHER_CLI_RULES,    GATHER_CLI_ELEMENTS,
+                                                    GATHER_CLI_DRAW_ND, GATHER_CLI_TYPE,    GATHER_CLI_SHAPE,    GATHER_CLI_OFFSET,
+                                                    GATHER_CLI_I_TYPE,  GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET, GATHER_CLI_DRAW_SCATTER};
   for (size_t i = 0; i < sizeof THE_MODELS / sizeof *THE_MODELS; i++)
     if (args->value[THE_MODELS[i]])
       return gather_cli_fail(error, GATHER_USAGE, "--%s needs DATA and INDICES; a MODEL defines this itself",

@@ -302,6 +302,13 @@ static const gather_cli_section SECTIONS[] = {
      "of DATA. Large tensors show their ends and the gathered rows; ranks above 2 are\n"
      "drawn as slices.\n"
      "\n"
+     "--scatter draws a scatter: which update goes to which place of the data, with the\n"
+     "rules, the policies and --reduction of the command scatter: rows along an axis,\n"
+     "elements with --elements, tuples with --nd. A star marks indices that select one\n"
+     "place; with --unique the second one is an error. Without UPDATES the cells show\n"
+     "their numbers. In JSON each of \"cells\" has \"update\" in place of \"out\", and\n"
+     "\"repeated\".\n"
+     "\n"
      "With only MODEL (ONNX, OpenVINO IR) it draws one gather node: --node names it,\n"
      "as printed by check or without the path of its graph; a node without a name can\n"
      "be named by its output. The model gives operator, rules, axis and constants;\n"
@@ -317,6 +324,7 @@ static const gather_cli_section SECTIONS[] = {
      "  gather explain --data 3x4 '[2, 0, -1]'\n"
      "  gather explain --data 3x3 '[[0, 2, 1]]' --elements -o picture.svg\n"
      "  gather explain --data 3x4 '[[2, 0], [1, 3]]' --nd\n"
+     "  gather explain --scatter --data 4x3 '[2, 0, 2]' --reduction add\n"
      "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_COMMAND_RUN, "Description",
      "Runs a model (ONNX, OpenVINO IR) that consists of gather nodes and the nodes\n"

@@ -27,7 +27,7 @@ static const char *index_hint(const gather_cli_args *args, const gather_error *e
   const char *negative = args->value[GATHER_CLI_NEGATIVE];
   if (!(gather_cli_option_at(GATHER_CLI_ON_BAD)->commands >> args->command->id & 1)) return "";
   const char *input = error->input ? error->input : "";
-  const bool writes = gather_cli_command_writes(args->command);
+  const bool writes = args->command && gather_cli_command_writes(gather_cli_rules_command(args));
   if (strcmp(input, "offsets") == 0 || strcmp(input, "segment_ids") == 0 || strcmp(input, "default_index") == 0) return ""; /* of bags */
   if (writes && error->low > error->high) return "the axis has no elements; --on-bad skip leaves the updates out";
   if (writes) return "--on-bad clamp or wrap repairs indices out of range; skip leaves out what they select";

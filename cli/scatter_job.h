@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scatter_job.h: what the files of `scatter` and `bag` share.
+ * scatter_job.h: what the files of `scatter`, `bag` and `explain --scatter` share.
  */
 #ifndef GATHER_CLI_SCATTER_JOB_H
 #define GATHER_CLI_SCATTER_JOB_H
@@ -13,7 +13,10 @@
 GATHER_CHECKED gather_status gather_cli_scatter_line(gather_cli_job *job, const char *const *names, gather_scatter_options *options,
                                                      gather_error *error);
 
-/* Opens DATA, which may be a literal or a text too, and INDICES; and describes the output. */
+/* Reads the whole line of a scatter of rows, elements or tuples. */
+GATHER_CHECKED gather_status gather_cli_scatter_read(gather_cli_job *job, gather_scatter_options *options, gather_error *error);
+
+/* Opens DATA (unless explain generates it), which may be a literal or a text too, and INDICES; and describes the output. */
 GATHER_CHECKED gather_status gather_cli_scatter_open(gather_cli_job *job, gather_error *error);
 
 /* Opens a tensor whose literals and texts have the type of DATA. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scatter_options.c: the options and inputs that `scatter` and `bag` share.
+ * scatter_options.c: the options and inputs that `scatter`, `bag` and `explain --scatter` share.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static gather_status read_rules(gather_cli_job *job, const char *const *names, g
     if (is_named(gather_op_at(i), names) && at < sizeof known)
       at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", gather_op_at(i)->rules);
   return gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%.100s'; it has %s%s", names[0], rules, known,
-                         gather_cli_choice_hint(GATHER_CLI_RULES, job->args->command, rules, hint, sizeof hint));
+                         gather_cli_choice_hint(GATHER_CLI_RULES, gather_cli_rules_command(job->args), rules, hint, sizeof hint));
 }
 
 /* ---- reductions */
@@ -80,6 +80,38 @@ gather_status gather_cli_scatter_line(gather_cli_job *job, const char *const *na
   return gather_cli_job_arguments(job, error);
 }
 
+/* What an update writes: the operator of no document, and those of documents. */
+static const struct {
+  const char *op, *names[4];
+} FORMS[] = {
+    {"scatter", {"ScatterUpdate"}},
+    {"scatter_elements", {"ScatterElements", "ScatterElementsUpdate", "Scatter"}},
+    {"scatter_nd", {"ScatterND", "ScatterNDUpdate"}},
+};
+
+gather_status gather_cli_scatter_read(gather_cli_job *job, gather_scatter_options *options, gather_error *error) {
+  const gather_cli_args *args = job->args;
+  static const gather_scatter_options INIT = GATHER_SCATTER_OPTIONS_INIT;
+  const bool elements = args->value[GATHER_CLI_ELEMENTS] != NULL, tuples = args->value[GATHER_CLI_DRAW_ND] != NULL;
+  const int form = elements ? 1 : tuples ? 2 : 0;
+  int streams = 0;
+  *options = INIT;
+  if (elements && tuples) return gather_cli_fail(error, GATHER_USAGE, "--elements and --nd cannot be combined");
+  if (tuples && args->value[GATHER_CLI_AXIS])
+    return gather_cli_fail(error, GATHER_USAGE, "--nd has no --axis: tuples begin at the first one");
+  job->op = gather_scatter_op(FORMS[form].op);
+  GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_AXIS, INT64_MIN, INT64_MAX, 0, &options->axis, error));
+  GATHER_CLI_TRY(gather_cli_scatter_line(job, FORMS[form].names, options, error));
+  job->options.axis = options->axis; /* a slice of INDICES is one of this axis */
+  options->unique = args->value[GATHER_CLI_UNIQUE] != NULL;
+  options->neutral = args->value[GATHER_CLI_NEUTRAL] != NULL;
+  if (options->neutral && options->reduction == GATHER_REDUCTION_NONE)
+    return gather_cli_fail(error, GATHER_USAGE, "--neutral needs a --reduction");
+  for (int i = 0; i < args->argument_count; i++) streams += gather_cli_is_stdin(args->argument[i]);
+  if (streams < 2) return GATHER_OK;
+  return gather_cli_fail(error, GATHER_USAGE, "only one argument can be standard input");
+}
+
 /* ---- inputs */
 
 /* Without options that say what the bytes are or which tensor it is, a literal or a text is DATA too. */
@@ -91,7 +123,8 @@ static gather_status open_data(gather_cli_job *job, const char *data, gather_err
 }
 
 gather_status gather_cli_scatter_open(gather_cli_job *job, gather_error *error) {
-  GATHER_CLI_TRY(open_data(job, job->args->argument[0], error));
+  const char *data = gather_cli_job_data(job);
+  if (data) GATHER_CLI_TRY(open_data(job, data, error));
   GATHER_CLI_TRY(gather_cli_job_open_indices(job, error));
   return gather_cli_job_describe(job, error);
 }

@@ -71,8 +71,9 @@ GATHER_CHECKED gather_status gather_cli_job_options(gather_cli_job *job, gather_
 GATHER_CHECKED gather_status gather_cli_job_common(gather_cli_job *job, gather_error *error);
 /* The part of it that is about DATA and INDICES: raw bytes, literals, slices. */
 GATHER_CHECKED gather_status gather_cli_job_arguments(gather_cli_job *job, gather_error *error);
-/* The arguments DATA (NULL: explain generates it) and INDICES (NULL: explain has a MODEL). */
+/* The arguments DATA (NULL: explain generates it), INDICES (NULL: explain has a MODEL) and UPDATES (NULL: explain generates them). */
 const char *gather_cli_job_data(const gather_cli_job *job);
+const char *gather_cli_job_updates(const gather_cli_job *job);
 const char *gather_cli_job_indices(const gather_cli_job *job);
 /* INDICES as a slice of the axis: makes the indices. DATA is open, with all its parts. */
 GATHER_CHECKED gather_status gather_cli_job_slice(gather_cli_job *job, gather_error *error);

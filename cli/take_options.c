@@ -13,14 +13,6 @@
 
 enum { MOST_THREADS = 1024 };
 
-/* The command whose rules apply: explain is like take, explain --elements like elements, explain --nd like nd. */
-static const gather_cli_command *rules_command(const gather_cli_job *job) {
-  const gather_cli_args *args = job->args;
-  if (args->command->id != GATHER_CLI_COMMAND_EXPLAIN) return args->command;
-  if (args->value[GATHER_CLI_ELEMENTS]) return gather_cli_command_at(GATHER_CLI_COMMAND_ELEMENTS);
-  return gather_cli_command_at(args->value[GATHER_CLI_DRAW_ND] ? GATHER_CLI_COMMAND_ND : GATHER_CLI_COMMAND_TAKE);
-}
-
 static const char *op_name(const gather_cli_command *command) { return gather_family_get(gather_cli_command_family(command))->name; }
 
 /* Adds a word to a comma-separated list. */
@@ -35,7 +27,7 @@ static gather_status hint_other(const gather_cli_job *job, const gather_cli_comm
   if (job->args->command->id != GATHER_CLI_COMMAND_EXPLAIN)
     return gather_cli_hint_set(error, "%s is for %s: gather %s", rules, name, other->name);
   if (other->id == GATHER_CLI_COMMAND_TAKE)
-    return gather_cli_hint_set(error, "%s is for %s: leave out --%s", rules, name, rules_command(job)->name);
+    return gather_cli_hint_set(error, "%s is for %s: leave out --%s", rules, name, gather_cli_rules_command(job->args)->name);
   return gather_cli_hint_set(error, "%s is for %s: give --%s", rules, name, other->name);
 }
 
@@ -50,7 +42,7 @@ static const gather_cli_command *other_command(const gather_cli_command *command
 }
 
 static gather_status read_rules(gather_cli_job *job, gather_error *error) {
-  const gather_cli_command *command = rules_command(job);
+  const gather_cli_command *command = gather_cli_rules_command(job->args);
   const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(command);
   char known[200] = "", hint[160] = "";
   job->op = gather_op_find(name, rules ? rules : "onnx-13");
@@ -65,7 +57,7 @@ static gather_status read_rules(gather_cli_job *job, gather_error *error) {
 
 /* The rules of the command's operator that have batch_dims; for elements, which has none, those of take. */
 static gather_status fail_batch(const gather_cli_job *job, gather_error *error) {
-  const gather_cli_command *command = rules_command(job);
+  const gather_cli_command *command = gather_cli_rules_command(job->args);
   char list[200] = "";
   if (command->id == GATHER_CLI_COMMAND_ELEMENTS) command = gather_cli_command_at(GATHER_CLI_COMMAND_TAKE);
   const gather_op *last = NULL;
@@ -89,7 +81,8 @@ static gather_status read_axes(gather_cli_job *job, gather_error *error) {
 
 static gather_status read_on_bad(gather_cli_job *job, gather_error *error) {
   const char *text = job->args->value[GATHER_CLI_ON_BAD];
-  const bool writes = gather_cli_command_writes(job->args->command);
+  const gather_cli_command *command = gather_cli_rules_command(job->args);
+  const bool writes = gather_cli_command_writes(command);
   const gather_cli_policy *policy;
   char hint[160];
   if (!text) return GATHER_OK;
@@ -102,7 +95,7 @@ static gather_status read_on_bad(gather_cli_job *job, gather_error *error) {
   if (writes || strncmp(text, "fill=", 5) != 0)
     return gather_cli_fail(error, GATHER_USAGE, "--on-bad takes error (raise), clamp (clip), wrap%s, not '%.100s'%s",
                            writes ? " or skip" : ", zero, fill=V or promise", text,
-                           gather_cli_choice_hint(GATHER_CLI_ON_BAD, job->args->command, text, hint, sizeof hint));
+                           gather_cli_choice_hint(GATHER_CLI_ON_BAD, command, text, hint, sizeof hint));
   job->options.on_bad = GATHER_ON_BAD_FILL;
   job->fill = text + 5;
   return GATHER_OK;
@@ -142,6 +135,8 @@ const char *gather_cli_job_data(const gather_cli_job *job) { return job->args->v
 
 const char *gather_cli_job_indices(const gather_cli_job *job) { return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 0 : 1]; }
 
+const char *gather_cli_job_updates(const gather_cli_job *job) { return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 1 : 2]; }
+
 /* --as and --codec. */
 static gather_status read_decoding(gather_cli_job *job, gather_error *error) {
   const char *as = job->args->value[GATHER_CLI_AS], *codec = job->args->value[GATHER_CLI_CODEC], *word;
@@ -176,12 +171,13 @@ static gather_status read_table(gather_cli_job *job, gather_error *error) {
 /* Whether INDICES are numbers of rows: a slice selects along one axis. */
 static bool takes_slices(const gather_cli_job *job) {
   const gather_cli_args *args = job->args;
-  return rules_command(job)->id == GATHER_CLI_COMMAND_TAKE ||
-         (gather_cli_command_writes(args->command) && !args->value[GATHER_CLI_ELEMENTS] && !args->value[GATHER_CLI_DRAW_ND]);
+  return gather_cli_rules_command(job->args)->id == GATHER_CLI_COMMAND_TAKE ||
+         (gather_cli_command_writes(gather_cli_rules_command(args)) && !args->value[GATHER_CLI_ELEMENTS] &&
+          !args->value[GATHER_CLI_DRAW_ND]);
 }
 
 static gather_status read_slice(gather_cli_job *job, const char *text, gather_error *error) {
-  const gather_cli_command *command = rules_command(job);
+  const gather_cli_command *command = gather_cli_rules_command(job->args);
   GATHER_CLI_TRY(gather_cli_slice_read(text, &job->slice, error));
   if (takes_slices(job)) return GATHER_OK;
   if (gather_cli_command_writes(command))

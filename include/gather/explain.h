@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain.h: shows one gather: which cell of the output comes from which cell of the data. As text, as an SVG picture, and as
- * facts. Since 0.1.
+ * explain.h: shows one gather: which cell of the output comes from which cell of the data; or one scatter: which update goes where. As
+ * text, as an SVG picture, and as facts. Since 0.1.
  *
  * Contents: 1 one gather - 2 as text and as a picture - 3 as facts
  *
@@ -13,6 +13,7 @@
 
 #include "gather/gather.h"
 #include "gather/model.h"
+#include "gather/scatter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,10 +34,15 @@ typedef struct gather_explain_options {
   const char *model_name;      /* gather_explain_create_node: the name of the model; NULL = "the model" */
   gather_advice_writer writer; /* gather_explain_create_node: words the advice in errors; NULL = neutral words */
   void *context;               /* for writer */
+  /* gather_explain_create with an operator that writes (scatter.h): what is written, of the shape that gather_scatter_updates_shape gives.
+   * NULL, or a `data` pointer of NULL: the values are made up, each cell shows its number. The elements are read. */
+  const gather_tensor *updates;
+  /* Likewise: how. NULL: axis, on_bad and negative of `gather`, no reduction. Else `gather` is ignored. */
+  const gather_scatter_options *scatter;
 } gather_explain_options;
 
 #define GATHER_EXPLAIN_OPTIONS_INIT \
-  { sizeof(gather_explain_options), NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(gather_explain_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Resolves a gather: checks it as gather_plan_create does, and finds the source of each output cell to show. For this it gathers a table
  * of offsets with the library itself, so a drawing cannot differ from a gather.
@@ -44,12 +50,17 @@ typedef struct gather_explain_options {
  * GATHER_ON_BAD_PROMISE is shown as GATHER_ON_BAD_CLAMP.
  * data: any tensor. If its `data` pointer is NULL, only its shape is used: the values are made up, each cell shows its number in
  * row-major order. indices: any tensor of integers; its memory is read.
+ * op may be an operator that writes rows, elements or tuples: of ONNX, of OpenVINO, or of gather_scatter_op. Then it is checked as
+ * gather_scatter_plan_create does, and the drawing shows each update with the place of data that it goes to, which is where the gather of
+ * the same indices reads. An index that selects the place of an earlier one is marked.
  * An index out of range is not a failure of this call, even if the policy is error: it is shown, and gather_explain_facts.error is
- * the error of the gather.
+ * the error of the gather; likewise a repeated one with `unique`.
  * Memory: freed by gather_explain_destroy; up to 8 bytes for each element of data (of up to 2^20 elements), for each element of the
- * output (up to 2^16) and for each row of the axis (up to 2^20), and 32 bytes for each index (up to 2^20). Shapes and strides are
+ * output (up to 2^16) and for each row of the axis (up to 2^20), and 32 bytes for each index (up to 2^20); of a scatter 8 more, and
+ * during the call 24 for each index. Shapes and strides are
  * copied. The elements of data and indices must be valid and unchanged as long as the gather_explain.
- * Returns as gather_plan_create, GATHER_USAGE (invalid options), GATHER_OUT_OF_MEMORY. */
+ * Returns as gather_plan_create or gather_scatter_plan_create, GATHER_USAGE (invalid options), GATHER_OUT_OF_MEMORY; GATHER_UNSUPPORTED for
+ * operators that write otherwise (bags, caches, windows). */
 GATHER_API GATHER_CHECKED gather_status gather_explain_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                                               const gather_options *gather, const gather_explain_options *options,
                                                               gather_explain **explain, gather_error *error);
@@ -104,11 +115,15 @@ typedef struct gather_explain_facts {
   const char *formula;           /* "out[i, j] = data[idx[i], j]" */
   int32_t data_rank, indices_rank, output_rank;
   const int64_t *data_shape, *indices_shape, *output_shape;
-  const gather_error *error; /* if an index is out of range and this is an error: what the gather returns; else NULL */
+  const gather_error *error; /* if an index is out of range, or repeated, and this is an error: what the call returns; else NULL */
   int64_t cell_count;        /* of gather_explain_cell_at */
   bool complete;             /* every cell of the output is among them */
   bool tuples;               /* an index is a tuple of numbers (GatherND) */
   int32_t selected;          /* how many axes, from `axis` on, an index selects on: 1, or the numbers of a tuple */
+  /* Of an operator that writes: how; else NULL. Then output_rank, output_shape and the cells are those of updates, and the source of a
+   * cell is the place that it is written to. */
+  const gather_scatter_options *scatter;
+  const gather_error *repeated; /* of it: the first index that selects the place of an earlier one (first_position); else NULL */
 } gather_explain_facts;
 
 /* One cell of the output. Coordinates have the ranks of the facts. */
@@ -117,7 +132,8 @@ typedef struct gather_explain_cell {
   int64_t value;                   /* the index as given; of a tuple the first number out of range, else the first number */
   bool value_is_unsigned;          /* read `value` as uint64_t */
   bool bad;                        /* the index is out of range */
-  bool has_source;                 /* false: the cell is filled or has no value, and row is -1 */
+  bool has_source;                 /* false: the cell is filled or has no value, and row is -1; or it is not written */
+  bool repeated;                   /* of an operator that writes: another update goes to the same place */
   int64_t row;                     /* on the axis of data, counted from 0; of a tuple on its first axis */
   int64_t data[GATHER_MAX_RANK];   /* with a source: its coordinates in data */
   int64_t values[GATHER_MAX_RANK]; /* the numbers of the index as given: `selected` of the facts; unsigned as `value` is */

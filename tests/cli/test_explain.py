@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`gather explain`: the drawings to the letter, the origins against NumPy, and the picture as XML."""
+"""`gather explain`: the drawings to the letter, the origins against NumPy, also of scatters, and the picture as XML."""
 
 import shlex
 import xml.etree.ElementTree as ET
@@ -30,6 +30,11 @@ CASES = {
     "slices": (0, "--data", "2x3x2", "[1, 0]", "--axis", "1"),
     "many_slices": (0, "--data", "9x2x2", "[5]", "--ascii"),
     "ascii": (1, "--data", "3x2", "[-1, 7]", "--ascii"),
+    "scatter": (0, "--scatter", "[[7, 1], [2, 3], [4, 5]]", "[2, 0, -1]", "[[1, 2], [3, 4], [5, 6]]", "--reduction", "add"),
+    "scatter_axis_1": (0, "--scatter", "--data", "3x4", "[2, 0]", "--axis", "1", "--rules", "openvino-3"),
+    "scatter_bad": (1, "--scatter", "--data", "3", "[1, 7, 1]", "[10, 20, 30]"),
+    "scatter_elements": (0, "--scatter", "--data", "3x3", "[[0, 2, 1], [0, 5, 1]]", "--elements", "--on-bad", "skip"),
+    "scatter_nd": (1, "--scatter", "--data", "3x4", "[[2, 0], [1, -1], [2, 0]]", "--nd", "--unique", "--rules", "onnx-18"),
 }
 
 
@@ -109,6 +114,78 @@ def test_origins_of_tuples(gather, seed):
         assert cell["data"] == (None if offset < 0 else [int(c) for c in np.unravel_index(offset, shape)])
         assert cell["row"] == (None if offset < 0 else cell["data"][batch : batch + length])
         assert cell["bad"] == any(not -n <= i < n for i, n in zip(cell["index"], shape[batch:], strict=False))
+
+
+@pytest.mark.parametrize("seed", range(36))
+def test_places_of_scatters(gather, seed):
+    """Each update goes where the gather of the same indices reads; those of one place are marked."""
+    random = np.random.default_rng(seed)
+    form, policy = ["rows", "elements", "nd"][seed % 3], ["clamp", "wrap", "skip", "error"][seed // 3 % 4]
+    shape = tuple(int(n) for n in random.integers(1, 5, random.integers(1, 4)))
+    axis = 0 if form == "nd" else int(random.integers(len(shape)))
+    low, high = (-9, 9) if policy != "error" else (0, 1) if form == "nd" else (-shape[axis], shape[axis])
+    if form == "nd":
+        want = [int(random.integers(0, 4)), int(random.integers(1, len(shape) + 1))]
+    else:
+        want = [int(random.integers(1, n + 1)) for n in shape] if form == "elements" else random.integers(1, 4, random.integers(0, 3)).tolist()
+    indices = random.integers(low, high, want)
+    np.save(gather.folder / "i.npy", indices)
+    words = ["--scatter", "--data", "x".join(map(str, shape)), "i.npy", "--on-bad", policy, *([] if form == "nd" else ["--axis", axis])]
+    read = {"rows": take, "elements": elements, "nd": gather_nd}[form]
+    expected = origins(shape, indices, call=read, policy="zero" if policy == "skip" else policy, **({} if form == "nd" else {"axis": axis}))
+    answer = gather.json("explain", *words, *([] if form == "rows" else [f"--{form}"]))
+    assert answer["rules"] is None and answer["reduction"] == "none" and "out" not in str(answer["cells"])
+    assert answer["updates_shape"] == list(expected.shape) and answer["output_shape"] == list(shape)
+    assert answer["complete"] == (len(answer["cells"]) == expected.size)
+    places, counts = np.unique(expected[expected >= 0], return_counts=True)
+    repeated = set(places[counts > 1].tolist())
+    assert ("repeated" in answer) == bool(repeated)
+    for cell in answer["cells"]:
+        offset = int(expected[tuple(cell["update"])])
+        assert cell["data"] == (None if offset < 0 else [int(c) for c in np.unravel_index(offset, shape)])
+        assert cell["repeated"] == (offset in repeated)
+
+
+def test_scatters_in_json(gather):
+    gather.save("x.npy", np.zeros((3, 2), np.float32))
+    answer = gather("explain", "--scatter", "x.npy", "[2, 0, 2]", "--unique", "--json", "--reduction", "sum")
+    assert answer.code == 1
+    answer = one_object(answer.out)
+    assert (answer["reduction"], answer["repeated"]["position"], answer["repeated"]["first_position"]) == ("add", [2], [0])
+    assert (answer["error"]["status"], answer["error"]["first_position"]) == ("index_repeated", [0])
+    picture = gather("explain", "--scatter", "x.npy", "[2, 0, 2]", "-o", "-").text
+    assert ">2*<" in picture and "idx[2] selects the same place as idx[0]" in picture and ET.fromstring(picture) is not None
+
+
+@pytest.mark.parametrize("words, code, said", [
+    (("--data", "3", "[0]", "--reduction", "add"), 2, "--reduction needs --scatter"),
+    (("--data", "3", "[0]", "--unique"), 2, "--unique needs --scatter"),
+    (("[1, 2]", "[0]", "[1]"), 2, "with UPDATES it is a scatter: give --scatter"),
+    (("--scatter", "--data", "3", "[0]", "[1]", "[2]"), 2, "give only INDICES and UPDATES"),
+    (("--scatter", "[1, 2]"), 2, "--scatter needs DATA and INDICES"),
+    (("--scatter", "--data", "3", "[0]", "--batch-dims", "0"), 2, "a scatter has no --batch-dims"),
+    (("--scatter", "--data", "3", "[0]", "--on-bad", "zero"), 2, "--on-bad takes error (raise), clamp (clip), wrap or skip"),
+    (("--scatter", "--data", "3", "[0]", "--neutral"), 2, "--neutral needs a --reduction"),
+    (("--scatter", "--data", "3", "[[0]]", "--nd", "--axis", "0"), 2, "--nd has no --axis"),
+    (("--scatter", "--data", "3", "[0]", "--rules", "onnx-18"), 2, "ScatterUpdate has no rules 'onnx-18'"),
+    (("--scatter", "--data", "3", "[0]", "--rules", "openvino-3", "--reduction", "add"), 4, "has no reduction"),
+    (("--scatter", "--data", "3", "[0]", "[1, 2]"), 1, "updates"),
+    (("--scatter", "--data", "3x2", "[0]", "--axis", "2"), 1, "axis 2"),
+    (("--scatter", "-", "-"), 2, "DATA and INDICES cannot both be standard input"),
+    (("--scatter", "--data", "3", "-", "-"), 2, "only one argument can be standard input"),
+])  # fmt: skip
+def test_scatters_that_are_refused(gather, words, code, said):
+    answer = gather("explain", *words)
+    assert answer.code == code and said in answer.err.decode()
+
+
+def test_an_output_that_is_the_updates(gather):
+    with open(gather.folder / "u.svg", "wb") as file:
+        np.save(file, np.zeros(1))
+    gather.save("x.npy", np.zeros(2))
+    before = (gather.folder / "u.svg").read_bytes()
+    assert gather("explain", "--scatter", "x.npy", "[0]", "u.svg", "-o", "u.svg", "-f").err.startswith(b"gather: error: ")
+    assert (gather.folder / "u.svg").read_bytes() == before
 
 
 def test_a_long_axis_is_computed_alike(gather):

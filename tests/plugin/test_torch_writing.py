@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_torch_writing.py: scatters and embedding bags of PyTorch's tensors, beside PyTorch's own, and their gradients of first and second
-# order; sums of 4,096 ones in types that stop counting at 256.
+# order; sums of 4,096 ones in types that stop counting at 256; the same in one graph of torch.compile.
 """libgather.torch's functions that write, and gradients that are sums."""
 from __future__ import annotations
 
@@ -149,6 +149,75 @@ def test_opcheck():
                                         ("gather_nd", ids([1], [-1]), (4, 2), (0, 0))):  # fmt: skip
         grad = torch.randn((2, 2) if op != "gather_elements" else (1, 2), requires_grad=True)
         torch.library.opcheck(torch.ops.libgather.gather_backward.default, (grad, indices, shape, op, *numbers, "raise", True))
+    data, new, where = torch.randn(4, 2, requires_grad=True), torch.randn(2, 2, requires_grad=True), ids(1, -1)
+    for op, indices in (("scatter", where), ("scatter_elements", ids([1, -1], [0, 0])), ("scatter_nd", where[:, None])):
+        for reduction in ("none", "add"):
+            torch.library.opcheck(torch.ops.libgather.scatter.default, (data, indices, new, op, 0, "raise", True, reduction))
+    for form in ((where, ids(0, 1, 2), None), (where[:, None], None, None), (where, None, ids(0, 2), 3)):
+        torch.library.opcheck(torch.ops.libgather.embedding_bag.default, (data, None, abs(form[0]), *form[1:]))
+
+
+def alike(call, *tensors) -> None:
+    """A call in one graph: the same values, and the same gradients."""
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    mine, wanted = compiled(*tensors), call(*tensors)
+    assert torch.equal(mine, wanted) and mine.requires_grad == wanted.requires_grad
+    if wanted.requires_grad:
+        asked = [t for t in tensors if t.requires_grad]
+        grads = [torch.autograd.grad((out * torch.arange(1, out.numel() + 1).reshape(out.shape)).sum(), asked) for out in (mine, wanted)]
+        assert all(torch.allclose(*pair, rtol=1e-12) for pair in zip(*grads))
+
+
+@pytest.fixture
+def fresh():
+    """Without what other tests have compiled."""
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_compiled_scatters(number, fresh):
+    name, shape, updates, indices, options = CALLS[number]
+    for reduction in ("none", "sum"):
+        alike(lambda data, new: getattr(lt, name)(data * 2, indices, new, reduction=reduction, **options), double(*shape), double(*updates))  # noqa: B023
+    alike(lambda data, new: getattr(lt, name)(data, indices, new, reduction="max", **options), torch.zeros(shape), torch.randn(updates))
+
+
+@pytest.mark.parametrize("number", range(len(BAGS)))
+def test_compiled_bags(number, fresh):
+    form = BAGS[number]
+    indices = ids(4, 1, 0, 0, 3) if form else ids([4, 1], [0, 0], [3, 2])
+    alike(lambda table, weights: lt.embedding_bag(table, indices, per_sample_weights=weights, **form) * 2, double(5, 3), double(*indices.shape))
+    alike(lambda table: lt.embedding_bag(table, indices, reduction="mean", **form), double(5, 3))
+    alike(lambda table: lt.embedding_bag(table, indices, reduction="max", mode="clip", **form), torch.randn(5, 3))
+
+
+def test_compiled_otherwise(fresh):
+    """Other lengths without compiling again for each, out=, options, exact errors."""
+    seen = []
+
+    def backend(graph, inputs):
+        seen.append([str(node.target) for node in graph.graph.nodes if "libgather" in str(node.target)])
+        return graph.forward
+
+    add = torch.compile(lambda data, where, new: lt.index_add(data, where, new, accumulate="steps", threads=1), fullgraph=True, backend=backend, dynamic=True)
+    for n in (3, 5, 9):
+        data, where, new = torch.randn(n, 2), torch.arange(n) // 2, torch.randn(n, 2)
+        assert torch.equal(add(data, where, new), data.index_add(0, where, new))
+    assert seen == [["libgather.scatter.default"]]
+    into = torch.compile(lambda out, new: lt.scatter_elements(out, ids([2, 0]), new, out=out, use_init_val=True), fullgraph=True, backend="aot_eager")
+    out, new = torch.zeros(4, 2), torch.ones(1, 2)
+    assert into(out, new) is out and out.tolist() == [[0, 1], [0, 0], [1, 0], [0, 0]]
+    bad = torch.compile(lambda data, where: lt.scatter(data, where, data[:1], unique=True), fullgraph=True, backend="aot_eager")
+    error = refuses(libgather.GatherIndexError, bad, torch.zeros(3, 2), ids(3))
+    assert (error.position, error.value, error.low, error.high) == ((0,), 3, -3, 2)
+    weight = torch.zeros(3, 2, requires_grad=True)
+    for call in (lambda w: lt.scatter(w, ids(0), w[:1], reduction="max"), lambda w: lt.embedding_bag(w, ids([0]), mode="clip")):
+        with pytest.raises(Exception, match="is not supported"):
+            torch.compile(call, fullgraph=True, backend="aot_eager")(weight)
+    with pytest.raises(Exception, match="updates have another length|updates"):
+        torch.compile(lambda data: lt.scatter(data, ids(0), data), fullgraph=True, backend="aot_eager")(torch.zeros(3, 2))
 
 
 def test_errors():

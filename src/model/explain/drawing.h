@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * drawing.h: one gather to be drawn: which cells are shown, what each one holds, and where it comes from. The text, the SVG picture
- * and the facts all read this one model.
+ * drawing.h: one gather or scatter to be drawn: which cells are shown, what each one holds, and where it comes from. The text, the SVG
+ * picture and the facts all read this one model.
  */
 #ifndef GATHER_EXPLAIN_DRAWING_H
 #define GATHER_EXPLAIN_DRAWING_H
@@ -63,11 +63,14 @@ typedef enum gather_explain_telling { GATHER_EXPLAIN_BY_ROW, GATHER_EXPLAIN_BY_C
 struct gather_explain {
   const gather_op *op; /* of an operator that writes: of the gather that reads there, in `reads` */
   gather_op reads;
-  const char *reduction;        /* of an operator that writes: what it does; NULL: it is a gather */
-  const gather_tensor *updates; /* drawn in place of the output; NULL: their values are not known */
-  gather_options options;       /* executor and bad_count are NULL */
-  gather_tensor data, indices;  /* their shapes and strides are below */
+  const gather_op *writes;        /* then that operator; NULL: it is a gather */
+  gather_scatter_options scatter; /* of it; executor and bad_count are NULL */
+  gather_tensor updates;          /* of it, drawn in place of the output; `data` is NULL: their values are not known */
+  bool has_updates;               /* the caller or the model has them */
+  gather_options options;         /* executor and bad_count are NULL */
+  gather_tensor data, indices;    /* their shapes and strides are below */
   int64_t data_shape[GATHER_MAX_RANK], data_strides[GATHER_MAX_RANK];
+  int64_t updates_shape[GATHER_MAX_RANK], updates_strides[GATHER_MAX_RANK];
   int64_t indices_shape[GATHER_MAX_RANK], indices_strides[GATHER_MAX_RANK];
   char data_type[48], indices_type[48], fill_text[48], model_name[80];
   gather_explain_options told;   /* only writer and context are used after the start */
@@ -89,9 +92,10 @@ struct gather_explain {
   int64_t longest;                            /* of the axes that an index selects on */
   gather_on_bad on_bad;                       /* never default */
   bool negative;
-  bool failed; /* an index is out of range under the policy error: `error` says which */
+  bool failed; /* an index is out of range, or repeated, and that is an error: `error` says which */
   gather_error error;
-  bool any_bad;
+  bool any_bad, any_repeated;
+  gather_error repeat;             /* of the first index that selects the place of an earlier one */
   int64_t bad_at[GATHER_MAX_RANK]; /* the first bad index */
   int64_t *iota;                   /* 0 .. longest-1 where that is short */
   int64_t *engine;                 /* for each output cell the offset in data, -1 = none; NULL where there are too many */
@@ -106,6 +110,8 @@ struct gather_explain {
   int64_t *all_rows; /* of each index, -1 = none; of tuples the place. NULL where there are too many */
   int64_t *used;     /* places that any index gathers from, ascending */
   int64_t used_count;
+  int64_t *repeated; /* of them those that several updates go to, ascending */
+  int64_t repeated_count;
   int64_t *used_rows[GATHER_MAX_RANK]; /* on each axis that an index selects on, ascending */
   int64_t used_row_count[GATHER_MAX_RANK];
   bool used_more;  /* there are too many indices to know all */
@@ -115,6 +121,8 @@ struct gather_explain {
 
 /* Whether the output has that cell of data, drawn or not. */
 bool gather_explain_is_used(const gather_explain *ex, const int64_t *data);
+/* Whether several updates go to that cell of data. */
+bool gather_explain_is_repeated(const gather_explain *ex, const int64_t *data);
 /* How many used rows a drawing of data leaves out, as a line; false where it has all. */
 bool gather_explain_left_out(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_create.c: the functions of explain.h: a drawing of one gather, or of one gather node of a model. The error for unknown operands
- * of a node says what to give.
+ * explain_create.c: the functions of explain.h: a drawing of one gather or scatter, or of one node of a model. The error for unknown
+ * operands of a node says what to give.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -175,9 +175,43 @@ static gather_status check_node(const gather_explain *ex, gather_error *error) {
 }
 
 /* What an operator that writes draws is the gather that reads there. */
-static void set_operator(gather_explain *ex, const gather_op *op, const char *reduction) {
+static void set_operator(gather_explain *ex, const gather_op *op) {
+  static const gather_scatter_options INIT = GATHER_SCATTER_OPTIONS_INIT;
   ex->op = gather_reading_rules(op, &ex->reads);
-  ex->reduction = gather_op_writes(op) ? reduction : NULL;
+  ex->writes = gather_op_writes(op) ? op : NULL;
+  ex->scatter = INIT;
+}
+
+/* Of a scatter, the options of that gather: it reads nothing where an update is skipped. */
+static gather_status set_reading(gather_explain *ex, gather_error *error) {
+  gather_scatter_options *scatter = &ex->scatter;
+  if (scatter->on_bad == GATHER_ON_BAD_FILL)
+    return gather_fail(error, GATHER_USAGE, "%s has no fill value: an update out of range is an error, skipped or repaired",
+                       ex->writes->name);
+  scatter->executor = NULL;
+  scatter->bad_count = NULL;
+  scatter->numbers = NULL;
+  if (scatter->on_bad == GATHER_ON_BAD_DEFAULT) scatter->on_bad = ex->writes->on_bad;
+  ex->promised = scatter->on_bad == GATHER_ON_BAD_PROMISE;
+  if (ex->promised) scatter->on_bad = GATHER_ON_BAD_CLAMP;
+  if (scatter->on_bad == GATHER_ON_BAD_ZERO) scatter->on_bad = GATHER_ON_BAD_SKIP;
+  ex->options.axis = scatter->axis;
+  ex->options.batch_dims = 0;
+  ex->options.on_bad = scatter->on_bad == GATHER_ON_BAD_SKIP ? GATHER_ON_BAD_ZERO : scatter->on_bad;
+  ex->options.negative = scatter->negative;
+  return GATHER_OK;
+}
+
+/* Of a node. What it does is not known where its reduction is not. */
+static gather_status set_writing(gather_explain *ex, gather_error *error) {
+  const gather_model_node *node = ex->node;
+  (void)gather_reduction_parse(node->reduction, &ex->scatter.reduction);
+  ex->scatter.axis = ex->options.axis;
+  ex->scatter.on_bad = ex->options.on_bad;
+  ex->scatter.negative = ex->options.negative;
+  ex->has_updates = *node->updates.name && node->updates.value;
+  if (ex->has_updates) ex->updates = *node->updates.value;
+  return set_reading(ex, error);
 }
 
 /* Takes the node of a model. */
@@ -186,10 +220,10 @@ static gather_status take_node(gather_explain *ex, const gather_model_operands *
   const gather_model_node *node = ex->node = gather_model_operands_describe(operands)->node;
   if (node->rules) GATHER_TRY(can_draw(node->rules, error));
   GATHER_TRY(check_node(ex, error));
-  set_operator(ex, node->rules, *node->reduction ? node->reduction : "none");
-  if (*node->updates.name) ex->updates = node->updates.value;
+  set_operator(ex, node->rules);
   ex->options.axis = node->rules->axis_source != GATHER_AXIS_SOURCE_NONE ? node->axis : 0;
   ex->options.batch_dims = node->batch_dims;
+  if (ex->writes) GATHER_TRY(set_writing(ex, error));
   if (node->indices.value)
     ex->indices = *node->indices.value;
   else
@@ -240,6 +274,23 @@ static void settle(gather_tensor *tensor, int64_t *shape, int64_t *strides) {
   if (tensor->strides) tensor->strides = strides;
 }
 
+/* Updates without values have the shape that they must have. */
+static gather_status settle_updates(gather_explain *ex, gather_error *error) {
+  gather_tensor *updates = &ex->updates;
+  if (ex->has_updates) {
+    GATHER_TRY(gather_tensor_check(updates, error));
+    settle(updates, ex->updates_shape, ex->updates_strides);
+    return GATHER_OK;
+  }
+  *updates = ex->data;
+  updates->data = NULL;
+  updates->strides = NULL;
+  updates->packed_offset = 0;
+  updates->flags &= GATHER_TENSOR_BYTE_SWAPPED;
+  updates->shape = ex->updates_shape;
+  return gather_scatter_updates_shape(ex->writes, &ex->data, &ex->indices, &ex->scatter, ex->updates_shape, &updates->rank, error);
+}
+
 static void set_texts(gather_explain *ex) {
   const gather_explain_options *told = &ex->told;
   set_type(told->data_type, ex->data.type, ex->data_type, sizeof ex->data_type);
@@ -263,12 +314,12 @@ static int64_t shown_cells(const gather_explain *ex) {
 static void set_facts(gather_explain *ex) {
   gather_tensor out = {.type = GATHER_TYPE_INT8, .rank = ex->out_rank, .shape = ex->out_shape};
   int64_t cells = shown_cells(ex);
-  ex->facts = (gather_explain_facts){.op = ex->op,
+  ex->facts = (gather_explain_facts){.op = ex->writes ? ex->writes : ex->op,
                                      .node = ex->node,
                                      .made_up = ex->made_up,
                                      .axis = ex->axis,
                                      .batch_dims = ex->batch,
-                                     .on_bad = ex->on_bad,
+                                     .on_bad = ex->writes ? ex->scatter.on_bad : ex->on_bad,
                                      .negative = ex->negative,
                                      .formula = ex->formula,
                                      .data_rank = ex->data.rank,
@@ -280,6 +331,8 @@ static void set_facts(gather_explain *ex) {
                                      .tuples = ex->tuples,
                                      .selected = ex->selected,
                                      .error = ex->failed ? &ex->error : NULL,
+                                     .scatter = ex->writes ? &ex->scatter : NULL,
+                                     .repeated = ex->any_repeated ? &ex->repeat : NULL,
                                      .cell_count = cells,
                                      .complete = cells == gather_tensor_len(&out)};
 }
@@ -290,6 +343,7 @@ static gather_status finish(gather_explain *ex, gather_error *error) {
   GATHER_TRY(gather_tensor_check(&ex->indices, error));
   settle(&ex->data, ex->data_shape, ex->data_strides);
   settle(&ex->indices, ex->indices_shape, ex->indices_strides);
+  if (ex->writes) GATHER_TRY(settle_updates(ex, error));
   set_texts(ex);
   GATHER_TRY(gather_explain_resolve(ex, error));
   GATHER_TRY(gather_explain_layout(ex, SVG_COLUMNS, error));
@@ -306,10 +360,24 @@ static gather_status hand_over(gather_explain *ex, gather_status status, gather_
   return status;
 }
 
+/* The caller's options of a scatter, or those of a gather that it has too. */
+static gather_status read_scatter(gather_explain *ex, gather_error *error) {
+  const gather_options *options = &ex->options;
+  ex->has_updates = ex->told.updates != NULL;
+  if (ex->has_updates) ex->updates = *ex->told.updates;
+  ex->scatter.axis = options->axis;
+  ex->scatter.on_bad = options->on_bad;
+  ex->scatter.negative = options->negative;
+  GATHER_TRY(gather_struct_read(&ex->scatter, sizeof ex->scatter, ex->told.scatter, "gather_scatter_options", "GATHER_SCATTER_OPTIONS_INIT",
+                                error));
+  return set_reading(ex, error);
+}
+
 static gather_status take_tensors(gather_explain *ex, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                   gather_error *error) {
   GATHER_TRY(can_draw(op, error));
-  set_operator(ex, op, "none");
+  set_operator(ex, op);
+  if (ex->writes) GATHER_TRY(read_scatter(ex, error));
   ex->data = *data;
   ex->indices = *indices;
   ex->made_up = !data->data && (gather_tensor_check(data, NULL) != GATHER_OK || gather_tensor_len(data) > 0);
@@ -349,6 +417,7 @@ void gather_explain_destroy(gather_explain *ex) {
   gather_free(ex->picked);
   gather_free(ex->all_rows);
   gather_free(ex->used);
+  gather_free(ex->repeated);
   for (int32_t c = 0; c < GATHER_MAX_RANK; c++) gather_free(ex->used_rows[c]);
   gather_free(ex);
 }
@@ -370,6 +439,7 @@ bool gather_explain_cell_at(const gather_explain *ex, int64_t i, gather_explain_
   cell->value_is_unsigned = origin.value_is_unsigned;
   cell->bad = origin.bad;
   cell->has_source = origin.has_source;
+  cell->repeated = origin.has_source && gather_explain_is_repeated(ex, origin.data);
   cell->row = origin.has_source ? origin.row : -1;
   memcpy(cell->values, origin.values, sizeof cell->values);
   memcpy(cell->data, origin.data, sizeof cell->data);
@@ -413,7 +483,7 @@ static gather_status draw_narrower(gather_explain *copy, const gather_explain_te
 
 /* What runtimes do with the index out of range; only for a node of a model. */
 static void put_runtimes(const gather_explain *ex, gather_growing *to) {
-  if (!ex->node || !ex->failed) return;
+  if (!ex->node || !ex->failed || ex->error.status != GATHER_INDEX_OUT_OF_RANGE) return;
   gather_growing_text(to, "\nWhat each runtime does with this index out of range:\n");
   gather_model_bad_text(ex->node, 2, to);
 }

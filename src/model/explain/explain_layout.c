@@ -5,6 +5,7 @@
  * drawings.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
@@ -54,6 +55,9 @@ static void index_cell(const gather_explain *ex, const int64_t *at, gather_expla
   cell->bad = origin.bad;
   if (whole.has_source) cell->colour = gather_explain_colour(ex, whole.data);
   if (origin.has_source && (origin.bad || origin.row != origin.value)) cell->to = origin.row;
+  /* A star behind the last number of a repeated index. */
+  if (whole.has_source && (!ex->tuples || at[ex->indices.rank - 1] == ex->selected - 1) && gather_explain_is_repeated(ex, whole.data))
+    snprintf(cell->text + strlen(cell->text), 2, "*");
 }
 
 /* "2,0": the rows that a tuple selects. */
@@ -65,8 +69,8 @@ static void tuple_text(const gather_explain *ex, const gather_explain_origin *or
 
 /* Of an operator that writes. */
 static void updates_text(const gather_explain *ex, const int64_t *at, char *text) {
-  if (ex->updates)
-    gather_explain_value(ex->updates, at, text, GATHER_EXPLAIN_CELL_BYTES);
+  if (ex->updates.data)
+    gather_explain_value(&ex->updates, at, text, GATHER_EXPLAIN_CELL_BYTES);
   else
     snprintf(text, GATHER_EXPLAIN_CELL_BYTES, "%" PRId64, gather_explain_offset(ex->out_rank, ex->out_shape, at));
 }
@@ -77,7 +81,7 @@ static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain
   if (origin.has_source) cell->colour = gather_explain_colour(ex, origin.data);
   cell->to = origin.row;
   if (origin.has_source && ex->tuples) tuple_text(ex, &origin, cell->tuple);
-  if (ex->reduction)
+  if (ex->writes)
     updates_text(ex, at, cell->text);
   else if (origin.has_source)
     data_text(ex, origin.data, cell->text);
@@ -216,7 +220,7 @@ static void name_tables(gather_explain *ex) {
   ex->table[GATHER_EXPLAIN_DATA] = (gather_explain_table){.name = "data", .rank = data->rank, .shape = data->shape};
   ex->table[GATHER_EXPLAIN_INDICES] = (gather_explain_table){.name = "idx", .rank = indices->rank, .shape = indices->shape};
   ex->table[GATHER_EXPLAIN_OUT] =
-      (gather_explain_table){.name = ex->reduction ? "updates" : "out", .rank = ex->out_rank, .shape = ex->out_shape};
+      (gather_explain_table){.name = ex->writes ? "updates" : "out", .rank = ex->out_rank, .shape = ex->out_shape};
   for (int32_t d = 0; d < data->rank; d++) ex->table[GATHER_EXPLAIN_DATA].pick[d] = &ex->data_pick[d];
   for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
 }

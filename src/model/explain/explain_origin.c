@@ -241,19 +241,19 @@ static gather_status find_bad(gather_explain *ex, gather_error *error) {
 
 /* "out[i, j] = data[idx[i], j]" becomes "out[idx[i], j] = updates[i, j]": what is read is written. */
 static void exchange_sides(gather_explain *ex) {
-  static const struct { const char *reduction, *sign; } SIGNS[] = {{"none", "="}, {"add", "+="}, {"sub", "-="}, {"mul", "*="}};
+  static const char *const SIGNS[] = {
+      [GATHER_REDUCTION_NONE] = "=", [GATHER_REDUCTION_ADD] = "+=", [GATHER_REDUCTION_SUB] = "-=", [GATHER_REDUCTION_MUL] = "*="};
+  const size_t reduction = (size_t)ex->scatter.reduction;
   char left[sizeof ex->formula], *right = strstr(ex->formula, " = data");
-  const char *sign = NULL;
   if (!right) return;
   (void)snprintf(left, sizeof left, "%.*s", (int)(right - ex->formula) - 3, ex->formula + 3); /* behind "out" */
   char place[sizeof ex->formula];
   (void)snprintf(place, sizeof place, "%s", right + 7);
-  for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
-    if (strcmp(SIGNS[i].reduction, ex->reduction) == 0) sign = SIGNS[i].sign;
-  if (sign)
-    (void)snprintf(ex->formula, sizeof ex->formula, "out%.240s %s updates%.240s", place, sign, left);
+  if (reduction < sizeof SIGNS / sizeof *SIGNS)
+    (void)snprintf(ex->formula, sizeof ex->formula, "out%.240s %s updates%.240s", place, SIGNS[reduction], left);
   else
-    (void)snprintf(ex->formula, sizeof ex->formula, "out%.150s = %s(out%.150s, updates%.150s)", place, ex->reduction, place, left);
+    (void)snprintf(ex->formula, sizeof ex->formula, "out%.150s = %s(out%.150s, updates%.150s)", place,
+                   gather_reduction_name(ex->scatter.reduction), place, left);
 }
 
 /* Where the output comes from, dimension by dimension, and the same as a formula. */
@@ -270,7 +270,7 @@ static gather_status find_sources(gather_explain *ex, gather_error *error) {
   }
   GATHER_TRY(
       gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->formula, sizeof ex->formula, error));
-  if (ex->reduction) exchange_sides(ex);
+  if (ex->writes) exchange_sides(ex);
   return GATHER_OK;
 }
 
@@ -292,6 +292,25 @@ static void find_axes(gather_explain *ex) {
   }
 }
 
+/* Asks the library whether two updates of a scatter go to one place, which may be an error. Without values of updates, too. */
+static gather_status find_repeated(gather_explain *ex, gather_error *error) {
+  gather_scatter_plan *plan = NULL;
+  gather_scatter_run run = GATHER_SCATTER_RUN_INIT;
+  gather_scatter_options options = ex->scatter;
+  options.unique = true;
+  if (ex->failed) options.on_bad = GATHER_ON_BAD_SKIP; /* the others may be repeated */
+  GATHER_TRY(gather_scatter_plan_create(ex->writes, &ex->data, &ex->indices, &ex->updates, NULL, &options, &plan, error));
+  run.indices = ex->indices.data;
+  const gather_status status = gather_scatter_plan_check(plan, &run, &ex->repeat);
+  gather_scatter_plan_destroy(plan);
+  ex->any_repeated = status == GATHER_INDEX_REPEATED;
+  if (status == GATHER_OUT_OF_MEMORY) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
+  if (!ex->any_repeated || !ex->scatter.unique || ex->failed) return GATHER_OK;
+  ex->failed = true;
+  ex->error = ex->repeat;
+  return GATHER_OK;
+}
+
 /* Asks the library: which index is bad, where each output cell comes from. */
 static gather_status resolve(gather_explain *ex, gather_error *error) {
   const gather_options *options = &ex->options;
@@ -300,6 +319,7 @@ static gather_status resolve(gather_explain *ex, gather_error *error) {
   find_axes(ex);
   GATHER_TRY(find_sources(ex, error));
   GATHER_TRY(find_bad(ex, error));
+  if (ex->writes) GATHER_TRY(find_repeated(ex, error));
   if (ex->longest <= MOST_AXIS && !(ex->iota = iota(ex->longest)))
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
   return ask_engine(ex, error);
@@ -314,6 +334,14 @@ enum { MOST_AT_ONCE = 1 << 20, MOST_ONE_BY_ONE = 1 << 16 };
 static int compare(const void *a, const void *b) {
   int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
   return (left > right) - (left < right);
+}
+
+/* The numbers that a sorted array has more than once, ascending, each once; *found: their count. NULL without memory. */
+static int64_t *duplicates(const int64_t *numbers, int64_t count, int64_t *found) {
+  int64_t *twice = gather_alloc(count * (int64_t)sizeof *twice);
+  for (int64_t i = 1; twice && i < count; i++)
+    if (numbers[i] == numbers[i - 1] && (*found == 0 || twice[*found - 1] != numbers[i])) twice[(*found)++] = numbers[i];
+  return twice;
 }
 
 /* Sorts, and removes duplicates. */
@@ -392,6 +420,10 @@ static gather_status find_used(gather_explain *ex, gather_error *error) {
     int64_t place = place_at(ex, i);
     if (place >= 0) ex->used[places++] = place;
   }
+  if (ex->writes) {
+    qsort(ex->used, (size_t)places, sizeof *ex->used, compare);
+    if (!(ex->repeated = duplicates(ex->used, places, &ex->repeated_count))) return no_memory(error);
+  }
   ex->used_count = distinct(ex->used, places);
   return find_rows(ex, error);
 }
@@ -399,6 +431,12 @@ static gather_status find_used(gather_explain *ex, gather_error *error) {
 bool gather_explain_is_used(const gather_explain *ex, const int64_t *data) {
   int64_t place = place_of(ex, data);
   return ex->used_count > 0 && bsearch(&place, ex->used, (size_t)ex->used_count, sizeof place, compare) != NULL;
+}
+
+bool gather_explain_is_repeated(const gather_explain *ex, const int64_t *data) {
+  if (ex->repeated_count == 0) return false;
+  const int64_t place = place_of(ex, data);
+  return bsearch(&place, ex->repeated, (size_t)ex->repeated_count, sizeof place, compare) != NULL;
 }
 
 static bool is_drawn(const gather_explain_pick *pick, int64_t row) {

@@ -447,8 +447,8 @@ static void describe(const svg_picture *p, const char *formula, const char *rule
   gather_growing_print(p->to, "<title id=\"title\">%s: ", p->ex->op->name);
   put(p->to, formula);
   gather_growing_print(p->to, "</title>\n<desc id=\"desc\">The cells of data, the indices, and the cells of %s. ",
-                       p->ex->reduction ? "the updates, each in the colour of the place that it is written to"
-                                        : "the output, each in the colour of the data that it comes from");
+                       p->ex->writes ? "the updates, each in the colour of the place that it is written to"
+                                     : "the output, each in the colour of the data that it comes from");
   put(p->to, rules);
   for (int i = 0; gather_explain_note(p->ex, i, text, sizeof text); i++) {
     gather_growing_text(p->to, ". ");

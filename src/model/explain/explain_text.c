@@ -44,7 +44,7 @@ static void right(gather_growing *to, const char *text, int width) {
 }
 
 /* Between a cell of the output and the place that it comes from, or that an update goes to. */
-static const char *origin_sign(const drawing *d) { return d->ex->reduction ? d->sign->arrow + 1 : d->sign->from; }
+static const char *origin_sign(const drawing *d) { return d->ex->writes ? d->sign->arrow + 1 : d->sign->from; }
 
 /* The text of a cell: an index with its resolved row, an output cell with its source row unless a side of the box shows
  * it. */
@@ -140,7 +140,7 @@ static void from_text(const gather_explain *ex, const int64_t *at, char *text, s
   gather_explain_telling by = gather_explain_by(ex);
   int32_t running = by == GATHER_EXPLAIN_BY_ROW ? out_rank - 1 : by == GATHER_EXPLAIN_BY_COLUMN ? out_rank - 2 : -1;
   if (!origin.has_source) {
-    snprintf(text, bytes, ex->failed ? "no value" : "filled");
+    snprintf(text, bytes, ex->writes ? "nowhere" : ex->failed ? "no value" : "filled");
     return;
   }
   snprintf(text, bytes, "%s", "data[");

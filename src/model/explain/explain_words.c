@@ -198,11 +198,12 @@ void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
   const char *policy = ex->on_bad == GATHER_ON_BAD_ERROR   ? "is an error"
                        : ex->on_bad == GATHER_ON_BAD_CLAMP ? "is clamped to the nearest end"
                        : ex->on_bad == GATHER_ON_BAD_WRAP  ? "wraps around"
+                       : ex->writes                        ? "is skipped"
                        : ex->on_bad == GATHER_ON_BAD_ZERO  ? "gives zeros"
                                                            : "gives ";
   if (ex->promised) policy = "is not checked";
   const char *fill = ex->on_bad == GATHER_ON_BAD_FILL ? ex->fill_text : "";
-  snprintf(text, bytes, "%s: an index below 0 %s, one out of range %s%.*s", ex->op->rules,
+  snprintf(text, bytes, "%s: an index below 0 %s, one out of range %s%.*s", ex->op->rules ? ex->op->rules : "without a document",
            ex->negative ? "counts from the end" : "is out of range", policy, gather_explain_fit(fill, 40), fill);
 }
 
@@ -234,15 +235,31 @@ static void place(const gather_explain *ex, char *text, size_t bytes) {
 
 /* What the colours of an operator that writes mean. */
 static void writing_note(const gather_explain *ex, char *text, size_t bytes) {
-  const bool replaces = strcmp(ex->reduction, "none") == 0;
-  snprintf(text, bytes, "out is a copy of data. Each cell of updates %s the cell of the place with its colour, in row-major order%s.%s",
-           replaces ? "replaces" : "is combined with", replaces ? "; of several the last is left" : "",
-           ex->updates ? "" : " The values of updates are not known: each cell shows its number.");
+  const bool replaces = ex->scatter.reduction == GATHER_REDUCTION_NONE;
+  snprintf(
+      text, bytes, "out is a copy of data. Each cell of updates %s the cell of the place with its colour, in row-major order%s%s.%s",
+      replaces ? "replaces" : "is combined with", replaces ? "; of several the last is left" : "",
+      ex->scatter.neutral ? "; the first with the neutral number in its stead" : "",
+      ex->updates.data || gather_tensor_len(&ex->updates) == 0 ? "" : " The values of updates are not known: each cell shows its number.");
+}
+
+/* "idx[2] selects the same place as idx[0]". */
+static void repeated_note(const gather_explain *ex, char *text, size_t bytes) {
+  const gather_error *repeat = &ex->repeat;
+  char at[128], first[128];
+  const int32_t rank = repeat->position_rank - ex->tuples; /* a tuple is one index */
+  gather_shape_text(at, sizeof at, rank, repeat->position);
+  gather_shape_text(first, sizeof first, rank, repeat->first_position);
+  snprintf(text, bytes, "* marks an index whose place other updates go to as well: idx%s selects the same place as idx%s.", at, first);
 }
 
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes) {
-  if (ex->reduction && i-- == 0) {
+  if (ex->writes && i-- == 0) {
     writing_note(ex, text, bytes);
+    return true;
+  }
+  if (ex->any_repeated && i-- == 0) {
+    repeated_note(ex, text, bytes);
     return true;
   }
   if (ex->node && i-- == 0) {

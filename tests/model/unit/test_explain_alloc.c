@@ -14,7 +14,7 @@
 static gather_status draw(const gather_explain *made, gather_error *error) {
   char *text = NULL;
   gather_status status = gather_explain_text(made, NULL, &text, NULL, error);
-  if (status == GATHER_OK) assert_non_null(strstr(text, "\nout  "));
+  if (status == GATHER_OK) assert_non_null(strstr(text, gather_explain_facts_of(made)->scatter ? "\nupdates  " : "\nout  "));
   gather_text_free(text);
   if (status != GATHER_OK) return status;
   text = NULL;
@@ -32,6 +32,19 @@ static gather_status use_tensors(const void *context, gather_error *error) {
   gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(3));
   gather_explain *made = NULL;
   gather_status status = gather_explain_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &made, error);
+  assert_int_equal(status == GATHER_OK, made != NULL);
+  if (status == GATHER_OK) status = draw(made, error);
+  gather_explain_destroy(made);
+  return status;
+}
+
+static gather_status use_scatter(const void *context, gather_error *error) {
+  (void)context;
+  static const int64_t ids[3] = {40, -1, 40};
+  gather_tensor data = tensor_of(GATHER_TYPE_INT64, NULL, 2, DIMS(50, 4));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(3));
+  gather_explain *made = NULL;
+  gather_status status = gather_explain_create(gather_scatter_op("scatter"), &data, &indices, NULL, NULL, &made, error);
   assert_int_equal(status == GATHER_OK, made != NULL);
   if (status == GATHER_OK) status = draw(made, error);
   gather_explain_destroy(made);
@@ -76,6 +89,7 @@ static gather_status use_check(const void *context, gather_error *error) {
 
 static void drawings(void **state) {
   assert_true(fail_each(use_tensors, NULL, GATHER_OK) > 8);
+  assert_true(fail_each(use_scatter, NULL, GATHER_OK) > 8);
   assert_true(fail_each(use_node, NULL, GATHER_OK) > 20);
 }
 

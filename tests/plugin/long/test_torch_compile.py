@@ -137,3 +137,31 @@ from torch.fx.experimental.proxy_tensor import make_fx
 print([str(n.target) for n in make_fx(lambda d, i: lt.take(d, i))(weight, where).graph.nodes if n.op == "call_function"])
 """
     assert child(program, tmp_path) == ["True", "True", "['libgather.take.default']"]
+
+
+def test_compile_and_export_writes(tmp_path):
+    """A step of training, by inductor; an exported scatter, saved and loaded."""
+    program = """
+ids, owners = torch.randint(0, 50, (12,)), torch.arange(0, 12, 3)
+step = lambda w, u: (lt.embedding_bag(lt.scatter_add(w, ids, u), ids, owners, reduction="mean") ** 2).sum()
+params = [torch.randn(50, 4, requires_grad=True), torch.randn(12, 4, requires_grad=True)]
+plain = step(*params)
+plain.backward()
+wanted = [p.grad.clone() for p in params]
+for p in params:
+    p.grad = None
+mine = torch.compile(step, fullgraph=True)(*params)
+mine.backward()
+print(torch.allclose(mine, plain), all(torch.allclose(p.grad, w, atol=1e-5) for p, w in zip(params, wanted)))
+
+class Writes(torch.nn.Module):
+    def forward(self, data, where, new):
+        return lt.scatter(data, where, new, reduction="max") + 1
+
+length = torch.export.Dim("length", min=2, max=100)
+program = torch.export.export(Writes(), (weight, ids, torch.randn(12, 4)), dynamic_shapes=({}, {0: length}, {0: length}))
+torch.export.save(program, "writes.pt2")
+new = torch.randn(5, 4)
+print(torch.equal(torch.export.load("writes.pt2").module()(weight, ids[:5], new), Writes()(weight, ids[:5], new)))
+"""
+    assert child(program, tmp_path) == ["True True", "True"]
