@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -50,12 +51,17 @@ def run_onnxruntime(path: str, threads: int, inputs: dict, out: np.ndarray) -> N
     session.run_with_iobinding(binding)
 
 
-@functools.lru_cache(maxsize=4)
-def openvino_compiled(path: str, threads: int, _stamp: tuple[int, int]):
+@functools.cache
+def openvino_core():
     import openvino
 
+    return openvino.Core()
+
+
+@functools.lru_cache(maxsize=4)
+def openvino_compiled(path: str, threads: int, _stamp: tuple[int, int]):
     settings = {"INFERENCE_NUM_THREADS": threads, "EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_PRECISION_HINT": "f32"}
-    return openvino.Core().compile_model(path, "CPU", settings)
+    return openvino_core().compile_model(path, "CPU", settings)
 
 
 def run_openvino(path: str, threads: int, inputs: dict, out: np.ndarray) -> None:
@@ -129,7 +135,8 @@ def filled(job: dict) -> dict:
 
 
 def ask(jobs: list[dict], timeout: int = 600) -> list[dict]:
-    """The answers of jobs; {"died": code} for a job that ended its process. The jobs after it go to a new one."""
+    """The answers of jobs; {"died": code} for a job that ended its process. The jobs after it go to a new one. Jobs of different
+    chains (job["chain"]) are answered at the same time, by processes of their own."""
     given = "".join(json.dumps(job) + "\n" for job in jobs)
     done = subprocess.run([sys.executable, __file__, "--all"], input=given, capture_output=True, text=True, timeout=timeout, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -177,18 +184,48 @@ def main() -> None:
     mine = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     if sys.argv[1:] == ["--all"]:
-        answer_all([json.loads(line) for line in sys.stdin], mine)
+        answer_chains([json.loads(line) for line in sys.stdin], mine)
         return
     for line in sys.stdin:
         mine.write(json.dumps(answer(json.loads(line))) + "\n")
         mine.flush()
 
 
+def answer_chains(jobs: list[dict], mine) -> None:
+    """All answers, in the order of the jobs."""
+    for peer in {job.get("peer", "openvino") for job in jobs}:
+        importlib.import_module(peer)
+    chains: dict = {}
+    for number, job in enumerate(jobs):
+        chains.setdefault(job.get("chain"), []).append(number)
+    lines = [""] * len(jobs)
+    for numbers, answers in zip(chains.values(), answered_at_once([[jobs[n] for n in numbers] for numbers in chains.values()]), strict=True):
+        for number, line in zip(numbers, answers, strict=True):
+            lines[number] = line
+    mine.writelines(lines)
+    mine.flush()
+
+
+def answered_at_once(chains: list[list[dict]]) -> list[list[str]]:
+    files = [tempfile.TemporaryFile("w+") for _ in chains]  # noqa: SIM115  (no answer waits for its reader)
+    children = []
+    for jobs, file in zip(chains, files, strict=True):
+        children.append(os.fork())
+        if children[-1] == 0:
+            try:
+                answer_all(jobs, file)
+            finally:
+                os._exit(0)  # without all answers, which the caller sees
+    for child in children:
+        os.waitpid(child, 0)
+    for file in files:
+        file.seek(0)
+    return [list(file) for file in files]
+
+
 def answer_all(jobs: list[dict], mine) -> None:
     """Children answer, the next one from the job on behind which the one before died: they have what this process imported, and it has
     started no thread of a peer."""
-    for peer in {job.get("peer", "openvino") for job in jobs}:
-        importlib.import_module(peer)
     answered = 0
     while answered < len(jobs):
         reads, writes = os.pipe()

@@ -63,7 +63,7 @@ static gather_status find_all_rows(gather_explain *ex, gather_error *error) {
   const gather_options options = marking(ex);
   const gather_tensor table = {.type = GATHER_TYPE_INT8, .rank = ex->axis + ex->selected, .shape = ex->data.shape};
   const int64_t places = ex->tuples ? gather_tensor_len(&table) : 0;
-  if (places > MOST_PLACES) return GATHER_OK;
+  if (places > MOST_PLACES || table.rank == 0) return GATHER_OK; /* a tuple without numbers selects all */
   ex->all_rows = gather_alloc(index_count(ex) * (int64_t)sizeof *ex->all_rows);
   if (!ex->all_rows) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
   return ex->tuples ? all_places(ex, &options, places, error) : all_rows(ex, &options, error);

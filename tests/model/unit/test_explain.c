@@ -533,6 +533,17 @@ static const scatter_case SCATTERS[] = {
      2,
      GATHER_INDEX_REPEATED},
     {"scatter_nd", NULL, 2, 2, {3, 4}, {2, 1}, {2, 2}, PLAIN, {"0 |  2* |", "| -> data[2, :]", NULL}, 1, GATHER_OK},
+    {"scatter_nd",
+     NULL,
+     2,
+     2,
+     {3, 4},
+     {2, 0},
+     {0},
+     PLAIN,
+     {"out[j, k] = updates[i, j, k]", "idx[1] selects the same place as idx[0]", NULL},
+     1,
+     GATHER_OK},
     {"scatter", NULL, 2, 1, {3, 2}, {0}, {0}, PLAIN, {"updates  float64 [0, 2]", "(no cells)", NULL}, -1, GATHER_OK},
 };
 
