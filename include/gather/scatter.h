@@ -184,7 +184,8 @@ typedef struct gather_scatter_run {
  * and ignore run->indices. No other thread may use the plan during this call. executor: NULL = the calling thread.
  * Memory: 8 bytes for each update, and 24 during the call; the plan frees them. Of StableHLO's windows, where one lies partly outside, each
  * element is an update. Returns as gather_scatter_apply, GATHER_OUT_OF_MEMORY, and GATHER_UNSUPPORTED (more updates and places than can be
- * numbered, where they must be sorted; packed elements by shared indices, or by indices far apart in memory). After an error the plan is as it was. */
+ * numbered, where they must be sorted; packed elements by shared indices, or by indices far apart in memory). After an error the plan is
+ * as it was. */
 GATHER_API GATHER_CHECKED gather_status gather_scatter_plan_keep(gather_scatter_plan *plan, const void *indices,
                                                                  const gather_executor *executor, gather_error *error);
 /* Runs a plan, as gather_scatter_apply. */

@@ -22,8 +22,8 @@
 #include "core/plan/plan.h"
 #include "gather/scatter.h"
 
-/* The indices that a plan keeps: a copy of them, in the order of the updates, or updates in the order of their places. Places are numbered from the lowest one of the destination; an entry is place << position_bits |
- * number of the update. */
+/* The indices that a plan keeps: a copy of them, in the order of the updates, or updates in the order of their places. Places are numbered
+ * from the lowest one of the destination; an entry is place << position_bits | number of the update. */
 typedef struct gather_sorted {
   void *memory;      /* on the heap */
   uint64_t *entries; /* in it; ascending; updates that are skipped are not in it */

@@ -232,8 +232,8 @@ static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted
   return GATHER_OK;
 }
 
-/* Whether a plan keeps its indices in their order: then short rows are written as fast as they can be, and no index is checked again. Sorted
- * they are read at random, which pays only where many threads share them. */
+/* Whether a plan keeps its indices in their order: then short rows are written as fast as they can be, and no index is checked again.
+ * Sorted they are read at random, which pays only where many threads share them. */
 static bool keeps_order(const gather_scatter_plan *plan, const gather_executor *executor) {
   const gather_plan *nest = &plan->nest;
   const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
