@@ -180,8 +180,8 @@ typedef struct gather_scatter_run {
 #define GATHER_SCATTER_RUN_INIT \
   { sizeof(gather_scatter_run), NULL, NULL, NULL, NULL, NULL, NULL }
 
-/* Validates these indices and copies them, sorted by the places that they select where that is faster. Runs of the plan use them from now on,
- * and ignore run->indices. No other thread may use the plan during this call. executor: NULL = the calling thread.
+/* Validates these indices and copies them, sorted by the places that they select where that is faster. Runs of the plan use them from
+ * now on, and ignore run->indices. No other thread may use the plan during this call. executor: NULL = the calling thread.
  * Memory: 8 bytes for each update, and 24 during the call; the plan frees them. Of StableHLO's windows, where one lies partly outside, each
  * element is an update. Returns as gather_scatter_apply, GATHER_OUT_OF_MEMORY, and GATHER_UNSUPPORTED (more updates and places than can be
  * numbered, where they must be sorted; packed elements by shared indices, or by indices far apart in memory). After an error the plan is

@@ -96,6 +96,8 @@ typedef struct gather_scattering {
   char *out;                               /* the destination's element with all coordinates 0 */
   const char *updates;
   const gather_executor *executor;
+  bool fills;       /* each round fills its places before it writes them (gather_scatter_fills_rounds) */
+  const char *fill; /* what with: the data of the same layout; NULL: zeros */
 } gather_scattering;
 
 /* ---- scatter_lower.c */
@@ -192,6 +194,10 @@ void gather_blocks_put(gather_blocks *b);
 void gather_blocks_end(gather_blocks *b);
 /* Whether and how far ahead rows of places that have so many bytes together are prefetched. span->row_bytes is set. */
 void gather_scatter_set_prefetch(gather_combine_span *span, int64_t bytes);
+
+/* Whether the rounds of the innermost loop write apart, and together all of a dense destination, each so little that it stays in L2: then
+ * each can be filled just before it is written, which saves moving the destination once more. Only whole rounds, serially or apart. */
+bool gather_scatter_fills_rounds(const gather_scattering *s);
 
 /* The updates [first, first + count), on the calling thread. */
 void gather_scatter_serially(const gather_scattering *s, int64_t first, int64_t count);

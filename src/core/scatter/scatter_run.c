@@ -334,6 +334,8 @@ static void choose(const gather_scattering *s, preparation *p) {
     add(p, p->memory ? WIDELY : SORTED);
   } else if (plan->nest.packed) {
     add(p, SERIALLY);
+  } else if (s->fills) {
+    add(p, APART), add(p, SERIALLY);
   } else if (forced > BY_SIZES && forced < WIDELY) {
     add(p, (method)forced);
   } else {
@@ -442,12 +444,24 @@ static gather_status check_memory(const gather_scatter_plan *plan, const gather_
 }
 
 /* Indices are validated. */
-static gather_status write_all(const gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
+/* Whether what is in the destination at first is put there round by round, and what that is. */
+static void set_fill(gather_scattering *s, const gather_scatter_run *run) {
+  const gather_scatter_plan *plan = s->plan;
+  const int64_t forced = gather_tuned(GATHER_TUNING_scatter_method);
+  const bool in_place = run->data == run->out && !plan->clears;
+  if (in_place || !plan->same_layout || plan->sorts || plan->empty || plan->nest.packed || forced > APART) return;
+  if (plan->kept && !plan->sorted.indices) return;
+  s->fills = gather_scatter_fills_rounds(s);
+  s->fill = plan->clears ? NULL : run->data;
+}
+
+static gather_status write_all(gather_scattering *s, const gather_scatter_run *run, gather_error *error) {
   preparation p = {.count = 0};
   /* Without data all updates are skipped: the axis has no place. */
   const bool any = s->plan->nest.row_count > 0 && s->plan->data_len > 0 && !s->plan->empty;
+  if (any) set_fill(s, run);
   if (any) GATHER_TRY(prepare(s, &p, error));
-  const gather_status status = fill_out(s->plan, run, error);
+  const gather_status status = s->fills ? GATHER_OK : fill_out(s->plan, run, error);
   if (status == GATHER_OK && any) apply(s, &p);
   gather_free(p.memory);
   if (p.sorted_here) gather_free(p.sorted.memory);

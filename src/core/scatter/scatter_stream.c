@@ -199,7 +199,8 @@ static void stream_round(const gather_scattering *s, const gather_walk *walk, in
 
 /* The places of a round. */
 typedef struct {
-  int64_t low, lines; /* from the place of an index 0 on, in bytes; 0 lines: they are not worth fetching as a whole */
+  int64_t low, bytes; /* from the place of an index 0 on */
+  int64_t lines;      /* 0: they are not worth fetching as a whole */
 } round_places;
 
 /* Rounds that write most lines of their places, which fit L2: to fetch them in order, a round ahead, is faster than one by one. */
@@ -207,7 +208,7 @@ static round_places places_of_rounds(const gather_plan *nest, const gather_loop 
   enum { MOST_BYTES = 1 << 16 };
   const int64_t axis = (nest->rule.axis_len - 1) * nest->axis_step, along = (inner->len - 1) * inner->data;
   const int64_t bytes = magnitude(axis) + magnitude(along) + nest->row_bytes, lines = (bytes - 1) / LINE + 1;
-  round_places places = {(axis < 0 ? axis : 0) + (along < 0 ? along : 0), 0};
+  round_places places = {(axis < 0 ? axis : 0) + (along < 0 ? along : 0), bytes, 0};
   if (nest->column_count == 1 && bytes <= MOST_BYTES && inner->len >= lines / 2) places.lines = lines;
   return places;
 }
@@ -216,18 +217,43 @@ static void fetch_round(const gather_scattering *s, const gather_walk *walk, con
   gather_prefetch_row(s->out + s->plan->nest.data_offset + walk->data + places->low, places->lines);
 }
 
+bool gather_scatter_fills_rounds(const gather_scattering *s) {
+  const gather_scatter_plan *plan = s->plan;
+  const gather_plan *nest = &plan->nest;
+  if (!plan->dense || nest->loop_count < 2 || may_skip(s) || plan->places * plan->place_step <= gather_cache_bytes()) return false;
+  const gather_loop *inner = &nest->loops[nest->loop_count - 1];
+  if (inner->len < SHORT_ROUND || inner->data != 0) return false;
+  const round_places places = places_of_rounds(nest, inner);
+  for (const gather_loop *loop = nest->loops; loop < inner; loop++)
+    if (magnitude(loop->data) < places.bytes) return false;
+  return places.lines > 0 && nest->row_count / inner->len == plan->data_extent.high / places.bytes &&
+         plan->data_extent.high % places.bytes == 0;
+}
+
+static void fill_round(const gather_scattering *s, const gather_walk *walk, const round_places *places) {
+  const int64_t at = s->plan->nest.data_offset + walk->data + places->low;
+  if (s->fill)
+    memcpy(s->out + at, s->fill + at, (size_t)places->bytes);
+  else
+    memset(s->out + at, 0, (size_t)places->bytes);
+}
+
 /* The next `count` updates of a walk, a round at a time. */
 static void stream_rounds(const gather_scattering *s, gather_walk *walk, int64_t count, const columns *c) {
   gather_combine_span span = span_of(s, c);
-  round_places places = {0, 0};
-  if (span.prefetch_rows > 0 && count > walk->loops[walk->count - 1].len)
+  round_places places = {0, 0, 0};
+  if (span.prefetch_rows > 0 && (s->fills || count > walk->loops[walk->count - 1].len))
     places = places_of_rounds(&s->plan->nest, &walk->loops[walk->count - 1]);
-  if (places.lines > 0) span.prefetch_rows = 0, fetch_round(s, walk, &places);
+  if (places.lines > 0) span.prefetch_rows = 0;
+  if (places.lines > 0 && !s->fills) fetch_round(s, walk, &places);
   for (int64_t now; count > 0; count -= now) {
     gather_walk next = *walk;
     now = least(gather_walk_left(walk), count);
     gather_walk_next(&next, now);
-    if (places.lines > 0 && count > now) fetch_round(s, &next, &places);
+    if (s->fills)
+      fill_round(s, walk, &places);
+    else if (places.lines > 0 && count > now)
+      fetch_round(s, &next, &places);
     stream_round(s, walk, now, span, c->combine);
     *walk = next;
   }

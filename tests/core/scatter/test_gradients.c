@@ -39,7 +39,7 @@ static void seed_with(int64_t round, int64_t of) {
 }
 
 static void tune_by_chance(void) {
-  tune("scatter_method", below(7)), tune("isa", below(GATHER_ISA_ROWS)), tune("cache_bytes", below(2) ? 1 : 1 << 30);
+  tune("scatter_method", below(2) * below(7)), tune("isa", below(GATHER_ISA_ROWS)), tune("cache_bytes", below(2) ? 1 : 1 << 30);
   tune("task_bytes", 64), tune("awake_task_bytes", 64);
 }
 
@@ -72,6 +72,9 @@ static int64_t product(const int64_t *shape, int32_t from, int32_t to) {
   return all;
 }
 
+/* Few; or as many as a long round has. */
+static int64_t some_indices(void) { return below(3) ? below(7) : 50 + below(20); }
+
 /* Shapes of data and indices, and the attributes, of operators without dimension numbers. */
 static void shape_generic(trial *t) {
   holder *data = &t->tensors[DATA], *indices = &t->tensors[INDICES];
@@ -84,11 +87,12 @@ static void shape_generic(trial *t) {
   t->options.batch_dims = batch;
   t->options.axis = tuples ? 0 : batch + below(rank - batch);
   for (int32_t d = 0; d < rank && elements; d++)
-    indices->shape[index_rank++] = d == t->options.axis                       ? below(7)
+    indices->shape[index_rank++] = d == t->options.axis                       ? some_indices()
                                    : t->op->off_axis == GATHER_OFF_AXIS_EQUAL ? data->shape[d]
                                                                               : 1 + below(data->shape[d]);
   for (int32_t d = 0; d < batch; d++) indices->shape[index_rank++] = data->shape[d];
-  for (int64_t more = elements ? 0 : below(3); more > 0; more--) indices->shape[index_rank++] = below(9) ? 1 + below(6) : 0;
+  const int64_t more = elements ? 0 : below(3);
+  for (int64_t i = 0; i < more; i++) indices->shape[index_rank++] = more == 1 ? some_indices() : below(9) ? 1 + below(6) : 0;
   const int32_t least = t->op->tuples == GATHER_TUPLES_ANY && batch == 0 ? 0 : 1;
   if (tuples) indices->shape[index_rank++] = least + below(rank - batch - least + 1);
   indices->tensor.rank = index_rank;

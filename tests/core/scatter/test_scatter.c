@@ -397,6 +397,7 @@ static const large_case LARGE[] = {
     {ROWS, GATHER_TYPE_FLOAT16, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_HALVES, 1, 31, 40, 1500, 0},
     {ROWS, GATHER_TYPE_INT8, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_STEPS, 1, 97, 49, 1000, 0}, /* in float64, 49 * (1 / 49) is below 1 */
     {ELEMENTS, GATHER_TYPE_INT32, GATHER_REDUCTION_SUB, GATHER_ACCUMULATE_STEPS, 1, 60, 40, 900, 0},
+    {ELEMENTS, GATHER_TYPE_FLOAT32, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_STEPS, 9, 50, 1, 900, 0},
     {ELEMENTS, GATHER_TYPE_BFLOAT16, GATHER_REDUCTION_MEAN, GATHER_ACCUMULATE_HALVES, 3, 60, 5, 900, 0},
     {TUPLES, GATHER_TYPE_FLOAT32, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_STEPS, 3, 50, 40, 40000, 3},
     {TUPLES, GATHER_TYPE_FLOAT32, GATHER_REDUCTION_ADD, GATHER_ACCUMULATE_WIDE, 3, 50, 40, 40000, 3},
@@ -450,7 +451,7 @@ static void every_method(void **state) {
       for (int threads = 0; threads <= THREADS; threads++)
         for (int strongest = wanted_rounds() ? 0 : (method + threads) % 2; strongest < 2; strongest += wanted_rounds() ? 1 : 2) {
           tune("scatter_method", method), tune("isa", strongest ? GATHER_ISA_ROWS : 0), tune("task_bytes", 64),
-              tune("awake_task_bytes", 64);
+              tune("awake_task_bytes", 64), tune("cache_bytes", threads % 2 ? 1 : 1 << 30);
           t.options.executor = executors[threads];
           memset(t.tensors[OUT].first, 0x5A, (size_t)t.tensors[OUT].bytes);
           if (run_case(&t, ONE_CALL, &bad, &error) != GATHER_OK) fail_msg("%s", error.message);
