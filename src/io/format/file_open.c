@@ -93,17 +93,28 @@ static gather_status settle(gather_file *file, gather_error *error) {
 
 /* ---- by its content */
 
-static gather_status read_content(gather_file *file, gather_error *error) {
+/* What a file is. What is read for that is in a few places. */
+static gather_status find_format(gather_file *file, bool *is_text, const gather_format **format, gather_error *error) {
   enum { TEXT_HEAD = 4096 };
+  *is_text = false;
   GATHER_TRY(gather_substitute_refuse(&file->map, file->name, file->client != NULL, error));
   if (file->text_column) {
     const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
     GATHER_TRY(gather_map_need(&file->map, 0, head, error));
-    if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open(file, NULL, file->text_column, error);
+    if ((*is_text = gather_file_is_text(file->map.bytes, (size_t)head))) return GATHER_OK;
   }
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
+  return gather_format_recognise(file, format, error);
+}
+
+static gather_status read_content(gather_file *file, gather_error *error) {
   const gather_format *format = NULL;
-  GATHER_TRY(gather_format_recognise(file, &format, error));
+  bool is_text;
+  gather_map_read_ahead(&file->map, false);
+  const gather_status status = find_format(file, &is_text, &format, error);
+  gather_map_read_ahead(&file->map, true);
+  GATHER_TRY(status);
+  if (is_text) return gather_text_open(file, NULL, file->text_column, error);
   file->format = format->info.name;
   return format->reader->open(file, error);
 }

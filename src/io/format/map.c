@@ -245,6 +245,15 @@ gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map 
   return gather_fail_open(error, path, errno);
 }
 
+void gather_map_read_ahead(const gather_map *map, bool ahead) {
+#if defined(POSIX_MADV_RANDOM)
+  if (!map->remote && map->owned && map->bytes)
+    (void)posix_madvise((void *)(uintptr_t)map->bytes, (size_t)map->size, ahead ? POSIX_MADV_NORMAL : POSIX_MADV_RANDOM);
+#else
+  (void)map, (void)ahead;
+#endif
+}
+
 void gather_map_close(gather_map *map) {
   if (map->remote) {
     if (map->owned) gather_map_remote_close(map->remote);

@@ -48,6 +48,9 @@ GATHER_INLINE bool gather_map_is_same(const gather_map *a, const gather_map *b) 
   return a->inode != 0 && a->inode == b->inode && a->device == b->device;
 }
 void gather_map_close(gather_map *map);
+/* How pages of a local file come from now on: `ahead` with those behind them, as they do at first, or alone, for metadata in many places: a
+ * disk may read 8 MiB ahead of each. Does nothing for others. */
+void gather_map_read_ahead(const gather_map *map, bool ahead);
 
 /* gather_fail_system for a file that cannot be opened for reading. If there is none, the message says what else the name can mean: a URL
  * of another

@@ -3,6 +3,9 @@
 import datetime
 import decimal
 import io
+import os
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -339,3 +342,23 @@ def test_files_made_by_hand_are_good_to_pyarrow() -> None:
     chunk = ipc.open_file(pa.BufferReader(permuted)).read_all()["t"].chunk(0)
     with opened(permuted) as file:
         assert (array(file["t"], "i4") == chunk.to_numpy_ndarray()).all()
+
+
+def resident(path) -> int:
+    """The bytes of a file that the system has in memory."""
+    return int(subprocess.check_output(["fincore", "--bytes", "--noheadings", "--output", "RES", path]))
+
+
+@pytest.mark.skipif(not shutil.which("fincore"), reason="no fincore")
+def test_opening_reads_no_data(tmp_path) -> None:
+    """The metadata of a batch stand before its data: the system must not read ahead of them."""
+    path = tmp_path / "batches.arrow"
+    path.write_bytes(written(table_of(a=numbers("float32", 32 << 18)), 1 << 18))
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    if resident(path) > 0:
+        pytest.skip("this file system keeps a file's pages")
+    with opened(str(path)) as file:
+        assert len(file.all) == 32
+        assert resident(path) < 2 << 20

@@ -211,7 +211,7 @@ static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks,
   return GATHER_OK;
 }
 
-static gather_status open_any(gather_file *file, gather_error *error) {
+static gather_status read_all(gather_file *file, gather_error *error) {
   int64_t size = file->map.size, count = 0, end = size;
   gather_arrow arrow = {
       .file = file, .error = error, .search_room = size, .offsets_room = size, .remote_room = GATHER_MAP_METADATA_MAX / 4};
@@ -221,6 +221,14 @@ static gather_status open_any(gather_file *file, gather_error *error) {
   else
     GATHER_TRY(open_file(&arrow, &blocks, &count, &end));
   return gather_arrow_tensors(&arrow, end, blocks, count);
+}
+
+/* The metadata of each batch stand before its data. */
+static gather_status open_any(gather_file *file, gather_error *error) {
+  gather_map_read_ahead(&file->map, false);
+  const gather_status status = read_all(file, error);
+  gather_map_read_ahead(&file->map, true);
+  return status;
 }
 
 const gather_format_reader gather_arrow_reader = {recognise, open_any};
