@@ -29,9 +29,10 @@ typedef struct gather_sorted {
   uint64_t *entries; /* in it; ascending; updates that are skipped are not in it */
   int64_t count;
   int position_bits;
-  char *indices;                        /* the copy, on the heap, of all bytes of nest.index_extent; NULL: entries */
-  gather_index_state state;             /* of the copy */
-  struct gather_scatter_plan *elements; /* on the heap: the scatter of elements that windows partly outside are kept as, instead; or NULL */
+  char *indices;            /* the copy, on the heap, of all bytes of nest.index_extent; NULL: entries */
+  gather_index_state state; /* of the copy */
+  /* On the heap: the scatter that is kept and run instead, of elements if windows lie partly outside, or of whole rows; or NULL. */
+  struct gather_scatter_plan *instead;
 } gather_sorted;
 
 struct gather_scattering;

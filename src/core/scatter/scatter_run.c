@@ -217,8 +217,8 @@ gather_status gather_scatter_check_indices(const gather_scatter_plan *plan, cons
 }
 
 void gather_sorted_free(const gather_sorted *sorted) {
-  if (sorted->elements) gather_sorted_free(&sorted->elements->sorted);
-  gather_free(sorted->elements);
+  if (sorted->instead) gather_sorted_free(&sorted->instead->sorted);
+  gather_free(sorted->instead);
   gather_free(sorted->indices);
   gather_free(sorted->memory);
 }
@@ -232,16 +232,18 @@ static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted
   return GATHER_OK;
 }
 
-/* Whether a plan keeps its indices in their order: then short rows are written as fast as they can be, and no index is checked again.
- * Sorted they are read at random, which pays only where many threads share them. */
+static bool has_few_threads(const gather_executor *executor) { return !executor || executor->threads < MANY_THREADS; }
+
+/* Whether a plan keeps its indices in their order, so that a run only saves the validation. Of sorted updates the rows are read at random,
+ * which pays only where many threads share them. */
 static bool keeps_order(const gather_scatter_plan *plan, const gather_executor *executor) {
   const gather_plan *nest = &plan->nest;
   const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
-  const bool few = nest->row_bytes < LINE_BYTES && (!executor || executor->threads < MANY_THREADS);
   const int64_t bytes = nest->index_extent.high - nest->index_extent.low;
-  if (plan->sorts || plan->empty || nest->row_count == 0) return false;
+  int64_t wide_bytes;
+  if (plan->empty || nest->row_count == 0 || (plan->sorts && !gather_scatter_wide_pays(plan, &wide_bytes))) return false;
   if (nest->index_count > 0 && (nest->shared || bytes / 2 > nest->index_count * width)) return false; /* or they are far apart */
-  return few || !gather_scatter_sortable(plan);
+  return has_few_threads(executor) || !gather_scatter_sortable(plan);
 }
 
 static gather_status copy_indices(const gather_plan *nest, const char *indices, gather_index_state state, gather_sorted *sorted,
@@ -250,6 +252,39 @@ static gather_status copy_indices(const gather_plan *nest, const char *indices, 
   *sorted = (gather_sorted){.state = state, .indices = gather_alloc_unset(extent.high - extent.low)};
   if (!sorted->indices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the indices");
   memcpy(sorted->indices, indices + extent.low, (size_t)(extent.high - extent.low));
+  return GATHER_OK;
+}
+
+/* One index for each row, in their order. */
+static void take_row_indices(gather_plan *nest, const char *indices, char *taken) {
+  const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
+  gather_walk walk;
+  gather_walk_start(&walk, nest->loops, nest->loop_count, 0);
+  for (int64_t row = 0; row < nest->row_count; row++, gather_walk_next(&walk, 1))
+    memcpy(taken + row * width, indices + walk.index, (size_t)width);
+  for (int64_t i = nest->loop_count - 1, step = width; i >= 0; i--) {
+    nest->loops[i].index = step;
+    step *= nest->loops[i].len;
+  }
+  nest->index_extent = (gather_extent){0, nest->row_count * width}, nest->index_count = nest->row_count;
+}
+
+/* Keeps the scatter of whole rows that a plan is, if it is one. */
+static gather_status keep_rows(const gather_scattering *s, gather_index_state state, gather_sorted *sorted, gather_error *error) {
+  const gather_plan *nest = &s->plan->nest;
+  const int64_t width = gather_type_row(nest->rule.type)->bits / 8;
+  if (!gather_scatter_may_widen(s->plan) || nest->shared || s->plan->sorts || !are_rounds_equal(nest, s->e.indices, s->executor))
+    return GATHER_OK;
+  gather_scatter_plan *rows = gather_alloc(sizeof *rows);
+  if (rows) gather_scatter_widen(s->plan, rows);
+  char *taken = rows ? gather_alloc_unset(rows->nest.row_count * width) : NULL;
+  if (!taken) {
+    gather_free(rows);
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the indices");
+  }
+  take_row_indices(&rows->nest, s->e.indices, taken);
+  rows->kept = true, rows->sorted = (gather_sorted){.indices = taken, .state = state};
+  sorted->instead = rows;
   return GATHER_OK;
 }
 
@@ -262,11 +297,13 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
   if (status == GATHER_OK && plan->options.unique && !partial) status = check_unique(&s, error);
   if (status == GATHER_OK && partial) {
     *sorted = (gather_sorted){.count = 0};
-    status = plan->windows.scatter(&s, NULL, &sorted->elements, error);
-  } else if (status == GATHER_OK && keeps && keeps_order(plan, executor)) {
-    status = copy_indices(&plan->nest, s.e.indices, held.state, sorted, error);
+    status = plan->windows.scatter(&s, NULL, &sorted->instead, error);
   } else if (status == GATHER_OK) {
-    status = sort_held(&s, sorted, error);
+    *sorted = (gather_sorted){.count = 0};
+    if (keeps && has_few_threads(executor)) status = keep_rows(&s, held.state, sorted, error);
+    if (status == GATHER_OK && !sorted->instead)
+      status = keeps && keeps_order(plan, executor) ? copy_indices(&plan->nest, s.e.indices, held.state, sorted, error)
+                                                    : sort_held(&s, sorted, error);
   }
   if (status == GATHER_OK) *bad = held.bad;
   gather_free(held.copy);
@@ -329,8 +366,9 @@ static void choose(const gather_scattering *s, preparation *p) {
   const int64_t threads = s->executor ? s->executor->threads : 1, forced = gather_tuned(GATHER_TUNING_scatter_method);
   const int64_t work = plan->nest.row_count * (plan->nest.row_bytes + LINE_BYTES / 8);
   int64_t bytes;
-  if (plan->sorts || (plan->kept && !plan->sorted.indices)) {
-    if (forced != SORTED && gather_scatter_wide_pays(plan, &bytes)) p->memory = gather_alloc_unset(bytes);
+  const bool are_sorted = plan->kept && !plan->sorted.indices;
+  if (plan->sorts || are_sorted) {
+    if (forced != SORTED && !are_sorted && gather_scatter_wide_pays(plan, &bytes)) p->memory = gather_alloc_unset(bytes);
     add(p, p->memory ? WIDELY : SORTED);
   } else if (plan->nest.packed) {
     add(p, SERIALLY);
@@ -468,11 +506,11 @@ static gather_status write_all(gather_scattering *s, const gather_scatter_run *r
   return status;
 }
 
-/* Of a plan that keeps a scatter of elements. */
-static gather_status execute_elements(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
+/* Of a plan that keeps another scatter. */
+static gather_status execute_other(const gather_scatter_plan *plan, const gather_scatter_run *run, gather_error *error) {
   gather_scatter_run inner = *run;
   inner.bad_count = NULL;
-  GATHER_TRY(gather_scatter_execute(plan->sorted.elements, &inner, error));
+  GATHER_TRY(gather_scatter_execute(plan->sorted.instead, &inner, error));
   if (run->bad_count) *run->bad_count = plan->kept_bad;
   return GATHER_OK;
 }
@@ -483,7 +521,7 @@ gather_status gather_scatter_execute(const gather_scatter_plan *plan, const gath
   indices_held held = {.bad = plan->kept_bad};
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_memory(plan, run, error));
-  if (plan->kept && plan->sorted.elements) return execute_elements(plan, run, error);
+  if (plan->kept && plan->sorted.instead) return execute_other(plan, run, error);
   if (plan->kept && plan->sorted.indices)
     set_execution(&s.e, &plan->nest, plan->sorted.indices - plan->nest.index_extent.low, plan->sorted.state);
   gather_status status = plan->kept ? GATHER_OK : hold_indices(&s.plan, &wider, run->indices, run->executor, &s.e, &held, error);

@@ -28,7 +28,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 bool gather_scatter_wide_pays(const gather_scatter_plan *plan, int64_t *bytes) {
   int64_t numbers;
-  if (!plan->wide || plan->len > CHUNK || plan->divide || plan->options.neutral || plan->kept) return false;
+  if (!plan->wide || plan->len > CHUNK || plan->divide || plan->options.neutral) return false;
   if (!gather_mul(plan->places, plan->len, &numbers) || !gather_mul(numbers, plan->wide->acc_bytes, bytes)) return false;
   if (*bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
   return plan->len < NUMBERS ? numbers / NUMBERS <= plan->nest.row_count : numbers <= plan->nest.row_count / SHARE * plan->len;
