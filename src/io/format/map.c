@@ -245,6 +245,15 @@ gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map 
   return gather_fail_open(error, path, errno);
 }
 
+void gather_map_scatter(const gather_map *map, bool scattered) {
+#if defined(MADV_RANDOM) && defined(MADV_NORMAL)
+  if (map->owned && map->bytes && !map->remote)
+    (void)madvise((void *)(uintptr_t)map->bytes, (size_t)map->size, scattered ? MADV_RANDOM : MADV_NORMAL);
+#else
+  (void)map, (void)scattered;
+#endif
+}
+
 void gather_map_close(gather_map *map) {
   if (map->remote) {
     if (map->owned) gather_map_remote_close(map->remote);

@@ -47,6 +47,8 @@ bool gather_map_identify(const char *path, gather_map *map);
 GATHER_INLINE bool gather_map_is_same(const gather_map *a, const gather_map *b) {
   return a->inode != 0 && a->inode == b->inode && a->device == b->device;
 }
+/* A hint for a local file: bytes are read here and there from now on, so the system reads no others with them; or as usual again. */
+void gather_map_scatter(const gather_map *map, bool scattered);
 void gather_map_close(gather_map *map);
 
 /* gather_fail_system for a file that cannot be opened for reading. If there is none, the message says what else the name can mean: a URL

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hdf5_names.c: the links of a group of an HDF5 file, which give objects their names. There are three kinds of groups: old ones, a B-tree
+ * of version 1 whose leaves are symbol table nodes, with the names in a local heap; compact ones, a message for each link; dense ones,
+ * link messages in a fractal heap, found by a B-tree of version 2 that is sorted by the hash of the name.
+ * Source: the HDF5 File Format Specification, version 3, and where it is open what libhdf5 1.10 to 2.0 wrote.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "io/format/bytes.h"
+#include "io/format/hdf5/hdf5.h"
+#include "io/format/span.h"
+#include "io/format/text/utf8.h"
+
+/* Nodes of trees have at least hundreds of bytes, so real ones have fewer levels. */
+enum { MOST_LEVELS = 32 };
+
+/* The links of one group, so far. */
+typedef struct link_list {
+  gather_hdf5 *h;
+  gather_hdf5_link *first;
+  int64_t count;
+} link_list;
+
+/* ---- a link */
+
+/* A text in the arena. One that is not UTF-8 is of a program that knew one byte a character: it is read as Latin-1. */
+static gather_status copy_text(const gather_hdf5 *h, const uint8_t *text, int64_t bytes, const char **copy) {
+  char *made = NULL;
+  if (gather_utf8_check((const char *)text, bytes) < 0) {
+    made = gather_arena_text(&h->file->arena, (const char *)text, (size_t)bytes);
+  } else if ((made = gather_arena_take(&h->file->arena, 2 * bytes + 1, 1)) != NULL) {
+    for (int64_t i = 0, to = 0; i < bytes; i++) {
+      if (text[i] >= 0x80) made[to++] = (char)(0xc0 | text[i] >> 6);
+      made[to++] = (char)(text[i] < 0x80 ? text[i] : (0x80 | (text[i] & 0x3f)));
+    }
+  }
+  *copy = made;
+  return made ? GATHER_OK : GATHER_HDF5_NO_MEMORY(h);
+}
+
+/* Adds a link of that name, which is readable. */
+static gather_status add_link(link_list *list, int64_t name_at, int64_t name_bytes, gather_hdf5_link **link) {
+  const gather_hdf5 *h = list->h;
+  const uint8_t *name = h->file->map.bytes + name_at;
+  if (name_bytes == 0) return GATHER_HDF5_WRONG(h, name_at, "a link of a group has an empty name");
+  if (memchr(name, '\0', (size_t)name_bytes) || memchr(name, '/', (size_t)name_bytes))
+    return GATHER_HDF5_WRONG(h, name_at, "the name of a link contains a slash or a zero byte");
+  gather_hdf5_link *made = gather_arena_take(&h->file->arena, 1, (int64_t)sizeof *made);
+  if (!made) return GATHER_HDF5_NO_MEMORY(h);
+  *made = (gather_hdf5_link){.next = list->first, .said_at = name_at, .kind = GATHER_HDF5_OUTSIDE};
+  GATHER_TRY(copy_text(h, name, name_bytes, &made->name));
+  list->first = made;
+  list->count++;
+  *link = made;
+  return GATHER_OK;
+}
+
+/* The value of a soft link. */
+static gather_status set_path(const gather_hdf5 *h, int64_t at, int64_t bytes, gather_hdf5_link *link) {
+  const uint8_t *text = h->file->map.bytes + at, *zero = memchr(text, '\0', (size_t)bytes);
+  link->kind = GATHER_HDF5_SOFT;
+  return copy_text(h, text, zero ? zero - text : bytes, &link->path);
+}
+
+/* What follows the name in a link message. Types from 64 on are user-defined: 64 is a link to another file, which is not followed. */
+static gather_status read_target(gather_hdf5_fields *fields, uint64_t type, gather_hdf5_link *link) {
+  enum { HARD = 0, SOFT = 1, EXTERNAL = 64 };
+  uint64_t bytes = 0;
+  if (type == HARD) {
+    const int64_t address_at = fields->at;
+    link->kind = GATHER_HDF5_HARD;
+    GATHER_TRY(gather_hdf5_take_address(fields, &link->header));
+    return link->header >= 0 ? GATHER_OK : GATHER_HDF5_WRONG(fields->h, address_at, "the link '%.100s' has no address", link->name);
+  }
+  link->path = type == EXTERNAL ? "a link to another file" : "a user-defined link";
+  if (type != SOFT) return GATHER_OK;
+  GATHER_TRY(gather_hdf5_take(fields, 2, &bytes));
+  const int64_t at = fields->at;
+  GATHER_TRY(gather_hdf5_skip(fields, (int64_t)bytes));
+  return set_path(fields->h, at, (int64_t)bytes, link);
+}
+
+/* A link message, which is also what a fractal heap holds. */
+static gather_status read_link(link_list *list, int64_t at, int64_t bytes) {
+  enum { WIDTH = 3, HAS_ORDER = 1 << 2, HAS_TYPE = 1 << 3, HAS_CHARSET = 1 << 4 };
+  gather_hdf5_fields fields = {list->h, at, at + bytes, "a link message"};
+  uint64_t version = 0, flags = 0, type = 0, name_bytes = 0;
+  gather_hdf5_link *link = NULL;
+  GATHER_TRY(gather_hdf5_take(&fields, 1, &version));
+  if (version != 1) return GATHER_HDF5_REFUSE(list->h, at, "version %" PRIu64 " of a link message is not supported", version);
+  GATHER_TRY(gather_hdf5_take(&fields, 1, &flags));
+  if ((flags & HAS_TYPE) != 0) GATHER_TRY(gather_hdf5_take(&fields, 1, &type));
+  GATHER_TRY(gather_hdf5_skip(&fields, ((flags & HAS_ORDER) != 0 ? 8 : 0) + ((flags & HAS_CHARSET) != 0 ? 1 : 0)));
+  const int64_t length_at = fields.at;
+  GATHER_TRY(gather_hdf5_take(&fields, 1 << (flags & WIDTH), &name_bytes));
+  if (name_bytes > (uint64_t)(fields.end - fields.at))
+    return GATHER_HDF5_WRONG(list->h, length_at, "a name of %" PRIu64 " bytes extends past its link message", name_bytes);
+  GATHER_TRY(add_link(list, fields.at, (int64_t)name_bytes, &link));
+  GATHER_TRY(gather_hdf5_skip(&fields, (int64_t)name_bytes));
+  return read_target(&fields, type, link);
+}
+
+/* ---- old groups: a B-tree of version 1 */
+
+/* A local heap: the bytes of the names. */
+typedef struct local_heap {
+  int64_t at, bytes;
+} local_heap;
+
+static gather_status read_local_heap(gather_hdf5 *h, int64_t at, local_heap *heap) {
+  static const char WHAT[] = "a local heap";
+  const int64_t bytes = 8 + 2 * h->length_bytes + h->offset_bytes;
+  uint64_t size = 0;
+  GATHER_TRY(gather_hdf5_begins(h, at, bytes, "HEAP", 0, WHAT));
+  gather_hdf5_fields fields = {h, at + 8, at + bytes, WHAT};
+  GATHER_TRY(gather_hdf5_take(&fields, h->length_bytes, &size));
+  GATHER_TRY(gather_hdf5_skip(&fields, h->length_bytes));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &heap->at));
+  if (heap->at < 0 || size > (uint64_t)(h->file->map.size - heap->at))
+    return GATHER_HDF5_WRONG(h, at + 8, "the %" PRIu64 " bytes of a local heap extend past the end of the file", size);
+  heap->bytes = (int64_t)size;
+  return gather_hdf5_need(h, heap->at, heap->bytes, WHAT);
+}
+
+/* A text of a local heap, which ends with a zero byte. said_at: of its offset. */
+static gather_status find_text(const gather_hdf5 *h, const local_heap *heap, uint64_t offset, int64_t said_at, int64_t *at,
+                               int64_t *bytes) {
+  if (offset >= (uint64_t)heap->bytes)
+    return GATHER_HDF5_WRONG(h, said_at, "a name at %" PRIu64 " is past the end of its local heap of %" PRId64 " bytes", offset,
+                             heap->bytes);
+  const int64_t left = heap->bytes - (int64_t)offset;
+  *at = heap->at + (int64_t)offset;
+  const uint8_t *text = h->file->map.bytes + *at, *zero = memchr(text, '\0', (size_t)left);
+  if (!zero) return GATHER_HDF5_WRONG(h, *at, "a name in a local heap has no end");
+  *bytes = zero - text;
+  return GATHER_OK;
+}
+
+/* An entry of a symbol table node. */
+static gather_status read_entry(link_list *list, const local_heap *heap, gather_hdf5_fields *fields) {
+  enum { SOFT = 2, SCRATCH = 16 };
+  gather_hdf5 *h = list->h;
+  uint64_t name = 0, cached = 0, value = 0;
+  int64_t said_at = fields->at, header = -1, at = 0, bytes = 0;
+  gather_hdf5_link *link = NULL;
+  GATHER_TRY(gather_hdf5_take(fields, h->offset_bytes, &name));
+  GATHER_TRY(find_text(h, heap, name, said_at, &at, &bytes));
+  GATHER_TRY(add_link(list, at, bytes, &link));
+  said_at = fields->at;
+  GATHER_TRY(gather_hdf5_take_address(fields, &header));
+  GATHER_TRY(gather_hdf5_take(fields, 4, &cached));
+  GATHER_TRY(gather_hdf5_skip(fields, 4));
+  const int64_t scratch = fields->at;
+  GATHER_TRY(gather_hdf5_take(fields, 4, &value));
+  GATHER_TRY(gather_hdf5_skip(fields, SCRATCH - 4));
+  if (cached == SOFT) {
+    GATHER_TRY(find_text(h, heap, value, scratch, &at, &bytes));
+    return set_path(h, at, bytes, link);
+  }
+  if (header < 0) return GATHER_HDF5_WRONG(h, said_at, "the link '%.100s' has no address", link->name);
+  link->kind = GATHER_HDF5_HARD;
+  link->header = header;
+  return GATHER_OK;
+}
+
+static gather_status read_symbols(link_list *list, const local_heap *heap, int64_t at) {
+  enum { HEAD = 8 };
+  gather_hdf5 *h = list->h;
+  static const char WHAT[] = "a symbol table node";
+  GATHER_TRY(gather_hdf5_begins(h, at, HEAD, "SNOD", 1, WHAT));
+  const int64_t count = gather_read_u16(h->file->map.bytes + at + 6), bytes = HEAD + count * (2 * h->offset_bytes + 24);
+  GATHER_TRY(gather_hdf5_need(h, at, bytes, WHAT));
+  gather_hdf5_fields fields = {h, at + HEAD, at + bytes, WHAT};
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(read_entry(list, heap, &fields));
+  return GATHER_OK;
+}
+
+/* A node and all below it. level: -1 for the root, of which any will do. */
+static gather_status read_tree(link_list *list, const local_heap *heap, int64_t at, int level) {
+  gather_hdf5 *h = list->h;
+  static const char WHAT[] = "a node of a group's B-tree";
+  const int64_t head = 8 + 2 * h->offset_bytes, step = h->length_bytes + h->offset_bytes;
+  GATHER_TRY(gather_hdf5_begins(h, at, head, "TREE", 0, WHAT)); /* 0: the kind of a group's nodes */
+  const uint8_t *node = h->file->map.bytes + at;
+  const int found = node[5];
+  const int64_t count = gather_read_u16(node + 6), bytes = head + count * step + h->length_bytes;
+  if (level >= 0 ? found != level : found > MOST_LEVELS) return GATHER_HDF5_WRONG(h, at + 5, "%s has the invalid level %d", WHAT, found);
+  GATHER_TRY(gather_hdf5_need(h, at, bytes, WHAT));
+  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++) {
+    gather_hdf5_fields fields = {h, at + head, at + bytes, WHAT};
+    for (int64_t i = 0; i < count; i++) {
+      int64_t child = 0;
+      GATHER_TRY(gather_hdf5_skip(&fields, h->length_bytes)); /* the key */
+      const int64_t said_at = fields.at;
+      GATHER_TRY(gather_hdf5_take_address(&fields, &child));
+      if (child < 0) return GATHER_HDF5_WRONG(h, said_at, "%s has a child without an address", WHAT);
+      if (pass == 0)
+        gather_hdf5_expect(h, child, 1);
+      else
+        GATHER_TRY(found > 0 ? read_tree(list, heap, child, found - 1) : read_symbols(list, heap, child));
+    }
+  }
+  return GATHER_OK;
+}
+
+static gather_status read_old(link_list *list, const gather_hdf5_message *message) {
+  gather_hdf5 *h = list->h;
+  gather_hdf5_fields fields = gather_hdf5_fields_of(h, message, "a symbol table message");
+  int64_t tree = 0, at = 0;
+  local_heap heap = {0};
+  GATHER_TRY(gather_hdf5_take_address(&fields, &tree));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &at));
+  if (tree < 0 || at < 0) return GATHER_HDF5_WRONG(h, message->at, "a group has no B-tree or no local heap");
+  gather_hdf5_expect(h, tree, 1);
+  GATHER_TRY(read_local_heap(h, at, &heap));
+  return read_tree(list, &heap, tree, -1);
+}
+
+/* ---- dense groups: a fractal heap, whose objects have offsets in a space of its own. Blocks cover it: rows of `width` blocks, those of
+ * the first two rows with `start` bytes, of each further row twice as many; from a size on they are indirect, tables of blocks. */
+
+typedef struct heap_block {
+  uint64_t begin; /* in the heap's space */
+  int64_t at, bytes;
+} heap_block;
+
+typedef struct fractal_heap {
+  gather_hdf5 *h;
+  int64_t at;                         /* of its header */
+  int64_t id_bytes;                   /* of an object */
+  int64_t offset_bytes, object_bytes; /* bytes of the offset, and of the length, in an id */
+  int64_t width;
+  uint64_t start, direct; /* bytes of the first blocks, and of the longest direct ones */
+  int bits;               /* of the heap's space */
+  bool has_sums;
+  heap_block *blocks; /* on the heap, sorted */
+  int64_t len, room;
+} fractal_heap;
+
+/* Bytes that hold numbers up to `most`. */
+static int64_t bytes_for(uint64_t most) {
+  int64_t bytes = 1;
+  while ((most >>= 8) > 0) bytes++;
+  return bytes;
+}
+
+static int log2_of(uint64_t power) {
+  int bits = 0;
+  while ((power >>= 1) > 0) bits++;
+  return bits;
+}
+
+static bool is_power(uint64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+
+static gather_status add_block(fractal_heap *heap, uint64_t begin, int64_t at, int64_t bytes) {
+  if (heap->len == heap->room) {
+    const int64_t room = heap->room ? 2 * heap->room : 16;
+    heap_block *made = gather_alloc(room * (int64_t)sizeof *made);
+    if (!made) return GATHER_HDF5_NO_MEMORY(heap->h);
+    if (heap->len > 0) memcpy(made, heap->blocks, (size_t)heap->len * sizeof *made);
+    gather_free(heap->blocks);
+    heap->blocks = made;
+    heap->room = room;
+  }
+  heap->blocks[heap->len++] = (heap_block){begin, at, bytes};
+  return GATHER_OK;
+}
+
+/* Checks that a block is of this heap, at this place of its space. fields: behind its version. */
+static gather_status check_block(const fractal_heap *heap, gather_hdf5_fields *fields, uint64_t begin) {
+  int64_t said_at = fields->at, header = 0;
+  uint64_t offset = 0;
+  GATHER_TRY(gather_hdf5_take_address(fields, &header));
+  if (header != heap->at) return GATHER_HDF5_WRONG(heap->h, said_at, "%s belongs to another heap", fields->what);
+  said_at = fields->at;
+  GATHER_TRY(gather_hdf5_take(fields, heap->offset_bytes, &offset));
+  if (offset == begin) return GATHER_OK;
+  return GATHER_HDF5_WRONG(heap->h, said_at, "%s is at %" PRIu64 " of its heap, not at %" PRIu64, fields->what, offset, begin);
+}
+
+static gather_status read_direct(fractal_heap *heap, int64_t at, uint64_t begin, uint64_t bytes) {
+  gather_hdf5 *h = heap->h;
+  static const char WHAT[] = "a direct block of a fractal heap";
+  const int64_t head = 5 + h->offset_bytes + heap->offset_bytes + (heap->has_sums ? 4 : 0);
+  if (bytes < (uint64_t)head || bytes > (uint64_t)(h->file->map.size - at))
+    return GATHER_HDF5_WRONG(h, at, "%s of %" PRIu64 " bytes extends past the end of the file", WHAT, bytes);
+  GATHER_TRY(gather_hdf5_begins(h, at, (int64_t)bytes, "FHDB", 0, WHAT));
+  gather_hdf5_fields fields = {h, at + 5, at + (int64_t)bytes, WHAT};
+  GATHER_TRY(check_block(heap, &fields, begin));
+  if (heap->has_sums) GATHER_TRY(gather_hdf5_verify(h, at, (int64_t)bytes, fields.at, fields.at, WHAT));
+  return add_block(heap, begin, at, (int64_t)bytes);
+}
+
+/* The bytes of the blocks of a row; false if they do not fit the heap's space. */
+static bool row_of(const fractal_heap *heap, int64_t row, uint64_t *bytes) {
+  const int64_t doubled = row > 1 ? row - 1 : 0;
+  if (log2_of(heap->start) + log2_of((uint64_t)heap->width) + doubled > heap->bits) return false;
+  *bytes = heap->start << doubled;
+  return true;
+}
+
+static gather_status read_indirect(fractal_heap *heap, int64_t at, int64_t rows, uint64_t begin, int depth);
+
+static gather_status read_child(fractal_heap *heap, gather_hdf5_fields *fields, uint64_t bytes, uint64_t begin, int pass, int depth) {
+  const int64_t rows = log2_of(bytes) - log2_of(heap->start) - log2_of((uint64_t)heap->width) + 1;
+  int64_t child = 0;
+  GATHER_TRY(gather_hdf5_take_address(fields, &child));
+  if (child < 0) return GATHER_OK; /* no object is there */
+  if (pass == 0) {
+    gather_hdf5_expect(heap->h, child, bytes <= heap->direct ? (int64_t)bytes : 1);
+    return GATHER_OK;
+  }
+  if (bytes <= heap->direct) return read_direct(heap, child, begin, bytes);
+  if (rows < 1 || depth == 0) return GATHER_HDF5_WRONG(heap->h, fields->at, "%s is nested too deeply", fields->what);
+  return read_indirect(heap, child, rows, begin, depth - 1);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): each level has fewer rows. */
+static gather_status read_indirect(fractal_heap *heap, int64_t at, int64_t rows, uint64_t begin, int depth) {
+  gather_hdf5 *h = heap->h;
+  static const char WHAT[] = "an indirect block of a fractal heap";
+  const int64_t head = 5 + h->offset_bytes + heap->offset_bytes, bytes = head + rows * heap->width * h->offset_bytes;
+  uint64_t size = 0;
+  if (!row_of(heap, rows - 1, &size)) return GATHER_HDF5_WRONG(h, at, "%s has %" PRId64 " rows, more than its heap", WHAT, rows);
+  GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, "FHIB", 0, WHAT));
+  gather_hdf5_fields fields = {h, at + 5, at + bytes, WHAT};
+  GATHER_TRY(check_block(heap, &fields, begin));
+  GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, WHAT));
+  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++) {
+    gather_hdf5_fields entries = fields;
+    uint64_t place = begin;
+    for (int64_t i = 0; i < rows * heap->width; i++, place += size) {
+      if (!row_of(heap, i / heap->width, &size)) return GATHER_HDF5_WRONG(h, at, "%s has too many rows", WHAT);
+      GATHER_TRY(read_child(heap, &entries, size, place, pass, depth));
+    }
+  }
+  return GATHER_OK;
+}
+
+/* What a heap's header says of its blocks. *rows: of its root, 0 = a direct block. */
+static gather_status read_shape(fractal_heap *heap, gather_hdf5_fields *fields, int64_t *root, int64_t *rows) {
+  gather_hdf5 *h = heap->h;
+  const int64_t at = fields->at;
+  uint64_t width = 0, bits = 0, count = 0;
+  GATHER_TRY(gather_hdf5_take(fields, 2, &width));
+  GATHER_TRY(gather_hdf5_take(fields, h->length_bytes, &heap->start));
+  GATHER_TRY(gather_hdf5_take(fields, h->length_bytes, &heap->direct));
+  GATHER_TRY(gather_hdf5_take(fields, 2, &bits));
+  GATHER_TRY(gather_hdf5_skip(fields, 2));
+  GATHER_TRY(gather_hdf5_take_address(fields, root));
+  GATHER_TRY(gather_hdf5_take(fields, 2, &count));
+  if (!is_power(width) || !is_power(heap->start) || !is_power(heap->direct) || heap->direct < heap->start || bits > 63 ||
+      heap->direct > UINT64_C(1) << bits)
+    return GATHER_HDF5_WRONG(h, at, "the lengths of the blocks of a fractal heap are invalid");
+  heap->width = (int64_t)width;
+  heap->bits = (int)bits;
+  heap->offset_bytes = ((int64_t)bits + 7) / 8;
+  *rows = (int64_t)count;
+  return GATHER_OK;
+}
+
+/* Reads the header and all blocks of a heap. */
+static gather_status read_heap(fractal_heap *heap) {
+  enum { SUMS = 1 << 1, DEPTH = 64 };
+  gather_hdf5 *h = heap->h;
+  static const char WHAT[] = "the header of a fractal heap";
+  const int64_t bytes = 22 + 12 * h->length_bytes + 3 * h->offset_bytes;
+  uint64_t id_bytes = 0, filters = 0, flags = 0, most = 0;
+  int64_t root = 0, rows = 0;
+  GATHER_TRY(gather_hdf5_begins(h, heap->at, bytes + 4, "FRHP", 0, WHAT));
+  gather_hdf5_fields fields = {h, heap->at + 5, heap->at + bytes, WHAT};
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &id_bytes));
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &filters));
+  if (filters > 0)
+    return GATHER_HDF5_REFUSE(h, fields.at - 2,
+                              "the names of a group are compressed, which is not supported; write the file without: h5repack");
+  GATHER_TRY(gather_hdf5_verify(h, heap->at, bytes, -1, heap->at + bytes, WHAT));
+  GATHER_TRY(gather_hdf5_take(&fields, 1, &flags));
+  GATHER_TRY(gather_hdf5_take(&fields, 4, &most));
+  GATHER_TRY(gather_hdf5_skip(&fields, 10 * h->length_bytes + 2 * h->offset_bytes)); /* of large objects, free space, counts */
+  GATHER_TRY(read_shape(heap, &fields, &root, &rows));
+  heap->id_bytes = (int64_t)id_bytes;
+  heap->has_sums = (flags & SUMS) != 0;
+  const int64_t direct = bytes_for(heap->direct), object = bytes_for(most);
+  heap->object_bytes = direct < object ? direct : object;
+  if (root < 0) return GATHER_OK;
+  return rows == 0 ? read_direct(heap, root, 0, heap->start) : read_indirect(heap, root, rows, 0, DEPTH);
+}
+
+/* The link that an id means; `fields` is at the id. */
+static gather_status read_object(link_list *list, const fractal_heap *heap, gather_hdf5_fields *fields) {
+  enum { KIND = 0x30, MANAGED = 0, TINY = 0x20, LONG_TINY = 18 };
+  gather_hdf5 *h = list->h;
+  const int64_t said_at = fields->at, end = said_at + heap->id_bytes;
+  uint64_t first = 0, offset = 0, bytes = 0, more = 0;
+  GATHER_TRY(gather_hdf5_take(fields, 1, &first));
+  if ((first & KIND) == TINY) { /* in the id itself */
+    bytes = (first & 0xf) + 1;
+    if (heap->id_bytes > LONG_TINY) {
+      GATHER_TRY(gather_hdf5_take(fields, 1, &more));
+      bytes = ((first & 0xf) << 8 | more) + 1;
+    }
+    if (bytes > (uint64_t)(end - fields->at)) return GATHER_HDF5_WRONG(h, said_at, "an object is longer than its id in a fractal heap");
+    return read_link(list, fields->at, (int64_t)bytes);
+  }
+  if ((first & KIND) != MANAGED) return GATHER_HDF5_REFUSE(h, said_at, "a link has a name of thousands of bytes, which is not supported");
+  GATHER_TRY(gather_hdf5_take(fields, heap->offset_bytes, &offset));
+  GATHER_TRY(gather_hdf5_take(fields, heap->object_bytes, &bytes));
+  int64_t low = 0, high = heap->len;
+  while (low < high) { /* the last block that begins there or before */
+    const int64_t middle = low + (high - low) / 2;
+    if (heap->blocks[middle].begin <= offset)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const heap_block *block = low > 0 ? &heap->blocks[low - 1] : NULL;
+  if (!block || offset - block->begin > (uint64_t)block->bytes || bytes > (uint64_t)block->bytes - (offset - block->begin))
+    return GATHER_HDF5_WRONG(h, said_at, "a link of %" PRIu64 " bytes at %" PRIu64 " is not in a block of its fractal heap", bytes, offset);
+  return read_link(list, block->at + (int64_t)(offset - block->begin), (int64_t)bytes);
+}
+
+/* ---- and its index, a B-tree of version 2. Both kinds of nodes have records; inner ones then have, for each child, its address, how many
+ * records it has, and from level 2 on how many it has with those below. */
+
+typedef struct index_tree {
+  link_list *list;
+  const fractal_heap *heap;
+  int64_t record_bytes;
+  int64_t most[MOST_LEVELS + 1];          /* records of a node, by level */
+  int64_t pointer_bytes[MOST_LEVELS + 1]; /* of a child */
+  int64_t count_bytes;
+} index_tree;
+
+static gather_status read_node(const index_tree *tree, int64_t at, uint64_t records, int level, int64_t said_at) {
+  enum { HEAD = 6, LINKS = 5 };
+  gather_hdf5 *h = tree->list->h;
+  const char *what = level > 0 ? "an inner node of a group's index" : "a leaf of a group's index";
+  if (records > (uint64_t)tree->most[level])
+    return GATHER_HDF5_WRONG(h, said_at, "%s has %" PRIu64 " records, but room for %" PRId64, what, records, tree->most[level]);
+  const int64_t count = (int64_t)records, children = level > 0 ? count + 1 : 0;
+  const int64_t bytes = HEAD + count * tree->record_bytes + children * tree->pointer_bytes[level];
+  GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, level > 0 ? "BTIN" : "BTLF", 0, what));
+  GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, what));
+  if (h->file->map.bytes[at + 5] != LINKS) return GATHER_HDF5_WRONG(h, at + 5, "%s has records of another type", what);
+  for (int64_t i = 0; i < count; i++) {
+    gather_hdf5_fields fields = {h, at + HEAD + i * tree->record_bytes, at + HEAD + (i + 1) * tree->record_bytes, what};
+    GATHER_TRY(gather_hdf5_skip(&fields, 4)); /* the hash */
+    GATHER_TRY(read_object(tree->list, tree->heap, &fields));
+  }
+  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++)
+    for (int64_t i = 0; i < children; i++) {
+      const int64_t pointer = at + HEAD + count * tree->record_bytes + i * tree->pointer_bytes[level];
+      gather_hdf5_fields fields = {h, pointer, pointer + tree->pointer_bytes[level], what};
+      int64_t child = 0;
+      uint64_t child_records = 0;
+      GATHER_TRY(gather_hdf5_take_address(&fields, &child));
+      if (child < 0) return GATHER_HDF5_WRONG(h, pointer, "%s has a child without an address", what);
+      GATHER_TRY(gather_hdf5_take(&fields, tree->count_bytes, &child_records));
+      if (pass == 0)
+        gather_hdf5_expect(h, child, 1);
+      else
+        GATHER_TRY(read_node(tree, child, child_records, level - 1, pointer + h->offset_bytes));
+    }
+  return GATHER_OK;
+}
+
+/* How many records the nodes of each level have room for, and how wide that makes the pointers to them. */
+static bool measure_tree(index_tree *tree, int64_t offset_bytes, int64_t node_bytes, int64_t levels) {
+  enum { FRAME = 10 };
+  uint64_t total = 0;
+  for (int64_t level = 0; level <= levels; level++) {
+    if (level == 1) tree->count_bytes = bytes_for((uint64_t)tree->most[0]);
+    tree->pointer_bytes[level] = level == 0 ? 0 : offset_bytes + tree->count_bytes + (level > 1 ? bytes_for(total) : 0);
+    tree->most[level] = (node_bytes - FRAME - tree->pointer_bytes[level]) / (tree->record_bytes + tree->pointer_bytes[level]);
+    if (node_bytes < FRAME + tree->pointer_bytes[level] || tree->most[level] < 1) return false;
+    const uint64_t most = (uint64_t)tree->most[level], below = level > 0 ? total : 0;
+    if (below > (UINT64_MAX - most) / (most + 1)) return false;
+    total = (most + 1) * below + most;
+  }
+  return true;
+}
+
+static gather_status read_index(link_list *list, const fractal_heap *heap, int64_t at) {
+  enum { LINKS = 5, RECORD = 4 };
+  gather_hdf5 *h = list->h;
+  static const char WHAT[] = "the header of a group's index";
+  const int64_t bytes = 18 + h->offset_bytes + h->length_bytes;
+  index_tree tree = {.list = list, .heap = heap};
+  uint64_t type = 0, node_bytes = 0, record_bytes = 0, levels = 0, records = 0;
+  int64_t root = 0;
+  GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, "BTHD", 0, WHAT));
+  GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, WHAT));
+  gather_hdf5_fields fields = {h, at + 5, at + bytes, WHAT};
+  GATHER_TRY(gather_hdf5_take(&fields, 1, &type));
+  GATHER_TRY(gather_hdf5_take(&fields, 4, &node_bytes));
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &record_bytes));
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &levels));
+  GATHER_TRY(gather_hdf5_skip(&fields, 2));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &root));
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &records));
+  tree.record_bytes = (int64_t)record_bytes;
+  if (type != LINKS || tree.record_bytes != RECORD + heap->id_bytes || levels > MOST_LEVELS ||
+      !measure_tree(&tree, h->offset_bytes, (int64_t)node_bytes, (int64_t)levels))
+    return GATHER_HDF5_WRONG(h, at + 5, "%s is not one of link names, or has invalid lengths", WHAT);
+  return root < 0 ? GATHER_OK : read_node(&tree, root, records, (int)levels, fields.at - 2);
+}
+
+static gather_status read_dense(link_list *list, const gather_hdf5_message *message) {
+  enum { HAS_ORDER = 1 };
+  gather_hdf5 *h = list->h;
+  gather_hdf5_fields fields = gather_hdf5_fields_of(h, message, "a link info message");
+  fractal_heap heap = {.h = h};
+  uint64_t version = 0, flags = 0;
+  int64_t index = 0;
+  GATHER_TRY(gather_hdf5_take(&fields, 1, &version));
+  if (version != 0) return GATHER_HDF5_REFUSE(h, message->at, "version %" PRIu64 " of a link info message is not supported", version);
+  GATHER_TRY(gather_hdf5_take(&fields, 1, &flags));
+  if ((flags & HAS_ORDER) != 0) GATHER_TRY(gather_hdf5_skip(&fields, 8));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &heap.at));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &index));
+  if (heap.at < 0) return GATHER_OK; /* a compact group */
+  if (index < 0) return GATHER_HDF5_WRONG(h, message->at, "the names of a group have no index");
+  gather_hdf5_expect(h, index, 1);
+  gather_status status = read_heap(&heap);
+  if (status == GATHER_OK) status = read_index(list, &heap, index);
+  gather_free(heap.blocks);
+  return status;
+}
+
+/* ---- a group */
+
+bool gather_hdf5_is_group(const gather_hdf5_messages *messages) {
+  for (int64_t i = 0; i < messages->len; i++)
+    if (messages->at[i].type == GATHER_HDF5_SYMBOL_TABLE || messages->at[i].type == GATHER_HDF5_LINK_INFO) return true;
+  return false;
+}
+
+static bool comes_before(const void *a, const void *b) {
+  const gather_hdf5_link *first = a, *second = b;
+  return strcmp(first->name, second->name) < 0;
+}
+
+static gather_status sort_links(const link_list *list, const gather_hdf5_link ***links) {
+  const gather_hdf5 *h = list->h;
+  const gather_hdf5_link **sorted = gather_arena_take(&h->file->arena, list->count, (int64_t)sizeof *sorted), *link = list->first;
+  if (!sorted) return GATHER_HDF5_NO_MEMORY(h);
+  bool in_order = true;
+  for (int64_t i = list->count; i-- > 0; link = link->next) {
+    sorted[i] = link;
+    in_order = in_order && (i == list->count - 1 || !comes_before(sorted[i + 1], link));
+  }
+  if (!in_order) gather_sort_pointers((const void **)sorted, list->count, comes_before);
+  for (int64_t i = 1; i < list->count; i++)
+    if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+      return GATHER_HDF5_WRONG(h, sorted[i]->said_at, "the name '%.100s' is given twice in its group", sorted[i]->name);
+  *links = sorted;
+  return GATHER_OK;
+}
+
+gather_status gather_hdf5_links(gather_hdf5 *h, const gather_hdf5_messages *messages, const gather_hdf5_link ***links, int64_t *count) {
+  link_list list = {.h = h};
+  for (int64_t i = 0; i < messages->len; i++) {
+    const gather_hdf5_message *message = &messages->at[i];
+    if (message->type == GATHER_HDF5_SYMBOL_TABLE) GATHER_TRY(read_old(&list, message));
+    if (message->type == GATHER_HDF5_LINK_INFO) GATHER_TRY(read_dense(&list, message));
+    if (message->type == GATHER_HDF5_LINK) GATHER_TRY(read_link(&list, message->at, message->bytes));
+  }
+  GATHER_TRY(sort_links(&list, links));
+  *count = list.count;
+  return GATHER_OK;
+}
