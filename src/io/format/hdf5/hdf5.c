@@ -58,14 +58,15 @@ static gather_status read_old(gather_hdf5 *h, gather_hdf5_fields *fields, int ve
   GATHER_TRY(gather_hdf5_skip(fields, 4)); /* versions of parts of the file, all 0 */
   GATHER_TRY(take_widths(h, fields));
   GATHER_TRY(gather_hdf5_skip(fields, version == 1 ? 13 : 9));
-  GATHER_TRY(gather_hdf5_need(h, fields->at, 6 * h->offset_bytes, fields->what));
-  fields->end = fields->at + 6 * h->offset_bytes;
+  const int64_t bytes = 5 * h->offset_bytes + h->length_bytes;
+  GATHER_TRY(gather_hdf5_need(h, fields->at, bytes, fields->what));
+  fields->end = fields->at + bytes;
   GATHER_TRY(gather_hdf5_skip(fields, 3 * h->offset_bytes)); /* base, free space, end of the file */
   const int64_t driver_at = fields->at;
   GATHER_TRY(gather_hdf5_take_address(fields, &driver));
   if (driver >= 0)
     return GATHER_HDF5_REFUSE(h, driver_at, "the file is one of several that are one HDF5 file together, which is not supported");
-  GATHER_TRY(gather_hdf5_skip(fields, h->offset_bytes));
+  GATHER_TRY(gather_hdf5_skip(fields, h->length_bytes)); /* the name's offset */
   return gather_hdf5_take_address(fields, root);
 }
 

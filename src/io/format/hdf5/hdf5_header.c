@@ -264,7 +264,8 @@ static gather_status find_shared(gather_hdf5 *h, const gather_hdf5_message *mess
     return GATHER_HDF5_REFUSE(h, message->at, "version %" PRIu64 " of a shared message is not supported", version);
   if (version == 3 && kind != COMMITTED)
     return GATHER_HDF5_REFUSE(h, message->at + 1, "messages in a shared heap are not supported; write the file without them: h5repack");
-  if (version == 1) GATHER_TRY(gather_hdf5_skip(&fields, 6 + (message->bytes >= 8 + 2 * h->offset_bytes + ENTRY ? h->length_bytes : 0)));
+  if (version == 1)
+    GATHER_TRY(gather_hdf5_skip(&fields, 6 + (message->bytes >= 8 + h->length_bytes + h->offset_bytes + ENTRY ? h->length_bytes : 0)));
   const int64_t address_at = fields.at;
   GATHER_TRY(gather_hdf5_take_address(&fields, at));
   return *at >= 0 ? GATHER_OK : GATHER_HDF5_WRONG(h, address_at, "a shared message has no address");

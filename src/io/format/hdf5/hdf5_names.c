@@ -6,6 +6,7 @@
  * Source: the HDF5 File Format Specification, version 3, and where it is open what libhdf5 1.10 to 2.0 wrote.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -146,7 +147,7 @@ static gather_status read_entry(link_list *list, const local_heap *heap, gather_
   uint64_t name = 0, cached = 0, value = 0;
   int64_t said_at = fields->at, header = -1, at = 0, bytes = 0;
   gather_hdf5_link *link = NULL;
-  GATHER_TRY(gather_hdf5_take(fields, h->offset_bytes, &name));
+  GATHER_TRY(gather_hdf5_take(fields, h->length_bytes, &name));
   GATHER_TRY(find_text(h, heap, name, said_at, &at, &bytes));
   GATHER_TRY(add_link(list, at, bytes, &link));
   said_at = fields->at;
@@ -171,7 +172,7 @@ static gather_status read_symbols(link_list *list, const local_heap *heap, int64
   gather_hdf5 *h = list->h;
   static const char WHAT[] = "a symbol table node";
   GATHER_TRY(gather_hdf5_begins(h, at, HEAD, "SNOD", 1, WHAT));
-  const int64_t count = gather_read_u16(h->file->map.bytes + at + 6), bytes = HEAD + count * (2 * h->offset_bytes + 24);
+  const int64_t count = gather_read_u16(h->file->map.bytes + at + 6), bytes = HEAD + count * (h->length_bytes + h->offset_bytes + 24);
   GATHER_TRY(gather_hdf5_need(h, at, bytes, WHAT));
   gather_hdf5_fields fields = {h, at + HEAD, at + bytes, WHAT};
   for (int64_t i = 0; i < count; i++) GATHER_TRY(read_entry(list, heap, &fields));
@@ -219,13 +220,126 @@ static gather_status read_old(link_list *list, const gather_hdf5_message *messag
   return read_tree(list, &heap, tree, -1);
 }
 
+/* ---- B-trees of version 2. Both kinds of nodes have records; inner ones then have, for each child, its address, how many records it has,
+ * and from level 2 on how many it has with those below. */
+
+/* Types of records. */
+enum { LARGE_OBJECTS = 1, LINK_NAMES = 5 };
+
+typedef struct index_tree {
+  gather_hdf5 *h;
+  unsigned type;
+  int64_t record_bytes;
+  gather_status (*take)(void *context, gather_hdf5_fields *record);
+  void *context;
+  int64_t most[MOST_LEVELS + 1];          /* records of a node, by level */
+  int64_t pointer_bytes[MOST_LEVELS + 1]; /* of a child */
+  int64_t count_bytes;
+} index_tree;
+
+/* Bytes that hold numbers up to `most`. */
+static int64_t bytes_for(uint64_t most) {
+  int64_t bytes = 1;
+  while ((most >>= 8) > 0) bytes++;
+  return bytes;
+}
+
+static gather_status read_node(const index_tree *tree, int64_t at, uint64_t records, int level, int64_t said_at);
+
+/* pass: 0 = says which nodes will be needed, 1 = reads them. */
+static gather_status read_children(const index_tree *tree, gather_hdf5_fields *pointers, int64_t count, int level, int pass) {
+  gather_hdf5 *h = tree->h;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t said_at = pointers->at;
+    int64_t child = 0;
+    uint64_t records = 0;
+    GATHER_TRY(gather_hdf5_take_address(pointers, &child));
+    if (child < 0) return GATHER_HDF5_WRONG(h, said_at, "%s has a child without an address", pointers->what);
+    GATHER_TRY(gather_hdf5_take(pointers, tree->count_bytes, &records));
+    GATHER_TRY(gather_hdf5_skip(pointers, tree->pointer_bytes[level] - h->offset_bytes - tree->count_bytes));
+    if (pass == 0)
+      gather_hdf5_expect(h, child, 1);
+    else
+      GATHER_TRY(read_node(tree, child, records, level - 1, said_at + h->offset_bytes));
+  }
+  return GATHER_OK;
+}
+
+/* A node and all below it. said_at: where its number of records is. */
+static gather_status read_node(const index_tree *tree, int64_t at, uint64_t records, int level, int64_t said_at) {
+  enum { HEAD = 6 };
+  gather_hdf5 *h = tree->h;
+  const char *what = level > 0 ? "an inner node of a group's index" : "a leaf of a group's index";
+  if (records > (uint64_t)tree->most[level])
+    return GATHER_HDF5_WRONG(h, said_at, "%s has %" PRIu64 " records, but room for %" PRId64, what, records, tree->most[level]);
+  const int64_t count = (int64_t)records, children = level > 0 ? count + 1 : 0, end = at + HEAD + count * tree->record_bytes;
+  const int64_t bytes = end - at + children * tree->pointer_bytes[level];
+  GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, level > 0 ? "BTIN" : "BTLF", 0, what));
+  GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, what));
+  if (h->file->map.bytes[at + 5] != tree->type) return GATHER_HDF5_WRONG(h, at + 5, "%s has records of another type", what);
+  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++) {
+    gather_hdf5_fields pointers = {h, end, at + bytes, what};
+    GATHER_TRY(read_children(tree, &pointers, children, level, pass));
+  }
+  for (int64_t i = 0; i < count; i++) {
+    gather_hdf5_fields record = {h, at + HEAD + i * tree->record_bytes, at + HEAD + (i + 1) * tree->record_bytes, what};
+    GATHER_TRY(tree->take(tree->context, &record));
+  }
+  return GATHER_OK;
+}
+
+/* How many records the nodes of each level have room for, and how wide that makes the pointers to them. */
+static bool measure_tree(index_tree *tree, int64_t node_bytes, int64_t levels) {
+  enum { FRAME = 10 };
+  uint64_t total = 0;
+  for (int64_t level = 0; level <= levels; level++) {
+    if (level == 1) tree->count_bytes = bytes_for((uint64_t)tree->most[0]);
+    tree->pointer_bytes[level] = level == 0 ? 0 : tree->h->offset_bytes + tree->count_bytes + (level > 1 ? bytes_for(total) : 0);
+    if (node_bytes < FRAME + tree->pointer_bytes[level]) return false;
+    tree->most[level] = (node_bytes - FRAME - tree->pointer_bytes[level]) / (tree->record_bytes + tree->pointer_bytes[level]);
+    const uint64_t most = (uint64_t)tree->most[level], below = total;
+    if (most == 0 || below > (UINT64_MAX - most) / (most + 1)) return false;
+    total = (most + 1) * below + most;
+  }
+  return true;
+}
+
+/* Passes all records to tree->take. The tree's type, record_bytes and what they are passed to are set. */
+static gather_status read_index(index_tree *tree, int64_t at) {
+  gather_hdf5 *h = tree->h;
+  static const char WHAT[] = "the header of a group's index";
+  const int64_t bytes = 18 + h->offset_bytes + h->length_bytes;
+  uint64_t type = 0, node_bytes = 0, record_bytes = 0, levels = 0, records = 0;
+  int64_t root = 0;
+  GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, "BTHD", 0, WHAT));
+  GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, WHAT));
+  gather_hdf5_fields fields = {h, at + 5, at + bytes, WHAT};
+  GATHER_TRY(gather_hdf5_take(&fields, 1, &type));
+  GATHER_TRY(gather_hdf5_take(&fields, 4, &node_bytes));
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &record_bytes));
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &levels));
+  GATHER_TRY(gather_hdf5_skip(&fields, 2));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &root));
+  GATHER_TRY(gather_hdf5_take(&fields, 2, &records));
+  if (type != tree->type || record_bytes != (uint64_t)tree->record_bytes || levels > MOST_LEVELS ||
+      !measure_tree(tree, (int64_t)node_bytes, (int64_t)levels))
+    return GATHER_HDF5_WRONG(h, at + 5, "%s is of another type, or has invalid lengths", WHAT);
+  return root < 0 ? GATHER_OK : read_node(tree, root, records, (int)levels, fields.at - 2);
+}
+
 /* ---- dense groups: a fractal heap, whose objects have offsets in a space of its own. Blocks cover it: rows of `width` blocks, those of
  * the first two rows with `start` bytes, of each further row twice as many; from a size on they are indirect, tables of blocks. */
 
 typedef struct heap_block {
-  uint64_t begin; /* in the heap's space */
+  uint64_t begin; /* in the heap's space; of a large object its number */
   int64_t at, bytes;
 } heap_block;
+
+/* Sorted by `begin`; on the heap. */
+typedef struct heap_blocks {
+  heap_block *block;
+  int64_t len, room;
+} heap_blocks;
 
 typedef struct fractal_heap {
   gather_hdf5 *h;
@@ -236,16 +350,10 @@ typedef struct fractal_heap {
   uint64_t start, direct; /* bytes of the first blocks, and of the longest direct ones */
   int bits;               /* of the heap's space */
   bool has_sums;
-  heap_block *blocks; /* on the heap, sorted */
-  int64_t len, room;
+  heap_blocks blocks;
+  int64_t large_at; /* the index of objects that are larger than blocks; -1 = none, or it has been read */
+  heap_blocks large;
 } fractal_heap;
-
-/* Bytes that hold numbers up to `most`. */
-static int64_t bytes_for(uint64_t most) {
-  int64_t bytes = 1;
-  while ((most >>= 8) > 0) bytes++;
-  return bytes;
-}
 
 static int log2_of(uint64_t power) {
   int bits = 0;
@@ -255,18 +363,31 @@ static int log2_of(uint64_t power) {
 
 static bool is_power(uint64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
-static gather_status add_block(fractal_heap *heap, uint64_t begin, int64_t at, int64_t bytes) {
-  if (heap->len == heap->room) {
-    const int64_t room = heap->room ? 2 * heap->room : 16;
+static gather_status add_block(const gather_hdf5 *h, heap_blocks *blocks, const heap_block *block) {
+  if (blocks->len == blocks->room) {
+    const int64_t room = blocks->room ? 2 * blocks->room : 16;
     heap_block *made = gather_alloc(room * (int64_t)sizeof *made);
-    if (!made) return GATHER_HDF5_NO_MEMORY(heap->h);
-    if (heap->len > 0) memcpy(made, heap->blocks, (size_t)heap->len * sizeof *made);
-    gather_free(heap->blocks);
-    heap->blocks = made;
-    heap->room = room;
+    if (!made) return GATHER_HDF5_NO_MEMORY(h);
+    if (blocks->len > 0) memcpy(made, blocks->block, (size_t)blocks->len * sizeof *made);
+    gather_free(blocks->block);
+    blocks->block = made;
+    blocks->room = room;
   }
-  heap->blocks[heap->len++] = (heap_block){begin, at, bytes};
+  blocks->block[blocks->len++] = *block;
   return GATHER_OK;
+}
+
+/* The last block that begins there or before; NULL. */
+static const heap_block *find_block(const heap_blocks *blocks, uint64_t place) {
+  int64_t low = 0, high = blocks->len;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (blocks->block[middle].begin <= place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low > 0 ? &blocks->block[low - 1] : NULL;
 }
 
 /* Checks that a block is of this heap, at this place of its space. fields: behind its version. */
@@ -291,7 +412,7 @@ static gather_status read_direct(fractal_heap *heap, int64_t at, uint64_t begin,
   gather_hdf5_fields fields = {h, at + 5, at + (int64_t)bytes, WHAT};
   GATHER_TRY(check_block(heap, &fields, begin));
   if (heap->has_sums) GATHER_TRY(gather_hdf5_verify(h, at, (int64_t)bytes, fields.at, fields.at, WHAT));
-  return add_block(heap, begin, at, (int64_t)bytes);
+  return add_block(h, &heap->blocks, &(heap_block){begin, at, (int64_t)bytes});
 }
 
 /* The bytes of the blocks of a row; false if they do not fit the heap's space. */
@@ -318,7 +439,7 @@ static gather_status read_child(fractal_heap *heap, gather_hdf5_fields *fields, 
   return read_indirect(heap, child, rows, begin, depth - 1);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): each level has fewer rows. */
+/* Each level has fewer rows. */
 static gather_status read_indirect(fractal_heap *heap, int64_t at, int64_t rows, uint64_t begin, int depth) {
   gather_hdf5 *h = heap->h;
   static const char WHAT[] = "an indirect block of a fractal heap";
@@ -380,7 +501,9 @@ static gather_status read_heap(fractal_heap *heap) {
   GATHER_TRY(gather_hdf5_verify(h, heap->at, bytes, -1, heap->at + bytes, WHAT));
   GATHER_TRY(gather_hdf5_take(&fields, 1, &flags));
   GATHER_TRY(gather_hdf5_take(&fields, 4, &most));
-  GATHER_TRY(gather_hdf5_skip(&fields, 10 * h->length_bytes + 2 * h->offset_bytes)); /* of large objects, free space, counts */
+  GATHER_TRY(gather_hdf5_skip(&fields, h->length_bytes));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &heap->large_at));
+  GATHER_TRY(gather_hdf5_skip(&fields, 9 * h->length_bytes + h->offset_bytes)); /* free space, counts */
   GATHER_TRY(read_shape(heap, &fields, &root, &rows));
   heap->id_bytes = (int64_t)id_bytes;
   heap->has_sums = (flags & SUMS) != 0;
@@ -390,144 +513,140 @@ static gather_status read_heap(fractal_heap *heap) {
   return rows == 0 ? read_direct(heap, root, 0, heap->start) : read_indirect(heap, root, rows, 0, DEPTH);
 }
 
-/* The link that an id means; `fields` is at the id. */
-static gather_status read_object(link_list *list, const fractal_heap *heap, gather_hdf5_fields *fields) {
-  enum { KIND = 0x30, MANAGED = 0, TINY = 0x20, LONG_TINY = 18 };
-  gather_hdf5 *h = list->h;
-  const int64_t said_at = fields->at, end = said_at + heap->id_bytes;
-  uint64_t first = 0, offset = 0, bytes = 0, more = 0;
-  GATHER_TRY(gather_hdf5_take(fields, 1, &first));
-  if ((first & KIND) == TINY) { /* in the id itself */
-    bytes = (first & 0xf) + 1;
-    if (heap->id_bytes > LONG_TINY) {
-      GATHER_TRY(gather_hdf5_take(fields, 1, &more));
-      bytes = ((first & 0xf) << 8 | more) + 1;
-    }
-    if (bytes > (uint64_t)(end - fields->at)) return GATHER_HDF5_WRONG(h, said_at, "an object is longer than its id in a fractal heap");
-    return read_link(list, fields->at, (int64_t)bytes);
-  }
-  if ((first & KIND) != MANAGED) return GATHER_HDF5_REFUSE(h, said_at, "a link has a name of thousands of bytes, which is not supported");
-  GATHER_TRY(gather_hdf5_take(fields, heap->offset_bytes, &offset));
-  GATHER_TRY(gather_hdf5_take(fields, heap->object_bytes, &bytes));
-  int64_t low = 0, high = heap->len;
-  while (low < high) { /* the last block that begins there or before */
-    const int64_t middle = low + (high - low) / 2;
-    if (heap->blocks[middle].begin <= offset)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const heap_block *block = low > 0 ? &heap->blocks[low - 1] : NULL;
-  if (!block || offset - block->begin > (uint64_t)block->bytes || bytes > (uint64_t)block->bytes - (offset - block->begin))
-    return GATHER_HDF5_WRONG(h, said_at, "a link of %" PRIu64 " bytes at %" PRIu64 " is not in a block of its fractal heap", bytes, offset);
-  return read_link(list, block->at + (int64_t)(offset - block->begin), (int64_t)bytes);
+/* A record of the index of large objects. They are numbered in the order of their records. */
+static gather_status take_large(void *context, gather_hdf5_fields *record) {
+  fractal_heap *heap = context;
+  const int64_t at = record->at;
+  uint64_t bytes = 0;
+  heap_block object = {0};
+  GATHER_TRY(gather_hdf5_take_address(record, &object.at));
+  GATHER_TRY(gather_hdf5_take(record, heap->h->length_bytes, &bytes));
+  GATHER_TRY(gather_hdf5_take(record, heap->h->length_bytes, &object.begin));
+  if (object.at < 0 || bytes > (uint64_t)(heap->h->file->map.size - object.at))
+    return GATHER_HDF5_WRONG(heap->h, at, "a link of %" PRIu64 " bytes extends past the end of the file", bytes);
+  object.bytes = (int64_t)bytes;
+  return add_block(heap->h, &heap->large, &object);
 }
 
-/* ---- and its index, a B-tree of version 2. Both kinds of nodes have records; inner ones then have, for each child, its address, how many
- * records it has, and from level 2 on how many it has with those below. */
+static int by_begin(const void *a, const void *b) {
+  const heap_block *first = a, *second = b;
+  return (first->begin > second->begin) - (first->begin < second->begin);
+}
 
-typedef struct index_tree {
-  link_list *list;
-  const fractal_heap *heap;
-  int64_t record_bytes;
-  int64_t most[MOST_LEVELS + 1];          /* records of a node, by level */
-  int64_t pointer_bytes[MOST_LEVELS + 1]; /* of a child */
-  int64_t count_bytes;
-} index_tree;
-
-static gather_status read_node(const index_tree *tree, int64_t at, uint64_t records, int level, int64_t said_at) {
-  enum { HEAD = 6, LINKS = 5 };
-  gather_hdf5 *h = tree->list->h;
-  const char *what = level > 0 ? "an inner node of a group's index" : "a leaf of a group's index";
-  if (records > (uint64_t)tree->most[level])
-    return GATHER_HDF5_WRONG(h, said_at, "%s has %" PRIu64 " records, but room for %" PRId64, what, records, tree->most[level]);
-  const int64_t count = (int64_t)records, children = level > 0 ? count + 1 : 0;
-  const int64_t bytes = HEAD + count * tree->record_bytes + children * tree->pointer_bytes[level];
-  GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, level > 0 ? "BTIN" : "BTLF", 0, what));
-  GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, what));
-  if (h->file->map.bytes[at + 5] != LINKS) return GATHER_HDF5_WRONG(h, at + 5, "%s has records of another type", what);
-  for (int64_t i = 0; i < count; i++) {
-    gather_hdf5_fields fields = {h, at + HEAD + i * tree->record_bytes, at + HEAD + (i + 1) * tree->record_bytes, what};
-    GATHER_TRY(gather_hdf5_skip(&fields, 4)); /* the hash */
-    GATHER_TRY(read_object(tree->list, tree->heap, &fields));
-  }
-  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++)
-    for (int64_t i = 0; i < children; i++) {
-      const int64_t pointer = at + HEAD + count * tree->record_bytes + i * tree->pointer_bytes[level];
-      gather_hdf5_fields fields = {h, pointer, pointer + tree->pointer_bytes[level], what};
-      int64_t child = 0;
-      uint64_t child_records = 0;
-      GATHER_TRY(gather_hdf5_take_address(&fields, &child));
-      if (child < 0) return GATHER_HDF5_WRONG(h, pointer, "%s has a child without an address", what);
-      GATHER_TRY(gather_hdf5_take(&fields, tree->count_bytes, &child_records));
-      if (pass == 0)
-        gather_hdf5_expect(h, child, 1);
-      else
-        GATHER_TRY(read_node(tree, child, child_records, level - 1, pointer + h->offset_bytes));
-    }
+/* Reads the index of large objects once. */
+static gather_status read_large(fractal_heap *heap) {
+  const gather_hdf5 *h = heap->h;
+  index_tree tree = {
+      .h = heap->h, .type = LARGE_OBJECTS, .record_bytes = h->offset_bytes + 2 * h->length_bytes, .take = take_large, .context = heap};
+  const int64_t at = heap->large_at;
+  if (at < 0) return GATHER_OK;
+  GATHER_TRY(read_index(&tree, at));
+  if (heap->large.len > 1) qsort(heap->large.block, (size_t)heap->large.len, sizeof *heap->large.block, by_begin);
+  heap->large_at = -1;
   return GATHER_OK;
 }
 
-/* How many records the nodes of each level have room for, and how wide that makes the pointers to them. */
-static bool measure_tree(index_tree *tree, int64_t offset_bytes, int64_t node_bytes, int64_t levels) {
-  enum { FRAME = 10 };
-  uint64_t total = 0;
-  for (int64_t level = 0; level <= levels; level++) {
-    if (level == 1) tree->count_bytes = bytes_for((uint64_t)tree->most[0]);
-    tree->pointer_bytes[level] = level == 0 ? 0 : offset_bytes + tree->count_bytes + (level > 1 ? bytes_for(total) : 0);
-    tree->most[level] = (node_bytes - FRAME - tree->pointer_bytes[level]) / (tree->record_bytes + tree->pointer_bytes[level]);
-    if (node_bytes < FRAME + tree->pointer_bytes[level] || tree->most[level] < 1) return false;
-    const uint64_t most = (uint64_t)tree->most[level], below = level > 0 ? total : 0;
-    if (below > (UINT64_MAX - most) / (most + 1)) return false;
-    total = (most + 1) * below + most;
+/* Where a large object is: its id has its address and length if they fit, else its number. */
+static gather_status find_large(fractal_heap *heap, gather_hdf5_fields *id, heap_block *object) {
+  gather_hdf5 *h = heap->h;
+  const int64_t said_at = id->at, left = heap->id_bytes - 1;
+  uint64_t number = 0, bytes = 0;
+  if (left >= h->offset_bytes + h->length_bytes) {
+    GATHER_TRY(gather_hdf5_take_address(id, &object->at));
+    GATHER_TRY(gather_hdf5_take(id, h->length_bytes, &bytes));
+    if (object->at < 0 || bytes > (uint64_t)(h->file->map.size - object->at))
+      return GATHER_HDF5_WRONG(h, said_at, "a link of %" PRIu64 " bytes extends past the end of the file", bytes);
+    object->bytes = (int64_t)bytes;
+    return GATHER_OK;
   }
-  return true;
+  GATHER_TRY(read_large(heap));
+  GATHER_TRY(gather_hdf5_take(id, left < h->length_bytes ? left : h->length_bytes, &number));
+  const heap_block *found = find_block(&heap->large, number);
+  if (!found || found->begin != number)
+    return GATHER_HDF5_WRONG(h, said_at, "the large object %" PRIu64 " is not in the index of its fractal heap", number);
+  *object = *found;
+  return GATHER_OK;
 }
 
-static gather_status read_index(link_list *list, const fractal_heap *heap, int64_t at) {
-  enum { LINKS = 5, RECORD = 4 };
-  gather_hdf5 *h = list->h;
-  static const char WHAT[] = "the header of a group's index";
-  const int64_t bytes = 18 + h->offset_bytes + h->length_bytes;
-  index_tree tree = {.list = list, .heap = heap};
-  uint64_t type = 0, node_bytes = 0, record_bytes = 0, levels = 0, records = 0;
-  int64_t root = 0;
-  GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, "BTHD", 0, WHAT));
-  GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, WHAT));
-  gather_hdf5_fields fields = {h, at + 5, at + bytes, WHAT};
-  GATHER_TRY(gather_hdf5_take(&fields, 1, &type));
-  GATHER_TRY(gather_hdf5_take(&fields, 4, &node_bytes));
-  GATHER_TRY(gather_hdf5_take(&fields, 2, &record_bytes));
-  GATHER_TRY(gather_hdf5_take(&fields, 2, &levels));
-  GATHER_TRY(gather_hdf5_skip(&fields, 2));
-  GATHER_TRY(gather_hdf5_take_address(&fields, &root));
-  GATHER_TRY(gather_hdf5_take(&fields, 2, &records));
-  tree.record_bytes = (int64_t)record_bytes;
-  if (type != LINKS || tree.record_bytes != RECORD + heap->id_bytes || levels > MOST_LEVELS ||
-      !measure_tree(&tree, h->offset_bytes, (int64_t)node_bytes, (int64_t)levels))
-    return GATHER_HDF5_WRONG(h, at + 5, "%s is not one of link names, or has invalid lengths", WHAT);
-  return root < 0 ? GATHER_OK : read_node(&tree, root, records, (int)levels, fields.at - 2);
+/* Where an object is that is in its id. */
+static gather_status find_tiny(const fractal_heap *heap, uint64_t first, gather_hdf5_fields *id, heap_block *object) {
+  enum { LONG = 18 };
+  const int64_t end = id->at - 1 + heap->id_bytes;
+  uint64_t bytes = first & 0xf, more = 0;
+  if (heap->id_bytes > LONG) {
+    GATHER_TRY(gather_hdf5_take(id, 1, &more));
+    bytes = bytes << 8 | more;
+  }
+  *object = (heap_block){.at = id->at, .bytes = (int64_t)bytes + 1};
+  if (object->bytes <= end - id->at) return GATHER_OK;
+  return GATHER_HDF5_WRONG(heap->h, id->at - 1, "an object is longer than its id in a fractal heap");
+}
+
+static gather_status find_managed(const fractal_heap *heap, gather_hdf5_fields *id, heap_block *object) {
+  const int64_t said_at = id->at;
+  uint64_t offset = 0, bytes = 0;
+  GATHER_TRY(gather_hdf5_take(id, heap->offset_bytes, &offset));
+  GATHER_TRY(gather_hdf5_take(id, heap->object_bytes, &bytes));
+  const heap_block *block = find_block(&heap->blocks, offset);
+  if (!block || offset - block->begin > (uint64_t)block->bytes || bytes > (uint64_t)block->bytes - (offset - block->begin))
+    return GATHER_HDF5_WRONG(heap->h, said_at, "a link of %" PRIu64 " bytes at %" PRIu64 " is not in a block of its fractal heap", bytes,
+                             offset);
+  *object = (heap_block){.at = block->at + (int64_t)(offset - block->begin), .bytes = (int64_t)bytes};
+  return GATHER_OK;
+}
+
+typedef struct dense_group {
+  link_list *list;
+  fractal_heap heap;
+} dense_group;
+
+/* A record of the index: a hash, and the id of a link message in the heap. */
+static gather_status take_link(void *context, gather_hdf5_fields *record) {
+  enum { KIND = 0x30, MANAGED = 0, LARGE = 0x10, TINY = 0x20 };
+  dense_group *group = context;
+  gather_hdf5 *h = group->heap.h;
+  uint64_t first = 0;
+  heap_block object = {0};
+  GATHER_TRY(gather_hdf5_skip(record, 4));
+  const int64_t said_at = record->at;
+  GATHER_TRY(gather_hdf5_take(record, 1, &first));
+  if ((first & KIND) == MANAGED)
+    GATHER_TRY(find_managed(&group->heap, record, &object));
+  else if ((first & KIND) == TINY)
+    GATHER_TRY(find_tiny(&group->heap, first, record, &object));
+  else if ((first & KIND) == LARGE)
+    GATHER_TRY(find_large(&group->heap, record, &object));
+  else
+    return GATHER_HDF5_WRONG(h, said_at, "an object of a fractal heap is of an unknown kind");
+  if ((first & KIND) == LARGE) GATHER_TRY(gather_hdf5_need(h, object.at, object.bytes, "a link message"));
+  return read_link(group->list, object.at, object.bytes);
+}
+
+static gather_status read_links(dense_group *group, int64_t index_at) {
+  GATHER_TRY(read_heap(&group->heap));
+  index_tree tree = {.h = group->heap.h, .type = LINK_NAMES, .record_bytes = 4 + group->heap.id_bytes, .take = take_link, .context = group};
+  return read_index(&tree, index_at);
 }
 
 static gather_status read_dense(link_list *list, const gather_hdf5_message *message) {
   enum { HAS_ORDER = 1 };
   gather_hdf5 *h = list->h;
   gather_hdf5_fields fields = gather_hdf5_fields_of(h, message, "a link info message");
-  fractal_heap heap = {.h = h};
+  dense_group group = {.list = list, .heap = {.h = h, .large_at = -1}};
   uint64_t version = 0, flags = 0;
   int64_t index = 0;
   GATHER_TRY(gather_hdf5_take(&fields, 1, &version));
   if (version != 0) return GATHER_HDF5_REFUSE(h, message->at, "version %" PRIu64 " of a link info message is not supported", version);
   GATHER_TRY(gather_hdf5_take(&fields, 1, &flags));
   if ((flags & HAS_ORDER) != 0) GATHER_TRY(gather_hdf5_skip(&fields, 8));
-  GATHER_TRY(gather_hdf5_take_address(&fields, &heap.at));
+  GATHER_TRY(gather_hdf5_take_address(&fields, &group.heap.at));
   GATHER_TRY(gather_hdf5_take_address(&fields, &index));
-  if (heap.at < 0) return GATHER_OK; /* a compact group */
+  if (group.heap.at < 0) return GATHER_OK; /* a compact group */
   if (index < 0) return GATHER_HDF5_WRONG(h, message->at, "the names of a group have no index");
   gather_hdf5_expect(h, index, 1);
-  gather_status status = read_heap(&heap);
-  if (status == GATHER_OK) status = read_index(list, &heap, index);
-  gather_free(heap.blocks);
+  const gather_status status = read_links(&group, index);
+  gather_free(group.heap.blocks.block);
+  gather_free(group.heap.large.block);
   return status;
 }
 

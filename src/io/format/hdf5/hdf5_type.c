@@ -17,29 +17,29 @@ enum { MOST_RANK = 8 };
 #define SAVE_AS_NPY "save it as .npy: numpy.save('out.npy', h5py.File('FILE')['NAME'][...])"
 
 /* What a dataset's messages say. */
-typedef struct reading {
+typedef struct dataset_reading {
   gather_hdf5 *h;
   gather_file_tensor *tensor;
   int64_t shape[MOST_RANK];
   int32_t rank;
-} reading;
+} dataset_reading;
 
 /* ---- the dataspace */
 
-static gather_status add_length(reading *r, int64_t at, uint64_t length) {
+static gather_status add_length(dataset_reading *r, int64_t at, uint64_t length) {
   if (length > INT64_MAX)
     return GATHER_HDF5_WRONG(r->h, at, "a length of the dataset '%.100s' is too large: %" PRIu64, r->tensor->name, length);
   r->shape[r->rank++] = (int64_t)length;
   return GATHER_OK;
 }
 
-static gather_status check_rank(const reading *r, int64_t at, uint64_t more) {
+static gather_status check_rank(const dataset_reading *r, int64_t at, uint64_t more) {
   if (more <= (uint64_t)(MOST_RANK - r->rank)) return GATHER_OK;
   return GATHER_HDF5_REFUSE(r->h, at, "the dataset '%.100s' has %" PRIu64 " dimensions; %d are supported", r->tensor->name,
                             (uint64_t)r->rank + more, MOST_RANK);
 }
 
-static gather_status read_space(reading *r, const gather_hdf5_message *message) {
+static gather_status read_space(dataset_reading *r, const gather_hdf5_message *message) {
   enum { NONE = 2 };
   gather_hdf5 *h = r->h;
   gather_hdf5_fields fields = gather_hdf5_fields_of(h, message, "a dataspace message");
@@ -104,7 +104,7 @@ static gather_status read_head(gather_hdf5_fields *fields, type_head *head) {
   return GATHER_OK;
 }
 
-static void set_type(reading *r, gather_type type, bool big) {
+static void set_type(dataset_reading *r, gather_type type, bool big) {
   const gather_type_info *info = gather_type_get(type);
   r->tensor->tensor.type = type;
   r->tensor->type_name = info->name;
@@ -112,7 +112,7 @@ static void set_type(reading *r, gather_type type, bool big) {
 }
 
 /* Elements that are bytes: NumPy's |S and |V. */
-static gather_status set_bytes(reading *r, char letter, int64_t bytes) {
+static gather_status set_bytes(dataset_reading *r, char letter, int64_t bytes) {
   char text[32];
   (void)snprintf(text, sizeof text, "'|%c%" PRId64 "'", letter, bytes);
   const size_t length = strlen(text);
@@ -123,14 +123,14 @@ static gather_status set_bytes(reading *r, char letter, int64_t bytes) {
 }
 
 /* Elements that are none of our types. name: for lists. What is done about them is told with names that stand for those of the user. */
-static gather_status refuse(reading *r, const type_head *head, const char *name, const char *advice) {
+static gather_status refuse(dataset_reading *r, const type_head *head, const char *name, const char *advice) {
   r->tensor->tensor.item_bytes = head->bytes;
   r->tensor->type_name = name;
   return GATHER_HDF5_REFUSE(r->h, head->at, "the dataset '%.60s' has elements of type %s, which is not supported; %s", r->tensor->name,
                             name, advice);
 }
 
-static gather_status refuse_class(reading *r, const type_head *head) {
+static gather_status refuse_class(dataset_reading *r, const type_head *head) {
   enum { TEXT = 1 };
   if (head->kind == CLASS_TIME) return refuse(r, head, "time", "save it as integers");
   if (head->kind == CLASS_BITS) return refuse(r, head, "bitfield", SAVE_AS_NPY);
@@ -146,7 +146,7 @@ static gather_status refuse_class(reading *r, const type_head *head) {
 }
 
 /* Only all bits of whole bytes. */
-static gather_status read_integer(reading *r, gather_hdf5_fields *fields, const type_head *head) {
+static gather_status read_integer(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head) {
   enum { BIG = 1 << 0, SIGNED = 1 << 3 };
   static const gather_type TYPES[][2] = {{GATHER_TYPE_UINT8, GATHER_TYPE_INT8},
                                          {GATHER_TYPE_UINT16, GATHER_TYPE_INT16},
@@ -192,7 +192,7 @@ static gather_status read_float(gather_hdf5_fields *fields, const type_head *hea
   return GATHER_OK;
 }
 
-static gather_status set_float(reading *r, gather_hdf5_fields *fields, const type_head *head) {
+static gather_status set_float(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head) {
   gather_type type = GATHER_TYPE_OPAQUE;
   bool big = false;
   GATHER_TRY(read_float(fields, head, &type, &big));
@@ -211,7 +211,7 @@ static gather_status read_name(gather_hdf5_fields *fields, unsigned version, con
 }
 
 /* h5py's bool: an enumeration of one byte with FALSE and TRUE. Others are their integers. */
-static gather_status read_enum(reading *r, gather_hdf5_fields *fields, const type_head *head) {
+static gather_status read_enum(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head) {
   const unsigned count = head->bits & 0xffff;
   type_head base = {0};
   const char *names[2] = {"", ""};
@@ -230,7 +230,7 @@ static gather_status read_enum(reading *r, gather_hdf5_fields *fields, const typ
 }
 
 /* Two floats of one type, the real part first. */
-static gather_status set_complex(reading *r, const type_head *head, gather_type part, bool big) {
+static gather_status set_complex(dataset_reading *r, const type_head *head, gather_type part, bool big) {
   if (part != GATHER_TYPE_FLOAT32 && part != GATHER_TYPE_FLOAT64) return refuse(r, head, "complex of another size", SAVE_AS_NPY);
   set_type(r, part == GATHER_TYPE_FLOAT32 ? GATHER_TYPE_COMPLEX64 : GATHER_TYPE_COMPLEX128, big);
   return GATHER_OK;
@@ -258,7 +258,7 @@ static gather_status read_member(gather_hdf5_fields *fields, const type_head *he
 }
 
 /* Compounds are refused, except for complex numbers. */
-static gather_status read_compound(reading *r, gather_hdf5_fields *fields, const type_head *head) {
+static gather_status read_compound(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head) {
   const char *names[2] = {"", ""};
   int64_t offsets[2] = {0};
   gather_type types[2] = {GATHER_TYPE_OPAQUE, GATHER_TYPE_OPAQUE};
@@ -275,7 +275,7 @@ static gather_status read_compound(reading *r, gather_hdf5_fields *fields, const
 }
 
 /* The class for complex numbers, since HDF5 2.0: its property is the type of both parts. */
-static gather_status read_complex(reading *r, gather_hdf5_fields *fields, const type_head *head) {
+static gather_status read_complex(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head) {
   type_head part = {0};
   gather_type type = GATHER_TYPE_OPAQUE;
   bool big = false;
@@ -286,10 +286,10 @@ static gather_status read_complex(reading *r, gather_hdf5_fields *fields, const 
   return set_complex(r, head, type, big);
 }
 
-static gather_status read_type(reading *r, gather_hdf5_fields *fields, int64_t *bytes, int depth);
+static gather_status read_type(dataset_reading *r, gather_hdf5_fields *fields, int64_t *bytes, int depth);
 
 /* An element that is an array: its lengths are the innermost dimensions. Version 2 has a list behind them that is not used. */
-static gather_status read_array(reading *r, gather_hdf5_fields *fields, const type_head *head, int depth) {
+static gather_status read_array(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head, int depth) {
   uint64_t rank = 0, length = 0;
   int64_t bytes = 0, at = fields->at;
   GATHER_TRY(gather_hdf5_take(fields, 1, &rank));
@@ -312,7 +312,7 @@ static gather_status read_array(reading *r, gather_hdf5_fields *fields, const ty
 }
 
 /* *bytes: of an element. */
-static gather_status read_type(reading *r, gather_hdf5_fields *fields, int64_t *bytes, int depth) {
+static gather_status read_type(dataset_reading *r, gather_hdf5_fields *fields, int64_t *bytes, int depth) {
   type_head head = {0};
   GATHER_TRY(read_head(fields, &head));
   *bytes = head.bytes;
@@ -392,22 +392,22 @@ static gather_status read_pipeline(gather_hdf5 *h, const gather_hdf5_message *me
 
 typedef enum layout_kind { COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL } layout_kind;
 
-typedef struct layout {
+typedef struct data_layout {
   uint64_t kind;
   int64_t at;     /* position of the elements; -1: they have none */
   uint64_t bytes; /* that they have */
   uint64_t rank;  /* of chunks */
   int64_t chunk[MOST_RANK];
-} layout;
+} data_layout;
 
-static gather_status take_compact(gather_hdf5_fields *fields, int64_t width, layout *found) {
+static gather_status take_compact(gather_hdf5_fields *fields, int64_t width, data_layout *found) {
   GATHER_TRY(gather_hdf5_take(fields, width, &found->bytes));
   found->at = fields->at;
   return gather_hdf5_skip(fields, (int64_t)found->bytes);
 }
 
 /* The lengths of a chunk; the last one is that of an element. */
-static gather_status take_chunk(gather_hdf5_fields *fields, uint64_t lengths, int64_t width, layout *found) {
+static gather_status take_chunk(gather_hdf5_fields *fields, uint64_t lengths, int64_t width, data_layout *found) {
   uint64_t length = 0;
   found->rank = lengths > 0 ? lengths - 1 : 0;
   for (uint64_t d = 0; d < found->rank; d++) {
@@ -418,7 +418,7 @@ static gather_status take_chunk(gather_hdf5_fields *fields, uint64_t lengths, in
 }
 
 /* Versions 1 and 2, before HDF5 1.6. The lengths of contiguous data are those of the dataset. */
-static gather_status take_first(gather_hdf5_fields *fields, layout *found) {
+static gather_status take_first(gather_hdf5_fields *fields, data_layout *found) {
   uint64_t lengths = 0;
   GATHER_TRY(gather_hdf5_take(fields, 1, &lengths));
   GATHER_TRY(gather_hdf5_take(fields, 1, &found->kind));
@@ -431,7 +431,7 @@ static gather_status take_first(gather_hdf5_fields *fields, layout *found) {
 }
 
 /* Version 3, and from 4 on, where chunks have more kinds of indices, and lengths of any width. */
-static gather_status take_later(gather_hdf5_fields *fields, uint64_t version, layout *found) {
+static gather_status take_later(gather_hdf5_fields *fields, uint64_t version, data_layout *found) {
   uint64_t lengths = 0, width = 4;
   GATHER_TRY(gather_hdf5_take(fields, 1, &found->kind));
   if (found->kind == COMPACT) return take_compact(fields, 2, found);
@@ -451,10 +451,10 @@ static gather_status take_later(gather_hdf5_fields *fields, uint64_t version, la
   return take_chunk(fields, lengths, (int64_t)width, found);
 }
 
-static gather_status read_layout(gather_hdf5 *h, const gather_hdf5_message *message, layout *found) {
+static gather_status read_layout(gather_hdf5 *h, const gather_hdf5_message *message, data_layout *found) {
   gather_hdf5_fields fields = gather_hdf5_fields_of(h, message, "a data layout message");
   uint64_t version = 0;
-  *found = (layout){.at = -1};
+  *found = (data_layout){.at = -1};
   GATHER_TRY(gather_hdf5_take(&fields, 1, &version));
   if (version < 1 || version > 5)
     return GATHER_HDF5_REFUSE(h, message->at, "version %" PRIu64 " of a data layout is not supported", version);
@@ -466,7 +466,7 @@ static gather_status read_layout(gather_hdf5 *h, const gather_hdf5_message *mess
 
 /* ---- where the elements are */
 
-static gather_status refuse_chunks(const reading *r, const gather_hdf5_dataset *dataset, const layout *found) {
+static gather_status refuse_chunks(const dataset_reading *r, const gather_hdf5_dataset *dataset, const data_layout *found) {
   char shape[160], filters[FILTER_TEXT];
   gather_hdf5_message pipeline = dataset->pipeline;
   GATHER_TRY(gather_hdf5_unshare(r->h, &pipeline));
@@ -479,11 +479,11 @@ static gather_status refuse_chunks(const reading *r, const gather_hdf5_dataset *
 }
 
 /* Without elements, their place does not matter. */
-static gather_status find_elements(const reading *r, const gather_hdf5_dataset *dataset) {
+static gather_status find_elements(const dataset_reading *r, const gather_hdf5_dataset *dataset) {
   gather_hdf5 *h = r->h;
   gather_file_tensor *tensor = r->tensor;
   const int64_t said_at = dataset->layout.at, size = h->file->map.size;
-  layout found;
+  data_layout found;
   GATHER_TRY(read_layout(h, &dataset->layout, &found));
   if (tensor->bytes == 0) return GATHER_OK;
   if (dataset->external_files.at != 0)
@@ -508,7 +508,7 @@ static gather_status find_elements(const reading *r, const gather_hdf5_dataset *
 /* ---- the dataset */
 
 /* Gives the tensor the shape that is known. */
-static gather_status set_shape(const reading *r) {
+static gather_status set_shape(const dataset_reading *r) {
   gather_tensor *tensor = &r->tensor->tensor;
   int64_t *shape = gather_arena_take(&r->h->file->arena, r->rank, (int64_t)sizeof *shape);
   if (!shape) return GATHER_HDF5_NO_MEMORY(r->h);
@@ -519,7 +519,7 @@ static gather_status set_shape(const reading *r) {
 }
 
 gather_status gather_hdf5_describe(gather_hdf5 *h, const gather_hdf5_dataset *dataset, gather_file_tensor *tensor) {
-  reading r = {.h = h, .tensor = tensor};
+  dataset_reading r = {.h = h, .tensor = tensor};
   gather_hdf5_message space = dataset->space, type = dataset->type;
   int64_t bytes = 0;
   if (space.at == 0) return GATHER_HDF5_WRONG(h, dataset->layout.at, "the dataset '%.100s' has no dataspace", tensor->name);
