@@ -90,6 +90,12 @@ GATHER_CHECKED gather_status gather_hdf5_header(gather_hdf5 *h, int64_t at, gath
 /* Replaces a shared message by the one in another object header that it means. */
 GATHER_CHECKED gather_status gather_hdf5_unshare(gather_hdf5 *h, gather_hdf5_message *message);
 
+/* ---- hdf5_dense.c: groups with many links */
+
+/* Passes each link message of a group to `take`: the link info message says where they are, or that there are none. */
+GATHER_CHECKED gather_status gather_hdf5_dense(gather_hdf5 *h, const gather_hdf5_message *message,
+                                               gather_status (*take)(void *context, int64_t at, int64_t bytes), void *context);
+
 /* ---- hdf5_names.c: the links of a group */
 
 typedef enum gather_hdf5_link_kind { GATHER_HDF5_HARD, GATHER_HDF5_SOFT, GATHER_HDF5_OUTSIDE } gather_hdf5_link_kind;
