@@ -416,11 +416,12 @@ static gather_status read_all(object_graph *graph) {
 }
 
 static gather_status open_file(gather_file *file, gather_error *error) {
-  enum { LARGE = 16 << 20 };
+  enum { SMALL = 1 << 18, LARGE = 16 << 20 };
   object_graph graph = {.h = {.file = file, .error = error}};
   int64_t work;
   graph.h.work = gather_mul(file->map.size, TIMES, &work) && gather_add(work, LEAST_WORK, &work) ? work : INT64_MAX;
-  const bool is_large = file->map.size > LARGE; /* reading ahead would read datasets */
+  if (file->map.size <= SMALL) gather_map_expect(&file->map, 0, file->map.size); /* by one request */
+  const bool is_large = file->map.size > LARGE;                                  /* reading ahead would read datasets */
   if (is_large) gather_map_scatter(&file->map, true);
   gather_status status = read_all(&graph);
   if (is_large) gather_map_scatter(&file->map, false);
