@@ -276,6 +276,7 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   if (unnamed && file->len == 1) *tensor = file->tensors;
   if (!*tensor && !unnamed && file->plain_names) *tensor = find_plain(file, name);
   if (!*tensor && !unnamed) *tensor = find_other(file, name);
+  if (!*tensor && !unnamed && file->find_path) GATHER_TRY(file->find_path(file, name, tensor, error));
   if (*tensor) return GATHER_OK;
   if (unnamed) return fail_unnamed(file, error);
   if (file->len == 1 && file->tensors[0].name[0] == '\0')

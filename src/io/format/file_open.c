@@ -245,8 +245,9 @@ gather_status gather_file_open_by(gather_remote_client *client, const gather_fil
 /* ---- FILE:TENSOR and URL:TENSOR. The command, tables and the Python package all split names here. */
 
 /* A tensor's name follows a file's name, and file names in URLs usually end so. Formats that this build cannot read count, too. */
-static const char *const EXTENSIONS[] = {".npy", ".npz", ".safetensors", ".onnx", ".gguf", ".arrow", ".feather", ".parquet", ".csv",
-                                         ".tsv", ".txt", ".json",        ".pb",   ".xml",  ".bin",   ".raw",     ".pt",      ".pth"};
+static const char *const EXTENSIONS[] = {".npy", ".npz", ".safetensors", ".onnx", ".gguf", ".arrow", ".feather", ".parquet",
+                                         ".csv", ".tsv", ".txt",         ".json", ".pb",   ".xml",   ".bin",     ".raw",
+                                         ".pt",  ".pth", ".h5",          ".hdf5", ".h5ad", ".nc",    ".nwb",     ".mat"};
 
 /* Whether the text up to `end` ends in one of them. */
 static bool has_extension(const char *begin, const char *end) {

@@ -37,6 +37,9 @@ struct gather_file {
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
+  /* Formats whose names are paths: finds a tensor by another path, *tensor stays NULL if there is none; what it needs, in the arena. */
+  gather_status (*find_path)(const gather_file *file, const char *path, const gather_file_tensor **tensor, gather_error *error);
+  const void *paths;
   /* A table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few. Its length is a power of two. */
   int64_t *name_slots, name_slot_count;
   bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
@@ -244,8 +247,8 @@ const char *gather_format_looks(const gather_file *file, char *unknown, size_t b
 
 /* ---- the formats. Without the library that it needs, a reader cannot open (safetensors, ir), or there is none (onnx, pb). */
 
-extern const gather_format_reader gather_arrow_reader, gather_gguf_reader, gather_ir_reader, gather_npy_reader, gather_npz_reader,
-    gather_onnx_reader, gather_pb_reader, gather_safetensors_reader, gather_safetensors_index_reader;
+extern const gather_format_reader gather_arrow_reader, gather_gguf_reader, gather_hdf5_reader, gather_ir_reader, gather_npy_reader,
+    gather_npz_reader, gather_onnx_reader, gather_pb_reader, gather_safetensors_reader, gather_safetensors_index_reader;
 extern const gather_format_writer gather_npy_writer, gather_pb_writer, gather_safetensors_writer;
 
 /* Whether bytes begin with the magic bytes; also those that end within them. */

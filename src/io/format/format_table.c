@@ -64,9 +64,6 @@ typedef struct magic_row {
 
 #define MAGIC(offset, bytes, sentence) \
   { bytes, offset, (int64_t)sizeof bytes - 1, sentence }
-#define HDF5                                                                                                          \
-  "HDF5 (also Keras .h5, NetCDF 4 and MATLAB 7.3) is not supported; save the dataset as .npy: numpy.save('out.npy', " \
-  "h5py.File('FILE')['NAME'])"
 #define FAISS "a Faiss index is not supported; save its vectors as .npy: faiss.read_index('FILE').reconstruct_n()"
 #define PICKLE "a Python pickle is refused, because reading it can run any code; save the array as .npy"
 #define OLD_GGML "a model in the old GGML format is not supported; convert it to GGUF with llama.cpp"
@@ -81,8 +78,6 @@ static const magic_row MAGICS[] = {
     MAGIC(0, "\x80\x03", PICKLE),
     MAGIC(0, "\x80\x04", PICKLE),
     MAGIC(0, "\x80\x05", PICKLE),
-    MAGIC(0, "\x89HDF\r\n\x1a\n", HDF5),
-    MAGIC(512, "\x89HDF\r\n\x1a\n", HDF5),
     MAGIC(0, "CDF\x01", NETCDF),
     MAGIC(0, "CDF\x02", NETCDF),
     MAGIC(0, "CDF\x05", NETCDF),

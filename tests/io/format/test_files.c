@@ -233,6 +233,7 @@ static void test_table_of_formats(void **state) {
 #else
       {"pb", "write", ".pb"},
 #endif
+      {"hdf5", "read", ".h5 .hdf5 .h5ad .nc .nwb"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const gather_format_info *format = gather_format_at(i);

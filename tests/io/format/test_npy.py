@@ -261,7 +261,7 @@ REFUSED = [  # a file, its status, words of the message, and the byte
     (of_type("[('a', " * 5000 + "'<i4'" + ")]" * 5000), "unsupported", "", None),
     (of_type("[('a', '<V', 2)]"), "unsupported", "", 10 + 23), (of_type("[('\\N{BULLET}', '<i4')]"), "unsupported", "", 10 + 13),
     *((content, "unsupported", words, None) for content, words in (
-        (b"\x80\x04\x95\0\0\0\0", "pickle"), (b"PAR1\x15\4", "Parquet"), (b"\x89HDF\r\n\x1a\n..", "HDF5"),
+        (b"\x80\x04\x95\0\0\0\0", "pickle"), (b"PAR1\x15\4", "Parquet"),
         (b"<?xml version", "OpenVINO"), (b"FEA1" + bytes(8), "Feather"), (b"\x1f\x8b\x08\0", "gzip"), (b"1 2 3\n", "type and a shape"))),
 ]
 

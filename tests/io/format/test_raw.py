@@ -163,7 +163,7 @@ OTHERS = {
     "ir": b'<?xml version="1.0"?><net name="m" version="11"></net>' + bytes(30),
     "pb": b"\x08\x20\x10\x02" + b"\x4a\x20" + bytes(32),
     "Parquet": b"PAR1" + bytes(60),
-    "HDF5": b"\x89HDF\r\n\x1a\n" + bytes(60),
+    "hdf5": b"\x89HDF\r\n\x1a\n" + bytes(60),
     "zstd": b"\x28\xb5\x2f\xfd" + bytes(60),
 }
 

@@ -236,8 +236,6 @@ def zipped(**members: bytes) -> bytes:
 
 TFRECORD = bytes.fromhex("1000000000000000") + bytes.fromhex("95fbfe18")
 UNSUPPORTED = {
-    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(60), "HDF5.*h5py"),
-    "hdf5-user-block": (bytes(512) + b"\x89HDF\r\n\x1a\n" + bytes(60), "HDF5.*h5py"),
     **{f"netcdf-{i}": (b"CDF" + bytes([i]) + bytes(60), "NetCDF.*xarray") for i in (1, 2, 5)},
     "tflite": (b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite.*tf2onnx"),
     "ort": (b"\x18\0\0\0ORTM" + bytes(60), r"\(\.ort\).*\.onnx"),
