@@ -359,8 +359,10 @@ static gather_status follow(path_search *search, const hdf5_object *from, const 
 static gather_status follow_link(path_search *search, const hdf5_object *group, const gather_hdf5_link *link, const hdf5_object **found) {
   const char *file = search->file->name;
   if (link->kind == GATHER_HDF5_OUTSIDE)
-    return gather_fail_file(search->error, GATHER_UNSUPPORTED, file, link->said_at, "'%.100s' is %s, which is not followed", link->name,
-                            link->path);
+    return gather_fail_file(search->error, GATHER_UNSUPPORTED, file, link->said_at,
+                            link->path ? "'%.100s' is a link to the file '%.100s', which is not followed"
+                                       : "'%.100s' is a user-defined link, which is not followed",
+                            link->name, link->path);
   if (search->soft-- == 0)
     return gather_fail_file(search->error, GATHER_UNSUPPORTED, file, link->said_at, "'%.100s' leads through more than %d soft links",
                             link->name, MOST_SOFT);
@@ -396,7 +398,9 @@ static gather_status find_path(const gather_file *file, const char *path, const 
   const hdf5_object *found = NULL;
   GATHER_TRY(follow(&search, search.root, path, &found));
   *tensor = found ? found->tensor : NULL;
-  return GATHER_OK;
+  if (!found || *tensor) return GATHER_OK;
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, found->header, "'%.100s' is not a dataset but a %s", path,
+                          found->kind == GROUP ? "group" : "datatype");
 }
 
 /* ---- the file */
@@ -412,11 +416,12 @@ static gather_status read_all(object_graph *graph) {
 }
 
 static gather_status open_file(gather_file *file, gather_error *error) {
-  enum { LARGE = 16 << 20 };
+  enum { SMALL = 1 << 18, LARGE = 16 << 20 };
   object_graph graph = {.h = {.file = file, .error = error}};
   int64_t work;
   graph.h.work = gather_mul(file->map.size, TIMES, &work) && gather_add(work, LEAST_WORK, &work) ? work : INT64_MAX;
-  const bool is_large = file->map.size > LARGE; /* reading ahead would read datasets */
+  if (file->map.size <= SMALL) gather_map_expect(&file->map, 0, file->map.size); /* by one request */
+  const bool is_large = file->map.size > LARGE;                                  /* reading ahead would read datasets */
   if (is_large) gather_map_scatter(&file->map, true);
   gather_status status = read_all(&graph);
   if (is_large) gather_map_scatter(&file->map, false);

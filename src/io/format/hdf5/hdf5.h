@@ -106,7 +106,7 @@ typedef struct gather_hdf5_link {
   int64_t said_at;
   gather_hdf5_link_kind kind;
   int64_t header;   /* hard links: position of the object's header */
-  const char *path; /* soft links: the path of the object; others: what they are */
+  const char *path; /* soft links: the path of the object; links to other files: the file; NULL for others */
 } gather_hdf5_link;
 
 /* Whether an object with these messages is a group. And its links, sorted by name, in the file's arena. */

@@ -64,6 +64,15 @@ static gather_status set_path(const gather_hdf5 *h, int64_t at, int64_t bytes, g
   return copy_text(h, text, zero ? zero - text : bytes, &link->path);
 }
 
+/* The value of a link to another file: flags, its name, a zero byte, and the path in it. */
+static gather_status set_outside(gather_hdf5_fields *fields, int64_t bytes, gather_hdf5_link *link) {
+  const gather_hdf5 *h = fields->h;
+  const int64_t at = fields->at + 1;
+  GATHER_TRY(gather_hdf5_skip(fields, bytes));
+  const uint8_t *text = h->file->map.bytes + at, *zero = bytes > 1 ? memchr(text, '\0', (size_t)bytes - 1) : NULL;
+  return zero ? copy_text(h, text, zero - text, &link->path) : GATHER_OK;
+}
+
 /* What follows the name in a link message. Types from 64 on are user-defined: 64 is a link to another file, which is not followed. */
 static gather_status read_target(gather_hdf5_fields *fields, uint64_t type, gather_hdf5_link *link) {
   enum { HARD = 0, SOFT = 1, EXTERNAL = 64 };
@@ -74,9 +83,9 @@ static gather_status read_target(gather_hdf5_fields *fields, uint64_t type, gath
     GATHER_TRY(gather_hdf5_take_address(fields, &link->header));
     return link->header >= 0 ? GATHER_OK : GATHER_HDF5_WRONG(fields->h, address_at, "the link '%.100s' has no address", link->name);
   }
-  link->path = type == EXTERNAL ? "a link to another file" : "a user-defined link";
-  if (type != SOFT) return GATHER_OK;
+  if (type != SOFT && type != EXTERNAL) return GATHER_OK;
   GATHER_TRY(gather_hdf5_take(fields, 2, &bytes));
+  if (type == EXTERNAL) return set_outside(fields, (int64_t)bytes, link);
   const int64_t at = fields->at;
   GATHER_TRY(gather_hdf5_skip(fields, (int64_t)bytes));
   return set_path(fields->h, at, (int64_t)bytes, link);

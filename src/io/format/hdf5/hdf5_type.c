@@ -130,6 +130,14 @@ static gather_status refuse(dataset_reading *r, const type_head *head, const cha
                             name, advice);
 }
 
+/* A number whose bits are not those of one of our types. */
+static gather_status refuse_number(dataset_reading *r, const type_head *head, const char *kind, uint64_t bits) {
+  char text[80];
+  (void)snprintf(text, sizeof text, "%s of %" PRIu64 " bits in %" PRId64 " bytes", kind, bits, head->bytes);
+  const char *name = gather_arena_text(&r->h->file->arena, text, strlen(text));
+  return name ? refuse(r, head, name, SAVE_AS_NPY) : GATHER_HDF5_NO_MEMORY(r->h);
+}
+
 static gather_status refuse_class(dataset_reading *r, const type_head *head) {
   enum { TEXT = 1 };
   if (head->kind == CLASS_TIME) return refuse(r, head, "time", "save it as integers");
@@ -160,7 +168,7 @@ static gather_status read_integer(dataset_reading *r, gather_hdf5_fields *fields
       set_type(r, TYPES[i][(head->bits & SIGNED) != 0], (head->bits & BIG) != 0);
       return GATHER_OK;
     }
-  return refuse(r, head, "integer of a part of its bytes", SAVE_AS_NPY);
+  return refuse_number(r, head, "integer", bits);
 }
 
 /* Where the parts of IEEE's floats, and of bfloat16, are. */
@@ -175,12 +183,13 @@ static const struct {
 };
 
 /* GATHER_TYPE_OPAQUE: none of them. Fields: offset and number of all bits, place and size of the exponent and of the mantissa, bias. */
-static gather_status read_float(gather_hdf5_fields *fields, const type_head *head, gather_type *type, bool *big) {
+static gather_status read_float(gather_hdf5_fields *fields, const type_head *head, gather_type *type, bool *big, uint64_t *bits) {
   enum { BIG = 1 << 0, VAX = 1 << 6, NORMAL = 3 << 4, IMPLIED = 2 << 4 };
   static const int WIDTHS[7] = {2, 2, 1, 1, 1, 1, 4};
   uint64_t field[7] = {0};
   for (int i = 0; i < 7; i++) GATHER_TRY(gather_hdf5_take(fields, WIDTHS[i], &field[i]));
   const unsigned sign_at = head->bits >> 8 & 0xff;
+  *bits = field[1];
   *type = GATHER_TYPE_OPAQUE;
   *big = (head->bits & BIG) != 0;
   if ((head->bits & VAX) != 0 || (head->bits & NORMAL) != IMPLIED || field[0] != 0 || field[4] != 0) return GATHER_OK;
@@ -195,8 +204,9 @@ static gather_status read_float(gather_hdf5_fields *fields, const type_head *hea
 static gather_status set_float(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head) {
   gather_type type = GATHER_TYPE_OPAQUE;
   bool big = false;
-  GATHER_TRY(read_float(fields, head, &type, &big));
-  if (type == GATHER_TYPE_OPAQUE) return refuse(r, head, "float of another layout", SAVE_AS_NPY);
+  uint64_t bits = 0;
+  GATHER_TRY(read_float(fields, head, &type, &big, &bits));
+  if (type == GATHER_TYPE_OPAQUE) return refuse_number(r, head, "float", bits);
   set_type(r, type, big);
   return GATHER_OK;
 }
@@ -240,7 +250,7 @@ static gather_status set_complex(dataset_reading *r, const type_head *head, gath
 static gather_status read_member(gather_hdf5_fields *fields, const type_head *head, const char **name, int64_t *offset, gather_type *type,
                                  bool *big) {
   enum { DIMENSIONS = 28 };
-  uint64_t at = 0, rank = 0;
+  uint64_t at = 0, rank = 0, bits = 0;
   int64_t width = 4;
   type_head member = {0};
   GATHER_TRY(read_name(fields, head->version, name));
@@ -254,7 +264,7 @@ static gather_status read_member(gather_hdf5_fields *fields, const type_head *he
   GATHER_TRY(read_head(fields, &member));
   *offset = (int64_t)at;
   *type = GATHER_TYPE_OPAQUE;
-  return member.kind == CLASS_FLOAT && rank == 0 ? read_float(fields, &member, type, big) : GATHER_OK;
+  return member.kind == CLASS_FLOAT && rank == 0 ? read_float(fields, &member, type, big, &bits) : GATHER_OK;
 }
 
 /* Compounds are refused, except for complex numbers. */
@@ -279,8 +289,9 @@ static gather_status read_complex(dataset_reading *r, gather_hdf5_fields *fields
   type_head part = {0};
   gather_type type = GATHER_TYPE_OPAQUE;
   bool big = false;
+  uint64_t bits = 0;
   GATHER_TRY(read_head(fields, &part));
-  if (part.kind == CLASS_FLOAT) GATHER_TRY(read_float(fields, &part, &type, &big));
+  if (part.kind == CLASS_FLOAT) GATHER_TRY(read_float(fields, &part, &type, &big, &bits));
   if (type != GATHER_TYPE_OPAQUE && part.bytes * 2 != head->bytes)
     return GATHER_HDF5_WRONG(r->h, head->at + 4, "a complex number of %" PRId64 " bytes has parts of %" PRId64, head->bytes, part.bytes);
   return set_complex(r, head, type, big);
