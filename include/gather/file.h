@@ -42,7 +42,8 @@ typedef struct gather_unreadable gather_unreadable;
 
 /* One tensor of a file. All pointers are valid until the file is closed. */
 typedef struct gather_file_tensor {
-  /* "" in .npy and raw files. In models the name of the value, in subgraphs after the path of the graph ("if_3/then_branch/w"). */
+  /* "" in .npy and raw files. In models the name of the value, in subgraphs after the path of the graph ("if_3/then_branch/w"). In HDF5
+   * files the path without the first slash ("group/rows"). */
   const char *name;
   gather_tensor tensor; /* a read-only view of the mapping; GATHER_TYPE_OPAQUE for a type that type.def does not have */
   /* The npy descr, a Python literal in UTF-8 ("'<f4'", "[('a', '<i4')]"): unchanged from an npy file, or from raw bytes opened with the
@@ -141,8 +142,9 @@ GATHER_API const char *gather_file_name(const gather_file *file);
 GATHER_API int64_t gather_file_len(const gather_file *file);
 /* Tensor number i, 0 <= i < gather_file_len; NULL otherwise. */
 GATHER_API const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i);
-/* The tensor of a name, matched exactly. NULL or "" is the only tensor of a file with one. Returns GATHER_NAME_NOT_FOUND
- * with the nearest names, or with the number of tensors. */
+/* The tensor of a name, matched exactly; in HDF5 files of any path to it. NULL or "" is the only tensor of a file with one. Returns
+ * GATHER_NAME_NOT_FOUND with the nearest names, or with the number of tensors. In HDF5 files also GATHER_UNSUPPORTED (the path leads to
+ * another file, or through more than 16 soft links), and why a group on the path cannot be read. */
 GATHER_API GATHER_CHECKED gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
                                                          gather_error *error);
 /* The same. If the tensor has several parts (a column in several record batches of an Arrow file), it is a copy of all parts, in

@@ -267,6 +267,8 @@ static gather_status read_shape(fractal_heap *heap, gather_hdf5_fields *fields, 
   GATHER_TRY(gather_hdf5_skip(fields, 2));
   GATHER_TRY(gather_hdf5_take_address(fields, root));
   GATHER_TRY(gather_hdf5_take(fields, 2, &count));
+  /* 64 KiB, the usual longest block, does not fit lengths of two bytes: libhdf5 writes 0. */
+  if (heap->direct == 0 && h->length_bytes == 2) heap->direct = UINT64_C(1) << 16;
   if (!is_power(width) || !is_power(heap->start) || !is_power(heap->direct) || heap->direct < heap->start || bits > 63 ||
       heap->direct > UINT64_C(1) << bits)
     return GATHER_HDF5_WRONG(h, at, "the lengths of the blocks of a fractal heap are invalid");

@@ -40,7 +40,7 @@ static gather_status check_rank(const dataset_reading *r, int64_t at, uint64_t m
 }
 
 static gather_status read_space(dataset_reading *r, const gather_hdf5_message *message) {
-  enum { NONE = 2 };
+  enum { SCALAR, SIMPLE, NONE };
   gather_hdf5 *h = r->h;
   gather_hdf5_fields fields = gather_hdf5_fields_of(h, message, "a dataspace message");
   uint64_t version = 0, rank = 0, flags = 0, kind = 0;
@@ -54,6 +54,8 @@ static gather_status read_space(dataset_reading *r, const gather_hdf5_message *m
   if (version == 2 && kind == NONE)
     return GATHER_HDF5_REFUSE(h, message->at + 3, "the dataset '%.100s' has a null dataspace: it holds no elements, and has no shape",
                               r->tensor->name);
+  if (version == 2 && (kind > NONE || (kind == SCALAR && rank > 0)))
+    return GATHER_HDF5_WRONG(h, message->at + 3, "a dataspace of kind %" PRIu64 " and rank %" PRIu64 " is invalid", kind, rank);
   GATHER_TRY(check_rank(r, message->at + 1, rank));
   for (uint64_t d = 0; d < rank; d++) {
     uint64_t length = 0;
