@@ -135,7 +135,7 @@ REFUSED = {
     "long double": (lambda file: file.__setitem__("a", np.zeros(3, "longdouble")), ["float"]),
     "bitfield": (lambda file: in_low_level(file, h5py.h5t.STD_B16LE, fill=True), ["bitfield"]),
     "time": (lambda file: in_low_level(file, h5py.h5t.UNIX_D32LE), ["time"]),
-    "narrow integer": (lambda file: in_low_level(file, odd("STD_I32LE", precision=24)), ["integer"]),
+    "narrow integer": (lambda file: in_low_level(file, odd("STD_I32LE", precision=24)), ["24"]),
     "odd float": (lambda file: in_low_level(file, odd("IEEE_F32LE", ebias=100), fill=True), ["float"]),
     "rank 9": (lambda file: file.__setitem__("a", np.zeros((1,) * 9)), ["9"]),
     "rank 32": (lambda file: file.__setitem__("a", np.zeros((1,) * 32)), ["32"]),

@@ -143,6 +143,8 @@ WRONG = [
     ("new", "rows+.3.address", FAR, ""),
     ("new", "rows+.3.length", 47, "48"),
     ("new", "rows.4.address", 0, ""),
+    ("new", "rows.0.kind", 7, ""),
+    ("new", "rows.0.kind", 0, ""),
     ("dense", "root.0.heap", FAR, ""),
     ("dense", "root.0.names", FAR, ""),
     ("dense", "root.0.heap", 8, ""),
