@@ -85,6 +85,10 @@ GATHER_CHECKED gather_status gather_hdf5_skip(gather_hdf5_fields *fields, int64_
 /* The next address, as a position in the file; -1 = undefined. */
 GATHER_CHECKED gather_status gather_hdf5_take_address(gather_hdf5_fields *fields, int64_t *position);
 
+/* Hints for the children of a node, of which so many bytes are needed: `count` addresses, with fields before and after each that are passed
+ * over. */
+void gather_hdf5_expect_children(gather_hdf5_fields fields, int64_t count, int64_t before, int64_t after, int64_t bytes);
+
 /* Reads an object header, with its continuation blocks: the messages of the types above. The list keeps its memory for the next one. */
 GATHER_CHECKED gather_status gather_hdf5_header(gather_hdf5 *h, int64_t at, gather_hdf5_messages *messages);
 /* Replaces a shared message by the one in another object header that it means. */

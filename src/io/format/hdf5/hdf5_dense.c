@@ -40,8 +40,7 @@ static int64_t bytes_for(uint64_t most) {
 
 static gather_status read_node(const index_tree *tree, int64_t at, uint64_t records, int level, int64_t said_at);
 
-/* pass: 0 = says which nodes will be needed, 1 = reads them. */
-static gather_status read_children(const index_tree *tree, gather_hdf5_fields *pointers, int64_t count, int level, int pass) {
+static gather_status read_children(const index_tree *tree, gather_hdf5_fields *pointers, int64_t count, int level) {
   gather_hdf5 *h = tree->h;
   for (int64_t i = 0; i < count; i++) {
     const int64_t said_at = pointers->at;
@@ -51,10 +50,7 @@ static gather_status read_children(const index_tree *tree, gather_hdf5_fields *p
     if (child < 0) return GATHER_HDF5_WRONG(h, said_at, "%s has a child without an address", pointers->what);
     GATHER_TRY(gather_hdf5_take(pointers, tree->count_bytes, &records));
     GATHER_TRY(gather_hdf5_skip(pointers, tree->pointer_bytes[level] - h->offset_bytes - tree->count_bytes));
-    if (pass == 0)
-      gather_hdf5_expect(h, child, 1);
-    else
-      GATHER_TRY(read_node(tree, child, records, level - 1, said_at + h->offset_bytes));
+    GATHER_TRY(read_node(tree, child, records, level - 1, said_at + h->offset_bytes));
   }
   return GATHER_OK;
 }
@@ -71,10 +67,9 @@ static gather_status read_node(const index_tree *tree, int64_t at, uint64_t reco
   GATHER_TRY(gather_hdf5_begins(h, at, bytes + 4, level > 0 ? "BTIN" : "BTLF", 0, what));
   GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, what));
   if (h->file->map.bytes[at + 5] != tree->type) return GATHER_HDF5_WRONG(h, at + 5, "%s has records of another type", what);
-  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++) {
-    gather_hdf5_fields pointers = {h, end, at + bytes, what};
-    GATHER_TRY(read_children(tree, &pointers, children, level, pass));
-  }
+  gather_hdf5_fields pointers = {h, end, at + bytes, what};
+  gather_hdf5_expect_children(pointers, children, 0, tree->pointer_bytes[level] - h->offset_bytes, 1);
+  GATHER_TRY(read_children(tree, &pointers, children, level));
   for (int64_t i = 0; i < count; i++) {
     gather_hdf5_fields record = {h, at + HEAD + i * tree->record_bytes, at + HEAD + (i + 1) * tree->record_bytes, what};
     GATHER_TRY(tree->take(tree->context, &record));
@@ -219,15 +214,11 @@ static bool row_of(const fractal_heap *heap, int64_t row, uint64_t *bytes) {
 
 static gather_status read_indirect(fractal_heap *heap, int64_t at, int64_t rows, uint64_t begin, int depth);
 
-static gather_status read_child(fractal_heap *heap, gather_hdf5_fields *fields, uint64_t bytes, uint64_t begin, int pass, int depth) {
+static gather_status read_child(fractal_heap *heap, gather_hdf5_fields *fields, uint64_t bytes, uint64_t begin, int depth) {
   const int64_t rows = log2_of(bytes) - log2_of(heap->start) - log2_of((uint64_t)heap->width) + 1;
   int64_t child = 0;
   GATHER_TRY(gather_hdf5_take_address(fields, &child));
   if (child < 0) return GATHER_OK; /* no object is there */
-  if (pass == 0) {
-    gather_hdf5_expect(heap->h, child, bytes <= heap->direct ? (int64_t)bytes : 1);
-    return GATHER_OK;
-  }
   if (bytes <= heap->direct) return read_direct(heap, child, begin, bytes);
   if (rows < 1 || depth == 0) return GATHER_HDF5_WRONG(heap->h, fields->at, "%s is nested too deeply", fields->what);
   return read_indirect(heap, child, rows, begin, depth - 1);
@@ -244,13 +235,12 @@ static gather_status read_indirect(fractal_heap *heap, int64_t at, int64_t rows,
   gather_hdf5_fields fields = {h, at + 5, at + bytes, WHAT};
   GATHER_TRY(check_block(heap, &fields, begin));
   GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, WHAT));
-  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++) {
-    gather_hdf5_fields entries = fields;
-    uint64_t place = begin;
-    for (int64_t i = 0; i < rows * heap->width; i++, place += size) {
-      if (!row_of(heap, i / heap->width, &size)) return GATHER_HDF5_WRONG(h, at, "%s has too many rows", WHAT);
-      GATHER_TRY(read_child(heap, &entries, size, place, pass, depth));
-    }
+  gather_hdf5_fields row = fields;
+  for (int64_t i = 0; i < rows && row_of(heap, i, &size); i++, row.at += heap->width * h->offset_bytes)
+    gather_hdf5_expect_children(row, heap->width, 0, 0, size <= heap->direct ? (int64_t)size : 1);
+  for (int64_t i = 0; i < rows * heap->width; i++, begin += size) {
+    if (!row_of(heap, i / heap->width, &size)) return GATHER_HDF5_WRONG(h, at, "%s has too many rows", WHAT);
+    GATHER_TRY(read_child(heap, &fields, size, begin, depth));
   }
   return GATHER_OK;
 }

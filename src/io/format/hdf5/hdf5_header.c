@@ -14,10 +14,10 @@
 
 /* ---- bytes */
 
-/* What is loaded at least of a remote file: most headers, and nodes of groups, have fewer bytes. */
-enum { LEAST_LOADED = 1024 };
+/* Of a remote file whole pages are loaded: structures that refer to each other are near each other, in either order. */
+enum { PAGE = 4096 };
 
-/* Notes a range that is not loaded. */
+/* Notes a range that is not loaded; `at` is within the file, which has a maximal size that leaves room for a page. */
 static gather_status note(gather_hdf5 *h, int64_t at, int64_t bytes) {
   if (h->noted_len == h->noted_room) {
     const int64_t room = h->noted_room ? 2 * h->noted_room : 64;
@@ -28,7 +28,8 @@ static gather_status note(gather_hdf5 *h, int64_t at, int64_t bytes) {
     h->noted = made;
     h->noted_room = room;
   }
-  h->noted[h->noted_len++] = (gather_map_range){at, bytes < LEAST_LOADED ? LEAST_LOADED : bytes};
+  const int64_t begin = at / PAGE * PAGE, end = (at + bytes + PAGE - 1) / PAGE * PAGE;
+  h->noted[h->noted_len++] = (gather_map_range){begin, end - begin};
   return GATHER_OK;
 }
 
@@ -56,6 +57,20 @@ void gather_hdf5_expect(gather_hdf5 *h, int64_t at, int64_t bytes) {
   const gather_map *map = &h->file->map;
   if (!h->is_noting || at >= map->size || gather_map_has(map, at, bytes < map->size - at ? bytes : map->size - at)) return;
   if (note(h, at, bytes) != GATHER_OK) return; /* it is loaded later, by itself */
+}
+
+void gather_hdf5_expect_children(gather_hdf5_fields fields, int64_t count, int64_t before, int64_t after, int64_t bytes) {
+  gather_hdf5 *h = fields.h;
+  gather_error *error = h->error;
+  if (!h->is_noting) return;
+  h->error = NULL; /* what is wrong is said when it is read, after what is wrong before it */
+  for (int64_t i = 0; i < count; i++) {
+    int64_t child = -1;
+    if (gather_hdf5_skip(&fields, before) != GATHER_OK || gather_hdf5_take_address(&fields, &child) != GATHER_OK) break;
+    if (child >= 0) gather_hdf5_expect(h, child, bytes);
+    if (gather_hdf5_skip(&fields, after) != GATHER_OK) break;
+  }
+  h->error = error;
 }
 
 /* ---- checksums */

@@ -198,19 +198,15 @@ static gather_status read_tree(link_list *list, const local_heap *heap, int64_t 
   const int64_t count = gather_read_u16(node + 6), bytes = head + count * step + h->length_bytes;
   if (level >= 0 ? found != level : found > MOST_LEVELS) return GATHER_HDF5_WRONG(h, at + 5, "%s has the invalid level %d", WHAT, found);
   GATHER_TRY(gather_hdf5_need(h, at, bytes, WHAT));
-  for (int pass = h->is_noting ? 0 : 1; pass < 2; pass++) {
-    gather_hdf5_fields fields = {h, at + head, at + bytes, WHAT};
-    for (int64_t i = 0; i < count; i++) {
-      int64_t child = 0;
-      GATHER_TRY(gather_hdf5_skip(&fields, h->length_bytes)); /* the key */
-      const int64_t said_at = fields.at;
-      GATHER_TRY(gather_hdf5_take_address(&fields, &child));
-      if (child < 0) return GATHER_HDF5_WRONG(h, said_at, "%s has a child without an address", WHAT);
-      if (pass == 0)
-        gather_hdf5_expect(h, child, 1);
-      else
-        GATHER_TRY(found > 0 ? read_tree(list, heap, child, found - 1) : read_symbols(list, heap, child));
-    }
+  gather_hdf5_fields fields = {h, at + head, at + bytes, WHAT};
+  gather_hdf5_expect_children(fields, count, h->length_bytes, 0, 1);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t child = 0;
+    GATHER_TRY(gather_hdf5_skip(&fields, h->length_bytes)); /* the key */
+    const int64_t said_at = fields.at;
+    GATHER_TRY(gather_hdf5_take_address(&fields, &child));
+    if (child < 0) return GATHER_HDF5_WRONG(h, said_at, "%s has a child without an address", WHAT);
+    GATHER_TRY(found > 0 ? read_tree(list, heap, child, found - 1) : read_symbols(list, heap, child));
   }
   return GATHER_OK;
 }
