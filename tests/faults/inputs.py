@@ -9,7 +9,9 @@ import numpy as np
 import onnx
 from cli.models import IR, onnx_model
 from onnx import TensorProto, helper
+from support import hdf5_files
 from support.arrow_files import arrow_file, chunk, fixed_list, integer
+from support.hdf5_files import Hdf5
 from support.quantised_files import nf4_nested
 
 ROWS, WIDTH = 600, 6
@@ -26,6 +28,16 @@ def safetensors(path: Path, **tensors: np.ndarray) -> None:
         data += array.tobytes()
     text = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def hdf5(path: Path) -> None:
+    """The ids in a group with so many members that its links are in a heap."""
+    file = Hdf5(2)
+    table = file.dataset("t", TABLE.shape, hdf5_files.integer(4), TABLE.tobytes(), 2, split=2)
+    ids = file.dataset("i", IDS.shape, hdf5_files.integer(8), IDS.tobytes(), 1)
+    links = {name: hdf5_files.link(name, ids) for name in [b"i", *[b"same%d" % i for i in range(9)]]}
+    group = file.dense_group("g", links)
+    path.write_bytes(file.finished(file.old_group("root", {b"t": table, b"g": group})))
 
 
 def shards(folder: Path) -> None:
@@ -100,6 +112,7 @@ def make(folder: Path) -> None:
     np.save(folder / "i.npy", IDS)
     np.save(folder / "e.npy", (np.arange(ROWS * WIDTH) % ROWS).reshape(ROWS, WIDTH))
     np.savez(folder / "x.npz", t=TABLE, i=IDS)
+    hdf5(folder / "x.h5")
     (folder / "x.raw").write_bytes(TABLE.tobytes())
     (folder / "i.txt").write_text("3, 599\n0 77\n")
     (folder / "i.csv").write_text('name,row\n"a, b",3\nc,599\n')

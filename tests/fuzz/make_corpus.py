@@ -8,6 +8,7 @@ import struct
 import sys
 
 from corpus_choices import literal_files, scatter_files, table_files, take_files, text_files
+from corpus_hdf5 import hdf5_files
 from corpus_many import arrow_files, npz_files
 from corpus_quantised import quantised_files
 from corpus_quantised_models import quantised_model_files
@@ -459,7 +460,7 @@ def main() -> None:
                         ("explain", check_files() + operand_files() + tuple_files() + quantized),
                         ("run", check_files() + operand_files() + tuple_files() + quantized),
                         ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
-                        ("arrow", arrow_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
+                        ("arrow", arrow_files()), ("hdf5", hdf5_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
                         ("aws_files", aws_files()), ("response", responses())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):

@@ -218,7 +218,21 @@ def feather(folder: Path) -> Made:
     return Made(f"{path}:value", rows, "arrow", (path,))
 
 
+def hdf5(folder: Path, libver: str = "earliest", user: int = 0) -> Made:
+    h5py = needs("h5py", "hdf5")
+    rows, path = noise(seed=15), folder / f"t{libver}.h5"
+    with h5py.File(path, "w", libver=libver, userblock_size=user) as file:
+        file["first"] = np.arange(4)
+        file["group/emb"] = rows.view(np.uint64)
+        file["packed"] = np.ones((2, 2))
+    return Made(f"{path}:group/emb", rows, "hdf5", (path,))
+
+
+def hdf5_latest(folder: Path) -> Made:
+    return hdf5(folder, "latest", 512)
+
+
 MAKERS: list[Callable[[Path], Made]] = [
     npy, npy_swapped, npy_structured, raw, safetensors, safetensors_sharded, gguf, gguf_quantised, onnx_inside, onnx_external, openvino,
-    npz, arrow_one_batch, arrow_many_batches, arrow_lists, arrow_variable_lists, feather,
+    npz, arrow_one_batch, arrow_many_batches, arrow_lists, arrow_variable_lists, feather, hdf5, hdf5_latest,
 ]

@@ -12,7 +12,7 @@
 #include "support/open_file.h"
 
 /* Those that the build reads; the first ones also without memory, as test_format_alloc.c does for the others. */
-static const char *const FOLDERS[] = {"npy",         "npz",   "arrow", "gguf",
+static const char *const FOLDERS[] = {"npy",         "npz",   "arrow", "hdf5", "gguf",
 #if defined(GATHER_HAVE_JANSSON)
                                       "safetensors",
 #endif
@@ -23,7 +23,7 @@ static const char *const FOLDERS[] = {"npy",         "npz",   "arrow", "gguf",
                                       "ir"
 #endif
 };
-enum { WITHOUT_MEMORY = 3 };
+enum { WITHOUT_MEMORY = 4 };
 static char path[4096];
 static int opened;
 static int reads, failing_read = -1;

@@ -17,7 +17,7 @@ from remote_files import Twins
 from support.http_server import HttpServer
 from support.skip import needs
 
-FORMATS = ["npy", "npz", "arrow", "gguf", "safetensors", "ir", "onnx"]
+FORMATS = ["npy", "npz", "arrow", "gguf", "safetensors", "ir", "onnx", "hdf5"]
 BEGINNINGS = 5  # of each file of the corpus
 
 
@@ -60,6 +60,8 @@ DAMAGED = [("test_gguf", "test_cut_at_every_byte", 3, {"order": ">"}),
            ("test_npz_malformed", "test_cut_at_every_byte", 3, {}),
            ("test_safetensors", "test_every_byte_changed", 23, {}),
            ("test_arrow_damaged", "test_cut_at_every_byte", 5, {}),
+           ("test_hdf5_damaged", "test_cut_at_every_byte", 29, {"name": "dense"}),
+           ("test_hdf5_damaged", "test_random_bytes_with_sums_mended", 3, {"seed": 0}),
            ("test_onnx_damaged", "test_cut_at_every_byte", 5, {})]  # fmt: skip
 
 

@@ -9,7 +9,9 @@ import remote_files
 from gather_files import GatherError, Raw, content, lengths
 from gguf_files import ARRAY, STRING, UINT32, Gguf
 from remote_files import handle, is_remote, opened, whole
+from support import hdf5_files as hdf5
 from support import http_faults as faults
+from support.hdf5_files import Hdf5
 from support.http_server import HttpServer
 from support.refusal import refuses
 from support.skip import needs, skip_test
@@ -177,6 +179,45 @@ def test_arrow_lists_and_streams(server) -> None:
         assert len(file.names) == 6 and requests <= most and read <= BIG // 2
         with handle(server.url("/file")) as file:
             assert content(whole(file, "v")) == values.tobytes()
+
+
+def hdf5_file(header: int, groups: int, each: int, size: int) -> bytes:
+    """Groups of datasets, the elements before all that describes them, which is therefore not among the first bytes that are loaded."""
+    file = Hdf5(0 if header == 1 else 2)
+    made = {}
+    for i in range(groups):
+        rows = {}
+        for k in range(each):
+            data = np.full(size // 8, i * each + k).tobytes()
+            rows[b"%d" % k] = file.dataset(f"{i}.{k}", (size // 8,), hdf5.integer(8), data, header)
+        made[b"group%d" % i] = file.old_group(f"{i}", rows)
+    return file.finished(file.old_group("root", made))
+
+
+@pytest.mark.parametrize("header", [1, 2])
+@pytest.mark.parametrize("groups,each,size,most",
+                         [(1, 1, 800, 1), (2, 3, BIG // 4, 16), (8, 100, 8, 13), (4, 12, BIG // 32, 64)])
+def test_hdf5(server, header: int, groups: int, each: int, size: int, most: int) -> None:
+    """The root group, then all groups at once, then the headers of all datasets, neighbours by one request; no elements."""
+    source = hdf5_file(header, groups, each, size)
+    file, requests, read = cost(server, source)
+    assert sorted(file.names) == sorted(f"group{i}/{k}" for i in range(groups) for k in range(each))
+    assert requests <= most and read <= min(len(source), HEAD + 2048 * groups * (each + 4)) + HEAD, (requests, read)
+    with handle(server.url("/file")) as file:
+        for name, number in (("group0/0", 0), (f"/group{groups - 1}/{each - 1}", groups * each - 1)):
+            assert content(whole(file, name)) == np.full(size // 8, number).tobytes()
+
+
+def test_hdf5_of_h5py(server, tmp_path) -> None:
+    h5py = pytest.importorskip("h5py")
+    for libver in ("earliest", "latest"):
+        with h5py.File(tmp_path / "made.h5", "w", libver=libver) as made:
+            for i in range(40):
+                made[f"g{i % 4}/rows{i}"] = np.full(BIG // 80, i)
+        file, requests, read = cost(server, (tmp_path / "made.h5").read_bytes())
+        assert len(file.names) == 40 and requests <= 60 and read <= 8 * HEAD, (requests, read)
+        with handle(server.url("/file")) as file:
+            assert content(whole(file, "g3/rows39")) == np.full(BIG // 80, 39).tobytes()
 
 
 def test_onnx(server) -> None:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The corpus of HDF5 files, for make_corpus.py: one of each structure, and some with a number that is wrong."""
+import itertools
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import hdf5_files as h5  # noqa: E402
+from support.hdf5_files import UNDEFINED, Hdf5  # noqa: E402
+
+BYTES = bytes(range(24))
+PAIR = [(b"r", 0, h5.floating(4)), (b"i", 4, h5.floating(4))]
+TYPES = [
+    h5.integer(1), h5.integer(2, False, True), h5.integer(8), h5.integer(3), h5.floating(2), h5.floating(4, True), h5.floating(8),
+    h5.floating(2, mantissa=7, exponent=8, bias=127), h5.floating(4, bias=3),
+    h5.compound(8, PAIR), h5.compound(8, PAIR, 3), h5.compound(4, PAIR[:1]),
+    h5.enumeration(h5.integer(1), {b"FALSE": b"\0", b"TRUE": b"\1"}), h5.enumeration(h5.integer(2), {b"a": b"\1\0"}, 3),
+    h5.array_type(h5.integer(2), (2, 2)), h5.array_type(h5.integer(2), (2,), 3), h5.typed(3, 4, 0, []), h5.typed(5, 4, 4, [b"tag\0"]),
+    h5.typed(2, 4, 0, [b"\x20\0"]), h5.typed(4, 2, 0, [b"\0\0\x10\0"]), h5.typed(7, 8, 0, []), h5.typed(9, 16, 1, h5.integer(1)),
+    h5.typed(12, 4, 0, []),
+]
+SHAPES = [(), (0,), (6,), (2, 3), (1,) * 8, (1,) * 9, (UNDEFINED,), (1 << 62, 4)]
+
+
+def one(kind=None, shape=(2, 3), file: Hdf5 | None = None, **made) -> Hdf5:
+    """A file of one dataset in an old group."""
+    file = file or Hdf5(leaf=1, inner=1)
+    rows = file.dataset("rows", shape, kind or h5.integer(4), BYTES, **made)
+    file.finished(file.old_group("root", {b"rows": rows}))
+    return file
+
+
+def groups(how: str, file: Hdf5, version: int, count: int = 2, **made) -> Hdf5:
+    rows = file.dataset("rows", (2, 3), h5.integer(4), BYTES, version, **made)
+    names = [b"%d" % i for i in range(count)]
+    for label in ("inner", "root"):
+        if how == "old":
+            rows = file.old_group(label, dict.fromkeys(names, rows) | {b"soft": b"/0"})
+            names = [b"g", b"0"][:count]
+            continue
+        fields = {name: h5.link(name, rows, file.offsets) for name in names} | {b"soft": h5.link(b"soft", 0, soft=b"/0")}
+        rows = file.dense_group(label, fields) if how == "dense" else file.compact_group(label, list(fields.values()), flags=1)
+        names = [b"g", b"0"][:count]
+    file.finished(rows)
+    return file
+
+
+WRONG = [("root.0.tree", 8), ("root.heap.length", 1), ("root.tree0.0.used", 9), ("root.tree0.0.level", 1), ("root.table0.used", 99),
+         ("rows.0.rank", 9), ("rows.3.address", 1 << 40), ("rows.3.length", 1), ("rows.3.class", 3),
+         ("rows.messages", 9), ("superblock.offsets", 3)]
+WRONG_NEW = [("root.frame.root", 8), ("root.frame.rows", 1), ("root.frame.id_bytes", 9), ("root.block.offset", 1), ("root.index.depth", 1),
+             ("root.index.used", 9), ("root.leaf.0.at", 999), ("root.leaf.0.size", 999), ("root.leaf.0.id", 0x20), ("root.leaf.0.id", 0x10)]
+
+
+def hdf5_files() -> list[bytes]:
+    made = [one(kind) for kind in TYPES] + [one(shape=shape) for shape in SHAPES]
+    made += [one(layout=Hdf5().layout(UNDEFINED, b"")), one(more=[(h5.EXTERNAL, [b"\1\0\0\0", bytes(12)])])]
+    pipeline = [b"\1\2" + bytes(6), b"\2\0\0\0\1\0\1\0\4\0\0\0" + bytes(4), b"\0\x7d\5\0\0\0\0\0lzf" + bytes(5)]
+    made += [one(layout=Hdf5().layout(UNDEFINED, b"", (2, 2), version, 2, 4), more=[(h5.PIPELINE, pipeline)]) for version in (1, 2, 3)]
+    made += [one(layout=Hdf5().layout(0, BYTES, (2, 3), version, 0)) for version in (1, 2, 3, 4, 5)]
+    made += [one(layout=Hdf5().layout(0, BYTES, (2, 3), version, 1)) for version in (1, 2, 4)]
+    made += [one(layout=Hdf5().layout(0, b"", kind=3, version=4))]
+    made += [one(version=2, flags=flags, split=split) for flags, split in itertools.product((0, 3, 0x34), (None, 2))] + [one(split=1)]
+    sizes = ((0, 8, 8), (1, 4, 4), (2, 8, 4), (3, 2, 2))
+    for how, size, version in itertools.product(("old", "compact", "dense"), sizes, (1, 2)):
+        made.append(groups(how, Hdf5(*size, 0, 1, 1), version))
+    made += [groups("old", Hdf5(leaf=1, inner=1), 1, 5), groups("compact", Hdf5(2, user=512), 2, split=1)]
+    files = [bytes(file.bytes) for file in made]
+    return files + [one().changed(*wrong) for wrong in WRONG] + [groups("dense", Hdf5(2), 2).changed(*wrong) for wrong in WRONG_NEW]

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_hdf5.c: any bytes as a file, and once more with their checksums mended, so that what is behind a checksum is reached. Datasets that
+ * can be read lie in the file. What is mended: the superblock, object headers with their continuations, fractal heaps of one level, indexes
+ * of names of up to two levels.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+
+enum { MENDED_MAX = 1 << 16, BLOCKS_MAX = 64, CONTINUATION = 16 };
+
+static void check_places(const gather_file *file, const uint8_t *bytes, size_t size) {
+  (void)bytes;
+  for (int64_t i = 0; i < gather_file_len(file); i++) {
+    const gather_file_tensor *t = gather_file_at(file, i);
+    if (t->unreadable || t->bytes == 0) continue;
+    fuzz_check(t->offset >= 0 && (uint64_t)t->offset + (uint64_t)t->bytes <= size, "a dataset lies in the file");
+  }
+}
+
+/* ---- checksums, from the description of the format alone */
+
+typedef struct damaged {
+  uint8_t *bytes;
+  size_t size, base;
+  unsigned offsets, lengths; /* bytes of an address and of a length */
+  unsigned left;             /* continuations that are still mended: they may lead to each other */
+} damaged;
+
+/* A little-endian number; 0 past the end. */
+static uint64_t number(const damaged *d, size_t at, unsigned bytes) {
+  uint64_t value = 0;
+  for (unsigned i = 0; i < bytes && i < 8 && at + i < d->size; i++) value |= (uint64_t)d->bytes[at + i] << 8 * i;
+  return value;
+}
+
+/* Where an address leads; past the end of the file if it leads nowhere. */
+static size_t place(const damaged *d, size_t at) {
+  const uint64_t address = number(d, at, d->offsets);
+  return address < d->size - d->base ? d->base + (size_t)address : d->size;
+}
+
+static uint32_t turned(uint32_t x, unsigned by) { return x << by | x >> (32 - by); }
+
+/* Jenkins' lookup3. */
+static uint32_t sum_of(const uint8_t *bytes, size_t size) {
+  static const unsigned INNER[6] = {4, 6, 8, 16, 19, 4}, LAST[7] = {14, 11, 25, 16, 4, 14, 24};
+  uint32_t s[3], words[3];
+  s[0] = s[1] = s[2] = 0xdeadbeefU + (uint32_t)size;
+  for (size_t at = 0; at < size; at += 12) {
+    memset(words, 0, sizeof words);
+    for (size_t i = at; i < at + 12 && i < size; i++) words[(i - at) / 4] |= (uint32_t)bytes[i] << 8 * ((i - at) % 4);
+    for (unsigned i = 0; i < 3; i++) s[i] += words[i];
+    const bool last = at + 12 >= size;
+    for (unsigned i = 0; i < 6 && !last; i++) {
+      uint32_t *a = &s[i % 3], *b = &s[(i + 1) % 3], *c = &s[(i + 2) % 3];
+      *a = (*a - *c) ^ turned(*c, INNER[i]);
+      *c += *b;
+    }
+    for (unsigned i = 0; i < 7 && last; i++) {
+      uint32_t *c = &s[(i + 2) % 3], *b = &s[(i + 1) % 3];
+      *c = (*c ^ *b) - turned(*b, LAST[i]);
+    }
+  }
+  return s[2];
+}
+
+/* The sum of [begin, end) at a place, which may be among those bytes. */
+static void mend(const damaged *d, size_t begin, size_t end, size_t at) {
+  if (begin > end || end > d->size || at + 4 > d->size || end - begin > MENDED_MAX) return;
+  memset(d->bytes + at, 0, 4);
+  const uint32_t sum = sum_of(d->bytes + begin, end - begin);
+  for (unsigned i = 0; i < 4; i++) d->bytes[at + i] = (uint8_t)(sum >> 8 * i);
+}
+
+static void mend_messages(damaged *d, size_t at, size_t end, unsigned flags) {
+  const size_t head = flags & 4 ? 6 : 4;
+  while (at + head <= end && end <= d->size) {
+    const size_t bytes = (size_t)number(d, at + 1, 2);
+    if (d->bytes[at] == CONTINUATION && d->left > 0) {
+      d->left--;
+      const size_t block = place(d, at + head), length = (size_t)number(d, at + head + d->offsets, d->lengths) & 0xffff;
+      if (length >= 8) {
+        mend(d, block, block + length - 4, block + length - 4);
+        mend_messages(d, block + 4, block + length - 4, flags);
+      }
+    }
+    at += head + bytes;
+  }
+}
+
+static void mend_header(damaged *d, size_t at) {
+  const unsigned flags = (unsigned)number(d, at + 5, 1), wide = 1U << (flags & 3);
+  const size_t length = at + 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0), first = length + wide;
+  const size_t end = first + ((size_t)number(d, length, wide) & 0xffff);
+  mend(d, at, end, end);
+  mend_messages(d, first, end, flags);
+}
+
+static void mend_heap(const damaged *d, size_t at) {
+  const unsigned O = d->offsets, L = d->lengths;
+  const size_t table = at + 14 + 10U * L + 2U * O, end = table + 8 + 2U * L + O;
+  const uint64_t width = number(d, table, 2), start = number(d, table + 2, L), rows = number(d, end - 2, 2);
+  const size_t wide = (size_t)(number(d, table + 2 + 2U * L, 2) + 7) / 8 % 16, root = place(d, end - 2 - O);
+  mend(d, at, end, end);
+  const bool summed = (number(d, at + 9, 1) & 2) != 0;
+  if (rows == 0) {
+    if (summed) mend(d, root, root + (size_t)(start & 0xffff), root + 5 + O + wide);
+    return;
+  }
+  for (uint64_t i = 0; i < width * rows && i < BLOCKS_MAX && summed; i++) {
+    const unsigned doubled = (unsigned)(i / width ? i / width - 1 : 0) % 16;
+    const size_t block = place(d, root + 5 + O + wide + (size_t)i * O), bytes = (size_t)(start << doubled) & 0xffff;
+    mend(d, block, block + bytes, block + 5 + O + wide);
+  }
+  const size_t children = root + 5 + O + wide + (size_t)(width * rows % MENDED_MAX) * O;
+  mend(d, root, children, children);
+}
+
+static unsigned bytes_needed(uint64_t value) { return value > 0xffff ? 4 : value > 0xff ? 2 : 1; }
+
+static void mend_index(const damaged *d, size_t at) {
+  const size_t end = at + 18 + d->offsets + d->lengths, root = place(d, at + 16);
+  const size_t record = (size_t)number(d, at + 10, 2), used = (size_t)number(d, at + 16 + d->offsets, 2);
+  const uint64_t node = number(d, at + 6, 4);
+  mend(d, at, end, end);
+  if (number(d, at + 12, 2) == 0) {
+    mend(d, root, root + 6 + used * record, root + 6 + used * record);
+    return;
+  }
+  const unsigned wide = bytes_needed(record && node > 10 ? (node - 10) / record : 0);
+  const size_t children = root + 6 + used * record, each = d->offsets + wide;
+  for (size_t i = 0; i <= used && i < BLOCKS_MAX; i++) {
+    const size_t leaf = place(d, children + i * each), bytes = 6 + (size_t)number(d, children + i * each + d->offsets, wide) * record;
+    mend(d, leaf, leaf + bytes, leaf + bytes);
+  }
+  mend(d, root, children + (used + 1) * each, children + (used + 1) * each);
+}
+
+static const uint8_t SIGNATURE[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+static bool mend_all(damaged *d) {
+  size_t at = 0;
+  while (at + 64 <= d->size && memcmp(d->bytes + at, SIGNATURE, sizeof SIGNATURE) != 0) at = at ? 2 * at : 512;
+  if (at + 64 > d->size) return false;
+  const unsigned version = d->bytes[at + 8], sizes = version < 2 ? 13 : 9;
+  d->offsets = d->bytes[at + sizes];
+  d->lengths = d->bytes[at + sizes + 1];
+  if (d->offsets > 8 || d->lengths > 8) return false;
+  d->base = at;
+  if (version >= 2) mend(d, at, at + 12 + 4U * d->offsets, at + 12 + 4U * d->offsets);
+  for (size_t i = 0; i + 4 <= d->size; i++) {
+    const uint8_t *four = d->bytes + i;
+    if (memcmp(four, "OHDR", 4) == 0) mend_header(d, i);
+    if (memcmp(four, "FRHP", 4) == 0) mend_heap(d, i);
+    if (memcmp(four, "BTHD", 4) == 0) mend_index(d, i);
+  }
+  return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  (void)fuzz_file(bytes, size, "hdf5", check_places);
+  damaged d = {.bytes = malloc(size ? size : 1), .size = size, .left = BLOCKS_MAX};
+  if (!d.bytes) abort();
+  if (size) memcpy(d.bytes, bytes, size);
+  if (mend_all(&d) && memcmp(d.bytes, bytes, size) != 0) (void)fuzz_file(d.bytes, size, "hdf5", check_places);
+  free(d.bytes);
+  return 0;
+}
