@@ -360,7 +360,7 @@ static gather_status follow_link(path_search *search, const hdf5_object *group, 
   const char *file = search->file->name;
   if (link->kind == GATHER_HDF5_OUTSIDE)
     return gather_fail_file(search->error, GATHER_UNSUPPORTED, file, link->said_at,
-                            link->path ? "'%.100s' is a link to the file '%.100s', which is not followed"
+                            link->path ? "'%.100s' is a link to another file, '%.100s', which is not followed"
                                        : "'%.100s' is a user-defined link, which is not followed",
                             link->name, link->path);
   if (search->soft-- == 0)

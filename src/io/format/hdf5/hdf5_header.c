@@ -14,10 +14,11 @@
 
 /* ---- bytes */
 
-/* Of a remote file whole pages are loaded: structures that refer to each other are near each other, in either order. */
-enum { PAGE = 4096 };
+/* What is loaded of a remote file with the bytes that are needed: structures that refer to each other are near each other, often a child
+ * directly before its parent, and most have fewer bytes than LEAST. */
+enum { BEFORE = 2048, LEAST = 1024 };
 
-/* Notes a range that is not loaded; `at` is within the file, which has a maximal size that leaves room for a page. */
+/* Notes a range that is not loaded. */
 static gather_status note(gather_hdf5 *h, int64_t at, int64_t bytes) {
   if (h->noted_len == h->noted_room) {
     const int64_t room = h->noted_room ? 2 * h->noted_room : 64;
@@ -28,8 +29,8 @@ static gather_status note(gather_hdf5 *h, int64_t at, int64_t bytes) {
     h->noted = made;
     h->noted_room = room;
   }
-  const int64_t begin = at / PAGE * PAGE, end = (at + bytes + PAGE - 1) / PAGE * PAGE;
-  h->noted[h->noted_len++] = (gather_map_range){begin, end - begin};
+  const int64_t begin = at / BEFORE * BEFORE;
+  h->noted[h->noted_len++] = (gather_map_range){begin, at - begin + (bytes < LEAST ? LEAST : bytes)};
   return GATHER_OK;
 }
 
