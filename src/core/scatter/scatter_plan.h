@@ -176,6 +176,8 @@ typedef struct gather_places {
 /* numbers: whether the updates' numbers are wanted; `number` is that of the first of the walk. Returns how many updates of the walk were
  * read, at most `most`; from: whether their offsets are wanted. */
 int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_t most, int64_t number, gather_places *block);
+/* Leaves only the updates of places [low, low + span) in a block; their numbers are lost. */
+void gather_places_keep(gather_places *block, int64_t low, int64_t span);
 
 /* Two blocks of places: while the updates of one are applied, the rows of the other are fetched. The caller fills blocks[at], puts it, and
  * ends when it has put all. */

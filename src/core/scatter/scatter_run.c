@@ -292,14 +292,13 @@ gather_status gather_scatter_sort(const gather_scatter_plan *plan, const void *i
                                   gather_sorted *sorted, int64_t *bad, gather_error *error) {
   gather_scattering s = {.plan = plan, .given = plan, .executor = executor};
   indices_held held;
+  *sorted = (gather_sorted){.count = 0};
   gather_status status = hold_indices(&s.plan, NULL, indices, executor, &s.e, &held, error);
   const bool partial = plan->windows.partial && held.bad > 0;
   if (status == GATHER_OK && plan->options.unique && !partial) status = check_unique(&s, error);
   if (status == GATHER_OK && partial) {
-    *sorted = (gather_sorted){.count = 0};
     status = plan->windows.scatter(&s, NULL, &sorted->instead, error);
   } else if (status == GATHER_OK) {
-    *sorted = (gather_sorted){.count = 0};
     if (keeps && has_few_threads(executor)) status = keep_rows(&s, held.state, sorted, error);
     if (status == GATHER_OK && !sorted->instead)
       status = keeps && keeps_order(plan, executor) ? copy_indices(&plan->nest, s.e.indices, held.state, sorted, error)

@@ -107,6 +107,16 @@ int64_t gather_places_next(const gather_scattering *s, gather_walk *walk, int64_
   return done;
 }
 
+void gather_places_keep(gather_places *block, int64_t low, int64_t span) {
+  int32_t kept = 0;
+  for (int32_t j = 0; j < block->count; j++) {
+    const int64_t place = block->places[j], from = block->from[j];
+    block->places[kept] = place, block->from[kept] = from;
+    kept += (uint64_t)(place - low) < (uint64_t)span;
+  }
+  block->count = kept;
+}
+
 /* ---- prefetching */
 
 enum {
@@ -134,18 +144,20 @@ int64_t gather_blocks_most(const gather_blocks *b, int64_t left) {
   return least(left, rows < LEAST_BLOCK ? LEAST_BLOCK : rows);
 }
 
-static void apply_block(const gather_blocks *b, int32_t which) {
+static gather_combine_span span_of_block(const gather_blocks *b, int32_t which) {
   gather_combine_span span = b->span;
   const gather_places *block = &b->blocks[which];
-  if (block->count == 0) return;
   span.rows = block->places, span.places = block->from, span.count = block->count;
-  b->combine(&span);
+  return span;
+}
+
+static void apply_block(const gather_blocks *b, int32_t which) {
+  const gather_combine_span span = span_of_block(b, which);
+  if (span.count > 0) b->combine(&span);
 }
 
 void gather_blocks_put(gather_blocks *b) {
-  gather_combine_span span = b->span;
-  const gather_places *block = &b->blocks[b->at];
-  span.rows = block->places, span.places = block->from, span.count = block->count;
+  const gather_combine_span span = span_of_block(b, b->at);
   gather_combine_fetch(&span, b->fetches_updates);
   b->at = 1 - b->at;
   apply_block(b, b->at);
@@ -385,15 +397,8 @@ static void run_owner(void *argument, int64_t i) {
   gather_blocks_start(&b, span_of(s, &all), all.combine, true);
   gather_walk_start(&walk, nest->loops, nest->loop_count, o->first);
   for (int64_t left = o->count; left > 0;) {
-    gather_places *block = &b.blocks[b.at];
-    left -= gather_places_next(s, &walk, left, 0, block);
-    int32_t own = 0;
-    for (int32_t j = 0; j < block->count; j++) {
-      const int64_t place = block->places[j], from = block->from[j];
-      block->places[own] = place, block->from[own] = from;
-      own += (uint64_t)(place - low) < (uint64_t)o->piece;
-    }
-    block->count = own;
+    left -= gather_places_next(s, &walk, left, 0, &b.blocks[b.at]);
+    gather_places_keep(&b.blocks[b.at], low, o->piece);
     gather_blocks_put(&b);
   }
   gather_blocks_end(&b);

@@ -12,8 +12,7 @@
 
 enum {
   CHUNK = 1024, /* numbers that are converted at a time, 8 KiB on the stack */
-  NUMBERS = 8,  /* of rows that are not worth a call each */
-  SHARE = 1     /* of the copy's numbers for one of the updates: sorting is faster below */
+  NUMBERS = 8   /* of rows that are not worth a call each */
 };
 
 /* The copy: a row of numbers for each place. */
@@ -31,7 +30,8 @@ bool gather_scatter_wide_pays(const gather_scatter_plan *plan, int64_t *bytes) {
   if (!plan->wide || plan->len > CHUNK || plan->divide || plan->options.neutral) return false;
   if (!gather_mul(plan->places, plan->len, &numbers) || !gather_mul(numbers, plan->wide->acc_bytes, bytes)) return false;
   if (*bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
-  return plan->len < NUMBERS ? numbers / NUMBERS <= plan->nest.row_count : numbers <= plan->nest.row_count / SHARE * plan->len;
+  /* Fewer updates are sorted faster: than places, or, of short rows, than an eighth of the numbers. */
+  return (plan->len < NUMBERS ? numbers / NUMBERS : plan->places) <= plan->nest.row_count;
 }
 
 /* Places [first, last); where rows have no gaps, numbers instead. */
@@ -94,17 +94,6 @@ static void store_dense(void *argument, int64_t first, int64_t last) {
               least(CHUNK, last - first));
 }
 
-/* Leaves the updates of places [low, low + count) in a block. */
-static void keep_own(gather_places *block, int64_t low, int64_t count) {
-  int32_t own = 0;
-  for (int32_t j = 0; j < block->count; j++) {
-    const int64_t place = block->places[j], from = block->from[j];
-    block->places[own] = place, block->from[own] = from;
-    own += (uint64_t)(place - low) < (uint64_t)count;
-  }
-  block->count = own;
-}
-
 /* The updates of a block, widened, from byte `at` of the room on; and what the block says: places of the copy, and these updates. Those of
  * other places than [low, low + count) are left out, before they are widened where they do not follow each other. */
 static void widen_block(const wide_copy *w, int64_t low, int64_t count, gather_places *block, char *room, int64_t at) {
@@ -115,10 +104,10 @@ static void widen_block(const wide_copy *w, int64_t low, int64_t count, gather_p
   if (dense)
     plan->wide->load(room + at, w->s->updates + block->from[0], block->count * plan->len);
   else if (count < plan->places)
-    keep_own(block, low, count);
+    gather_places_keep(block, low, count);
   for (int32_t j = 0; !dense && j < block->count; j++) plan->wide->load(room + at + j * row, w->s->updates + block->from[j], plan->len);
   for (int32_t j = 0; j < block->count; j++) block->from[j] = at + j * row;
-  if (dense && count < plan->places) keep_own(block, low, count);
+  if (dense && count < plan->places) gather_places_keep(block, low, count);
 }
 
 /* Updates in their order: widened, some at a time, and reduced with the copy. Each task takes a range of places. */

@@ -425,13 +425,9 @@ bool gather_map_later(const gather_map *map, int64_t offset, int64_t bytes) {
   gather_map_remote *remote = map->remote;
   if (bytes > LATER_MAX - remote->later_bytes) return false;
   if (remote->later_len == remote->later_room) {
-    int64_t room = remote->later_room ? 2 * remote->later_room : 64;
-    gather_map_range *made = gather_alloc(room * (int64_t)sizeof *made);
+    gather_map_range *made = gather_alloc_grown(remote->later, (int64_t)sizeof *made, &remote->later_room);
     if (!made) return false;
-    if (remote->later_len > 0) memcpy(made, remote->later, (size_t)remote->later_len * sizeof *made);
-    gather_free(remote->later);
     remote->later = made;
-    remote->later_room = room;
   }
   remote->later[remote->later_len++] = (gather_map_range){offset, bytes};
   remote->later_bytes += bytes;

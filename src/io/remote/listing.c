@@ -15,17 +15,11 @@
 
 /* ---- entries in memory */
 
-enum { FIRST_ROOM = 64 };
-
 static bool make_room(gather_remote_listing *listing) {
   if (listing->count < listing->room) return true;
-  int64_t room = listing->room ? 2 * listing->room : FIRST_ROOM;
-  gather_remote_entry *entries = gather_alloc(room * (int64_t)sizeof *entries);
+  gather_remote_entry *entries = gather_alloc_grown(listing->entries, (int64_t)sizeof *entries, &listing->room);
   if (!entries) return false;
-  if (listing->count > 0) memcpy(entries, listing->entries, (size_t)listing->count * sizeof *entries);
-  gather_free(listing->entries);
   listing->entries = entries;
-  listing->room = room;
   return true;
 }
 

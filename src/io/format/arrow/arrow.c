@@ -70,20 +70,15 @@ typedef struct found_blocks {
 } found_blocks;
 
 static gather_status add_block(gather_arrow *arrow, found_blocks *found, const gather_arrow_block *block) {
-  enum { FIRST_ROOM = 64 };
   if (arrow->file->map.remote && found->len == REMOTE_BATCHES)
     return GATHER_ARROW_REFUSE(arrow, block->at,
                                "a stream on a server has more than %d record batches, and no index of them; write it "
                                "as a file (pyarrow.ipc.new_file), or download it",
                                REMOTE_BATCHES);
   if (found->len == found->room) {
-    int64_t room = found->room ? 2 * found->room : FIRST_ROOM;
-    gather_arrow_block *at = gather_alloc(room * (int64_t)sizeof *at);
+    gather_arrow_block *at = gather_alloc_grown(found->at, (int64_t)sizeof *at, &found->room);
     if (!at) return GATHER_ARROW_NO_MEMORY(arrow);
-    if (found->len > 0) memcpy(at, found->at, (size_t)found->len * sizeof *at);
-    gather_free(found->at);
     found->at = at;
-    found->room = room;
   }
   found->at[found->len++] = *block;
   return GATHER_OK;

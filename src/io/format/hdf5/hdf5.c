@@ -19,7 +19,11 @@
 
 /* Bytes that are read at most, and of paths that are made: so many times the file's size, and this. Bytes are read more than once where
  * objects share them, in real files a few. */
-enum { TIMES = 8, LEAST_WORK = 1 << 20 };
+static int64_t limit_of(const gather_file *file) {
+  enum { TIMES = 8, LEAST = 1 << 20 };
+  int64_t bytes;
+  return gather_mul(file->map.size, TIMES, &bytes) && gather_add(bytes, LEAST, &bytes) ? bytes : INT64_MAX;
+}
 
 /* ---- the superblock */
 
@@ -300,8 +304,7 @@ static gather_status give(object_graph *graph, const hdf5_object *object, gather
 static gather_status name_all(object_graph *graph) {
   gather_hdf5 *h = &graph->h;
   gather_file *file = h->file;
-  int64_t room;
-  if (!gather_mul(file->map.size, TIMES, &room) || !gather_add(room, LEAST_WORK, &room)) room = INT64_MAX;
+  int64_t room = limit_of(file);
   file->tensors = gather_arena_take(&file->arena, graph->shown, (int64_t)sizeof *file->tensors);
   if (!file->tensors) return GATHER_HDF5_NO_MEMORY(h);
   graph->root->path = "";
@@ -418,8 +421,7 @@ static gather_status read_all(object_graph *graph) {
 static gather_status open_file(gather_file *file, gather_error *error) {
   enum { SMALL = 1 << 18, LARGE = 16 << 20 };
   object_graph graph = {.h = {.file = file, .error = error}};
-  int64_t work;
-  graph.h.work = gather_mul(file->map.size, TIMES, &work) && gather_add(work, LEAST_WORK, &work) ? work : INT64_MAX;
+  graph.h.work = limit_of(file);
   if (file->map.size <= SMALL) gather_map_expect(&file->map, 0, file->map.size); /* by one request */
   const bool is_large = file->map.size > LARGE;                                  /* reading ahead would read datasets */
   if (is_large) gather_map_read_ahead(&file->map, false);

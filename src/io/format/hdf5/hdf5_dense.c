@@ -154,13 +154,9 @@ static bool is_power(uint64_t value) { return value > 0 && (value & (value - 1))
 
 static gather_status add_block(const gather_hdf5 *h, heap_blocks *blocks, const heap_block *block) {
   if (blocks->len == blocks->room) {
-    const int64_t room = blocks->room ? 2 * blocks->room : 16;
-    heap_block *made = gather_alloc(room * (int64_t)sizeof *made);
+    heap_block *made = gather_alloc_grown(blocks->block, (int64_t)sizeof *made, &blocks->room);
     if (!made) return GATHER_HDF5_NO_MEMORY(h);
-    if (blocks->len > 0) memcpy(made, blocks->block, (size_t)blocks->len * sizeof *made);
-    gather_free(blocks->block);
     blocks->block = made;
-    blocks->room = room;
   }
   blocks->block[blocks->len++] = *block;
   return GATHER_OK;

@@ -21,13 +21,9 @@ enum { BEFORE = 2048, LEAST = 1024 };
 /* Notes a range that is not loaded. */
 static gather_status note(gather_hdf5 *h, int64_t at, int64_t bytes) {
   if (h->noted_len == h->noted_room) {
-    const int64_t room = h->noted_room ? 2 * h->noted_room : 64;
-    gather_map_range *made = gather_alloc(room * (int64_t)sizeof *made);
+    gather_map_range *made = gather_alloc_grown(h->noted, (int64_t)sizeof *made, &h->noted_room);
     if (!made) return GATHER_HDF5_NO_MEMORY(h);
-    if (h->noted_len > 0) memcpy(made, h->noted, (size_t)h->noted_len * sizeof *made);
-    gather_free(h->noted);
     h->noted = made;
-    h->noted_room = room;
   }
   const int64_t begin = at / BEFORE * BEFORE;
   h->noted[h->noted_len++] = (gather_map_range){begin, at - begin + (bytes < LEAST ? LEAST : bytes)};
@@ -163,13 +159,9 @@ static bool is_wanted(unsigned type) {
 
 static gather_status add_message(gather_hdf5 *h, gather_hdf5_messages *messages, const gather_hdf5_message *message) {
   if (messages->len == messages->room) {
-    const int64_t room = messages->room ? 2 * messages->room : 32;
-    gather_hdf5_message *made = gather_alloc(room * (int64_t)sizeof *made);
+    gather_hdf5_message *made = gather_alloc_grown(messages->at, (int64_t)sizeof *made, &messages->room);
     if (!made) return GATHER_HDF5_NO_MEMORY(h);
-    if (messages->len > 0) memcpy(made, messages->at, (size_t)messages->len * sizeof *made);
-    gather_free(messages->at);
     messages->at = made;
-    messages->room = room;
   }
   messages->at[messages->len++] = *message;
   return GATHER_OK;
