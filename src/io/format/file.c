@@ -9,6 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/base/checked.h"
 #include "core/base/error.h"
+#include "io/format/chunks.h"
 #include "io/format/format.h"
 
 /* ---- names for messages: the nearest by edit distance, and the first ones */
@@ -296,9 +297,24 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
                           nearest);
 }
 
+/* Decodes the elements of a tensor in chunks: a copy of the tensor with data, which the file owns. */
+static gather_status decode(gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor **loaded, gather_error *error) {
+  gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
+  if (file->client) GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));
+  char *elements = made ? gather_arena_take(&file->arena, tensor->bytes, 1) : NULL;
+  if (!elements) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the elements of '%.100s'", tensor->name);
+  GATHER_TRY(gather_chunks_load(gather_file_chunks_of(tensor), elements, error));
+  *made = *tensor;
+  made->unreadable = NULL;
+  made->tensor.data = elements;
+  *loaded = made;
+  return GATHER_OK;
+}
+
 /* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
 static gather_status download(gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor **loaded, gather_error *error) {
   *loaded = tensor;
+  if (gather_file_chunks_of(tensor)) return decode(file, tensor, loaded, error);
   if (!gather_file_is_remote(tensor)) return GATHER_OK;
   const gather_unreadable *at = tensor->unreadable;
   GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));

@@ -108,6 +108,7 @@ struct gather_unreadable {
   const char *file, *message;
   int64_t file_offset;
   const gather_map *map; /* not NULL: they can, but they are in this remote file, at file_offset; message is NULL */
+  const struct gather_chunks *chunks; /* not NULL: they can, but they are in chunks; message is NULL */
 };
 
 /* Maps the file that `location` names, relative to the file's own folder, for the tensor `name`; each is mapped
@@ -138,9 +139,10 @@ GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_m
 /* The file whose mapping holds a tensor's elements, that mapping, and the offset in it; NULL if they are in other
  * memory. The tensor is not empty. The mapping may be remote: then gather_map_object reads it. */
 const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map, int64_t *offset);
-/* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
+/* gather_file_tensor_check, for callers that read rows of remote tensors and of those in chunks: GATHER_OK for these. */
 GATHER_INLINE gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error) {
-  return gather_file_is_remote(tensor) ? GATHER_OK : gather_file_tensor_check(tensor, error);
+  const gather_unreadable *why = tensor->unreadable;
+  return why && (why->map || why->chunks) ? GATHER_OK : gather_file_tensor_check(tensor, error);
 }
 /* text_file.c: reads a path block by block as text, or the mapped file (path NULL); `column` as text_column of gather_file_source. */
 GATHER_CHECKED gather_status gather_text_open(gather_file *file, const char *path, const char *column, gather_error *error);

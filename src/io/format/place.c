@@ -37,6 +37,13 @@ static gather_status fail_remote(const gather_file_tensor *tensor, gather_error 
                           GATHER_CALLED(tensor->name), gather_text_bytes(tensor->bytes, size, sizeof size));
 }
 
+static gather_status fail_chunked(const gather_file_tensor *tensor, gather_error *error) {
+  return gather_fail_file(error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
+                          "the elements of the tensor%s%.100s%s are stored in chunks, and were not decoded; read rows of it as a table "
+                          "(gather take)",
+                          GATHER_CALLED(tensor->name));
+}
+
 gather_status gather_unreadable_recall(const gather_unreadable *why, gather_error *error) {
   (void)gather_fail_file(error, why->status, why->file, why->file_offset, " ");
   if (error) (void)snprintf(error->message, sizeof error->message, "%s", why->message);
@@ -46,6 +53,7 @@ gather_status gather_unreadable_recall(const gather_unreadable *why, gather_erro
 gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error) {
   const gather_unreadable *why = tensor->unreadable;
   if (!why) return GATHER_OK;
+  if (why->chunks) return fail_chunked(tensor, error);
   return why->map ? fail_remote(tensor, error) : gather_unreadable_recall(why, error);
 }
 

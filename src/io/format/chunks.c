@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chunks.c: what tensors in chunks have in common, whatever the format: their sizes, a row out of a chunk, errors, and a whole tensor.
+ */
+#include "io/format/chunks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
+
+/* ---- sizes */
+
+static gather_status refuse(const gather_chunks *chunks, const char *name, int64_t at, const char *what, gather_error *error) {
+  char shape[160];
+  return gather_fail_file(error, GATHER_UNSUPPORTED, chunks->file->name, at, "'%.100s' is stored in chunks of %s: %s", name,
+                          gather_shape_text(shape, sizeof shape, chunks->rank, chunks->chunk), what);
+}
+
+gather_status gather_chunks_measure(gather_chunks *chunks, const char *name, int64_t at, gather_error *error) {
+  char shape[160];
+  int64_t count = 1, bytes = chunks->item_bytes;
+  for (int32_t d = chunks->rank - 1; d >= 0; d--) {
+    if (chunks->chunk[d] < 1)
+      return gather_fail_file(error, GATHER_FILE_MALFORMED, chunks->file->name, at, "'%.100s' is stored in chunks of %s", name,
+                              gather_shape_text(shape, sizeof shape, chunks->rank, chunks->chunk));
+    chunks->grid[d] = chunks->shape[d] / chunks->chunk[d] + (chunks->shape[d] % chunks->chunk[d] != 0);
+    chunks->strides[d] = bytes;
+    if (!gather_mul(bytes, chunks->chunk[d], &bytes) || bytes > GATHER_CHUNK_BYTES_MAX)
+      return refuse(chunks, name, at, "a chunk has more than 1 GiB, which is not supported", error);
+    if (!gather_mul(count, chunks->grid[d], &count) || count > GATHER_CHUNKS_MAX)
+      return refuse(chunks, name, at, "there are more than 2147483648 of them, which is not supported", error);
+  }
+  chunks->count = count;
+  chunks->raw_bytes = bytes;
+  return GATHER_OK;
+}
+
+/* ---- a row out of a chunk */
+
+/* The part of a row that a chunk has, along the dimensions from `first` on: its place in the row, and its lengths. */
+typedef struct chunk_box {
+  int64_t first[GATHER_MAX_RANK], len[GATHER_MAX_RANK], row_strides[GATHER_MAX_RANK];
+} chunk_box;
+
+/* The index of the chunk along axis 0 is returned. */
+static int64_t find_box(const gather_chunks *chunks, int64_t number, chunk_box *box) {
+  int64_t stride = chunks->item_bytes;
+  for (int32_t d = chunks->rank - 1; d >= 0; d--) {
+    box->first[d] = number % chunks->grid[d] * chunks->chunk[d];
+    number /= chunks->grid[d];
+    const int64_t left = chunks->shape[d] - box->first[d];
+    box->len[d] = left < chunks->chunk[d] ? left : chunks->chunk[d];
+    box->row_strides[d] = stride;
+    stride *= chunks->shape[d];
+  }
+  return box->first[0] / chunks->chunk[0];
+}
+
+/* A run of neighbouring elements; plain NULL: the fill value. */
+static void copy_run(const gather_chunks *chunks, const gather_plain *plain, int64_t from, int64_t len, char *out) {
+  const int64_t item = chunks->item_bytes;
+  if (plain) {
+    gather_plain_copy(plain, from, len * item, out);
+    return;
+  }
+  if (!chunks->fill) memset(out, 0, (size_t)(len * item));
+  for (int64_t i = 0; chunks->fill && i < len; i++) memcpy(out + i * item, chunks->fill, (size_t)item);
+}
+
+static void copy_box(const gather_chunks *chunks, const chunk_box *box, const gather_plain *plain, int32_t d, int64_t from, char *out) {
+  const int32_t last = chunks->rank - 1;
+  if (d > last) {
+    copy_run(chunks, plain, from, 1, out);
+    return;
+  }
+  out += box->first[d] * box->row_strides[d];
+  if (d == last && (chunks->strides[d] == chunks->item_bytes || !plain)) {
+    copy_run(chunks, plain, from, box->len[d], out);
+    return;
+  }
+  for (int64_t i = 0; i < box->len[d]; i++)
+    copy_box(chunks, box, plain, d + 1, from + i * chunks->strides[d], out + i * box->row_strides[d]);
+}
+
+void gather_chunks_copy_row(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, char *out) {
+  chunk_box box;
+  (void)find_box(chunks, number, &box);
+  copy_box(chunks, &box, plain, 1, row * chunks->strides[0], out);
+}
+
+/* ---- errors */
+
+gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, const gather_chunk_place *place, int64_t row,
+                                  const gather_error *why, gather_error *error) {
+  chunk_box box;
+  char wanted[64] = "";
+  (void)find_box(chunks, number, &box);
+  const char *file = place->file ? place->file->path : chunks->file->name;
+  if (row >= 0) (void)snprintf(wanted, sizeof wanted, "; row %" PRId64 " is in it", row);
+  (void)gather_fail_file(error, why->status, file, place->offset, "the chunk of rows %" PRId64 " to %" PRId64 " (%" PRId64
+                         " bytes) is corrupt: %.200s%s", box.first[0], box.first[0] + box.len[0] - 1, place->bytes, why->message, wanted);
+  if (error) error->row = row;
+  return why->status;
+}
+
+/* ---- that a tensor is in chunks */
+
+gather_status gather_file_set_chunks(gather_file *file, const gather_chunks *chunks, gather_file_tensor *tensor, gather_error *error) {
+  gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
+  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
+  *made = (gather_unreadable){.status = GATHER_UNSUPPORTED, .file = file->name, .file_offset = -1, .chunks = chunks};
+  tensor->tensor.data = NULL;
+  tensor->unreadable = made;
+  return GATHER_OK;
+}
+
+const gather_chunks *gather_file_chunks_of(const gather_file_tensor *tensor) {
+  return tensor->unreadable ? tensor->unreadable->chunks : NULL;
+}
+
+/* ---- a whole tensor */
+
+typedef struct whole_load {
+  const gather_chunks *chunks;
+  gather_unfilter *unfilter;
+  char *stored; /* room for stored_room bytes */
+  int64_t stored_room, row_bytes;
+  char *elements;
+} whole_load;
+
+/* The stored bytes of a chunk of the tensor's file. */
+static gather_status find_stored(const whole_load *load, const gather_chunk_place *place, const void **stored, gather_error *error) {
+  const gather_map *map = load->chunks->map;
+  if (place->offset > map->size || place->bytes > map->size - place->offset)
+    return gather_fail_file(error, GATHER_FILE_MALFORMED, load->chunks->file->name, map->size,
+                            "the file is truncated: a chunk needs %" PRId64 " bytes at byte %" PRId64, place->bytes, place->offset);
+  if (map->remote) GATHER_TRY(gather_map_fetch(map, place->offset, place->bytes, error));
+  *stored = map->bytes + place->offset;
+  return GATHER_OK;
+}
+
+/* Those of a chunk in another file. */
+static gather_status read_stored(whole_load *load, const gather_chunk_place *place, const void **stored, gather_error *error) {
+  if (place->bytes > load->stored_room) {
+    gather_free(load->stored);
+    load->stored_room = 0;
+    load->stored = gather_alloc(place->bytes);
+    if (!load->stored) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a chunk of %" PRId64 " bytes", place->bytes);
+    load->stored_room = place->bytes;
+  }
+  *stored = load->stored;
+  return gather_chunk_read(place, load->stored, error);
+}
+
+static gather_status load_chunk(whole_load *load, int64_t number, const gather_chunk_place *place, gather_error *error) {
+  const gather_chunks *chunks = load->chunks;
+  const void *stored;
+  gather_plain plain;
+  gather_error why;
+  chunk_box box;
+  const int64_t band = find_box(chunks, number, &box);
+  char *out = load->elements + band * chunks->chunk[0] * load->row_bytes;
+  if (place->offset >= 0) {
+    GATHER_TRY(place->file ? read_stored(load, place, &stored, error) : find_stored(load, place, &stored, error));
+    if (gather_unfilter_run(load->unfilter, stored, place->bytes, place->skipped, chunks->raw_bytes, &plain, &why) != GATHER_OK)
+      return gather_chunks_blame(chunks, number, place, -1, &why, error);
+  }
+  for (int64_t row = 0; row < box.len[0]; row++)
+    gather_chunks_copy_row(chunks, number, place->offset >= 0 ? &plain : NULL, row, out + row * load->row_bytes);
+  return GATHER_OK;
+}
+
+static gather_status load_chunks(whole_load *load, gather_error *error) {
+  enum { AT_ONCE = 256 };
+  const gather_chunks *chunks = load->chunks;
+  gather_chunk_place places[AT_ONCE];
+  int64_t numbers[AT_ONCE];
+  for (int64_t first = 0; first < chunks->count; first += AT_ONCE) {
+    const int64_t count = chunks->count - first < AT_ONCE ? chunks->count - first : AT_ONCE;
+    for (int64_t i = 0; i < count; i++) numbers[i] = first + i;
+    GATHER_TRY(chunks->find(chunks, numbers, count, places, error));
+    for (int64_t i = 0; i < count; i++) GATHER_TRY(load_chunk(load, numbers[i], &places[i], error));
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_chunks_load(const gather_chunks *chunks, char *elements, gather_error *error) {
+  whole_load load = {.chunks = chunks, .elements = elements, .row_bytes = chunks->item_bytes};
+  for (int32_t d = 1; d < chunks->rank; d++) load.row_bytes *= chunks->shape[d];
+  if (chunks->count == 0) return GATHER_OK;
+  GATHER_TRY(gather_pipeline_check(&chunks->pipeline, error));
+  GATHER_TRY(gather_unfilter_create(&chunks->pipeline, chunks->raw_bytes, &load.unfilter, error));
+  const gather_status status = load_chunks(&load, error);
+  gather_unfilter_destroy(load.unfilter);
+  gather_free(load.stored);
+  return status;
+}
