@@ -23,7 +23,7 @@ static int64_t row_bytes(const gather_file_tensor *tensor) {
   const gather_tensor *t = &tensor->tensor;
   const int32_t bits = gather_type_get(t->type)->bits;
   if (t->rank == 0 || t->type == GATHER_TYPE_STRING || t->shape[0] == 0) return -1;
-  if (tensor->unreadable && !gather_file_is_remote(tensor)) return -1;
+  if (tensor->unreadable && !gather_file_is_remote(tensor) && !gather_file_chunks(tensor, NULL)) return -1;
   int64_t elements = 1, item_bytes = t->type == GATHER_TYPE_OPAQUE ? t->item_bytes : bits / 8;
   for (int32_t i = t->rank - 1; i >= 0; i--) {
     if (t->strides && bits >= 8 && t->shape[i] > 1 && t->strides[i] != elements * item_bytes) return -1;
@@ -33,16 +33,46 @@ static int64_t row_bytes(const gather_file_tensor *tensor) {
   return elements * bits % 8 == 0 ? elements * bits / 8 : -1;
 }
 
+static void json_chunks(gather_cli_json *json, const gather_file_tensor *tensor) {
+  gather_file_chunks_info chunks;
+  (void)gather_file_chunks(tensor, &chunks);
+  gather_cli_json_object(json, "chunks");
+  gather_cli_json_ints(json, "shape", chunks.rank, chunks.shape);
+  gather_cli_json_int(json, "count", chunks.count);
+  gather_cli_json_int(json, "across", chunks.across);
+  gather_cli_json_string(json, "filters", chunks.filters);
+  if (chunks.stored_bytes >= 0) gather_cli_json_int(json, "stored_bytes", chunks.stored_bytes);
+  gather_cli_json_object_end(json);
+}
+
+/* From so many chunks a row on, a file of rows is worth making. */
+enum { MANY_ACROSS = 5 };
+
+static void text_chunks(const gather_file_tensor *tensor) {
+  gather_file_chunks_info chunks;
+  char shape[512];
+  (void)gather_file_chunks(tensor, &chunks);
+  printf("  in %" PRId64 " chunks of %s, %s", chunks.count, gather_cli_shape_text(shape, sizeof shape, chunks.rank, chunks.shape),
+         chunks.filters);
+  if (chunks.stored_bytes >= 0) printf(", %" PRId64 " bytes as stored", chunks.stored_bytes);
+  if (chunks.across > 1) printf("; a row is in %" PRId64 " of them", chunks.across);
+  putchar('\n');
+  if (chunks.across >= MANY_ACROSS)
+    puts("  a few rows need many chunks: `gather shuffle FILE:NAME -o rows.npy` once makes a file whose rows are read one by one");
+}
+
 static void json_tensor(gather_cli_json *json, const gather_cli_codecs *codecs, const gather_file_tensor *tensor) {
   gather_cli_json_object(json, NULL);
   gather_cli_json_string(json, "name", tensor->name);
   gather_cli_json_string(json, "type", tensor->type_name);
   gather_cli_json_ints(json, "shape", tensor->tensor.rank, tensor->tensor.shape);
   gather_cli_json_int(json, "bytes", tensor->bytes);
-  gather_cli_json_int(json, "offset", tensor->offset);
+  if (!gather_file_chunks(tensor, NULL)) gather_cli_json_int(json, "offset", tensor->offset);
   if (row_bytes(tensor) >= 0) gather_cli_json_int(json, "row_bytes", row_bytes(tensor));
   gather_error why;
-  if (gather_file_is_remote(tensor))
+  if (gather_file_chunks(tensor, NULL))
+    json_chunks(json, tensor);
+  else if (gather_file_is_remote(tensor))
     gather_cli_json_bool(json, "remote", true);
   else if (gather_file_tensor_check(tensor, &why) != GATHER_OK)
     gather_cli_json_string(json, "unreadable", why.message);
@@ -55,13 +85,15 @@ static void text_tensor(const gather_cli_codecs *codecs, const gather_file_tenso
   gather_cli_put(stdout, tensor->name);
   if (*tensor->name) fputs(": ", stdout);
   gather_cli_put(stdout, tensor->type_name);
-  printf(" %s, %" PRId64 " bytes at %" PRId64, gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape),
-         tensor->bytes, tensor->offset);
+  printf(" %s, %" PRId64 " bytes", gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape), tensor->bytes);
+  const bool chunked = gather_file_chunks(tensor, NULL);
+  if (!chunked) printf(" at %" PRId64, tensor->offset);
   if (tensor->tensor.rank > 1 && row_bytes(tensor) >= 0) printf(", rows of %" PRId64 " bytes", row_bytes(tensor));
   putchar('\n');
   gather_cli_codecs_text(codecs, tensor);
+  if (chunked) text_chunks(tensor);
   gather_error why;
-  if (gather_file_is_remote(tensor) || gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
+  if (chunked || gather_file_is_remote(tensor) || gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
   fputs("  cannot be read: ", stdout);
   gather_cli_put(stdout, why.message);
   putchar('\n');

@@ -72,6 +72,12 @@ void gather_cli_json_table(gather_cli_json *json, const gather_table *table, con
   gather_cli_json_int(json, "bytes_read", statistics->bytes_read);
   gather_cli_json_int(json, "memory_peak", statistics->memory_peak);
   gather_cli_json_int(json, "memory_ceiling", statistics->memory_ceiling);
+  if (statistics->chunks_read + statistics->chunks_cached > 0) {
+    gather_cli_json_int(json, "chunks_read", statistics->chunks_read);
+    gather_cli_json_int(json, "chunks_cached", statistics->chunks_cached);
+    gather_cli_json_int(json, "bytes_decoded", statistics->bytes_decoded);
+    gather_cli_json_double(json, "seconds_decoding", statistics->seconds_decoding);
+  }
   gather_table_device device;
   gather_cli_json_array(json, "devices");
   for (int32_t i = 0; table && gather_table_device_at(table, i, &device); i++) gather_cli_json_device(json, &device);

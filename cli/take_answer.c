@@ -104,6 +104,9 @@ static void table_text(const gather_table_statistics *s) {
           "table: %" PRId64 " rows resident, %" PRId64 " cached, %" PRId64 " read; %" PRId64 " reads, %" PRId64 " bytes read for %" PRId64
           " needed\n",
           s->rows_resident, s->rows_cached, s->rows_read, s->reads, s->bytes_read, s->bytes_useful);
+  if (s->chunks_read + s->chunks_cached > 0)
+    fprintf(stderr, "chunks: %" PRId64 " read, %" PRId64 " cached; %" PRId64 " bytes decoded in %.3f s of all threads\n", s->chunks_read,
+            s->chunks_cached, s->bytes_decoded, s->seconds_decoding);
 }
 
 void gather_cli_job_answer(const gather_cli_job *job) {

@@ -189,6 +189,9 @@ gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *
   return status;
 }
 
+/* Whether a tensor has elements that are not in memory. */
+static bool is_to_load(const gather_file_tensor *tensor) { return gather_file_is_remote(tensor) || gather_file_chunks(tensor, NULL); }
+
 gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed, const char *role,
                                       gather_cli_input *input, gather_error *error) {
   const char *name;
@@ -197,8 +200,8 @@ gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw
   if (input->text) return GATHER_OK;
   gather_status status =
       text_allowed ? gather_file_find_whole(input->file, name, &tensor, error) : gather_file_find(input->file, name, &tensor, error);
-  /* Rows of remote DATA are read by a table; if not, gather_cli_input_load downloads it. */
-  if (status == GATHER_OK && !gather_file_is_remote(tensor)) status = gather_file_tensor_check(tensor, error);
+  /* Rows of DATA that is remote or in chunks are read by a table; if not, gather_cli_input_load downloads or decodes it. */
+  if (status == GATHER_OK && !is_to_load(tensor)) status = gather_file_tensor_check(tensor, error);
   if (status == GATHER_OK)
     input->tensor = *tensor;
   else
@@ -208,7 +211,7 @@ gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw
 
 gather_status gather_cli_input_load(gather_cli_input *input, const char *role, gather_error *error) {
   const gather_file_tensor *tensor = NULL;
-  if (!input->file || !gather_file_is_remote(&input->tensor)) return GATHER_OK;
+  if (!input->file || !is_to_load(&input->tensor)) return GATHER_OK;
   const char *name = input->tensor.name;
   gather_status status = gather_file_find_whole(input->file, name, &tensor, error);
   if (status == GATHER_OK)

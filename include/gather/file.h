@@ -159,6 +159,20 @@ GATHER_API GATHER_CHECKED gather_status gather_file_tensor_check(const gather_fi
 /* Whether a tensor's elements are in a remote file, and not loaded: tensor.data is NULL, gather_file_tensor_check returns
  * GATHER_UNSUPPORTED, and gather_file_find_whole downloads them. A table reads rows of it. Since 0.2. */
 GATHER_API bool gather_file_is_remote(const gather_file_tensor *tensor);
+/* How the elements of a tensor are stored in chunks. Since 0.3. */
+typedef struct gather_file_chunks_info {
+  int32_t rank;
+  const int64_t *shape; /* of a chunk; valid until the file is closed */
+  int64_t count;        /* of chunks */
+  int64_t across;       /* how many chunks a row along axis 0 is in */
+  int64_t stored_bytes; /* of all chunks; -1 = not known without reading much */
+  char filters[160];    /* "deflate after shuffle"; "no filter" */
+} gather_file_chunks_info;
+
+/* Whether a tensor is stored in chunks (HDF5, zarr, compressed Arrow), and how; info may be NULL. Then tensor.data is NULL, and
+ * gather_file_tensor_check returns GATHER_UNSUPPORTED: gather_file_find_whole decodes all of it, a table the rows that are asked for. Reads
+ * the index of the chunks. Threads: any. Since 0.3. */
+GATHER_API bool gather_file_chunks(const gather_file_tensor *tensor, gather_file_chunks_info *info);
 /* Whether an open file reads the file that is at `path` now, by device and inode, whatever its names: the file itself, or one of those
  * with its shards or external data that were opened. For a program that must not write over what it reads. False for a NULL file or path,
  * a path where nothing is, files in memory and remote ones. Threads: any. Since 0.3. */

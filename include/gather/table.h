@@ -246,6 +246,10 @@ typedef struct gather_table_statistics {
   int64_t memory_ceiling; /* the memory limit; 0 = none */
   double seconds;         /* in takes, all threads together */
   double seconds_waiting; /* of it waiting for reads */
+  /* Of rows that are stored in chunks (gather_file_chunks); else 0. */
+  int64_t chunks_read, chunks_cached; /* chunks that were read, and that the table's own cache had, each once a take */
+  int64_t bytes_decoded;              /* of chunks whose filters were undone */
+  double seconds_decoding;            /* that took, all threads together */
 } gather_table_statistics;
 
 /* Threads: any, also during takes. */

@@ -89,6 +89,10 @@ class TableStatistics:
         Memory that the table uses now, the maximum so far, and the limit (0: none).
     seconds, seconds_waiting : float
         Time in takes, summed over threads; of which waiting for reads.
+    chunks_read, chunks_cached : int
+        Of rows stored in chunks: chunks that were read, and that the table's own cache had.
+    bytes_decoded, seconds_decoding : int, float
+        Bytes of chunks that were decompressed; time that took, summed over threads.
     remote : RemoteStatistics or None
         What a table of URLs did on the network.
     """
@@ -110,6 +114,10 @@ class TableStatistics:
     memory_ceiling: int
     seconds: float
     seconds_waiting: float
+    chunks_read: int = 0
+    chunks_cached: int = 0
+    bytes_decoded: int = 0
+    seconds_decoding: float = 0.0
     remote: RemoteStatistics | None = None
 
     def __str__(self) -> str:
@@ -120,9 +128,16 @@ class TableStatistics:
             f"rows: {self.rows} in {self.takes} takes ({rows})\n"
             f"time: {self.seconds:.3f} s, {self.seconds_waiting:.3f} s of it waiting for reads\n"
             f"reads: {self.reads}, {bytes_text(self.bytes_read)} for {bytes_text(self.bytes_useful)} of rows\n"
+            f"{self._chunks()}"
             f"memory: {bytes_text(self.memory_bytes)}, {bytes_text(self.memory_peak)} at most{ceiling}"
             f"{self._network()}"
         )
+
+    def _chunks(self) -> str:
+        if self.chunks_read + self.chunks_cached == 0:
+            return ""
+        decoded = f"{bytes_text(self.bytes_decoded)} decoded in {self.seconds_decoding:.3f} s"
+        return f"chunks: {self.chunks_read} read, {self.chunks_cached} cached, {decoded}\n"
 
     def _network(self) -> str:
         if self.remote is None:

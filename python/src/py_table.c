@@ -144,13 +144,14 @@ static PyObject *table_stats(PyObject *object, PyObject *none) {
   }
   PyEval_RestoreThread(state);
   if (!table) return gather_py_table_closed();
-  return Py_BuildValue("{s:s,s:N,s:i,s:N,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:d,s:d}", "engine", gather_engine_name(s.engine),
-                       "direct", PyBool_FromLong(s.direct), "depth", (int)s.depth, "why", gather_py_table_text(s.why), "takes",
-                       (long long)s.takes, "rows", (long long)s.rows, "rows_resident", (long long)s.rows_resident, "rows_cached",
-                       (long long)s.rows_cached, "rows_read", (long long)s.rows_read, "reads", (long long)s.reads, "bytes_useful",
-                       (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "memory_bytes", (long long)s.memory_bytes,
-                       "memory_peak", (long long)s.memory_peak, "memory_ceiling", (long long)s.memory_ceiling, "seconds", s.seconds,
-                       "seconds_waiting", s.seconds_waiting);
+  return Py_BuildValue("{s:s,s:N,s:i,s:N,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:d}", "engine",
+                       gather_engine_name(s.engine), "direct", PyBool_FromLong(s.direct), "depth", (int)s.depth, "why",
+                       gather_py_table_text(s.why), "takes", (long long)s.takes, "rows", (long long)s.rows, "rows_resident",
+                       (long long)s.rows_resident, "rows_cached", (long long)s.rows_cached, "rows_read", (long long)s.rows_read, "reads",
+                       (long long)s.reads, "bytes_useful", (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "memory_bytes",
+                       (long long)s.memory_bytes, "memory_peak", (long long)s.memory_peak, "memory_ceiling", (long long)s.memory_ceiling,
+                       "seconds", s.seconds, "seconds_waiting", s.seconds_waiting, "chunks_read", (long long)s.chunks_read, "chunks_cached",
+                       (long long)s.chunks_cached, "bytes_decoded", (long long)s.bytes_decoded, "seconds_decoding", s.seconds_decoding);
 }
 
 static PyObject *device_of(const gather_table_device *d) {

@@ -12,6 +12,7 @@
 #include "core/base/checked.h"
 #include "core/base/error.h"
 #include "core/base/tensor.h"
+#include "io/format/chunks.h"
 #include "io/format/safetensors/quant_state.h"
 
 /* ---- where a tensor is stored */
@@ -22,6 +23,24 @@ static gather_status fetch(const gather_stored *stored, const void **elements, g
   GATHER_TRY(gather_map_fetch(map, stored->offset, stored->bytes, error));
   *elements = map->bytes + stored->offset;
   return GATHER_OK;
+}
+
+/* The elements of a tensor in chunks, all of which are decoded. */
+static gather_status decode(const gather_stored *stored, const void **elements, gather_error *error) {
+  (void)elements;
+  return gather_fail_file(error, GATHER_UNSUPPORTED, stored->file, -1, "'%.100s' is needed as a whole, but is stored in chunks",
+                          stored->name);
+}
+
+/* The file that chunks are in, unless their store has a file for each. */
+static void place_chunks(const gather_chunks *chunks, gather_stored *stored) {
+  const gather_map *map = chunks->map;
+  stored->path = map ? stored->file : NULL;
+  stored->load = decode;
+  if (!map) return;
+  stored->device = map->device, stored->inode = map->inode, stored->size = map->size;
+  stored->object = gather_map_object(map);
+  if (stored->object) stored->size = gather_remote_object_size(stored->object);
 }
 
 void gather_stored_find(const gather_file *file, const gather_file_tensor *tensor, gather_stored *stored) {
@@ -36,6 +55,11 @@ void gather_stored_find(const gather_file *file, const gather_file_tensor *tenso
                             .path = file->name,
                             .offset = tensor->offset};
   if (tensor->bytes == 0) return;
+  stored->chunks = gather_file_chunks_of(tensor);
+  if (stored->chunks) {
+    place_chunks(stored->chunks, stored);
+    return;
+  }
   stored->path = gather_file_place(file, tensor, &map, &stored->offset);
   if (!stored->path) return;
   stored->device = map->device, stored->inode = map->inode, stored->size = map->size;

@@ -83,6 +83,7 @@ gather_status gather_table_divide_memory(gather_table *table, gather_error *erro
   if (options->cache_bytes >= 0) cache = options->cache_bytes;
   budget->cache_bytes = most(0, least(cache, bytes - taken));
   budget->map_bytes = ceiling ? most(0, ceiling - taken - budget->cache_bytes) : INT64_MAX;
+  if (table->chunked) GATHER_TRY(table->chunker->divide(table, bytes, error));
   if (table->client) table->network->fit(table);
   for (int32_t i = 0; i < table->source_count; i++) table->sources[i].queue = table->sources[i].device % budget->queues;
   return GATHER_OK;

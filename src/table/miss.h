@@ -42,6 +42,9 @@ GATHER_INLINE int64_t gather_misses_offset(const gather_taking *taking, const ga
 
 /* ---- miss_plan.c */
 
+/* Sorts `count` entries by their rows, which are below `rows`; entries of one row keep their order. *entries and *spare may be swapped. */
+void gather_entries_sort(gather_entry **entries, gather_entry **spare, int64_t count, int64_t rows);
+
 /* The next read of a queue at its cursor, in file order; false: it has no more. */
 bool gather_misses_form(gather_misses *misses, int32_t queue, gather_read *read);
 /* Sorts the worker's entries by their rows, and chooses how rows are joined: files of this machine by a tuning parameter, in file order.

@@ -40,8 +40,7 @@ static void sort_digit(const gather_entry *from, gather_entry *to, int64_t count
   for (int64_t i = 0; i < count; i++) to[places[(from[i].row >> shift) & (DIGITS - 1)]++] = from[i];
 }
 
-/* Sorts `count` entries by their rows, which are below `rows`; entries of one row keep their order. *entries and *spare may be swapped. */
-static void sort_entries(gather_entry **entries, gather_entry **spare, int64_t count, int64_t rows) {
+void gather_entries_sort(gather_entry **entries, gather_entry **spare, int64_t count, int64_t rows) {
   if (is_sorted(*entries, count)) return;
   if (count <= FEW) {
     insert(*entries, count);
@@ -141,7 +140,7 @@ bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
 }
 
 void gather_misses_order(gather_misses *m) {
-  sort_entries(&m->worker->entries, &m->worker->spare, m->count, m->table->info.rows * m->taking->fold);
+  gather_entries_sort(&m->worker->entries, &m->worker->spare, m->count, m->table->info.rows * m->taking->fold);
   m->read_bytes = m->table->budget.slot_bytes;
   m->join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes);
   if (m->table->budget.queues == 1) m->cursors[0].end = m->count; /* no other queue has a part of them */

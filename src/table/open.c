@@ -106,6 +106,7 @@ static gather_status open_rows(const gather_table_options *options, const gather
                                const gather_stored *tensor, int64_t rows, int64_t row_bytes, gather_table **table, gather_error *error) {
   GATHER_TRY(gather_table_create(options, whole->client, whole->network, 1, table, error));
   (*table)->rows_before = piece->first;
+  (*table)->chunker = whole->chunker;
   GATHER_TRY(gather_table_add_bytes(*table, tensor, rows, row_bytes, error));
   return gather_table_complete(*table, error);
 }

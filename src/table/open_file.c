@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/tensor.h"
 #include "io/format/format.h"
+#include "table/chunk/chunk.h"
 #include "table/layout_file.h"
 #include "table/open.h"
 #include "table/table_remote.h"
@@ -178,6 +179,7 @@ static gather_status add_file(gather_table *table, const char *const *paths, int
   gather_file *file;
   GATHER_TRY(open_file(table, path, number, &file, error));
   table->kept[table->kept_count++] = file;
+  table->chunker = &gather_table_chunks;
   return table->options.decode_as           ? add_decoded(table, file, name, error)
          : wants_columns(table, file, name) ? add_all_columns(table, paths, file, name, error)
                                             : add_rows(table, file, name, error);

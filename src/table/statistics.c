@@ -114,6 +114,8 @@ static void add_read_table(gather_table_statistics *sum, const gather_table *tab
   sum->memory_bytes += one.memory_bytes;
   sum->memory_peak += one.memory_peak;
   sum->seconds_waiting += one.seconds_waiting;
+  sum->chunks_read += one.chunks_read, sum->chunks_cached += one.chunks_cached;
+  sum->bytes_decoded += one.bytes_decoded, sum->seconds_decoding += one.seconds_decoding;
 }
 
 static void add_read_tables(const gather_table *table, gather_table_statistics *sum) {
@@ -142,7 +144,11 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
                                           .memory_peak = COUNT(memory_peak) + MAPPED(peak_bytes),
                                           .memory_ceiling = table->budget.ceiling,
                                           .seconds = (double)COUNT(nanoseconds) * 1e-9,
-                                          .seconds_waiting = (double)COUNT(nanoseconds_waiting) * 1e-9};
+                                          .seconds_waiting = (double)COUNT(nanoseconds_waiting) * 1e-9,
+                                          .chunks_read = COUNT(chunks_read),
+                                          .chunks_cached = COUNT(chunks_cached),
+                                          .bytes_decoded = COUNT(bytes_decoded),
+                                          .seconds_decoding = (double)COUNT(nanoseconds_decoding) * 1e-9};
   (void)pthread_mutex_lock(&locked->lock);
   statistics->engine = table->engine;
   statistics->direct = is_direct(table);
@@ -164,8 +170,9 @@ static void reset_decoding(const gather_decoded *decoding) {
 
 void gather_table_statistics_reset(gather_table *table) {
   gather_table_counts *counts = &table->counts;
-  _Atomic int64_t *const all[] = {&counts->takes,     &counts->rows,         &counts->rows_resident, &counts->rows_cached,
-                                  &counts->rows_read, &counts->bytes_useful, &counts->nanoseconds,   &counts->nanoseconds_waiting};
+  _Atomic int64_t *const all[] = {&counts->takes,       &counts->rows,          &counts->rows_resident, &counts->rows_cached,
+                                  &counts->rows_read,   &counts->bytes_useful,  &counts->nanoseconds,   &counts->nanoseconds_waiting,
+                                  &counts->chunks_read, &counts->chunks_cached, &counts->bytes_decoded, &counts->nanoseconds_decoding};
   gather_table_enter(table);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store_explicit(all[i], 0, memory_order_relaxed);
   reset_devices(table);

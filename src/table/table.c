@@ -116,6 +116,14 @@ static gather_status find_source(gather_table *table, const gather_stored *store
   return check_same(&table->sources[*number], stored, error);
 }
 
+/* Chunks are read in a way of their own: all parts are in chunks, or none is. */
+static gather_status check_chunks(const gather_table *table, const gather_stored *stored, gather_error *error) {
+  if ((stored->chunks != NULL) == (table->chunked != NULL)) return GATHER_OK;
+  return gather_fail_file(error, GATHER_UNSUPPORTED, stored->file, -1,
+                          "its elements are %sin chunks, and those of another part are %s; all parts of a table are stored in one way",
+                          stored->chunks ? "" : "not ", stored->chunks ? "not" : "in chunks");
+}
+
 static gather_status add_part(gather_table *table, const gather_stored *stored, gather_error *error) {
   gather_part *part = &table->parts[table->part_count];
   int64_t all;
@@ -126,6 +134,14 @@ static gather_status add_part(gather_table *table, const gather_stored *stored, 
     return gather_fail_file(error, GATHER_OVERFLOW, stored->file, -1, "the row count of all parts does not fit in 63 bits");
   table->part_count++;
   if (part->rows == 0 || table->info.row_bytes == 0) return GATHER_OK;
+  if (part->first > 0) GATHER_TRY(check_chunks(table, stored, error));
+  if (stored->chunks) {
+    part->chunks = stored->chunks;
+    GATHER_TRY(table->chunker->add(table, part, error));
+    part->offset = 0;
+    if (!part->path) part->path = "";
+    return stored->path ? find_source(table, stored, &part->source, error) : GATHER_OK;
+  }
   if (!stored->path) {
     part->memory = stored->tensor.data;
     part->path = "", part->offset = 0;
@@ -242,6 +258,7 @@ void gather_table_close(gather_table *table) {
   gather_table_end_jobs(table);
   gather_worker_destroy_all(table);
   close_decoding(table->decoding);
+  if (table->chunked) table->chunker->close(table);
   for (int32_t i = 0; i < table->source_count; i++) {
     if (table->residency) gather_residency_close(&table->residency[i]);
     gather_table_source_close(&table->sources[i]);
@@ -277,7 +294,7 @@ bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_par
     return true;
   }
   const gather_part *from = &table->parts[i];
-  *part = (gather_table_part){from->path, from->offset, from->first, from->rows};
+  *part = (gather_table_part){from->path, from->chunks ? -1 : from->offset, from->first, from->rows};
   return true;
 }
 

@@ -28,6 +28,9 @@ struct gather_remote_client;
 struct gather_remote_object;
 struct gather_remote_statistics;
 struct gather_misses;
+struct gather_chunks;
+struct gather_chunked;
+struct gather_chunk_worker;
 
 /* A tensor as it is stored. Its pointers are valid as long as what the table's keeper keeps. */
 typedef struct gather_stored {
@@ -40,6 +43,7 @@ typedef struct gather_stored {
   uint64_t device, inode; /* of that file, and its size, when it was looked into: it may have been replaced since */
   int64_t size;
   struct gather_remote_object *object; /* the file is on another machine; NULL = local */
+  const struct gather_chunks *chunks;  /* the elements are in chunks (table/chunk); NULL = they are not */
   /* Finds the elements in memory, for a tensor that is needed as a whole. NULL: they are at tensor.data. */
   gather_status (*load)(const struct gather_stored *stored, const void **elements, gather_error *error);
   const void *load_from;
@@ -57,9 +61,11 @@ typedef struct gather_table_keeper {
 typedef struct gather_part {
   const char *path; /* of the file that holds them; "" if none */
   int64_t first, rows;
-  const char *memory; /* elements that no file stores in this form (typed fields of ONNX); else NULL */
-  int32_t source;     /* number of the file, if they are in one */
-  int64_t offset;     /* of the first row in it, in bytes */
+  const char *memory;                 /* elements that no file stores in this form (typed fields of ONNX); else NULL */
+  int32_t source;                     /* number of the file, if they are in one */
+  int64_t offset;                     /* of the first row in it, in bytes */
+  const struct gather_chunks *chunks; /* not NULL: the rows are in chunks */
+  int64_t first_chunk;                /* number of its first one among those of all parts */
 } gather_part;
 
 /* Queues of a reader. Further devices share them. */
@@ -94,12 +100,14 @@ typedef struct gather_entry {
 typedef struct gather_worker {
   struct gather_worker *next;
   gather_reader *reader;
-  gather_entry *entries, *spare; /* the second one for sorting */
-  void *network;                 /* what the network's functions keep; NULL unless the files are on other machines */
+  gather_entry *entries, *spare;      /* the second one for sorting */
+  void *network;                      /* what the network's functions keep; NULL unless the files are on other machines */
+  struct gather_chunk_worker *chunks; /* of a table of chunks; else NULL */
 } gather_worker;
 
 typedef struct gather_table_counts {
   _Atomic int64_t takes, rows, rows_resident, rows_cached, rows_read, bytes_useful, nanoseconds, nanoseconds_waiting, memory, memory_peak;
+  _Atomic int64_t chunks_read, chunks_cached, bytes_decoded, nanoseconds_decoding;
 } gather_table_counts;
 
 /* Rows of one take, by where they came from. */
@@ -132,6 +140,8 @@ struct gather_table {
   _Atomic int64_t gap_bytes;                  /* of the latest take */
   _Atomic gather_engine engine;               /* that reads */
   char why[160];
+  const struct gather_table_chunker *chunker; /* adds parts in chunks; NULL: the opener knows none */
+  struct gather_chunked *chunked;             /* its parts are in chunks; NULL: none is */
   gather_budget budget;
   gather_cache *cache; /* NULL = none */
   gather_map_use map_use;
@@ -200,6 +210,25 @@ typedef struct gather_table_network {
   void (*answered)(struct gather_misses *misses, int64_t bytes);
   bool (*may_join)(const struct gather_misses *misses, int64_t entry, int64_t gap, int64_t joined);
 } gather_table_network;
+
+/* What a table whose parts are in chunks does in other ways (chunk/chunk_part.c). */
+typedef struct gather_table_chunker {
+  gather_status (*add)(gather_table *table, gather_part *part, gather_error *error); /* a part whose chunks are set: makes table->chunked */
+  /* After gather_table_divide_memory: what of so many bytes is for chunks. */
+  gather_status (*divide)(gather_table *table, int64_t bytes, gather_error *error);
+  struct gather_chunk_worker *(*create_worker)(gather_table *table); /* NULL: out of memory */
+  void (*destroy_worker)(gather_table *table, struct gather_chunk_worker *worker);
+  void (*reset)(gather_table *table); /* in a child of fork() */
+  void (*close)(gather_table *table);
+} gather_table_chunker;
+
+/* Counts a read that was begun; flying: how many the take has in flight in this queue. */
+GATHER_INLINE void gather_device_count_read(gather_device *device, int64_t bytes, int64_t flying) {
+  atomic_fetch_add_explicit(&device->reads, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&device->bytes_read, bytes, memory_order_relaxed);
+  int64_t most = atomic_load_explicit(&device->most, memory_order_relaxed);
+  while (most < flying && !atomic_compare_exchange_weak(&device->most, &most, flying)) continue;
+}
 
 /* ---- table.c */
 
@@ -295,6 +324,8 @@ void gather_table_enter(gather_table *table);
 /* Gets an idle worker. *worker is NULL if all are busy and no more may be created, unless wait is set: then it waits
  * until the take is cancelled. */
 GATHER_CHECKED gather_status gather_worker_get(const gather_taking *taking, bool wait, gather_worker **worker, gather_error *error);
+/* To be called before its first read: creates the reader. */
+GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error);
 /* Reads the `count` rows of the worker's entries, and delivers them. */
 GATHER_CHECKED gather_status gather_worker_read(gather_worker *worker, const gather_taking *taking, int64_t count, gather_error *error);
 void gather_worker_put(gather_table *table, gather_worker *worker);

@@ -95,7 +95,7 @@ static int64_t row_at(const gather_table *table, int32_t source, int64_t offset)
   const int64_t row_bytes = table->info.row_bytes;
   for (int32_t i = 0; i < table->part_count; i++) {
     const gather_part *part = &table->parts[i];
-    if (part->memory || part->rows == 0 || part->source != source || offset < part->offset) continue;
+    if (part->memory || part->chunks || part->rows == 0 || part->source != source || offset < part->offset) continue;
     int64_t row = (offset - part->offset) / row_bytes;
     if (row < part->rows) return part->first + row;
   }

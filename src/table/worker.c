@@ -39,6 +39,7 @@ static void destroy(gather_table *table, gather_worker *worker, bool ours) {
     gather_reader_destroy(worker->reader);
   else
     gather_reader_abandon(worker->reader);
+  if (table->chunked) table->chunker->destroy_worker(table, worker->chunks);
   gather_free(worker->entries);
   gather_free(worker->spare);
   gather_free(worker->network);
@@ -84,7 +85,8 @@ static gather_status create(gather_table *table, gather_worker **worker, gather_
   made->entries = gather_alloc(entries_bytes(table));
   made->spare = gather_alloc(entries_bytes(table));
   if (table->client) made->network = gather_alloc(table->network->worker_bytes);
-  const bool complete = made->entries && made->spare && (made->network || !table->client);
+  if (table->chunked) made->chunks = table->chunker->create_worker(table);
+  const bool complete = made->entries && made->spare && (made->network || !table->client) && (made->chunks || !table->chunked);
   gather_status status = complete ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
   gather_table_count_memory(table, worker_bytes(table, made));
   if (status == GATHER_OK)
@@ -94,8 +96,7 @@ static gather_status create(gather_table *table, gather_worker **worker, gather_
   return status;
 }
 
-/* To be called before its first read: creates the reader. */
-static gather_status make_ready(gather_table *table, gather_worker *worker, gather_error *error) {
+gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error) {
   if (worker->reader) return GATHER_OK;
   GATHER_TRY(create_reader(table, worker, error));
   gather_table_count_memory(table, reader_bytes(table, worker));
@@ -180,14 +181,6 @@ static void settle_mapped(const gather_misses *m, const gather_read *read) {
 
 /* ---- all rows, by a reader */
 
-/* Counts a read that was begun; flying: how many the take has in flight in this queue. */
-static void count_read(gather_device *device, int64_t bytes, int64_t flying) {
-  atomic_fetch_add_explicit(&device->reads, 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&device->bytes_read, bytes, memory_order_relaxed);
-  int64_t most = atomic_load_explicit(&device->most, memory_order_relaxed);
-  while (most < flying && !atomic_compare_exchange_weak(&device->most, &most, flying)) continue;
-}
-
 /* Counts how long a read took. */
 static void count_wait(gather_device *device, int64_t nanoseconds) {
   atomic_fetch_add_explicit(&device->nanoseconds, nanoseconds, memory_order_relaxed);
@@ -241,7 +234,7 @@ static gather_status begin_reads(gather_misses *m, int32_t queue, gather_error *
     gather_status status = gather_reader_begin(reader, &read, error);
     if (status != GATHER_OK) return fail_read(m, &read, status, error);
     cursor->flying++, m->flying++;
-    count_read(&m->table->devices[read.source->device], read.bytes, cursor->flying);
+    gather_device_count_read(&m->table->devices[read.source->device], read.bytes, cursor->flying);
   }
   return GATHER_OK;
 }
@@ -327,7 +320,7 @@ static gather_status read_few(gather_misses *m, gather_error *error) {
     gather_device *device = &table->devices[table->sources[part->source].device];
     const int64_t start = gather_clock();
     GATHER_TRY(read_row(m, e, error));
-    count_read(device, row_bytes, 1);
+    gather_device_count_read(device, row_bytes, 1);
     count_wait(device, gather_clock() - start);
   }
   return GATHER_OK;
@@ -342,7 +335,7 @@ gather_status gather_worker_read(gather_worker *worker, const gather_taking *tak
                      .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
   const bool few =
       count <= FEW_ROWS && count * taking->row_bytes <= FEW_BYTES && table->options.engine == GATHER_ENGINE_AUTO && !table->client;
-  if (!few) GATHER_TRY(make_ready(table, worker, error));
+  if (!few) GATHER_TRY(gather_worker_ready(table, worker, error));
   gather_misses_order(&m);
   return few ? read_few(&m, error) : read_with_reader(&m, error);
 }
@@ -362,6 +355,7 @@ static void abandon(gather_table *table) {
   if (table->client) table->network->enter(table);
   if (table->cache) gather_cache_reset(table->cache);
   if (table->decoding) gather_scratch_clear(table->decoding);
+  if (table->chunked) table->chunker->reset(table);
   atomic_store_explicit(&table->counts.memory, 0, memory_order_relaxed);
 }
 

@@ -52,7 +52,7 @@ void gather_unfilter_destroy(gather_unfilter *unfilter); /* NULL does nothing */
 
 /* A chunk, all filters undone but perhaps the first one, if that is shuffle: then its elements are in planes. */
 typedef struct gather_plain {
-  const char *bytes;  /* raw_bytes of them */
+  const char *bytes; /* raw_bytes of them */
   int64_t raw_bytes;
   int64_t item_bytes; /* not 0: shuffled elements of so many bytes */
 } gather_plain;

@@ -59,36 +59,54 @@ static int64_t find_box(const gather_chunks *chunks, int64_t number, chunk_box *
   return box->first[0] / chunks->chunk[0];
 }
 
-/* A run of neighbouring elements; plain NULL: the fill value. */
-static void copy_run(const gather_chunks *chunks, const gather_plain *plain, int64_t from, int64_t len, char *out) {
-  const int64_t item = chunks->item_bytes;
-  if (plain) {
-    gather_plain_copy(plain, from, len * item, out);
+/* What is copied: of which bytes of a row, out of what. */
+typedef struct chunk_copy {
+  const gather_chunks *chunks;
+  const chunk_box *box;
+  const gather_plain *plain; /* NULL: the fill value */
+  int64_t from, end;         /* bytes of the row */
+  char *out;                 /* where byte `from` goes */
+} chunk_copy;
+
+/* A run of neighbouring elements: at byte `at` of the row, and byte `from` of the chunk. */
+static void copy_run(const chunk_copy *c, int64_t at, int64_t from, int64_t len) {
+  const int64_t item = c->chunks->item_bytes, before = at < c->from ? c->from - at : 0;
+  int64_t end = at + len * item;
+  if (end > c->end) end = c->end;
+  at += before, from += before;
+  if (at >= end) return;
+  char *out = c->out + (at - c->from);
+  if (c->plain) {
+    gather_plain_copy(c->plain, from, end - at, out);
     return;
   }
-  if (!chunks->fill) memset(out, 0, (size_t)(len * item));
-  for (int64_t i = 0; chunks->fill && i < len; i++) memcpy(out + i * item, chunks->fill, (size_t)item);
+  const char *fill = c->chunks->fill;
+  if (!fill) memset(out, 0, (size_t)(end - at));
+  for (int64_t i = at; fill && i < end; i++) *out++ = fill[i % item];
 }
 
-static void copy_box(const gather_chunks *chunks, const chunk_box *box, const gather_plain *plain, int32_t d, int64_t from, char *out) {
+static void copy_box(const chunk_copy *c, int32_t d, int64_t at, int64_t from) {
+  const gather_chunks *chunks = c->chunks;
+  const chunk_box *box = c->box;
   const int32_t last = chunks->rank - 1;
   if (d > last) {
-    copy_run(chunks, plain, from, 1, out);
+    copy_run(c, at, from, 1);
     return;
   }
-  out += box->first[d] * box->row_strides[d];
-  if (d == last && (chunks->strides[d] == chunks->item_bytes || !plain)) {
-    copy_run(chunks, plain, from, box->len[d], out);
+  at += box->first[d] * box->row_strides[d];
+  if (d == last && (chunks->strides[d] == chunks->item_bytes || !c->plain)) {
+    copy_run(c, at, from, box->len[d]);
     return;
   }
-  for (int64_t i = 0; i < box->len[d]; i++)
-    copy_box(chunks, box, plain, d + 1, from + i * chunks->strides[d], out + i * box->row_strides[d]);
+  for (int64_t i = 0; i < box->len[d]; i++) copy_box(c, d + 1, at + i * box->row_strides[d], from + i * chunks->strides[d]);
 }
 
-void gather_chunks_copy_row(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, char *out) {
+void gather_chunks_copy(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, int64_t from, int64_t bytes,
+                        char *out) {
   chunk_box box;
+  chunk_copy copy = {.chunks = chunks, .box = &box, .plain = plain, .from = from, .end = from + bytes, .out = out};
   (void)find_box(chunks, number, &box);
-  copy_box(chunks, &box, plain, 1, row * chunks->strides[0], out);
+  copy_box(&copy, 1, 0, row * chunks->strides[0]);
 }
 
 /* ---- errors */
@@ -100,8 +118,9 @@ gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, c
   (void)find_box(chunks, number, &box);
   const char *file = place->file ? place->file->path : chunks->file->name;
   if (row >= 0) (void)snprintf(wanted, sizeof wanted, "; row %" PRId64 " is in it", row);
-  (void)gather_fail_file(error, why->status, file, place->offset, "the chunk of rows %" PRId64 " to %" PRId64 " (%" PRId64
-                         " bytes) is corrupt: %.200s%s", box.first[0], box.first[0] + box.len[0] - 1, place->bytes, why->message, wanted);
+  (void)gather_fail_file(error, why->status, file, place->offset,
+                         "the chunk of rows %" PRId64 " to %" PRId64 " (%" PRId64 " bytes) is corrupt: %.200s%s", box.first[0],
+                         box.first[0] + box.len[0] - 1, place->bytes, why->message, wanted);
   if (error) error->row = row;
   return why->status;
 }
@@ -119,6 +138,17 @@ gather_status gather_file_set_chunks(gather_file *file, const gather_chunks *chu
 
 const gather_chunks *gather_file_chunks_of(const gather_file_tensor *tensor) {
   return tensor->unreadable ? tensor->unreadable->chunks : NULL;
+}
+
+bool gather_file_chunks(const gather_file_tensor *tensor, gather_file_chunks_info *info) {
+  const gather_chunks *chunks = gather_file_chunks_of(tensor);
+  int64_t longest;
+  if (!chunks || !info) return chunks != NULL;
+  *info = (gather_file_chunks_info){.rank = chunks->rank, .shape = chunks->chunk, .count = chunks->count, .stored_bytes = -1};
+  info->across = gather_chunks_across(chunks);
+  (void)gather_pipeline_text(&chunks->pipeline, info->filters, sizeof info->filters);
+  if (chunks->sizes(chunks, &longest, &info->stored_bytes, NULL) != GATHER_OK) info->stored_bytes = -1;
+  return true;
 }
 
 /* ---- a whole tensor */
@@ -169,7 +199,7 @@ static gather_status load_chunk(whole_load *load, int64_t number, const gather_c
       return gather_chunks_blame(chunks, number, place, -1, &why, error);
   }
   for (int64_t row = 0; row < box.len[0]; row++)
-    gather_chunks_copy_row(chunks, number, place->offset >= 0 ? &plain : NULL, row, out + row * load->row_bytes);
+    gather_chunks_copy(chunks, number, place->offset >= 0 ? &plain : NULL, row, 0, load->row_bytes, out + row * load->row_bytes);
   return GATHER_OK;
 }
 

@@ -43,14 +43,15 @@ struct gather_chunks {
   int64_t count;     /* of chunks */
   int64_t raw_bytes; /* of the longest without filters, at most GATHER_CHUNK_BYTES_MAX */
   gather_pipeline pipeline;
-  const char *fill;     /* an element, in the byte order of the file; NULL = zero */
-  int64_t stored_bytes; /* of all chunks, the longest of them: for texts and limits; -1 = not known */
-  int64_t stored_most;
+  const char *fill;   /* an element, in the byte order of the file; NULL = zero */
   int64_t files_most; /* how many gather_chunk_file there may be; 0: all chunks are in the tensor's file */
   /* Finds chunks: places[i] is that of numbers[i], which ascend. Several threads may call it at once. A failure names the file. */
   gather_status (*find)(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
                         gather_error *error);
-  const void *from; /* the format's own, for find */
+  /* How many bytes the longest chunk has as stored, and all together, if `all` is not NULL; an upper bound for the former, and -1 for
+   * the latter if that is not known without reading much. */
+  gather_status (*sizes)(const gather_chunks *chunks, int64_t *longest, int64_t *all, gather_error *error);
+  const void *from; /* the format's own, for these functions */
 };
 
 /* Sets grid, count and strides (row-major) from rank, shape, chunk and item_bytes, and raw_bytes: fails if they do not fit the limits above
@@ -62,8 +63,10 @@ GATHER_INLINE int64_t gather_chunks_across(const gather_chunks *chunks) {
   return chunks->grid[0] > 0 ? chunks->count / chunks->grid[0] : 0;
 }
 
-/* Copies what a chunk has of row number `row` of its band into a whole row, row-major. plain NULL: the fill value. */
-void gather_chunks_copy_row(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, char *out);
+/* Copies bytes [from, from + bytes) of a whole row, row-major, as far as a chunk has them: the byte at `from` goes to out[0]. row: its
+ * number in the chunk's band. plain NULL: the fill value. */
+void gather_chunks_copy(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, int64_t from, int64_t bytes,
+                        char *out);
 
 /* Fails for a chunk, with its rows, its place and why: `why` has the message of a filter. row: the first wanted one; -1: none. */
 GATHER_CHECKED gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, const gather_chunk_place *place, int64_t row,

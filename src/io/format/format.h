@@ -107,7 +107,7 @@ struct gather_unreadable {
   gather_status status;
   const char *file, *message;
   int64_t file_offset;
-  const gather_map *map; /* not NULL: they can, but they are in this remote file, at file_offset; message is NULL */
+  const gather_map *map;              /* not NULL: they can, but they are in this remote file, at file_offset; message is NULL */
   const struct gather_chunks *chunks; /* not NULL: they can, but they are in chunks; message is NULL */
 };
 

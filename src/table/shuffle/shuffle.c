@@ -92,6 +92,7 @@ static gather_status choose_passes(gather_shuffle *job, gather_error *error) {
   const int64_t out_bytes = job->out_rows * job->row_bytes, sweep = job->take_rows * job->row_bytes;
   bool possible = out_bytes > 0 && plan_buckets(job);
   bool two = possible && job->row_bytes < LONG_ROW && up(out_bytes, sweep) > FEW_SWEEPS;
+  if (job->table->chunked) two = possible && up(out_bytes, sweep) > 1; /* a sweep decodes every chunk */
   if (out_bytes > 0 && job->passes_asked == 2 && !possible)
     return gather_fail(error, GATHER_USAGE, "passes 2 needs more memory: %" PRId64 " buckets have no buffers", job->buckets);
   if (job->passes_asked) two = job->passes_asked == 2 && out_bytes > 0;
@@ -147,7 +148,7 @@ static gather_status open_table(gather_shuffle *job, gather_error *error) {
   if (needs_columns(status, error)) return fail_columns(job->path_count == 1 ? job->paths[0] : "", error);
   if (status != GATHER_OK) return fail_open(status, error);
   gather_table_part part;
-  for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++)
+  for (int32_t i = 0; gather_table_part_at(job->table, i, &part) && !job->table->chunked; i++)
     if (part.offset < 0) return fail_columns(part.path, error);
   job->data = gather_table_describe(job->table);
   job->rows = job->data->rows;
