@@ -56,6 +56,11 @@ static void fail(chunk_reads *r, gather_status status, const gather_error *why) 
 /* A row of the table that a job wants. */
 static int64_t row_of(const chunk_reads *r, const gather_chunk_job *job) { return r->worker->entries[job->first].row / r->taking->fold; }
 
+/* How many rows a job counts for: those of a row that is in several chunks count in the first one. */
+static int64_t rows_of(const chunk_reads *r, const gather_chunk_job *job) {
+  return job->number % gather_chunks_across(r->table->parts[job->part].chunks) == 0 ? job->count : 0;
+}
+
 /* ---- a chunk that is in memory */
 
 static void deliver(chunk_reads *r, const gather_chunk_job *job, const gather_plain *plain) {
@@ -134,7 +139,7 @@ static bool is_cached(chunk_reads *r, const gather_chunk_job *job) {
   deliver(r, job, &plain);
   gather_chunk_cache_release(cache, held);
   atomic_fetch_add_explicit(&r->table->counts.chunks_cached, 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&r->cached, job->count, memory_order_relaxed);
+  atomic_fetch_add_explicit(&r->cached, rows_of(r, job), memory_order_relaxed);
   return true;
 }
 
@@ -189,7 +194,7 @@ static void finish_by_hand(chunk_reads *r, gather_chunk_decoder *decoder, const 
   else if (status != GATHER_CANCELLED)
     status = gather_table_blame_row(r->table, row_of(r, job), -1, status, &why);
   if (status != GATHER_OK) fail(r, status, &why);
-  atomic_fetch_add_explicit(&r->read, job->count, memory_order_relaxed);
+  atomic_fetch_add_explicit(&r->read, rows_of(r, job), memory_order_relaxed);
 }
 
 /* Whether a run is resident: then its chunks are decoded now. */
@@ -204,7 +209,7 @@ static bool is_resident(chunk_reads *r, gather_chunk_decoder *decoder, const chu
     const gather_chunk_job *job = &run->jobs[i];
     const gather_status status = decode(r, decoder, job, decoder->stored + (job->place.offset - run->offset), &why);
     if (status != GATHER_OK) fail(r, status, &why);
-    atomic_fetch_add_explicit(&r->resident, job->count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->resident, rows_of(r, job), memory_order_relaxed);
   }
   return true;
 }
@@ -258,9 +263,10 @@ static void begin(chunk_reads *r, const chunk_run *run) {
 static void get(chunk_reads *r, gather_chunk_decoder *decoder, chunk_run *run) {
   const gather_chunk_job *job = run->jobs;
   bool queued = false;
-  if (job->place.offset < 0)
+  if (job->place.offset < 0) {
     deliver(r, job, NULL);
-  else if (run->count == 1 && is_cached(r, job))
+    atomic_fetch_add_explicit(&r->read, rows_of(r, job), memory_order_relaxed);
+  } else if (run->count == 1 && is_cached(r, job))
     queued = false;
   else if (!fits_slot(r, job->source, run->offset, run->bytes))
     finish_by_hand(r, decoder, run);
@@ -285,7 +291,7 @@ static void take_finished(chunk_reads *r, gather_chunk_decoder *decoder, const g
   for (int64_t i = 0; i < count && !atomic_load(&r->failed); i++) {
     const gather_status status = decode(r, decoder, &jobs[i], read->data + (jobs[i].place.offset - read->offset), &why);
     if (status != GATHER_OK) fail(r, status, &why);
-    atomic_fetch_add_explicit(&r->read, jobs[i].count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->read, rows_of(r, &jobs[i]), memory_order_relaxed);
   }
   (void)pthread_mutex_lock(&r->lock);
   gather_reader_release(r->worker->reader, read);
