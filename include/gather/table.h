@@ -188,10 +188,13 @@ typedef struct gather_table_take_options {
    * gather_table_job_cancel. */
   bool (*stop)(void *context);
   void *stop_context;
+  /* Of each row only bytes [part_from, part_from + part_bytes) are wanted: the others in `out` may have any value. Chunks that have none of
+   * them are not read (gather_file_chunks). part_bytes 0 = the whole row. Not with tuples. Since 0.3. */
+  int64_t part_from, part_bytes;
 } gather_table_take_options;
 
 #define GATHER_TABLE_TAKE_INIT \
-  { sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 /* out[i...] = table[indices[i...]], in any order and with repetitions. With a version of GatherND:
  * out[i...] = table[indices[i..., 0], indices[i..., 1], ..]: the last dimension of indices has the numbers of a tuple, which select on

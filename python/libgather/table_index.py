@@ -59,6 +59,7 @@ class TableIndexing:
     type: str
     take: Any
     gather_nd: Any
+    _take_part: Any
 
     def __getitem__(self, key: Any, /) -> Any:
         raise NotImplementedError  # the extension has it
@@ -138,8 +139,21 @@ class TableIndexing:
         rest = key[items:]
         if rest:
             _check_columns((slice(None), *rest), 1, self.shape[len(ids) :])
-        rows = self[ids[0]] if len(ids) == 1 else self._take_tuples(ids)
+        rows = self._take_columns(ids[0], rest) if len(ids) == 1 else self._take_tuples(ids)
         return rows[(slice(None),) * dimensions + rest] if rest else rows
+
+    def _take_columns(self, ids: Any, rest: tuple) -> Any:
+        """Whole rows, of which only those bytes are sure that a slice at the beginning of `rest` selects: a file in chunks is read where
+        it has them.
+        """
+        if not rest or not isinstance(rest[0], slice) or is_packed(self.type):
+            return self[ids]
+        columns = range(self.shape[1])[rest[0]]
+        each = self.row_bytes // max(self.shape[1], 1)
+        if len(columns) in (0, self.shape[1]) or each == 0:
+            return self[ids]
+        first = min(columns[0], columns[-1])
+        return self._take_part(ids, first * each, (max(columns[0], columns[-1]) + 1 - first) * each)
 
     def _take_tuples(self, ids: list[Any]) -> Any:
         """What the tuples of ids select."""

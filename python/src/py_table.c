@@ -217,6 +217,7 @@ static PyObject *table_reset_stats(PyObject *object, PyObject *none) {
 
 #define FAST (METH_FASTCALL | METH_KEYWORDS)
 static PyMethodDef methods[] = {
+    {"_take_part", (PyCFunction)(void (*)(void))gather_py_table_take_part, METH_FASTCALL, NULL},
     {"take", (PyCFunction)(void (*)(void))gather_py_table_take, FAST, gather_py_doc_table_take},
     {"gather_nd", (PyCFunction)(void (*)(void))gather_py_table_gather_nd, FAST, gather_py_doc_table_nd},
     {"submit", (PyCFunction)(void (*)(void))gather_py_table_submit, FAST, gather_py_doc_table_submit},

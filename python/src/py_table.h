@@ -136,6 +136,8 @@ void gather_py_rows_clear(gather_py_rows *rows);
 PyObject *gather_py_rows_result(const gather_py_table *table, gather_py_rows *rows);
 
 extern const gather_py_function gather_py_table_submits;
+/* The same with the first byte of each row that is wanted, and how many. */
+PyObject *gather_py_table_take_part(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *gather_py_table_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_table_gather_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_table_subscript(PyObject *self, PyObject *key);

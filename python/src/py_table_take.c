@@ -271,8 +271,9 @@ static PyObject *run(gather_py_table *self, gather_py_rows *rows) {
   return status == GATHER_OK ? gather_py_rows_result(self, rows) : gather_py_raise(&error);
 }
 
+/* part: the bytes of each row that are wanted, from the first one on, and how many; NULL = all. */
 static PyObject *read_and_run(const gather_py_function *function, PyObject *object, PyObject *const *args, Py_ssize_t count,
-                              PyObject *names) {
+                              PyObject *names, const int64_t *part) {
   gather_py_table *self = (gather_py_table *)object;
   gather_py_rows rows;
   PyObject *result = NULL;
@@ -281,17 +282,31 @@ static PyObject *read_and_run(const gather_py_function *function, PyObject *obje
   gather_py_view_init(&rows.out);
   gather_py_view_init(&rows.fill);
   rows.fill_owner = NULL;
-  if (gather_py_rows_read(function, self, args, count, names, &rows) == 0) result = run(self, &rows);
+  if (gather_py_rows_read(function, self, args, count, names, &rows) == 0) {
+    if (part) rows.options.part_from = part[0], rows.options.part_bytes = part[1];
+    result = run(self, &rows);
+  }
   gather_py_rows_clear(&rows);
   return result;
 }
 
 PyObject *gather_py_table_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-  return read_and_run(&TAKE, self, args, count, names);
+  return read_and_run(&TAKE, self, args, count, names, NULL);
+}
+
+PyObject *gather_py_table_take_part(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  int64_t part[2] = {0, 0};
+  for (Py_ssize_t i = 0; count == 3 && i < 2; i++) {
+    part[i] = PyLong_AsLongLong(args[1 + i]);
+    if (part[i] == -1 && PyErr_Occurred()) return NULL;
+  }
+  if (count == 3) return read_and_run(&TAKE, self, args, 1, NULL, part);
+  PyErr_SetString(PyExc_TypeError, "_take_part() takes indices, the first byte and a number of bytes");
+  return NULL;
 }
 
 PyObject *gather_py_table_gather_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-  return read_and_run(&GATHER_ND, self, args, count, names);
+  return read_and_run(&GATHER_ND, self, args, count, names, NULL);
 }
 
 static int is_integers(PyObject *key) {
@@ -303,6 +318,6 @@ static int is_integers(PyObject *key) {
 
 /* Integers are handled here; libgather/table.py handles the other kinds of NumPy indexing. */
 PyObject *gather_py_table_subscript(PyObject *self, PyObject *key) {
-  if (is_integers(key)) return read_and_run(&SUBSCRIPT, self, &key, 1, NULL);
+  if (is_integers(key)) return read_and_run(&SUBSCRIPT, self, &key, 1, NULL, NULL);
   return PyObject_CallMethod(self, "_select", "(O)", key);
 }

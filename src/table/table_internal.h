@@ -183,7 +183,8 @@ typedef struct gather_cancel {
 typedef struct gather_taking {
   gather_table *table;
   int64_t row_bytes, fold;
-  int64_t count; /* rows to take: numbers or tuples in the indices */
+  int64_t part_from, part_bytes; /* of a row: only these bytes are wanted */
+  int64_t count;                 /* rows to take: numbers or tuples in the indices */
   gather_plan *plan;
   const gather_variant *kernel; /* of the plan, that copies its rows from mapped memory; NULL = none */
   const char *indices;

@@ -60,6 +60,17 @@ static gather_status check_tuples(const gather_table *table, const gather_op *op
                            type->name, components);
 }
 
+static gather_status check_part(const gather_table *table, const gather_table_take_options *options, gather_error *error) {
+  const int64_t from = options->part_from, bytes = options->part_bytes;
+  if (from == 0 && bytes == 0) return GATHER_OK;
+  if (from < 0 || bytes < 1 || from > table->info.row_bytes || bytes > table->info.row_bytes - from)
+    return gather_fail(error, GATHER_USAGE, "bytes %" PRId64 " to %" PRId64 " are no part of a row of %" PRId64 " bytes", from, bytes,
+                       table->info.row_bytes);
+  return options->op->tuples == GATHER_TUPLES_NONE
+             ? GATHER_OK
+             : gather_fail(error, GATHER_USAGE, "a part of a row is taken by row numbers, not by tuples");
+}
+
 /* A taking of arguments that were checked. */
 static gather_taking describe(gather_table *table, gather_plan *plan, const gather_tensor *indices, const gather_tensor *out, int64_t bad) {
   gather_taking taking = {.table = table,
@@ -90,8 +101,11 @@ gather_status gather_taking_prepare(gather_taking *taking, gather_table *table, 
   gather_status status = check_tuples(table, full->op, indices, error);
   if (status == GATHER_OK) status = check_memory(plan, indices, out, error);
   if (status == GATHER_OK) status = gather_plan_check(plan, &run, error);
+  if (status == GATHER_OK) status = check_part(table, full, error);
   if (status == GATHER_OK) {
     *taking = describe(table, plan, indices, out, bad);
+    taking->part_from = full->part_from;
+    taking->part_bytes = full->part_bytes > 0 ? full->part_bytes : taking->row_bytes;
     if (full->bad_count) *full->bad_count = bad;
     return GATHER_OK;
   }

@@ -109,6 +109,17 @@ void gather_chunks_copy(const gather_chunks *chunks, int64_t number, const gathe
   copy_box(&copy, 1, 0, row * chunks->strides[0]);
 }
 
+bool gather_chunks_has(const gather_chunks *chunks, int64_t number, int64_t from, int64_t bytes) {
+  chunk_box box;
+  (void)find_box(chunks, number, &box);
+  int64_t first = 0, last = chunks->item_bytes - 1; /* bytes of the row: from the first to the last that the chunk has */
+  for (int32_t d = 1; d < chunks->rank; d++) {
+    first += box.first[d] * box.row_strides[d];
+    last += (box.first[d] + box.len[d] - 1) * box.row_strides[d];
+  }
+  return first < from + bytes && last >= from;
+}
+
 /* ---- errors */
 
 gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, const gather_chunk_place *place, int64_t row,

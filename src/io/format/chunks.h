@@ -68,6 +68,9 @@ GATHER_INLINE int64_t gather_chunks_across(const gather_chunks *chunks) {
 void gather_chunks_copy(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, int64_t from, int64_t bytes,
                         char *out);
 
+/* Whether a chunk has any of these bytes of the rows of its band. */
+bool gather_chunks_has(const gather_chunks *chunks, int64_t number, int64_t from, int64_t bytes);
+
 /* Fails for a chunk, with its rows, its place and why: `why` has the message of a filter. row: the first wanted one; -1: none. */
 GATHER_CHECKED gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, const gather_chunk_place *place, int64_t row,
                                                  const gather_error *why, gather_error *error);

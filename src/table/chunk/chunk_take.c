@@ -76,18 +76,26 @@ static int64_t row_gap_of(const gather_chunks *chunks) {
   return rows > 0 ? rows : 1;
 }
 
+/* Moves to the next column of chunks, or to the next band. */
+static void move_on(chunk_take *t, int64_t across, int64_t end) {
+  if (++t->column == across) t->entry = end, t->column = 0;
+}
+
 /* The next job; false: there is none. */
 static bool next_job(chunk_take *t, gather_chunk_job *job) {
-  const gather_table *table = t->taking->table;
-  if (t->entry == t->entries) return false;
-  const gather_part *part = gather_taking_find_part(t->taking, t->worker->entries[t->entry].row);
-  const gather_chunks *chunks = part->chunks;
-  const int64_t across = gather_chunks_across(chunks), end = end_of_group(t, part, t->entry, row_gap_of(chunks));
-  const int64_t band = (t->worker->entries[t->entry].row / t->taking->fold - part->first) / chunks->chunk[0];
-  *job = (gather_chunk_job){.first = t->entry, .count = end - t->entry, .part = (int32_t)(part - table->parts)};
-  job->number = band * across + t->column;
-  if (++t->column == across) t->entry = end, t->column = 0;
-  return true;
+  const gather_taking *taking = t->taking;
+  while (t->entry < t->entries) {
+    const gather_part *part = gather_taking_find_part(taking, t->worker->entries[t->entry].row);
+    const gather_chunks *chunks = part->chunks;
+    const int64_t across = gather_chunks_across(chunks), end = end_of_group(t, part, t->entry, row_gap_of(chunks));
+    const int64_t band = (t->worker->entries[t->entry].row / taking->fold - part->first) / chunks->chunk[0];
+    *job = (gather_chunk_job){.first = t->entry, .count = end - t->entry, .part = (int32_t)(part - taking->table->parts)};
+    job->number = band * across + t->column;
+    move_on(t, across, end);
+    if (taking->part_bytes == taking->row_bytes || gather_chunks_has(chunks, job->number, taking->part_from, taking->part_bytes))
+      return true;
+  }
+  return false;
 }
 
 /* Of a chunk without filters only the rows from the first wanted one to the last are read. */
