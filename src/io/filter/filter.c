@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filter.c: pipelines: whether they can be undone here, their names, and undoing them for a chunk, filter by filter from the last one.
+ */
+#include "io/filter/filter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/checked.h"
+#include "io/filter/filter_bytes.h"
+#include "io/filter/filter_internal.h"
+
+/* ---- what filters are */
+
+const char *gather_filter_name(gather_filter_kind kind) {
+  static const char *const NAMES[] = {
+#define GATHER_FILTER(id, name, text) name,
+#include "io/filter/filter.def"
+  };
+  return (unsigned)kind < GATHER_FILTER_COUNT ? NAMES[kind] : "?";
+}
+
+enum { SUM_BYTES = 4 };
+
+static bool is_sum(gather_filter_kind kind) { return kind == GATHER_FILTER_FLETCHER32 || kind == GATHER_FILTER_CRC32C; }
+
+/* Whether the length of what it makes depends on the data. */
+static bool compresses(const gather_filter *filter) {
+  switch (filter->kind) {
+    case GATHER_FILTER_SHUFFLE:
+    case GATHER_FILTER_FLETCHER32:
+    case GATHER_FILTER_DELTA:
+    case GATHER_FILTER_CRC32C:
+      return false;
+    case GATHER_FILTER_BITSHUFFLE:
+      return filter->value != 0;
+    default:
+      return true;
+  }
+}
+
+static gather_status load_deflate(gather_error *error) {
+  const gather_libdeflate *fast;
+  const gather_zlib *slow;
+  if (gather_libdeflate_load(&fast, NULL) == GATHER_OK || gather_zlib_load(&slow, NULL) == GATHER_OK) return GATHER_OK;
+  return gather_libdeflate_load(&fast, error);
+}
+
+static gather_status check_filter(const gather_filter *filter, gather_error *error) {
+  const gather_libzstd *zstd;
+  const gather_liblz4 *lz4;
+  switch (filter->kind) {
+    case GATHER_FILTER_DEFLATE:
+    case GATHER_FILTER_GZIP:
+      return load_deflate(error);
+    case GATHER_FILTER_ZSTD:
+    case GATHER_FILTER_ARROW_ZSTD:
+      return gather_libzstd_load(&zstd, error);
+    case GATHER_FILTER_LZ4_HDF5:
+    case GATHER_FILTER_LZ4_SIZED:
+    case GATHER_FILTER_ARROW_LZ4:
+      return gather_liblz4_load(&lz4, error);
+    case GATHER_FILTER_BITSHUFFLE:
+      if (filter->value == 2) return gather_liblz4_load(&lz4, error);
+      return filter->value == 3 ? gather_libzstd_load(&zstd, error) : GATHER_OK;
+    default:
+      return GATHER_OK; /* each buffer of Blosc says which compressor it needs */
+  }
+}
+
+gather_status gather_pipeline_check(const gather_pipeline *pipeline, gather_error *error) {
+  const char *compressor = NULL;
+  for (int32_t i = 0; i < pipeline->count; i++) {
+    const gather_filter *filter = &pipeline->filters[i];
+    GATHER_TRY(check_filter(filter, error));
+    if (!compresses(filter)) continue;
+    if (compressor)
+      return gather_fail(error, GATHER_UNSUPPORTED, "its chunks are compressed twice, by %s and %s, which is not supported", compressor,
+                         gather_filter_name(filter->kind));
+    compressor = gather_filter_name(filter->kind);
+  }
+  return GATHER_OK;
+}
+
+char *gather_pipeline_text(const gather_pipeline *pipeline, char *text, size_t bytes) {
+  size_t used = 0;
+  (void)snprintf(text, bytes, "no filter");
+  for (int32_t i = pipeline->count - 1; i >= 0 && used < bytes; i--) {
+    const int now = snprintf(text + used, bytes - used, "%s%s", used > 0 ? " after " : "", gather_filter_name(pipeline->filters[i].kind));
+    used += now > 0 ? (size_t)now : 0;
+  }
+  return text;
+}
+
+/* ---- memory */
+
+/* What a stage may give: checksums make it longer. */
+static int64_t room_of(const gather_pipeline *pipeline, int64_t raw_bytes) { return raw_bytes + SUM_BYTES * (int64_t)pipeline->count; }
+
+/* How many buffers of that room are needed. */
+static int64_t buffers_of(const gather_pipeline *pipeline) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < pipeline->count; i++) {
+    const gather_filter_kind kind = pipeline->filters[i].kind;
+    count +=
+        kind == GATHER_FILTER_BLOSC || kind == GATHER_FILTER_BITSHUFFLE ? 2 : !is_sum(kind) && (i > 0 || kind != GATHER_FILTER_SHUFFLE);
+  }
+  return count < 3 ? count : 3;
+}
+
+int64_t gather_unfilter_bytes(const gather_pipeline *pipeline, int64_t raw_bytes) {
+  enum { CONTEXTS = 256 << 10 }; /* of the libraries: the largest, that of Zstandard, has 160 KiB */
+  int64_t bytes;
+  if (!gather_mul(room_of(pipeline, raw_bytes), buffers_of(pipeline), &bytes)) return INT64_MAX;
+  return gather_add(bytes, pipeline->count > 0 ? CONTEXTS : 0, &bytes) ? bytes : INT64_MAX;
+}
+
+gather_status gather_unfilter_create(const gather_pipeline *pipeline, int64_t raw_bytes, gather_unfilter **unfilter, gather_error *error) {
+  *unfilter = gather_alloc((int64_t)sizeof **unfilter);
+  if (!*unfilter) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
+  (*unfilter)->pipeline = *pipeline;
+  (*unfilter)->raw_bytes = raw_bytes;
+  (*unfilter)->room = room_of(pipeline, raw_bytes);
+  return GATHER_OK;
+}
+
+void gather_unfilter_destroy(gather_unfilter *unfilter) {
+  const gather_libdeflate *libdeflate;
+  const gather_libzstd *libzstd;
+  const gather_liblz4 *liblz4;
+  if (!unfilter) return;
+  if (unfilter->deflate && gather_libdeflate_load(&libdeflate, NULL) == GATHER_OK) libdeflate->free_decompressor(unfilter->deflate);
+  if (unfilter->zstd && gather_libzstd_load(&libzstd, NULL) == GATHER_OK) (void)libzstd->freeDCtx(unfilter->zstd);
+  if (unfilter->lz4 && gather_liblz4_load(&liblz4, NULL) == GATHER_OK) (void)liblz4->freeDecompressionContext(unfilter->lz4);
+  for (int i = 0; i < 2; i++) gather_free(unfilter->buffers[i]);
+  gather_free(unfilter->block);
+  gather_free(unfilter);
+}
+
+/* ---- undoing */
+
+/* A checksum behind the data, in 4 bytes, little-endian. Early versions of HDF5 stored the bytes of each half in the other order, which is
+ * accepted, as libhdf5 does. */
+static gather_status check_sum(gather_stage *stage) {
+  if (stage->in_bytes < SUM_BYTES)
+    return GATHER_FILTER_CORRUPT(stage, "%s: there are no bytes for it", gather_filter_name(stage->filter->kind));
+  stage->in_bytes -= SUM_BYTES;
+  const unsigned char *at = (const unsigned char *)stage->in + stage->in_bytes;
+  const uint32_t said = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+  const bool fletcher = stage->filter->kind == GATHER_FILTER_FLETCHER32;
+  const uint32_t sum = fletcher ? gather_fletcher32(stage->in, stage->in_bytes) : gather_crc32c(stage->in, stage->in_bytes);
+  const uint32_t swapped = (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
+  if (said == sum || (fletcher && said == swapped)) return GATHER_OK;
+  return GATHER_FILTER_CORRUPT(stage, "%s: the checksum is 0x%08" PRIx32 ", and that of the data 0x%08" PRIx32,
+                               gather_filter_name(stage->filter->kind), said, sum);
+}
+
+static gather_status undo_delta(const gather_stage *stage) {
+  const gather_type type = (gather_type)stage->filter->value;
+  if (stage->in_bytes != stage->out_bytes)
+    return GATHER_FILTER_CORRUPT(stage, "delta: %" PRId64 " bytes of %" PRId64, stage->in_bytes, stage->out_bytes);
+  memcpy(stage->out, stage->in, (size_t)stage->in_bytes);
+  gather_undelta(stage->out, stage->out_bytes, stage->filter->item_bytes, type == GATHER_TYPE_FLOAT32 || type == GATHER_TYPE_FLOAT64);
+  return GATHER_OK;
+}
+
+static gather_status undo_shuffle(const gather_stage *stage) {
+  if (stage->in_bytes != stage->out_bytes)
+    return GATHER_FILTER_CORRUPT(stage, "shuffle: %" PRId64 " bytes of %" PRId64, stage->in_bytes, stage->out_bytes);
+  gather_unshuffle(stage->in, stage->in_bytes, stage->filter->item_bytes, 0, stage->in_bytes, stage->out);
+  return GATHER_OK;
+}
+
+static gather_status undo_lzf(const gather_stage *stage) {
+  const int64_t given = gather_unlzf(stage->in, stage->in_bytes, stage->out, stage->out_bytes);
+  if (given == stage->out_bytes) return GATHER_OK;
+  if (given < 0) return GATHER_FILTER_CORRUPT(stage, "lzf: the stream is damaged, or has more bytes than the chunk");
+  return GATHER_FILTER_CORRUPT(stage, "lzf: the stream ends after %" PRId64 " of %" PRId64 " bytes", given, stage->out_bytes);
+}
+
+/* numcodecs: the length in 4 bytes, then a block. */
+static gather_status undo_sized_lz4(const gather_stage *stage) {
+  enum { LENGTH = 4 };
+  if (stage->in_bytes < LENGTH) return GATHER_FILTER_CORRUPT(stage, "lz4: it ends within its length");
+  const unsigned char *at = (const unsigned char *)stage->in;
+  const uint32_t raw = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+  if (raw != (uint64_t)stage->out_bytes)
+    return GATHER_FILTER_CORRUPT(stage, "lz4: it is for %" PRIu32 " bytes, and the chunk has %" PRId64, raw, stage->out_bytes);
+  const gather_stage block = gather_stage_part(stage, stage->in + LENGTH, stage->in_bytes - LENGTH, stage->out, stage->out_bytes);
+  return gather_unlz4(&block);
+}
+
+static gather_status undo(const gather_stage *stage) {
+  switch (stage->filter->kind) {
+    case GATHER_FILTER_DEFLATE:
+      return gather_undeflate(stage, false);
+    case GATHER_FILTER_GZIP:
+      return gather_undeflate(stage, true);
+    case GATHER_FILTER_SHUFFLE:
+      return undo_shuffle(stage);
+    case GATHER_FILTER_LZF:
+      return undo_lzf(stage);
+    case GATHER_FILTER_BLOSC:
+      return gather_unblosc(stage);
+    case GATHER_FILTER_LZ4_HDF5:
+      return gather_unlz4_hdf5(stage);
+    case GATHER_FILTER_BITSHUFFLE:
+      return gather_unbitshuffle(stage);
+    case GATHER_FILTER_ZSTD:
+      return gather_unzstd(stage);
+    case GATHER_FILTER_LZ4_SIZED:
+      return undo_sized_lz4(stage);
+    case GATHER_FILTER_DELTA:
+      return undo_delta(stage);
+    default:
+      return gather_unarrow(stage);
+  }
+}
+
+/* The length that the data had before a filter, and after those before it; one that was compressed is not known, but then only checksums
+ * follow. */
+static int64_t length_before(const gather_pipeline *pipeline, int32_t number, uint32_t skipped, int64_t raw_bytes) {
+  for (int32_t i = 0; i < number; i++)
+    if (is_sum(pipeline->filters[i].kind) && !(skipped >> i & 1)) raw_bytes += SUM_BYTES;
+  return raw_bytes;
+}
+
+static gather_status make_buffer(gather_unfilter *unfilter, int which, gather_error *error) {
+  if (!unfilter->buffers[which]) unfilter->buffers[which] = gather_alloc_unset(unfilter->room);
+  return unfilter->buffers[which] ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
+}
+
+gather_status gather_unfilter_run(gather_unfilter *unfilter, const void *stored, int64_t bytes, uint32_t skipped, int64_t raw_bytes,
+                                  gather_plain *plain, gather_error *error) {
+  const gather_pipeline *pipeline = &unfilter->pipeline;
+  gather_stage stage = {.unfilter = unfilter, .in = stored, .in_bytes = bytes, .error = error};
+  int which = 0;
+  *plain = (gather_plain){.raw_bytes = raw_bytes};
+  for (int32_t i = pipeline->count - 1; i >= 0; i--) {
+    if (skipped >> i & 1) continue;
+    stage.filter = &pipeline->filters[i];
+    if (is_sum(stage.filter->kind)) {
+      GATHER_TRY(check_sum(&stage));
+      continue;
+    }
+    if (stage.filter->kind == GATHER_FILTER_SHUFFLE && i == 0 && stage.filter->item_bytes > 1) {
+      plain->item_bytes = stage.filter->item_bytes;
+      break;
+    }
+    GATHER_TRY(make_buffer(unfilter, which, error));
+    stage.out = unfilter->buffers[which];
+    stage.out_bytes = length_before(pipeline, i, skipped, raw_bytes);
+    GATHER_TRY(undo(&stage));
+    stage.in = stage.out, stage.in_bytes = stage.out_bytes;
+    which ^= 1;
+  }
+  plain->bytes = stage.in;
+  if (stage.in_bytes == raw_bytes) return GATHER_OK;
+  return GATHER_FILTER_CORRUPT(&stage, "it has %" PRId64 " bytes, and needs %" PRId64, stage.in_bytes, raw_bytes);
+}
+
+void gather_plain_copy(const gather_plain *plain, int64_t from, int64_t bytes, char *out) {
+  if (plain->item_bytes > 1)
+    gather_unshuffle(plain->bytes, plain->raw_bytes, plain->item_bytes, from, bytes, out);
+  else
+    memcpy(out, plain->bytes + from, (size_t)bytes);
+}
