@@ -100,8 +100,9 @@ gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, c
   (void)find_box(chunks, number, &box);
   const char *file = place->file ? place->file->path : chunks->file->name;
   if (row >= 0) (void)snprintf(wanted, sizeof wanted, "; row %" PRId64 " is in it", row);
-  (void)gather_fail_file(error, why->status, file, place->offset, "the chunk of rows %" PRId64 " to %" PRId64 " (%" PRId64
-                         " bytes) is corrupt: %.200s%s", box.first[0], box.first[0] + box.len[0] - 1, place->bytes, why->message, wanted);
+  (void)gather_fail_file(error, why->status, file, place->offset,
+                         "the chunk of rows %" PRId64 " to %" PRId64 " (%" PRId64 " bytes) is corrupt: %.200s%s", box.first[0],
+                         box.first[0] + box.len[0] - 1, place->bytes, why->message, wanted);
   if (error) error->row = row;
   return why->status;
 }
@@ -157,8 +158,8 @@ static gather_status read_stored(whole_load *load, const gather_chunk_place *pla
 
 static gather_status load_chunk(whole_load *load, int64_t number, const gather_chunk_place *place, gather_error *error) {
   const gather_chunks *chunks = load->chunks;
-  const void *stored;
-  gather_plain plain;
+  const void *stored = NULL;
+  gather_plain plain = {0};
   gather_error why;
   chunk_box box;
   const int64_t band = find_box(chunks, number, &box);

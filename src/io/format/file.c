@@ -187,6 +187,7 @@ void gather_file_close(gather_file *file) {
   if (!file) return;
   gather_map_close(&file->map);
   for (gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) gather_map_close(&sibling->map);
+  if (file->release) file->release(file->held);
   gather_remote_client_release(file->client);
   gather_arena_clear(&file->arena);
   gather_free(file->single);
@@ -302,7 +303,8 @@ static gather_status decode(gather_file *file, const gather_file_tensor *tensor,
   gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
   if (file->client) GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));
   char *elements = made ? gather_arena_take(&file->arena, tensor->bytes, 1) : NULL;
-  if (!elements) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the elements of '%.100s'", tensor->name);
+  if (!elements)
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the elements of '%.100s'", tensor->name);
   GATHER_TRY(gather_chunks_load(gather_file_chunks_of(tensor), elements, error));
   *made = *tensor;
   made->unreadable = NULL;
