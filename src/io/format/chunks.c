@@ -199,7 +199,7 @@ static gather_status read_stored(whole_load *load, const gather_chunk_place *pla
 static gather_status load_chunk(whole_load *load, int64_t number, const gather_chunk_place *place, gather_error *error) {
   const gather_chunks *chunks = load->chunks;
   const void *stored = NULL;
-  gather_plain plain;
+  gather_plain plain = {0};
   gather_error why;
   chunk_box box;
   const int64_t band = find_box(chunks, number, &box);

@@ -20,6 +20,7 @@ typedef struct gather_chunk_file {
   const char *path;
   gather_remote_object *object; /* on another machine; NULL = local */
   int64_t size;                 /* when it was looked at */
+  int64_t folder_bytes;         /* links behind the first so many bytes of the path are not followed; -1: they are */
 } gather_chunk_file;
 
 /* Where a chunk is stored. */
@@ -81,6 +82,11 @@ GATHER_CHECKED gather_status gather_file_set_chunks(gather_file *file, const gat
 /* NULL: the tensor is not in chunks. */
 const gather_chunks *gather_file_chunks_of(const gather_file_tensor *tensor);
 
+/* chunk_file.c: opens a local file with chunks; GATHER_FILE_NOT_FOUND if there is none. */
+GATHER_CHECKED gather_status gather_chunk_file_open(const gather_chunk_file *file, int *fd, gather_error *error);
+/* Reads bytes of it. */
+GATHER_CHECKED gather_status gather_chunk_file_read(int fd, const gather_chunk_file *file, int64_t offset, int64_t bytes, void *target,
+                                                    gather_error *error);
 /* Reads the stored bytes of a chunk whose place has a file of its own. */
 GATHER_CHECKED gather_status gather_chunk_read(const gather_chunk_place *place, void *stored, gather_error *error);
 

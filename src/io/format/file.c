@@ -187,6 +187,7 @@ void gather_file_close(gather_file *file) {
   if (!file) return;
   gather_map_close(&file->map);
   for (gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) gather_map_close(&sibling->map);
+  if (file->release) file->release(file->held);
   gather_remote_client_release(file->client);
   gather_arena_clear(&file->arena);
   gather_free(file->single);

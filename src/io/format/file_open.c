@@ -15,6 +15,7 @@
 #include "core/base/tensor.h"
 #include "gather/remote.h"
 #include "io/format/format.h"
+#include "io/format/zarr/zarr.h"
 
 /* ---- the steps */
 
@@ -208,6 +209,11 @@ static gather_status open_counted(gather_file *file, const gather_raw *raw, gath
 
 /* ---- every source */
 
+/* Whether a path that could not be mapped is a directory that is read as one. */
+static bool is_store(const gather_file_source *source, const gather_error *why) {
+  return why->system_error == EISDIR && !source->memory && !source->raw && gather_zarr_is_store(source->path);
+}
+
 /* A local text is read block by block: it may be a pipe. */
 static gather_status open_text(gather_file *file, const gather_file_source *source, gather_error *error) {
   if (source->path && !is_url(source)) return gather_text_open(file, source->path, source->text_column, error);
@@ -218,7 +224,11 @@ static gather_status open_text(gather_file *file, const gather_file_source *sour
 static gather_status open_any(gather_file *file, const gather_file_source *source, gather_error *error) {
   use_settings(file, source);
   if (source->text) return open_text(file, source, error);
-  GATHER_TRY(use_source(file, source, error));
+  gather_error why;
+  const gather_status status = use_source(file, source, &why);
+  if (status != GATHER_OK && is_store(source, &why)) return gather_zarr_open(file, error);
+  if (status != GATHER_OK && error) *error = why;
+  GATHER_TRY(status);
   return source->raw ? open_settled(file, source->raw, error) : open_by_content(file, error);
 }
 
@@ -245,9 +255,9 @@ gather_status gather_file_open_by(gather_remote_client *client, const gather_fil
 /* ---- FILE:TENSOR and URL:TENSOR. The command, tables and the Python package all split names here. */
 
 /* A tensor's name follows a file's name, and file names in URLs usually end so. Formats that this build cannot read count, too. */
-static const char *const EXTENSIONS[] = {".npy", ".npz", ".safetensors", ".onnx", ".gguf", ".arrow", ".feather", ".parquet",
-                                         ".csv", ".tsv", ".txt",         ".json", ".pb",   ".xml",   ".bin",     ".raw",
-                                         ".pt",  ".pth", ".h5",          ".hdf5", ".h5ad", ".nc",    ".nwb",     ".mat"};
+static const char *const EXTENSIONS[] = {".npy", ".npz",  ".safetensors", ".onnx", ".gguf", ".arrow", ".feather", ".parquet", ".csv",
+                                         ".tsv", ".txt",  ".json",        ".pb",   ".xml",  ".bin",   ".raw",     ".pt",      ".pth",
+                                         ".h5",  ".hdf5", ".h5ad",        ".nc",   ".nwb",  ".mat",   ".zarr"};
 
 /* Whether the text up to `end` ends in one of them. */
 static bool has_extension(const char *begin, const char *end) {
@@ -277,10 +287,11 @@ static const char *colon_of(const char *url, const char *end) {
   return has_extension(path, end) ? NULL : last; /* 13:51.npy is a file */
 }
 
-/* Whether a file has that path. *failed: an errno if the system cannot tell; another split must not be tried then. */
+/* Whether a file, or a directory that is read as one, has that path. *failed: an errno if the system cannot tell; another split must not
+ * be tried then. */
 static bool is_file(const char *path, int *failed) {
   struct stat about;
-  if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode);
+  if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode) || gather_zarr_is_store(path);
   if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP) *failed = errno;
   return false;
 }

@@ -42,7 +42,9 @@ struct gather_file {
   const void *paths;
   /* A table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few. Its length is a power of two. */
   int64_t *name_slots, name_slot_count;
-  bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
+  bool blocks_swapped;         /* GGUF: the numbers in blocks are big-endian */
+  void (*release)(void *held); /* frees what a format keeps outside of the arena; NULL: nothing */
+  void *held;
   const gather_unreadable **missing; /* parts of a split model that could not be opened, and why; in the arena */
   int64_t missing_len;
 };

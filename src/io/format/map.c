@@ -157,11 +157,15 @@ gather_status gather_fail_open(gather_error *error, const char *path, int number
 static const struct {
   const char *file, *sentence;
 } FOLDERS[] = {
-    {"zarr.json",
-     "is a Zarr array or group, which is not supported; save the array: numpy.save('out.npy', "
-     "zarr.open('FOLDER')[...])"},
-    {".zarray", "is a Zarr array, which is not supported; save it: numpy.save('out.npy', zarr.open('FOLDER')[:])"},
-    {".zgroup", "is a Zarr group, which is not supported; save the array: numpy.save('out.npy', zarr.open('FOLDER')['NAME'])"},
+#ifdef GATHER_HAVE_JANSSON
+    {"zarr.json", "is a Zarr store, a directory of many files, not one file"},
+    {".zarray", "is a Zarr store, a directory of many files, not one file"},
+    {".zgroup", "is a Zarr store, a directory of many files, not one file"},
+#else
+    {"zarr.json", "is a Zarr store, which is not supported in this build: it has no Jansson"},
+    {".zarray", "is a Zarr store, which is not supported in this build: it has no Jansson"},
+    {".zgroup", "is a Zarr store, which is not supported in this build: it has no Jansson"},
+#endif
     {"saved_model.pb",
      "is a TensorFlow SavedModel, which is not supported; convert it to ONNX: python3 -m tf2onnx.convert --saved-model "
      "FOLDER --output out.onnx"},
@@ -237,8 +241,10 @@ bool gather_map_identify(const char *path, gather_map *map) {
   return true;
 }
 
+int gather_open_below(char *path, size_t folder_bytes) { return open_below(path, folder_bytes, FOR_READING); }
+
 gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map, gather_error *error) {
-  int fd = open_below(path, folder_bytes, FOR_READING);
+  int fd = gather_open_below(path, folder_bytes);
   if (fd >= 0) return map_opened(fd, path, map, error);
   if (errno == ELOOP)
     return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is reached through a symbolic link, which the options forbid");

@@ -38,6 +38,9 @@ GATHER_CHECKED gather_status gather_map_open(const char *path, gather_map *map, 
  * followed: GATHER_IO_ERROR. */
 GATHER_CHECKED gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map, gather_error *error);
 
+/* A descriptor of a file for reading, opened likewise; -1 with errno, ELOOP for a link. The path is modified meanwhile and restored. */
+int gather_open_below(char *path, size_t folder_bytes);
+
 /* open() with O_CLOEXEC, retried after EINTR (network file systems). Returns a descriptor, or -1 with errno. mode:
  * for a new file. */
 int gather_open_file(const char *path, int flags, unsigned mode);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chunk_file.c: reads chunks that are in files of their own.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "io/format/chunks.h"
+
+/* Opens a path name by name. Its text is written to meanwhile, so it is a copy. */
+static int open_without_links(const gather_chunk_file *file) {
+  const size_t bytes = strlen(file->path) + 1;
+  char *path = gather_alloc((int64_t)bytes);
+  if (!path) {
+    errno = ENOMEM;
+    return -1;
+  }
+  memcpy(path, file->path, bytes);
+  const int fd = gather_open_below(path, (size_t)file->folder_bytes), number = errno;
+  gather_free(path);
+  errno = number;
+  return fd;
+}
+
+gather_status gather_chunk_file_open(const gather_chunk_file *file, int *fd, gather_error *error) {
+  *fd = file->folder_bytes < 0 ? gather_open_file(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0) : open_without_links(file);
+  if (*fd >= 0) return GATHER_OK;
+  if (errno == ENOMEM) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->path, -1, "no memory to open it");
+  if (errno == ELOOP && file->folder_bytes >= 0)
+    return gather_fail_file(error, GATHER_IO_ERROR, file->path, -1, "is reached through a symbolic link, which the options forbid");
+  return gather_fail_open(error, file->path, errno);
+}
+
+gather_status gather_chunk_file_read(int fd, const gather_chunk_file *file, int64_t offset, int64_t bytes, void *target,
+                                     gather_error *error) {
+  enum { MOST_BYTES = 1 << 30 }; /* systems read at most about 2 GiB by one call */
+  for (int64_t done = 0; done < bytes;) {
+    const int64_t left = bytes - done;
+    const ssize_t now = pread(fd, (char *)target + done, (size_t)(left < MOST_BYTES ? left : MOST_BYTES), (off_t)(offset + done));
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0) return gather_fail_system(error, file->path, errno, "read it");
+    if (now == 0)
+      return gather_fail_file(error, GATHER_FILE_MALFORMED, file->path, offset + done,
+                              "the file is truncated: a chunk needs %" PRId64 " bytes at byte %" PRId64, bytes, offset);
+    done += now;
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_chunk_read(const gather_chunk_place *place, void *stored, gather_error *error) {
+  int fd = -1;
+  if (place->file->object) return gather_remote_object_read(place->file->object, place->offset, place->bytes, stored, error);
+  GATHER_TRY(gather_chunk_file_open(place->file, &fd, error));
+  const gather_status status = gather_chunk_file_read(fd, place->file, place->offset, place->bytes, stored, error);
+  (void)close(fd);
+  return status;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * zarr_find.c: where the chunks of an array are. A chunk is a file, whose name is made of numbers, or a part of a shard, whose index says
+ * where. What was looked up is kept: how long a file is, that there is none, and indices of shards.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include "io/format/zarr/zarr.h"
+
+#ifdef GATHER_HAVE_JANSSON
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "io/format/bytes.h"
+
+struct gather_zarr_store {
+  pthread_mutex_t lock; /* of what is below, and what arrays keep */
+  gather_arena arena;   /* that of the file belongs to whoever opens it */
+  gather_zarr_array *arrays;
+};
+
+static void release(void *held) {
+  gather_zarr_store *store = held;
+  for (gather_zarr_array *array = store->arrays; array; array = array->next) gather_free((void *)array->kept);
+  gather_arena_clear(&store->arena);
+  (void)pthread_mutex_destroy(&store->lock);
+  gather_free(store);
+}
+
+gather_status gather_zarr_store_create(gather_file *file, gather_zarr_store **store, gather_error *error) {
+  *store = gather_alloc((int64_t)sizeof **store);
+  if (!*store || pthread_mutex_init(&(*store)->lock, NULL) != 0) {
+    gather_free(*store);
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory to open it");
+  }
+  file->held = *store;
+  file->release = release;
+  return GATHER_OK;
+}
+
+static gather_status no_memory(const gather_zarr_array *array, gather_error *error) {
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, array->chunks.file->name, -1, "no memory for what was found of its chunks");
+}
+
+/* ---- names */
+
+enum { KEY_BYTES = 2 + 21 * GATHER_MAX_RANK };
+
+/* "c/0/12": of a chunk, or a shard, with that number in a grid. */
+static void write_key(const gather_zarr_array *array, int64_t number, const int64_t *grid, char key[KEY_BYTES]) {
+  int64_t at[GATHER_MAX_RANK];
+  size_t used = 0;
+  for (int32_t d = array->key_rank - 1; d >= 0; number /= grid[d--]) at[d] = number % grid[d];
+  if (array->key_has_c) key[used++] = 'c';
+  key[used] = '\0';
+  for (int32_t d = 0; d < array->key_rank; d++) {
+    if (used > 0) key[used++] = array->separator;
+    used += (size_t)snprintf(key + used, KEY_BYTES - used, "%" PRId64, at[d]);
+  }
+  if (used == 0) memcpy(key, "0", 2);
+}
+
+/* ---- the index of a shard */
+
+gather_status gather_zarr_index_check(const gather_zarr_array *array, const uint8_t *index, int64_t bytes, const char *path, int64_t at,
+                                      gather_error *error) {
+  const int64_t entries = 16 * array->in_shard;
+  if (bytes < gather_zarr_index_bytes(array))
+    return gather_fail_file(error, GATHER_FILE_MALFORMED, path, bytes,
+                            "the file is truncated: the index of a shard needs %" PRId64 " bytes", gather_zarr_index_bytes(array));
+  if (!array->index_has_sum) return GATHER_OK;
+  const uint32_t said = gather_read_u32(index + entries), found = gather_crc32c(index, entries);
+  if (said == found) return GATHER_OK;
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, path, at + entries,
+                          "the index of the shard is corrupt: its CRC-32C is %08" PRIx32 ", not %08" PRIx32, found, said);
+}
+
+gather_status gather_zarr_index_place(const gather_zarr_array *array, const uint8_t *index, int64_t inside, gather_chunk_place *place,
+                                      gather_error *error) {
+  const uint64_t offset = gather_read_u64(index + 16 * inside), bytes = gather_read_u64(index + 16 * inside + 8);
+  const uint64_t size = (uint64_t)place->file->size;
+  if (offset == UINT64_MAX && bytes == UINT64_MAX) {
+    *place = (gather_chunk_place){.offset = -1};
+    return GATHER_OK;
+  }
+  place->offset = (int64_t)offset;
+  place->bytes = (int64_t)bytes;
+  if (offset <= size && bytes <= size - offset) return GATHER_OK;
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, place->file->path,
+                          16 * inside + (array->index_at_start ? 0 : place->file->size - gather_zarr_index_bytes(array)),
+                          "a chunk of the shard is to have %" PRIu64 " bytes at byte %" PRIu64 ", but the file ends at %" PRIu64, bytes,
+                          offset, size);
+}
+
+static gather_status load_index(gather_zarr_array *array, gather_zarr_kept *kept, int fd, gather_error *error) {
+  const int64_t bytes = gather_zarr_index_bytes(array);
+  const int64_t at = array->index_at_start || kept->file.size < bytes ? 0 : kept->file.size - bytes;
+  const int64_t there = kept->file.size < bytes ? kept->file.size : bytes;
+  if (there < bytes) return gather_zarr_index_check(array, NULL, there, kept->file.path, at, error);
+  kept->index = gather_arena_take(&array->store->arena, bytes, 1);
+  if (!kept->index) return no_memory(array, error);
+  GATHER_TRY(gather_chunk_file_read(fd, &kept->file, at, bytes, kept->index, error));
+  return gather_zarr_index_check(array, kept->index, bytes, kept->file.path, at, error);
+}
+
+/* ---- files */
+
+/* The longest that chunks are taken for: codecs lengthen what they cannot compress by little. */
+static int64_t longest(const gather_zarr_array *array) { return 2 * array->chunks.raw_bytes + (1 << 16); }
+
+/* Fails for a chunk that cannot be one of the array. */
+static gather_status check_length(const gather_zarr_array *array, const gather_chunk_place *place, gather_error *error) {
+  const int64_t raw = array->chunks.raw_bytes;
+  if (array->chunks.pipeline.count > 0 ? place->bytes <= longest(array) : place->bytes == raw) return GATHER_OK;
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, place->file->path, place->offset,
+                          "the chunk here has %" PRId64 " bytes, of which %" PRId64 " would remain: it is not one of this array",
+                          place->bytes, raw);
+}
+
+static gather_status look_at(gather_zarr_array *array, gather_zarr_kept *kept, int fd, gather_error *error) {
+  struct stat about;
+  if (fstat(fd, &about) != 0) return gather_fail_system(error, kept->file.path, errno, "find out its size");
+  if (!S_ISREG(about.st_mode)) return gather_fail_file(error, GATHER_IO_ERROR, kept->file.path, -1, "is not a regular file");
+  kept->file.size = (int64_t)about.st_size;
+  return array->is_sharded ? load_index(array, kept, fd, error) : GATHER_OK;
+}
+
+/* Looks for the file of a chunk or shard. A failure is not kept. */
+static gather_status look_for(gather_zarr_array *array, int64_t number, gather_zarr_kept **found, gather_error *error) {
+  char key[KEY_BYTES];
+  const size_t folder = strlen(array->folder);
+  int fd = -1;
+  write_key(array, number, array->is_sharded ? array->shards : array->chunks.grid, key);
+  gather_zarr_kept *kept = gather_arena_take(&array->store->arena, 1, (int64_t)sizeof *kept);
+  char *path = kept ? gather_arena_take(&array->store->arena, (int64_t)(folder + strlen(key)) + 1, 1) : NULL;
+  if (!path) return no_memory(array, error);
+  memcpy(path, array->folder, folder);
+  memcpy(path + folder, key, strlen(key));
+  kept->file = (gather_chunk_file){.number = number, .path = path, .folder_bytes = array->folder_bytes};
+  *found = kept;
+  gather_error why;
+  gather_status status = gather_chunk_file_open(&kept->file, &fd, &why);
+  kept->is_missing = status == GATHER_FILE_NOT_FOUND;
+  if (kept->is_missing) return GATHER_OK;
+  if (status == GATHER_OK) {
+    status = look_at(array, kept, fd, &why);
+    (void)close(fd);
+  }
+  if (status != GATHER_OK && error) *error = why;
+  return status;
+}
+
+static gather_zarr_kept **slot_of(gather_zarr_kept **kept, int64_t slots, int64_t number) {
+  const uint64_t mask = (uint64_t)slots - 1;
+  uint64_t at = (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15);
+  for (at = (at ^ at >> 32) & mask; kept[at] && kept[at]->file.number != number;) at = (at + 1) & mask;
+  return &kept[at];
+}
+
+static gather_status grow(gather_zarr_array *array, gather_error *error) {
+  enum { FIRST = 64 };
+  if (2 * array->kept_len < array->kept_slots) return GATHER_OK;
+  const int64_t slots = array->kept_slots > 0 ? 2 * array->kept_slots : FIRST;
+  gather_zarr_kept **made = gather_alloc(slots * (int64_t)sizeof(gather_zarr_kept *));
+  if (!made) return no_memory(array, error);
+  for (int64_t i = 0; i < array->kept_slots; i++)
+    if (array->kept[i]) *slot_of(made, slots, array->kept[i]->file.number) = array->kept[i];
+  gather_free((void *)array->kept);
+  array->kept = made;
+  array->kept_slots = slots;
+  return GATHER_OK;
+}
+
+/* The file of that number. The caller has the lock. */
+static gather_status find_file(gather_zarr_array *array, int64_t number, const gather_zarr_kept **found, gather_error *error) {
+  GATHER_TRY(grow(array, error));
+  gather_zarr_kept **slot = slot_of(array->kept, array->kept_slots, number);
+  if (!*slot) {
+    gather_zarr_kept *made = NULL;
+    GATHER_TRY(look_for(array, number, &made, error));
+    *slot = made;
+    array->kept_len++;
+  }
+  *found = *slot;
+  return GATHER_OK;
+}
+
+/* ---- chunks */
+
+/* The shard of a chunk, and its number there. */
+static int64_t shard_of(const gather_zarr_array *array, int64_t number, int64_t *inside) {
+  int64_t at[GATHER_MAX_RANK], shard = 0;
+  const gather_chunks *chunks = &array->chunks;
+  for (int32_t d = chunks->rank - 1; d >= 0; number /= chunks->grid[d--]) at[d] = number % chunks->grid[d];
+  *inside = 0;
+  for (int32_t d = 0; d < chunks->rank; d++) {
+    shard = shard * array->shards[d] + at[d] / array->per_shard[d];
+    *inside = *inside * array->per_shard[d] + at[d] % array->per_shard[d];
+  }
+  return shard;
+}
+
+static gather_status find_one(gather_zarr_array *array, int64_t number, gather_chunk_place *place, gather_error *error) {
+  const gather_zarr_kept *kept = NULL;
+  int64_t inside = 0;
+  GATHER_TRY(find_file(array, array->is_sharded ? shard_of(array, number, &inside) : number, &kept, error));
+  *place =
+      (gather_chunk_place){.offset = kept->is_missing ? -1 : 0, .bytes = kept->file.size, .file = kept->is_missing ? NULL : &kept->file};
+  if (kept->is_missing) return GATHER_OK;
+  if (array->is_sharded) GATHER_TRY(gather_zarr_index_place(array, kept->index, inside, place, error));
+  return place->offset < 0 ? GATHER_OK : check_length(array, place, error);
+}
+
+static gather_status find(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
+                          gather_error *error) {
+  gather_zarr_array *array = (gather_zarr_array *)(uintptr_t)chunks->from; /* what is kept changes, under the lock */
+  gather_status status = GATHER_OK;
+  (void)pthread_mutex_lock(&array->store->lock);
+  for (int64_t i = 0; i < count && status == GATHER_OK; i++) status = find_one(array, numbers[i], &places[i], error);
+  (void)pthread_mutex_unlock(&array->store->lock);
+  return status;
+}
+
+void gather_zarr_store_add(gather_zarr_store *store, gather_zarr_array *array) {
+  array->chunks.find = find;
+  array->chunks.from = array;
+  array->store = store;
+  array->next = store->arrays;
+  store->arrays = array;
+}
+
+#endif
