@@ -35,9 +35,9 @@ static gather_status decode(const gather_stored *stored, const void **elements, 
 /* The file that chunks are in, unless their store has a file for each. */
 static void place_chunks(const gather_chunks *chunks, gather_stored *stored) {
   const gather_map *map = chunks->map;
-  stored->path = map ? stored->file : NULL;
+  stored->path = chunks->files_most == 0 ? stored->file : NULL;
   stored->load = decode;
-  if (!map) return;
+  if (!stored->path) return;
   stored->device = map->device, stored->inode = map->inode, stored->size = map->size;
   stored->object = gather_map_object(map);
   if (stored->object) stored->size = gather_remote_object_size(stored->object);

@@ -135,7 +135,7 @@ static inline void *graph_text_elements(graph_text *t, gather_type type, int64_t
 
 /* "int64[2] = 1,2": the mark before the elements is '=' or ':'. */
 static inline gather_file_tensor graph_text_tensor(graph_text *t, const char *name) {
-  static const gather_unreadable GONE = {GATHER_FILE_NOT_FOUND, "model", "the elements are gone", -1, NULL};
+  static const gather_unreadable GONE = {GATHER_FILE_NOT_FOUND, "model", "the elements are gone", -1, NULL, NULL};
   const gather_value value = graph_text_value(t, name);
   int64_t *shape = graph_text_take(t, GATHER_MAX_RANK * sizeof *shape), len = 1;
   gather_file_tensor made = {.name = name};

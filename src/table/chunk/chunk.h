@@ -36,6 +36,7 @@ struct gather_chunked {
   int64_t raw_bytes, stored_bytes; /* of the longest chunk */
   int64_t stored_room;             /* of what is read at once */
   int64_t unfilter_bytes;          /* of what undoes the filters of one */
+  _Atomic int32_t luck;            /* of reads without waiting: above 0 they mostly succeed */
   int32_t decoders;                /* of a worker: chunks that one take decodes at once */
   gather_chunk_cache *cache;       /* NULL = none */
   /* Files of stores of many files, which are opened when they are first read: of part p those from first_file[p] on. */

@@ -16,6 +16,7 @@
 #include "core/base/alloc.h"
 #include "core/system/clock.h"
 #include "io/remote/remote_client.h"
+#include "table/system/table_system.h"
 
 /* The longest wait between two checks for cancellation. Chunks read together at most, and bytes that they may span: more would leave other
  * threads without work. */
@@ -198,14 +199,26 @@ static void finish_by_hand(chunk_reads *r, gather_chunk_decoder *decoder, const 
   atomic_fetch_add_explicit(&r->read, rows_of(r, job), memory_order_relaxed);
 }
 
+/* Reads bytes that are in the page cache, as long as that mostly succeeds: a failed attempt costs a twentieth of a read. */
+static bool read_resident(chunk_reads *r, const gather_table_source *source, int64_t offset, int64_t bytes, char *out) {
+  enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 16, TRY_ANYWAY = 64 };
+  _Atomic int32_t *luck = &r->chunked->luck;
+  const int32_t before = atomic_load_explicit(luck, memory_order_relaxed);
+  const bool tries = before >= 0 || before % TRY_ANYWAY == 0;
+  const bool got = tries && gather_pages_read(source, offset, bytes, out);
+  const int32_t now = got ? (before < 0 ? 0 : before + LUCK_OF_SUCCESS) : before > -TRY_ANYWAY * TRY_ANYWAY ? before - 1 : -1;
+  atomic_store_explicit(luck, now < MOST_LUCK ? now : MOST_LUCK, memory_order_relaxed);
+  return got;
+}
+
 /* Whether a run is resident: then its chunks are decoded now. */
 static bool is_resident(chunk_reads *r, gather_chunk_decoder *decoder, const chunk_run *run) {
   gather_error why;
   const gather_table_source *source = run->jobs->source;
-  if (!r->table->residency || source->object || run->bytes > r->chunked->stored_room) return false;
-  const int64_t number = source - r->table->sources;
-  if (number < 0 || number >= r->table->source_count || make_stored(r, decoder, run->bytes, &why) != GATHER_OK) return false;
-  if (!gather_residency_try(&r->table->residency[number], run->offset, run->bytes, decoder->stored)) return false;
+  const gather_engine asked = r->table->options.engine;
+  if ((asked != GATHER_ENGINE_AUTO && asked != GATHER_ENGINE_MMAP) || source->object || run->bytes > r->chunked->stored_room) return false;
+  if (make_stored(r, decoder, run->bytes, &why) != GATHER_OK) return false;
+  if (!read_resident(r, source, run->offset, run->bytes, decoder->stored)) return false;
   for (int64_t i = 0; i < run->count; i++) {
     const gather_chunk_job *job = &run->jobs[i];
     const gather_status status = decode(r, decoder, job, decoder->stored + (job->place.offset - run->offset), &why);

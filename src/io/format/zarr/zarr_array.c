@@ -273,7 +273,6 @@ gather_status gather_zarr_describe(gather_zarr_reading *r, int version, gather_j
   r->at = object;
   r->array->chunks.file = r->json.file;
   r->array->chunks.map = &r->json.file->map;
-  r->array->chunks.stored_bytes = r->array->chunks.stored_most = -1;
   GATHER_TRY(version == 2 ? describe_2(r, object) : describe_3(r, object));
   r->array->key_rank = r->tensor->tensor.rank;
   r->array->chunks.files_most = r->array->chunks.count;
