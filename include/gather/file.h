@@ -4,8 +4,8 @@
  *
  * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), stored members of .npz, raw bytes, safetensors
  * (sharded ones by their index), GGUF (split ones by any of their files), uncompressed Arrow IPC files, streams and Feather 2, contiguous
- * and compact datasets of HDF5, ONNX TensorProto (.pb), and the tensors in ONNX models and OpenVINO IR (.xml with its .bin); writes .npy,
- * raw bytes and ONNX TensorProto.
+ * and compact datasets of HDF5, arrays of Zarr stores that are directories, ONNX TensorProto (.pb), and the tensors in ONNX models and
+ * OpenVINO IR (.xml with its .bin); writes .npy, raw bytes and ONNX TensorProto.
  * Pickled objects are refused (GATHER_UNSUPPORTED).
  * No length in a file is trusted. For the gather nodes of models see model.h, for tables larger than memory table.h.
  * External data of a model (the .bin, too) is opened by its name in the folder of the model. A name that leaves the folder (absolute,
@@ -14,6 +14,7 @@
  * unpacked archive, a shared directory) set gather_file_source.no_links: tensors behind links then have no elements (GATHER_IO_ERROR).
  * The path of the model itself may always be a link. If external data is missing or too short, the model still opens;
  * gather_file_tensor_check returns the reason for each tensor without elements.
+ * The metadata and chunks of a Zarr store are files in its directory; with no_links those behind links are not read.
  * Remote files (gather_file_source.remote, docs/remote.md): a name may be a URL. Opening one reads only its header, in one or two
  * requests where the format allows it; its tensors have no data (gather_file_is_remote) until gather_file_find_whole downloads them.
  * Tensors of models up to 16 KiB (64 MiB in all) are loaded. External data and shards are looked for beside the URL, on its host. Limits:
@@ -43,7 +44,7 @@ typedef struct gather_unreadable gather_unreadable;
 /* One tensor of a file. All pointers are valid until the file is closed. */
 typedef struct gather_file_tensor {
   /* "" in .npy and raw files. In models the name of the value, in subgraphs after the path of the graph ("if_3/then_branch/w"). In HDF5
-   * files the path without the first slash ("group/rows"). */
+   * files and Zarr stores the path without the first slash ("group/rows"). */
   const char *name;
   gather_tensor tensor; /* a read-only view of the mapping; GATHER_TYPE_OPAQUE for a type that type.def does not have */
   /* The npy descr, a Python literal in UTF-8 ("'<f4'", "[('a', '<i4')]"): unchanged from an npy file, or from raw bytes opened with the

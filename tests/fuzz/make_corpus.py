@@ -14,6 +14,7 @@ from corpus_quantised import quantised_files
 from corpus_quantised_models import quantised_model_files
 from corpus_responses import responses
 from corpus_s3 import aws_files, s3_files
+from corpus_zarr import zarr_files
 
 DESCRS = [
     "'<f4'", "'>i8'", "'|b1'", "'|S5'", "'<U3'", "'>U2'", "'|V12'", "'<M8[ns]'", "'>m8[25s]'", "'<c16'", "'<f2'",
@@ -460,7 +461,7 @@ def main() -> None:
                         ("explain", check_files() + operand_files() + tuple_files() + quantized),
                         ("run", check_files() + operand_files() + tuple_files() + quantized),
                         ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
-                        ("arrow", arrow_files()), ("hdf5", hdf5_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
+                        ("arrow", arrow_files()), ("hdf5", hdf5_files()), ("zarr", zarr_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
                         ("aws_files", aws_files()), ("response", responses())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):

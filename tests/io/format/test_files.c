@@ -221,6 +221,7 @@ static void test_table_of_formats(void **state) {
 #ifdef GATHER_HAVE_JANSSON
       {"safetensors", "read write", ".safetensors"},
       {"safetensors-index", "read", ".safetensors.index.json"},
+      {"zarr", "read", ".zarr"},
 #else
       {"safetensors", "write", ".safetensors"},
 #endif

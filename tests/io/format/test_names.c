@@ -236,10 +236,7 @@ static void test_addresses_that_are_not_read(void **state) {
 static void test_what_is_there(void **state) {
   static const struct {
     const char *in_folder, *words;
-  } FOLDERS[] = {{"zarr.json", "a Zarr array or group"},
-                 {".zarray", "a Zarr array, which"},
-                 {".zgroup", "a Zarr group"},
-                 {"saved_model.pb", "a TensorFlow SavedModel"},
+  } FOLDERS[] = {{"saved_model.pb", "a TensorFlow SavedModel"},
                  {"model.safetensors.index.json", "the model in it is model.safetensors.index.json"},
                  {"model.safetensors", "the model in it is model.safetensors"},
                  {"dataset_info.json", "the tables of a dataset"},

@@ -264,9 +264,6 @@ UNSUPPORTED = {
 }
 BY_TWO_BYTES = ("gzip",)
 FOLDERS = {
-    "zarr-2": ({".zarray": "{}"}, "Zarr.*zarr.open"),
-    "zarr-2-group": ({".zgroup": "{}"}, "Zarr"),
-    "zarr-3": ({"zarr.json": "{}"}, "Zarr"),
     "saved-model": ({"saved_model.pb": ""}, "SavedModel.*tf2onnx"),
     "safetensors": ({"model.safetensors.index.json": "{}", "model.safetensors": ""}, "model.safetensors.index.json"),
     "safetensors-one": ({"model.safetensors": ""}, "model.safetensors"),
