@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gather_files import LIB, FileTensor, GatherError, check, content
 from many import complaint, failure
-from support.command import answer
+from support.command import answer, call
 from support.zarr_files import codecs_of, crc32c, described_2, described_3, filled, put, write_2, write_3
 from tensor_files import opened
 
@@ -339,3 +339,27 @@ def test_empty_arrays(tmp_path) -> None:
     put(tmp_path, "c/zarr.json", described_3(np.zeros((3, 0)), (2, 2), shards()))
     with opened(tmp_path) as file:
         assert [(tensor.shape, tensor.bytes, tensor.complaint) for tensor in file.all] == [((0, 3), 0, None), ((3, 0), 0, None), ((3, 0), 0, None)]
+
+
+# ---- rows
+
+IDS = [4, 0, 4, 9, 3, 2, 7, 9]
+ROWS = [(write_2, {"compressor": "zlib", "order": "F"}), (write_2, {"order": "F", "dimension_separator": "/"}), (write_2, {}),
+        (write_3, {"compressor": "gzip", "sums": True}), (write_3, {"order": (1, 0)}), (write_3, {"shards": (6, 8)}),
+        (write_3, {"shards": (6, 8), "compressor": "gzip", "at_start": True}), (write_3, {"shards": (6, 4), "order": (1, 0), "index_sums": False})]
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f8", "u1"])
+@pytest.mark.parametrize(("write", "how"), ROWS)
+def test_rows_of_tables(write, how, dtype, tmp_path) -> None:
+    array, chunks, left_out = random(dtype, (10, 7)), (3, 4), (1, 2)
+    write(tmp_path / "store" / "g", array, chunks, left_out=left_out, fill_value=9, **how)
+    put(tmp_path / "store", ".zgroup", {"zarr_format": 2})
+    shards = how.get("shards")
+    wanted = filled(array, shards or chunks, left_out, 9, chunks if shards else None)
+    for name in ("store:g", "store/g"):
+        np.save(tmp_path / "ids.npy", np.array(IDS))
+        call("take", f"{tmp_path}/{name}", tmp_path / "ids.npy", "-o", tmp_path / "rows.npy", "-f")
+        rows = np.load(tmp_path / "rows.npy")
+        assert rows.dtype == wanted.dtype.newbyteorder("=") or rows.dtype == wanted.dtype
+        assert np.array_equal(rows, wanted[IDS])
