@@ -7,9 +7,10 @@
 #ifndef GATHER_FORMAT_ZARR_H
 #define GATHER_FORMAT_ZARR_H
 
+#include "io/format/chunks.h"
+
 #ifdef GATHER_HAVE_JANSSON
 
-#include "io/format/chunks.h"
 #include "io/format/safetensors/safetensors_json.h"
 
 /* A file of chunks that was looked for: kept until the store is closed. */
