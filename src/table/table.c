@@ -42,7 +42,8 @@ static gather_status check_like_first(const gather_table *table, const gather_st
   const gather_tensor *first = &table->info.tensor, *next = &stored->tensor;
   char a[200], b[200];
   bool swapped = ((first->flags ^ next->flags) & GATHER_TENSOR_BYTE_SWAPPED) != 0;
-  if (first->type != next->type || first->item_bytes != next->item_bytes || swapped)
+  const bool longer = first->type == GATHER_TYPE_OPAQUE && first->item_bytes != next->item_bytes; /* others ignore it */
+  if (first->type != next->type || longer || swapped)
     return gather_fail_file(error, GATHER_TYPE_MISMATCH, file, -1, "its element type is %.60s%s, that of the first part is %.60s",
                             stored->type_name, swapped ? " in the other byte order" : "", table->info.type_name);
   if (first->rank == next->rank && memcmp(first->shape + 1, next->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)

@@ -111,11 +111,32 @@ static int64_t buffers_of(const gather_pipeline *pipeline) {
   return count < 3 ? count : 3;
 }
 
+/* What the library of a filter allocates, at most. */
+static int64_t context_of(const gather_filter *filter) {
+  enum { OF_DEFLATE = 48 << 10, OF_ZSTD = 160 << 10, OF_LZ4_FRAMES = 200 << 10 };
+  switch (filter->kind) {
+    case GATHER_FILTER_DEFLATE:
+    case GATHER_FILTER_GZIP:
+      return OF_DEFLATE;
+    case GATHER_FILTER_ZSTD:
+    case GATHER_FILTER_ARROW_ZSTD:
+    case GATHER_FILTER_BLOSC:
+      return OF_ZSTD;
+    case GATHER_FILTER_BITSHUFFLE:
+      return filter->value == 3 ? OF_ZSTD : 0;
+    case GATHER_FILTER_ARROW_LZ4:
+      return OF_LZ4_FRAMES;
+    default:
+      return 0;
+  }
+}
+
 int64_t gather_unfilter_bytes(const gather_pipeline *pipeline, int64_t raw_bytes) {
-  enum { CONTEXTS = 256 << 10 }; /* of the libraries: the largest, that of Zstandard, has 160 KiB */
   int64_t bytes;
   if (!gather_mul(room_of(pipeline, raw_bytes), buffers_of(pipeline), &bytes)) return INT64_MAX;
-  return gather_add(bytes, pipeline->count > 0 ? CONTEXTS : 0, &bytes) ? bytes : INT64_MAX;
+  for (int32_t i = 0; i < pipeline->count; i++)
+    if (!gather_add(bytes, context_of(&pipeline->filters[i]), &bytes)) return INT64_MAX;
+  return bytes;
 }
 
 gather_status gather_unfilter_create(const gather_pipeline *pipeline, int64_t raw_bytes, gather_unfilter **unfilter, gather_error *error) {

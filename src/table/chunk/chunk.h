@@ -24,6 +24,8 @@ void gather_chunk_cache_reset(gather_chunk_cache *cache);
 int64_t gather_chunk_cache_room(const gather_chunk_cache *cache);
 /* Finds a chunk, which stays until it is released; false: it is not there. *held: for gather_chunk_cache_release. */
 bool gather_chunk_cache_hold(gather_chunk_cache *cache, int64_t number, gather_plain *plain, int64_t *held);
+/* Whether it is there now. */
+bool gather_chunk_cache_has(gather_chunk_cache *cache, int64_t number);
 void gather_chunk_cache_release(gather_chunk_cache *cache, int64_t held);
 /* Copies a decoded chunk into it. eager: at once; else only a chunk that was decoded before, so that one pass over a table costs nothing.
  * Returns by how many bytes its memory grew. */

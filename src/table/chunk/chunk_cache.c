@@ -126,6 +126,13 @@ bool gather_chunk_cache_hold(gather_chunk_cache *cache, int64_t number, gather_p
   return *held >= 0;
 }
 
+bool gather_chunk_cache_has(gather_chunk_cache *cache, int64_t number) {
+  (void)pthread_mutex_lock(&cache->lock);
+  const bool has = find(cache, number) >= 0;
+  (void)pthread_mutex_unlock(&cache->lock);
+  return has;
+}
+
 void gather_chunk_cache_release(gather_chunk_cache *cache, int64_t held) {
   (void)pthread_mutex_lock(&cache->lock);
   cache->kept[held].holders--;

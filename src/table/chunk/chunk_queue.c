@@ -219,6 +219,7 @@ static bool is_resident(chunk_reads *r, gather_chunk_decoder *decoder, const chu
   if ((asked != GATHER_ENGINE_AUTO && asked != GATHER_ENGINE_MMAP) || source->object || run->bytes > r->chunked->stored_room) return false;
   if (make_stored(r, decoder, run->bytes, &why) != GATHER_OK) return false;
   if (!read_resident(r, source, run->offset, run->bytes, decoder->stored)) return false;
+  atomic_fetch_add_explicit(&r->table->counts.chunks_read, run->count, memory_order_relaxed);
   for (int64_t i = 0; i < run->count; i++) {
     const gather_chunk_job *job = &run->jobs[i];
     const gather_status status = decode(r, decoder, job, decoder->stored + (job->place.offset - run->offset), &why);
@@ -240,17 +241,22 @@ static bool fits_slot(const chunk_reads *r, const gather_table_source *source, i
   return source && read_length(source, offset, bytes, &start) <= r->table->budget.slot_bytes;
 }
 
-/* The next jobs that one read can bring: neighbours in one file. Jobs of chunks that are not stored come alone. */
+static bool may_be_cached(const chunk_reads *r, const gather_chunk_job *job) {
+  gather_chunk_cache *cache = r->chunked->cache;
+  return cache && !job->narrowed && gather_chunk_cache_has(cache, r->table->parts[job->part].first_chunk + job->number);
+}
+
+/* The next jobs that one read can bring: neighbours in one file. Jobs of chunks that are cached or not stored come alone. */
 static chunk_run next_run(const chunk_reads *r) {
   gather_chunk_job *jobs = &r->own->jobs[r->next];
   const int64_t left = r->count - r->next;
   chunk_run run = {.jobs = jobs, .count = 1, .offset = jobs->place.offset, .bytes = jobs->place.bytes};
-  if (run.offset < 0 || !jobs->source) return run;
+  if (run.offset < 0 || !jobs->source || may_be_cached(r, jobs)) return run;
   for (; run.count < left && run.count < MOST_TOGETHER; run.count++) {
     const gather_chunk_job *job = &jobs[run.count];
     const int64_t end = run.offset + run.bytes, bytes = job->place.offset + job->place.bytes - run.offset;
     if (job->source != jobs->source || job->place.offset < end || job->place.offset - end > r->gap) break;
-    if (bytes > r->most_bytes || !fits_slot(r, job->source, run.offset, bytes)) break;
+    if (bytes > r->most_bytes || !fits_slot(r, job->source, run.offset, bytes) || may_be_cached(r, job)) break;
     run.bytes = bytes;
   }
   return run;

@@ -178,6 +178,8 @@ static void keep_message(const gather_hdf5_message *message, hdf5_object *object
                               : message->type == GATHER_HDF5_LAYOUT         ? &dataset->layout
                               : message->type == GATHER_HDF5_PIPELINE       ? &dataset->pipeline
                               : message->type == GATHER_HDF5_EXTERNAL_FILES ? &dataset->external_files
+                              : message->type == GATHER_HDF5_FILL           ? &dataset->fill
+                              : message->type == GATHER_HDF5_OLD_FILL       ? &dataset->old_fill
                                                                             : NULL;
   if (kept && kept->at == 0) *kept = *message;
 }

@@ -23,6 +23,8 @@ enum {
   GATHER_HDF5_DATASPACE = 0x01,
   GATHER_HDF5_LINK_INFO = 0x02,
   GATHER_HDF5_DATATYPE = 0x03,
+  GATHER_HDF5_OLD_FILL = 0x04,
+  GATHER_HDF5_FILL = 0x05,
   GATHER_HDF5_LINK = 0x06,
   GATHER_HDF5_EXTERNAL_FILES = 0x07,
   GATHER_HDF5_LAYOUT = 0x08,
@@ -122,7 +124,7 @@ GATHER_CHECKED gather_status gather_hdf5_links(gather_hdf5 *h, const gather_hdf5
 
 /* The messages of a dataset; at 0 = absent. */
 typedef struct gather_hdf5_dataset {
-  gather_hdf5_message space, type, layout, pipeline, external_files;
+  gather_hdf5_message space, type, layout, pipeline, external_files, fill, old_fill;
 } gather_hdf5_dataset;
 
 /* Sets type, shape, size and place of a tensor, which has its name. After a failure, what is known of them is set. */

@@ -153,8 +153,8 @@ enum { MOST_BLOCKS = 4096 };
 
 static bool is_wanted(unsigned type) {
   return type == GATHER_HDF5_DATASPACE || type == GATHER_HDF5_LINK_INFO || type == GATHER_HDF5_DATATYPE || type == GATHER_HDF5_LINK ||
-         type == GATHER_HDF5_EXTERNAL_FILES || type == GATHER_HDF5_LAYOUT || type == GATHER_HDF5_PIPELINE ||
-         type == GATHER_HDF5_CONTINUATION || type == GATHER_HDF5_SYMBOL_TABLE;
+         type == GATHER_HDF5_EXTERNAL_FILES || type == GATHER_HDF5_FILL || type == GATHER_HDF5_OLD_FILL || type == GATHER_HDF5_LAYOUT ||
+         type == GATHER_HDF5_PIPELINE || type == GATHER_HDF5_CONTINUATION || type == GATHER_HDF5_SYMBOL_TABLE;
 }
 
 static gather_status add_message(gather_hdf5 *h, gather_hdf5_messages *messages, const gather_hdf5_message *message) {

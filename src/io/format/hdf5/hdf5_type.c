@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * hdf5_type.c: a dataset of an HDF5 file as a tensor: its dataspace is the shape, its datatype the type (elements that are arrays are
- * further dimensions), its layout says where the elements are. Contiguous and compact ones are read; of chunked ones, type and shape are
- * known.
- * Source: the HDF5 File Format Specification, version 3; the numbers of filters are those of The HDF Group's registry.
+ * further dimensions), its layout says where the elements are. Contiguous and compact ones are read here; of chunked ones, hdf5_chunks.c
+ * reads the rest.
+ * Source: the HDF5 File Format Specification, version 3;
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/checked.h"
-#include "io/format/hdf5/hdf5.h"
+#include "io/format/hdf5/hdf5_chunks.h"
 
-enum { MOST_RANK = 8 };
+enum { MOST_RANK = GATHER_HDF5_MOST_RANK };
 
 #define SAVE_AS_NPY "save it as .npy: numpy.save('out.npy', h5py.File('FILE')['NAME'][...])"
 
@@ -352,55 +352,6 @@ static gather_status read_type(dataset_reading *r, gather_hdf5_fields *fields, i
   }
 }
 
-/* ---- the filters of chunks, for messages */
-
-static const struct {
-  unsigned number;
-  const char *name;
-} FILTERS[] = {
-    {1, "deflate"},  {2, "shuffle"}, {3, "fletcher32"},    {4, "szip"},       {5, "nbit"},           {6, "scaleoffset"},
-    {307, "bzip2"},  {32000, "lzf"}, {32001, "blosc"},     {32004, "lz4"},    {32008, "bitshuffle"}, {32013, "zfp"},
-    {32015, "zstd"}, {32017, "sz"},  {32018, "fcidecomp"}, {32026, "blosc2"},
-};
-
-enum { FILTER_TEXT = 120 };
-
-static void add_filter(char *text, unsigned number, bool is_first) {
-  const size_t used = strlen(text);
-  const char *before = is_first ? ", with the filters " : ", ";
-  for (size_t i = 0; i < sizeof FILTERS / sizeof *FILTERS; i++)
-    if (FILTERS[i].number == number) {
-      (void)snprintf(text + used, FILTER_TEXT - used, "%s%s", before, FILTERS[i].name);
-      return;
-    }
-  (void)snprintf(text + used, FILTER_TEXT - used, "%sfilter %u", before, number);
-}
-
-/* ", with the filters shuffle, deflate"; "" without filters. */
-static gather_status read_pipeline(gather_hdf5 *h, const gather_hdf5_message *message, char *text) {
-  enum { NAMED_FROM = 256 };
-  gather_hdf5_fields fields = gather_hdf5_fields_of(h, message, "a filter pipeline message");
-  uint64_t version = 0, count = 0, number = 0, name_bytes = 0, flags = 0, values = 0;
-  text[0] = '\0';
-  if (message->at == 0) return GATHER_OK;
-  GATHER_TRY(gather_hdf5_take(&fields, 1, &version));
-  if (version != 1 && version != 2)
-    return GATHER_HDF5_REFUSE(h, message->at, "version %" PRIu64 " of a filter pipeline is not supported", version);
-  GATHER_TRY(gather_hdf5_take(&fields, 1, &count));
-  if (version == 1) GATHER_TRY(gather_hdf5_skip(&fields, 6));
-  for (uint64_t i = 0; i < count; i++) {
-    name_bytes = 0;
-    GATHER_TRY(gather_hdf5_take(&fields, 2, &number));
-    if (version == 1 || number >= NAMED_FROM) GATHER_TRY(gather_hdf5_take(&fields, 2, &name_bytes));
-    GATHER_TRY(gather_hdf5_take(&fields, 2, &flags));
-    GATHER_TRY(gather_hdf5_take(&fields, 2, &values));
-    if (version == 1) name_bytes = (name_bytes + 7) / 8 * 8, values += values % 2;
-    GATHER_TRY(gather_hdf5_skip(&fields, (int64_t)(name_bytes + 4 * values)));
-    add_filter(text, (unsigned)number, i == 0);
-  }
-  return GATHER_OK;
-}
-
 /* ---- the layout */
 
 typedef enum layout_kind { COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL } layout_kind;
@@ -409,25 +360,12 @@ typedef struct data_layout {
   uint64_t kind;
   int64_t at;     /* position of the elements; -1: they have none */
   uint64_t bytes; /* that they have */
-  uint64_t rank;  /* of chunks */
-  int64_t chunk[MOST_RANK];
 } data_layout;
 
 static gather_status take_compact(gather_hdf5_fields *fields, int64_t width, data_layout *found) {
   GATHER_TRY(gather_hdf5_take(fields, width, &found->bytes));
   found->at = fields->at;
   return gather_hdf5_skip(fields, (int64_t)found->bytes);
-}
-
-/* The lengths of a chunk; the last one is that of an element. */
-static gather_status take_chunk(gather_hdf5_fields *fields, uint64_t lengths, int64_t width, data_layout *found) {
-  uint64_t length = 0;
-  found->rank = lengths > 0 ? lengths - 1 : 0;
-  for (uint64_t d = 0; d < found->rank; d++) {
-    GATHER_TRY(gather_hdf5_take(fields, width, &length));
-    if (d < MOST_RANK) found->chunk[d] = (int64_t)(length & INT64_MAX);
-  }
-  return GATHER_OK;
 }
 
 /* Versions 1 and 2, before HDF5 1.6. The lengths of contiguous data are those of the dataset. */
@@ -438,30 +376,20 @@ static gather_status take_first(gather_hdf5_fields *fields, data_layout *found) 
   GATHER_TRY(gather_hdf5_skip(fields, 5));
   if (found->kind != COMPACT) GATHER_TRY(gather_hdf5_take_address(fields, &found->at));
   found->bytes = UINT64_MAX;
-  if (found->kind == CHUNKED) return take_chunk(fields, lengths, 4, found);
+  if (found->kind == CHUNKED) return GATHER_OK;
   GATHER_TRY(gather_hdf5_skip(fields, 4 * (int64_t)lengths));
   return found->kind == COMPACT ? take_compact(fields, 4, found) : GATHER_OK;
 }
 
-/* Version 3, and from 4 on, where chunks have more kinds of indices, and lengths of any width. */
-static gather_status take_later(gather_hdf5_fields *fields, uint64_t version, data_layout *found) {
-  uint64_t lengths = 0, width = 4;
+/* From version 3 on. */
+static gather_status take_later(gather_hdf5_fields *fields, data_layout *found) {
   GATHER_TRY(gather_hdf5_take(fields, 1, &found->kind));
   if (found->kind == COMPACT) return take_compact(fields, 2, found);
   if (found->kind == CONTIGUOUS) {
     GATHER_TRY(gather_hdf5_take_address(fields, &found->at));
     return gather_hdf5_take(fields, fields->h->length_bytes, &found->bytes);
   }
-  if (found->kind != CHUNKED) return GATHER_OK;
-  if (version > 3) GATHER_TRY(gather_hdf5_skip(fields, 1));
-  GATHER_TRY(gather_hdf5_take(fields, 1, &lengths));
-  if (version > 3)
-    GATHER_TRY(gather_hdf5_take(fields, 1, &width));
-  else
-    GATHER_TRY(gather_hdf5_take_address(fields, &found->at));
-  if (width < 1 || width > 8)
-    return GATHER_HDF5_WRONG(fields->h, fields->at - 1, "the lengths of chunks have %" PRIu64 " bytes each", width);
-  return take_chunk(fields, lengths, (int64_t)width, found);
+  return GATHER_OK;
 }
 
 static gather_status read_layout(gather_hdf5 *h, const gather_hdf5_message *message, data_layout *found) {
@@ -472,27 +400,15 @@ static gather_status read_layout(gather_hdf5 *h, const gather_hdf5_message *mess
   if (version < 1 || version > 5)
     return GATHER_HDF5_REFUSE(h, message->at, "version %" PRIu64 " of a data layout is not supported", version);
   const int64_t kind_at = version < 3 ? message->at + 2 : message->at + 1;
-  GATHER_TRY(version < 3 ? take_first(&fields, found) : take_later(&fields, version, found));
+  GATHER_TRY(version < 3 ? take_first(&fields, found) : take_later(&fields, found));
   if (found->kind <= VIRTUAL) return GATHER_OK;
   return GATHER_HDF5_WRONG(h, kind_at, "unknown kind %" PRIu64 " of a data layout", found->kind);
 }
 
 /* ---- where the elements are */
 
-static gather_status refuse_chunks(const dataset_reading *r, const gather_hdf5_dataset *dataset, const data_layout *found) {
-  char shape[160], filters[FILTER_TEXT];
-  gather_hdf5_message pipeline = dataset->pipeline;
-  GATHER_TRY(gather_hdf5_unshare(r->h, &pipeline));
-  GATHER_TRY(read_pipeline(r->h, &pipeline, filters));
-  const int32_t rank = found->rank < MOST_RANK ? (int32_t)found->rank : MOST_RANK;
-  (void)gather_shape_text(shape, sizeof shape, rank, found->chunk);
-  return GATHER_HDF5_REFUSE(r->h, dataset->layout.at,
-                            "the dataset '%.60s' is stored in chunks of %s%s, which is not supported; " SAVE_AS_NPY, r->tensor->name, shape,
-                            filters);
-}
-
 /* Without elements, their place does not matter. */
-static gather_status find_elements(const dataset_reading *r, const gather_hdf5_dataset *dataset) {
+static gather_status find_elements(const dataset_reading *r, const gather_hdf5_dataset *dataset, const gather_hdf5_message *space) {
   gather_hdf5 *h = r->h;
   gather_file_tensor *tensor = r->tensor;
   const int64_t said_at = dataset->layout.at, size = h->file->map.size;
@@ -505,7 +421,7 @@ static gather_status find_elements(const dataset_reading *r, const gather_hdf5_d
   if (found.kind == VIRTUAL)
     return GATHER_HDF5_REFUSE(
         h, said_at, "the dataset '%.60s' is virtual: it consists of parts of others, which is not supported; " SAVE_AS_NPY, tensor->name);
-  if (found.kind == CHUNKED) return refuse_chunks(r, dataset, &found);
+  if (found.kind == CHUNKED) return gather_hdf5_describe_chunks(h, dataset, space, tensor);
   if (found.at < 0)
     return GATHER_HDF5_REFUSE(h, said_at, "the dataset '%.60s' was never written: it has only its fill value; " SAVE_AS_NPY, tensor->name);
   tensor->offset = found.at;
@@ -546,5 +462,5 @@ gather_status gather_hdf5_describe(gather_hdf5 *h, const gather_hdf5_dataset *da
   if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK)
     return GATHER_HDF5_WRONG(h, space.at, "the lengths of the dataset '%.100s' are too large", tensor->name);
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);
-  return find_elements(&r, dataset);
+  return find_elements(&r, dataset, &space);
 }
