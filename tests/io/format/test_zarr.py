@@ -16,7 +16,7 @@ from gather_files import LIB, FileTensor, GatherError, check, content
 from many import complaint, failure
 from support.command import answer, call
 from support.zarr_files import codecs_of, crc32c, described_2, described_3, filled, put, write_2, write_3
-from tensor_files import opened
+from tensor_files import opened, whole
 
 NUMBERS = ["bool", *[f"{order}{kind}" for order in "<>" for kind in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")]]
 
@@ -26,12 +26,6 @@ def random(dtype: str, shape) -> np.ndarray:
     noise = np.random.default_rng(made.nbytes + made.itemsize).integers(1, 120, made.nbytes, np.uint8)
     noise = noise & 1 if dtype == "bool" else noise
     return np.frombuffer(noise.tobytes(), dtype).reshape(shape).copy() if made.nbytes else made
-
-
-def whole(file, name: str) -> FileTensor:
-    found, error = c.POINTER(FileTensor)(), g.Error()
-    check(LIB.gather_file_find_whole(file.file, name.encode(), c.byref(found), c.byref(error)), error)
-    return found.contents
 
 
 def same(file, name: str, array: np.ndarray) -> None:
