@@ -12,9 +12,12 @@ import zipfile
 import gather_files as g
 import numpy as np
 import pytest
+import remote_files
 from gather_files import LIB, FileTensor, GatherError, check, content
 from many import complaint, failure
 from support.command import answer, call
+from support.http_server import HttpServer
+from support.skip import skip_test
 from support.zarr_files import codecs_of, crc32c, described_2, described_3, filled, put, write_2, write_3
 from tensor_files import opened
 
@@ -384,6 +387,50 @@ def test_zip_files_that_are_none(tmp_path) -> None:
     put(tmp_path / "root", "0.npy", b"")
     with opened(packed(tmp_path / "root", tmp_path / "root.zip")) as file:
         assert file.format == "npz"
+
+
+# ---- on other machines
+
+@pytest.fixture
+def urls() -> None:
+    if remote_files.why_no_urls():
+        skip_test("http", remote_files.why_no_urls())
+
+
+@pytest.mark.usefixtures("urls")
+@pytest.mark.parametrize("version", [2, 3])
+def test_servers(version, tmp_path) -> None:
+    """Consolidated metadata are one request more in version 2; a missing chunk is the fill value; each shard's index is read once."""
+    folder = tmp_path / "s.zarr"
+    described = hierarchy(folder, version)
+    write_3(folder / "a b", A, (2, 3), (4, 3), left_out=(1,)) if version == 3 else write_2(folder / "a b", A, (4, 3), left_out=(1,))
+    described["a b"] = json.loads((folder / "a b" / ("zarr.json" if version == 3 else ".zarray")).read_text())
+    consolidate(folder, version, described)
+    with HttpServer(folder=tmp_path) as server:
+        with remote_files.opened(server.url("/s.zarr")) as file:
+            assert server.requests == (1 if version == 3 else 2) and file.format == "zarr" and file.names == ["a", "a b", "g/b", "g/h/c"]
+            for name, array in (("a", A), ("g/b", B), ("a b", filled(A, (4, 3), (1,), 0, (2, 3) if version == 3 else None))):
+                same(file, name, array)
+        for url in ("/s.zarr/g/b", "/s.zarr/g/b/"):
+            with remote_files.opened(server.url(url)) as file:
+                same(file, "", B)
+        for ids in ([3, 0], [2]):
+            call("take", server.url("/s.zarr") + ":g/b", json.dumps(ids), "-f", "-o", tmp_path / "rows.npy")
+            assert np.array_equal(np.load(tmp_path / "rows.npy"), B[ids])
+
+
+@pytest.mark.usefixtures("urls")
+def test_servers_that_have_no_store(tmp_path) -> None:
+    hierarchy(tmp_path / "s.zarr", 3)
+    with HttpServer(folder=tmp_path) as server:
+        for url, status, words in (("/s.zarr", "unsupported", "no consolidated metadata"), ("/t.zarr", "file_not_found", ".zarray"),
+                                   ("/s.zarr/other/x.npy", "file_not_found", "x.npy")):
+            with pytest.raises(GatherError) as caught, remote_files.opened(server.url(url)):
+                pass
+            caught.value.must_be(status, words)
+        put(tmp_path / "s.zarr" / "a", "zarr.json", described_3(A, (1, 1), codecs_of(A), shape=[1 << 16, 2]))
+        with remote_files.opened(server.url("/s.zarr/a")) as file:
+            file.all[0].complaint.must_be("unsupported", "131072 files")
 
 
 # ---- rows

@@ -271,6 +271,14 @@ static gather_status describe_3(gather_zarr_reading *r, gather_json_part object)
   return gather_zarr_fill(r);
 }
 
+/* What is known of each file on another machine is kept, the beginning that opening it brought too. */
+static gather_status check_files(gather_zarr_reading *r) {
+  enum { MOST_REMOTE = 1 << 16 };
+  if (!r->array->is_remote || r->array->chunks.files_most <= MOST_REMOTE) return GATHER_OK;
+  return GATHER_ZARR_REFUSE(r, "chunks in %" PRId64 " files on another machine; at most %d are supported", r->array->chunks.files_most,
+                            MOST_REMOTE);
+}
+
 gather_status gather_zarr_describe(gather_zarr_reading *r, int version, gather_json_part object) {
   r->at = object;
   r->array->chunks.file = r->json.file;
@@ -279,10 +287,10 @@ gather_status gather_zarr_describe(gather_zarr_reading *r, int version, gather_j
   r->array->key_rank = r->tensor->tensor.rank;
   r->array->chunks.files_most = r->array->chunks.count;
   if (r->array->zip) r->array->chunks.files_most = 0;
-  if (!r->array->is_sharded || r->array->zip) return GATHER_OK;
+  if (!r->array->is_sharded || r->array->zip) return check_files(r);
   r->array->chunks.files_most = 1;
   for (int32_t d = 0; d < r->array->chunks.rank; d++) r->array->chunks.files_most *= r->array->shards[d];
-  return GATHER_OK;
+  return check_files(r);
 }
 
 #endif
