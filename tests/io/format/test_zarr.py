@@ -98,7 +98,15 @@ FILLS_2 = [("<f4", "NaN", struct.pack("<I", NAN["f4"])), (">f8", "NaN", struct.p
            ("|S3", base64.b64encode(b"\xff\xfe\xfd").decode(), b"\xff\xfe\xfd"), ("|V2", base64.b64encode(b"xy").decode(), b"xy"),
            ("<U3", "é€", element("<U3", "é€")), (">U2", "\U0001f600", element(">U2", "\U0001f600")), ("<U2", "", bytes(8)),
            ("<c8", [1, "NaN"], element("<f4", 1) + struct.pack("<I", NAN["f4"])), (">c16", [0.5, -2], element(">c16", 0.5 - 2j))]
-FILLS_3 = [("float32", "0x7fc00001", struct.pack("<I", 0x7FC00001)), ("float16", "0x3c00", element("<f2", 1)),
+def sized(name: str, **configuration) -> dict:
+    return {"name": name, "configuration": configuration}
+
+
+FILLS_3 = [(sized("null_terminated_bytes", length_bytes=4), "YWI=", b"ab\0\0"), (sized("raw_bytes", length_bytes=2), "YWI=", b"ab"),
+           (sized("fixed_length_utf32", length_bytes=8), "é", element("<U2", "é")),
+           (sized("numpy.datetime64", unit="s", scale_factor=1), "NaT", element("<i8", -2**63)),
+           (sized("numpy.timedelta64", unit="us", scale_factor=10), -3, element("<i8", -3)),
+           ("float32", "0x7fc00001", struct.pack("<I", 0x7FC00001)), ("float16", "0x3c00", element("<f2", 1)),
            ("bfloat16", 1.5, struct.pack("<H", 0x3FC0)), ("bfloat16", "NaN", struct.pack("<H", 0x7FC0)), ("r24", [1, 255, 0], b"\1\xff\0"),
            ("complex64", ["0x3f800000", "-Infinity"], element("<f4", 1) + element("<f4", -np.inf)), ("uint64", 2**64 - 1, b"\xff" * 8)]
 
@@ -119,7 +127,7 @@ def test_fill_values_of_version_3(name, value, stored, tmp_path) -> None:
 
 WRONG_FILLS = [("|u1", 256), ("|u1", -1), ("|i1", -129), ("<i4", 1.5), ("<i4", "1"), ("<f4", "nan"), ("<f4", "0x7fc0"), ("<f4", True),
                ("|b1", 1), ("|S2", "YWJj"), ("|S2", "YW"), ("|S2", "Y*=="), ("<U1", "ab"), ("<c8", [1]), ("<c8", [1, 2, 3]), ("<c8", [1, None]),
-               ("<u8", 2**64), ("<i8", 2**63), ("<M8[s]", "NaT")]
+               ("<u8", 2**64), ("<i8", 2**63), ("<M8[s]", "nat")]
 
 
 @pytest.mark.parametrize(("dtype", "value"), WRONG_FILLS)
@@ -127,6 +135,20 @@ def test_fill_values_that_are_none(dtype, value, tmp_path) -> None:
     put(tmp_path, ".zarray", described_2(np.zeros(3, dtype), (2,), fill_value=value))
     with opened(tmp_path) as file:
         file.all[0].complaint.must_be("file_malformed", "fill value")
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize(("kind", "descr"), [
+    (sized("null_terminated_bytes", length_bytes=4), "|S4"), (sized("fixed_length_utf32", length_bytes=8), "U2"),
+    (sized("numpy.datetime64", unit="ns", scale_factor=1), "M8[ns]"), (sized("numpy.timedelta64", unit="generic", scale_factor=1), "m8")])
+def test_types_of_numpy(kind, descr, big, tmp_path) -> None:
+    dtype = np.dtype(descr if descr[0] == "|" else "<>"[big] + descr)
+    array = random(dtype, (5, 3))
+    write_3(tmp_path, array, (2, 3), data_type=kind, fill_value=0 if descr[0] in "Mm" else "",
+            codecs=[{"name": "bytes", "configuration": {"endian": "big" if big else "little"}}])
+    with opened(tmp_path) as file:
+        same(file, "", array)
+        assert (file.all[0].descr.decode(), file.all[0].swapped) == (repr(dtype.str), False)
 
 
 # ---- hierarchies
@@ -246,7 +268,8 @@ REFUSED_2 = [
     ({"chunks": [2**40, 3], "shape": [2**40, 3]}, "unsupported", "1 GiB"), ({"shape": [2**40, 3], "chunks": [1, 1]}, "unsupported", "2147483648"),
     ({"filters": [{"id": "shuffle"}] * 9}, "unsupported", "8 codecs"), ({"filters": [{"id": "shuffle", "elementsize": 0}]}, "file_malformed", "shuffle")]
 REFUSED_3 = [
-    ({"data_type": "string"}, "unsupported", "'string'"), ({"data_type": {"name": "struct"}}, "unsupported", "'struct'"), ({"data_type": "r12"}, "file_malformed", "12 bits"),
+    ({"data_type": "string"}, "unsupported", "'string'"), ({"data_type": {"name": "struct"}}, "unsupported", "'struct'"), ({"data_type": sized("raw_bytes", length_bytes=0)}, "unsupported", "raw_bytes"), ({"data_type": sized("fixed_length_utf32", length_bytes=6)}, "unsupported", "utf32"),
+    ({"data_type": sized("numpy.datetime64", unit="eon", scale_factor=1)}, "unsupported", "datetime64"), ({"data_type": "r12"}, "file_malformed", "12 bits"),
     ({"chunk_grid": {"name": "rectangular"}}, "unsupported", "'rectangular'"), ({"chunk_key_encoding": {"name": "x"}}, "unsupported", "'x'"),
     ({"storage_transformers": [{"name": "x"}]}, "unsupported", "storage_transformers"), ({"new": {"must_understand": True}}, "unsupported", "'new'"), ({"new": 1}, "unsupported", "'new'"),
     ({"codecs": []}, "file_malformed", "codec"), ({"codecs": [{"name": "vlen-utf8"}]}, "unsupported", "'vlen-utf8'"), ({"codecs": [*codecs_of(A), {"name": "x"}]}, "unsupported", "'x'"),
