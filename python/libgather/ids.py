@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# ids.py: reads ids from files of all kinds. Parquet, and Arrow files with compressed buffers, are read by pyarrow if it is
+# ids.py: reads ids from files of all kinds. Parquet, and Arrow files that the library refuses, are read by pyarrow if it is
 # installed; everything else by the library.
 """Ids from files."""
 

@@ -85,6 +85,11 @@ def arrow_files() -> list[bytes]:
                arrow.Batch(3, [(3, 0)], [b"", numbers], more={"header": 1}),
                arrow.Batch(3, [(3, 0)], [b"", numbers], more={"length": 999})]
     files += [arrow.arrow_file([arrow.integer()], [batch]) for batch in batches]
+    lz4 = (24).to_bytes(8, "little") + bytes.fromhex("04224d1860408218000080") + numbers + bytes(4)
+    zstd = (24).to_bytes(8, "little") + bytes.fromhex("28b52ffd2018c10000") + numbers
+    packed = [arrow.Batch(6, [(6, 0)], [b"", data], compression=codec) for codec, data in ((0, lz4), (1, zstd), (0, b"\xff" * 8 + numbers))]
+    files += [arrow.arrow_file([arrow.integer()], made)
+              for made in (packed[:1], packed[1:2], packed[:1] * 2, packed[:2], [packed[2], packed[0], arrow.chunk(numbers, rows=6)])]
     lies = [{"endianness": 1}, {"version": 3}, {"version": 2}, {"footer_bytes": 9}, {"schema": False}, {"blocks": lambda true: true * 3}]
     files += [arrow.arrow_file([arrow.integer()], [arrow.chunk(numbers, rows=6)], **lie) for lie in lies]
     ends, wide = arrow.offsets(0, 2, 4, 6), arrow.offsets(0, 2, 4, 6, large=True)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_arrow.c: any bytes as a file. Columns that can be read lie in the file, and the pieces of one follow one another.
+ * fuzz_arrow.c: any bytes as a file. Columns that can be read lie in the file, and the pieces of one follow one another. Small columns are
+ * decoded and joined.
  */
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "io/format/format.h"
+#include "io/format/chunks.h"
 
 static void check_places(const gather_file *file, size_t size) {
   for (int64_t i = 0; i < gather_file_len(file); i++) {
@@ -36,10 +37,41 @@ static void check_pieces(const gather_file *file) {
   }
 }
 
+/* Chunks of a few bytes may be said to be of 1 GiB. */
+static bool is_short(const gather_file *file, const char *name) {
+  enum { MOST = 1 << 20 };
+  int64_t first = 0, all = 0;
+  const gather_file_tensor *named = gather_file_named(file, name);
+  const int64_t count = named ? 1 : gather_file_pieces(file, name, &first);
+  for (int64_t i = 0; i < count && all <= MOST; i++) {
+    const gather_file_tensor *t = named ? named : gather_file_at(file, first + i);
+    const gather_chunks *chunks = gather_file_chunks_of(t);
+    const int64_t raw = chunks ? chunks->raw_bytes : 0;
+    if (t->bytes > MOST || raw > MOST) return false;
+    all += t->bytes + raw;
+  }
+  return all <= MOST;
+}
+
+static void check_whole(gather_file *file, const char *name) {
+  const gather_file_tensor *whole;
+  gather_error error;
+  if (!is_short(file, name)) return;
+  const gather_status status = gather_file_find_whole(file, name, &whole, &error);
+  fuzz_check(status == GATHER_OK || (error.status == status && error.message[0] && !whole),
+             "a column is decoded, or an error says why not");
+  if (status == GATHER_OK && gather_file_tensor_check(whole, NULL) == GATHER_OK && whole->bytes > 0)
+    fuzz_check(whole->tensor.data != NULL, "what is decoded has elements");
+}
+
 static void check(const gather_file *file, const uint8_t *bytes, size_t size) {
+  enum { NAMES = 20 };
   (void)bytes;
   check_places(file, size);
   check_pieces(file);
+  for (int64_t i = 0; i < gather_file_len(file) && i < NAMES; i++)
+    check_whole((gather_file *)(uintptr_t)file, gather_file_at(file, i)->name);
+  for (int64_t i = 0; i < file->pieces_len && i < NAMES; i++) check_whole((gather_file *)(uintptr_t)file, file->pieces[i].name);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) { return fuzz_file(bytes, size, "arrow", check); }

@@ -339,14 +339,19 @@ static gather_status fetch_pieces(const gather_file *file, const gather_file_ten
   GATHER_TRY(gather_file_check_download(file, name, bytes, error));
   gather_map_range *ranges = gather_alloc(count * (int64_t)sizeof *ranges);
   if (!ranges) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
+    const gather_chunks *chunks = gather_file_chunks_of(&first[i]);
+    int64_t longest, all = -1;
+    if (chunks && chunks->count == 1 && chunks->sizes(chunks, &longest, &all, NULL) == GATHER_OK && all >= 0)
+      ranges[i] = (gather_map_range){first[i].offset, all};
     if (gather_file_is_remote(&first[i])) ranges[i] = (gather_map_range){first[i].offset, first[i].bytes};
+  }
   gather_status status = gather_map_fetch_all(&file->map, ranges, count, error);
   gather_free(ranges);
   return status;
 }
 
-/* Concatenates the chunks. Each is dense, and all have the same strides within a row. */
+/* Concatenates the chunks, decoded. Each is dense, and all have the same strides within a row. */
 static gather_status copy_pieces(gather_file *file, const gather_file_tensor *first, int64_t count, int64_t bytes,
                                  gather_file_tensor *whole, gather_error *error) {
   const gather_file_tensor *loaded;
@@ -358,7 +363,9 @@ static gather_status copy_pieces(gather_file *file, const gather_file_tensor *fi
                             whole->name);
   whole->tensor.data = to;
   for (int64_t i = 0; i < count; to += first[i++].bytes) {
-    if (first[i].bytes == 0) continue;
+    const gather_chunks *chunks = gather_file_chunks_of(&first[i]);
+    if (chunks) GATHER_TRY(gather_chunks_load(chunks, to, error));
+    if (first[i].bytes == 0 || chunks) continue;
     GATHER_TRY(download(file, &first[i], &loaded, error));
     memcpy(to, loaded->tensor.data, (size_t)first[i].bytes);
     whole->tensor.strides = first[i].tensor.strides;

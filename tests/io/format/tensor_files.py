@@ -33,6 +33,13 @@ def opened(source) -> Iterator[Opened]:
         yield Opened(file)
 
 
+def whole(file, name: str) -> FileTensor:
+    """The tensor, decoded or joined."""
+    found, error = c.POINTER(FileTensor)(), g.Error()
+    check(LIB.gather_file_find_whole(file.file, name.encode(), c.byref(found), c.byref(error)), error)
+    return found.contents
+
+
 def strings(tensor: FileTensor) -> list[bytes]:
     """The elements of a tensor of texts."""
     words = (P * (tensor.bytes // c.sizeof(P))).from_address(tensor.tensor.data) if tensor.bytes else []  # of each gather_string two

@@ -19,7 +19,7 @@ from support.command import answer, call
 from support.http_server import HttpServer
 from support.skip import needs, skip_test
 from support.zarr_files import codecs_of, crc32c, described_2, described_3, filled, put, write_2, write_3
-from tensor_files import formats, opened
+from tensor_files import formats, opened, whole
 
 needs_zarr = needs("jansson", "zarr" in formats(), "this build reads no Zarr")
 
@@ -32,12 +32,6 @@ def random(dtype: str, shape) -> np.ndarray:
     noise = np.random.default_rng(made.nbytes + made.itemsize).integers(1, 120, made.nbytes, np.uint8)
     noise = noise & 1 if dtype == "bool" else noise
     return np.frombuffer(noise.tobytes(), dtype).reshape(shape).copy() if made.nbytes else made
-
-
-def whole(file, name: str) -> FileTensor:
-    found, error = c.POINTER(FileTensor)(), g.Error()
-    check(LIB.gather_file_find_whole(file.file, name.encode(), c.byref(found), c.byref(error)), error)
-    return found.contents
 
 
 def same(file, name: str, array: np.ndarray) -> None:

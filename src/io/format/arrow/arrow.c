@@ -209,7 +209,7 @@ static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks,
 static gather_status read_all(gather_file *file, gather_error *error) {
   int64_t size = file->map.size, count = 0, end = size;
   gather_arrow arrow = {
-      .file = file, .error = error, .search_room = size, .offsets_room = size, .remote_room = GATHER_MAP_METADATA_MAX / 4};
+      .file = file, .error = error, .codec = -1, .search_room = size, .offsets_room = size, .remote_room = GATHER_MAP_METADATA_MAX / 4};
   gather_arrow_block *blocks = NULL;
   if (is_stream(&file->map))
     GATHER_TRY(read_stream(&arrow, &blocks, &count));

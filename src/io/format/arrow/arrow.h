@@ -93,6 +93,7 @@ typedef struct gather_arrow {
   gather_error *error;
   bool big_endian;
   int64_t version; /* of the metadata, as stored: 3 is V4 */
+  int64_t codec;   /* of the first compressed batch: 0 LZ4, 1 Zstandard; -1 = none is compressed */
   gather_arrow_column *columns;
   int64_t len;
   gather_arrow_counts all; /* of all columns */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow_batch.c: the record batches of an Arrow file; each column's chunk is a view of the file. Lists of variable size are rows of a
- * tensor if all of them have one length, which their offsets tell: each is read once, when the file is opened.
+ * arrow_batch.c: the record batches of an Arrow file; each column's chunk is a view of the file, or compressed as a whole: then it is a
+ * tensor in one chunk (chunks.h). Lists of variable size are rows of a tensor if all of them have one length, which their offsets tell:
+ * each is read once, when the file is opened.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "core/base/tensor.h"
 #include "io/format/arrow/arrow.h"
 #include "io/format/bytes.h"
+#include "io/format/chunks.h"
 
 /* A record batch. */
 typedef struct arrow_batch {
@@ -41,17 +43,25 @@ static void pass_views(const gather_arrow *arrow, arrow_batch *batch, const gath
     batch->passed_buffers += gather_read_i64(arrow->file->map.bytes + batch->buffers_of_views + 8 * batch->passed);
 }
 
-#define UNPACKED "write it with compression='uncompressed' (Feather) or compression=None (IPC)"
+/* Where the contents of a buffer are. */
+typedef struct arrow_contents {
+  int64_t start, bytes; /* as stored; compressed ones with the length before them */
+  int64_t raw_bytes;    /* not compressed, as that length says; -1 = they are not compressed */
+} arrow_contents;
 
 /* Each buffer of a compressed batch begins with its length; -1 means not compressed. */
-static gather_status look_into(const gather_arrow *arrow, const arrow_batch *batch, int64_t *start, int64_t *bytes, const char **packed) {
-  const uint8_t *prefix = arrow->file->map.bytes + *start;
-  if (*bytes < 8) return GATHER_ARROW_WRONG(arrow, *start, "a compressed buffer is too short: %" PRId64 " bytes", *bytes);
-  GATHER_TRY(gather_map_need(&arrow->file->map, *start, 8, arrow->error));
-  *start += 8;
-  *bytes -= 8;
-  if (gather_read_i64(prefix) == -1) return GATHER_OK;
-  *packed = batch->compression == 0 ? "is compressed (lz4); " UNPACKED : "is compressed (zstd); " UNPACKED;
+static gather_status look_into(const gather_arrow *arrow, arrow_contents *contents) {
+  enum { LENGTH = 8 };
+  const uint8_t *prefix = arrow->file->map.bytes + contents->start;
+  if (contents->bytes < LENGTH)
+    return GATHER_ARROW_WRONG(arrow, contents->start, "a compressed buffer is too short: %" PRId64 " bytes", contents->bytes);
+  GATHER_TRY(gather_map_need(&arrow->file->map, contents->start, LENGTH, arrow->error));
+  contents->raw_bytes = gather_read_i64(prefix);
+  if (contents->raw_bytes < -1)
+    return GATHER_ARROW_WRONG(arrow, contents->start, "the length of a compressed buffer is %" PRId64, contents->raw_bytes);
+  if (contents->raw_bytes >= 0) return GATHER_OK;
+  contents->start += LENGTH;
+  contents->bytes -= LENGTH;
   return GATHER_OK;
 }
 
@@ -67,13 +77,12 @@ static gather_status find_buffer(const gather_arrow *arrow, const arrow_batch *b
                             name, *bytes, offset);
 }
 
-/* The same for its contents: *start in the file. Fails if it is outside the body. Of a compressed batch, *packed says why it cannot
- * be read (NULL: it can), and *start is after its length. `name`: of the column. */
-static gather_status open_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name, int64_t *start,
-                                 int64_t *bytes, const char **packed) {
-  *packed = NULL;
-  GATHER_TRY(find_buffer(arrow, batch, number, name, start, bytes));
-  return batch->compression >= 0 ? look_into(arrow, batch, start, bytes, packed) : GATHER_OK;
+/* The same for its contents. */
+static gather_status open_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name,
+                                 arrow_contents *contents) {
+  contents->raw_bytes = -1;
+  GATHER_TRY(find_buffer(arrow, batch, number, name, &contents->start, &contents->bytes));
+  return batch->compression >= 0 ? look_into(arrow, contents) : GATHER_OK;
 }
 
 /* ---- the levels of a column in a batch: its rows, the lists around the elements, the elements */
@@ -212,9 +221,16 @@ static gather_status count_offsets(const arrow_level *of, int64_t start, int64_t
 /* Where the offsets of the lists in use are: `first` is theirs. There is at least one list. */
 static gather_status find_offsets(const arrow_level *of, int bytes, const uint8_t **offsets) {
   gather_arrow *arrow = of->arrow;
-  int64_t start, size, needed, skipped;
-  GATHER_TRY(open_buffer(arrow, of->batch, of->elements->buffer + 1, of->column->name, &start, &size, &of->elements->packed));
-  if (of->elements->packed) return GATHER_OK;
+  int64_t needed, skipped;
+  arrow_contents contents;
+  GATHER_TRY(open_buffer(arrow, of->batch, of->elements->buffer + 1, of->column->name, &contents));
+  const int64_t start = contents.start, size = contents.bytes;
+  if (contents.raw_bytes >= 0) {
+    of->elements->packed =
+        "has lists of variable size, and their offsets are compressed; write it as fixed_size_list (pyarrow: cast(pyarrow.list_(TYPE, "
+        "LENGTH))), or with compression='uncompressed' (Feather) or compression=None (IPC)";
+    return GATHER_OK;
+  }
   if (!gather_mul(of->count, bytes, &needed) || !gather_add(needed, bytes, &needed) || !gather_mul(of->elements->first, bytes, &skipped) ||
       skipped > size || needed > size - skipped)
     return GATHER_ARROW_WRONG(arrow, start, "column '%.100s' has %" PRId64 " bytes of offsets of its lists; expected more",
@@ -391,6 +407,7 @@ static gather_status read_compression(gather_arrow *arrow, const gather_flat *fl
   batch->compression = 0;
   GATHER_TRY(gather_flat_number(flat, &compression, 0, 1, &batch->compression));
   GATHER_TRY(gather_flat_number(flat, &compression, 1, 1, &method));
+  if (arrow->codec < 0) arrow->codec = batch->compression;
   if ((batch->compression == 0 || batch->compression == 1) && method == 0) return GATHER_OK;
   return GATHER_ARROW_WRONG(arrow, compression.at, "unknown compression of a record batch");
 }
@@ -460,36 +477,109 @@ static gather_status unreadable(const chunk *of, int64_t at, const char *why) {
   return gather_file_unreadable(of->arrow->file, &error, of->tensor, of->arrow->error);
 }
 
+/* The stored strides of the elements, whose axes are stored in another order. */
+static void stored_strides(const gather_arrow_column *column, int64_t *strides) {
+  int64_t step = column->item_bytes, stored[GATHER_ARROW_DEPTH_MAX], steps[GATHER_ARROW_DEPTH_MAX];
+  for (int32_t i = 0; i < column->rank; i++) stored[column->order[i]] = column->shape[i];
+  for (int32_t i = column->rank - 1; i >= 0; step *= stored[i], i--) steps[i] = step; /* at most the tensor's bytes */
+  strides[0] = step;
+  for (int32_t i = 0; i < column->rank; i++) strides[i + 1] = steps[column->order[i]];
+}
+
+/* A tensor whose elements are one chunk. */
+typedef struct arrow_stored {
+  gather_chunks chunks;
+  gather_chunk_place place;
+} arrow_stored;
+
+static gather_status find_stored(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
+                                 gather_error *error) {
+  const arrow_stored *stored = chunks->from;
+  (void)numbers, (void)error;
+  for (int64_t i = 0; i < count; i++) places[i] = stored->place;
+  return GATHER_OK;
+}
+
+static gather_status stored_sizes(const gather_chunks *chunks, int64_t *longest, int64_t *all, gather_error *error) {
+  const arrow_stored *stored = chunks->from;
+  (void)error;
+  *longest = stored->place.bytes;
+  if (all) *all = stored->place.bytes;
+  return GATHER_OK;
+}
+
+/* Puts the tensor's elements, which are not none, in a chunk. raw_bytes: of it when it is not compressed, at least those of the elements:
+ * writers may pad. */
+static gather_status set_chunk(const chunk *of, const gather_chunk_place *place, int64_t raw_bytes) {
+  gather_arrow *arrow = of->arrow;
+  gather_file_tensor *tensor = of->tensor;
+  const gather_filter filter = {.kind = arrow->codec == 0 ? GATHER_FILTER_ARROW_LZ4 : GATHER_FILTER_ARROW_ZSTD};
+  arrow_stored *stored = NULL;
+  gather_error why;
+  GATHER_TRY(gather_arrow_take(arrow, 1, sizeof *stored, &stored));
+  stored->place = *place;
+  stored->chunks = (gather_chunks){.file = arrow->file,
+                                   .map = &arrow->file->map,
+                                   .rank = tensor->tensor.rank,
+                                   .item_bytes = of->column->item_bytes,
+                                   .pipeline = {1, {filter}},
+                                   .find = find_stored,
+                                   .sizes = stored_sizes,
+                                   .from = stored};
+  memcpy(stored->chunks.shape, tensor->tensor.shape, (size_t)tensor->tensor.rank * sizeof *tensor->tensor.shape);
+  memcpy(stored->chunks.chunk, tensor->tensor.shape, (size_t)tensor->tensor.rank * sizeof *tensor->tensor.shape);
+  const gather_status status = gather_chunks_measure(&stored->chunks, of->column->name, place->offset, &why);
+  if (status != GATHER_OK) return gather_file_unreadable(arrow->file, &why, tensor, arrow->error);
+  if (raw_bytes > GATHER_CHUNK_BYTES_MAX)
+    return unreadable(of, place->offset, "is compressed in more than 1 GiB at once, which is not supported");
+  stored->chunks.raw_bytes = raw_bytes;
+  if (of->column->order) stored_strides(of->column, stored->chunks.strides);
+  tensor->tensor.strides = NULL;
+  tensor->offset = place->offset;
+  return gather_file_set_chunks(arrow->file, &stored->chunks, tensor, arrow->error);
+}
+
+/* The elements of a compressed buffer. They begin with it, except in lists of variable size. */
+static gather_status place_compressed(const chunk *of, const arrow_elements *elements, const arrow_contents *contents) {
+  const gather_chunk_place place = {.offset = contents->start, .bytes = contents->bytes};
+  if (elements->first > 0)
+    return unreadable(of, contents->start, "is compressed, and its lists do not begin with their first value, which is not supported");
+  if (of->arrow->codec != of->batch->compression)
+    return unreadable(of, contents->start, "is compressed in two ways, which is not supported");
+  if (of->tensor->bytes > contents->raw_bytes)
+    return GATHER_ARROW_WRONG(of->arrow, contents->start, "column '%.100s' needs %" PRId64 " bytes; its buffer has %" PRId64,
+                              of->column->name, of->tensor->bytes, contents->raw_bytes);
+  return set_chunk(of, &place, contents->raw_bytes);
+}
+
 /* Points the tensor to the elements. An empty one has no buffer that would be compressed. */
 static gather_status place(const chunk *of, const arrow_elements *elements) {
   const gather_arrow *arrow = of->arrow;
-  int64_t number = elements->buffer + 1, at = of->batch->buffers + PAIR_BYTES * number, start, bytes, skipped = 0;
-  const char *packed = NULL;
+  int64_t number = elements->buffer + 1, at = of->batch->buffers + PAIR_BYTES * number, skipped = 0;
+  arrow_contents contents = {.raw_bytes = -1};
   gather_file_tensor *tensor = of->tensor;
   if (tensor->bytes == 0)
-    GATHER_TRY(find_buffer(arrow, of->batch, number, of->column->name, &start, &bytes));
+    GATHER_TRY(find_buffer(arrow, of->batch, number, of->column->name, &contents.start, &contents.bytes));
   else
-    GATHER_TRY(open_buffer(arrow, of->batch, number, of->column->name, &start, &bytes, &packed));
-  tensor->offset = start;
-  if (packed) return unreadable(of, start - 8, packed);
+    GATHER_TRY(open_buffer(arrow, of->batch, number, of->column->name, &contents));
+  tensor->offset = contents.start;
   if (tensor->bytes == 0) return GATHER_OK;
-  if (!gather_mul(elements->first, of->column->item_bytes, &skipped) || skipped > bytes || tensor->bytes > bytes - skipped)
+  if (contents.raw_bytes >= 0) return place_compressed(of, elements, &contents);
+  if (!gather_mul(elements->first, of->column->item_bytes, &skipped) || skipped > contents.bytes ||
+      tensor->bytes > contents.bytes - skipped)
     return GATHER_ARROW_WRONG(arrow, at, "column '%.100s' needs %" PRId64 " bytes; its buffer has %" PRId64, of->column->name,
-                              tensor->bytes, bytes);
-  tensor->offset = start + skipped;
+                              tensor->bytes, contents.bytes);
+  tensor->offset = contents.start + skipped;
   return gather_file_point(arrow->file, &arrow->file->map, tensor->offset, tensor, arrow->error);
 }
 
 /* The strides of elements whose axes are stored in another order. */
 static gather_status set_strides(const chunk *of) {
   const gather_arrow_column *column = of->column;
-  int64_t *strides = NULL, step = column->item_bytes, stored[GATHER_ARROW_DEPTH_MAX], steps[GATHER_ARROW_DEPTH_MAX];
-  if (!column->order || of->tensor->bytes == 0) return GATHER_OK;
+  int64_t *strides = NULL;
+  if (!column->order || of->tensor->bytes == 0 || gather_file_chunks_of(of->tensor)) return GATHER_OK;
   GATHER_TRY(gather_arrow_take(of->arrow, column->rank + 1, sizeof *strides, &strides));
-  for (int32_t i = 0; i < column->rank; i++) stored[column->order[i]] = column->shape[i];
-  for (int32_t i = column->rank - 1; i >= 0; step *= stored[i], i--) steps[i] = step; /* at most the tensor's bytes */
-  strides[0] = step;
-  for (int32_t i = 0; i < column->rank; i++) strides[i + 1] = steps[column->order[i]];
+  stored_strides(column, strides);
   of->tensor->tensor.strides = strides;
   return GATHER_OK;
 }
@@ -526,8 +616,7 @@ static gather_status read_chunk(const chunk *of) {
   if (elements.nulls > 0 && of->column->is_variable) return has_nulls(of, &elements);
   if (elements.packed) return unreadable(of, of->column->field, elements.packed);
   GATHER_TRY(place(of, &elements));
-  bool is_readable = !of->tensor->unreadable || gather_file_is_remote(of->tensor);
-  if (elements.nulls > 0 && is_readable) return has_nulls(of, &elements);
+  if (elements.nulls > 0 && gather_file_rows_check(of->tensor, NULL) == GATHER_OK) return has_nulls(of, &elements);
   return set_strides(of);
 }
 
@@ -591,6 +680,20 @@ static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
   return GATHER_OK;
 }
 
+/* Readers want all pieces of a column in chunks or none: those that are not compressed become chunks, too, without the filter. */
+static gather_status unify(gather_arrow *arrow, arrow_batch *batches, int64_t len, gather_arrow_column *column, gather_file_tensor *first) {
+  bool is_in_chunks = false;
+  for (int64_t i = 0; i < len; i++) is_in_chunks = is_in_chunks || gather_file_chunks_of(&first[i]) != NULL;
+  for (int64_t i = 0; i < len && is_in_chunks; i++) {
+    const gather_file_tensor *tensor = &first[i];
+    const gather_chunk_place place = {.offset = tensor->offset, .bytes = tensor->bytes, .skipped = 1};
+    const chunk of = {arrow, &batches[i], column, &first[i]};
+    if (tensor->bytes == 0 || gather_file_chunks_of(tensor) || gather_file_rows_check(tensor, NULL) != GATHER_OK) continue;
+    GATHER_TRY(set_chunk(&of, &place, tensor->bytes));
+  }
+  return GATHER_OK;
+}
+
 /* The chunks of a column are consecutive. Without a batch, a column is a tensor of 0 rows. */
 static gather_status list_tensors(gather_arrow *arrow, arrow_batch *batches, int64_t len) {
   gather_file *file = arrow->file;
@@ -605,6 +708,7 @@ static gather_status list_tensors(gather_arrow *arrow, arrow_batch *batches, int
       GATHER_TRY(read_tensor(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
       if (len > 1) GATHER_TRY(name_chunk(arrow, arrow->columns[i].name, k, tensor));
     }
+    GATHER_TRY(unify(arrow, batches, len, &arrow->columns[i], &file->tensors[file->len - each]));
   }
   return GATHER_OK;
 }
