@@ -4,8 +4,8 @@
  *
  * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), stored members of .npz, raw bytes, safetensors
  * (sharded ones by their index), GGUF (split ones by any of their files), Arrow IPC files, streams and Feather 2, compressed ones too,
- * contiguous and compact datasets of HDF5, arrays of Zarr stores that are directories, ONNX TensorProto (.pb), and the tensors in ONNX
- * models and OpenVINO IR (.xml with its .bin); writes .npy, raw bytes and ONNX TensorProto.
+ * datasets of HDF5, in chunks too, arrays of Zarr stores (directories, and zip files of stored members), ONNX TensorProto (.pb), and the
+ * tensors in ONNX models and OpenVINO IR (.xml with its .bin); writes .npy, raw bytes and ONNX TensorProto.
  * Pickled objects are refused (GATHER_UNSUPPORTED).
  * No length in a file is trusted. For the gather nodes of models see model.h, for tables larger than memory table.h.
  * External data of a model (the .bin, too) is opened by its name in the folder of the model. A name that leaves the folder (absolute,

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The corpus of .npz and Arrow files, for make_corpus.py: good ones, and some with a number that is wrong."""
+import json
 import pathlib
 import struct
 import sys
+
+from corpus_zarr import BASE_2, BASE_3, CHANGES_3
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import arrow_files as arrow  # noqa: E402
@@ -13,6 +16,18 @@ def npy(columns: str, descr: str = "<i2") -> bytes:
     """An array [2, 3]."""
     text = f"{{'descr': '{descr}', 'fortran_order': {columns}, 'shape': (2, 3), }}".encode()
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text + bytes(range(12))
+
+
+def zarr_members() -> list[list[Member]]:
+    """Stores of Zarr: an array in a shard, one in a chunk, consolidated metadata."""
+    shard = bytes(24) + struct.pack("<QQQQ", 0, 24, FULL, FULL)
+    texts = [json.dumps({**BASE_3, **changes}).encode() for changes in CHANGES_3]
+    two = [Member(b".zarray", json.dumps(BASE_2).encode()), Member(b"0.0", bytes(48))]
+    group = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "metadata": {"a": BASE_3, "b/c": {**BASE_3, "codecs": []}}}}
+    old = {"zarr_consolidated_format": 1, "metadata": {"a/.zarray": BASE_2, "a/.zattrs": {}}}
+    return [[Member(b"zarr.json", texts[-1]), Member(b"c/0/0", shard)], [Member(b"zarr.json", texts[0]), Member(b"c/0/0", bytes(48)), Member(b"c/1/0", b"")],
+            two, [*two, Member(b"x/.zarray", b"{")], [Member(b"zarr.json", json.dumps(group).encode()), Member(b"a/c/0/0", bytes(48))],
+            [Member(b".zmetadata", json.dumps(old).encode()), Member(b"a/0.0", bytes(48))], [Member(b".zarray", json.dumps(BASE_2).encode(), method=8)]]
 
 
 def npz_files() -> list[bytes]:
@@ -34,6 +49,7 @@ def npz_files() -> list[bytes]:
         [Member(b"a.npy", npy("False", "|O"))], [Member(b"a.npy", good, local_name=b"b.npy")],
         [Member(b"a.npy", good, extra=b"\1\0\xff\0")], [Member(b"a.npy", good, comment=b"a comment")],
     ]
+    members += zarr_members()
     files = [zip_file(*made) for made in members] + [zip_file(a, wide=True), zip_file(a, wide=True, locator=0), zip_file(a, comment=b"ABC")]
     return files + [zip_file(a, count=7), zip_file(a, size=1), zip_file(a, offset=1 << 31), zip_file(a, disk=1), b"before" + zip_file(a)]
 

@@ -28,6 +28,7 @@ CHANGES_3 = [
     {"codecs": [shards([2, 3])]}, {"codecs": [shards([1, 1], index_location="start", index_codecs=[BYTES])]}, {"codecs": [shards([3, 3])]},
     {"codecs": [shards([2, 3], codecs=[shards([1, 1])])]}, {"new": {"must_understand": False}}, {"new": 1}, {"storage_transformers": [1]},
     {"chunk_key_encoding": {"name": "v2", "configuration": {"separator": "/"}}}, {"shape": [], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": []}}},
+    {"codecs": [shards([2, 3], index_codecs=[BYTES])]},
 ]
 
 

@@ -80,24 +80,28 @@ typedef struct gather_chunk_worker {
 
 /* ---- chunk_part.c */
 
-/* The chunker of tables (table_internal.h). */
-extern const gather_table_chunker gather_table_chunks;
+/* As in gather_table_chunker, which chunk_take.c makes of them. */
+GATHER_CHECKED gather_status gather_chunk_part_add(gather_table *table, gather_part *part, gather_error *error);
+GATHER_CHECKED gather_status gather_chunks_divide(gather_table *table, int64_t bytes, gather_error *error);
+gather_chunk_worker *gather_chunk_worker_create(gather_table *table);
+void gather_chunk_worker_destroy(gather_table *table, gather_chunk_worker *worker);
+void gather_chunks_reset(gather_table *table);
+void gather_chunks_close(gather_table *table);
 
 GATHER_INLINE const gather_chunks *gather_part_chunks(const gather_part *part) { return part->chunks; }
 /* The open file of a chunk's place, or of the part; NULL: it is read by its path (gather_chunk_read). */
 GATHER_CHECKED gather_status gather_chunk_source(gather_table *table, int32_t part, const gather_chunk_place *place,
                                                  gather_table_source **source, gather_error *error);
 
-/* ---- chunk_take.c */
-
-/* Takes rows: gather_table.run. */
-GATHER_CHECKED gather_status gather_chunks_run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful,
-                                               gather_error *error);
-
 /* ---- chunk_queue.c */
 
 /* Reads and decodes the chunks of `count` jobs of a worker, and delivers their rows. */
 GATHER_CHECKED gather_status gather_chunks_read(const gather_taking *taking, gather_worker *worker, int64_t count, bool eager,
                                                 gather_rows_count *rows, gather_error *error);
+
+/* ---- chunk_take.c */
+
+/* The chunker of tables (table_internal.h). */
+extern const gather_table_chunker gather_table_chunks;
 
 #endif

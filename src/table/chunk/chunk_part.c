@@ -22,7 +22,7 @@ static gather_status make_chunked(gather_table *table, gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
 }
 
-static gather_status add(gather_table *table, gather_part *part, gather_error *error) {
+gather_status gather_chunk_part_add(gather_table *table, gather_part *part, gather_error *error) {
   const gather_chunks *chunks = part->chunks;
   GATHER_TRY(gather_pipeline_check(&chunks->pipeline, error));
   GATHER_TRY(make_chunked(table, error));
@@ -36,7 +36,6 @@ static gather_status add(gather_table *table, gather_part *part, gather_error *e
   if (chunked->raw_bytes < chunks->raw_bytes) chunked->raw_bytes = chunks->raw_bytes;
   if (chunked->stored_bytes < stored) chunked->stored_bytes = stored;
   if (chunked->unfilter_bytes < unfilter) chunked->unfilter_bytes = unfilter;
-  table->run = gather_chunks_run;
   if (table->engine != GATHER_ENGINE_MMAP) return GATHER_OK;
   table->engine = GATHER_ENGINE_PREAD; /* a decoder must not meet a page that cannot be read */
   (void)snprintf(table->why, sizeof table->why, "threads read, because chunks are not decoded from a mapping");
@@ -132,7 +131,7 @@ static gather_status fail_memory(const gather_table *table, int64_t each, gather
 
 /* Reads that are as long as chunks, as far as a quarter of the memory goes; decoders for another quarter. What is left of the half is the
  * cache of chunks, if it holds a quarter of the table; else that of rows, but for a few chunks. */
-static gather_status divide(gather_table *table, int64_t bytes, gather_error *error) {
+gather_status gather_chunks_divide(gather_table *table, int64_t bytes, gather_error *error) {
   struct gather_chunked *chunked = table->chunked;
   gather_budget *budget = &table->budget;
   int64_t each = decoder_bytes(chunked, 0);
@@ -168,7 +167,7 @@ static int64_t worker_bytes(const gather_table *table) {
   return (int64_t)sizeof(gather_chunk_worker) + table->chunked->decoders * (int64_t)sizeof(gather_chunk_decoder);
 }
 
-static void destroy_worker(gather_table *table, gather_chunk_worker *worker) {
+void gather_chunk_worker_destroy(gather_table *table, gather_chunk_worker *worker) {
   if (!worker) return;
   for (int32_t i = 0; worker->decoders && i < table->chunked->decoders; i++) {
     gather_chunk_decoder *decoder = &worker->decoders[i];
@@ -182,24 +181,24 @@ static void destroy_worker(gather_table *table, gather_chunk_worker *worker) {
   gather_free(worker);
 }
 
-static gather_chunk_worker *create_worker(gather_table *table) {
+gather_chunk_worker *gather_chunk_worker_create(gather_table *table) {
   gather_chunk_worker *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return NULL;
   gather_table_count_memory(table, worker_bytes(table));
   made->decoders = gather_alloc(table->chunked->decoders * (int64_t)sizeof *made->decoders);
   if (made->decoders) return made;
-  destroy_worker(table, made);
+  gather_chunk_worker_destroy(table, made);
   return NULL;
 }
 
 /* ---- the end */
 
-static void reset(gather_table *table) {
+void gather_chunks_reset(gather_table *table) {
   (void)pthread_mutex_init(&table->chunked->lock, NULL);
   if (table->chunked->cache) gather_chunk_cache_reset(table->chunked->cache);
 }
 
-static void close_chunks(gather_table *table) {
+void gather_chunks_close(gather_table *table) {
   struct gather_chunked *chunked = table->chunked;
   for (int64_t i = 0; i < chunked->file_count; i++) {
     if (chunked->files[i]) gather_table_source_close(chunked->files[i]);
@@ -212,6 +211,3 @@ static void close_chunks(gather_table *table) {
   gather_free(chunked);
   table->chunked = NULL;
 }
-
-const gather_table_chunker gather_table_chunks = {
-    .add = add, .divide = divide, .create_worker = create_worker, .destroy_worker = destroy_worker, .reset = reset, .close = close_chunks};

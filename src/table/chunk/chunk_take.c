@@ -185,7 +185,7 @@ static gather_status take_block(chunk_take *t, int64_t first, int64_t count, gat
   return GATHER_OK;
 }
 
-gather_status gather_chunks_run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful, gather_error *error) {
+static gather_status run(const gather_taking *taking, gather_rows_count *rows, int64_t *bytes_useful, gather_error *error) {
   gather_table *table = taking->table;
   chunk_take t = {.taking = taking, .rows = rows};
   gather_status status = GATHER_OK;
@@ -198,3 +198,17 @@ gather_status gather_chunks_run(const gather_taking *taking, gather_rows_count *
   *bytes_useful = taking->count * taking->row_bytes;
   return status;
 }
+
+/* ---- how tables know all this */
+
+static gather_status add(gather_table *table, gather_part *part, gather_error *error) {
+  table->run = run;
+  return gather_chunk_part_add(table, part, error);
+}
+
+const gather_table_chunker gather_table_chunks = {.add = add,
+                                                  .divide = gather_chunks_divide,
+                                                  .create_worker = gather_chunk_worker_create,
+                                                  .destroy_worker = gather_chunk_worker_destroy,
+                                                  .reset = gather_chunks_reset,
+                                                  .close = gather_chunks_close};

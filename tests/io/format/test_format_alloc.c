@@ -356,6 +356,59 @@ static void look_at_long_texts(const gather_file *file) {
 
 static void test_long_texts(void **state) { fail_each_of_jansson(open_long_texts, look_at_long_texts); }
 
+/* ---- Zarr: a store of one array in a shard, of whose two chunks one is not stored; a group with what is not supported */
+
+#define ZARR_ARRAY(more)                                                                                                        \
+  "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4],\"data_type\":\"uint8\",\"fill_value\":7,\"chunk_grid\":{\"name\":" \
+  "\"regular\",\"configuration\":{\"chunk_shape\":[4]}},\"chunk_key_encoding\":{\"name\":\"v2\"},\"codecs\":[" more "]}"
+
+static const char ZARR_SHARDS[] = ZARR_ARRAY(
+    "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[2],\"codecs\":[\"bytes\"],"
+    "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},\"crc32c\"]}}");
+static const char ZARR_GROUP[] =
+    "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{"
+    "\"model.layers.11.self_attention.query_key_value.weight\":" ZARR_ARRAY("\"bytes\"") ",\"a\":" ZARR_ARRAY("\"other\"") "}}}";
+
+static int enter_zarr(void **state) {
+  static const char SHARD[] =
+      "de\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xbd\x13\xbd\x56";
+  if (make_folder("zarr.json", "0") != 0) return -1;
+  put_content(path, ZARR_SHARDS, sizeof ZARR_SHARDS - 1);
+  put_content(beside, SHARD, sizeof SHARD - 1);
+  return 0;
+}
+
+static gather_status open_store(gather_file **file, gather_error *error) { return file_open(file_at(folder), file, error); }
+
+/* Its elements, too: finding chunks needs memory. */
+static gather_status load_store(gather_file **file, gather_error *error) {
+  const gather_file_tensor *tensor = NULL;
+  gather_status status = open_store(file, error);
+  if (status != GATHER_OK) return status;
+  status = gather_file_find_whole(*file, NULL, &tensor, error);
+  if (status == GATHER_OK) status = gather_file_tensor_check(tensor, error);
+  if (status == GATHER_OK) assert_memory_equal(tensor->tensor.data, "de\7\7", 4);
+  if (status == GATHER_OK) return GATHER_OK;
+  gather_file_close(*file);
+  *file = NULL;
+  return status;
+}
+
+static void look_at_shards(const gather_file *file) { assert_int_equal(gather_file_len(file), 1); }
+
+static void look_at_group(const gather_file *file) {
+  assert_int_equal(gather_file_len(file), 2);
+  assert_string_equal(gather_file_at(file, 0)->name, "a");
+  assert_string_equal(gather_file_at(file, 1)->name, "model.layers.11.self_attention.query_key_value.weight");
+  assert_int_equal(gather_file_at(file, 1)->bytes, 4);
+}
+
+static void test_zarr(void **state) {
+  fail_each_of_jansson(load_store, look_at_shards);
+  put_content(path, ZARR_GROUP, sizeof ZARR_GROUP - 1);
+  fail_each_of_jansson(open_store, look_at_group);
+}
+
 #endif
 
 int main(void) {
@@ -370,6 +423,7 @@ int main(void) {
 #if defined(GATHER_HAVE_JANSSON)
   failed += RUN_TESTS(test_one_file, test_long_texts);
   failed += RUN_TESTS_EACH(enter_safetensors, leave_folder, test_an_index, test_jansson);
+  failed += RUN_TESTS_EACH(enter_zarr, leave_folder, test_zarr);
 #endif
   return failed;
 }

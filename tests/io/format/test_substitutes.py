@@ -259,7 +259,7 @@ UNSUPPORTED = {
     "pt2": (zipped(m__archive_format=b"pt2", m__models__model_DOT_json=b"{}"), r"torch.export.*\.pt2"),
     "pt2-old": (zipped(serialized_exported_program_DOT_json=b"{}", version=b"1"), r"torch.export.*\.pt2"),
     "keras": (zipped(config_DOT_json=b"{}", model_DOT_weights_DOT_h5=b"\x89HDF"), "Keras.*safetensors"),
-    "zarr-zip": (zipped(zarr_DOT_json=b"{}", c__0=b"x"), "Zarr"),
+    "zarr-zip": (zipped(a__zarr_DOT_json=b"{}", a__c__0=b"x"), "Zarr"),
     "zip": (zipped(a_DOT_txt=b"x"), "zip file without .npy"),
 }
 BY_TWO_BYTES = ("gzip",)

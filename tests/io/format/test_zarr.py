@@ -3,16 +3,18 @@
 import base64
 import ctypes as c
 import itertools
+import json
 import os
 import shutil
 import struct
+import zipfile
 
 import gather_files as g
 import numpy as np
 import pytest
 from gather_files import LIB, FileTensor, GatherError, check, content
 from many import complaint, failure
-from support.command import answer
+from support.command import answer, call
 from support.zarr_files import codecs_of, crc32c, described_2, described_3, filled, put, write_2, write_3
 from tensor_files import opened, whole
 
@@ -333,3 +335,70 @@ def test_empty_arrays(tmp_path) -> None:
     put(tmp_path, "c/zarr.json", described_3(np.zeros((3, 0)), (2, 2), shards()))
     with opened(tmp_path) as file:
         assert [(tensor.shape, tensor.bytes, tensor.complaint) for tensor in file.all] == [((0, 3), 0, None), ((3, 0), 0, None), ((3, 0), 0, None)]
+
+
+# ---- zip files
+
+def packed(folder, target, compression: int = zipfile.ZIP_STORED):
+    with zipfile.ZipFile(target, "w", compression) as made:
+        for path in sorted(folder.rglob("*")):
+            made.write(path, path.relative_to(folder))
+    return target
+
+
+@pytest.mark.parametrize("consolidated", [False, True])
+@pytest.mark.parametrize("version", [2, 3])
+def test_zip_files(version, consolidated, tmp_path) -> None:
+    folder = tmp_path / "store"
+    described = hierarchy(folder, version)
+    write_3(folder / "s", A, (2, 3), (4, 3), left_out=(1,)) if version == 3 else write_2(folder / "s", A, (4, 3), left_out=(1,))
+    described["s"] = json.loads((folder / "s" / ("zarr.json" if version == 3 else ".zarray")).read_text())
+    if consolidated:
+        consolidate(folder, version, described)
+    path = packed(folder, tmp_path / "store.zip")
+    for source in (path, path.read_bytes()):
+        with opened(source) as file:
+            assert file.format == "zarr" and file.names == ["a", "g/b", "g/h/c", "s"]
+            for name, array in (("a", A), ("g/b", B), ("/g/h/c", A), ("s", filled(A, (4, 3), (1,), 0, (2, 3) if version == 3 else None))):
+                same(file, name, array)
+    call("take", f"{path}:g/b", "[3, 0]", "-o", tmp_path / "rows.npy")
+    assert np.array_equal(np.load(tmp_path / "rows.npy"), B[[3, 0]])
+
+
+def test_zip_files_that_are_none(tmp_path) -> None:
+    write_2(tmp_path / "root", A, (4, 3))
+    write_2(tmp_path / "deep" / "g", A, (4, 3))
+    put(tmp_path / "bad", ".zgroup", {"zarr_format": 2})
+    put(tmp_path / "bad", "a/.zarray", b"{")
+    failure(packed(tmp_path / "deep", tmp_path / "deep.zip")).must_be("unsupported", "not in a folder")
+    failure(packed(tmp_path / "root", tmp_path / "root.zip", zipfile.ZIP_DEFLATED)).must_be("unsupported", "is compressed")
+    complaint(packed(tmp_path / "bad", tmp_path / "bad.zip"), "a").must_be("file_malformed", "bad.zip/a/.zarray")
+    put(tmp_path / "root", "0.0", bytes(47))
+    refusal(packed(tmp_path / "root", tmp_path / "root.zip")).must_be("file_malformed", "47 bytes")
+    put(tmp_path / "root", "0.npy", b"")
+    with opened(packed(tmp_path / "root", tmp_path / "root.zip")) as file:
+        assert file.format == "npz"
+
+
+# ---- rows
+
+IDS = [4, 0, 4, 9, 3, 2, 7, 9]
+ROWS = [(write_2, {"compressor": "zlib", "order": "F"}), (write_2, {"order": "F", "dimension_separator": "/"}), (write_2, {}),
+        (write_3, {"compressor": "gzip", "sums": True}), (write_3, {"order": (1, 0)}), (write_3, {"shards": (6, 8)}),
+        (write_3, {"shards": (6, 8), "compressor": "gzip", "at_start": True}), (write_3, {"shards": (6, 4), "order": (1, 0), "index_sums": False})]
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f8", "u1"])
+@pytest.mark.parametrize(("write", "how"), ROWS)
+def test_rows_of_tables(write, how, dtype, tmp_path) -> None:
+    array, chunks, left_out = random(dtype, (10, 7)), (3, 4), (1, 2)
+    write(tmp_path / "store" / "g", array, chunks, left_out=left_out, fill_value=9, **how)
+    put(tmp_path / "store", ".zgroup", {"zarr_format": 2})
+    shards = how.get("shards")
+    wanted = filled(array, shards or chunks, left_out, 9, chunks if shards else None)
+    for name in ("store:g", "store/g"):
+        np.save(tmp_path / "ids.npy", np.array(IDS))
+        call("take", f"{tmp_path}/{name}", tmp_path / "ids.npy", "-o", tmp_path / "rows.npy", "-f")
+        rows = np.load(tmp_path / "rows.npy")
+        assert rows.dtype == wanted.dtype.newbyteorder("=") or rows.dtype == wanted.dtype
+        assert np.array_equal(rows, wanted[IDS])

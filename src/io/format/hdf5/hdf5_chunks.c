@@ -8,7 +8,6 @@
 #include "io/format/hdf5/hdf5_chunks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -228,50 +227,6 @@ static gather_status read_fill(gather_hdf5 *h, const gather_hdf5_dataset *datase
 
 /* ---- finding chunks */
 
-gather_status gather_hdf5_found_chunk(gather_hdf5 *h, gather_hdf5_chunked *chunked, const uint64_t *place, int64_t offset, uint64_t bytes,
-                                      uint32_t skipped) {
-  const gather_chunks *chunks = &chunked->chunks;
-  const int64_t size = h->file->map.size;
-  int64_t number = 0;
-  bool is_edge = false;
-  for (int32_t d = 0; d < chunks->rank; d++) {
-    const int64_t at = d < chunked->rank && place[d] <= INT64_MAX ? (int64_t)place[d] : d < chunked->rank ? INT64_MAX : 0;
-    if (at >= chunks->grid[d]) return GATHER_OK;
-    number = number * chunks->grid[d] + at;
-    is_edge = is_edge || chunks->shape[d] - at * chunks->chunk[d] < chunks->chunk[d];
-  }
-  if (is_edge && chunked->edges_plain) skipped = UINT32_MAX, bytes = (uint64_t)chunks->raw_bytes;
-  if (bytes > (uint64_t)(size - offset))
-    return GATHER_HDF5_WRONG(h, size, "the file is truncated: a chunk needs %" PRIu64 " bytes at byte %" PRId64, bytes, offset);
-  if (chunked->found_len == chunked->found_room) {
-    gather_hdf5_chunk *made = gather_alloc_grown(chunked->found, (int64_t)sizeof *made, &chunked->found_room);
-    if (!made) return GATHER_HDF5_NO_MEMORY(h);
-    chunked->found = made;
-  }
-  chunked->found[chunked->found_len++] = (gather_hdf5_chunk){number, offset, (int64_t)bytes, skipped};
-  if (chunked->longest < (int64_t)bytes) chunked->longest = (int64_t)bytes;
-  chunked->all += (int64_t)bytes;
-  return GATHER_OK;
-}
-
-static int compare(const void *a, const void *b) {
-  const gather_hdf5_chunk *one = a, *other = b;
-  return one->number < other->number ? -1 : one->number > other->number;
-}
-
-/* By number. */
-static gather_status sort_chunks(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
-  gather_hdf5_chunk *found = chunked->found;
-  bool sorted = true;
-  for (int64_t i = 1; i < chunked->found_len && sorted; i++) sorted = found[i - 1].number < found[i].number;
-  if (sorted) return GATHER_OK;
-  qsort(found, (size_t)chunked->found_len, sizeof *found, compare);
-  for (int64_t i = 1; i < chunked->found_len; i++)
-    if (found[i].number == found[i - 1].number)
-      return GATHER_HDF5_WRONG(h, chunked->index_at, "the index has the chunk number %" PRId64 " twice", found[i].number);
-  return GATHER_OK;
-}
-
 static gather_status read_once(gather_hdf5_chunked *chunked, gather_error *error) {
   gather_chunks *chunks = &chunked->chunks;
   gather_error why;
@@ -284,7 +239,6 @@ static gather_status read_once(gather_hdf5_chunked *chunked, gather_error *error
   if (chunked->is_read) return GATHER_OK;
   chunked->found_len = chunked->all = chunked->longest = 0;
   gather_status status = chunked->index_at < 0 || chunks->count == 0 ? GATHER_OK : gather_hdf5_read_index(&h, chunked);
-  if (status == GATHER_OK) status = sort_chunks(&h, chunked);
   gather_free(h.noted);
   chunked->is_read = status == GATHER_OK;
   if (status != GATHER_OK && error) *error = why;

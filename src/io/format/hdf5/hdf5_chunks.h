@@ -52,11 +52,7 @@ typedef struct gather_hdf5_chunked {
 /* hdf5_chunks.c: describes a dataset in chunks, whose type and shape are known. space: its message, unshared. */
 GATHER_CHECKED gather_status gather_hdf5_describe_chunks(gather_hdf5 *h, const gather_hdf5_dataset *dataset,
                                                          const gather_hdf5_message *space, gather_file_tensor *tensor);
-/* Notes a chunk that is stored, by its place in the grid: one that is outside of the dataset does not matter. */
-GATHER_CHECKED gather_status gather_hdf5_found_chunk(gather_hdf5 *h, gather_hdf5_chunked *chunked, const uint64_t *place, int64_t offset,
-                                                     uint64_t bytes, uint32_t skipped);
-
-/* hdf5_index.c: reads an index: each chunk by the function above. */
+/* hdf5_index.c: reads an index, and sorts what it has. */
 GATHER_CHECKED gather_status gather_hdf5_read_index(gather_hdf5 *h, gather_hdf5_chunked *chunked);
 
 #endif

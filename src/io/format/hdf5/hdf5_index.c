@@ -6,7 +6,9 @@
  * Source: the HDF5 File Format Specification, version 3, and where it is open what libhdf5 1.10 to 2.0 wrote.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "core/base/alloc.h"
 #include "io/format/hdf5/hdf5_chunks.h"
 
 enum { MOST_LEVEL = 31, SUM_BYTES = 4 };
@@ -35,6 +37,53 @@ static bool is_lack(const gather_hdf5 *h, gather_status status) { return status 
   } while (0)
 
 static bool has_filters(const index_reading *r) { return r->chunked->chunks.pipeline.count > 0; }
+
+/* ---- what is found */
+
+/* Notes a chunk that is stored, by its place in the grid: one that is outside of the dataset does not matter. */
+static gather_status note_chunk(gather_hdf5 *h, gather_hdf5_chunked *chunked, const uint64_t *place, int64_t offset, uint64_t bytes,
+                                uint32_t skipped) {
+  const gather_chunks *chunks = &chunked->chunks;
+  const int64_t size = h->file->map.size;
+  int64_t number = 0;
+  bool is_edge = false;
+  for (int32_t d = 0; d < chunks->rank; d++) {
+    const int64_t at = d < chunked->rank && place[d] <= INT64_MAX ? (int64_t)place[d] : d < chunked->rank ? INT64_MAX : 0;
+    if (at >= chunks->grid[d]) return GATHER_OK;
+    number = number * chunks->grid[d] + at;
+    is_edge = is_edge || chunks->shape[d] - at * chunks->chunk[d] < chunks->chunk[d];
+  }
+  if (is_edge && chunked->edges_plain) skipped = UINT32_MAX, bytes = (uint64_t)chunks->raw_bytes;
+  if (bytes > (uint64_t)(size - offset))
+    return GATHER_HDF5_WRONG(h, size, "the file is truncated: a chunk needs %" PRIu64 " bytes at byte %" PRId64, bytes, offset);
+  if (chunked->found_len == chunked->found_room) {
+    gather_hdf5_chunk *made = gather_alloc_grown(chunked->found, (int64_t)sizeof *made, &chunked->found_room);
+    if (!made) return GATHER_HDF5_NO_MEMORY(h);
+    chunked->found = made;
+  }
+  chunked->found[chunked->found_len++] = (gather_hdf5_chunk){number, offset, (int64_t)bytes, skipped};
+  if (chunked->longest < (int64_t)bytes) chunked->longest = (int64_t)bytes;
+  chunked->all += (int64_t)bytes;
+  return GATHER_OK;
+}
+
+static int compare(const void *a, const void *b) {
+  const gather_hdf5_chunk *one = a, *other = b;
+  return one->number < other->number ? -1 : one->number > other->number;
+}
+
+/* By number. */
+static gather_status sort_chunks(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
+  gather_hdf5_chunk *found = chunked->found;
+  bool sorted = true;
+  for (int64_t i = 1; i < chunked->found_len && sorted; i++) sorted = found[i - 1].number < found[i].number;
+  if (sorted) return GATHER_OK;
+  qsort(found, (size_t)chunked->found_len, sizeof *found, compare);
+  for (int64_t i = 1; i < chunked->found_len; i++)
+    if (found[i].number == found[i - 1].number)
+      return GATHER_HDF5_WRONG(h, chunked->index_at, "the index has the chunk number %" PRId64 " twice", found[i].number);
+  return GATHER_OK;
+}
 
 /* ---- B-trees of version 1 */
 
@@ -79,7 +128,7 @@ static gather_status read_btree_1(index_reading *r, int64_t at, int level) {
     if (is > 0)
       TRY_CHILD(r, read_btree_1(r, child, (int)is - 1));
     else
-      GATHER_TRY(gather_hdf5_found_chunk(h, r->chunked, place, child, bytes, (uint32_t)skipped));
+      GATHER_TRY(note_chunk(h, r->chunked, place, child, bytes, (uint32_t)skipped));
   }
   return GATHER_OK;
 }
@@ -136,7 +185,7 @@ static gather_status take_entries(index_reading *r, gather_hdf5_fields *fields, 
       GATHER_TRY(gather_hdf5_take(fields, 4, &skipped));
     }
     if (at < 0 || i >= r->entries || !place_of(r, i, place)) continue;
-    GATHER_TRY(gather_hdf5_found_chunk(r->h, r->chunked, place, at, bytes, (uint32_t)skipped));
+    GATHER_TRY(note_chunk(r->h, r->chunked, place, at, bytes, (uint32_t)skipped));
   }
   return GATHER_OK;
 }
@@ -365,7 +414,7 @@ static gather_status take_record(index_reading *r, gather_hdf5_fields *fields) {
     GATHER_TRY(gather_hdf5_take(fields, 4, &skipped));
   }
   for (int32_t d = 0; d < r->chunked->rank; d++) GATHER_TRY(gather_hdf5_take(fields, 8, &place[d]));
-  return at < 0 ? GATHER_OK : gather_hdf5_found_chunk(r->h, r->chunked, place, at, bytes, (uint32_t)skipped);
+  return at < 0 ? GATHER_OK : note_chunk(r->h, r->chunked, place, at, bytes, (uint32_t)skipped);
 }
 
 static gather_status read_btree_2_node(index_reading *r, int64_t at, int64_t records, int level) {
@@ -427,7 +476,7 @@ static gather_status read_single(index_reading *r, int64_t at) {
   static const uint64_t FIRST[GATHER_HDF5_MOST_RANK] = {0};
   const gather_hdf5_chunked *chunked = r->chunked;
   const int64_t bytes = chunked->single_bytes >= 0 ? chunked->single_bytes : chunked->chunks.raw_bytes;
-  return gather_hdf5_found_chunk(r->h, r->chunked, FIRST, at, (uint64_t)bytes, chunked->single_skipped);
+  return note_chunk(r->h, r->chunked, FIRST, at, (uint64_t)bytes, chunked->single_skipped);
 }
 
 /* Chunks of one length, one after the other, as arrays number them. */
@@ -445,7 +494,7 @@ static gather_status read_implicit(index_reading *r, int64_t at) {
     for (int32_t d = 0; d < r->chunked->rank; d++) number = number * r->grid[d] + (int64_t)place[d];
     if (number > (r->h->file->map.size - at) / chunks->raw_bytes)
       return GATHER_HDF5_WRONG(r->h, r->h->file->map.size, "the file is truncated: it ends before the last chunk");
-    GATHER_TRY(gather_hdf5_found_chunk(r->h, r->chunked, place, at + number * chunks->raw_bytes, (uint64_t)chunks->raw_bytes, 0));
+    GATHER_TRY(note_chunk(r->h, r->chunked, place, at + number * chunks->raw_bytes, (uint64_t)chunks->raw_bytes, 0));
   }
   return GATHER_OK;
 }
@@ -470,7 +519,8 @@ static gather_status read_once(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
   }
 }
 
-gather_status gather_hdf5_read_index(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
+/* Level by level, where it is remote. */
+static gather_status read_all(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
   enum { MOST_ROUNDS = 2 * MOST_LEVEL };
   const int64_t work = h->work;
   h->is_noting = gather_map_wants_hints(&h->file->map);
@@ -485,4 +535,9 @@ gather_status gather_hdf5_read_index(gather_hdf5 *h, gather_hdf5_chunked *chunke
   h->is_noting = false, h->work = work;
   chunked->found_len = chunked->all = chunked->longest = 0;
   return read_once(h, chunked);
+}
+
+gather_status gather_hdf5_read_index(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
+  GATHER_TRY(read_all(h, chunked));
+  return sort_chunks(h, chunked);
 }

@@ -15,6 +15,7 @@
 #include "io/format/format.h"
 #include "io/format/span.h"
 #include "io/format/text/utf8.h"
+#include "io/format/zarr/zarr.h"
 
 /* A member, as the central directory describes it. Offsets count from the file's first byte. */
 typedef struct zip_member {
@@ -478,9 +479,9 @@ static const struct {
     {"model.weights.h5",
      "a Keras model is not supported; save its weights: safetensors.numpy.save_file({w.path: w.numpy() for w in "
      "keras.models.load_model('FILE').weights}, 'out.safetensors')"},
-    {"zarr.json", "Zarr is not supported; save the array: numpy.save('out.npy', zarr.open('FILE')['NAME'])"},
-    {".zgroup", "Zarr is not supported; save the array: numpy.save('out.npy', zarr.open('FILE')['NAME'])"},
-    {".zarray", "Zarr is not supported; save the array: numpy.save('out.npy', zarr.open('FILE'))"},
+    {"zarr.json", "a Zarr store in a zip file is read if it is not in a folder there"},
+    {".zgroup", "a Zarr store in a zip file is read if it is not in a folder there"},
+    {".zarray", "a Zarr store in a zip file is read if it is not in a folder there"},
 };
 
 static bool is_member(const char *name, const char *member) {
@@ -502,10 +503,42 @@ static bool has_arrays(const npz_reading *npz) {
   return has_array;
 }
 
+/* ---- a zip file that is a store of Zarr */
+
+static bool is_store(const npz_reading *npz) {
+  bool is_marked = false;
+  for (int64_t i = 0; i < npz->zip.len; i++) {
+    if (ends_in(npz->zip.members[i].name, ".npy")) return false;
+    is_marked = is_marked || gather_zarr_is_mark(npz->zip.members[i].name);
+  }
+  return is_marked;
+}
+
+static gather_status open_store(npz_reading *npz, gather_error *error) {
+  gather_arena *arena = &npz->file->arena;
+  gather_zarr_zip *list = gather_arena_take(arena, 1, (int64_t)sizeof *list);
+  gather_zarr_entry *entries = gather_arena_take(arena, npz->zip.len, (int64_t)sizeof *entries);
+  if (!list || !entries) return no_memory(npz, error);
+  *list = (gather_zarr_zip){.entries = entries};
+  for (int64_t i = 0; i < npz->zip.len; i++) {
+    const zip_member *member = at_name(npz, i);
+    if (!counts(npz, member)) continue;
+    const char *why = member->encrypted ? "is encrypted, which is not supported" : "is compressed; a store is read if its members are not";
+    entries[list->len++] =
+        (gather_zarr_entry){member->name, member->data, member->packed_bytes, member->encrypted || member->method != STORED ? why : NULL};
+  }
+  return gather_zarr_open_zip(npz->file, list, error);
+}
+
+/* ---- the file */
+
+static gather_status read_names(npz_reading *npz, gather_error *error) {
+  GATHER_TRY(read_zip(npz->file, &npz->zip, error));
+  return sort_names(npz, error);
+}
+
 static gather_status read_members(npz_reading *npz, gather_error *error) {
   gather_file *file = npz->file;
-  GATHER_TRY(read_zip(file, &npz->zip, error));
-  GATHER_TRY(sort_names(npz, error));
   file->tensors = gather_arena_take(&file->arena, npz->zip.len, sizeof *file->tensors);
   if (!file->tensors) return no_memory(npz, error);
   for (int64_t i = 0; i < npz->zip.len; i++)
@@ -516,6 +549,8 @@ static gather_status read_members(npz_reading *npz, gather_error *error) {
 /* A zip file without arrays is refused. */
 static gather_status open_file(gather_file *file, gather_error *error) {
   npz_reading npz = {.file = file};
+  GATHER_TRY(read_names(&npz, error));
+  if (is_store(&npz)) return open_store(&npz, error);
   GATHER_TRY(read_members(&npz, error));
   if (has_arrays(&npz)) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", find_other(&npz));
@@ -523,6 +558,8 @@ static gather_status open_file(gather_file *file, gather_error *error) {
 
 const char *gather_npz_other(gather_file *file) {
   npz_reading npz = {.file = file};
+  if (read_names(&npz, NULL) != GATHER_OK) return NULL;
+  if (is_store(&npz)) return "a Zarr store has its own types and shapes";
   return read_members(&npz, NULL) == GATHER_OK && !has_arrays(&npz) ? find_other(&npz) : NULL;
 }
 

@@ -136,18 +136,6 @@ static gather_status refuse(const gather_json *json, gather_json_part value, con
   return GATHER_JSON_WRONG(json, at < value.end ? at : value.end, "malformed JSON: %.120s", why->text);
 }
 
-gather_status gather_json_load(const gather_json *json, gather_json_part value, json_t **tree) {
-  json_error_t why = {.text = ""};
-  int64_t bytes = value.end - value.at;
-  *tree = NULL;
-  if (bytes > LONGEST_VALUE && !begins(json, value, '"'))
-    return gather_fail_file(json->error, GATHER_UNSUPPORTED, json->name, value.at,
-                            "a value of %" PRId64 " bytes in the JSON; at most %d are supported", bytes, LONGEST_VALUE);
-  const char *text = (const char *)json->bytes + value.at;
-  *tree = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
-  return *tree ? GATHER_OK : refuse(json, value, &why);
-}
-
 /* The code unit of a \u escape that begins at `at`; -1 if there is none. */
 static int32_t escaped_unit(const gather_json *json, int64_t at, int64_t end) {
   int32_t unit = 0;
@@ -185,11 +173,48 @@ static int64_t decoded_bytes(const gather_json *json, gather_json_part value) {
   return bytes;
 }
 
+/* The lengths of all strings in a tree, keys included. */
+static int64_t tree_bytes(json_t *tree) {
+  int64_t bytes = json_is_string(tree) ? (int64_t)json_string_length(tree) : 0;
+  for (size_t i = 0; i < json_array_size(tree); i++) bytes += tree_bytes(json_array_get(tree, i));
+  for (void *at = json_object_iter(tree); at; at = json_object_iter_next(tree, at))
+    bytes += (int64_t)strlen(json_object_iter_key(at)) + tree_bytes(json_object_iter_value(at));
+  return bytes;
+}
+
+/* What they must be: when out of memory, Jansson 2.14 drops the byte for which its buffer should have grown, and goes on. */
+static int64_t text_bytes(const gather_json *json, gather_json_part value) {
+  int64_t bytes = 0;
+  for (int64_t at = value.at; at < value.end; at++) {
+    if (json->bytes[at] != '"') continue;
+    const int64_t end = text_end(json, at, value.end);
+    if (end < 0) return -1;
+    bytes += decoded_bytes(json, (gather_json_part){at, end});
+    at = end - 1;
+  }
+  return bytes;
+}
+
+gather_status gather_json_load(const gather_json *json, gather_json_part value, json_t **tree) {
+  json_error_t why = {.text = ""};
+  int64_t bytes = value.end - value.at;
+  *tree = NULL;
+  if (bytes > LONGEST_VALUE && !begins(json, value, '"'))
+    return gather_fail_file(json->error, GATHER_UNSUPPORTED, json->name, value.at,
+                            "a value of %" PRId64 " bytes in the JSON; at most %d are supported", bytes, LONGEST_VALUE);
+  const char *text = (const char *)json->bytes + value.at;
+  *tree = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+  if (!*tree) return refuse(json, value, &why);
+  if (tree_bytes(*tree) == text_bytes(json, value)) return GATHER_OK;
+  json_decref(*tree);
+  *tree = NULL;
+  return GATHER_JSON_NO_MEMORY(json);
+}
+
 gather_status gather_json_text(const gather_json *json, gather_json_part value, const char *what, const char **text) {
   json_t *tree = NULL;
   if (!begins(json, value, '"')) return GATHER_JSON_WRONG(json, value.at, "%s is not a string", what);
-  /* When out of memory, Jansson 2.14 drops the byte for which its buffer should have grown, and goes on: the result
-   * is another string, or an error for a valid one. */
+  /* When out of memory, Jansson may give an error for a valid string, too. */
   const int64_t expected = decoded_bytes(json, value);
   const gather_status status = gather_json_load(json, value, &tree);
   if (status != GATHER_OK) return expected < 0 ? status : GATHER_JSON_NO_MEMORY(json);

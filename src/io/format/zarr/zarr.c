@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * zarr.c: opens stores of Zarr 2 and 3 that are directories. Each array is a tensor, named by its path in the store. If the metadata are
- * consolidated, only those are read; else directories are, as far as groups go. An array that is not supported is listed with the reason.
+ * zarr.c: opens stores of Zarr 2 and 3 that are directories or zip files. Each array is a tensor, named by its path in the store. If the
+ * metadata are consolidated, only those are read; else directories are, as far as groups go, or all members. An array that is not supported
+ * is listed with the reason.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -39,6 +40,12 @@ bool gather_zarr_is_store(const char *path) {
   return false;
 }
 
+bool gather_zarr_is_mark(const char *name) {
+  int which = 0;
+  while (which < METADATA && strcmp(name, NAMES[which]) != 0) which++;
+  return which < METADATA;
+}
+
 #ifdef GATHER_HAVE_JANSSON
 
 /* ---- what was found */
@@ -54,7 +61,8 @@ typedef struct zarr_reading {
   gather_file *file;
   gather_error *error;
   gather_zarr_store *store;
-  const char *root; /* its path, with a slash */
+  const gather_zarr_zip *zip; /* NULL: it is a directory */
+  const char *root;           /* its path, with a slash; "" in a zip file */
   size_t root_bytes;
   zarr_node *nodes;
   int64_t len, entries; /* entries: of directories */
@@ -93,6 +101,18 @@ static gather_status keep_failure(const zarr_reading *z, const gather_error *why
   return gather_file_unreadable(z->file, why, tensor, z->error);
 }
 
+/* Adds an array whose description cannot be read. path: in the arena. */
+static gather_status add_failure(zarr_reading *z, const gather_error *why, const char *path) {
+  zarr_node *node = gather_arena_take(&z->file->arena, 1, (int64_t)sizeof *node);
+  if (!node) return no_memory(z);
+  node->tensor =
+      (gather_file_tensor){.name = path, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
+  node->next = z->nodes;
+  z->nodes = node;
+  z->len++;
+  return keep_failure(z, why, &node->tensor);
+}
+
 /* Adds an array. path: in the arena; "" is the store itself. */
 static gather_status add_array(zarr_reading *z, const gather_json *json, int version, gather_json_part object, const char *path) {
   gather_arena *arena = &z->file->arena;
@@ -105,6 +125,7 @@ static gather_status add_array(zarr_reading *z, const gather_json *json, int ver
   memcpy(folder, z->root, z->root_bytes);
   memcpy(folder + z->root_bytes, path, bytes);
   if (bytes > 0) folder[z->root_bytes + bytes] = '/';
+  array->zip = z->zip;
   array->folder = folder;
   array->folder_bytes = z->file->no_links ? (int64_t)z->root_bytes : -1;
   node->tensor = (gather_file_tensor){.name = path, .type_name = "unknown"};
@@ -147,6 +168,7 @@ static gather_status read_kind(gather_json *json, gather_json_part object, int64
   *version = format.end - format.at == 1 ? text[format.at] - '0' : -1;
   *is_array = node.end - node.at == 7 && memcmp(text + node.at, "\"array\"", 7) == 0;
   *inner = of[2].part;
+  if (format.end == 0) return GATHER_JSON_WRONG(json, object.at, "there is no zarr_format");
   if (*version != 2 && *version != 3)
     return gather_fail_file(json->error, GATHER_UNSUPPORTED, json->name, format.at, "this zarr_format is not supported; 2 and 3 are");
   if (*version == 2 || *is_array || (node.end - node.at == 7 && memcmp(text + node.at, "\"group\"", 7) == 0)) return GATHER_OK;
@@ -309,15 +331,81 @@ static gather_status visit_folder(zarr_reading *z, zarr_visit *visit) {
     if (outer) *outer = why;
     return status;
   }
-  zarr_node *node = gather_arena_take(&z->file->arena, 1, (int64_t)sizeof *node);
-  char *path = path_of(z, visit, visit->path.bytes);
-  if (!node || !path) return no_memory(z);
-  node->tensor =
-      (gather_file_tensor){.name = path, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
-  node->next = z->nodes;
-  z->nodes = node;
-  z->len++;
-  return keep_failure(z, &why, &node->tensor);
+  const char *path = path_of(z, visit, visit->path.bytes);
+  return path ? add_failure(z, &why, path) : no_memory(z);
+}
+
+/* ---- members of a zip file */
+
+/* Reads a member with metadata. */
+static gather_status open_member(const zarr_reading *z, const gather_zarr_entry *entry, zarr_text *text) {
+  const gather_map *map = &z->file->map;
+  const size_t before = strlen(z->file->name), bytes = strlen(entry->name);
+  char *name = gather_arena_take(&z->file->arena, (int64_t)(before + bytes) + 2, 1);
+  if (!name) return no_memory(z);
+  memcpy(name, z->file->name, before);
+  name[before] = '/';
+  memcpy(name + before + 1, entry->name, bytes);
+  if (entry->why) return gather_fail_file(z->error, GATHER_UNSUPPORTED, name, -1, "%s", entry->why);
+  GATHER_TRY(gather_map_need(map, entry->at, entry->bytes, z->error));
+  text->map = (gather_map){.bytes = map->bytes + entry->at, .size = entry->bytes};
+  text->json = (gather_json){z->file, name, text->map.bytes, z->error};
+  return gather_zarr_check_text(&text->json, text->map.size);
+}
+
+/* Reads an array's member, of either version; *is_done: it is the root's, and all arrays are known. */
+static gather_status read_member(zarr_reading *z, const gather_zarr_entry *entry, bool *is_done) {
+  const char *slash = strrchr(entry->name, '/');
+  const size_t bytes = slash ? (size_t)(slash - entry->name) : 0;
+  char *path = gather_arena_text(&z->file->arena, entry->name, bytes);
+  zarr_text text;
+  bool is_array = false;
+  int64_t version = 0;
+  gather_json_part inner = {0};
+  if (!path) return no_memory(z);
+  GATHER_TRY(open_member(z, entry, &text));
+  GATHER_TRY(read_kind(&text.json, whole_of(&text), &version, &is_array, &inner));
+  if (version == 2 || is_array) return add_array(z, &text.json, (int)version, whole_of(&text), path);
+  if (slash || inner.end == 0 || text.json.bytes[inner.at] != '{') return GATHER_OK;
+  *is_done = true;
+  return read_consolidated(z, &text.json, inner, read_entry_3);
+}
+
+/* A damaged member is listed, unless it is the root's. */
+static gather_status try_member(zarr_reading *z, const gather_zarr_entry *entry, bool *is_done) {
+  const char *slash = strrchr(entry->name, '/');
+  const int64_t len = z->len;
+  gather_error why, *outer = z->error;
+  z->error = &why;
+  const gather_status status = read_member(z, entry, is_done);
+  z->error = outer;
+  if (status == GATHER_OK) return GATHER_OK;
+  if (status != GATHER_OUT_OF_MEMORY && slash && z->len == len) {
+    const char *path = gather_arena_text(&z->file->arena, entry->name, (size_t)(slash - entry->name));
+    return path ? add_failure(z, &why, path) : no_memory(z);
+  }
+  if (outer) *outer = why;
+  return status;
+}
+
+static bool ends_in_array(const char *name) {
+  const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+  return strcmp(last, NAMES[VERSION_3]) == 0 || strcmp(last, NAMES[ARRAY]) == 0;
+}
+
+static gather_status read_members(zarr_reading *z) {
+  const gather_zarr_entry *root = gather_zarr_zip_find(z->zip, NAMES[VERSION_3]);
+  const gather_zarr_entry *consolidated = root ? NULL : gather_zarr_zip_find(z->zip, NAMES[CONSOLIDATED]);
+  bool is_done = false;
+  zarr_text text;
+  if (consolidated) {
+    GATHER_TRY(open_member(z, consolidated, &text));
+    return read_consolidated(z, &text.json, whole_of(&text), read_entry_2);
+  }
+  if (root) GATHER_TRY(try_member(z, root, &is_done));
+  for (int64_t i = 0; i < z->zip->len && !is_done; i++)
+    if (&z->zip->entries[i] != root && ends_in_array(z->zip->entries[i].name)) GATHER_TRY(try_member(z, &z->zip->entries[i], &is_done));
+  return GATHER_OK;
 }
 
 /* ---- the store */
@@ -377,7 +465,21 @@ gather_status gather_zarr_open(gather_file *file, gather_error *error) {
   return status == GATHER_OK ? give(&z) : status;
 }
 
+gather_status gather_zarr_open_zip(gather_file *file, const gather_zarr_zip *zip, gather_error *error) {
+  zarr_reading z = {.file = file, .error = error, .zip = zip, .root = ""};
+  file->format = "zarr";
+  file->find_path = find_path;
+  GATHER_TRY(gather_zarr_store_create(file, &z.store, error));
+  GATHER_TRY(read_members(&z));
+  return give(&z);
+}
+
 #else
+
+gather_status gather_zarr_open_zip(gather_file *file, const gather_zarr_zip *zip, gather_error *error) {
+  (void)zip;
+  return gather_zarr_open(file, error);
+}
 
 gather_status gather_zarr_open(gather_file *file, gather_error *error) {
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "Zarr is not supported in this build: it has no Jansson");

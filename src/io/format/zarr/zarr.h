@@ -7,15 +7,17 @@
 #ifndef GATHER_FORMAT_ZARR_H
 #define GATHER_FORMAT_ZARR_H
 
+#include "io/format/chunks.h"
+
 #ifdef GATHER_HAVE_JANSSON
 
-#include "io/format/chunks.h"
 #include "io/format/safetensors/safetensors_json.h"
 
 /* A file of chunks that was looked for: kept until the store is closed. */
 typedef struct gather_zarr_kept {
-  gather_chunk_file file; /* first: gather_chunk_place points to it */
+  gather_chunk_file file; /* gather_chunk_place points to it */
   bool is_missing;
+  int64_t at;     /* of a member of a zip file: where it begins in that */
   uint8_t *index; /* of a shard: an offset and a length for each of its chunks */
 } gather_zarr_kept;
 
@@ -29,7 +31,8 @@ typedef struct gather_zarr_type {
 
 typedef struct gather_zarr_array {
   gather_chunks chunks;
-  const char *folder;   /* with its slash */
+  const struct gather_zarr_zip *zip; /* NULL: the store is a directory */
+  const char *folder;                /* with its slash; in a zip file "" or from the root on */
   int64_t folder_bytes; /* of the store's, with its slash: links behind it are not followed if the options forbid it; -1: they are */
   int32_t key_rank;     /* 0 for a scalar, whose chunks have rank 1 */
   bool key_has_c;       /* keys begin with "c" */
@@ -54,6 +57,8 @@ void gather_zarr_store_add(gather_zarr_store *store, gather_zarr_array *array);
 
 /* The bytes of a shard's index, which is to have them; entries are checked when they are looked up. */
 GATHER_INLINE int64_t gather_zarr_index_bytes(const gather_zarr_array *array) { return 16 * array->in_shard + 4 * array->index_has_sum; }
+/* The member of that name; NULL. */
+const struct gather_zarr_entry *gather_zarr_zip_find(const struct gather_zarr_zip *zip, const char *name);
 /* Where a chunk of a shard is: place->file is set. inside: its number in the shard. */
 GATHER_CHECKED gather_status gather_zarr_index_place(const gather_zarr_array *array, const uint8_t *index, int64_t inside,
                                                      gather_chunk_place *place, gather_error *error);
@@ -98,7 +103,24 @@ GATHER_CHECKED gather_status gather_zarr_fill(gather_zarr_reading *r);
 
 #endif
 
-/* zarr.c: whether a directory is a store. */
+/* A member of a zip file. */
+typedef struct gather_zarr_entry {
+  const char *name;
+  int64_t at, bytes; /* in the file */
+  const char *why;   /* it cannot be read; NULL: it can */
+} gather_zarr_entry;
+
+/* The members of a zip file, in the order of their names, each once. */
+typedef struct gather_zarr_zip {
+  const gather_zarr_entry *entries;
+  int64_t len;
+} gather_zarr_zip;
+
+/* zarr.c: opens the store in a mapped zip file, whose list is kept as long as the file. */
+GATHER_CHECKED gather_status gather_zarr_open_zip(gather_file *file, const gather_zarr_zip *zip, gather_error *error);
+/* Whether a member of a zip file says that it is a store. */
+bool gather_zarr_is_mark(const char *name);
+/* Whether a directory is a store. */
 bool gather_zarr_is_store(const char *path);
 /* Opens the store whose path is the file's name. */
 GATHER_CHECKED gather_status gather_zarr_open(gather_file *file, gather_error *error);

@@ -104,6 +104,8 @@ static gather_status read_dtype(gather_zarr_reading *r, const json_t *tree) {
     return GATHER_ZARR_WRONG(r, "the dtype is not a string of a type");
   const gather_literal_text whole = {text, (int64_t)strlen(text)};
   gather_literal_init(&literal, text, whole.bytes);
+  if (text[strspn(text, "<>|=")] == 'O')
+    return GATHER_ZARR_REFUSE(r, "elements of variable length (the dtype '%.64s') are not supported", text);
   if (!gather_descr_plain(&literal, 0, whole, &descr))
     return gather_fail_file(r->json.error, literal.status, r->json.name, r->at.at, "the dtype '%.64s': %s", text, literal.message);
   const char letter = text[strspn(text, "<>|=")];
@@ -276,7 +278,8 @@ gather_status gather_zarr_describe(gather_zarr_reading *r, int version, gather_j
   GATHER_TRY(version == 2 ? describe_2(r, object) : describe_3(r, object));
   r->array->key_rank = r->tensor->tensor.rank;
   r->array->chunks.files_most = r->array->chunks.count;
-  if (!r->array->is_sharded) return GATHER_OK;
+  if (r->array->zip) r->array->chunks.files_most = 0;
+  if (!r->array->is_sharded || r->array->zip) return GATHER_OK;
   r->array->chunks.files_most = 1;
   for (int32_t d = 0; d < r->array->chunks.rank; d++) r->array->chunks.files_most *= r->array->shards[d];
   return GATHER_OK;

@@ -99,6 +99,16 @@ gather_status gather_zarr_index_place(const gather_zarr_array *array, const uint
                           offset, size);
 }
 
+/* fd -1: of a member of a zip file. */
+static gather_status read_bytes(const gather_zarr_array *array, const gather_zarr_kept *kept, int fd, int64_t at, int64_t bytes,
+                                uint8_t *target, gather_error *error) {
+  const gather_map *map = array->chunks.map;
+  if (fd >= 0) return gather_chunk_file_read(fd, &kept->file, at, bytes, target, error);
+  if (map->remote) GATHER_TRY(gather_map_fetch(map, kept->at + at, bytes, error));
+  memcpy(target, map->bytes + kept->at + at, (size_t)bytes);
+  return GATHER_OK;
+}
+
 static gather_status load_index(gather_zarr_array *array, gather_zarr_kept *kept, int fd, gather_error *error) {
   const int64_t bytes = gather_zarr_index_bytes(array);
   const int64_t at = array->index_at_start || kept->file.size < bytes ? 0 : kept->file.size - bytes;
@@ -106,7 +116,7 @@ static gather_status load_index(gather_zarr_array *array, gather_zarr_kept *kept
   if (there < bytes) return gather_zarr_index_check(array, NULL, there, kept->file.path, at, error);
   kept->index = gather_arena_take(&array->store->arena, bytes, 1);
   if (!kept->index) return no_memory(array, error);
-  GATHER_TRY(gather_chunk_file_read(fd, &kept->file, at, bytes, kept->index, error));
+  GATHER_TRY(read_bytes(array, kept, fd, at, bytes, kept->index, error));
   return gather_zarr_index_check(array, kept->index, bytes, kept->file.path, at, error);
 }
 
@@ -132,6 +142,32 @@ static gather_status look_at(gather_zarr_array *array, gather_zarr_kept *kept, i
   return array->is_sharded ? load_index(array, kept, fd, error) : GATHER_OK;
 }
 
+const gather_zarr_entry *gather_zarr_zip_find(const gather_zarr_zip *zip, const char *name) {
+  int64_t low = 0, high = zip->len;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    const int order = strcmp(zip->entries[middle].name, name);
+    if (order == 0) return &zip->entries[middle];
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NULL;
+}
+
+static gather_status look_in_zip(gather_zarr_array *array, gather_zarr_kept *kept, gather_error *error) {
+  const gather_zarr_entry *entry = gather_zarr_zip_find(array->zip, kept->file.path);
+  kept->is_missing = !entry;
+  if (!entry) return GATHER_OK;
+  if (entry->why)
+    return gather_fail_file(error, GATHER_UNSUPPORTED, array->chunks.file->name, entry->at, "its member '%.100s' %s", entry->name,
+                            entry->why);
+  kept->file.size = entry->bytes;
+  kept->at = entry->at;
+  return array->is_sharded ? load_index(array, kept, -1, error) : GATHER_OK;
+}
+
 /* Looks for the file of a chunk or shard. A failure is not kept. */
 static gather_status look_for(gather_zarr_array *array, int64_t number, gather_zarr_kept **found, gather_error *error) {
   char key[KEY_BYTES];
@@ -145,6 +181,7 @@ static gather_status look_for(gather_zarr_array *array, int64_t number, gather_z
   memcpy(path + folder, key, strlen(key));
   kept->file = (gather_chunk_file){.number = number, .path = path, .folder_bytes = array->folder_bytes};
   *found = kept;
+  if (array->zip) return look_in_zip(array, kept, error);
   gather_error why;
   gather_status status = gather_chunk_file_open(&kept->file, &fd, &why);
   kept->is_missing = status == GATHER_FILE_NOT_FOUND;
@@ -215,7 +252,12 @@ static gather_status find_one(gather_zarr_array *array, int64_t number, gather_c
       (gather_chunk_place){.offset = kept->is_missing ? -1 : 0, .bytes = kept->file.size, .file = kept->is_missing ? NULL : &kept->file};
   if (kept->is_missing) return GATHER_OK;
   if (array->is_sharded) GATHER_TRY(gather_zarr_index_place(array, kept->index, inside, place, error));
-  return place->offset < 0 ? GATHER_OK : check_length(array, place, error);
+  if (place->offset < 0) return GATHER_OK;
+  GATHER_TRY(check_length(array, place, error));
+  if (!array->zip) return GATHER_OK;
+  place->offset += kept->at;
+  place->file = NULL;
+  return GATHER_OK;
 }
 
 static gather_status find(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
