@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The folder of results, build/results: one JSON file per benchmark and machine.
 
-memory-MACHINE.json (gathers in memory; -siblings: GatherND, GatherTree and quantised rows; -scatter: those that write), python-, tables-, remote-MACHINE.json, and
+memory-MACHINE.json (gathers in memory; -siblings: GatherND, GatherTree and quantised rows; -scatter: those that write), python-, tables-, chunked-, remote-MACHINE.json, and
 plugin-HOST-MACHINE.json. A quick run has a name of its own, so it never replaces a full one. bench/archive.py packs the folder."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def this_machine() -> dict:
 
 
 def name_of(kind: str, results: dict) -> str:
-    """kind: memory, python, tables, remote. results: of a run, with `machine` and `settings`."""
+    """kind: memory, python, tables, chunked, remote. results: of a run, with `machine` and `settings`."""
     return f"{kind}-{machine_name(results['machine'])}" + "-quick" * bool(results["settings"].get("quick"))
 
 

@@ -13,6 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/base/checked.h"
 #include "io/format/bytes.h"
+#include "io/format/chunks.h"
 
 enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 }; /* of the metadata: V4 (Arrow 0.8) and V5 (1.0) */
 
@@ -208,14 +209,18 @@ static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks,
 
 static gather_status read_all(gather_file *file, gather_error *error) {
   int64_t size = file->map.size, count = 0, end = size;
+  enum { DECODED = 64 << 20, DECODED_TIMES = 8 }; /* offsets of lists alike are much shorter when compressed */
   gather_arrow arrow = {
       .file = file, .error = error, .codec = -1, .search_room = size, .offsets_room = size, .remote_room = GATHER_MAP_METADATA_MAX / 4};
   gather_arrow_block *blocks = NULL;
+  arrow.decoded_room = size < GATHER_CHUNK_BYTES_MAX / DECODED_TIMES ? size * DECODED_TIMES + DECODED : GATHER_CHUNK_BYTES_MAX;
   if (is_stream(&file->map))
     GATHER_TRY(read_stream(&arrow, &blocks, &count));
   else
     GATHER_TRY(open_file(&arrow, &blocks, &count, &end));
-  return gather_arrow_tensors(&arrow, end, blocks, count);
+  const gather_status status = gather_arrow_tensors(&arrow, end, blocks, count);
+  gather_unfilter_destroy(arrow.unfilter);
+  return status;
 }
 
 /* The metadata of each batch stand before its data. */

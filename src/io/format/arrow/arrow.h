@@ -96,11 +96,13 @@ typedef struct gather_arrow {
   int64_t codec;   /* of the first compressed batch: 0 LZ4, 1 Zstandard; -1 = none is compressed */
   gather_arrow_column *columns;
   int64_t len;
-  gather_arrow_counts all; /* of all columns */
-  int64_t search_room;     /* bytes left to search for nulls: columns may share them */
-  int64_t offsets_room;    /* likewise, bytes left to read offsets of lists */
-  int64_t remote_room;     /* the same, of a remote file: they are downloaded */
-  int64_t searches;        /* of remote bitmaps, so far */
+  gather_arrow_counts all;          /* of all columns */
+  int64_t search_room;              /* bytes left to search for nulls: columns may share them */
+  int64_t offsets_room;             /* likewise, bytes left to read offsets of lists */
+  int64_t remote_room;              /* the same, of a remote file: they are downloaded */
+  int64_t decoded_room;             /* the same of compressed ones, decoded */
+  struct gather_unfilter *unfilter; /* has the last decoded ones; NULL */
+  int64_t searches;                 /* of remote bitmaps, so far */
 } gather_arrow;
 
 /* Fails and reports a byte of the file. */

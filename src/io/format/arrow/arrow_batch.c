@@ -218,24 +218,68 @@ static gather_status count_offsets(const arrow_level *of, int64_t start, int64_t
   return GATHER_OK;
 }
 
-/* Where the offsets of the lists in use are: `first` is theirs. There is at least one list. */
-static gather_status find_offsets(const arrow_level *of, int bytes, const uint8_t **offsets) {
+/* Offsets that are read. */
+typedef struct arrow_offsets {
+  const uint8_t *values;
+  int64_t at; /* of the first one in the file, for messages; of the buffer if it is compressed */
+  int step;   /* from one to the next there; 0 = it is compressed */
+} arrow_offsets;
+
+static gather_status refuse_offsets(const arrow_level *of, const char *why) {
+  char text[400];
+  const int length = snprintf(text, sizeof text,
+                              "has lists of variable size, and their compressed offsets cannot be read: %.200s; write it as "
+                              "fixed_size_list (pyarrow: cast(pyarrow.list_(TYPE, LENGTH)))",
+                              why);
+  of->elements->packed = gather_arena_text(&of->arrow->file->arena, text, (size_t)length);
+  return of->elements->packed ? GATHER_OK : GATHER_ARROW_NO_MEMORY(of->arrow);
+}
+
+/* Decodes a buffer of offsets: *values are valid until the next one is. */
+static gather_status decode_offsets(const arrow_level *of, const arrow_contents *contents, const uint8_t **values) {
+  gather_arrow *arrow = of->arrow;
+  const gather_filter filter = {.kind = of->batch->compression == 0 ? GATHER_FILTER_ARROW_LZ4 : GATHER_FILTER_ARROW_ZSTD};
+  const gather_pipeline pipeline = {1, {filter}};
+  gather_plain plain;
+  gather_error why;
+  GATHER_TRY(count_offsets(of, contents->start, contents->bytes));
+  if (of->elements->packed) return GATHER_OK;
+  if (!of->column->is_settled && contents->raw_bytes > arrow->decoded_room) return refuse_offsets(of, "they are too long");
+  if (!of->column->is_settled) arrow->decoded_room -= contents->raw_bytes;
+  GATHER_TRY(gather_map_need(&arrow->file->map, contents->start, contents->bytes, arrow->error));
+  if (gather_pipeline_check(&pipeline, &why) != GATHER_OK) return refuse_offsets(of, why.message);
+  gather_unfilter_destroy(arrow->unfilter);
+  arrow->unfilter = NULL;
+  GATHER_TRY(gather_unfilter_create(&pipeline, contents->raw_bytes, &arrow->unfilter, arrow->error));
+  const gather_status status =
+      gather_unfilter_run(arrow->unfilter, arrow->file->map.bytes + contents->start, contents->bytes, 0, contents->raw_bytes, &plain, &why);
+  if (status == GATHER_OUT_OF_MEMORY) return GATHER_ARROW_NO_MEMORY(arrow);
+  if (status != GATHER_OK)
+    return gather_fail_file(arrow->error, status, arrow->file->name, contents->start,
+                            "the offsets of the lists of column '%.100s' are corrupt: %.200s", of->column->name, why.message);
+  *values = (const uint8_t *)plain.bytes;
+  return GATHER_OK;
+}
+
+/* The offsets of the lists in use: `first` is theirs. There is at least one list. */
+static gather_status find_offsets(const arrow_level *of, int bytes, arrow_offsets *offsets) {
   gather_arrow *arrow = of->arrow;
   int64_t needed, skipped;
   arrow_contents contents;
   GATHER_TRY(open_buffer(arrow, of->batch, of->elements->buffer + 1, of->column->name, &contents));
-  const int64_t start = contents.start, size = contents.bytes;
-  if (contents.raw_bytes >= 0) {
-    of->elements->packed =
-        "has lists of variable size, and their offsets are compressed; write it as fixed_size_list (pyarrow: cast(pyarrow.list_(TYPE, "
-        "LENGTH))), or with compression='uncompressed' (Feather) or compression=None (IPC)";
-    return GATHER_OK;
-  }
+  const bool is_compressed = contents.raw_bytes >= 0;
+  const int64_t start = contents.start, size = is_compressed ? contents.raw_bytes : contents.bytes;
   if (!gather_mul(of->count, bytes, &needed) || !gather_add(needed, bytes, &needed) || !gather_mul(of->elements->first, bytes, &skipped) ||
       skipped > size || needed > size - skipped)
     return GATHER_ARROW_WRONG(arrow, start, "column '%.100s' has %" PRId64 " bytes of offsets of its lists; expected more",
                               of->column->name, size);
-  *offsets = arrow->file->map.bytes + start + skipped;
+  if (is_compressed) {
+    GATHER_TRY(decode_offsets(of, &contents, &offsets->values));
+    if (!of->elements->packed) offsets->values += skipped;
+    offsets->at = start, offsets->step = 0;
+    return GATHER_OK;
+  }
+  *offsets = (arrow_offsets){arrow->file->map.bytes + start + skipped, start + skipped, bytes};
   if (of->column->is_settled) needed = bytes; /* only the first is read */
   GATHER_TRY(count_offsets(of, start, needed));
   return of->elements->packed ? GATHER_OK : gather_map_need(&arrow->file->map, start + skipped, needed, arrow->error);
@@ -259,24 +303,24 @@ static gather_status refuse_ragged(const arrow_level *of, int64_t other, int64_t
 
 /* Compares the lists with those before, and goes to the first value of the first one. */
 static gather_status enter_offsets(const arrow_level *of, gather_arrow_list *list) {
-  const uint8_t *offsets = NULL;
+  arrow_offsets found = {0};
   const int bytes = list->offset_bytes;
-  GATHER_TRY(find_offsets(of, bytes, &offsets));
+  GATHER_TRY(find_offsets(of, bytes, &found));
   if (of->elements->packed) return GATHER_OK;
+  const uint8_t *offsets = found.values;
   int64_t first = read_offset(of->arrow, offsets, bytes);
   if (!of->column->is_settled) {
     int64_t second = read_offset(of->arrow, offsets + bytes, bytes);
     if (first < 0 || second < first)
-      return GATHER_ARROW_WRONG(of->arrow, offsets - of->arrow->file->map.bytes, "invalid offset of a list in column '%.100s'",
-                                of->column->name);
+      return GATHER_ARROW_WRONG(of->arrow, found.at, "invalid offset of a list in column '%.100s'", of->column->name);
     if (list->length < 0) list->length = second - first;
     int64_t other = first_other(of->arrow, offsets, bytes, of->count, list->length);
     if (other < of->count) {
       int64_t begin = read_offset(of->arrow, offsets + other * bytes, bytes);
       int64_t end = read_offset(of->arrow, offsets + (other + 1) * bytes, bytes);
       if (begin < 0 || end < begin)
-        return GATHER_ARROW_WRONG(of->arrow, offsets + other * bytes - of->arrow->file->map.bytes,
-                                  "invalid offset of a list in column '%.100s'", of->column->name);
+        return GATHER_ARROW_WRONG(of->arrow, found.at + other * found.step, "invalid offset of a list in column '%.100s'",
+                                  of->column->name);
       return refuse_ragged(of, other, list->length, end - begin);
     }
   }
