@@ -30,7 +30,7 @@ enum { NAMES_FREE = 16 << 20 };
 
 /* ---- buffers */
 
-enum { PAIR_BYTES = 16 };
+enum { PAIR_BYTES = 16, LENGTH_BYTES = 8 };
 
 /* Item i of the pairs at `at`: a node is a length and how many of it are null; a buffer is an offset in the body and a length. */
 static int64_t pair_at(const gather_arrow *arrow, int64_t at, int64_t i, int which) {
@@ -51,17 +51,16 @@ typedef struct arrow_contents {
 
 /* Each buffer of a compressed batch begins with its length; -1 means not compressed. */
 static gather_status look_into(const gather_arrow *arrow, arrow_contents *contents) {
-  enum { LENGTH = 8 };
   const uint8_t *prefix = arrow->file->map.bytes + contents->start;
-  if (contents->bytes < LENGTH)
+  if (contents->bytes < LENGTH_BYTES)
     return GATHER_ARROW_WRONG(arrow, contents->start, "a compressed buffer is too short: %" PRId64 " bytes", contents->bytes);
-  GATHER_TRY(gather_map_need(&arrow->file->map, contents->start, LENGTH, arrow->error));
+  GATHER_TRY(gather_map_need(&arrow->file->map, contents->start, LENGTH_BYTES, arrow->error));
   contents->raw_bytes = gather_read_i64(prefix);
   if (contents->raw_bytes < -1)
     return GATHER_ARROW_WRONG(arrow, contents->start, "the length of a compressed buffer is %" PRId64, contents->raw_bytes);
   if (contents->raw_bytes >= 0) return GATHER_OK;
-  contents->start += LENGTH;
-  contents->bytes -= LENGTH;
+  contents->start += LENGTH_BYTES;
+  contents->bytes -= LENGTH_BYTES;
   return GATHER_OK;
 }
 
@@ -380,22 +379,38 @@ static gather_status find_elements(gather_arrow *arrow, const arrow_batch *batch
 
 /* ---- all batches */
 
-/* The offsets of the outermost lists in a remote file: by requests at once. */
-static void expect_offsets(const gather_arrow *arrow, const arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
+/* The first `most` bytes of a buffer of a column in a remote file, in all batches: by requests at once.
+ * of_column: the number among those of the column. */
+static void expect_buffers(const gather_arrow *arrow, const arrow_batch *batches, int64_t count, const gather_arrow_column *column,
+                           int64_t of_column, int64_t most) {
   const gather_map *map = &arrow->file->map;
   int64_t total = 0;
-  if (!gather_map_wants_hints(map) || column->list[0].offset_bytes == 0) return;
   gather_map_range *ranges = gather_alloc(count * (int64_t)sizeof *ranges);
   for (int64_t i = 0; ranges && i < count; i++) {
-    int64_t number = column->buffer + batches[i].passed_buffers + 1;
+    int64_t number = column->buffer + batches[i].passed_buffers + of_column;
     int64_t offset = pair_at(arrow, batches[i].buffers, number, 0);
     int64_t size = pair_at(arrow, batches[i].buffers, number, 1), body = batches[i].body_bytes;
     bool inside = offset >= 0 && size >= 0 && offset <= body && size <= body - offset;
-    ranges[i] = (gather_map_range){batches[i].body + (inside ? offset : 0), inside ? size : 0};
+    ranges[i] = (gather_map_range){batches[i].body + (inside ? offset : 0), !inside ? 0 : size < most ? size : most};
     if (!gather_add(total, ranges[i].bytes, &total)) total = INT64_MAX;
   }
   if (ranges && total <= arrow->remote_room) gather_map_expect_all(map, ranges, count);
   gather_free(ranges);
+}
+
+/* The offsets of the outermost lists. */
+static void expect_offsets(const gather_arrow *arrow, const arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
+  if (gather_map_wants_hints(&arrow->file->map) && column->list[0].offset_bytes)
+    expect_buffers(arrow, batches, count, column, 1, INT64_MAX);
+}
+
+/* The lengths before compressed elements. */
+static void expect_lengths(gather_arrow *arrow, arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
+  int64_t number = 1;
+  if (arrow->codec < 0 || count == 0 || column->why || !gather_map_wants_hints(&arrow->file->map)) return;
+  for (int64_t i = 0; i < count; i++) pass_views(arrow, &batches[i], column);
+  for (int32_t i = 0; i < column->lists; i++) number += column->list[i].offset_bytes ? 2 : 1;
+  expect_buffers(arrow, batches, count, column, number, LENGTH_BYTES);
 }
 
 /* What the batches have told. A length of which there was no list is 0. */
@@ -747,6 +762,7 @@ static gather_status list_tensors(gather_arrow *arrow, arrow_batch *batches, int
   GATHER_TRY(gather_arrow_take(arrow, all, sizeof *file->tensors, &file->tensors));
   for (int64_t i = 0; i < arrow->len; i++) {
     GATHER_TRY(settle(arrow, batches, len, &arrow->columns[i]));
+    expect_lengths(arrow, batches, len, &arrow->columns[i]);
     for (int64_t k = 0; k < each; k++) {
       gather_file_tensor *tensor = &file->tensors[file->len++];
       GATHER_TRY(read_tensor(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
