@@ -201,7 +201,7 @@ gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *er
 
 /* Threads if the work is large enough. They inherit the blocked signals: the thread that makes the output handles those. */
 gather_status gather_cli_job_workers(gather_cli_job *job, gather_error *error) {
-  bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT;
+  bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT && !job->through.chunked;
   gather_cli_signals_hold();
   gather_status status = !small && job->threads != 1 ? gather_pool_create(job->threads, &job->pool, error) : GATHER_OK;
   gather_cli_signals_release();

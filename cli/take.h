@@ -23,6 +23,7 @@ typedef struct gather_cli_take_table {
   int64_t rows, row_bytes; /* what the indices select: rows of the table, or what is below a tuple */
   int64_t padded_bytes;    /* of a row in the output, more than row_bytes with --pad-rows */
   int64_t lines;           /* of a row, each of which is padded: products of its dimensions but the last */
+  bool chunked;            /* the rows are stored in chunks */
   int64_t part_bytes;      /* of each of the two buffers of the output */
   int64_t window_bytes;    /* of the output, how much may wait for the disk; 0 = up to the system */
   gather_table_statistics statistics;

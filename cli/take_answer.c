@@ -109,6 +109,17 @@ static void table_text(const gather_table_statistics *s) {
             s->chunks_cached, s->bytes_decoded, s->seconds_decoding);
 }
 
+/* Chunks that were decoded again and again would have been worth converting. */
+static void chunks_note(const gather_cli_job *job) {
+  const gather_table_statistics *s = &job->through.statistics;
+  const gather_table_info *info = job->through.table ? gather_table_describe(job->through.table) : NULL;
+  if (!info || s->bytes_decoded / 2 <= info->rows * info->row_bytes) return;
+  fputs(
+      "gather: note: chunks were decoded several times, more than twice the table; `gather shuffle DATA --order INDICES -o OUT` "
+      "decodes each once\n",
+      stderr);
+}
+
 void gather_cli_job_answer(const gather_cli_job *job) {
   const gather_cli_args *args = job->args;
   bool plan = args->value[GATHER_CLI_PLAN] || args->value[GATHER_CLI_DRY_RUN];
@@ -120,6 +131,7 @@ void gather_cli_job_answer(const gather_cli_job *job) {
   }
   if (args->value[GATHER_CLI_QUIET]) return;
   if (job->through.table) gather_cli_table_note(args, job->through.options.engine, &job->through.statistics);
+  chunks_note(job);
   if (job->through.remote && !args->value[GATHER_CLI_PLAN]) gather_cli_remote_note(args, &job->through.network);
   if (!job->to_stdout || args->value[GATHER_CLI_DRY_RUN]) answer_text(job, to);
   if (plan) fprintf(to, "plan: %s\n", job->plan_text);

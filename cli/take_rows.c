@@ -140,7 +140,7 @@ static gather_status start(rows *r, gather_error *error) {
   r->selected = gather_cli_job_selected(job);
   GATHER_CLI_TRY(gather_cli_index_parts_start(indices, r->most * r->selected, &r->parts, error));
   r->shown = !job->args->value[GATHER_CLI_QUIET] && gather_cli_terminal_live();
-  r->now = r->shown && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
+  r->now = r->shown && !job->through.chunked && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
   r->next_tick = job->begin + (double)FIRST_MS * 1e-3;
   for (int32_t i = r->selected; i < data->rank; i++) r->out_shape[i - r->selected + 1] = data->shape[i];
   return gather_cli_behind_start(&r->behind, job->writer, r->most * job->through.padded_bytes, error);

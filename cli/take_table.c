@@ -15,8 +15,9 @@
 #include "take.h"
 
 enum {
-  PART_BYTES = 16 << 20, /* of the output, without a memory limit: small enough for the caches, long enough for a disk */
-  SHARE = 8,             /* with a limit, a part takes this share of it: two are in memory, one waits for the disk */
+  PART_BYTES = 16 << 20,          /* of the output, without a memory limit: small enough for the caches, long enough for a disk */
+  CHUNKED_PART_BYTES = 512 << 20, /* of rows stored in chunks: each part decodes them anew */
+  SHARE = 8,                      /* with a limit, a part takes this share of it: two are in memory, one waits for the disk */
   PARTS_IN_MEMORY = 3,
   MOST_DOUBLINGS = 40
 };
@@ -59,7 +60,8 @@ static void find_reason(gather_cli_job *job) {
 
 /* Divides `memory_bytes`: the table gets what the output leaves. */
 static int64_t divide_memory(gather_cli_take_table *through, int64_t row_bytes, int64_t memory_bytes) {
-  int64_t part = memory_bytes == 0 || memory_bytes / SHARE > PART_BYTES ? PART_BYTES : memory_bytes / SHARE;
+  const int64_t most = through->chunked ? CHUNKED_PART_BYTES : PART_BYTES;
+  int64_t part = memory_bytes == 0 || memory_bytes / SHARE > most ? most : memory_bytes / SHARE;
   through->part_bytes = part > row_bytes ? part : row_bytes;
   through->window_bytes = memory_bytes ? through->part_bytes : 0;
   if (memory_bytes == 0) return 0;
@@ -85,6 +87,7 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   int64_t row_bytes = row_bytes_of(job);
   raw.raw.shape = raw.shape;
   if (raw.whole) raw.shape[0] = -1; /* each part has its own number of rows */
+  if (job->data.file) through->chunked = gather_file_chunks(&job->data.tensor, NULL);
   options.memory_bytes = divide_memory(through, row_bytes, memory_bytes);
   options.engine = through->options.engine;
   options.depth = through->options.depth;
@@ -185,6 +188,7 @@ static gather_status settle_early(gather_cli_job *job, gather_error *error) {
   gather_cli_take_table *through = &job->through;
   const int64_t memory = through->options.memory_bytes;
   find_reason(job);
+  through->chunked = gather_table_describe(through->table)->chunked;
   const int64_t share = divide_memory(through, 0, memory), before = through->part_bytes;
   use_table(job, through->table);
   (void)divide_memory(through, row_bytes_of(job), memory);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter_blosc.c: buffers of Blosc 1: a header of 16 bytes, where each block begins, and blocks of one stream, or of one for each byte of an
- * element. Read here, since libblosc's functions do not know the length of their input. Source: README_CHUNK_FORMAT of c-blosc 1.21, and
+ * filter_blosc.c: buffers of Blosc 1: a header of 16 bytes, where each block begins, and blocks of one stream, or of one for each byte of
+ * an element. Read here, since libblosc's functions do not know the length of their input. Source: README_CHUNK_FORMAT of c-blosc 1.21, and
  * what it writes.
  */
 #include <inttypes.h>
