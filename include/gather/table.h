@@ -115,6 +115,8 @@ typedef struct gather_table_info {
   int64_t rows, row_bytes;
   int32_t parts;
   const char *codec; /* decoded rows: the name of their codec; else NULL */
+  /* Rows are stored in chunks, which are decoded: a few of them are worth several threads. Since 0.3. */
+  bool chunked;
 } gather_table_info;
 
 GATHER_API const gather_table_info *gather_table_describe(const gather_table *table);

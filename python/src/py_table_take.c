@@ -251,7 +251,8 @@ static gather_status take(gather_py_table *self, gather_py_rows *rows, gather_ta
   gather_status status = GATHER_USAGE;
   *table = gather_py_handle_enter(&self->handle);
   if (!*table) return status;
-  rows->options.executor = gather_py_executor(rows->call.threads, gather_tensor_bytes(&rows->target));
+  const bool chunked = gather_table_describe(*table)->chunked;
+  rows->options.executor = gather_py_executor(rows->call.threads, chunked ? INT64_MAX : gather_tensor_bytes(&rows->target));
   status = gather_table_take(*table, &rows->indices.tensor, &rows->target, &rows->options, error);
   gather_py_handle_leave(&self->handle);
   return status;

@@ -23,11 +23,14 @@ def zarr_members() -> list[list[Member]]:
     shard = bytes(24) + struct.pack("<QQQQ", 0, 24, FULL, FULL)
     texts = [json.dumps({**BASE_3, **changes}).encode() for changes in CHANGES_3]
     two = [Member(b".zarray", json.dumps(BASE_2).encode()), Member(b"0.0", bytes(48))]
-    group = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "metadata": {"a": BASE_3, "b/c": {**BASE_3, "codecs": []}}}}
+    group = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "metadata": {"a": BASE_3,
+        "b/c": {**BASE_3, "codecs": []}}}}
     old = {"zarr_consolidated_format": 1, "metadata": {"a/.zarray": BASE_2, "a/.zattrs": {}}}
-    return [[Member(b"zarr.json", texts[-1]), Member(b"c/0/0", shard)], [Member(b"zarr.json", texts[0]), Member(b"c/0/0", bytes(48)), Member(b"c/1/0", b"")],
+    return [[Member(b"zarr.json", texts[-1]), Member(b"c/0/0", shard)], [Member(b"zarr.json", texts[0]), Member(b"c/0/0", bytes(48)),
+        Member(b"c/1/0", b"")],
             two, [*two, Member(b"x/.zarray", b"{")], [Member(b"zarr.json", json.dumps(group).encode()), Member(b"a/c/0/0", bytes(48))],
-            [Member(b".zmetadata", json.dumps(old).encode()), Member(b"a/0.0", bytes(48))], [Member(b".zarray", json.dumps(BASE_2).encode(), method=8)]]
+            [Member(b".zmetadata", json.dumps(old).encode()), Member(b"a/0.0", bytes(48))], [Member(b".zarray",
+                json.dumps(BASE_2).encode(), method=8)]]
 
 
 def npz_files() -> list[bytes]:
@@ -90,7 +93,8 @@ def arrow_files() -> list[bytes]:
     lies = [{"endianness": 1}, {"version": 3}, {"version": 2}, {"footer_bytes": 9}, {"schema": False}, {"blocks": lambda true: true * 3}]
     files += [arrow.arrow_file([arrow.integer()], [arrow.chunk(numbers, rows=6)], **lie) for lie in lies]
     ends, wide = arrow.offsets(0, 2, 4, 6), arrow.offsets(0, 2, 4, 6, large=True)
-    listed = [(ends, 0, False, (3, 0)), (wide, 0, True, (3, 0)), (arrow.offsets(0, 2, 4, 5), 0, False, (3, 0)), (ends[:8], 0, False, (3, 0)),
+    listed = [(ends, 0, False, (3, 0)), (wide, 0, True, (3, 0)), (arrow.offsets(0, 2, 4, 5), 0, False, (3, 0)),
+        (ends[:8], 0, False, (3, 0)),
               (arrow.offsets(-2, 0, 2, 4), 0, False, (3, 0)), (ends, 1, False, (3, 1)), (b"\xff" * 8 + ends, None, False, (3, 0))]
     for data, valid, large, node in listed:
         rows = arrow.Batch(3, [node, (6, 0)], [b"\5" * (valid or 0), data, b"", numbers], compression=0 if valid is None else None)

@@ -61,10 +61,16 @@ static gather_status use_client(gather_file *file, gather_remote_client *client,
 
 static bool is_url(const gather_file_source *source) { return source->remote && source->path && gather_remote_is_url(source->path); }
 
+static bool is_store_url(const gather_file_source *source) {
+  return source->path && !source->raw && !source->text && gather_zarr_is_url(source->path);
+}
+
+/* A store is read here, too. */
 static gather_status use_url(gather_file *file, const gather_file_source *source, gather_error *error) {
   gather_remote_client *client = NULL;
   GATHER_TRY(gather_remote_client_create(source->remote, &client, error));
-  gather_status status = use_client(file, client, source->path, error);
+  gather_status status =
+      is_store_url(source) ? gather_zarr_open_url(file, client, source->path, error) : use_client(file, client, source->path, error);
   gather_remote_client_release(client);
   return status;
 }
@@ -225,6 +231,7 @@ static gather_status open_any(gather_file *file, const gather_file_source *sourc
   use_settings(file, source);
   if (source->text) return open_text(file, source, error);
   gather_error why;
+  if (is_url(source) && is_store_url(source)) return use_url(file, source, error);
   const gather_status status = use_source(file, source, &why);
   if (status != GATHER_OK && is_store(source, &why)) return gather_zarr_open(file, error);
   if (status != GATHER_OK && error) *error = why;
@@ -247,6 +254,7 @@ gather_status gather_file_open_by(gather_remote_client *client, const gather_fil
   *file = NULL;
   GATHER_TRY(gather_file_make(source->path, &made, error));
   use_settings(made, source);
+  if (is_store_url(source)) return gather_file_finish(gather_zarr_open_url(made, client, source->path, error), made, file);
   gather_status status = use_client(made, client, source->path, error);
   if (status == GATHER_OK) status = source->raw ? open_counted(made, source->raw, error) : open_by_content(made, error);
   return gather_file_finish(status, made, file);

@@ -260,6 +260,17 @@ void gather_map_read_ahead(const gather_map *map, bool ahead) {
 #endif
 }
 
+void gather_map_will_need(const gather_map *map, int64_t offset, int64_t bytes) {
+#if defined(POSIX_MADV_WILLNEED)
+  enum { PAGE = 4096 };
+  const int64_t start = offset / PAGE * PAGE, end = offset + bytes < map->size ? offset + bytes : map->size;
+  if (!map->remote && map->owned && map->bytes && end > start)
+    (void)posix_madvise((void *)(uintptr_t)(map->bytes + start), (size_t)(end - start), POSIX_MADV_WILLNEED);
+#else
+  (void)map, (void)offset, (void)bytes;
+#endif
+}
+
 void gather_map_close(gather_map *map) {
   if (map->remote) {
     if (map->owned) gather_map_remote_close(map->remote);

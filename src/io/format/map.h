@@ -54,6 +54,8 @@ void gather_map_close(gather_map *map);
 /* How pages of a local file come from now on: `ahead` with those behind them, as they do at first, or alone, for metadata in many places: a
  * disk may read 8 MiB ahead of each. Does nothing for others. */
 void gather_map_read_ahead(const gather_map *map, bool ahead);
+/* Bytes of a local file that will be read soon: the system begins to. */
+void gather_map_will_need(const gather_map *map, int64_t offset, int64_t bytes);
 
 /* gather_fail_system for a file that cannot be opened for reading. If there is none, the message says what else the name can mean: a URL
  * of another

@@ -203,6 +203,7 @@ static gather_status run(const gather_taking *taking, gather_rows_count *rows, i
 
 static gather_status add(gather_table *table, gather_part *part, gather_error *error) {
   table->run = run;
+  table->info.chunked = true;
   return gather_chunk_part_add(table, part, error);
 }
 

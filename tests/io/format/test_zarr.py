@@ -12,13 +12,19 @@ import zipfile
 import gather_files as g
 import numpy as np
 import pytest
+import remote_files
 from gather_files import LIB, FileTensor, GatherError, check, content
 from many import complaint, failure
 from support.command import answer, call
+from support.http_server import HttpServer
+from support.skip import needs, skip_test
 from support.zarr_files import codecs_of, crc32c, described_2, described_3, filled, put, write_2, write_3
-from tensor_files import opened, whole
+from tensor_files import formats, opened, whole
 
-NUMBERS = ["bool", *[f"{order}{kind}" for order in "<>" for kind in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")]]
+needs_zarr = needs("jansson", "zarr" in formats(), "this build reads no Zarr")
+
+NUMBERS = ["bool", *[f"{order}{kind}" for order in "<>" for kind in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8",
+    "c8", "c16")]]
 
 
 def random(dtype: str, shape) -> np.ndarray:
@@ -89,7 +95,15 @@ FILLS_2 = [("<f4", "NaN", struct.pack("<I", NAN["f4"])), (">f8", "NaN", struct.p
            ("|S3", base64.b64encode(b"\xff\xfe\xfd").decode(), b"\xff\xfe\xfd"), ("|V2", base64.b64encode(b"xy").decode(), b"xy"),
            ("<U3", "é€", element("<U3", "é€")), (">U2", "\U0001f600", element(">U2", "\U0001f600")), ("<U2", "", bytes(8)),
            ("<c8", [1, "NaN"], element("<f4", 1) + struct.pack("<I", NAN["f4"])), (">c16", [0.5, -2], element(">c16", 0.5 - 2j))]
-FILLS_3 = [("float32", "0x7fc00001", struct.pack("<I", 0x7FC00001)), ("float16", "0x3c00", element("<f2", 1)),
+def sized(name: str, **configuration) -> dict:
+    return {"name": name, "configuration": configuration}
+
+
+FILLS_3 = [(sized("null_terminated_bytes", length_bytes=4), "YWI=", b"ab\0\0"), (sized("raw_bytes", length_bytes=2), "YWI=", b"ab"),
+           (sized("fixed_length_utf32", length_bytes=8), "é", element("<U2", "é")),
+           (sized("numpy.datetime64", unit="s", scale_factor=1), "NaT", element("<i8", -2**63)),
+           (sized("numpy.timedelta64", unit="us", scale_factor=10), -3, element("<i8", -3)),
+           ("float32", "0x7fc00001", struct.pack("<I", 0x7FC00001)), ("float16", "0x3c00", element("<f2", 1)),
            ("bfloat16", 1.5, struct.pack("<H", 0x3FC0)), ("bfloat16", "NaN", struct.pack("<H", 0x7FC0)), ("r24", [1, 255, 0], b"\1\xff\0"),
            ("complex64", ["0x3f800000", "-Infinity"], element("<f4", 1) + element("<f4", -np.inf)), ("uint64", 2**64 - 1, b"\xff" * 8)]
 
@@ -109,8 +123,9 @@ def test_fill_values_of_version_3(name, value, stored, tmp_path) -> None:
 
 
 WRONG_FILLS = [("|u1", 256), ("|u1", -1), ("|i1", -129), ("<i4", 1.5), ("<i4", "1"), ("<f4", "nan"), ("<f4", "0x7fc0"), ("<f4", True),
-               ("|b1", 1), ("|S2", "YWJj"), ("|S2", "YW"), ("|S2", "Y*=="), ("<U1", "ab"), ("<c8", [1]), ("<c8", [1, 2, 3]), ("<c8", [1, None]),
-               ("<u8", 2**64), ("<i8", 2**63), ("<M8[s]", "NaT")]
+               ("|b1", 1), ("|S2", "YWJj"), ("|S2", "YW"), ("|S2", "Y*=="), ("<U1", "ab"), ("<c8", [1]), ("<c8", [1, 2, 3]),
+               ("<c8", [1, None]),
+               ("<u8", 2**64), ("<i8", 2**63), ("<M8[s]", "nat")]
 
 
 @pytest.mark.parametrize(("dtype", "value"), WRONG_FILLS)
@@ -118,6 +133,20 @@ def test_fill_values_that_are_none(dtype, value, tmp_path) -> None:
     put(tmp_path, ".zarray", described_2(np.zeros(3, dtype), (2,), fill_value=value))
     with opened(tmp_path) as file:
         file.all[0].complaint.must_be("file_malformed", "fill value")
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize(("kind", "descr"), [
+    (sized("null_terminated_bytes", length_bytes=4), "|S4"), (sized("fixed_length_utf32", length_bytes=8), "U2"),
+    (sized("numpy.datetime64", unit="ns", scale_factor=1), "M8[ns]"), (sized("numpy.timedelta64", unit="generic", scale_factor=1), "m8")])
+def test_types_of_numpy(kind, descr, big, tmp_path) -> None:
+    dtype = np.dtype(descr if descr[0] == "|" else "<>"[big] + descr)
+    array = random(dtype, (5, 3))
+    write_3(tmp_path, array, (2, 3), data_type=kind, fill_value=0 if descr[0] in "Mm" else "",
+            codecs=[{"name": "bytes", "configuration": {"endian": "big" if big else "little"}}])
+    with opened(tmp_path) as file:
+        same(file, "", array)
+        assert (file.all[0].descr.decode(), file.all[0].swapped) == (repr(dtype.str), False)
 
 
 # ---- hierarchies
@@ -231,23 +260,39 @@ REFUSED_2 = [
     ({"filters": [{"id": "delta", "dtype": "<i4"}]}, "unsupported", "'delta'"), ({"compressor": {}}, "file_malformed", "no id"),
     ({"filters": 1}, "file_malformed", "list"), ({"dtype": [["a", "<i4"]]}, "unsupported", "fields"), ({"dtype": "|O"}, "unsupported", ""),
     ({"dtype": "<f3"}, None, "<f3"), ({"dtype": 3}, "file_malformed", "dtype"), ({"order": "K"}, "file_malformed", "order"),
-    ({"chunks": [4]}, "file_malformed", "2 lengths"), ({"chunks": [0, 3]}, "file_malformed", "chunks"), ({"chunks": ...}, "file_malformed", "chunks"),
+    ({"chunks": [4]}, "file_malformed", "2 lengths"), ({"chunks": [0, 3]}, "file_malformed", "chunks"),
+    ({"chunks": ...}, "file_malformed", "chunks"),
     ({"shape": [-1, 3]}, "file_malformed", "shape"), ({"shape": [2**62, 2**62]}, "file_malformed", "too large"),
     ({"shape": [1] * 99, "chunks": [1] * 99}, "unsupported", "dimensions"), ({"dimension_separator": "-"}, "file_malformed", "separator"),
-    ({"chunks": [2**40, 3], "shape": [2**40, 3]}, "unsupported", "1 GiB"), ({"shape": [2**40, 3], "chunks": [1, 1]}, "unsupported", "2147483648"),
-    ({"filters": [{"id": "shuffle"}] * 9}, "unsupported", "8 codecs"), ({"filters": [{"id": "shuffle", "elementsize": 0}]}, "file_malformed", "shuffle")]
+    ({"chunks": [2**40, 3], "shape": [2**40, 3]}, "unsupported", "1 GiB"),
+    ({"shape": [2**40, 3], "chunks": [1, 1]}, "unsupported", "2147483648"),
+    ({"filters": [{"id": "shuffle"}] * 9}, "unsupported", "8 codecs"),
+    ({"filters": [{"id": "shuffle", "elementsize": 0}]}, "file_malformed", "shuffle")]
 REFUSED_3 = [
-    ({"data_type": "string"}, "unsupported", "'string'"), ({"data_type": {"name": "struct"}}, "unsupported", "'struct'"), ({"data_type": "r12"}, "file_malformed", "12 bits"),
-    ({"chunk_grid": {"name": "rectangular"}}, "unsupported", "'rectangular'"), ({"chunk_key_encoding": {"name": "x"}}, "unsupported", "'x'"),
-    ({"storage_transformers": [{"name": "x"}]}, "unsupported", "storage_transformers"), ({"new": {"must_understand": True}}, "unsupported", "'new'"), ({"new": 1}, "unsupported", "'new'"),
-    ({"codecs": []}, "file_malformed", "codec"), ({"codecs": [{"name": "vlen-utf8"}]}, "unsupported", "'vlen-utf8'"), ({"codecs": [*codecs_of(A), {"name": "x"}]}, "unsupported", "'x'"),
+    ({"data_type": "string"}, "unsupported", "'string'"), ({"data_type": {"name": "struct"}}, "unsupported", "'struct'"),
+    ({"data_type": sized("raw_bytes", length_bytes=0)}, "unsupported", "raw_bytes"),
+    ({"data_type": sized("fixed_length_utf32", length_bytes=6)}, "unsupported", "utf32"),
+    ({"data_type": sized("numpy.datetime64", unit="eon", scale_factor=1)}, "unsupported", "datetime64"),
+    ({"data_type": "r12"}, "file_malformed", "12 bits"),
+    ({"chunk_grid": {"name": "rectangular"}}, "unsupported", "'rectangular'"),
+    ({"chunk_key_encoding": {"name": "x"}}, "unsupported", "'x'"),
+    ({"storage_transformers": [{"name": "x"}]}, "unsupported", "storage_transformers"),
+    ({"new": {"must_understand": True}}, "unsupported", "'new'"), ({"new": 1}, "unsupported", "'new'"),
+    ({"codecs": []}, "file_malformed", "codec"), ({"codecs": [{"name": "vlen-utf8"}]}, "unsupported", "'vlen-utf8'"),
+    ({"codecs": [*codecs_of(A), {"name": "x"}]}, "unsupported", "'x'"),
     ({"codecs": codecs_of(A) * 2}, "file_malformed", "'bytes'"), ({"codecs": [{"name": "bytes"}]}, "file_malformed", "byte order"),
-    ({"codecs": codecs_of(A, order=(0, 0))}, "file_malformed", "transpose"), ({"codecs": codecs_of(A, order=(0, 2))}, "file_malformed", "transpose"),
-    ({"codecs": shards(codecs=[SHARDS])}, "unsupported", "shards in shards"), ({"codecs": [codecs_of(A, order=(1, 0))[0], SHARDS]}, "unsupported", "transposed"),
-    ({"codecs": [SHARDS, {"name": "gzip"}]}, "unsupported", "whole shards"), ({"codecs": shards(chunk_shape=[3, 3])}, "file_malformed", "whole chunks"),
-    ({"codecs": shards(index_codecs=[{"name": "gzip"}])}, "unsupported", "'gzip'"), ({"codecs": shards(index_codecs=[])}, "file_malformed", "index"),
-    ({"codecs": shards(index_location="middle")}, "file_malformed", "index_location"), ({"fill_value": ...}, "file_malformed", "fill_value"),
-    ({"codecs": shards(chunk_shape=[1, 1]), "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4096, 4096]}}}, "unsupported", "shards of more")]
+    ({"codecs": codecs_of(A, order=(0, 0))}, "file_malformed", "transpose"),
+    ({"codecs": codecs_of(A, order=(0, 2))}, "file_malformed", "transpose"),
+    ({"codecs": shards(codecs=[SHARDS])}, "unsupported", "shards in shards"),
+    ({"codecs": [codecs_of(A, order=(1, 0))[0], SHARDS]}, "unsupported", "transposed"),
+    ({"codecs": [SHARDS, {"name": "gzip"}]}, "unsupported", "whole shards"),
+    ({"codecs": shards(chunk_shape=[3, 3])}, "file_malformed", "whole chunks"),
+    ({"codecs": shards(index_codecs=[{"name": "gzip"}])}, "unsupported", "'gzip'"),
+    ({"codecs": shards(index_codecs=[])}, "file_malformed", "index"),
+    ({"codecs": shards(index_location="middle")}, "file_malformed", "index_location"),
+    ({"fill_value": ...}, "file_malformed", "fill_value"),
+    ({"codecs": shards(chunk_shape=[1, 1]), "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4096, 4096]}}},
+    "unsupported", "shards of more")]
 
 
 @pytest.mark.parametrize(("changes", "status", "words"), REFUSED_2)
@@ -273,9 +318,11 @@ def test_what_may_be_overlooked(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("text", "status", "words"), [
-    (b"", "file_malformed", "ends"), (b"[]", "file_malformed", "expected"), (b'{"zarr_format": 3, "zarr_format": 3}', "file_malformed", "twice"),
+    (b"", "file_malformed", "ends"), (b"[]", "file_malformed", "expected"),
+    (b'{"zarr_format": 3, "zarr_format": 3}', "file_malformed", "twice"),
     (b'{"zarr_format": 3, "node_type": "array", "x": ' + b"[" * 33 + b"]" * 33 + b"}", "unsupported", "deeper"),
-    (b'{"zarr_format": 3}', "file_malformed", "node_type"), (b'{"zarr_format": "3"}', "unsupported", "zarr_format"), (b'{"\xff": 1}', "file_malformed", "UTF-8"),
+    (b'{"zarr_format": 3}', "file_malformed", "node_type"), (b'{"zarr_format": "3"}', "unsupported", "zarr_format"),
+    (b'{"\xff": 1}', "file_malformed", "UTF-8"),
     (b'{"zarr_format": 3, "node_type": "group"} x', "file_malformed", "after"), (b" " * (16 << 20) + b"{}", "unsupported", "16777216")])
 def test_metadata_that_are_none(text, status, words, tmp_path) -> None:
     put(tmp_path, "zarr.json", text)
@@ -334,7 +381,8 @@ def test_empty_arrays(tmp_path) -> None:
     put(tmp_path, "b/zarr.json", described_3(np.zeros((3, 0)), (1, 1), codecs_of(np.zeros(1))))
     put(tmp_path, "c/zarr.json", described_3(np.zeros((3, 0)), (2, 2), shards()))
     with opened(tmp_path) as file:
-        assert [(tensor.shape, tensor.bytes, tensor.complaint) for tensor in file.all] == [((0, 3), 0, None), ((3, 0), 0, None), ((3, 0), 0, None)]
+        assert [(tensor.shape, tensor.bytes, tensor.complaint) for tensor in file.all] == [((0, 3), 0, None), ((3, 0), 0, None),
+            ((3, 0), 0, None)]
 
 
 # ---- zip files
@@ -380,12 +428,57 @@ def test_zip_files_that_are_none(tmp_path) -> None:
         assert file.format == "npz"
 
 
+# ---- on other machines
+
+@pytest.fixture
+def urls() -> None:
+    if remote_files.why_no_urls():
+        skip_test("http", remote_files.why_no_urls())
+
+
+@pytest.mark.usefixtures("urls")
+@pytest.mark.parametrize("version", [2, 3])
+def test_servers(version, tmp_path) -> None:
+    """Consolidated metadata are one request more in version 2; a missing chunk is the fill value; each shard's index is read once."""
+    folder = tmp_path / "s.zarr"
+    described = hierarchy(folder, version)
+    write_3(folder / "a b", A, (2, 3), (4, 3), left_out=(1,)) if version == 3 else write_2(folder / "a b", A, (4, 3), left_out=(1,))
+    described["a b"] = json.loads((folder / "a b" / ("zarr.json" if version == 3 else ".zarray")).read_text())
+    consolidate(folder, version, described)
+    with HttpServer(folder=tmp_path) as server:
+        with remote_files.opened(server.url("/s.zarr")) as file:
+            assert server.requests == (1 if version == 3 else 2) and file.format == "zarr" and file.names == ["a", "a b", "g/b", "g/h/c"]
+            for name, array in (("a", A), ("g/b", B), ("a b", filled(A, (4, 3), (1,), 0, (2, 3) if version == 3 else None))):
+                same(file, name, array)
+        for url in ("/s.zarr/g/b", "/s.zarr/g/b/"):
+            with remote_files.opened(server.url(url)) as file:
+                same(file, "", B)
+        for ids in ([3, 0], [2]):
+            call("take", server.url("/s.zarr") + ":g/b", json.dumps(ids), "-f", "-o", tmp_path / "rows.npy")
+            assert np.array_equal(np.load(tmp_path / "rows.npy"), B[ids])
+
+
+@pytest.mark.usefixtures("urls")
+def test_servers_that_have_no_store(tmp_path) -> None:
+    hierarchy(tmp_path / "s.zarr", 3)
+    with HttpServer(folder=tmp_path) as server:
+        for url, status, words in (("/s.zarr", "unsupported", "no consolidated metadata"), ("/t.zarr", "file_not_found", ".zarray"),
+                                   ("/s.zarr/other/x.npy", "file_not_found", "x.npy")):
+            with pytest.raises(GatherError) as caught, remote_files.opened(server.url(url)):
+                pass
+            caught.value.must_be(status, words)
+        put(tmp_path / "s.zarr" / "a", "zarr.json", described_3(A, (1, 1), codecs_of(A), shape=[1 << 16, 2]))
+        with remote_files.opened(server.url("/s.zarr/a")) as file:
+            file.all[0].complaint.must_be("unsupported", "131072 files")
+
+
 # ---- rows
 
 IDS = [4, 0, 4, 9, 3, 2, 7, 9]
 ROWS = [(write_2, {"compressor": "zlib", "order": "F"}), (write_2, {"order": "F", "dimension_separator": "/"}), (write_2, {}),
         (write_3, {"compressor": "gzip", "sums": True}), (write_3, {"order": (1, 0)}), (write_3, {"shards": (6, 8)}),
-        (write_3, {"shards": (6, 8), "compressor": "gzip", "at_start": True}), (write_3, {"shards": (6, 4), "order": (1, 0), "index_sums": False})]
+        (write_3, {"shards": (6, 8), "compressor": "gzip", "at_start": True}),
+        (write_3, {"shards": (6, 4), "order": (1, 0), "index_sums": False})]
 
 
 @pytest.mark.parametrize("dtype", ["<f4", ">f8", "u1"])

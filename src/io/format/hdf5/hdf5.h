@@ -48,6 +48,7 @@ typedef struct gather_hdf5 {
   int64_t work; /* bytes of metadata that may still be read, those that are read again included */
   /* While groups of a remote file are listed, several at once: bytes that are not loaded are noted and not waited for. */
   bool is_noting, lacks;
+  bool advises; /* of a local file, what will be needed soon is told to the system */
   gather_map_range *noted;
   int64_t noted_len, noted_room;
 } gather_hdf5;

@@ -52,6 +52,7 @@ gather_status gather_hdf5_begins(gather_hdf5 *h, int64_t at, int64_t bytes, cons
 
 void gather_hdf5_expect(gather_hdf5 *h, int64_t at, int64_t bytes) {
   const gather_map *map = &h->file->map;
+  if (h->advises && at < map->size) gather_map_will_need(map, at, bytes);
   if (!h->is_noting || at >= map->size || gather_map_has(map, at, bytes < map->size - at ? bytes : map->size - at)) return;
   if (note(h, at, bytes) != GATHER_OK) return; /* it is loaded later, by itself */
 }
@@ -59,7 +60,7 @@ void gather_hdf5_expect(gather_hdf5 *h, int64_t at, int64_t bytes) {
 void gather_hdf5_expect_children(gather_hdf5_fields fields, int64_t count, int64_t before, int64_t after, int64_t bytes) {
   gather_hdf5 *h = fields.h;
   gather_error *error = h->error;
-  if (!h->is_noting) return;
+  if (!h->is_noting && !h->advises) return;
   h->error = NULL; /* what is wrong is said when it is read, after what is wrong before it */
   for (int64_t i = 0; i < count; i++) {
     int64_t child = -1;

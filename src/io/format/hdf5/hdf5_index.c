@@ -11,7 +11,8 @@
 #include "core/base/alloc.h"
 #include "io/format/hdf5/hdf5_chunks.h"
 
-enum { MOST_LEVEL = 31, SUM_BYTES = 4 };
+/* NODE_BYTES: of a node of a B-tree of version 1, as libhdf5 makes them; a hint. */
+enum { MOST_LEVEL = 31, SUM_BYTES = 4, NODE_BYTES = 4096 };
 
 typedef struct index_reading {
   gather_hdf5 *h;
@@ -119,7 +120,7 @@ static gather_status read_btree_1(index_reading *r, int64_t at, int level) {
   fields.at = at + head;
   fields.end = fields.at + (int64_t)used * (key + h->offset_bytes);
   GATHER_TRY(gather_hdf5_need(h, fields.at, fields.end - fields.at, WHAT));
-  if (is > 0) gather_hdf5_expect_children(fields, (int64_t)used, key, 0, head);
+  if (is > 0) gather_hdf5_expect_children(fields, (int64_t)used, key, 0, NODE_BYTES);
   for (uint64_t i = 0; i < used; i++) {
     int64_t child = -1;
     GATHER_TRY(take_key(r, &fields, &bytes, &skipped, place));
@@ -533,11 +534,14 @@ static gather_status read_all(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
     gather_map_expect_all(&h->file->map, h->noted, h->noted_len);
   }
   h->is_noting = false, h->work = work;
+  h->advises = !h->file->map.remote;
   chunked->found_len = chunked->all = chunked->longest = 0;
   return read_once(h, chunked);
 }
 
 gather_status gather_hdf5_read_index(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
-  GATHER_TRY(read_all(h, chunked));
-  return sort_chunks(h, chunked);
+  gather_map_read_ahead(&h->file->map, false); /* nodes are all over the file */
+  const gather_status status = read_all(h, chunked);
+  gather_map_read_ahead(&h->file->map, true);
+  return status == GATHER_OK ? sort_chunks(h, chunked) : status;
 }

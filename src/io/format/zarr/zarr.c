@@ -46,6 +46,16 @@ bool gather_zarr_is_mark(const char *name) {
   return which < METADATA;
 }
 
+bool gather_zarr_is_url(const char *url) {
+  static const char ENDING[] = ".zarr";
+  const size_t bytes = sizeof ENDING - 1;
+  const char *last = NULL, *slash = strrchr(url, '/');
+  if (strpbrk(url, "?#")) return false;
+  for (const char *at = url; (at = strstr(at, ENDING)) != NULL; at += bytes)
+    if (at[bytes] == '\0' || at[bytes] == '/') last = at + bytes;
+  return last && (slash < last || !strchr(slash, '.'));
+}
+
 #ifdef GATHER_HAVE_JANSSON
 
 /* ---- what was found */
@@ -113,18 +123,28 @@ static gather_status add_failure(zarr_reading *z, const gather_error *why, const
   return keep_failure(z, why, &node->tensor);
 }
 
+/* The directory of a path in the store, with its slash; NULL: out of memory. */
+static char *folder_of(const zarr_reading *z, const char *path) {
+  const size_t bytes = strlen(path);
+  char *folder = gather_arena_take(&z->file->arena, (int64_t)(z->root_bytes + bytes) + 2, 1);
+  if (!folder) return NULL;
+  memcpy(folder, path, bytes);
+  if (bytes > 0) folder[bytes] = '/';
+  if (z->file->client && !z->zip) return gather_file_beside(z->file, folder); /* percent-encoded */
+  memmove(folder + z->root_bytes, folder, bytes + 1);
+  memcpy(folder, z->root, z->root_bytes);
+  return folder;
+}
+
 /* Adds an array. path: in the arena; "" is the store itself. */
 static gather_status add_array(zarr_reading *z, const gather_json *json, int version, gather_json_part object, const char *path) {
   gather_arena *arena = &z->file->arena;
   gather_error why;
   zarr_node *node = gather_arena_take(arena, 1, (int64_t)sizeof *node);
   gather_zarr_array *array = gather_arena_take(arena, 1, (int64_t)sizeof *array);
-  const size_t bytes = strlen(path);
-  char *folder = gather_arena_take(arena, (int64_t)(z->root_bytes + bytes) + 2, 1);
+  char *folder = folder_of(z, path);
   if (!node || !array || !folder) return no_memory(z);
-  memcpy(folder, z->root, z->root_bytes);
-  memcpy(folder + z->root_bytes, path, bytes);
-  if (bytes > 0) folder[z->root_bytes + bytes] = '/';
+  array->is_remote = z->file->client != NULL && !z->zip;
   array->zip = z->zip;
   array->folder = folder;
   array->folder_bytes = z->file->no_links ? (int64_t)z->root_bytes : -1;
@@ -474,7 +494,81 @@ gather_status gather_zarr_open_zip(gather_file *file, const gather_zarr_zip *zip
   return give(&z);
 }
 
+/* ---- on another machine */
+
+/* Opens the first of the files that say what is there. */
+static gather_status open_first(zarr_reading *z, const char *url, int *which, gather_map *map) {
+  static const int TRIED[] = {VERSION_3, CONSOLIDATED, ARRAY};
+  gather_error why;
+  gather_growing path = {0};
+  gather_status status = GATHER_FILE_NOT_FOUND;
+  size_t bytes = strlen(url);
+  while (bytes > 0 && url[bytes - 1] == '/') bytes--;
+  for (size_t i = 0; i < sizeof TRIED / sizeof *TRIED && status == GATHER_FILE_NOT_FOUND; i++) {
+    *which = TRIED[i];
+    path.bytes = 0;
+    gather_growing_write(&path, url, bytes);
+    gather_growing_char(&path, '/');
+    gather_growing_text(&path, NAMES[*which]);
+    status = path.failed ? no_memory(z) : gather_map_open_url(z->file->client, path.text, map, &why);
+  }
+  if (status != GATHER_OK && !path.failed && z->error) *z->error = why;
+  gather_growing_clear(&path);
+  return status;
+}
+
+/* Names the file after the store, without what may be a secret. */
+static gather_status name_store(zarr_reading *z, const gather_map *map, const char *last) {
+  const char *name = gather_remote_object_name(gather_map_object(map));
+  const size_t bytes = strlen(name) - strlen(last);
+  char *copy = gather_alloc((int64_t)bytes + 1);
+  if (!copy) return no_memory(z);
+  memcpy(copy, name, bytes);
+  gather_free(z->file->name);
+  z->file->name = copy;
+  return GATHER_OK;
+}
+
+static gather_status read_remote(zarr_reading *z, int which, zarr_text *text) {
+  enum { MOST_BYTES = 16 << 20 };
+  bool is_array = false;
+  int64_t version = 0;
+  gather_json_part inner = {0};
+  if (text->map.size <= MOST_BYTES) GATHER_TRY(gather_map_need(&text->map, 0, text->map.size, z->error));
+  GATHER_TRY(gather_zarr_check_text(&text->json, text->map.size));
+  if (which == CONSOLIDATED) return read_consolidated(z, &text->json, whole_of(text), read_entry_2);
+  GATHER_TRY(read_kind(&text->json, whole_of(text), &version, &is_array, &inner));
+  if (version == 2 || is_array) return add_array(z, &text->json, (int)version, whole_of(text), "");
+  if (inner.end > 0 && text->json.bytes[inner.at] == '{') return read_consolidated(z, &text->json, inner, read_entry_3);
+  return gather_fail_file(
+      z->error, GATHER_UNSUPPORTED, text->json.name, -1,
+      "the group has no consolidated metadata (zarr.consolidate_metadata), and a server does not list its arrays; open one "
+      "by its own URL");
+}
+
+gather_status gather_zarr_open_url(gather_file *file, gather_remote_client *client, const char *url, gather_error *error) {
+  zarr_reading z = {.file = file, .error = error};
+  zarr_text text = {.map = {0}};
+  int which = 0;
+  file->client = gather_remote_client_hold(client);
+  file->format = "zarr";
+  file->find_path = find_path;
+  GATHER_TRY(gather_zarr_store_create(file, &z.store, error));
+  GATHER_TRY(open_first(&z, url, &which, &text.map));
+  gather_status status = name_store(&z, &text.map, NAMES[which]);
+  const char *name = gather_remote_object_name(gather_map_object(&text.map));
+  text.json = (gather_json){file, name, text.map.bytes, error};
+  if (status == GATHER_OK) status = read_remote(&z, which, &text);
+  gather_map_close(&text.map);
+  return status == GATHER_OK ? give(&z) : status;
+}
+
 #else
+
+gather_status gather_zarr_open_url(gather_file *file, gather_remote_client *client, const char *url, gather_error *error) {
+  (void)client, (void)url;
+  return gather_zarr_open(file, error);
+}
 
 gather_status gather_zarr_open_zip(gather_file *file, const gather_zarr_zip *zip, gather_error *error) {
   (void)zip;

@@ -32,6 +32,7 @@ typedef struct gather_zarr_type {
 typedef struct gather_zarr_array {
   gather_chunks chunks;
   const struct gather_zarr_zip *zip; /* NULL: the store is a directory */
+  bool is_remote;                    /* a directory whose files have URLs */
   const char *folder;                /* with its slash; in a zip file "" or from the root on */
   int64_t folder_bytes; /* of the store's, with its slash: links behind it are not followed if the options forbid it; -1: they are */
   int32_t key_rank;     /* 0 for a scalar, whose chunks have rank 1 */
@@ -122,6 +123,10 @@ GATHER_CHECKED gather_status gather_zarr_open_zip(gather_file *file, const gathe
 bool gather_zarr_is_mark(const char *name);
 /* Whether a directory is a store. */
 bool gather_zarr_is_store(const char *path);
+/* Whether a URL is that of a store: it has no query, a part of its path ends in .zarr, and it does not end in another extension. */
+bool gather_zarr_is_url(const char *url);
+/* Opens the store at a URL by a client, which gets one more owner. It has no list: its metadata are consolidated, or it is an array. */
+GATHER_CHECKED gather_status gather_zarr_open_url(gather_file *file, gather_remote_client *client, const char *url, gather_error *error);
 /* Opens the store whose path is the file's name. */
 GATHER_CHECKED gather_status gather_zarr_open(gather_file *file, gather_error *error);
 

@@ -211,6 +211,60 @@ static gather_status read_raw_type(gather_zarr_reading *r, int64_t bits) {
   return keep_descr(r, text, false);
 }
 
+/* Types of zarr-python for those of NumPy that have no name. */
+static const struct {
+  const char *name;
+  char letter;
+  int64_t unit_bytes;
+} NUMPY_TYPES[] = {{"null_terminated_bytes", 'S', 1},
+                   {"raw_bytes", 'V', 1},
+                   {"fixed_length_utf32", 'U', 4},
+                   {"numpy.datetime64", 'M', 8},
+                   {"numpy.timedelta64", 'm', 8}};
+
+/* Writes NumPy's description, as if little-endian. */
+static bool describe_type(const json_t *options, char letter, int64_t unit_bytes, char *text, size_t bytes) {
+  enum { MOST = 1 << 20 };
+  const json_t *length = json_object_get(options, "length_bytes"), *scale = json_object_get(options, "scale_factor");
+  const char *unit = json_string_value(json_object_get(options, "unit"));
+  const int64_t count = (int64_t)json_integer_value(unit_bytes == 8 ? scale : length);
+  if (count < 1 || count > MOST || (unit_bytes == 8 && (!unit || strlen(unit) > 8)) || (unit_bytes == 4 && count % 4 != 0)) return false;
+  if (unit_bytes < 8)
+    (void)snprintf(text, bytes, "%c%c%" PRId64, unit_bytes == 1 ? '|' : '<', letter, count / unit_bytes);
+  else if (strcmp(unit, "generic") == 0)
+    (void)snprintf(text, bytes, "<%c8", letter);
+  else if (count == 1)
+    (void)snprintf(text, bytes, "<%c8[%s]", letter, unit);
+  else
+    (void)snprintf(text, bytes, "<%c8[%" PRId64 "%s]", letter, count, unit);
+  return true;
+}
+
+static gather_status read_numpy_type(gather_zarr_reading *r, const char *name, char letter, int64_t unit_bytes, const json_t *options) {
+  char text[48];
+  gather_literal literal;
+  gather_descr descr = {0};
+  bool good = describe_type(options, letter, unit_bytes, text, sizeof text);
+  if (good) {
+    gather_literal_init(&literal, text, (int64_t)strlen(text));
+    good = gather_descr_plain(&literal, 0, (gather_literal_text){text, (int64_t)strlen(text)}, &descr) && descr.item_bytes >= 1;
+  }
+  if (!good) return GATHER_ZARR_REFUSE(r, "this data_type '%.60s' is not supported", name);
+  r->array->type.kind = letter == 'm' ? 'M' : letter;
+  r->array->type.unit_bytes = unit_bytes;
+  GATHER_TRY(set_type(r, descr.type, descr.item_bytes, false));
+  return keep_descr(r, text, false);
+}
+
+/* The codec said that such elements are big-endian. */
+static gather_status turn_descr(gather_zarr_reading *r) {
+  char text[48];
+  const gather_zarr_type *type = &r->array->type;
+  if (type->type != GATHER_TYPE_OPAQUE || !type->big_endian || type->unit_bytes == 1) return GATHER_OK;
+  (void)snprintf(text, sizeof text, ">%.40s", r->tensor->type_name + 1);
+  return keep_descr(r, text, false);
+}
+
 static gather_status read_data_type(gather_zarr_reading *r, const json_t *tree) {
   const json_t *configuration;
   const char *name = name_of(tree, &configuration);
@@ -224,6 +278,9 @@ static gather_status read_data_type(gather_zarr_reading *r, const json_t *tree) 
     r->array->type.unit_bytes = TYPES[i].kind == 'c' ? bytes / 2 : bytes;
     return set_type(r, TYPES[i].type, bytes, GATHER_BIG_ENDIAN != 0); /* the codec says the byte order */
   }
+  for (size_t i = 0; i < sizeof NUMPY_TYPES / sizeof *NUMPY_TYPES; i++)
+    if (strcmp(NUMPY_TYPES[i].name, name) == 0)
+      return read_numpy_type(r, name, NUMPY_TYPES[i].letter, NUMPY_TYPES[i].unit_bytes, configuration);
   return GATHER_ZARR_REFUSE(r, "elements of the data_type '%.60s' are not supported", name);
 }
 
@@ -265,10 +322,19 @@ static gather_status describe_3(gather_zarr_reading *r, gather_json_part object)
   GATHER_TRY(read_member(r, &of[GRID], read_grid));
   GATHER_TRY(read_member(r, &of[KEYS], read_keys));
   GATHER_TRY(read_member(r, &of[CODECS], gather_zarr_codecs));
+  GATHER_TRY(turn_descr(r));
   if (r->tensor->bytes == 0) return GATHER_OK;
   if (of[FILL].part.end == 0) return GATHER_ZARR_WRONG(r, "the array has no 'fill_value'");
   r->at = of[FILL].part;
   return gather_zarr_fill(r);
+}
+
+/* What is known of each file on another machine is kept, the beginning that opening it brought too. */
+static gather_status check_files(gather_zarr_reading *r) {
+  enum { MOST_REMOTE = 1 << 16 };
+  if (!r->array->is_remote || r->array->chunks.files_most <= MOST_REMOTE) return GATHER_OK;
+  return GATHER_ZARR_REFUSE(r, "chunks in %" PRId64 " files on another machine; at most %d are supported", r->array->chunks.files_most,
+                            MOST_REMOTE);
 }
 
 gather_status gather_zarr_describe(gather_zarr_reading *r, int version, gather_json_part object) {
@@ -279,10 +345,10 @@ gather_status gather_zarr_describe(gather_zarr_reading *r, int version, gather_j
   r->array->key_rank = r->tensor->tensor.rank;
   r->array->chunks.files_most = r->array->chunks.count;
   if (r->array->zip) r->array->chunks.files_most = 0;
-  if (!r->array->is_sharded || r->array->zip) return GATHER_OK;
+  if (!r->array->is_sharded || r->array->zip) return check_files(r);
   r->array->chunks.files_most = 1;
   for (int32_t d = 0; d < r->array->chunks.rank; d++) r->array->chunks.files_most *= r->array->shards[d];
-  return GATHER_OK;
+  return check_files(r);
 }
 
 #endif

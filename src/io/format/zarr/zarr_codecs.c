@@ -113,7 +113,8 @@ static gather_status read_bytes(gather_zarr_reading *r, const json_t *options) {
   if (!order || (strcmp(order, "little") != 0 && strcmp(order, "big") != 0))
     return GATHER_ZARR_WRONG(r, "the codec 'bytes' has no byte order, neither little nor big");
   type->big_endian = order[0] == 'b';
-  if (type->big_endian != (GATHER_BIG_ENDIAN != 0)) r->tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
+  if (type->type != GATHER_TYPE_OPAQUE && type->big_endian != (GATHER_BIG_ENDIAN != 0))
+    r->tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
   return GATHER_OK;
 }
 

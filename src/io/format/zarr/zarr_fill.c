@@ -203,7 +203,10 @@ gather_status gather_zarr_fill(gather_zarr_reading *r) {
   char *out = gather_arena_take(&r->json.file->arena, type->item_bytes + 1, 1);
   if (!out) return GATHER_JSON_NO_MEMORY(&r->json);
   if (strchr("iuM", type->kind)) {
-    good = read_whole(text, r->at.end - r->at.at, &negative, &magnitude) && put_whole(type, negative, magnitude, out);
+    const bool is_none = type->kind == 'M' && r->at.end - r->at.at == 5 && memcmp(text, "\"NaT\"", 5) == 0;
+    if (is_none) text = "-9223372036854775808"; /* NumPy's NaT */
+    good = read_whole(text, is_none ? (int64_t)strlen(text) : r->at.end - r->at.at, &negative, &magnitude) &&
+           put_whole(type, negative, magnitude, out);
   } else {
     GATHER_TRY(gather_json_load(&r->json, r->at, &value));
     good = put_value(type, value, out);

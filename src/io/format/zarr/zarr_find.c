@@ -19,6 +19,7 @@
 
 #include "core/base/alloc.h"
 #include "io/format/bytes.h"
+#include "io/remote/parallel.h"
 
 struct gather_zarr_store {
   pthread_mutex_t lock; /* of what is below, and what arrays keep */
@@ -28,7 +29,11 @@ struct gather_zarr_store {
 
 static void release(void *held) {
   gather_zarr_store *store = held;
-  for (gather_zarr_array *array = store->arrays; array; array = array->next) gather_free((void *)array->kept);
+  for (gather_zarr_array *array = store->arrays; array; array = array->next) {
+    for (int64_t i = 0; i < array->kept_slots; i++)
+      if (array->kept[i] && array->kept[i]->file.object) gather_remote_object_close(array->kept[i]->file.object);
+    gather_free((void *)array->kept);
+  }
   gather_arena_clear(&store->arena);
   (void)pthread_mutex_destroy(&store->lock);
   gather_free(store);
@@ -99,11 +104,12 @@ gather_status gather_zarr_index_place(const gather_zarr_array *array, const uint
                           offset, size);
 }
 
-/* fd -1: of a member of a zip file. */
+/* fd -1: of a member of a zip file, or of an object on another machine. */
 static gather_status read_bytes(const gather_zarr_array *array, const gather_zarr_kept *kept, int fd, int64_t at, int64_t bytes,
                                 uint8_t *target, gather_error *error) {
   const gather_map *map = array->chunks.map;
   if (fd >= 0) return gather_chunk_file_read(fd, &kept->file, at, bytes, target, error);
+  if (kept->file.object) return gather_remote_object_read(kept->file.object, at, bytes, target, error);
   if (map->remote) GATHER_TRY(gather_map_fetch(map, kept->at + at, bytes, error));
   memcpy(target, map->bytes + kept->at + at, (size_t)bytes);
   return GATHER_OK;
@@ -114,7 +120,7 @@ static gather_status load_index(gather_zarr_array *array, gather_zarr_kept *kept
   const int64_t at = array->index_at_start || kept->file.size < bytes ? 0 : kept->file.size - bytes;
   const int64_t there = kept->file.size < bytes ? kept->file.size : bytes;
   if (there < bytes) return gather_zarr_index_check(array, NULL, there, kept->file.path, at, error);
-  kept->index = gather_arena_take(&array->store->arena, bytes, 1);
+  if (!kept->index) kept->index = gather_arena_take(&array->store->arena, bytes, 1);
   if (!kept->index) return no_memory(array, error);
   GATHER_TRY(read_bytes(array, kept, fd, at, bytes, kept->index, error));
   return gather_zarr_index_check(array, kept->index, bytes, kept->file.path, at, error);
@@ -168,11 +174,10 @@ static gather_status look_in_zip(gather_zarr_array *array, gather_zarr_kept *kep
   return array->is_sharded ? load_index(array, kept, -1, error) : GATHER_OK;
 }
 
-/* Looks for the file of a chunk or shard. A failure is not kept. */
-static gather_status look_for(gather_zarr_array *array, int64_t number, gather_zarr_kept **found, gather_error *error) {
+/* What the file of a chunk or shard will be kept in. */
+static gather_status make_kept(gather_zarr_array *array, int64_t number, gather_zarr_kept **made, gather_error *error) {
   char key[KEY_BYTES];
   const size_t folder = strlen(array->folder);
-  int fd = -1;
   write_key(array, number, array->is_sharded ? array->shards : array->chunks.grid, key);
   gather_zarr_kept *kept = gather_arena_take(&array->store->arena, 1, (int64_t)sizeof *kept);
   char *path = kept ? gather_arena_take(&array->store->arena, (int64_t)(folder + strlen(key)) + 1, 1) : NULL;
@@ -180,9 +185,34 @@ static gather_status look_for(gather_zarr_array *array, int64_t number, gather_z
   memcpy(path, array->folder, folder);
   memcpy(path + folder, key, strlen(key));
   kept->file = (gather_chunk_file){.number = number, .path = path, .folder_bytes = array->folder_bytes};
-  *found = kept;
-  if (array->zip) return look_in_zip(array, kept, error);
+  /* Objects are opened by several threads, and the arena is for one. */
+  if (array->is_remote && array->is_sharded) kept->index = gather_arena_take(&array->store->arena, gather_zarr_index_bytes(array), 1);
+  if (array->is_remote && array->is_sharded && !kept->index) return no_memory(array, error);
+  *made = kept;
+  return GATHER_OK;
+}
+
+static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kept, gather_error *error) {
   gather_error why;
+  gather_status status = gather_remote_object_open(array->chunks.file->client, kept->file.path, &kept->file.object, &why);
+  kept->is_missing = status == GATHER_FILE_NOT_FOUND;
+  if (kept->is_missing) return GATHER_OK;
+  if (status == GATHER_OK) {
+    kept->file.size = gather_remote_object_about(kept->file.object).size;
+    status = array->is_sharded ? load_index(array, kept, -1, &why) : GATHER_OK;
+    if (status != GATHER_OK) gather_remote_object_close(kept->file.object);
+  }
+  if (status != GATHER_OK) kept->file.object = NULL;
+  if (status != GATHER_OK && error) *error = why;
+  return status;
+}
+
+/* Looks for the file of a chunk or shard. A failure is not kept. */
+static gather_status look_for(gather_zarr_array *array, gather_zarr_kept *kept, gather_error *error) {
+  gather_error why;
+  int fd = -1;
+  if (array->zip) return look_in_zip(array, kept, error);
+  if (array->is_remote) return look_at_url(array, kept, error);
   gather_status status = gather_chunk_file_open(&kept->file, &fd, &why);
   kept->is_missing = status == GATHER_FILE_NOT_FOUND;
   if (kept->is_missing) return GATHER_OK;
@@ -221,15 +251,14 @@ static gather_status find_file(gather_zarr_array *array, int64_t number, const g
   gather_zarr_kept **slot = slot_of(array->kept, array->kept_slots, number);
   if (!*slot) {
     gather_zarr_kept *made = NULL;
-    GATHER_TRY(look_for(array, number, &made, error));
+    GATHER_TRY(make_kept(array, number, &made, error));
+    GATHER_TRY(look_for(array, made, error));
     *slot = made;
     array->kept_len++;
   }
   *found = *slot;
   return GATHER_OK;
 }
-
-/* ---- chunks */
 
 /* The shard of a chunk, and its number there. */
 static int64_t shard_of(const gather_zarr_array *array, int64_t number, int64_t *inside) {
@@ -243,6 +272,74 @@ static int64_t shard_of(const gather_zarr_array *array, int64_t number, int64_t 
   }
   return shard;
 }
+
+/* ---- on other machines: several files at once */
+
+typedef struct url_looks {
+  gather_zarr_array *array;
+  gather_zarr_kept **kept;
+  gather_status *statuses;
+  gather_error *whys;
+} url_looks;
+
+static void look_task(void *argument, int64_t i) {
+  const url_looks *looks = argument;
+  looks->statuses[i] = look_at_url(looks->array, looks->kept[i], &looks->whys[i]);
+}
+
+/* Keeps what was found; returns the first failure. */
+static gather_status keep_looks(const url_looks *looks, int64_t len, gather_error *error) {
+  gather_zarr_array *array = looks->array;
+  gather_status status = GATHER_OK;
+  for (int64_t i = 0; i < len; i++) {
+    gather_error why;
+    gather_status now = looks->statuses[i];
+    if (now == GATHER_OK && (now = grow(array, &why)) == GATHER_OK) {
+      *slot_of(array->kept, array->kept_slots, looks->kept[i]->file.number) = looks->kept[i];
+      array->kept_len++;
+      continue;
+    }
+    if (looks->kept[i]->file.object) gather_remote_object_close(looks->kept[i]->file.object);
+    if (status == GATHER_OK && error) *error = looks->statuses[i] != GATHER_OK ? looks->whys[i] : why;
+    if (status == GATHER_OK) status = now;
+  }
+  return status;
+}
+
+/* Looks for up to AT_ONCE files, which ascend, and are not kept. */
+enum { AT_ONCE = 16 };
+
+static gather_status look_at_urls(gather_zarr_array *array, gather_zarr_kept **kept, int64_t len, gather_error *error) {
+  gather_status statuses[AT_ONCE];
+  gather_error whys[AT_ONCE];
+  url_looks looks = {array, kept, statuses, whys};
+  if (len == 0) return GATHER_OK;
+  gather_remote_parallel(len, AT_ONCE, look_task, &looks);
+  return keep_looks(&looks, len, error);
+}
+
+static bool is_among(gather_zarr_kept *const *kept, int64_t len, int64_t number) {
+  for (int64_t i = 0; i < len; i++)
+    if (kept[i]->file.number == number) return true;
+  return false;
+}
+
+static gather_status look_ahead(gather_zarr_array *array, const int64_t *numbers, int64_t count, gather_error *error) {
+  gather_zarr_kept *kept[AT_ONCE];
+  int64_t len = 0, inside = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t number = array->is_sharded ? shard_of(array, numbers[i], &inside) : numbers[i];
+    if (array->kept_slots > 0 && *slot_of(array->kept, array->kept_slots, number)) continue;
+    if (is_among(kept, len, number)) continue;
+    GATHER_TRY(make_kept(array, number, &kept[len], error));
+    if (++len < AT_ONCE) continue;
+    GATHER_TRY(look_at_urls(array, kept, len, error));
+    len = 0;
+  }
+  return look_at_urls(array, kept, len, error);
+}
+
+/* ---- chunks */
 
 static gather_status find_one(gather_zarr_array *array, int64_t number, gather_chunk_place *place, gather_error *error) {
   const gather_zarr_kept *kept = NULL;
@@ -265,6 +362,7 @@ static gather_status find(const gather_chunks *chunks, const int64_t *numbers, i
   gather_zarr_array *array = (gather_zarr_array *)(uintptr_t)chunks->from; /* what is kept changes, under the lock */
   gather_status status = GATHER_OK;
   (void)pthread_mutex_lock(&array->store->lock);
+  if (array->is_remote) status = look_ahead(array, numbers, count, error);
   for (int64_t i = 0; i < count && status == GATHER_OK; i++) status = find_one(array, numbers[i], &places[i], error);
   (void)pthread_mutex_unlock(&array->store->lock);
   return status;
