@@ -69,8 +69,9 @@ static gather_status find_buffer(const gather_arrow *arrow, const arrow_batch *b
                                  int64_t *bytes) {
   int64_t offset = pair_at(arrow, batch->buffers, number, 0);
   *bytes = pair_at(arrow, batch->buffers, number, 1);
-  *start = batch->body + offset;
-  if (offset >= 0 && *bytes >= 0 && offset <= batch->body_bytes && *bytes <= batch->body_bytes - offset) return GATHER_OK;
+  const bool is_inside = offset >= 0 && *bytes >= 0 && offset <= batch->body_bytes && *bytes <= batch->body_bytes - offset;
+  *start = batch->body + (is_inside ? offset : 0);
+  if (is_inside) return GATHER_OK;
   return GATHER_ARROW_WRONG(arrow, batch->buffers + PAIR_BYTES * number,
                             "a buffer of column '%.100s' is outside its record batch: %" PRId64 " bytes at byte %" PRId64 " of the batch",
                             name, *bytes, offset);
