@@ -9,16 +9,21 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "support/unit.h"
 #include "table/all_engines.h"
+#include "table/chunk/chunk.h"
 #include "table/known.h"
 
 static const struct way {
   gather_engine engine;
   bool buffered;
-} WAYS[] = {{GATHER_ENGINE_AUTO, false}, {GATHER_ENGINE_AUTO, true},   {GATHER_ENGINE_MMAP, false}, {GATHER_ENGINE_PREAD, false},
-            {GATHER_ENGINE_PREAD, true}, {GATHER_ENGINE_URING, false}, {GATHER_ENGINE_URING, true}};
+  int64_t chunk; /* rows of a chunk: the table is in chunks, with a filter that changes nothing; 0: it is not */
+} WAYS[] = {{GATHER_ENGINE_AUTO, false, 0},    {GATHER_ENGINE_AUTO, true, 0},  {GATHER_ENGINE_MMAP, false, 0},
+            {GATHER_ENGINE_PREAD, false, 0},   {GATHER_ENGINE_PREAD, true, 0}, {GATHER_ENGINE_URING, false, 0},
+            {GATHER_ENGINE_URING, true, 0},    {GATHER_ENGINE_AUTO, false, 8}, {GATHER_ENGINE_PREAD, true, 20},
+            {GATHER_ENGINE_URING, false, 1000}};
 enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS, MOST_CALLS = 10 };
 
 static const struct call {
@@ -58,6 +63,62 @@ static const struct call {
              {"gather_alloc", ENOMEM}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 
+/* ---- the same rows in chunks */
+
+static gather_file chunked_file;
+static gather_chunks chunked;
+
+static gather_status find_chunks(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
+                                 gather_error *error) {
+  for (int64_t i = 0; i < count; i++)
+    places[i] = (gather_chunk_place){.offset = numbers[i] * chunks->raw_bytes, .bytes = chunks->raw_bytes};
+  return GATHER_OK;
+}
+
+static gather_status sizes_of_chunks(const gather_chunks *chunks, int64_t *longest, int64_t *all, gather_error *error) {
+  *longest = chunks->raw_bytes;
+  return GATHER_OK;
+}
+
+static gather_status open_chunked(const char *path, const struct way *way, gather_table **table, gather_error *error) {
+  static const int64_t SHAPE[] = {KNOWN_ROWS, KNOWN_ROW_BYTES};
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  struct stat about;
+  assert_int_equal(lstat(path, &about), 0);
+  chunked_file.name = (char *)(uintptr_t)path;
+  chunked = (gather_chunks){.file = &chunked_file, .rank = 2, .item_bytes = 1, .find = find_chunks, .sizes = sizes_of_chunks};
+  for (int d = 0; d < 2; d++) chunked.shape[d] = SHAPE[d];
+  chunked.chunk[0] = way->chunk, chunked.chunk[1] = KNOWN_ROW_BYTES;
+  chunked.pipeline = (gather_pipeline){1, {{GATHER_FILTER_SHUFFLE, 1, 0}}};
+  const gather_stored stored = {.file = path,
+                                .format = "hdf5",
+                                .name = "",
+                                .type_name = "uint8",
+                                .bytes = KNOWN_ROWS * KNOWN_ROW_BYTES,
+                                .tensor = {.type = GATHER_TYPE_UINT8, .rank = 2, .shape = SHAPE},
+                                .path = path,
+                                .size = about.st_size,
+                                .device = (uint64_t)about.st_dev,
+                                .inode = (uint64_t)about.st_ino,
+                                .chunks = &chunked};
+  options.engine = way->engine, options.buffered = way->buffered;
+  if (gather_chunks_measure(&chunked, "", 0, error) != GATHER_OK) return error->status;
+  gather_status status = gather_table_create(&options, NULL, NULL, 1, table, error);
+  if (status != GATHER_OK) return status;
+  (*table)->chunker = &gather_table_chunks;
+  status = gather_table_add(*table, &stored, 0, error);
+  if (status == GATHER_OK) status = gather_table_complete(*table, error);
+  if (status != GATHER_OK) {
+    gather_table_close(*table);
+    *table = NULL;
+  }
+  return status;
+}
+
+static gather_status open_by(const char *path, const struct way *way, gather_table **table, gather_error *error) {
+  return way->chunk > 0 ? open_chunked(path, way, table, error) : known_table_open(path, way->engine, way->buffered, table, error);
+}
+
 /* What an error of this kind has to say. */
 static void assert_clean(gather_status status, const gather_error *error, const struct call *call, bool opening) {
   if (error->message[0] == '\0' || error->status != status) fail_msg("%s: status %d, no words", call->name, (int)status);
@@ -93,7 +154,7 @@ static int run(const char *path, const struct way *way, const struct call *call,
   gather_error error = {0};
   int mappings = failing_mappings(), open = known_open_descriptors();
   failing_set(call->name, n, 1, call->number);
-  gather_status status = known_table_open(path, way->engine, way->buffered, &table, &error);
+  gather_status status = open_by(path, way, &table, &error);
   if (status == GATHER_OK) {
     status = known_table_take(table, job, 0, KNOWN_ROWS, &error);
     if (status != GATHER_OK) assert_clean(status, &error, call, false);
@@ -131,7 +192,10 @@ static void test_each_call(void **state) {
       }
 }
 
-static bool reads(const struct way *way) { return way->engine == GATHER_ENGINE_PREAD || way->engine == GATHER_ENGINE_URING; }
+/* Of chunks, those of a row are read with it. */
+static bool reads(const struct way *way) {
+  return way->chunk == 0 && (way->engine == GATHER_ENGINE_PREAD || way->engine == GATHER_ENGINE_URING);
+}
 
 /* A block that cannot be read: its rows are named, and those elsewhere are right. */
 static void test_bad_block(void **state) {
@@ -142,7 +206,7 @@ static void test_bad_block(void **state) {
     gather_table *table;
     gather_error error = {0};
     known_table_forget(path);
-    assert_int_equal(known_table_open(path, WAYS[w].engine, WAYS[w].buffered, &table, NULL), GATHER_OK);
+    assert_int_equal(open_by(path, &WAYS[w], &table, &error), GATHER_OK);
     for (int job = 0; job < 2; job++) {
       failing_at(bad, EIO);
       assert_int_equal(known_table_take(table, job == 1, 500, 501, &error), GATHER_IO_ERROR);
@@ -168,7 +232,7 @@ static void test_hard_weather(void **state) {
       gather_table *table;
       gather_error error = {0};
       known_table_forget(path);
-      gather_status status = known_table_open(path, WAYS[w].engine, WAYS[w].buffered, &table, &error);
+      gather_status status = open_by(path, &WAYS[w], &table, &error);
       assert_int_equal(status, GATHER_OK);
       if (k > 3) failing_storm(3);
       failing_short(MOST[k]);
