@@ -215,13 +215,13 @@ static gather_status take_entry_kind(index_reading *r, gather_hdf5_fields *field
   return GATHER_HDF5_WRONG(h, fields->at - 2, "entries of kind %" PRIu64 " and %" PRIu64 " bytes in an index of chunks", client, bytes);
 }
 
-/* Pages of entries behind a block; the bitmap, the most significant bit first, says which are set. */
-static gather_status read_pages(index_reading *r, int64_t at, int64_t first, int64_t count, int64_t page, int64_t bitmap,
+/* Pages of entries behind a block; the bitmap, from `bit` on, the most significant bit of a byte first, says which are set. */
+static gather_status read_pages(index_reading *r, int64_t at, int64_t first, int64_t count, int64_t page, int64_t bitmap, int64_t bit,
                                 const char *what) {
   const uint8_t *bits = r->h->file->map.bytes + bitmap;
   for (int64_t p = 0; p * page < count; p++) {
     const int64_t now = count - p * page < page ? count - p * page : page;
-    if (bits[p / 8] >> (7 - p % 8) & 1) TRY_CHILD(r, read_page(r, at, first + p * page, now, what));
+    if (bits[(bit + p) / 8] >> (7 - (bit + p) % 8) & 1) TRY_CHILD(r, read_page(r, at, first + p * page, now, what));
     at += now * r->entry_bytes + SUM_BYTES;
   }
   return GATHER_OK;
@@ -242,13 +242,13 @@ static gather_status read_fixed_block(index_reading *r, int64_t at, int64_t entr
   const int64_t pages = entries / page + (entries % page != 0), map_bytes = (pages + 7) / 8;
   GATHER_TRY(gather_hdf5_need(h, at, head + map_bytes + SUM_BYTES, WHAT));
   GATHER_TRY(gather_hdf5_verify(h, at, head + map_bytes, -1, at + head + map_bytes, WHAT));
-  return read_pages(r, at + head + map_bytes + SUM_BYTES, 0, entries, page, at + head, WHAT);
+  return read_pages(r, at + head + map_bytes + SUM_BYTES, 0, entries, page, at + head, 0, WHAT);
 }
 
-/* An array cannot have more entries than the file has bytes. */
+/* Of an array only the blocks that are in use take space, so its length is not limited by that of the file. */
 static gather_status check_count(index_reading *r, int64_t at, uint64_t count) {
-  if (count <= (uint64_t)r->h->file->map.size) return GATHER_OK;
-  return GATHER_HDF5_WRONG(r->h, at, "an index of %" PRIu64 " chunks in a file of %" PRId64 " bytes", count, r->h->file->map.size);
+  if (count <= UINT64_C(1) << 40) return GATHER_OK;
+  return GATHER_HDF5_WRONG(r->h, at, "an index of %" PRIu64 " chunks", count);
 }
 
 static gather_status read_fixed_array(index_reading *r, int64_t at) {
@@ -279,7 +279,8 @@ typedef struct extensible {
   int64_t offset_bytes, page;
 } extensible;
 
-static gather_status read_data_block(index_reading *r, const extensible *x, int64_t at, int64_t first, int64_t count, int64_t bitmap) {
+static gather_status read_data_block(index_reading *r, const extensible *x, int64_t at, int64_t first, int64_t count, int64_t bitmap,
+                                     int64_t bit) {
   static const char WHAT[] = "a data block of an index of chunks";
   gather_hdf5 *h = r->h;
   const int64_t head = 6 + h->offset_bytes + x->offset_bytes;
@@ -295,10 +296,11 @@ static gather_status read_data_block(index_reading *r, const extensible *x, int6
   GATHER_TRY(gather_hdf5_need(h, at, head + SUM_BYTES, WHAT));
   GATHER_TRY(gather_hdf5_verify(h, at, head, -1, at + head, WHAT));
   if (bitmap < 0) return GATHER_HDF5_WRONG(h, at, "a data block in pages that no super block knows");
-  return read_pages(r, at + head + SUM_BYTES, first, count, x->page, bitmap, WHAT);
+  return read_pages(r, at + head + SUM_BYTES, first, count, x->page, bitmap, bit, WHAT);
 }
 
-/* A super block: bitmaps of its data blocks' pages, then their addresses. */
+/* A super block: a bitmap of the pages of all its data blocks, one after the other, then their addresses. The bitmap has whole bytes for
+ * each block, of which the last ones are not used. */
 static gather_status read_super_block(index_reading *r, const extensible *x, int64_t at, int64_t first, int64_t blocks, int64_t count) {
   static const char WHAT[] = "a super block of an index of chunks";
   gather_hdf5 *h = r->h;
@@ -311,7 +313,7 @@ static gather_status read_super_block(index_reading *r, const extensible *x, int
   for (int64_t b = 0; b < blocks; b++) {
     int64_t block = -1;
     GATHER_TRY(gather_hdf5_take_address(&fields, &block));
-    if (block >= 0) TRY_CHILD(r, read_data_block(r, x, block, first + b * count, count, pages > 0 ? at + head + b * map_bytes : -1));
+    if (block >= 0) TRY_CHILD(r, read_data_block(r, x, block, first + b * count, count, pages > 0 ? at + head : -1, b * pages));
   }
   return GATHER_OK;
 }
@@ -339,7 +341,7 @@ static gather_status read_index_block(index_reading *r, const extensible *x, int
     const int64_t blocks = INT64_C(1) << u / 2, count = (INT64_C(1) << (u + 1) / 2) * (int64_t)x->least_entries;
     for (int64_t b = 0; u < direct_supers && b < blocks; b++, first += count) {
       GATHER_TRY(gather_hdf5_take_address(&fields, &block));
-      if (block >= 0) TRY_CHILD(r, read_data_block(r, x, block, first, count, -1));
+      if (block >= 0) TRY_CHILD(r, read_data_block(r, x, block, first, count, -1, 0));
     }
     if (u < direct_supers) continue;
     GATHER_TRY(gather_hdf5_take_address(&fields, &block));

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Datasets of HDF5 in chunks that h5py writes are decoded, bit for bit, by each of the six indices; what is damaged is named."""
+import itertools
+
+import numpy as np
+import pytest
+from gather_files import GatherError, content
+from hdf5_written import h5py, needs_h5py, written  # noqa: F401
+from remote_files import whole
+from tensor_files import opened
+
+LIBVERS = ["earliest", "v108", "v110", "v112", "v114", "latest"]
+TYPES = ["bool", "u1", ">i2", "<i4", "f2", ">f4", "f8", "c8", "S5", "V3"]
+FILTERS = [{}, {"compression": "gzip"}, {"compression": "gzip", "shuffle": True}, {"compression": "lzf"}, {"fletcher32": True},
+           {"compression": "lzf", "shuffle": True, "fletcher32": True}]
+# Of the shape, the chunks, and how long each dimension may become.
+GROWTH = {
+    "one chunk": ((9, 5), (9, 5), None),
+    "fixed": ((40, 12), (10, 3), None),
+    "edges": ((41, 13), (10, 3), None),
+    "larger": ((40, 12), (10, 3), (400, 12)),
+    "first": ((40, 12), (10, 3), (None, 12)),
+    "second": ((40, 12), (10, 3), (400, None)),
+    "third": ((4, 6, 9), (3, 2, 4), (4, 60, None)),
+    "middle": ((4, 6, 9), (3, 2, 4), (8, None, 9)),
+    "two": ((41, 13), (10, 3), (None, None)),
+    "all": ((4, 6, 9), (3, 2, 4), (None, None, None)),
+    "vector": ((1000,), (7,), (None,)),
+}
+
+
+def filled(shape, dtype, seed: int = 1) -> np.ndarray:
+    noise = np.random.default_rng(seed).integers(1, 100, (*shape, np.dtype(dtype).itemsize), np.uint8)
+    return (noise & 1 if dtype == "bool" else noise).view(dtype).reshape(shape)
+
+
+def same(source: bytes, wanted: dict[str, np.ndarray]) -> None:
+    with opened(source) as file:
+        assert sorted(file.names) == sorted(wanted)
+        for name, array in wanted.items():
+            tensor = whole(file.file, name)
+            assert tensor.shape == array.shape and content(tensor) == array.tobytes(), name
+
+
+@pytest.mark.parametrize("libver", LIBVERS)
+@pytest.mark.parametrize("growth", GROWTH)
+def test_every_index_and_filter(growth, libver, tmp_path) -> None:
+    shape, chunks, most = GROWTH[growth]
+    wanted = {}
+
+    def fill(file) -> None:
+        for number, (filters, sparse) in enumerate(itertools.product(FILTERS, (False, True))):
+            dtype = TYPES[number % len(TYPES)]
+            array = filled(shape, dtype, number)
+            made = file.create_dataset(str(number), shape, dtype, chunks=chunks, maxshape=most, **filters)
+            made[: shape[0] // 2 if sparse else None] = array[: shape[0] // 2 if sparse else None]
+            wanted[str(number)] = made[...]
+
+    same(written(tmp_path, fill, libver, userblock_size=512 if libver == "v110" else 0), wanted)
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_many_chunks(libver, tmp_path) -> None:
+    """Indices with levels, pages and super blocks; full, and with chunks here and there."""
+    cases = {"rows": ((4000, 1), (1, 1), (None, 1)), "wide": ((3, 900), (1, 1), (3, None)), "fixed": ((1500, 2), (1, 1), None),
+             "both": ((60, 40), (1, 1), (None, None))}
+    wanted = {}
+
+    def fill(file) -> None:
+        for (name, (shape, chunks, most)), how in itertools.product(cases.items(), ("full", "sparse", "gzip")):
+            made = file.create_dataset(f"{name}/{how}", shape, "i2", chunks=chunks, maxshape=most, fillvalue=-3,
+                                       compression="gzip" if how == "gzip" else None)
+            if how == "full":
+                made[...] = filled(shape, "i2")
+            for at in np.random.default_rng(1).integers(0, shape[0], 40) if how != "full" else []:
+                made[at] = at % 99
+            wanted[f"{name}/{how}"] = made[...]
+
+    same(written(tmp_path, fill, libver), wanted)
+
+
+def early(file, name: str, array: np.ndarray, chunks, most=None) -> None:
+    """Chunks that are allocated at once: from version 4 of layouts on, they need no index."""
+    create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    create.set_chunk(chunks)
+    create.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    made = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(array.dtype), h5py.h5s.create_simple(array.shape, most), create)
+    made.write(h5py.h5s.ALL, h5py.h5s.ALL, array)
+
+
+@pytest.mark.parametrize("libver", LIBVERS)
+def test_chunks_without_an_index_and_what_was_resized(libver, tmp_path) -> None:
+    array = filled((41, 13), "f4")
+    wanted = {"early": array, "early larger": array, "shrunk": array[:17, :4], "grown": np.pad(array, ((0, 9), (0, 0)))}
+
+    def fill(file) -> None:
+        early(file, "early", array, (10, 3))
+        early(file, "early larger", array, (10, 3), (90, 13))
+        made = file.create_dataset("shrunk", data=array, chunks=(10, 3), maxshape=(None, None), compression="gzip")
+        made.resize((17, 4))
+        made = file.create_dataset("grown", data=array, chunks=(10, 3), maxshape=(None, 13))
+        made.resize((50, 13))
+
+    same(written(tmp_path, fill, libver), wanted)
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_filters_that_one_chunk_lacks(libver, tmp_path) -> None:
+    array = filled((40, 6), "f4")
+
+    def fill(file) -> None:
+        made = file.create_dataset("x", (40, 6), "f4", chunks=(10, 6), compression="gzip", shuffle=True)
+        made[...] = array
+        made.id.write_direct_chunk((10, 0), array[10:20].tobytes(), filter_mask=3)
+
+    same(written(tmp_path, fill, libver), {"x": array})
+
+
+def test_elements_that_are_arrays(tmp_path) -> None:
+    array = filled((20, 2, 3), "f4")
+
+    def fill(file) -> None:
+        made = file.create_dataset("x", (20,), np.dtype(("f4", (2, 3))), chunks=(6,), compression="gzip", shuffle=True)
+        made[...] = array
+
+    same(written(tmp_path, fill), {"x": array})
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+@pytest.mark.parametrize("most", [None, (None, 6), (None, None)])
+def test_every_byte_changed(libver, most, tmp_path) -> None:
+    """Never a crash and no bytes outside; where structures have checksums, no wrong element."""
+    array = filled((200, 6), "f4")
+    source = written(tmp_path, lambda file: file.create_dataset("x", data=array, chunks=(7, 6), maxshape=most, fletcher32=True), libver)
+    refused = 0
+    for at in range(0, len(source), 5):
+        changed = bytearray(source)
+        changed[at] ^= 0xff
+        try:
+            with opened(bytes(changed)) as file:
+                tensor = whole(file.file, "x") if "x" in file.names else None
+                found = content(tensor) if tensor and tensor.complaint is None else b""
+                assert libver == "earliest" or found in (b"", array.tobytes()), at
+        except GatherError as error:
+            refused += 1
+            assert str(error)
+    assert refused > 50
+
+
+def test_h5py_s_own_files() -> None:
+    """The files that h5py's tests read: each dataset is as h5py has it, or refused by name."""
+    folder = folder_of_h5py()
+    count = 0
+    for path in sorted(folder.glob("*.h5")):
+        source = path.read_bytes()
+        with h5py.File(path) as theirs, opened(source) as ours:
+            for name in ours.names:
+                try:
+                    found = whole(ours.file, name)
+                except GatherError as error:
+                    assert str(error), name
+                    continue
+                if found.complaint is not None:
+                    continue
+                wanted = theirs[name][()]
+                assert content(found) == np.asarray(wanted).tobytes(), f"{path.name}:{name}"
+                count += 1
+    assert count > 0
+
+
+def folder_of_h5py():
+    from pathlib import Path
+
+    from support.skip import skip_test
+
+    folder = Path(h5py.__file__).parent / "tests/data_files"
+    return folder if list(folder.glob("*.h5")) else skip_test("h5py_files", "this h5py brings no files")
+
+
+def test_pages_of_an_extensible_array(tmp_path) -> None:
+    """From some 130,000 chunks on data blocks have pages: those that are set are bits of one bitmap for all blocks of a super block."""
+    def fill(file) -> None:
+        made = file.create_dataset("x", (300000, 1), "i4", chunks=(1, 1), maxshape=(None, 1), fillvalue=7)
+        for first in (100, 150000, 299900):
+            made[first:first + 90] = np.arange(90).reshape(90, 1)
+        wanted["x"] = made[...]
+
+    wanted: dict[str, np.ndarray] = {}
+    same(written(tmp_path, fill, "latest"), wanted)
