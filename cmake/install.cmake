@@ -42,9 +42,8 @@ install(FILES ${PROJECT_BINARY_DIR}/gatherConfig.cmake ${PROJECT_BINARY_DIR}/gat
 
 # The pkg-config files.
 include(${CMAKE_CURRENT_LIST_DIR}/pkgconfig_folders.cmake)
-if(GATHER_HAVE_CURL) # libcurl is loaded by dlopen, which older C libraries have in a library of its own
-  list(APPEND gather_static_needs ${CMAKE_DL_LIBS})
-endif()
+# Libraries are loaded by dlopen, which older C libraries have in a library of its own.
+list(APPEND gather_static_needs ${CMAKE_DL_LIBS})
 # gather_install_pkgconfig(NAME DESCRIPTION LIBRARY...): NAME.pc for lib<NAME>, whose static one needs these libraries, and threads.
 function(gather_install_pkgconfig name description)
   set(gather_pc_name ${name})

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter_library.c: loads the libraries that decompress, by dlopen.
+ * filter_library.c: loads the libraries that decompress, by dlopen or what the system has in its place.
  */
 #include "io/filter/filter_library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,23 +26,40 @@ typedef struct library_loading {
   bool is_loaded;
 } library_loading;
 
+#if defined(_WIN32)
+#include <windows.h>
+static void *open_library(const char *name) { return (void *)LoadLibraryA(name); }
+static void close_library(void *library) { (void)FreeLibrary((HMODULE)library); }
+static bool find_function(void *library, const char *name, void *place) {
+  const FARPROC function = GetProcAddress((HMODULE)library, name);
+  memcpy(place, &function, sizeof function);
+  return function != NULL;
+}
+#else
+#include <dlfcn.h>
+static void *open_library(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+static void close_library(void *library) { (void)dlclose(library); }
+static bool find_function(void *library, const char *name, void *place) {
+  void *function = dlsym(library, name);
+  memcpy(place, &function, sizeof function);
+  return function != NULL;
+}
+#endif
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool find_functions(const library_loading *loading, void *library) {
-  for (size_t i = 0; i < loading->count; i++) {
-    void *function = dlsym(library, loading->functions[i].name);
-    if (!function) return false;
-    memcpy((char *)loading->loaded + loading->functions[i].place, &function, sizeof function);
-  }
+  for (size_t i = 0; i < loading->count; i++)
+    if (!find_function(library, loading->functions[i].name, (char *)loading->loaded + loading->functions[i].place)) return false;
   return true;
 }
 
 static gather_status load(const library_loading *loading, gather_error *error) {
   for (size_t i = 0; i < sizeof loading->files / sizeof *loading->files && loading->files[i]; i++) {
-    void *library = dlopen(loading->files[i], RTLD_NOW | RTLD_LOCAL);
+    void *library = open_library(loading->files[i]);
     if (!library) continue;
     if (find_functions(loading, library)) return GATHER_OK;
-    (void)dlclose(library);
+    close_library(library);
   }
   return gather_fail(error, GATHER_UNSUPPORTED, "its chunks need %s, which cannot be loaded here: install it (Debian's package %s)",
                      loading->name, loading->package);

@@ -10,6 +10,7 @@
 #include "table/chunk/chunk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -40,7 +41,7 @@ typedef struct chunk_reads {
   int64_t gap, most_bytes;
   _Atomic int64_t read, cached, resident; /* rows */
   pthread_mutex_t lock;                   /* protects the reader and what follows */
-  int64_t next;                           /* the next job */
+  int64_t next, advised;                  /* the next job; the next one whose file the system is told of */
   int64_t flying, reserved;               /* reads, and those that are about to begin */
   gather_status status;                   /* of the first failure */
   gather_error error;
@@ -178,6 +179,35 @@ static gather_status read_by_hand(chunk_reads *r, gather_chunk_decoder *decoder,
   return GATHER_OK;
 }
 
+#if defined(POSIX_FADV_WILLNEED)
+/* The system begins to read a file of its own. */
+static void advise(const gather_chunk_job *job) {
+  int fd = -1;
+  if (job->place.offset < 0 || job->source || job->place.file->object) return;
+  if (gather_chunk_file_open(job->place.file, &fd, NULL) != GATHER_OK) return; /* it is said when it is read */
+  (void)posix_fadvise(fd, (off_t)job->place.offset, (off_t)job->place.bytes, POSIX_FADV_WILLNEED);
+  (void)close(fd);
+}
+
+/* Files that will be read by hand soon: so the disk has many reads in flight, however few threads there are. */
+static void advise_ahead(chunk_reads *r) {
+  enum { AHEAD = 32, AHEAD_BYTES = 32 << 20 };
+  const int64_t each = r->chunked->stored_bytes > 0 ? r->chunked->stored_bytes : 1;
+  const int64_t ahead = AHEAD_BYTES / each < AHEAD ? AHEAD_BYTES / each : AHEAD;
+  for (;;) {
+    (void)pthread_mutex_lock(&r->lock);
+    if (r->advised < r->next) r->advised = r->next;
+    const bool more = r->advised < r->count && r->advised < r->next + ahead;
+    const int64_t job = more ? r->advised++ : -1;
+    (void)pthread_mutex_unlock(&r->lock);
+    if (!more) return;
+    advise(&r->own->jobs[job]);
+  }
+}
+#else
+static void advise_ahead(chunk_reads *r) { (void)r; }
+#endif
+
 static void count_read(chunk_reads *r, const chunk_run *run, int64_t bytes) {
   const gather_table_source *source = run->jobs->source;
   atomic_fetch_add_explicit(&r->table->counts.chunks_read, run->count, memory_order_relaxed);
@@ -188,6 +218,7 @@ static void finish_by_hand(chunk_reads *r, gather_chunk_decoder *decoder, const 
   const gather_chunk_job *job = run->jobs;
   gather_error why;
   const int64_t start = gather_clock();
+  if (!job->source) advise_ahead(r);
   gather_status status = read_by_hand(r, decoder, job, &why);
   count_read(r, run, job->place.bytes);
   atomic_fetch_add_explicit(&r->table->counts.nanoseconds_waiting, gather_clock() - start, memory_order_relaxed);
