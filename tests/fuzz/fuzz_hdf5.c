@@ -8,13 +8,28 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "io/format/chunks.h"
 
 enum { MENDED_MAX = 1 << 16, BLOCKS_MAX = 64, CONTINUATION = 16 };
+
+/* The index of a dataset in chunks is read, and a small one decoded. */
+static void check_chunks(const gather_file_tensor *t) {
+  enum { SMALL = 1 << 16 };
+  gather_file_chunks_info info;
+  const gather_chunks *chunks = gather_file_chunks_of(t);
+  if (!gather_file_chunks(t, &info) || t->bytes > SMALL || chunks->raw_bytes > SMALL) return;
+  fuzz_check(info.count > 0 && info.across > 0 && info.stored_bytes >= -1, "chunks are counted");
+  char *elements = calloc(1, (size_t)t->bytes + 1);
+  gather_error error = {.message = ""};
+  if (elements && gather_chunks_load(chunks, elements, &error) != GATHER_OK) fuzz_check(error.message[0], "a refusal says why");
+  free(elements);
+}
 
 static void check_places(const gather_file *file, const uint8_t *bytes, size_t size) {
   (void)bytes;
   for (int64_t i = 0; i < gather_file_len(file); i++) {
     const gather_file_tensor *t = gather_file_at(file, i);
+    if (t->bytes > 0) check_chunks(t);
     if (t->unreadable || t->bytes == 0) continue;
     fuzz_check(t->offset >= 0 && (uint64_t)t->offset + (uint64_t)t->bytes <= size, "a dataset lies in the file");
   }

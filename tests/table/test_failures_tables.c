@@ -89,7 +89,7 @@ static gather_status open_chunked(const char *path, const struct way *way, gathe
   chunked = (gather_chunks){.file = &chunked_file, .rank = 2, .item_bytes = 1, .find = find_chunks, .sizes = sizes_of_chunks};
   for (int d = 0; d < 2; d++) chunked.shape[d] = SHAPE[d];
   chunked.chunk[0] = way->chunk, chunked.chunk[1] = KNOWN_ROW_BYTES;
-  chunked.pipeline = (gather_pipeline){1, {{GATHER_FILTER_SHUFFLE, 1, 0}}};
+  chunked.pipeline = (gather_pipeline){1, {{.kind = GATHER_FILTER_SHUFFLE, .item_bytes = 1}}};
   const gather_stored stored = {.file = path,
                                 .format = "hdf5",
                                 .name = "",

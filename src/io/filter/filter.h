@@ -25,6 +25,7 @@ typedef struct gather_filter {
   gather_filter_kind kind;
   int64_t item_bytes; /* of an element: shuffle, bitshuffle, delta */
   int64_t value;      /* what filter.def says of the kind; else 0 */
+  int64_t block_len;  /* bitshuffle without a compressor: elements of a block; 0 = as many as its library takes */
 } gather_filter;
 
 enum { GATHER_FILTERS_MOST = 8 };

@@ -99,6 +99,7 @@ static gather_status read_streams(const blosc_buffer *buffer, int64_t at, int64_
   enum { LENGTH = 4 };
   const gather_stage *stage = buffer->stage;
   const int64_t each = bytes / splits;
+  if (bytes % splits != 0) return GATHER_FILTER_CORRUPT(stage, "blosc: a block of %" PRId64 " bytes in %" PRId64 " streams", bytes, splits);
   for (int64_t s = 0; s < splits; s++) {
     if (stage->in_bytes - at < LENGTH) return GATHER_FILTER_CORRUPT(stage, "blosc: a block is cut off");
     const int64_t len = little4(stage->in + at);

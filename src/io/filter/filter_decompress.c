@@ -174,7 +174,7 @@ gather_status gather_unbitshuffle(const gather_stage *stage) {
   enum { HEADER = 12 };
   gather_unfilter *unfilter = stage->unfilter;
   const int64_t item = stage->filter->item_bytes;
-  int64_t at = 0, out = 0, block = default_block(item);
+  int64_t at = 0, out = 0, block = stage->filter->block_len > 0 ? stage->filter->block_len : default_block(item);
   if (!unfilter->block) unfilter->block = gather_alloc_unset(unfilter->room);
   if (!unfilter->block) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for bitshuffle");
   if (stage->filter->value != BITS_NONE) {

@@ -5,6 +5,7 @@
 #include "io/filter/filter_library.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,9 @@ typedef struct library_function {
   size_t place;
 } library_function;
 
+/* Whether it was tried to load it, and with what result: it is tried once. */
+enum { UNKNOWN = 0, LOADED, MISSING };
+
 /* A library, and what is known of it. */
 typedef struct library_loading {
   const char *name, *package;
@@ -23,7 +27,7 @@ typedef struct library_loading {
   const library_function *functions;
   size_t count;
   void *loaded; /* the struct of its functions */
-  bool is_loaded;
+  _Atomic int state;
 } library_loading;
 
 #if defined(_WIN32)
@@ -54,23 +58,28 @@ static bool find_functions(const library_loading *loading, void *library) {
   return true;
 }
 
-static gather_status load(const library_loading *loading, gather_error *error) {
+static bool load(const library_loading *loading) {
   for (size_t i = 0; i < sizeof loading->files / sizeof *loading->files && loading->files[i]; i++) {
     void *library = open_library(loading->files[i]);
     if (!library) continue;
-    if (find_functions(loading, library)) return GATHER_OK;
+    if (find_functions(loading, library)) return true;
     close_library(library);
   }
-  return gather_fail(error, GATHER_UNSUPPORTED, "its chunks need %s, which cannot be loaded here: install it (Debian's package %s)",
-                     loading->name, loading->package);
+  return false;
 }
 
 static gather_status load_once(library_loading *loading, gather_error *error) {
+  if (atomic_load_explicit(&loading->state, memory_order_acquire) == LOADED) return GATHER_OK;
   (void)pthread_mutex_lock(&lock);
-  const gather_status status = loading->is_loaded ? GATHER_OK : load(loading, error);
-  loading->is_loaded = status == GATHER_OK;
+  int state = atomic_load(&loading->state);
+  if (state == UNKNOWN) {
+    state = load(loading) ? LOADED : MISSING;
+    atomic_store_explicit(&loading->state, state, memory_order_release);
+  }
   (void)pthread_mutex_unlock(&lock);
-  return status;
+  if (state == LOADED) return GATHER_OK;
+  return gather_fail(error, GATHER_UNSUPPORTED, "its chunks need %s, which cannot be loaded here: install it (Debian's package %s)",
+                     loading->name, loading->package);
 }
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -97,7 +106,7 @@ static const library_function OF_ZLIB[] = {FUNCTION(inflateInit2_), FUNCTION(inf
 #undef FUNCTION
 
 gather_status gather_zlib_load(const gather_zlib **library, gather_error *error) {
-  static library_loading loading = {"zlib", "zlib1g", {"libz.so.1", "libz.1.dylib", "zlib1.dll"}, OF_ZLIB, COUNT(OF_ZLIB), &zlib, false};
+  static library_loading loading = {"zlib", "zlib1g", {"libz.so.1", "libz.1.dylib", "zlib1.dll"}, OF_ZLIB, COUNT(OF_ZLIB), &zlib, UNKNOWN};
   *library = &zlib;
   return load_once(&loading, error);
 }
@@ -111,7 +120,7 @@ static const library_function OF_LIBZSTD[] = {FUNCTION(createDCtx), FUNCTION(fre
 
 gather_status gather_libzstd_load(const gather_libzstd **library, gather_error *error) {
   static library_loading loading = {
-      "libzstd", "libzstd1", {"libzstd.so.1", "libzstd.1.dylib", "libzstd.dll"}, OF_LIBZSTD, COUNT(OF_LIBZSTD), &libzstd, false};
+      "libzstd", "libzstd1", {"libzstd.so.1", "libzstd.1.dylib", "libzstd.dll"}, OF_LIBZSTD, COUNT(OF_LIBZSTD), &libzstd, UNKNOWN};
   *library = &libzstd;
   return load_once(&loading, error);
 }

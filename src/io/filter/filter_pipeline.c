@@ -31,6 +31,8 @@ static bool compresses(const gather_filter *filter) {
   }
 }
 
+static bool is_sum(const gather_filter *filter) { return filter->kind == GATHER_FILTER_FLETCHER32 || filter->kind == GATHER_FILTER_CRC32C; }
+
 static gather_status load_deflate(gather_error *error) {
   const gather_libdeflate *fast;
   const gather_zlib *slow;
@@ -65,6 +67,9 @@ gather_status gather_pipeline_check(const gather_pipeline *pipeline, gather_erro
   for (int32_t i = 0; i < pipeline->count; i++) {
     const gather_filter *filter = &pipeline->filters[i];
     GATHER_TRY(check_filter(filter, error));
+    if (compressor && !compresses(filter) && !is_sum(filter))
+      return gather_fail(error, GATHER_UNSUPPORTED, "its chunks have the filter %s after the compressor %s, which is not supported",
+                         gather_filter_name(filter->kind), compressor);
     if (!compresses(filter)) continue;
     if (compressor)
       return gather_fail(error, GATHER_UNSUPPORTED, "its chunks are compressed twice, by %s and %s, which is not supported", compressor,

@@ -52,6 +52,8 @@ struct gather_chunks {
   /* How many bytes the longest chunk has as stored, and all together, if `all` is not NULL; an upper bound for the former, and -1 for
    * the latter if that is not known without reading much. */
   gather_status (*sizes)(const gather_chunks *chunks, int64_t *longest, int64_t *all, gather_error *error);
+  /* In a child of fork(): makes the format's locks anew, which a thread of the parent may have held. */
+  void (*enter)(const gather_chunks *chunks);
   const void *from; /* the format's own, for these functions */
 };
 

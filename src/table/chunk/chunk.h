@@ -44,7 +44,7 @@ struct gather_chunked {
   /* Files of stores of many files, which are opened when they are first read: of part p those from first_file[p] on. */
   gather_table_source **files;
   int64_t *first_file;
-  int64_t file_count;
+  int64_t file_count, files_open;
   pthread_mutex_t lock; /* protects the files */
 };
 

@@ -61,6 +61,9 @@ static gather_status make_files(gather_table *table, gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the files of chunks");
 }
 
+/* Files that are kept open, two descriptors each: programs may have a thousand or so. */
+enum { MOST_OPEN = 128 };
+
 /* Files with one chunk are read by their paths and not kept open; there may be very many of them. */
 static bool is_kept_open(const gather_chunk_place *place) {
   return place->file->object || place->offset != 0 || place->bytes != place->file->size;
@@ -69,6 +72,7 @@ static bool is_kept_open(const gather_chunk_place *place) {
 static gather_status open_file(gather_table *table, const gather_chunk_file *file, gather_table_source **source, gather_error *error) {
   const gather_table_source_wishes wishes = {.direct = !table->options.buffered, .object = file->object, .object_bytes = file->size};
   if (*source) return GATHER_OK;
+  if (!file->object && table->chunked->files_open >= MOST_OPEN) return GATHER_OK; /* read by its path, as files with one chunk are */
   gather_table_source *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the files of chunks");
   const gather_status status = gather_table_source_open(file->path, &wishes, made, error);
@@ -77,6 +81,7 @@ static gather_status open_file(gather_table *table, const gather_chunk_file *fil
     return status;
   }
   *source = made;
+  table->chunked->files_open++;
   if (table->device_count == 0) table->devices[table->device_count++].number = made->device_number; /* reads are counted there */
   return GATHER_OK;
 }
@@ -195,6 +200,10 @@ gather_chunk_worker *gather_chunk_worker_create(gather_table *table) {
 
 void gather_chunks_reset(gather_table *table) {
   (void)pthread_mutex_init(&table->chunked->lock, NULL);
+  for (int32_t p = 0; p < table->part_count; p++) {
+    const gather_chunks *chunks = table->parts[p].chunks;
+    if (chunks && chunks->enter) chunks->enter(chunks);
+  }
   if (table->chunked->cache) gather_chunk_cache_reset(table->chunked->cache);
 }
 

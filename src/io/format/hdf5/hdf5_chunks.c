@@ -49,7 +49,7 @@ typedef struct stored_filter {
 
 static gather_status add_filter(const gather_hdf5 *h, const gather_file_tensor *tensor, const stored_filter *stored, int64_t at,
                                 gather_chunks *chunks) {
-  enum { BITS_ITEM = 2, BITS_COMPRESSOR = 4 };
+  enum { BITS_ITEM = 2, BITS_BLOCK = 3, BITS_COMPRESSOR = 4, BITS_UNIT = 8 };
   gather_filter *filter = &chunks->pipeline.filters[chunks->pipeline.count];
   int i = 0;
   while (i < FILTER_COUNT && FILTERS[i].number != stored->number) i++;
@@ -62,6 +62,9 @@ static gather_status add_filter(const gather_hdf5 *h, const gather_file_tensor *
   *filter = (gather_filter){.kind = (gather_filter_kind)FILTERS[i].kind};
   if (filter->kind == GATHER_FILTER_SHUFFLE) filter->item_bytes = stored->count > 0 ? (int64_t)stored->values[0] : 0;
   if (filter->kind == GATHER_FILTER_BITSHUFFLE && stored->count > BITS_ITEM) filter->item_bytes = (int64_t)stored->values[BITS_ITEM];
+  if (filter->kind == GATHER_FILTER_BITSHUFFLE && stored->count > BITS_BLOCK) filter->block_len = (int64_t)stored->values[BITS_BLOCK];
+  if (filter->block_len % BITS_UNIT != 0)
+    return GATHER_HDF5_WRONG(h, at, "the filter bitshuffle has blocks of %" PRId64 " elements", filter->block_len);
   if (filter->kind == GATHER_FILTER_BITSHUFFLE && stored->count > BITS_COMPRESSOR) filter->value = (int64_t)stored->values[BITS_COMPRESSOR];
   const bool shuffles = filter->kind == GATHER_FILTER_SHUFFLE || filter->kind == GATHER_FILTER_BITSHUFFLE;
   if (shuffles && (filter->item_bytes < 1 || filter->item_bytes > GATHER_CHUNK_BYTES_MAX))
@@ -85,8 +88,9 @@ static gather_status take_filter(gather_hdf5_fields *fields, uint64_t version, s
     GATHER_TRY(gather_hdf5_take(fields, 4, &value));
     if (i < VALUES) stored->values[i] = value;
   }
+  const bool padded = version == 1 && stored->count % 2;
   if (stored->count > VALUES) stored->count = VALUES;
-  return version == 1 && stored->count % 2 ? gather_hdf5_skip(fields, 4) : GATHER_OK;
+  return padded ? gather_hdf5_skip(fields, 4) : GATHER_OK;
 }
 
 static gather_status read_pipeline(gather_hdf5 *h, const gather_hdf5_message *message, const gather_file_tensor *tensor,
@@ -285,6 +289,11 @@ static gather_status sizes(const gather_chunks *chunks, int64_t *longest, int64_
   return GATHER_OK;
 }
 
+static void enter(const gather_chunks *chunks) {
+  gather_hdf5_chunked *chunked = (gather_hdf5_chunked *)(uintptr_t)chunks->from;
+  (void)pthread_mutex_init(&chunked->lock, NULL);
+}
+
 /* ---- the dataset */
 
 static void release(void *held) {
@@ -314,7 +323,7 @@ gather_status gather_hdf5_describe_chunks(gather_hdf5 *h, const gather_hdf5_data
   GATHER_TRY(create(h, &chunked));
   gather_chunks *chunks = &chunked->chunks;
   chunks->file = h->file, chunks->map = &h->file->map;
-  chunks->find = find, chunks->sizes = sizes, chunks->from = chunked;
+  chunks->find = find, chunks->sizes = sizes, chunks->enter = enter, chunks->from = chunked;
   chunks->rank = of->rank;
   memcpy(chunks->shape, of->shape, (size_t)of->rank * sizeof *of->shape);
   memcpy(chunks->chunk, of->shape, (size_t)of->rank * sizeof *of->shape); /* those of elements that are arrays */

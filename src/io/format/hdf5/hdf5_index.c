@@ -352,7 +352,7 @@ static gather_status read_index_block(index_reading *r, const extensible *x, int
 }
 
 static gather_status check_extensible(const index_reading *r, const extensible *x, int64_t at) {
-  enum { MOST_BITS = 40, MOST_ENTRIES = 1 << 20 };
+  enum { MOST_BITS = 40 };
   const bool powers = (x->least_pointers & (x->least_pointers - 1)) == 0 && (x->least_entries & (x->least_entries - 1)) == 0;
   if (powers && x->max_bits <= MOST_BITS && x->page_bits <= MOST_BITS && x->least_pointers >= 1 && x->least_entries >= 1 &&
       x->max_bits >= (uint64_t)log2_of(x->least_entries))

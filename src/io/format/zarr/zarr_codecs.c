@@ -41,7 +41,9 @@ static gather_status read_delta(gather_zarr_reading *r, const json_t *options, c
   const char *stored = json_string_value(json_object_get(options, "astype"));
   bool same = dtype && strlen(dtype) + 2 == strlen(quoted) && strncmp(dtype, quoted + 1, strlen(dtype)) == 0;
   if (stored && same) same = strcmp(stored, dtype) == 0;
-  if (!same || !strchr("iuf", type->kind) || (type->big_endian && type->item_bytes > 1))
+  const bool sums = type->kind == 'f' ? type->type == GATHER_TYPE_FLOAT32 || type->type == GATHER_TYPE_FLOAT64
+                                      : (type->kind == 'i' || type->kind == 'u') && type->item_bytes <= 8;
+  if (!same || !sums || (type->item_bytes > 1 && (type->big_endian || GATHER_BIG_ENDIAN)))
     return GATHER_ZARR_REFUSE(r, "the codec 'delta' from '%.20s' to '%.20s' is not supported", dtype ? dtype : "", stored ? stored : "");
   filter->item_bytes = type->item_bytes;
   filter->value = type->type;

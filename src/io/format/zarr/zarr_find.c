@@ -377,9 +377,15 @@ static gather_status sizes(const gather_chunks *chunks, int64_t *longest, int64_
   return GATHER_OK;
 }
 
+static void enter(const gather_chunks *chunks) {
+  gather_zarr_array *array = (gather_zarr_array *)(uintptr_t)chunks->from;
+  (void)pthread_mutex_init(&array->store->lock, NULL);
+}
+
 void gather_zarr_store_add(gather_zarr_store *store, gather_zarr_array *array) {
   array->chunks.find = find;
   array->chunks.sizes = sizes;
+  array->chunks.enter = enter;
   array->chunks.from = array;
   array->store = store;
   array->next = store->arrays;
