@@ -300,8 +300,15 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
 
 /* Decodes the elements of a tensor in chunks: a copy of the tensor with data, which the file owns. */
 static gather_status decode(gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor **loaded, gather_error *error) {
+  const int64_t most = file->download_bytes;
+  char size[32], limit[32];
+  if (tensor->bytes > most) /* a file of a few bytes may say so much: chunks that are not stored are the fill value */
+    return gather_fail_file(
+        error, GATHER_UNSUPPORTED, file->name, -1,
+        "'%.100s' is stored in chunks and has %s, more than the %s that are decoded at once; read rows of it as a table "
+        "(gather take)",
+        tensor->name, gather_text_bytes(tensor->bytes, size, sizeof size), gather_text_bytes(most, limit, sizeof limit));
   gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
-  if (file->client) GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));
   char *elements = made ? gather_arena_take(&file->arena, tensor->bytes, 1) : NULL;
   if (!elements)
     return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the elements of '%.100s'", tensor->name);
