@@ -92,7 +92,8 @@ typedef struct gather_file_source {
   bool no_links; /* do not open external data through symbolic links; remote files have none */
   /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. */
   const struct gather_remote_options *remote;
-  /* At most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; or decoded, of a tensor in chunks. 0 = 1 GiB */
+  /* At most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; or decoded, of a tensor in chunks.
+   * 0 = 1 GiB. */
   int64_t download_bytes;
 } gather_file_source;
 
