@@ -7,6 +7,7 @@ import pytest
 from gather_files import GatherError, content
 from hdf5_written import h5py, needs_h5py, written  # noqa: F401
 from remote_files import whole
+from support.hdf5_files import checksum
 from tensor_files import opened
 
 LIBVERS = ["earliest", "v108", "v110", "v112", "v114", "latest"]
@@ -145,6 +146,67 @@ def test_every_byte_changed(libver, most, tmp_path) -> None:
             refused += 1
             assert str(error)
     assert refused > 50
+
+
+# Of an index: the shape, the chunks, how long dimensions may become; the signature of a structure, its bytes that are summed, what is
+# changed where, and what is said.
+WRONG = [
+    ("fixed", b"FAHD", 24, 4, b"\1", "version 1 of the header of an index of chunks"),
+    ("fixed", b"FAHD", 24, 5, b"\1", "entries of kind 1 and 8 bytes"),
+    ("fixed", b"FAHD", 24, 6, b"\7", "entries of kind 0 and 7 bytes"),
+    ("fixed", b"FAHD", 24, 7, b"\x1f", "pages of 2^31 entries"),
+    ("fixed", b"FAHD", 24, 8, b"\xff" * 8, "an index of 18446744073709551615 chunks"),
+    ("fixed", b"FAHD", 24, 8, b"\0\0\0\0\0\1\0\0", "the file is truncated: a data block"),
+    ("fixed", b"FAHD", 24, 16, b"\xfe" * 8, "past the end of the file"),
+    ("fixed", b"FAHD", 24, 16, bytes(8), "expected a data block of an index of chunks, which begins with 'FADB'"),
+    ("first", b"EAHD", 68, 7, b"\x29", "the parameters of an index of chunks are invalid"),
+    ("first", b"EAHD", 68, 9, b"\0", "the parameters of an index of chunks are invalid"),
+    ("first", b"EAHD", 68, 10, b"\3", "the parameters of an index of chunks are invalid"),
+    ("first", b"EAHD", 68, 44, b"\xff" * 8, "an index of 18446744073709551615 chunks"),
+    ("first", b"EAHD", 68, 60, bytes(8), "expected the index block of an index of chunks, which begins with 'EAIB'"),
+    ("two", b"BTHD", 34, 5, b"\x0b", "an index of chunks of kind 11"),
+    ("two", b"BTHD", 34, 6, b"\x0f\0\0\0", "an index of chunks of kind 10, with records of 24 bytes"),
+    ("two", b"BTHD", 34, 12, b"\x20\0", "and depth 32"),
+    ("two", b"BTHD", 34, 12, b"\x1f\0", "or it is too deep"),
+    ("two", b"BTHD", 34, 12, b"\1\0", "expected a node of an index of chunks, which begins with 'BTIN'"),
+    ("two", b"BTHD", 34, 24, b"\xff\xff", "a node of an index of chunks with 65535 records"),
+    ("tree", b"TREE", None, 4, b"\0", "a node of kind 0 in an index of chunks"),
+    ("tree", b"TREE", None, 5, b"\x20", "a node of level 32 in an index of chunks"),
+    ("tree", b"TREE", None, 5, b"\1", "expected a node of an index of chunks, which begins with 'TREE'"),
+    ("tree", b"TREE", None, 6, b"\xff\xff", "the file is truncated"),
+    ("tree", b"TREE", None, 24, b"\xff" * 4, "the file is truncated: a chunk needs 4294967295 bytes"),
+    ("tree", b"TREE", None, 32, b"\1", "a chunk begins at element 1, and chunks have 10"),
+    ("tree", b"TREE", None, 40, b"\3", "the index has the chunk number 1 twice"),
+]
+
+
+@pytest.mark.parametrize(("growth", "signature", "summed", "at", "wrong", "said"), WRONG)
+def test_indices_that_lie(growth, signature, summed, at, wrong, said, tmp_path) -> None:
+    shape, chunks, most = GROWTH["fixed" if growth == "tree" else growth]
+
+    def fill(file) -> None:
+        file.create_dataset("x", data=filled(shape, "i2"), chunks=chunks, maxshape=most)
+
+    source = bytearray(written(tmp_path, fill, "earliest" if growth == "tree" else "latest"))
+    begin = source.rindex(signature)
+    source[begin + at:begin + at + len(wrong)] = wrong
+    if summed:
+        source[begin + summed:begin + summed + 4] = checksum(bytes(source[begin:begin + summed])).to_bytes(4, "little")
+    with opened(bytes(source)) as file, pytest.raises(GatherError) as caught:
+        whole(file.file, "x")
+    assert said in str(caught.value) and 0 <= caught.value.offset <= len(source)
+
+
+def test_chunks_without_an_index_of_a_dataset_that_may_become_huge(tmp_path) -> None:
+    """The number of a chunk does not fit in 64 bits; what is behind the file is not read."""
+    sides = np.array([3, 1, 1, 4, 2, 2], "<u8").tobytes()
+    source = bytearray(written(tmp_path, lambda file: early(file, "x", filled((3, 1, 1), "i2"), (1, 1, 1), (4, 2, 2)), "latest"))
+    header, place = source.rindex(b"OHDR", 0, source.index(sides)), source.index(sides) + 32
+    end = next(i for i in range(place, len(source)) if checksum(bytes(source[header:i])) == int.from_bytes(source[i:i + 4], "little"))
+    source[place:place + 16] = np.array([1 << 40] * 2, "<u8").tobytes()
+    source[end:end + 4] = checksum(bytes(source[header:end])).to_bytes(4, "little")
+    with opened(bytes(source)) as file, pytest.raises(GatherError, match="the file is truncated: it ends before the last chunk"):
+        whole(file.file, "x")
 
 
 def test_h5py_s_own_files() -> None:

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
+#include "core/base/checked.h"
 #include "io/format/hdf5/hdf5_chunks.h"
 
 /* NODE_BYTES: of a node of a B-tree of version 1, as libhdf5 makes them; a hint. */
@@ -486,6 +487,7 @@ static gather_status read_single(index_reading *r, int64_t at) {
 static gather_status read_implicit(index_reading *r, int64_t at) {
   const gather_chunks *chunks = &r->chunked->chunks;
   uint64_t place[GATHER_HDF5_MOST_RANK] = {0};
+  bool fits = true; /* the number in the largest grid, which may be of any size */
   GATHER_TRY(number_chunks(r, 0));
   if (has_filters(r)) return GATHER_HDF5_WRONG(r->h, r->chunked->index_at, "chunks without an index have filters");
   for (int64_t i = 0; i < chunks->count; i++) {
@@ -494,8 +496,9 @@ static gather_status read_implicit(index_reading *r, int64_t at) {
       if (d < r->chunked->rank) place[d] = (uint64_t)(rest % chunks->grid[d]);
       rest /= chunks->grid[d];
     }
-    for (int32_t d = 0; d < r->chunked->rank; d++) number = number * r->grid[d] + (int64_t)place[d];
-    if (number > (r->h->file->map.size - at) / chunks->raw_bytes)
+    for (int32_t d = 0; d < r->chunked->rank && fits; d++)
+      fits = gather_mul(number, r->grid[d], &number) && gather_add(number, (int64_t)place[d], &number);
+    if (!fits || number > (r->h->file->map.size - at) / chunks->raw_bytes)
       return GATHER_HDF5_WRONG(r->h, r->h->file->map.size, "the file is truncated: it ends before the last chunk");
     GATHER_TRY(note_chunk(r->h, r->chunked, place, at + number * chunks->raw_bytes, (uint64_t)chunks->raw_bytes, 0));
   }
