@@ -45,11 +45,53 @@ def groups(how: str, file: Hdf5, version: int, count: int = 2, **made) -> Hdf5:
     return file
 
 
+def chunked(index: int) -> Hdf5:
+    """Two rows in two chunks (in one, of a single chunk), with this index; 0 is the B-tree of version 1."""
+    file, count = Hdf5(2), 1 if index == 1 else 2
+    sides, unlimited = (2 // count, 3), {4: 1, 5: 2}.get(index, 0)
+    first = file.data(BYTES)
+    chunks = [first, first + 12][:count]
+    entries = [(f"chunk{i}", address, 8) for i, address in enumerate(chunks)]
+    records = [part for i, entry in enumerate(entries) for part in (entry, (f"row{i}", i, 8), (f"column{i}", 0, 8))]
+    keys = [part for i, entry in enumerate(entries)
+            for part in ((f"bytes{i}", 12, 4), (f"skipped{i}", 0, 4), (f"row{i}", i, 8), (f"column{i}", 0, 8), bytes(8), entry)]
+    tree = [b"TREE", ("kind", 1, 1), ("level", 0, 1), ("used", count, 2), ("left", UNDEFINED, 8), ("right", UNDEFINED, 8), *keys, bytes(32)]
+    at, parameters = first, b""
+    if index == 0:
+        at = file.write("index", tree)
+    if index == 3:
+        block = file.write("block", [b"FADB\0\0", bytes(8), *entries], summed=True)
+        numbers = [("entry", 8, 1), ("page_bits", 10, 1), ("entries", 2, 8), ("block", block, 8)]
+        at, parameters = file.write("index", [b"FAHD\0", ("client", 0, 1), *numbers], summed=True), b"\x0a"
+    if index == 4:
+        data = file.write("data", [b"EADB\0\0", bytes(8 + 4), *entries[1:], *[("unused", UNDEFINED, 8)] * 15], summed=True)
+        block = file.write("block", [b"EAIB\0\0", bytes(8), entries[0], ("data0", data, 8), *[("unused", UNDEFINED, 8)] * 30], summed=True)
+        numbers = [("max_bits", 32, 1), ("direct", 1, 1), ("least_entries", 16, 1), ("least_pointers", 4, 1), ("page_bits", 10, 1)]
+        numbers += [bytes(32), ("entries", 2, 8), bytes(8), ("block", block, 8)]
+        at = file.write("index", [b"EAHD\0", ("client", 0, 1), ("entry", 8, 1), *numbers], summed=True)
+        parameters = b"\x20\1\4\x10\x0a"
+    if index == 5:
+        root = file.write("leaf", [b"BTLF\0\x0a", *records], summed=True)
+        numbers = [("node", 512, 4), ("record", 24, 2), ("depth", 0, 2), b"\x64\x28", ("root", root, 8), ("used", 2, 2), ("total", 2, 8)]
+        at, parameters = file.write("index", [b"BTHD\0", ("kind", 10, 1), *numbers], summed=True), b"\0\2\0\0\x64\x28"
+    largest = [UNDEFINED if i < unlimited else side for i, side in enumerate((2, 3))]
+    layout = [("version", 4, 1), ("class", 2, 1), ("flags", 0, 1), b"\3\1", ("side0", sides[0], 1), ("side1", 3, 1), b"\4", ("index", index, 1),
+              parameters, ("address", at, 8)]
+    rows = file.header("rows", [(h5.SPACE, h5.space((2, 3), 2, largest=largest)), (h5.TYPE, h5.integer(4)), (h5.FILL, h5.FILLED),
+                                (h5.LAYOUT, layout if index else file.layout(at, b"", sides, 3, 2, 4))], 2, 1)
+    file.finished(file.compact_group("root", [h5.link(b"rows", rows)], flags=1))
+    return file
+
+
 WRONG = [("root.0.tree", 8), ("root.heap.length", 1), ("root.tree0.0.used", 9), ("root.tree0.0.level", 1), ("root.table0.used", 99),
          ("rows.0.rank", 9), ("rows.3.address", 1 << 40), ("rows.3.length", 1), ("rows.3.class", 3),
          ("rows.messages", 9), ("superblock.offsets", 3)]
 WRONG_NEW = [("root.frame.root", 8), ("root.frame.rows", 1), ("root.frame.id_bytes", 9), ("root.block.offset", 1), ("root.index.depth", 1),
              ("root.index.used", 9), ("root.leaf.0.at", 999), ("root.leaf.0.size", 999), ("root.leaf.0.id", 0x20), ("root.leaf.0.id", 0x10)]
+WRONG_CHUNKS = [(0, "index.level", 1), (0, "index.row1", 0), (1, "rows.3.address", 999), (2, "rows.0.largest1", 1 << 62),
+                (3, "index.page_bits", 0), (3, "index.entries", 1 << 40), (3, "block.chunk0", 999), (4, "index.max_bits", 40),
+                (4, "index.page_bits", 3), (4, "index.entries", 1 << 30), (4, "index.direct", 255), (5, "index.depth", 1),
+                (5, "index.used", 99), (5, "leaf.row1", 1 << 63)]
 
 
 def hdf5_files() -> list[bytes]:
@@ -65,5 +107,7 @@ def hdf5_files() -> list[bytes]:
     for how, size, version in itertools.product(("old", "compact", "dense"), sizes, (1, 2)):
         made.append(groups(how, Hdf5(*size, 0, 1, 1), version))
     made += [groups("old", Hdf5(leaf=1, inner=1), 1, 5), groups("compact", Hdf5(2, user=512), 2, split=1)]
+    made += [chunked(index) for index in range(6)]
     files = [bytes(file.bytes) for file in made]
+    files += [chunked(index).changed(*wrong) for index, *wrong in WRONG_CHUNKS]
     return files + [one().changed(*wrong) for wrong in WRONG] + [groups("dense", Hdf5(2), 2).changed(*wrong) for wrong in WRONG_NEW]

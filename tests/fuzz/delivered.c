@@ -72,6 +72,7 @@ static void compare_tensors(const gather_file_tensor *local, const gather_file_t
 static void compare_downloads(gather_file *local, gather_file *remote, const char *name) {
   const gather_file_tensor *a = NULL, *b = NULL;
   gather_error why, other;
+  if (!fuzz_is_short(local, name)) return;
   gather_status first = gather_file_find_whole(local, name, &a, &why);
   gather_status second = gather_file_find_whole(remote, name, &b, &other);
   fuzz_check(first == second, "both are found, or not");

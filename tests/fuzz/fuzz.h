@@ -25,6 +25,8 @@ void fuzz_see_text(const char *text);
 /* Holds the tensors of a file of any format to what they all promise; the file stays open. */
 void fuzz_walk_tensor(const gather_file_tensor *t);
 void fuzz_walk_all(const gather_file *file);
+/* Whether a tensor and its chunks have few bytes: chunks of a few bytes may be said to be of 1 GiB. */
+bool fuzz_is_short(const gather_file *file, const char *name);
 /* Opens the bytes once more as a remote file, of which only what the reader asks for can be read: it must be the same. */
 void fuzz_delivered(const uint8_t *bytes, size_t size);
 /* Opens bytes, also as a remote file; of a file of that format (NULL: any), `see` looks at it first. */

@@ -37,26 +37,10 @@ static void check_pieces(const gather_file *file) {
   }
 }
 
-/* Chunks of a few bytes may be said to be of 1 GiB. */
-static bool is_short(const gather_file *file, const char *name) {
-  enum { MOST = 1 << 20 };
-  int64_t first = 0, all = 0;
-  const gather_file_tensor *named = gather_file_named(file, name);
-  const int64_t count = named ? 1 : gather_file_pieces(file, name, &first);
-  for (int64_t i = 0; i < count && all <= MOST; i++) {
-    const gather_file_tensor *t = named ? named : gather_file_at(file, first + i);
-    const gather_chunks *chunks = gather_file_chunks_of(t);
-    const int64_t raw = chunks ? chunks->raw_bytes : 0;
-    if (t->bytes > MOST || raw > MOST) return false;
-    all += t->bytes + raw;
-  }
-  return all <= MOST;
-}
-
 static void check_whole(gather_file *file, const char *name) {
   const gather_file_tensor *whole;
   gather_error error;
-  if (!is_short(file, name)) return;
+  if (!fuzz_is_short(file, name)) return;
   const gather_status status = gather_file_find_whole(file, name, &whole, &error);
   fuzz_check(status == GATHER_OK || (error.status == status && error.message[0] && !whole),
              "a column is decoded, or an error says why not");

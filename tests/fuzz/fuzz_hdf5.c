@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_hdf5.c: any bytes as a file, and once more with their checksums mended, so that what is behind a checksum is reached. Datasets that
- * can be read lie in the file. What is mended: the superblock, object headers with their continuations, fractal heaps of one level, indexes
- * of names of up to two levels.
+ * can be read lie in the file, and so do chunks; those of short ones are decoded. What is mended: the superblock, object headers with their
+ * continuations, fractal heaps of one level, indexes of names and chunks of up to two levels, fixed arrays, extensible ones without their
+ * super blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +13,38 @@
 
 enum { MENDED_MAX = 1 << 16, BLOCKS_MAX = 64, CONTINUATION = 16 };
 
-/* The index of a dataset in chunks is read, and a small one decoded. */
-static void check_chunks(const gather_file_tensor *t) {
-  enum { SMALL = 1 << 16 };
+/* Where chunks are, and what is in them. */
+static void check_chunks(const gather_file *file, const gather_file_tensor *t, const gather_chunks *chunks, size_t size) {
+  enum { FIRST = 64 };
+  gather_chunk_place places[FIRST];
+  int64_t numbers[FIRST], longest = 0, all = 0;
+  const int64_t count = chunks->count < FIRST ? chunks->count : FIRST;
+  const gather_file_tensor *whole = NULL;
   gather_file_chunks_info info;
-  const gather_chunks *chunks = gather_file_chunks_of(t);
-  if (!gather_file_chunks(t, &info) || t->bytes > SMALL || chunks->raw_bytes > SMALL) return;
-  fuzz_check(info.count > 0 && info.across > 0 && info.stored_bytes >= -1, "chunks are counted");
-  char *elements = calloc(1, (size_t)t->bytes + 1);
-  gather_error error = {.message = ""};
-  if (elements && gather_chunks_load(chunks, elements, &error) != GATHER_OK) fuzz_check(error.message[0], "a refusal says why");
-  free(elements);
+  gather_error error;
+  fuzz_check(gather_file_chunks(t, &info) && info.stored_bytes >= -1, "chunks are described");
+  fuzz_check(t->bytes == 0 || (info.count > 0 && info.across > 0), "chunks are counted");
+  for (int64_t i = 0; i < count; i++) numbers[i] = i;
+  const gather_status status = chunks->find(chunks, numbers, count, places, &error);
+  fuzz_check(status == GATHER_OK || (error.status == status && error.message[0]), "an index that cannot be read says why");
+  fuzz_check(chunks->sizes(chunks, &longest, &all, NULL) == status, "its sizes are known if its chunks are");
+  for (int64_t i = 0; i < count && status == GATHER_OK; i++) {
+    if (places[i].offset < 0) continue;
+    fuzz_check(places[i].bytes >= 0 && (uint64_t)places[i].offset + (uint64_t)places[i].bytes <= size, "a chunk lies in the file");
+    fuzz_check(places[i].bytes <= longest, "no chunk is longer than the longest");
+  }
+  if (!fuzz_is_short(file, t->name)) return;
+  if (gather_file_find_whole((gather_file *)(uintptr_t)file, t->name, &whole, &error) != GATHER_OK)
+    fuzz_check(error.message[0] && !whole, "chunks that cannot be decoded say why");
 }
 
 static void check_places(const gather_file *file, const uint8_t *bytes, size_t size) {
+  enum { NAMES = 20 };
   (void)bytes;
   for (int64_t i = 0; i < gather_file_len(file); i++) {
     const gather_file_tensor *t = gather_file_at(file, i);
-    if (t->bytes > 0) check_chunks(t);
+    const gather_chunks *chunks = gather_file_chunks_of(t);
+    if (chunks && i < NAMES) check_chunks(file, t, chunks, size);
     if (t->unreadable || t->bytes == 0) continue;
     fuzz_check(t->offset >= 0 && (uint64_t)t->offset + (uint64_t)t->bytes <= size, "a dataset lies in the file");
   }
@@ -154,6 +169,46 @@ static void mend_index(const damaged *d, size_t at) {
   mend(d, root, children + (used + 1) * each, children + (used + 1) * each);
 }
 
+/* Entries, and their sum behind them. */
+static size_t mend_entries(const damaged *d, size_t begin, size_t at, size_t bytes) {
+  mend(d, begin, at + bytes, at + bytes);
+  return at + bytes + 4;
+}
+
+static void mend_fixed(const damaged *d, size_t at) {
+  const size_t end = at + 8 + d->lengths + d->offsets, block = place(d, end - d->offsets), first = block + 6 + d->offsets;
+  const size_t entry = (size_t)number(d, at + 6, 1), page = (size_t)1 << number(d, at + 7, 1) % 16;
+  const size_t entries = (size_t)number(d, at + 8, d->lengths) % MENDED_MAX, pages = (entries + page - 1) / page;
+  mend(d, at, end, end);
+  if (entries <= page) {
+    (void)mend_entries(d, block, first, entries * entry);
+    return;
+  }
+  size_t next = mend_entries(d, block, first, (pages + 7) / 8);
+  for (size_t i = 0; i < pages && i < BLOCKS_MAX; i++)
+    next = mend_entries(d, next, next, (entries - i * page < page ? entries - i * page : page) * entry);
+}
+
+static unsigned bits_of(uint64_t value) {
+  unsigned bits = 0;
+  while (value >>= 1) bits++;
+  return bits;
+}
+
+static void mend_extensible(const damaged *d, size_t at) {
+  const size_t end = at + 12 + 6 * d->lengths + d->offsets, block = place(d, end - d->offsets);
+  const unsigned entry = d->bytes[at + 6], bits = d->bytes[at + 7], direct = d->bytes[at + 8], least = d->bytes[at + 9];
+  const unsigned pointers = d->bytes[at + 10], blocks = pointers ? 2 * (pointers - 1) : 0, skipped = bits_of(least) + 2 * bits_of(pointers);
+  const size_t first = block + 6 + d->offsets + (size_t)direct * entry;
+  mend(d, at, end, end);
+  (void)mend_entries(d, block, first, (size_t)(blocks + (bits + 1 > skipped ? bits + 1 - skipped : 0)) * d->offsets);
+  for (unsigned i = 0, u = 0, before = 0; i < blocks; i++) {
+    if (i - before == 1U << u / 2) before = i, u++;
+    const size_t data = place(d, first + (size_t)i * d->offsets);
+    (void)mend_entries(d, data, data + 6 + d->offsets + (bits + 7) / 8, ((size_t)least << (u + 1) / 2) * entry);
+  }
+}
+
 static const uint8_t SIGNATURE[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
 static bool mend_all(damaged *d) {
@@ -171,6 +226,8 @@ static bool mend_all(damaged *d) {
     if (memcmp(four, "OHDR", 4) == 0) mend_header(d, i);
     if (memcmp(four, "FRHP", 4) == 0) mend_heap(d, i);
     if (memcmp(four, "BTHD", 4) == 0) mend_index(d, i);
+    if (memcmp(four, "FAHD", 4) == 0 && i + 64 <= d->size) mend_fixed(d, i);
+    if (memcmp(four, "EAHD", 4) == 0 && i + 64 <= d->size) mend_extensible(d, i);
   }
   return true;
 }

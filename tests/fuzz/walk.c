@@ -8,6 +8,7 @@
 
 #include "fuzz/fuzz.h"
 #include "gather/table.h"
+#include "io/format/chunks.h"
 
 void fuzz_check(bool good, const char *promise) {
   if (good) return;
@@ -121,6 +122,21 @@ void fuzz_walk_all(const gather_file *file) {
     fuzz_check(gather_file_find(file, tensor->name, &found, NULL) == GATHER_OK, "a tensor is found by its name");
     if (found == tensor) walk_codec(file, tensor);
   }
+}
+
+bool fuzz_is_short(const gather_file *file, const char *name) {
+  enum { MOST = 1 << 20 };
+  int64_t first = 0, all = 0;
+  const gather_file_tensor *named = gather_file_named(file, name);
+  const int64_t count = named ? 1 : gather_file_pieces(file, name, &first);
+  for (int64_t i = 0; i < count && all <= MOST; i++) {
+    const gather_file_tensor *t = named ? named : gather_file_at(file, first + i);
+    const gather_chunks *chunks = gather_file_chunks_of(t);
+    const int64_t raw = chunks ? chunks->raw_bytes : 0;
+    if (t->bytes > MOST || raw > MOST) return false;
+    all += t->bytes + raw;
+  }
+  return all <= MOST;
 }
 
 void fuzz_walk(gather_status status, gather_file *file, const gather_error *error, const uint8_t *bytes, size_t size) {
