@@ -14,8 +14,6 @@
 
 enum { SUM_BYTES = 4 };
 
-static bool is_sum(gather_filter_kind kind) { return kind == GATHER_FILTER_FLETCHER32 || kind == GATHER_FILTER_CRC32C; }
-
 /* ---- memory */
 
 /* What a stage may give: checksums make it longer. */
@@ -26,8 +24,9 @@ static int64_t buffers_of(const gather_pipeline *pipeline) {
   int64_t count = 0;
   for (int32_t i = 0; i < pipeline->count; i++) {
     const gather_filter_kind kind = pipeline->filters[i].kind;
-    count +=
-        kind == GATHER_FILTER_BLOSC || kind == GATHER_FILTER_BITSHUFFLE ? 2 : !is_sum(kind) && (i > 0 || kind != GATHER_FILTER_SHUFFLE);
+    count += kind == GATHER_FILTER_BLOSC || kind == GATHER_FILTER_BITSHUFFLE
+                 ? 2
+                 : !gather_filter_is_sum(kind) && (i > 0 || kind != GATHER_FILTER_SHUFFLE);
   }
   return count < 3 ? count : 3;
 }
@@ -64,7 +63,6 @@ gather_status gather_unfilter_create(const gather_pipeline *pipeline, int64_t ra
   *unfilter = gather_alloc((int64_t)sizeof **unfilter);
   if (!*unfilter) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
   (*unfilter)->pipeline = *pipeline;
-  (*unfilter)->raw_bytes = raw_bytes;
   (*unfilter)->room = room_of(pipeline, raw_bytes);
   return GATHER_OK;
 }
@@ -90,8 +88,7 @@ static gather_status check_sum(gather_stage *stage) {
   if (stage->in_bytes < SUM_BYTES)
     return GATHER_FILTER_CORRUPT(stage, "%s: there are no bytes for it", gather_filter_name(stage->filter->kind));
   stage->in_bytes -= SUM_BYTES;
-  const unsigned char *at = (const unsigned char *)stage->in + stage->in_bytes;
-  const uint32_t said = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+  const uint32_t said = gather_read_u32((const uint8_t *)stage->in + stage->in_bytes);
   const bool fletcher = stage->filter->kind == GATHER_FILTER_FLETCHER32;
   const uint32_t sum = fletcher ? gather_fletcher32(stage->in, stage->in_bytes) : gather_crc32c(stage->in, stage->in_bytes);
   const uint32_t swapped = (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
@@ -127,8 +124,7 @@ static gather_status undo_lzf(const gather_stage *stage) {
 static gather_status undo_sized_lz4(const gather_stage *stage) {
   enum { LENGTH = 4 };
   if (stage->in_bytes < LENGTH) return GATHER_FILTER_CORRUPT(stage, "lz4: it ends within its length");
-  const unsigned char *at = (const unsigned char *)stage->in;
-  const uint32_t raw = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+  const uint32_t raw = gather_read_u32((const uint8_t *)stage->in);
   if (raw != (uint64_t)stage->out_bytes)
     return GATHER_FILTER_CORRUPT(stage, "lz4: it is for %" PRIu32 " bytes, and the chunk has %" PRId64, raw, stage->out_bytes);
   const gather_stage block = gather_stage_part(stage, stage->in + LENGTH, stage->in_bytes - LENGTH, stage->out, stage->out_bytes);
@@ -166,7 +162,7 @@ static gather_status undo(const gather_stage *stage) {
  * follow. */
 static int64_t length_before(const gather_pipeline *pipeline, int32_t number, uint32_t skipped, int64_t raw_bytes) {
   for (int32_t i = 0; i < number; i++)
-    if (is_sum(pipeline->filters[i].kind) && !(skipped >> i & 1)) raw_bytes += SUM_BYTES;
+    if (gather_filter_is_sum(pipeline->filters[i].kind) && !(skipped >> i & 1)) raw_bytes += SUM_BYTES;
   return raw_bytes;
 }
 
@@ -184,7 +180,7 @@ gather_status gather_unfilter_run(gather_unfilter *unfilter, const void *stored,
   for (int32_t i = pipeline->count - 1; i >= 0; i--) {
     if (skipped >> i & 1) continue;
     stage.filter = &pipeline->filters[i];
-    if (is_sum(stage.filter->kind)) {
+    if (gather_filter_is_sum(stage.filter->kind)) {
       GATHER_TRY(check_sum(&stage));
       continue;
     }

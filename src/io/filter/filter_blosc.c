@@ -24,10 +24,7 @@ enum {
 
 typedef enum blosc_format { BLOSCLZ = 0, LZ4 = 1, SNAPPY = 2, ZLIB = 3, ZSTD = 4 } blosc_format;
 
-static int64_t little4(const char *at) {
-  const unsigned char *b = (const unsigned char *)at;
-  return (int64_t)b[0] | (int64_t)b[1] << 8 | (int64_t)b[2] << 16 | (int64_t)b[3] << 24;
-}
+static int64_t little4(const char *at) { return gather_read_u32((const uint8_t *)at); }
 
 /* ---- blosclz: control bytes below 32: so many literals and one more; else a copy, of 3 bits of length that may go on, and 13 of distance
  * or 16 more */

@@ -18,12 +18,6 @@ static uint32_t big4(const char *at) {
 
 static uint64_t big8(const char *at) { return (uint64_t)big4(at) << 32 | big4(at + 4); }
 
-static uint64_t little(const char *at, int bytes) {
-  uint64_t value = 0;
-  for (int i = bytes - 1; i >= 0; i--) value = value << 8 | (unsigned char)at[i];
-  return value;
-}
-
 static gather_status too_short(const gather_stage *stage) {
   return GATHER_FILTER_CORRUPT(stage, "%s: it ends after %" PRId64 " bytes, within its header", gather_filter_name(stage->filter->kind),
                                stage->in_bytes);
@@ -205,7 +199,7 @@ gather_status gather_unbitshuffle(const gather_stage *stage) {
 gather_status gather_unarrow(const gather_stage *stage) {
   enum { LENGTH = 8 };
   if (stage->in_bytes < LENGTH) return too_short(stage);
-  const int64_t raw = (int64_t)little(stage->in, LENGTH);
+  const int64_t raw = gather_read_i64((const uint8_t *)stage->in);
   gather_stage rest = gather_stage_part(stage, stage->in + LENGTH, stage->in_bytes - LENGTH, stage->out, stage->out_bytes);
   if (raw == -1) {
     if (rest.in_bytes < rest.out_bytes)

@@ -5,15 +5,16 @@
 #ifndef GATHER_FILTER_INTERNAL_H
 #define GATHER_FILTER_INTERNAL_H
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "io/filter/filter.h"
 #include "io/filter/filter_library.h"
 
 struct gather_unfilter {
   gather_pipeline pipeline;
-  int64_t raw_bytes, room;
+  int64_t room;
   char *buffers[2]; /* of `room` bytes each, for stages in turn */
-  char *block;      /* of raw_bytes, for filters that work in blocks; NULL = not needed yet */
+  char *block;      /* of room, for filters that work in blocks; NULL = not needed yet */
   /* Contexts of libraries; NULL = not needed yet. */
   void *deflate, *zstd, *lz4;
 };
@@ -30,6 +31,10 @@ typedef struct gather_stage {
 } gather_stage;
 
 #define GATHER_FILTER_CORRUPT(stage, ...) gather_fail((stage)->error, GATHER_FILE_MALFORMED, __VA_ARGS__)
+
+GATHER_INLINE bool gather_filter_is_sum(gather_filter_kind kind) {
+  return kind == GATHER_FILTER_FLETCHER32 || kind == GATHER_FILTER_CRC32C;
+}
 
 /* ---- filter_decompress.c: each gives exactly out_bytes bytes, or fails */
 

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "io/filter/filter.h"
-#include "io/filter/filter_library.h"
+#include "io/filter/filter_internal.h"
 
 const char *gather_filter_name(gather_filter_kind kind) {
   static const char *const NAMES[] = {
@@ -30,8 +30,6 @@ static bool compresses(const gather_filter *filter) {
       return true;
   }
 }
-
-static bool is_sum(const gather_filter *filter) { return filter->kind == GATHER_FILTER_FLETCHER32 || filter->kind == GATHER_FILTER_CRC32C; }
 
 static gather_status load_deflate(gather_error *error) {
   const gather_libdeflate *fast;
@@ -67,7 +65,7 @@ gather_status gather_pipeline_check(const gather_pipeline *pipeline, gather_erro
   for (int32_t i = 0; i < pipeline->count; i++) {
     const gather_filter *filter = &pipeline->filters[i];
     GATHER_TRY(check_filter(filter, error));
-    if (compressor && !compresses(filter) && !is_sum(filter))
+    if (compressor && !compresses(filter) && !gather_filter_is_sum(filter->kind))
       return gather_fail(error, GATHER_UNSUPPORTED, "its chunks have the filter %s after the compressor %s, which is not supported",
                          gather_filter_name(filter->kind), compressor);
     if (!compresses(filter)) continue;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/path.h"
-#include "io/format/bytes.h"
 #include "io/format/format.h"
 
 /* ---- raw bytes: a format without a header */

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
-#include "io/format/bytes.h"
 #include "io/format/chunks.h"
 
 enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 }; /* of the metadata: V4 (Arrow 0.8) and V5 (1.0) */

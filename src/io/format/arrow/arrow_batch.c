@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/tensor.h"
 #include "io/format/arrow/arrow.h"
-#include "io/format/bytes.h"
 #include "io/format/chunks.h"
 
 /* A record batch. */

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "io/format/arrow/arrow.h"
-#include "io/format/bytes.h"
 #include "io/format/text/utf8.h"
 
 /* ---- memory that an open Arrow file owns */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "io/format/bytes.h"
+#include "core/base/bytes.h"
 #include "io/format/hdf5/hdf5.h"
 
 /* ---- bytes */

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/format/bytes.h"
+#include "core/base/bytes.h"
 #include "io/format/hdf5/hdf5.h"
 #include "io/format/span.h"
 #include "io/format/text/utf8.h"

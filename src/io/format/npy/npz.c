@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/bytes.h"
 #include "core/base/error.h"
-#include "io/format/bytes.h"
 #include "io/format/format.h"
 #include "io/format/span.h"
 #include "io/format/text/utf8.h"

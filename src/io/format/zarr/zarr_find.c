@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "io/format/bytes.h"
+#include "core/base/bytes.h"
 #include "io/remote/parallel.h"
 
 struct gather_zarr_store {

@@ -2,8 +2,8 @@
  *
  * bytes.h: reads little-endian numbers at any address.
  */
-#ifndef GATHER_FORMAT_BYTES_H
-#define GATHER_FORMAT_BYTES_H
+#ifndef GATHER_BASE_BYTES_H
+#define GATHER_BASE_BYTES_H
 
 #include <stdint.h>
 
