@@ -83,6 +83,37 @@ def chunked(index: int) -> Hdf5:
     return file
 
 
+def grown() -> Hdf5:
+    """Eight rows in as many chunks: an extensible array with a super block of data blocks, and one of data blocks in pages."""
+    file = Hdf5(2)
+    first = file.data(BYTES)
+    head, unused = bytes(8 + 2), [("unused", UNDEFINED, 8)]
+
+    def entries(begin: int, count: int) -> list:
+        return [(f"chunk{begin + i}", first, 8) for i in range(count)]
+
+    def data(name: str, begin: int, count: int) -> int:
+        return file.write(name, [b"EADB\0\0", head, *entries(begin, count)], summed=True)
+
+    direct = [("data0", data("data0", 0, 1), 8), ("data1", data("data1", 1, 2), 8)]
+    blocks = [("data2", data("data2", 3, 2), 8), ("data3", data("data3", 5, 2), 8)]
+    super0 = file.write("super0", [b"EASB\0\0", head, *blocks], summed=True)
+    paged = file.write("data4", [b"EADB\0\0", head], summed=True)
+    file.write("page0", entries(7, 1) + unused, len(file.bytes), summed=True)
+    super1 = file.write("super1", [b"EASB\0\0", head, ("pages0", 0x80, 1), ("pages1", 0, 1), ("data4", paged, 8), *unused], summed=True)
+    supers = [("super0", super0, 8), ("super1", super1, 8), *unused * 7]
+    block = file.write("block", [b"EAIB\0\0", bytes(8), *direct, *supers], summed=True)
+    numbers = [("max_bits", 10, 1), ("direct", 0, 1), ("least_entries", 1, 1), ("least_pointers", 2, 1), ("page_bits", 1, 1)]
+    numbers += [bytes(32), ("entries", 8, 8), bytes(8), ("block", block, 8)]
+    at = file.write("index", [b"EAHD\0", ("client", 0, 1), ("entry", 8, 1), *numbers], summed=True)
+    layout = [("version", 4, 1), ("class", 2, 1), ("flags", 0, 1), b"\3\1", ("side0", 1, 1), ("side1", 3, 1), b"\4", ("index", 4, 1),
+              b"\x0a\0\2\1\1", ("address", at, 8)]
+    rows = file.header("rows", [(h5.SPACE, h5.space((8, 3), 2, largest=(UNDEFINED, 3))), (h5.TYPE, h5.integer(4)), (h5.FILL, h5.FILLED),
+                                (h5.LAYOUT, layout)], 2, 1)
+    file.finished(file.compact_group("root", [h5.link(b"rows", rows)], flags=1))
+    return file
+
+
 WRONG = [("root.0.tree", 8), ("root.heap.length", 1), ("root.tree0.0.used", 9), ("root.tree0.0.level", 1), ("root.table0.used", 99),
          ("rows.0.rank", 9), ("rows.3.address", 1 << 40), ("rows.3.length", 1), ("rows.3.class", 3),
          ("rows.messages", 9), ("superblock.offsets", 3)]
@@ -107,7 +138,7 @@ def hdf5_files() -> list[bytes]:
     for how, size, version in itertools.product(("old", "compact", "dense"), sizes, (1, 2)):
         made.append(groups(how, Hdf5(*size, 0, 1, 1), version))
     made += [groups("old", Hdf5(leaf=1, inner=1), 1, 5), groups("compact", Hdf5(2, user=512), 2, split=1)]
-    made += [chunked(index) for index in range(6)]
+    made += [*(chunked(index) for index in range(6)), grown()]
     files = [bytes(file.bytes) for file in made]
     files += [chunked(index).changed(*wrong) for index, *wrong in WRONG_CHUNKS]
     return files + [one().changed(*wrong) for wrong in WRONG] + [groups("dense", Hdf5(2), 2).changed(*wrong) for wrong in WRONG_NEW]

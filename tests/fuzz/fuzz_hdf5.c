@@ -2,8 +2,7 @@
  *
  * fuzz_hdf5.c: any bytes as a file, and once more with their checksums mended, so that what is behind a checksum is reached. Datasets that
  * can be read lie in the file, and so do chunks; those of short ones are decoded. What is mended: the superblock, object headers with their
- * continuations, fractal heaps of one level, indexes of names and chunks of up to two levels, fixed arrays, extensible ones without their
- * super blocks.
+ * continuations, fractal heaps of one level, indexes of names and chunks of up to two levels, fixed and extensible arrays.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -195,18 +194,46 @@ static unsigned bits_of(uint64_t value) {
   return bits;
 }
 
+typedef struct extensible {
+  size_t head;    /* bytes before the entries of a data block, and before the bitmap of a super block */
+  unsigned entry; /* bytes */
+  size_t page;    /* entries */
+} extensible;
+
+/* A data block: its entries and a sum, or in pages that have one each. */
+static void mend_data(const damaged *d, const extensible *x, size_t at, size_t entries) {
+  if (entries <= x->page) {
+    (void)mend_entries(d, at, at + x->head, entries * x->entry);
+    return;
+  }
+  size_t next = mend_entries(d, at, at + x->head, 0);
+  for (size_t i = 0; i < entries / x->page && i < BLOCKS_MAX; i++) next = mend_entries(d, next, next, x->page * x->entry);
+}
+
+/* Super block u has 2^(u/2) data blocks of least * 2^((u+1)/2) entries. */
+static void mend_super(const damaged *d, const extensible *x, size_t at, unsigned u, size_t least) {
+  const size_t blocks = (size_t)1 << u / 2, entries = least << (u + 1) / 2, pages = entries > x->page ? entries / x->page : 0;
+  const size_t first = at + x->head + blocks * ((pages + 7) / 8);
+  (void)mend_entries(d, at, first, blocks * d->offsets);
+  for (size_t i = 0; i < blocks && i < BLOCKS_MAX; i++) mend_data(d, x, place(d, first + i * d->offsets), entries);
+}
+
 static void mend_extensible(const damaged *d, size_t at) {
+  enum { SUPERS_MAX = 16 };
   const size_t end = at + 12 + 6 * d->lengths + d->offsets, block = place(d, end - d->offsets);
   const unsigned entry = d->bytes[at + 6], bits = d->bytes[at + 7], direct = d->bytes[at + 8], least = d->bytes[at + 9];
-  const unsigned pointers = d->bytes[at + 10], blocks = pointers ? 2 * (pointers - 1) : 0, skipped = bits_of(least) + 2 * bits_of(pointers);
+  const unsigned pointers = d->bytes[at + 10], blocks = pointers ? 2 * (pointers - 1) : 0, known = 2 * bits_of(pointers);
+  const unsigned supers = bits + 1 > bits_of(least) + known ? bits + 1 - bits_of(least) - known : 0;
+  const extensible x = {6 + d->offsets + (bits + 7) / 8, entry, (size_t)1 << d->bytes[at + 11] % 16};
   const size_t first = block + 6 + d->offsets + (size_t)direct * entry;
   mend(d, at, end, end);
-  (void)mend_entries(d, block, first, (size_t)(blocks + (bits + 1 > skipped ? bits + 1 - skipped : 0)) * d->offsets);
+  (void)mend_entries(d, block, first, (size_t)(blocks + supers) * d->offsets);
   for (unsigned i = 0, u = 0, before = 0; i < blocks; i++) {
     if (i - before == 1U << u / 2) before = i, u++;
-    const size_t data = place(d, first + (size_t)i * d->offsets);
-    (void)mend_entries(d, data, data + 6 + d->offsets + (bits + 7) / 8, ((size_t)least << (u + 1) / 2) * entry);
+    mend_data(d, &x, place(d, first + (size_t)i * d->offsets), (size_t)least << (u + 1) / 2);
   }
+  for (unsigned i = 0; i < supers && i < SUPERS_MAX; i++)
+    mend_super(d, &x, place(d, first + (size_t)(blocks + i) * d->offsets), known + i, least);
 }
 
 static const uint8_t SIGNATURE[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};

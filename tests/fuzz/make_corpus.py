@@ -8,6 +8,7 @@ import struct
 import sys
 
 from corpus_choices import literal_files, scatter_files, table_files, take_files, text_files
+from corpus_filter import filter_streams
 from corpus_hdf5 import hdf5_files
 from corpus_many import arrow_files, npz_files
 from corpus_quantised import quantised_files
@@ -461,7 +462,7 @@ def main() -> None:
                         ("explain", check_files() + operand_files() + tuple_files() + quantized),
                         ("run", check_files() + operand_files() + tuple_files() + quantized),
                         ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
-                        ("arrow", arrow_files()), ("hdf5", hdf5_files()), ("zarr", zarr_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
+                        ("arrow", arrow_files()), ("hdf5", hdf5_files()), ("filter", filter_streams()), ("zarr", zarr_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
                         ("aws_files", aws_files()), ("response", responses())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
