@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * hardening.c: what hardening costs: two builds of the library in one process, in turns, on the same tables and indices; and the start
- * of the two commands. script/measure-hardening builds and runs it; docs/releases.md has its figures.
+ * of the two commands. script/measure-hardening builds and runs it; docs/extend/releases.md has its figures.
  *
  * hardening HARDENED PLAIN ROUNDS: folders of builds
  */

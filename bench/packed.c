@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * packed.c: what packed elements cost, compared with as many bytes: all types in turns in one process, with new indices each time, from
- * tables of as many KiB. script/measure-packed builds and runs it; docs/tuning.md has its figures.
+ * tables of as many KiB. script/measure-packed builds and runs it; docs/extend/tuning.md has its figures.
  *
  * packed [TIMES [ISA [KIND]]]
  *     TIMES: of each measurement; ISA: the tuning parameter; KIND: only kinds whose name contains it

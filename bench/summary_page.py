@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures of docs/benchmarks.md, and its drawings in docs/pictures, from the results in build/results. The words of the page are written
+"""The figures of docs/measured/benchmarks.md, and its drawings in docs/pictures, from the results in build/results. The words of the page are written
 by hand; a part between `<!-- begin NAME -->` and `<!-- end NAME -->` is replaced if there are results for it, and stays otherwise."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import tables_summary
 from calls import NEW, OUT
 from summary import as_kept, by, lost, percent, ratio_mean, share_mean, table, times
 
-PAGE = "docs/benchmarks.md"
+PAGE = "docs/measured/benchmarks.md"
 PICTURES = "docs/pictures"
 
 

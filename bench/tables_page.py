@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/benchmarks.md on a run of `script/bench tables`, and what its drawing shows."""
+"""The tables of docs/measured/benchmarks.md on a run of `script/bench tables`, and what its drawing shows."""
 
 from __future__ import annotations
 

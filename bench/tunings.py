@@ -35,7 +35,7 @@ def assignment(text: str) -> tuple[str, list[int]]:
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench tunings", description="Compares values of a tuning parameter, in turns; the first one is the base.")
-    parser.add_argument("tuning", type=assignment, metavar="NAME=V1,V2[,...]", help="a parameter of docs/tuning.md and its values")
+    parser.add_argument("tuning", type=assignment, metavar="NAME=V1,V2[,...]", help="a parameter of docs/extend/tuning.md and its values")
     parser.add_argument("--only", default="", metavar="REGEX", help="the rows whose name or regime it is found in")
     parser.add_argument("--quick", action="store_true", help="few repetitions, and the short list of rows")
     parser.add_argument("--every", action="store_true", help="with --quick: all rows")

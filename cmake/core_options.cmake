@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What a build of the core may leave out: instruction sets, quantised rows, threads. The macros are those of src/core/base/compiler.h, which
-# the two-file form has too (docs/embed.md); here the files that they would leave empty are not even compiled.
+# the two-file form has too (docs/embed/two-files.md); here the files that they would leave empty are not even compiled.
 #   gather_core_macros   the macros
 #   gather_left_out      regular expressions of the files of src/core that are left out
 #   gather_core_headers  the public headers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Every dependency of the C code, each with the reason it was chosen. docs/dependencies.md tells more.
+# Every dependency of the C code, each with the reason it was chosen. docs/extend/dependencies.md tells more.
 
 # nanopb: reads protobuf, the wire format of ONNX, in plain C without generated code.
 find_path(NANOPB_INCLUDE pb_decode.h PATH_SUFFIXES nanopb)

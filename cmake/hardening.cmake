@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Hardening, as distributions ask for it: what an error of ours could be turned into is less. On by default where code is optimised;
-# docs/releases.md has its cost. Sanitizers find more, and do not go with some of it.
+# docs/extend/releases.md has its cost. Sanitizers find more, and do not go with some of it.
 option(GATHER_HARDENING "Build with stack protectors, checked library calls, control-flow protection and read-only relocations" ON)
 if(NOT GATHER_HARDENING OR GATHER_SANITIZE OR NOT CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   message(STATUS "hardening: OFF")

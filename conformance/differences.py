@@ -2,7 +2,7 @@
 """The known differences: differences/SUITE.toml as objects, and their examples run to see whether they are still true.
 
 An entry says where a peer and libgather differ, and why. Its small program and what that prints are compared at each
-run, so that an entry that is no longer true is noticed. docs/conformance.md is made from them.
+run, so that an entry that is no longer true is noticed. docs/measured/conformance.md is made from them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Difference:
     tests: list[str] = field(default_factory=list)
     raises: str = ""
     shows: str = "always"
-    report: bool = False  # whether it stands in docs/peers-defects.md
+    report: bool = False  # whether it stands in docs/measured/peers-defects.md
     processor: bool = False  # whether it hangs on the processor: then one that behaves is no failure
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of docs/conformance.md and docs/peers-defects.md that are made: the table of a run, the list of differences from
+"""The parts of docs/measured/conformance.md and docs/measured/peers-defects.md that are made: the table of a run, the list of differences from
 differences/*.toml, and the programs of the defects that have a report.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """NumPy's functions by NumPy's names and arguments, answered by libgather. What is translated stands in
-docs/conformance.md; what libgather refuses is refused here too.
+docs/measured/conformance.md; what libgather refuses is refused here too.
 
 `calls` counts what reached libgather.
 """

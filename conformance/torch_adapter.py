@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's functions by their names and arguments, answered by libgather. What is translated stands in
-docs/conformance.md.
+docs/measured/conformance.md.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def with_tables(found: list[Target]) -> list[Target]:
 
 
 def example(source: str) -> tuple[str, str]:
-    """The smallest program of docs/embed.md, or that with tables, and what it prints."""
-    found = re.findall(r"```c\n(.*?)```\n\n```text\n(.*?)```", read(ROOT / "docs/embed.md"), re.DOTALL)
+    """The smallest program of docs/embed/two-files.md, or that with tables, and what it prints."""
+    found = re.findall(r"```c\n(.*?)```\n\n```text\n(.*?)```", read(ROOT / "docs/embed/two-files.md"), re.DOTALL)
     return next(one for one in found if f'#include "{source[:-1]}h"' in one[0])
 
 

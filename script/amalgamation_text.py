@@ -475,7 +475,7 @@ H_BEGIN = """
 /* SPDX-License-Identifier: MIT
  *
  * gather.h and gather.c: libgather's core in two files, made by script/amalgamate. Copy both into a project, compile gather.c
- * as C11 with the rest of it, and link threads (-pthread) where the system has them apart. docs/embed.md is the guide.
+ * as C11 with the rest of it, and link threads (-pthread) where the system has them apart. docs/embed/two-files.md is the guide.
  *
  * Macros, for gather.c and for every file that includes gather.h:
  *   GATHER_ONLY_GATHER   leaves Gather and GatherElements: no GatherND, no StableHLO, no GatherTree, no quantised rows, no DLPack
@@ -584,7 +584,7 @@ H_TABLE_BEGIN = """
  *
  * gather_table.h and gather_table.c: tables of libgather that are raw bytes of files, for engines with a file format of their own; made by
  * script/amalgamate. Copy both and gather.h into a project, compile gather_table.c as C11 with the rest of it, and link threads. It has the
- * core: leave gather.c out. docs/embed.md is the guide.
+ * core: leave gather.c out. docs/embed/two-files.md is the guide.
  *
  * Everything is as in table.h of the library, but for formats and other machines: `raw` in the options says what bytes a file has, and
  * `remote` must be NULL; paths are not split. A program moves to the library by another include.

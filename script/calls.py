@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Who calls whom, from the symbols of the object files of a build: calls that a layer may not make, and circles of files.
 
-A circle is a set of files each of which reaches each other one by calls. docs/design.md lists the few that are right, with reasons.
+A circle is a set of files each of which reaches each other one by calls. docs/extend/design.md lists the few that are right, with reasons.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import nm
 
 ROOT = nm.ROOT
-LIST = Path("docs/design.md")
+LIST = Path("docs/extend/design.md")
 HEADING = "### Circles of files"
 
 DOORS = ("core", "io", "table", "model")
@@ -119,7 +119,7 @@ def circles(graph: dict) -> list[list]:
 
 
 def listed_circles() -> list[list[Path]]:
-    """The rows of the table in docs/design.md: the files in its first column."""
+    """The rows of the table in docs/extend/design.md: the files in its first column."""
     text = (ROOT / LIST).read_text(encoding="utf-8") if (ROOT / LIST).is_file() else ""
     _, _, section = text.partition(HEADING + "\n")
     rows = [line.split("|")[1:3] for line in re.split(r"^#", section, maxsplit=1, flags=re.M)[0].splitlines() if line.startswith("| `")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages of docs/ops for operators that are no gather along an axis: their text is written here as a whole. One class per family,
+"""Pages of docs/embed/ops for operators that are no gather along an axis: their text is written here as a whole. One class per family,
 named like its ENUM in include/gather/family.def."""
 
 from op_tables import Op

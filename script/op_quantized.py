@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page of docs/ops on com.microsoft GatherBlockQuantized-1, whose outputs are decoded: its rule and its example are its own."""
+"""The page of docs/embed/ops on com.microsoft GatherBlockQuantized-1, whose outputs are decoded: its rule and its example are its own."""
 
 PROGRAM = """#include <stdio.h>
 

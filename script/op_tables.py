@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The library's tables as Python sees them: ops.def, type.def, status.def, and the entries of docs/readings.md."""
+"""The library's tables as Python sees them: ops.def, type.def, status.def, and the entries of docs/extend/readings.md."""
 
 import re
 import sys
@@ -79,6 +79,6 @@ def slug(heading: str) -> str:
 
 def read_readings() -> list[tuple[str, list[str]]]:
     """Each entry of readings.md: its heading and the documents it names."""
-    text = (ROOT / "docs/readings.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/extend/readings.md").read_text(encoding="utf-8")
     found = re.findall(r"^### (.+)\n\nApplies to: (.+)$", text, flags=re.M)
     return [(heading, documents.split(", ")) for heading, documents in found]

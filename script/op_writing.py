@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages of docs/ops for operators that write, and for embedding bags (include/gather/scatter.h): what differs from one to the next is in
+"""Pages of docs/embed/ops for operators that write, and for embedding bags (include/gather/scatter.h): what differs from one to the next is in
 the classes, one per family, named like its ENUM in include/gather/family.def."""
 
 from op_tables import Op

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # wheels_cross_run.sh: runs what can run here of a wheel for another system; script/wheels-cross sources it after wheels_cross_lib.sh.
 
-# run_wheel: what of the wheel for all Pythons can run here: see docs/releases.md.
+# run_wheel: what of the wheel for all Pythons can run here: see docs/extend/releases.md.
 run_wheel() {
   case $platform in
     manylinux_*) run_python ;;

@@ -9,8 +9,8 @@ from browser import Browser
 
 HERE = Path(__file__).resolve().parent
 # Pages of every kind: text, tables, code, C, Python, the explainer.
-KINDS = ("index.html", "docs/python.html", "docs/benchmarks.html", "docs/command.html", "api/c/gather.html", "api/python.html", "explainer.html",
-         "docs/ops/onnx-Gather-13.html")
+KINDS = ("index.html", "docs/use/python.html", "docs/measured/benchmarks.html", "docs/use/command.html", "api/c/gather.html", "api/python.html", "explainer.html",
+         "docs/embed/ops/onnx-Gather-13.html")
 # Lines of the explainer: fields, and the arguments of `gather` that they stand for.
 LINES = (
     ({}, ["--data", "4x3", "[1, 7, -4]"]),
@@ -77,7 +77,7 @@ def contrast(browser: Browser, site: Path) -> list[str]:
 def search(browser: Browser, site: Path) -> list[str]:
     """The search finds functions of C and of Python, and a word of a document."""
     found = []
-    for word, page in (("gather_plan_create", "api/c/gather.html"), ("take_along_axis", "api/python.html"), ("prefetch", "docs/tuning.html")):
+    for word, page in (("gather_plan_create", "api/c/gather.html"), ("take_along_axis", "api/python.html"), ("prefetch", "docs/extend/tuning.html")):
         browser.open(url(site, "search.html", f"?q={word}"))
         browser.until("document.querySelector('#search-results p') && /(finished|found|match)/i.test(document.querySelector('#search-results').innerText)")
         hits = browser.ask("[...document.querySelectorAll('#search-results a')].map((link) => link.href)")

@@ -21,7 +21,7 @@ def page() -> str:
     errors = [name for name in names if inspect.isclass(getattr(libgather, name)) and issubclass(getattr(libgather, name), Exception)]
     classes = [name for name in names if inspect.isclass(getattr(libgather, name)) and name not in errors]
     functions = [name for name in names if name not in errors and name not in classes]
-    made = [*heading("Python: libgather", "="), "The guide is :doc:`/docs/python`.", ""]
+    made = [*heading("Python: libgather", "="), "The guide is :doc:`/docs/use/python`.", ""]
     for title, group, directive in (("Functions", functions, "autofunction"), ("Classes", classes, "autoclass"), ("Errors", errors, "autoexception")):
         made += heading(title, "-")
         for name in group:

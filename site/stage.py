@@ -20,14 +20,14 @@ LANGUAGES = {".c": "c", ".py": "python", ".txt": "text", "Makefile": "makefile",
 def documents(root: Path) -> list[Path]:
     """The documents of the project, as names in it."""
     found = [root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md", "plugin/README.md")]
-    return [path.relative_to(root) for path in [*found, *sorted((root / "docs").rglob("*.md"))] if path.exists()]
+    return [path.relative_to(root) for path in [*found, *sorted(root.glob("src/*/README.md")), *sorted((root / "docs").rglob("*.md"))] if path.exists()]
 
 
 def generated(root: Path) -> dict[Path, str]:
     """The pages of the operators and of the types, and the list of them, which replaces the one without links; by their names on the site."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, root / "script/make-op-pages", folder], check=True, stdout=subprocess.DEVNULL)
-        return {"docs" / path.relative_to(folder): path.read_text(encoding="utf-8") for path in sorted(Path(folder).rglob("*.md"))}
+        return {"docs/embed" / path.relative_to(folder): path.read_text(encoding="utf-8") for path in sorted(Path(folder).rglob("*.md"))}
 
 
 class Stage:
@@ -94,38 +94,30 @@ class Stage:
         return page
 
 
-def title(page: str) -> str:
-    """The part of the list of contents that a document belongs to."""
-    stem = Path(page).stem
-    if stem.startswith(("add-", "design", "readings", "dependencies", "releases", "site", "CONTRIBUTING", "conformance")):
-        return "For contributors"
-    if stem in {"benchmarks", "tuning"}:
-        return "Speed"
-    if stem in {"operators", "codecs"}:
-        return "Reference"
-    return "Guides"
-
+# The parts of the list of contents, by the folders of the documents.
+PARTS = {"Use": "docs/use/", "Embed": "docs/embed/", "Measured": "docs/measured/", "Extend": "docs/extend/"}
+FIRST = {"Use": ["explainer", "examples/README.md"], "Embed": ["api/c/index", "api/python"], "Extend": ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]}
 
 # Documents that are listed below another one, by how their names begin.
-BELOW = {"docs/ops/": "docs/operators.md", "docs/types": "docs/operators.md", "docs/plugin-": "docs/plugins.md", "plugin/": "docs/plugins.md",
-         "docs/remote-": "docs/remote.md", "docs/add-": "docs/design.md"}
+BELOW = {"docs/embed/ops/": "docs/embed/operators.md", "docs/embed/types": "docs/embed/operators.md", "plugin/": "docs/embed/plugins.md",
+         **{f"docs/embed/{name}": "docs/embed/plugins.md" for name in ("onnxruntime", "torch", "jax", "duckdb", "openvino")},
+         "docs/use/buckets": "docs/use/urls.md", "docs/extend/add-": "docs/extend/design.md"}
 
 
 def contents(target: Path, pages: list[Path]) -> None:
-    """Adds the list of contents to the first page. The order is that of the table in docs/README.md, so a new document is in it by
-    its row there."""
-    known = {str(page) for page in pages if page.name not in {"index.md", "files.md"}}
+    """Adds the list of contents to the first page. The order is that of docs/README.md, so a new document is in it by its row there."""
+    known = {str(page) for page in pages if page.name not in {"index.md", "files.md"}} - {"docs/README.md"}
     listed = [os.path.normpath(f"docs/{name}") for name in re.findall(r"\]\(([\w./-]+\.md)\)", (target / "docs/README.md").read_text(encoding="utf-8"))]
     ordered = list(dict.fromkeys([*(page for page in listed if page in known), *sorted(known)]))
     below: dict[str, list[str]] = {}
-    parts: dict[str, list[str]] = {"Guides": ["explainer", "docs/README.md", "examples/README.md"], "Reference": ["api/c/index", "api/python"],
-                                   "Speed": [], "For contributors": ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]}
+    parts = {part: [] if part == "Use" else list(FIRST.get(part, [])) for part in PARTS}
     for page in ordered:
         parent = next((parent for begin, parent in BELOW.items() if page.startswith(begin) and page != parent and parent in known), "")
         if parent:
             below.setdefault(parent, []).append(page)
-        elif not any(page in part for part in parts.values()):
-            parts[title(page)].append(page)
+        elif not any(page in part for part in [*parts.values(), *FIRST.values()]):
+            parts[next((part for part, folder in PARTS.items() if page.startswith(folder)), "Extend")].append(page)
+    parts["Use"] = ["docs/README.md", *parts["Use"], *FIRST["Use"]]
     append(target / "index.md", "\n".join(tree(caption, names) for caption, names in parts.items()))
     for parent, names in below.items():
         append(target / parent, tree("", [f"/{name}" for name in sorted(names, key=lambda name: ordered.index(name))]))

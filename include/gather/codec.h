@@ -225,7 +225,7 @@ typedef struct gather_block_quantized {
  * Returns GATHER_USAGE (an attribute, no scales, zero points of float data), GATHER_TYPE_UNSUPPORTED, GATHER_TYPE_MISMATCH (of
  * zero_points), GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE, GATHER_OVERFLOW. error->input is "data",
  * "scales", "zero_points" or "axis". Reads no element. Memory: none. Threads: any.
- * Source: the schema of ONNX Runtime 1.32; where it is silent, docs/readings.md. */
+ * Source: the schema of ONNX Runtime 1.32; where it is silent, docs/extend/readings.md. */
 GATHER_API GATHER_CHECKED gather_status gather_block_quantized_describe(const gather_tensor *data, const gather_tensor *scales,
                                                                         const gather_tensor *zero_points,
                                                                         const gather_block_quantized *attributes,

@@ -15,7 +15,7 @@
  * The path of the model itself may always be a link. If external data is missing or too short, the model still opens;
  * gather_file_tensor_check returns the reason for each tensor without elements.
  * The metadata and chunks of a Zarr store are files in its directory; with no_links those behind links are not read.
- * Remote files (gather_file_source.remote, docs/remote.md): a name may be a URL. Opening one reads only its header, in one or two
+ * Remote files (gather_file_source.remote, docs/use/urls.md): a name may be a URL. Opening one reads only its header, in one or two
  * requests where the format allows it; its tensors have no data (gather_file_is_remote) until gather_file_find_whole downloads them.
  * Tensors of models up to 16 KiB (64 MiB in all) are loaded. External data and shards are looked for beside the URL, on its host. Limits:
  * the header and other metadata of a file take at most 256 MiB and 16384 requests, a download at most download_bytes; beyond them

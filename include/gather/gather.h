@@ -23,7 +23,7 @@
  *   put the rows of a file in another order         gather_shuffle_create (shuffle.h)
  *   check or run the gathers of a model             gather_model_open, gather_model_check, gather_model_run (model.h)
  *   see where each cell comes from                  gather_explain_create (explain.h)
- * docs/guide.md and docs/calls.md have programs that call every function.
+ * docs/embed/guide.md and docs/embed/calls.md have programs that call every function.
  *
  * Contents: 1 version and linkage - 2 status and error - 3 element types - 4 tensors - 5 operators - 6 options
  *           7 threads - 8 shapes - 9 one call - 10 plans - 11 the machine

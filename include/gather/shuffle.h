@@ -10,7 +10,7 @@
  *     gather_shuffle_run(shuffle, NULL, &error);
  *     gather_shuffle_close(shuffle);
  *
- * The order of a seed never changes: it does not depend on version, machine, memory, threads or passes. docs/shuffle.md defines it,
+ * The order of a seed never changes: it does not depend on version, machine, memory, threads or passes. docs/use/shuffle.md defines it,
  * and gives the cost of one and two passes.
  *
  * Files    The output is written atomically: it gets its name when it is complete. Until then all files are in the folder

@@ -41,7 +41,7 @@ extern "C" {
  * integer is GATHER_INDEX_OUT_OF_RANGE too, with input "max_seq_len" and axis 0. The value of a float is truncated.
  * Threads: options->executor, over sequences. Memory: none; if parents are out of range and width is above 1024, 2 * width bytes
  * from the heap while they are counted (GATHER_OUT_OF_MEMORY).
- * Source: OpenVINO GatherTree-1; docs/readings.md. */
+ * Source: OpenVINO GatherTree-1; docs/extend/readings.md. */
 GATHER_API GATHER_CHECKED gather_status gather_tree(const gather_tensor *step_ids, const gather_tensor *parent_ids,
                                                     const gather_tensor *max_seq_len, const gather_tensor *end_token,
                                                     const gather_tensor *out, const gather_options *options, gather_error *error);

@@ -39,7 +39,7 @@ class Shapes {
 
 // Throws what the library says about a node, unless the status is GATHER_OK.
 void require(gather_status status, const gather_error &error, const std::string &node);
-// The same after a run. The output becomes zeros first: with one thread OpenVINO loses the errors of its nodes (docs/plugin-openvino.md),
+// The same after a run. The output becomes zeros first: with one thread OpenVINO loses the errors of its nodes (docs/embed/openvino.md),
 // and a program that goes on must not see what was in the memory before.
 void require_run(gather_status status, const gather_error &error, const std::string &node, ov::Tensor &out);
 

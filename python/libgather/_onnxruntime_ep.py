@@ -98,7 +98,7 @@ def add_to(session_options: Any, **options: Any) -> Any:
         An onnxruntime.SessionOptions. Leave `providers` of InferenceSession out.
     options
         The provider's options: take, table, table_min, memory, cache, engine, depth, buffered, keep_signals, verbose, label,
-        report_file, and those of the custom operators. docs/plugin-onnxruntime.md describes them. None leaves one out.
+        report_file, and those of the custom operators. docs/embed/onnxruntime.md describes them. None leaves one out.
 
     Returns
     -------

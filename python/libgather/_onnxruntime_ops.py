@@ -67,7 +67,7 @@ def register_operators(options: Any, **gather: Any) -> Any:
         An onnxruntime.SessionOptions, of ONNX Runtime 1.17 or later. Once per object.
     gather
         The plug-in's options, which become config entries "gather.NAME": threads, plans, report, operators (names), table, table_min,
-        memory, cache, engine, depth, buffered, keep_signals, types. docs/plugin-onnxruntime.md describes them. None leaves one out.
+        memory, cache, engine, depth, buffered, keep_signals, types. docs/embed/onnxruntime.md describes them. None leaves one out.
 
     Returns
     -------

@@ -16,5 +16,5 @@ def library(name: str) -> str:
     """
     path = _FOLDER / f"libgather_{name}.so"
     if not path.is_file():
-        raise FileNotFoundError(f"this build of libgather has no plug-in for {name}: {path} is missing (docs/plugins.md says how each is built)")
+        raise FileNotFoundError(f"this build of libgather has no plug-in for {name}: {path} is missing (docs/embed/plugins.md says how each is built)")
     return str(path)

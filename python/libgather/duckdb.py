@@ -40,7 +40,7 @@ def extension_path(platform: str | None = None) -> str:
     """
     path = Path(__file__).with_name("plugins") / "gather.duckdb_extension"
     if not path.is_file():
-        raise FileNotFoundError(f"this build of libgather has no extension for DuckDB: {path} is missing (docs/plugins.md says how it is built)")
+        raise FileNotFoundError(f"this build of libgather has no extension for DuckDB: {path} is missing (docs/embed/plugins.md says how it is built)")
     if platform is None:
         return str(path)
     content = path.read_bytes()

@@ -8,7 +8,7 @@
 
 With the same table for many takes, `Plan(comm, mine)` keeps its buffers: `plan.take(ids)`. Every function is collective. An error of one
 rank is raised on every rank, with the lowest rank that failed as `error.rank`; a rank whose own arguments are wrong raises that error.
-docs/mpi.md has layouts, limits and figures.
+docs/embed/mpi.md has layouts, limits and figures.
 
 libgather_mpi must be built for the MPI that mpi4py uses: `python -m libgather.build mpi`.
 """

@@ -65,7 +65,7 @@ class Quantized:
     scale_table, scale_scale, scale_group_len, scale_offset
         Scales that are quantised: scale_table[scale] * scale_scale + scale_offset (bitsandbytes' nested scales).
 
-    The arrays are not copied; they must not change while rows are taken. docs/quantised.md has examples of each layout.
+    The arrays are not copied; they must not change while rows are taken. docs/use/quantised.md has examples of each layout.
     """
 
     def __init__(

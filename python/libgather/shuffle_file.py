@@ -171,7 +171,7 @@ def shuffle(
 
     Notes
     -----
-    Temporary files are in a folder `.gather-shuffle-NAME` beside the output NAME. docs/shuffle.md describes the costs of one pass and
+    Temporary files are in a folder `.gather-shuffle-NAME` beside the output NAME. docs/use/shuffle.md describes the costs of one pass and
     two passes, and defines the order of a seed.
     """
     if dtype is None and (shape is not None or offset != 0 or raw):

@@ -5,7 +5,7 @@
  * A value is only described until something else than a gather needs it.
  *
  * Values are computed in float32 and rounded once, to the type of the last Convert, as OpenVINO's CPU device and ONNX Runtime do
- * (docs/readings.md).
+ * (docs/extend/readings.md).
  */
 #include <inttypes.h>
 #include <string.h>

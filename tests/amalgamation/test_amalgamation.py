@@ -27,7 +27,7 @@ CC = os.environ.get("GATHER_CC") or "cc"
 CXX = os.environ.get("GATHER_CXX") or shutil.which("c++")
 CLANG = shutil.which("clang")
 WARNINGS = "-std=c11 -Wall -Wextra -Werror".split()
-MOST_BYTES = 120 * 1024  # docs/embed.md
+MOST_BYTES = 120 * 1024  # docs/embed/two-files.md
 MOST_LINES = 31_500
 
 # The objects, each compiled when a test first asks for it. `open`: what sources share is no longer static, so that tests of it can be
@@ -96,8 +96,8 @@ def test_without_a_warning_of_the_other_compiler(pair):
 
 
 def programs() -> list[tuple[str, str]]:
-    """The programs of docs/embed.md, and what they print."""
-    return re.findall(r"```c\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "docs/embed.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    """The programs of docs/embed/two-files.md, and what they print."""
+    return re.findall(r"```c\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "docs/embed/two-files.md").read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("name", OBJECTS)
@@ -112,7 +112,7 @@ def test_programs_of_the_guide(pair, tmp_path, name, number):
 
 def test_smallest_program_is_small():
     lines = [line for line in programs()[0][0].splitlines() if line.strip()]
-    assert len(lines) <= 17, "docs/embed.md promises a small one"
+    assert len(lines) <= 17, "docs/embed/two-files.md promises a small one"
 
 
 @pytest.mark.in_full

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results become an archive, an archive becomes results, and these become the figures and drawings of docs/benchmarks.md."""
+"""Results become an archive, an archive becomes results, and these become the figures and drawings of docs/measured/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.refusal import refuses
 
 ABOUT = {"date": "2026-11-30", "cpu": "AMD EPYC (family 25, model 17, stepping 1)", "cpus": 2, "commit": "0123456789ab", "versions": {"NumPy": "2.4.6"},
          "absent": {}, "isa": "avx2 (avx2)", "load": 0.1, "system": "Linux", "python": "3.11", "server": "nginx/1", "network": "the loopback device"}  # fmt: skip
-PAGE = SOURCE / "docs/benchmarks.md"
+PAGE = SOURCE / "docs/measured/benchmarks.md"
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def root(tmp_path, modules, some):
     results.store("remote-amd-epyc", json.dumps(remote()), tmp_path)
     results.store("plugin-onnxruntime-amd-epyc", json.dumps(onnxruntime()), tmp_path)
     (tmp_path / "docs/pictures").mkdir(parents=True)
-    (tmp_path / "docs/benchmarks.md").write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "docs/measured/benchmarks.md").write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     return tmp_path
 
 
@@ -115,7 +115,7 @@ def test_the_figures(root, some):
 
     before = PAGE.read_text(encoding="utf-8")
     summary_page.write(root)
-    page = (root / "docs/benchmarks.md").read_text(encoding="utf-8")
+    page = (root / "docs/measured/benchmarks.md").read_text(encoding="utf-8")
 
     def part(text: str, name: str) -> str:
         return text.split(f"<!-- begin {name} -->")[1].split(f"<!-- end {name} -->")[0]
@@ -135,7 +135,7 @@ def test_the_figures(root, some):
 def test_a_part_that_the_page_lacks_is_told(root):
     import summary_page
 
-    page = root / "docs/benchmarks.md"
+    page = root / "docs/measured/benchmarks.md"
     page.write_text(page.read_text(encoding="utf-8").replace("<!-- begin remote -->", ""), encoding="utf-8")
     refuses(SystemExit, summary_page.write, root, says="has no part remote")
 

@@ -4,7 +4,7 @@
 
     tests/cli/measure_shuffle.py GATHER FOLDER [GIB] [ROW_BYTES ...]
 
-The table is cold before each run; --memory is an eighth of it. Prints the lines of the table in docs/shuffle.md.
+The table is cold before each run; --memory is an eighth of it. Prints the lines of the table in docs/use/shuffle.md.
 """
 
 import json

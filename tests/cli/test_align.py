@@ -64,7 +64,7 @@ def test_other_commands(gather, command):
 
 @pytest.mark.parametrize("width", [512, 1024, 4096, 8192, 3000])
 def test_blocks_of_rows(gather, width):
-    """The bytes read for scattered rows are those of the arithmetic in docs/larger-than-memory.md."""
+    """The bytes read for scattered rows are those of the arithmetic in docs/use/tables.md."""
     rows = 4000 * 4096 // width
     data = RNG.integers(0, 256, (rows, width), np.uint8)
     gather.save("x.npy", data)

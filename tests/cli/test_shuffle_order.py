@@ -18,7 +18,7 @@ def mix(x: int) -> int:
 
 
 class Twin:
-    """The definition of docs/shuffle.md, written a second time."""
+    """The definition of docs/use/shuffle.md, written a second time."""
 
     def __init__(self, seed: int, rows: int):
         bits = max(rows - 1, 0).bit_length()

@@ -140,19 +140,19 @@ def test_a_difference_that_is_gone_is_found(tmp_path):
 
 
 def test_the_page_has_every_difference():
-    """docs/conformance.md is what differences/*.toml says."""
+    """docs/measured/conformance.md is what differences/*.toml says."""
     import docs
 
-    page = ROOT / "docs/conformance.md"
+    page = ROOT / "docs/measured/conformance.md"
     text = page.read_text(encoding="utf-8")
     assert docs.exchanged(text, docs.LIST, docs.differences()) == text, "script/conformance --write-docs writes it anew"
-    text = (ROOT / "docs/peers-defects.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/measured/peers-defects.md").read_text(encoding="utf-8")
     assert docs.exchanged(text, docs.REPORTS, docs.reports()) == text, "script/conformance --write-docs writes it anew"
 
 
 def test_the_page_has_no_failure():
     """The table of the last run: no number but 0 in the column of failures, and every suite ran."""
-    page = (ROOT / "docs/conformance.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/measured/conformance.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", page, re.M)]
     summary = [row for row in rows if len(row) == 6 and row[1].isdigit()]
     assert len(summary) == 8 and all(row[2] == "0" for row in summary)

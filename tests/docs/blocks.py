@@ -45,7 +45,7 @@ def make_op_pages(root: Path, *arguments: str | Path) -> subprocess.CompletedPro
 def generated() -> list[Path]:
     """The pages of the operators and of the types. A copy of the scripts and tables writes them: nothing of the tree is changed."""
     if not (GENERATED / "docs").exists():
-        made = make_op_pages(copy_of_tables(GENERATED / "tree"), GENERATED / "docs")
+        made = make_op_pages(copy_of_tables(GENERATED / "tree"), GENERATED / "docs/embed")
         assert made.returncode == 0, made.stdout + made.stderr
     return sorted((GENERATED / "docs").rglob("*.md"))
 
@@ -55,7 +55,7 @@ def copy_of_tables(folder: Path) -> Path:
     scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_own_pages.py", "script/op_quantized.py",
                "script/op_writing.py")
     tables = ("src/core/op/ops.def", "src/core/op/ops.c", "include/gather/type.def", "include/gather/family.def", "include/gather/status.def")
-    for name in (*scripts, *tables, "docs/operators.md", "docs/readings.md"):
+    for name in (*scripts, *tables, "docs/embed/operators.md", "docs/extend/readings.md"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     return folder
@@ -66,7 +66,7 @@ def is_generated(file: Path) -> bool:
 
 
 def place(file: Path) -> Path:
-    """Where the site has a document: the generated ones in docs/."""
+    """Where the site has a document: the generated ones in docs/embed."""
     return DOCS / file.relative_to(GENERATED / "docs") if is_generated(file) else file
 
 

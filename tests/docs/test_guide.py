@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The script of docs/larger-than-memory.md runs, on a small table; the page shows what it prints, but for numbers."""
+"""The script of docs/use/tables.md runs, on a small table; the page shows what it prints, but for numbers."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def test_the_script_prints_what_the_page_shows(tmp_path):
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not list(tmp_path.iterdir())  # nothing is left
-    page = (DOCS / "larger-than-memory.md").read_text(encoding="utf-8")
+    page = (DOCS / "use/tables.md").read_text(encoding="utf-8")
     shown = lines_of(page.split("<!-- figures -->")[1].split("<!-- end of figures -->")[0])
     missing = [words for name, words in OPTIONAL.items() if f"{name}: not installed" in ran.stdout]
     assert len(shown) > 15

@@ -43,14 +43,14 @@ def without_lines(text: str) -> str:
 
 @pytest.mark.parametrize(("call", "op"), [("take", "Gather"), ("gather_elements", "GatherElements")])
 def test_python_page_lists_every_version(call, op):
-    page = (DOCS / "python.md").read_text(encoding="utf-8")
+    page = (DOCS / "use/python.md").read_text(encoding="utf-8")
     section = without_lines(re.search(r"^## Rules\n(.*?)^```", page, flags=re.M | re.S).group(1))
     told = re.search(rf"((?:`'[a-z]+-\d+'`,? ?)+)for `{call}`", section)
     assert told and re.findall(r"'([a-z]+-\d+)'", told.group(1)) == [row.rules for row in read_ops() if row.name == op]
 
 
 def test_python_page_lists_every_argument_of_open():
-    page = (DOCS / "python.md").read_text(encoding="utf-8")
+    page = (DOCS / "use/python.md").read_text(encoding="utf-8")
     table = re.search(r"^\| argument of `open` \|.*\n((?:\|.*\n)+)", page, flags=re.M).group(1)
     package = ast.parse((ROOT / "python/libgather/table.py").read_text(encoding="utf-8"))
     opening = next(node for node in package.body if isinstance(node, ast.FunctionDef) and node.name == "open")
@@ -137,13 +137,13 @@ def test_types_that_tests_try(path, names):
 
 
 def test_codecs_are_listed():
-    """docs/codecs.md has each row of codec.def: name, sizes, formula or reason, source."""
-    page = (DOCS / "codecs.md").read_text(encoding="utf-8")
+    """docs/embed/codecs.md has each row of codec.def: name, sizes, formula or reason, source."""
+    page = (DOCS / "embed/codecs.md").read_text(encoding="utf-8")
     told = set(re.findall(r"^\| (`.*) \|$", page, flags=re.M))
     for enum, _, name, kind, block_len, block_bytes, bits, _, value, source in rows("include/gather/codec.def", "GATHER_CODEC"):
         first = {"BLOCKS": [block_len, block_bytes], "PACKED": [bits, block_bytes]}.get(kind, [])
         line = " | ".join([f"`{name}`", *first, value if kind == "REFUSED" else f"`{value}`", source])
-        assert line in told, f"docs/codecs.md lacks the line of {enum}: | {line} |"
+        assert line in told, f"docs/embed/codecs.md lacks the line of {enum}: | {line} |"
 
 
 def test_gguf_types_have_codecs():
@@ -164,8 +164,8 @@ def help_options(command: str) -> list[str]:
 
 
 def told_options() -> dict[str, set[str]]:
-    """The table of docs/command.md: the options of each command, and those of every command."""
-    section = (DOCS / "command.md").read_text(encoding="utf-8").split("\n## All options\n")[1].split("\n## ")[0]
+    """The table of docs/use/command.md: the options of each command, and those of every command."""
+    section = (DOCS / "use/command.md").read_text(encoding="utf-8").split("\n## All options\n")[1].split("\n## ")[0]
     lines = re.findall(r"^\| `?([\w ]+?)`? \| (.*) \|$", section, flags=re.M)
     return {name: set(re.findall(r"`(--[a-z-]+)`", words)) for name, words in lines if name not in ("command", "---")}
 
@@ -188,7 +188,7 @@ def test_command_page_lists_every_option(command):
 def test_quantised_page_names_every_layout():
     """The side tensors of each layout that is decoded, and the refused ones by name."""
     table = (ROOT / "src/table/layout.def").read_text(encoding="utf-8")
-    page = (DOCS / "quantised.md").read_text(encoding="utf-8")
+    page = (DOCS / "use/quantised.md").read_text(encoding="utf-8")
     found = re.findall(r'^GATHER_LAYOUT\((\w+), "([^"]+)", "([^"]*)", \w+, \w+, (.*)\)$', table, flags=re.M)
     assert len(found) == table.count("\nGATHER_LAYOUT(") > 8
     for function, name, _, sides in found:

@@ -31,16 +31,16 @@ def test_pages_are_of_the_tables():
     """One for each operator version, each linked from the list; and the types."""
     pages = {str(name_of(page)) for page in documents() if is_generated(page)}
     versions = len(re.findall(r"^GATHER_OP\(", (ROOT / "src/core/op/ops.def").read_text(encoding="utf-8"), flags=re.M))
-    assert len(pages) == versions + 1 > 15 and "docs/types.md" in pages and "docs/ops/onnx-Gather-13.md" in pages
+    assert len(pages) == versions + 1 > 15 and "docs/embed/types.md" in pages and "docs/embed/ops/onnx-Gather-13.md" in pages
 
 
 def test_the_default_folder(tmp_path):
     root = copy_of_tables(tmp_path)
-    before = (root / "docs/operators.md").read_text(encoding="utf-8")
-    assert make_op_pages(root).returncode == 0 and (root / "docs/operators.md").read_text(encoding="utf-8") == before
-    told = (root / "build/docs/operators.md").read_text(encoding="utf-8")
+    before = (root / "docs/embed/operators.md").read_text(encoding="utf-8")
+    assert make_op_pages(root).returncode == 0 and (root / "docs/embed/operators.md").read_text(encoding="utf-8") == before
+    told = (root / "build/docs/embed/operators.md").read_text(encoding="utf-8")
     assert "| [ONNX Gather-13](ops/onnx-Gather-13.md) | `onnx-13` | 13 and later |" in told and "[types.md](types.md)" in told
-    assert (root / "build/docs/ops/onnx-Gather-13.md").exists() and not (root / "docs/ops").exists()
+    assert (root / "build/docs/embed/ops/onnx-Gather-13.md").exists() and not (root / "docs/embed/ops").exists()
 
 
 def test_a_row_without_a_page_is_found(root):
@@ -51,10 +51,10 @@ def test_a_row_without_a_page_is_found(root):
     table.write_text(text.replace(row, f"{row}\n{new}"), encoding="utf-8")
     answer = make_op_pages(root, "--check", root / "made")
     assert answer.returncode == 1
-    assert "ops/onnx-Gather-99.md is missing" in answer.stdout and "docs/operators.md is out of date" in answer.stdout
+    assert "ops/onnx-Gather-99.md is missing" in answer.stdout and "docs/embed/operators.md is out of date" in answer.stdout
     assert make_op_pages(root, "--check").returncode == 1
     assert make_op_pages(root, root / "made").returncode == 0 and (root / "made/ops/onnx-Gather-99.md").exists()
-    assert "| `onnx-99` | 99 and later |" in (root / "docs/operators.md").read_text(encoding="utf-8")
+    assert "| `onnx-99` | 99 and later |" in (root / "docs/embed/operators.md").read_text(encoding="utf-8")
 
 
 def test_a_changed_row_is_found(root):
@@ -73,7 +73,7 @@ def test_a_page_that_belongs_to_nothing_is_found(root):
 
 
 def test_a_reading_of_no_document_is_found(root):
-    page = root / "docs/readings.md"
+    page = root / "docs/extend/readings.md"
     text = page.read_text(encoding="utf-8")
     page.write_text(text.replace("ONNX Gather-13", "ONNX Gather-14"), encoding="utf-8")
     answer = make_op_pages(root, "--check")
@@ -128,8 +128,8 @@ def test_every_document_is_on_the_map():
 
 
 def test_every_tuning_number_is_explained():
-    """docs/tuning.md has a row for each row of the table, with its default."""
+    """docs/extend/tuning.md has a row for each row of the table, with its default."""
     table = (ROOT / "src/core/kernel/tuning.def").read_text(encoding="utf-8")
     rows = re.findall(r"^GATHER_TUNING\((\w+), (-?\d+),", table, flags=re.M)
-    told = re.findall(r"^\| `(\w+)` \| (-?\d+) \|", (DOCS / "tuning.md").read_text(encoding="utf-8"), flags=re.M)
+    told = re.findall(r"^\| `(\w+)` \| (-?\d+) \|", (DOCS / "extend/tuning.md").read_text(encoding="utf-8"), flags=re.M)
     assert len(rows) > 10 and told == rows

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/platforms.md lists the presets for other systems, all of them, and each script that it names builds them."""
+"""docs/extend/platforms.md lists the presets for other systems, all of them, and each script that it names builds them."""
 
 import json
 import re
@@ -13,7 +13,7 @@ OTHER_SYSTEMS = ("cross-", "musl-", "macos-", "freebsd-", "windows-")
 
 def table() -> list[dict[str, str]]:
     """The rows of the first table, by the heads of their columns."""
-    lines = [line for line in (DOCS / "platforms.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    lines = [line for line in (DOCS / "extend/platforms.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     heads = cells[0]
     rows = [dict(zip(heads, row)) for row in cells[2:] if len(row) == len(heads) and row[1].startswith("`")]
@@ -45,7 +45,7 @@ def test_its_script_builds_it(row):
 
 
 def test_what_is_not_run_is_said_to_be_unproven():
-    page = (DOCS / "platforms.md").read_text(encoding="utf-8")
+    page = (DOCS / "extend/platforms.md").read_text(encoding="utf-8")
     for row in table():
         if row["run"] == "no":
             section = re.search(r"\(#([a-z-]+)\)", row["what differs"]).group(1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What docs/readings.md says of GatherND in ONNX's reference implementation, ONNX Runtime and OpenVINO is what the installed packages do."""
+"""What docs/extend/readings.md says of GatherND in ONNX's reference implementation, ONNX Runtime and OpenVINO is what the installed packages do."""
 
 import numpy as np
 import onnx

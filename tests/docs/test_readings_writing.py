@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What docs/readings.md says of ONNX's texts and reference, and of OpenVINO, about operators that write, is what the installed packages do."""
+"""What docs/extend/readings.md says of ONNX's texts and reference, and of OpenVINO, about operators that write, is what the installed packages do."""
 
 import numpy as np
 import onnx

@@ -32,7 +32,7 @@ PLACES = {"src": "src/core/CMakeFiles/gather_core_objects.dir", "mpi": "mpi/CMak
 def small_build(root: Path, gather_source: Path, files: dict[str, str], listed: str = "") -> tuple[int, str]:
     """A tree of few files, compiled to where CMake puts objects, and what check-layers says of it."""
     shutil.copytree(gather_source / "script", root / "script")
-    documents = {"include/gather/gather.h": EXPORTING, "docs/design.md": f"### Circles of files\n\n{listed}\n"}
+    documents = {"include/gather/gather.h": EXPORTING, "docs/extend/design.md": f"### Circles of files\n\n{listed}\n"}
     for name, text in {**documents, **files}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
@@ -75,8 +75,8 @@ ROW = "| `src/core/op/to.c`, `src/core/op/fro.c` | {} |"
     [
         (BOTH, "", "  src/core/op/fro.c calls gather_to of src/core/op/to.c"),
         ({**GOOD, **TO_AND_FRO_MPI}, "", "  mpi/fro.c calls gather_to of mpi/to.c"),
-        (BOTH, ROW.format(""), "circle of files that docs/design.md does not list"),
-        (BOTH, "# Other\n" + ROW.format("recursion"), "circle of files that docs/design.md does not list"),
+        (BOTH, ROW.format(""), "circle of files that docs/extend/design.md does not list"),
+        (BOTH, "# Other\n" + ROW.format("recursion"), "circle of files that docs/extend/design.md does not list"),
         (GOOD, "| `src/core/op/high.c`, `src/core/base/low.c` | none |", "lists a circle that is none: src/core/base/low.c src/core/op/high.c"),
         (GOOD, ROW.format("both files are gone"), "lists a circle that is none: src/core/op/fro.c src/core/op/to.c"),
     ],

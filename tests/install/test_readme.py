@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What README.md and docs/install.md say: the scripts and links exist, the C program runs, installing and linking work."""
+"""What README.md and docs/use/install.md say: the scripts and links exist, the C program runs, installing and linking work."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def readme(gather_source: Path) -> str:
 
 @pytest.fixture(scope="module")
 def page(gather_source: Path) -> str:
-    return (gather_source / "docs/install.md").read_text(encoding="utf-8")
+    return (gather_source / "docs/use/install.md").read_text(encoding="utf-8")
 
 
 def test_the_c_program_does_what_the_page_says(page: str, tree: Tree, tmp_path: Path):
@@ -48,7 +48,7 @@ def rows(folder: Path, page: str) -> str:
 
 
 def test_installing_for_oneself_as_the_page_says(page: str, gather_build: Path, tmp_path: Path):
-    """The lines of docs/install.md in a shell with a new home: after them pkg-config and the loader find the library. The library is
+    """The lines of docs/use/install.md in a shell with a new home: after them pkg-config and the loader find the library. The library is
     not built again: what is installed is the build of these tests."""
     (install,) = [line for line in shell_lines(page) if "--install" in line]
     exports = [line for line in shell_lines(page) if line.startswith("export ")]
@@ -87,7 +87,7 @@ def test_the_commands_of_the_first_screen_exist(readme: str, gather_source: Path
     assert scripts and [name for name in scripts if not os.access(gather_source / name, os.X_OK)] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/install.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/use/install.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md"])
 def test_links_lead_somewhere(gather_source: Path, page: str):
     text = (gather_source / page).read_text(encoding="utf-8")
     folder = (gather_source / page).parent

@@ -147,10 +147,10 @@ def test_the_model_of_the_demo_is_onnx(gather_source: Path, tmp_path: Path):
 
 @pytest.mark.parametrize("group", ["build", "python", "test"])
 def test_every_package_has_its_reason(gather_source: Path, group: str):
-    """docs/dependencies.md names each Debian package that script/bootstrap installs for building and testing."""
+    """docs/extend/dependencies.md names each Debian package that script/bootstrap installs for building and testing."""
     program = f"eval \"$(sed -n '/^packages_/,/)$/p' script/bootstrap)\"\necho \"${{packages_{group}[@]}}\""
     packages = shell(gather_source, program).stdout.split()
-    page = (gather_source / "docs/dependencies.md").read_text(encoding="utf-8")
+    page = (gather_source / "docs/extend/dependencies.md").read_text(encoding="utf-8")
     assert len(packages) > 3 and [name for name in packages if name not in page] == []
 
 

@@ -2,7 +2,7 @@
 """Random gathers from OpenVINO's compressed constants, and what they must give: NumPy on the whole decoded table.
 
 Constant -> Convert [-> Subtract] -> Multiply [-> Reshape] [-> Convert] -> Gather, as NNCF and OpenVINO's own tools write them.
-Everything is computed in float32 and rounded once, at the end: docs/readings.md.
+Everything is computed in float32 and rounded once, at the end: docs/extend/readings.md.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ LEVELS = ("DISABLE_ALL", "DISABLE_ALL", "ENABLE_BASIC", "ENABLE_ALL")
 AT_LOAD = re.compile(r"Node \((?:\w*_)?(n\d+)\) Op \((?:Gather|GatherElements|GatherND)\) \[ShapeInferenceError\] (?:axis must|data tensor must|Last dim)")
 # A gather in a Scan whose rounds have different shapes, or another than the body declares, fails when it asks for its output.
 OTHERS_FAULT = "OutputMLValue"
-# GatherND of tuples of no numbers, which ONNX Runtime takes and the document does not (docs/conformance.md): an output of a Loop that had
+# GatherND of tuples of no numbers, which ONNX Runtime takes and the document does not (docs/measured/conformance.md): an output of a Loop that had
 # no round has such a shape.
 EMPTY_TUPLES = "the last dimension of indices, the numbers of a tuple, is 0"
 OUT_OF_RANGE = re.compile(r"GatherND node. Name:'([^']*)'.* is outside \[")

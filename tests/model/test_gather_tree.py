@@ -147,7 +147,7 @@ def openvino_does(folder, threads, *inputs):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
 def test_what_openvino_does(tmp_path, dtype):
-    """The row OPENVINO, OPENVINO_TREE_1 of runtimes.def; and that it leaves the batches of no steps unwritten (docs/readings.md)."""
+    """The row OPENVINO, OPENVINO_TREE_1 of runtimes.def; and that it leaves the batches of no steps unwritten (docs/extend/readings.md)."""
     if len(os.sched_getaffinity(0)) < 2:
         skip_test("two CPUs", "OpenVINO takes one thread where there is one CPU")
     steps = np.arange(32).reshape(4, 2, 4).astype(dtype)

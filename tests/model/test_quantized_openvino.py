@@ -187,7 +187,7 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_differences(name, tmp_path):
-    """docs/readings.md says what OpenVINO gets wrong: it still does, and our result is that of the nodes."""
+    """docs/extend/readings.md says what OpenVINO gets wrong: it still does, and our result is that of the nodes."""
     need("openvino")
     case = DIFFERENT[name]
     ours = many.run(compressed.write([case], tmp_path))["g0"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs of docs/mpi.md print what stands there."""
+"""The programs of docs/embed/mpi.md print what stands there."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from test_mpi_python import mpi4py_for
 
 
 def fences(source, language: str) -> list[str]:
-    text = (source / "docs/mpi.md").read_text(encoding="utf-8")
+    text = (source / "docs/embed/mpi.md").read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
 
 

@@ -579,8 +579,8 @@ def files(folder: str) -> None:
 
 
 def page() -> None:
-    """The examples of docs/plugin-openvino.md print what stands there."""
-    text = (Path(__file__).parents[2] / "docs/plugin-openvino.md").read_text(encoding="utf-8")
+    """The examples of docs/embed/openvino.md print what stands there."""
+    text = (Path(__file__).parents[2] / "docs/embed/openvino.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```pycon\n(.*?)```", text, re.S)
     test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "page", "page", 0)
     assert len(test.examples) > 8 and doctest.DocTestRunner().run(test).failed == 0

@@ -20,7 +20,7 @@ except ImportError:
 FLOATS, INTS, STRINGS = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
 NUMBERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
 FOLDER = Path(__file__).resolve().parent
-# Operators of com.microsoft are taken over only where the options name one of them: see docs/plugin-onnxruntime.md.
+# Operators of com.microsoft are taken over only where the options name one of them: see docs/embed/onnxruntime.md.
 ALL = {"operators": "Gather,GatherElements,GatherND,GatherBlockQuantized"}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # expected.py: what a call must give, in plain Python over NumPy's own take and take_along_axis, written from the guide
-# (docs/python.md) and not from the engine.
+# (docs/use/python.md) and not from the engine.
 """The oracle of the differential tests: the position in x of every element of the result, -1 where it is filled."""
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# test_shuffle.py: libgather.shuffle: its rows against NumPy's by the definition of docs/shuffle.md, what is left and resumed, errors, signals.
+# test_shuffle.py: libgather.shuffle: its rows against NumPy's by the definition of docs/use/shuffle.md, what is left and resumed, errors, signals.
 """Shuffling files."""
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mix(x: int) -> int:
 
 
 def order_of(seed: int, rows: int) -> list[int]:
-    """docs/shuffle.md, for few rows."""
+    """docs/use/shuffle.md, for few rows."""
     start = mix(mix(seed + 0x9E3779B97F4A7C15 & WORD) + rows & WORD)
     keys = [mix(start + (r + 1) * 0x243F6A8885A308D3 & WORD) for r in range(32)]
     bits = max(rows - 1, 0).bit_length()

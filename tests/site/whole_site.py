@@ -15,7 +15,7 @@ from browser import Browser
 
 SITE = Path(os.environ["GATHER_SITE"])
 PLANTED = {
-    "a dead link": ("docs/install.html", "</body>", '<a href="../docs/nowhere.html">x</a></body>', "docs/install.html: ../docs/nowhere.html: there is no such file"),
+    "a dead link": ("docs/use/install.html", "</body>", '<a href="../nowhere.html">x</a></body>', "docs/use/install.html: ../nowhere.html: there is no such file"),
     "a function that is missing": ("api/c/gather.html", 'id="c.gather_plan_create"', 'id="c.gather_plan_made"', "gather.h: gather_plan_create is not in the reference"),
     "a number that is wrong": ("api/c/gather.html", "= 18", "= 81", "gather.h: GATHER_CANCELLED lacks its number 18"),
 }
@@ -90,7 +90,7 @@ def test_the_switch_between_versions(copy: Path):
     (copy.parent / "9.9").mkdir()
     (copy.parent / "9.9/index.html").write_text("<title>the newest</title>")
     with Browser() as browser:
-        browser.open((copy / "docs/install.html").as_uri())
+        browser.open((copy / "docs/use/install.html").as_uri())
         names = browser.until("(([...options]) => options.length > 1 && options.map((option) => option.value))(document.getElementById('gather-version').options)")
         assert names == [SITE.name, "9.9"]
         browser.ask("(() => { const list = document.getElementById('gather-version'); list.value = '9.9'; list.dispatchEvent(new Event('change')); })()")

@@ -15,7 +15,7 @@ NF4 = np.array(
      -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
      0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0], F32)  # fmt: skip
 FP4 = np.array([0, 0.0625, 8, 12, 4, 6, 2, 3], F32) / F32(12)
-FP4 = np.concatenate([FP4, F32(0) - FP4])  # no negative zero: docs/readings.md
+FP4 = np.concatenate([FP4, F32(0) - FP4])  # no negative zero: docs/extend/readings.md
 
 
 def e4m3(codes: np.ndarray) -> np.ndarray:

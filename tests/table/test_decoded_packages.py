@@ -53,10 +53,10 @@ def test_bitsandbytes(tmp_path, kind, block, length, nested):
         table = torch.randn(257, length, dtype=getattr(torch, dtype))
         codes, state = functional.quantize_4bit(table, blocksize=block, quant_type=kind, compress_statistics=nested)
         shape, described = state.shape, state.as_dict(packed=True)
-        if length % block:  # its kernel for CPUs begins such rows with the wrong block (docs/readings.md): as one row
+        if length % block:  # its kernel for CPUs begins such rows with the wrong block (docs/extend/readings.md): as one row
             state.shape = torch.Size([1, table.numel()])
         want = functional.dequantize_4bit(codes, state).reshape(shape)
-        if kind == "fp4":  # code 8: its vector code has +0, its scalar code -0 (docs/readings.md)
+        if kind == "fp4":  # code 8: its vector code has +0, its scalar code -0 (docs/extend/readings.md)
             want = want + 0
         packed = {f"emb.weight.{name}": t for name, t in described.items()}
         save(tmp_path / "x.safetensors", {"emb.weight": codes, **packed})

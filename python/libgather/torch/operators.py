@@ -242,7 +242,7 @@ def take_quantized(
         Of the result: float32, float16 or bfloat16.
     mode : {'raise', 'clip', 'wrap', 'zero'}
     layout
-        scale, zero_point, bias, table, code_type, group_len and so on, as for libgather.Quantized (docs/quantised.md). Tensors.
+        scale, zero_point, bias, table, code_type, group_len and so on, as for libgather.Quantized (docs/use/quantised.md). Tensors.
 
     The other parameters: as for take(). It has no gradient. torch.vmap works over the indices.
     """

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #endif
 
-/* A program that has gather.c in it may say which functions take these places (docs/embed.md). */
+/* A program that has gather.c in it may say which functions take these places (docs/embed/two-files.md). */
 #if defined(GATHER_MALLOC)
 void *GATHER_MALLOC(size_t bytes);
 void *GATHER_CALLOC(size_t count, size_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * block_quantized.c: what the inputs and attributes of com.microsoft GatherBlockQuantized-1 mean: a quantised tensor.
- * The rules are those of the operator's schema; docs/readings.md says where it is silent.
+ * The rules are those of the operator's schema; docs/extend/readings.md says where it is silent.
  */
 #include <inttypes.h>
 

@@ -15,7 +15,7 @@
 /* ---- the order of a seed */
 
 /* A Feistel network with cycle walking. The order of a seed never changes; it is defined here,
- * and in docs/shuffle.md. All numbers are unsigned and have 64 bits; sums and products are taken modulo 2^64.
+ * and in docs/use/shuffle.md. All numbers are unsigned and have 64 bits; sums and products are taken modulo 2^64.
  *
  *   mix(x):     x ^= x >> 32;  x *= A;  x ^= x >> 29;  x *= B;  x ^= x >> 32
  *               A = 0x9e3779b97f4a7c15, B = 0xb7e151628aed2a6b, C = 0x243f6a8885a308d3 (the golden ratio, e and pi)

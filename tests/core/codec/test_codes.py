@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Codes with side tensors against NumPy: 20,000 random tensors, every output type; and each format that docs/codecs.md describes."""
+"""Codes with side tensors against NumPy: 20,000 random tensors, every output type; and each format that docs/embed/codecs.md describes."""
 import ml_dtypes
 import numpy as np
 import pytest
@@ -143,7 +143,7 @@ def test_wide_floats() -> None:
             assert native.same(native.take(described, wanted, name=name), expected[wanted]), (case, kind, way, shape)
 
 
-# ---- the formats of docs/codecs.md
+# ---- the formats of docs/embed/codecs.md
 
 
 def ids(rng, n: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Other decoders, bit for bit: ONNX Runtime's GatherBlockQuantized, OpenVINO's decompression, torch's row-wise tables, bitsandbytes.
 
-Those that are not installed are skipped by name. Where a reference is wrong, docs/readings.md says so, and the test shows it.
+Those that are not installed are skipped by name. Where a reference is wrong, docs/extend/readings.md says so, and the test shows it.
 """
 import ctypes
 import sys
@@ -252,10 +252,10 @@ def test_bitsandbytes(kind: str, nested: bool, dtype: str) -> None:
     torch = module("torch")
     for rows, columns in ((33, 64), (40, 128), (31, 100)):
         functional, packed, state, ours = bitsandbytes_state(rows, columns, kind, nested, dtype)
-        # As one long row: its kernel for CPUs takes the wrong block where a row is not whole blocks (docs/readings.md).
+        # As one long row: its kernel for CPUs takes the wrong block where a row is not whole blocks (docs/extend/readings.md).
         state.shape = torch.Size([rows * columns])
         theirs = functional.dequantize_4bit(packed, state).reshape(rows, columns)
-        if kind == "fp4":  # code 8 is -0 in its fallback, 0 in its kernel and its table (docs/readings.md)
+        if kind == "fp4":  # code 8 is -0 in its fallback, 0 in its kernel and its table (docs/extend/readings.md)
             theirs = theirs + 0
         as_bits = theirs.view(torch.int32 if dtype == "float32" else torch.int16).numpy()
         kinds = {"bfloat16": ml_dtypes.bfloat16}

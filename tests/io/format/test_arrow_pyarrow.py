@@ -113,7 +113,7 @@ def test_lists_of_fixed_size() -> None:
 
 @pytest.mark.parametrize("shape, order", [((4, 5), None), ((2, 3, 4), (0, 2, 1)), ((3, 2), (1, 0)), ((7,), None)])
 def test_tensors_of_one_shape(shape, order) -> None:
-    """Orders that are their own inverse: of others pyarrow 26 mixes up the steps (docs/readings.md)."""
+    """Orders that are their own inverse: of others pyarrow 26 mixes up the steps (docs/extend/readings.md)."""
     values = numbers("int32", 6, *shape)
     kind = pa.fixed_shape_tensor(pa.int32(), shape, permutation=order)
     storage = pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), int(np.prod(shape)))
