@@ -46,6 +46,7 @@ struct gather_chunks {
   gather_pipeline pipeline;
   const char *fill;   /* an element, in the byte order of the file; NULL = zero */
   int64_t files_most; /* how many gather_chunk_file there may be; 0: all chunks are in the tensor's file */
+  int64_t head_bytes; /* that finding a chunk on another machine brings: they are in memory until the chunk is read; 0 = none */
   /* Finds chunks: places[i] is that of numbers[i], which ascend. Several threads may call it at once. A failure names the file. */
   gather_status (*find)(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
                         gather_error *error);

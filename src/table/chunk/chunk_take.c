@@ -155,7 +155,7 @@ static bool is_sorted(const gather_chunk_job *jobs, int64_t count) {
 static gather_status make_jobs(chunk_take *t, int64_t *count, gather_error *error) {
   gather_chunk_job *jobs = t->own->jobs;
   *count = 0;
-  while (*count < GATHER_CHUNK_JOBS && next_job(t, &jobs[*count])) ++*count;
+  while (*count < t->taking->table->chunked->jobs_most && next_job(t, &jobs[*count])) ++*count;
   for (int64_t first = 0, end; first < *count; first = end) {
     for (end = first + 1; end < *count && jobs[end].part == jobs[first].part; end++) {
     }
@@ -167,20 +167,30 @@ static gather_status make_jobs(chunk_take *t, int64_t *count, gather_error *erro
 
 /* ---- the whole take */
 
+/* The next jobs, made and read. */
+static gather_status take_jobs(chunk_take *t, int64_t *jobs, gather_error *error) {
+  gather_table *table = t->taking->table;
+  const gather_chunk_cache *cache = table->chunked->cache;
+  gather_status status = make_jobs(t, jobs, error);
+  const int64_t brought = *jobs * table->chunked->head_bytes;
+  if (brought > 0) gather_table_count_memory(table, brought);
+  /* A few chunks are worth a place at once: the next take may want their next rows. */
+  const bool eager = cache && t->entry == t->entries && *jobs <= gather_chunk_cache_room(cache) / 2 && *jobs <= GATHER_CHUNKS_FEW;
+  if (status == GATHER_OK && *jobs > 0) status = gather_chunks_read(t->taking, t->worker, *jobs, eager, t->rows, error);
+  if (brought > 0) gather_table_count_memory(table, -brought);
+  return status;
+}
+
 static gather_status take_block(chunk_take *t, int64_t first, int64_t count, gather_error *error) {
   const gather_taking *taking = t->taking;
   const gather_table *table = taking->table;
-  const gather_chunk_cache *cache = table->chunked->cache;
   int64_t jobs;
   GATHER_TRY(find_rows(t, first, count, error));
   gather_entries_sort(&t->worker->entries, &t->worker->spare, t->entries, table->info.rows * taking->fold);
   t->entry = t->column = 0;
   do {
     GATHER_TRY(gather_taking_go_on(taking, error));
-    GATHER_TRY(make_jobs(t, &jobs, error));
-    /* A few chunks are worth a place at once: the next take may want their next rows. */
-    const bool eager = cache && t->entry == t->entries && jobs <= gather_chunk_cache_room(cache) / 2 && jobs <= GATHER_CHUNKS_FEW;
-    if (jobs > 0) GATHER_TRY(gather_chunks_read(taking, t->worker, jobs, eager, t->rows, error));
+    GATHER_TRY(take_jobs(t, &jobs, error));
   } while (jobs > 0);
   return GATHER_OK;
 }

@@ -340,7 +340,9 @@ static void ask_for_rest(gather_remote_transfer *transfer) {
 /* The open asks once more: for less, or without a range. */
 static void ask_otherwise(gather_remote_transfer *transfer) {
   gather_remote_request *request = transfer->request;
-  if (transfer->verdict == GATHER_ANSWER_SMALLER)
+  if (transfer->verdict == GATHER_ANSWER_UNTAILED)
+    request->state.tail = false, request->offset = 0;
+  else if (transfer->verdict == GATHER_ANSWER_SMALLER)
     request->bytes = transfer->answer.size;
   else
     request->state.unranged = true;
@@ -422,6 +424,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
       return;
     case GATHER_ANSWER_SMALLER:
     case GATHER_ANSWER_UNRANGED:
+    case GATHER_ANSWER_UNTAILED:
       ask_otherwise(transfer);
       return;
     case GATHER_ANSWER_REDIRECT:
