@@ -80,7 +80,7 @@ struct gather_remote_object {
   char *head;      /* what the open read: the first bytes, the last ones, or all of them */
   int64_t head_at; /* their place in the file */
   int64_t head_bytes, head_room;
-  bool once; /* head is freed by its first use, under the client's lock */
+  bool once;   /* head is freed by its first use, under the client's lock */
   bool whole;  /* the server has no ranges: head is the file */
   bool cached; /* blocks are looked for on disk, and stored there */
   gather_block_file blocks;

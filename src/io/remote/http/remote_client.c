@@ -580,8 +580,7 @@ gather_status gather_remote_document(gather_remote_client *client, const char *u
   GATHER_TRY(make(client, url, address, &object, error));
   char *data = limit >= 0 && limit < INT64_MAX ? gather_alloc(limit + 1) : NULL;
   gather_remote_request request = {.bytes = limit, .data = data, .state = {.document = true}};
-  gather_status status =
-      data ? ask(object, &request, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a document");
+  gather_status status = data ? ask(object, &request, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a document");
   gather_remote_object_close(object);
   if (status == GATHER_OK) {
     data[request.bytes] = '\0';
