@@ -101,6 +101,7 @@ typedef struct gather_remote_request {
     bool renews, renewed, hedged, document;
     bool unranged;                         /* the open asks without a range, since the answer to one was of no use */
     bool tail;                             /* the open asks for the last bytes */
+    bool refused;                          /* the latest answer is 401 or 403 */
     struct gather_remote_request *covered; /* those for which this one fetches whole blocks */
     int64_t from_disk;                     /* bytes, from the first on, that were cached */
     bool cover, stores;                    /* it does; its whole blocks are stored on disk */

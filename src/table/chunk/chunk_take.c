@@ -114,6 +114,16 @@ static void narrow(const chunk_take *t, gather_chunk_job *job) {
   job->place.bytes = (last + 1 - first) * chunks->strides[0];
 }
 
+/* Names a wanted row of the chunk that was not found, or of the first one. */
+static gather_status blame_find(const chunk_take *t, int64_t first, int64_t end, gather_status status, gather_error *error) {
+  const gather_chunk_job *jobs = t->own->jobs;
+  const gather_chunks *chunks = t->taking->table->parts[jobs[first].part].chunks;
+  int64_t i = first;
+  while (error && i < end && gather_chunks_first_row(chunks, jobs[i].number) != error->row) i++;
+  if (i == end) i = first;
+  return gather_table_blame_row(t->taking->table, t->worker->entries[jobs[i].first].row / t->taking->fold, -1, status, error);
+}
+
 /* Finds the chunks of jobs [first, end), all of one part. */
 static gather_status find_places(chunk_take *t, int64_t first, int64_t end, gather_error *error) {
   gather_table *table = t->taking->table;
@@ -124,10 +134,7 @@ static gather_status find_places(chunk_take *t, int64_t first, int64_t end, gath
   for (int64_t i = first; i < end; i++)
     if (count == 0 || t->own->numbers[count - 1] != jobs[i].number) t->own->numbers[count++] = jobs[i].number;
   gather_status status = chunks->find(chunks, t->own->numbers, count, t->own->places, error);
-  if (status != GATHER_OK) {
-    const int64_t row = t->worker->entries[jobs[first].first].row / t->taking->fold;
-    return gather_table_blame_row(table, row, -1, status, error);
-  }
+  if (status != GATHER_OK) return blame_find(t, first, end, status, error);
   for (int64_t i = first, n = 0; i < end; i++) {
     while (t->own->numbers[n] != jobs[i].number) n++;
     jobs[i].place = t->own->places[n];

@@ -204,7 +204,7 @@ static gather_status sizes(const gather_chunks *chunks, int64_t *longest, int64_
 /* Of a shard, its index: then one request is all until rows are read. Of a chunk, as many bytes as a request costs anyway: most chunks are
  * not longer, and what is longer is asked for without them. Of a chunk of which only rows are read, no more than it takes to know it. */
 static gather_remote_opening opening_of(const gather_zarr_array *array) {
-  enum { INDEX = 1 << 20, CHUNK = 1 << 16, LEAST = 512 };
+  enum { INDEX = 1 << 20, CHUNK = 1 << 18, LEAST = 512 };
   const gather_chunks *chunks = &array->chunks;
   int64_t most = 0;
   if (array->is_sharded) {
@@ -214,6 +214,19 @@ static gather_remote_opening opening_of(const gather_zarr_array *array) {
   if (sizes(chunks, &most, NULL, NULL) != GATHER_OK) most = CHUNK;
   if (chunks->pipeline.count == 0) most = chunks->raw_bytes <= CHUNK ? chunks->raw_bytes : LEAST;
   return (gather_remote_opening){.bytes = most < CHUNK ? most : CHUNK, .once = true};
+}
+
+/* Names the chunk for which a file is looked for. */
+static void name_chunk(const gather_zarr_array *array, int64_t number, gather_error *error) {
+  gather_chunks_name(&array->chunks, number, error);
+  error->row = gather_chunks_first_row(&array->chunks, number);
+}
+
+/* A refusal may mean that there is no such file, which is not for us to decide: the rows would be the fill value. */
+static void say_missing(gather_error *error) {
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length,
+                 "; if the chunk was never written, let the server say so: S3 answers 404 to who may list the bucket");
 }
 
 static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kept, gather_error *error) {
@@ -227,8 +240,11 @@ static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kep
     status = array->is_sharded ? load_index(array, kept, -1, &why) : GATHER_OK;
     if (status != GATHER_OK) gather_remote_object_close(kept->file.object);
   }
-  if (status != GATHER_OK) kept->file.object = NULL;
-  if (status != GATHER_OK && error) *error = why;
+  if (status == GATHER_OK) return GATHER_OK;
+  kept->file.object = NULL;
+  if (why.system_error == EACCES) say_missing(&why);
+  name_chunk(array, kept->wanted, &why);
+  if (error) *error = why;
   return status;
 }
 
@@ -371,6 +387,7 @@ static gather_status look_ahead(gather_zarr_array *array, const int64_t *numbers
     if (array->kept_slots > 0 && *slot_of(array->kept, array->kept_slots, number)) continue;
     if (is_among(kept, len, number)) continue;
     GATHER_TRY(make_kept(array, number, &kept[len], error));
+    kept[len]->wanted = numbers[i];
     if (++len < AT_ONCE) continue;
     GATHER_TRY(look_at_urls(array, kept, len, error));
     len = 0;
@@ -402,7 +419,10 @@ static gather_status find(const gather_chunks *chunks, const int64_t *numbers, i
   gather_status status = GATHER_OK;
   (void)pthread_mutex_lock(&array->store->lock);
   if (array->is_remote) status = look_ahead(array, numbers, count, error);
-  for (int64_t i = 0; i < count && status == GATHER_OK; i++) status = find_one(array, numbers[i], &places[i], error);
+  for (int64_t i = 0; i < count && status == GATHER_OK; i++) {
+    status = find_one(array, numbers[i], &places[i], error);
+    if (status != GATHER_OK && error) name_chunk(array, numbers[i], error);
+  }
   (void)pthread_mutex_unlock(&array->store->lock);
   return status;
 }
