@@ -121,7 +121,7 @@ typedef struct gather_error {
   int64_t position[GATHER_MAX_RANK];
   bool value_is_unsigned; /* the index type is unsigned: read `value` as uint64_t */
   int16_t
-      system_error; /* of every status: the errno of the system that is the reason (ENOSPC, EACCES ...), EACCES of a server's 401 and 403; 0 */
+  int16_t system_error;   /* of every status: the errno of the system that is the reason (ENOSPC ...), EACCES of HTTP 401 and 403; 0 */
   int64_t value;    /* the index out of range */
   int64_t low, high; /* the valid range, both ends included; low > high if no index is valid */
   int64_t bad_count; /* how many indices are out of range; of GatherND the numbers of all tuples are counted */

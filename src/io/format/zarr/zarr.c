@@ -518,7 +518,7 @@ static gather_status open_first(zarr_reading *z, const char *url, int *which, ga
     status = path.failed ? no_memory(z) : gather_map_open_url(z->file->client, path.text, map, &why);
     if (status == GATHER_IO_ERROR && refusal.status == GATHER_OK) refusal = why;
   }
-  if (status == GATHER_FILE_NOT_FOUND && refusal.status != GATHER_OK) why = refusal, status = refusal.status;
+  if (status != GATHER_OK && is_absent(status, &why) && refusal.status != GATHER_OK) why = refusal, status = refusal.status;
   if (status != GATHER_OK && !path.failed && z->error) *z->error = why;
   gather_growing_clear(&path);
   return status;
