@@ -120,11 +120,10 @@ typedef struct gather_error {
    * on an axis of length 0. Of GatherND the last one is the component: which number of the tuple. */
   int64_t position[GATHER_MAX_RANK];
   bool value_is_unsigned; /* the index type is unsigned: read `value` as uint64_t */
-  int16_t
-  int16_t system_error;   /* of every status: the errno of the system that is the reason (ENOSPC ...), EACCES of HTTP 401 and 403; 0 */
-  int64_t value;    /* the index out of range */
-  int64_t low, high; /* the valid range, both ends included; low > high if no index is valid */
-  int64_t bad_count; /* how many indices are out of range; of GatherND the numbers of all tuples are counted */
+  int16_t system_error;   /* of every status: the errno of the system that is the reason (ENOSPC, EACCES ...); 0 */
+  int64_t value;          /* the index out of range */
+  int64_t low, high;      /* the valid range, both ends included; low > high if no index is valid */
+  int64_t bad_count;      /* how many indices are out of range; of GatherND the numbers of all tuples are counted */
   /* GATHER_INDEX_REPEATED (scatter.h) sets axis, position_rank, position and value too: of the first index that selects the same place as
    * an earlier one, whose coordinates these are. Of tuples they are those of the first number. */
   int64_t first_position[GATHER_MAX_RANK];

@@ -123,42 +123,41 @@ static void test_judged_at_open(void **state) {
   assert_int_equal(judged("HTTP/1.1 206 x\nContent-Range: bytes 0-9/10\n", whole, why), GATHER_ANSWER_DOUBTFUL);
 }
 
-/* Of the last bytes nothing may be missing, since it would be at their beginning; whatever else a server makes of that range, the first bytes
- * are asked for. */
+/* Of the last bytes nothing may be missing, since it would be at their beginning. Whatever else a server makes of that range, the first
+ * bytes are asked for. */
 static void test_judged_tails(void **state) {
   static const struct {
     const char *lines;
     gather_remote_verdict verdict;
-  } CASES[] = {
-      {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\n", GATHER_ANSWER_ACCEPTED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Length: 100\n", GATHER_ANSWER_ACCEPTED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 0-49/50\n", GATHER_ANSWER_ACCEPTED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/100\n", GATHER_ANSWER_ACCEPTED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Length: 99\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 901-999/1000\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 899-999/1000\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 900-998/1000\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/1000\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/*\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes */1000\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: x\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Encoding: gzip\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Type: multipart/byteranges\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 416 x\nContent-Range: bytes */0\n", GATHER_ANSWER_EMPTY},
-      {"HTTP/1.1 416 x\nContent-Range: bytes */7\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 416 x\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 400 x\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 501 x\n", GATHER_ANSWER_UNTAILED},
-      {"HTTP/1.1 403 x\n", GATHER_ANSWER_DENIED},
-      {"HTTP/1.1 404 x\n", GATHER_ANSWER_MISSING},
-      {"HTTP/1.1 503 x\n", GATHER_ANSWER_BUSY},
-      {"HTTP/1.1 500 x\n", GATHER_ANSWER_AGAIN},
-      {"HTTP/1.1 302 x\nLocation: /x\n", GATHER_ANSWER_REDIRECT},
-      {"HTTP/1.1 200 x\nContent-Length: 0\n", GATHER_ANSWER_EMPTY},
-      {"HTTP/1.1 200 x\nContent-Length: 150\n", GATHER_ANSWER_WHOLE},
-      {"HTTP/1.1 200 x\n", GATHER_ANSWER_WHOLE},
-      {"HTTP/1.1 200 x\nContent-Length: 201\n", GATHER_ANSWER_UNTAILED}};
+  } CASES[] = {{"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Length: 100\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-49/50\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/100\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Length: 99\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 901-999/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 899-999/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-998/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/*\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes */1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Encoding: gzip\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Type: multipart/byteranges\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */0\n", GATHER_ANSWER_EMPTY},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */7\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 416 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 400 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 501 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 403 x\n", GATHER_ANSWER_DENIED},
+               {"HTTP/1.1 404 x\n", GATHER_ANSWER_MISSING},
+               {"HTTP/1.1 503 x\n", GATHER_ANSWER_BUSY},
+               {"HTTP/1.1 500 x\n", GATHER_ANSWER_AGAIN},
+               {"HTTP/1.1 302 x\nLocation: /x\n", GATHER_ANSWER_REDIRECT},
+               {"HTTP/1.1 200 x\nContent-Length: 0\n", GATHER_ANSWER_EMPTY},
+               {"HTTP/1.1 200 x\nContent-Length: 150\n", GATHER_ANSWER_WHOLE},
+               {"HTTP/1.1 200 x\n", GATHER_ANSWER_WHOLE},
+               {"HTTP/1.1 200 x\nContent-Length: 201\n", GATHER_ANSWER_UNTAILED}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];
     gather_remote_question question = {.bytes = 100, .size = -1, .etag = "", .last_modified = "", .whole_bytes = 200, .tail = true};
