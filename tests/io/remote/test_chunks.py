@@ -85,13 +85,27 @@ def test_rows_of_shards(sharded, count) -> None:
             assert server.requests == 1
             assert np.array_equal(table[ids], array[ids])
             assert server.requests <= 1 + shards + stored and not asked_twice(server)
-            assert sum(map(suffix, data_requests(server))) == shards
-            assert server.slow_most >= min(shards, 24)
+            arrived = [record.at for record in list(server.log) if suffix(record.request)]
+            assert len(arrived) == shards and max(arrived) - min(arrived) < SLOW  # the last one before the first was answered
+            assert server.slow_most >= min(stored, 24)
             longest = max(path.stat().st_size for path in folder.rglob("0")) // (CHUNKS - 1)
             assert server.body_bytes <= (stored + 1) * longest + shards * 256 + 4096
             server.reset_counts()
             assert np.array_equal(table[ids[:9]], array[ids[:9]])
             assert not any(map(suffix, data_requests(server))) and server.requests <= 9  # what was found is known
+
+
+def test_long_chunks_and_little_memory(tmp_path) -> None:
+    """Reads are as long as chunks, and as many as the memory has room for: not one for each thread."""
+    array = numbers(96, 20_000)
+    write_3(tmp_path / "s.zarr", array, (4, 20_000), (24, 20_000), "gzip")
+    ids = np.array([row for row in range(0, 96, 4) if row // 4 % 6 != 1])
+    with HttpServer(folder=tmp_path) as server, opened(server.url("/s.zarr"), memory=32 << 20) as table:
+        assert np.array_equal(table[ids[::5]], array[ids[::5]])  # all indices are known
+        server.fault(faults.delay(SLOW))
+        server.reset_counts()
+        assert np.array_equal(table[ids], array[ids])
+        assert server.slow_most >= 8 and table.stats().memory_peak <= 32 << 20
 
 
 TAILS = {
