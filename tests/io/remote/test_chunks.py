@@ -189,6 +189,26 @@ def test_servers_without_ranges(tmp_path) -> None:
                     assert np.array_equal(table[np.arange(40)], wanted)
 
 
+@pytest.mark.parametrize("kind", ["files", "shards"])
+def test_blocks_on_disk(tmp_path, kind) -> None:
+    """The second time an open is all that is requested of a file, and few bytes."""
+    array = numbers(64, 4096)
+    if kind == "files":
+        write_2(tmp_path / "c.zarr", array, (4, 4096), "zlib")
+    else:
+        write_3(tmp_path / "c.zarr", array, (4, 4096), (16, 4096), "gzip")
+        array.reshape(4, 4, 4, 4096)[:, 1] = 0
+    ids = np.arange(0, 64, 4)
+    with HttpServer(folder=tmp_path) as server:
+        for again in (False, True):
+            server.reset_counts()
+            with opened(server.url("/c.zarr"), remote={"cache": str(tmp_path / "cache")}) as table:
+                assert np.array_equal(table[ids], array[ids])
+                assert (table.stats().remote.cache_hits > 0) == again
+            if again:
+                assert len(data_requests(server)) == (16 if kind == "files" else 4) and server.body_bytes <= 16 * 512 + 8192
+
+
 def test_memory(tmp_path) -> None:
     """What finding chunks brings counts: a low limit makes fewer requests at once, and the rows are the same."""
     array = numbers(600, 8192)

@@ -430,7 +430,8 @@ gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
 
 /* ---- objects */
 
-enum { PART = 4 << 20, PARTS = 16 }; /* long ranges are read in parallel parts */
+/* PART, PARTS: long ranges are read in parallel parts. LEAST_HEAD: of an open that is for size and version alone. */
+enum { PART = 4 << 20, PARTS = 16, LEAST_HEAD = 512 };
 
 /* address: what is asked for in place of the URL's own; NULL. */
 static gather_status make(gather_remote_client *client, const char *url, const char *address, gather_remote_object **object,
@@ -491,8 +492,10 @@ gather_status gather_remote_object_open_for(gather_remote_client *client, const 
   GATHER_TRY(gather_remote_find_folder(url, &folder, error));
   if (folder) return gather_fail(error, GATHER_USAGE, "%.200s names a folder, not a file: gather info URL lists it", url);
   GATHER_TRY(make(client, url, NULL, &made, error));
-  made->head = gather_alloc(made->head_room = opening->bytes);
-  gather_remote_request request = {.bytes = opening->bytes, .data = made->head, .state = {.tail = opening->tail}};
+  /* What is used once is better read by blocks, if these are kept on disk: the next time the open alone is a request. */
+  const int64_t bytes = opening->once && client->cache ? minimum(opening->bytes, LEAST_HEAD) : opening->bytes;
+  made->head = gather_alloc(made->head_room = bytes);
+  gather_remote_request request = {.bytes = bytes, .data = made->head, .state = {.tail = opening->tail}};
   gather_status status =
       made->head ? ask(made, &request, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
   if (status == GATHER_OK) {
