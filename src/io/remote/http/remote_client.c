@@ -393,6 +393,7 @@ static gather_remote_request *finish_cached(gather_remote_queue *queue, gather_r
  * version is named by its bytes, so that a range is of one version. Blocks on disk have what follows. */
 static int64_t use_once(gather_remote_object *object, int64_t offset, int64_t bytes, char *data) {
   int64_t used = 0;
+  gather_remote_client_enter(object->client);
   (void)pthread_mutex_lock(&object->client->lock);
   char *head = object->head;
   const int64_t there = head && offset >= object->head_at ? object->head_at + object->head_bytes - offset : 0;
