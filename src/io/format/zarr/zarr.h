@@ -18,6 +18,7 @@ typedef struct gather_zarr_kept {
   gather_chunk_file file; /* gather_chunk_place points to it */
   bool is_missing;
   int64_t at;     /* of a member of a zip file: where it begins in that */
+  int64_t wanted; /* a chunk in it, for messages */
   uint8_t *index; /* of a shard: an offset and a length for each of its chunks */
 } gather_zarr_kept;
 
