@@ -76,8 +76,8 @@ static size_t lz4_decompress(void *context, void *out, size_t *out_bytes, const 
 static void lz4_reset(void *context) { LZ4F_resetDecompressionContext(context); }
 
 gather_status gather_liblz4_load(const gather_liblz4 **library, gather_error *error) {
-  static const gather_liblz4 linked = {LZ4_decompress_safe, lz4_create, lz4_destroy, lz4_decompress, lz4_reset, LZ4F_isError,
-                                       LZ4F_getErrorName};
+  static const gather_liblz4 linked = {LZ4_decompress_safe, lz4_create,   lz4_destroy,      lz4_decompress,
+                                       lz4_reset,           LZ4F_isError, LZ4F_getErrorName};
   (void)error;
   *library = &linked;
   return GATHER_OK;
