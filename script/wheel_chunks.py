@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """wheel_chunks.py FOLDER: writes one table in the ways that the libraries inside a wheel decompress, and prints their names; for
-script/wheels.py and script/wheels-cross. Needs NumPy, but nothing that compresses Zstandard or LZ4.
+script/wheels.py, script/wheels-cross and script/release-archives. wanted.bin has the bytes of rows 63 and 2. Standard library only.
 """
 
 import base64
@@ -11,13 +11,19 @@ import sys
 import zlib
 from pathlib import Path
 
-import numpy as np
-
 sys.path.append(str(Path(__file__).resolve().parent.parent / "tests/support"))
 from arrow_files import arrow_file, chunk, fixed_list, integer
 
-TABLE = (np.arange(256) ** 2 % 61 % 17).astype("<i2").reshape(64, 4)
+SHAPE = (64, 4)
+TABLE = [[i**2 % 61 % 17 for i in range(row * 4, row * 4 + 4)] for row in range(64)]
 ROWS = [63, 2]
+
+
+def bytes_of(rows: list[list[int]]) -> bytes:
+    return b"".join(struct.pack("<4h", *row) for row in rows)
+
+
+RAW = bytes_of(TABLE)
 # The table's bytes as a frame of Zstandard, whose literals are Huffman codes, and as a block of LZ4.
 ZSTD = base64.b85decode("D77#BU;qK_0RS=w3<VJQavoE`5q;0l6$Q(ls~VEGrJ1^<3AXFnf+p#vX4y`L>Uy#)iISq|hUbfp-~s>!`%oc_+z<r")
 LZ4 = base64.b85decode("@lF5$0RRL52>=iP2mk^A4*&xI0{{g82>=BE4FC-Q2mlNK3jhKD1poj54gdxK2LK8H4*&%K2LJ&84gd@Q3;+%Q0RRU81pp5K3IGQH1^^BK"
@@ -26,14 +32,14 @@ LZ4_FRAME = bytes.fromhex("04224d18604082") + struct.pack("<I", len(LZ4)) + LZ4 
 
 
 def zarr_2(compressor: str, content: bytes) -> dict[str, bytes]:
-    described = {"zarr_format": 2, "shape": TABLE.shape, "chunks": TABLE.shape, "dtype": "<i2", "compressor": {"id": compressor}, "filters": None,
+    described = {"zarr_format": 2, "shape": SHAPE, "chunks": SHAPE, "dtype": "<i2", "compressor": {"id": compressor}, "filters": None,
                  "fill_value": 0, "order": "C"}
     return {".zarray": json.dumps(described).encode(), "0.0": content}
 
 
 def zarr_3(compressor: str, content: bytes) -> dict[str, bytes]:
-    described = {"zarr_format": 3, "node_type": "array", "shape": TABLE.shape, "data_type": "int16",
-                 "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": TABLE.shape}}, "chunk_key_encoding": {"name": "default"},
+    described = {"zarr_format": 3, "node_type": "array", "shape": SHAPE, "data_type": "int16",
+                 "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": SHAPE}}, "chunk_key_encoding": {"name": "default"},
                  "fill_value": 0, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}},
                                              {"name": compressor, "configuration": {"level": 1}}]}
     return {"zarr.json": json.dumps(described).encode(), "c/0/0": content}
@@ -41,13 +47,12 @@ def zarr_3(compressor: str, content: bytes) -> dict[str, bytes]:
 
 def arrow(method: int, frame: bytes) -> bytes:
     """A column of lists of 4, of one batch."""
-    batch = chunk(struct.pack("<q", TABLE.nbytes) + frame, rows=len(TABLE))
-    batch.nodes, batch.buffers = [(len(TABLE), 0), (TABLE.size, 0)], [b"", *batch.buffers]
+    batch = chunk(struct.pack("<q", len(RAW)) + frame, rows=64)
+    batch.nodes, batch.buffers = [(64, 0), (256, 0)], [b"", *batch.buffers]
     batch.compression = method
     return arrow_file([fixed_list("rows", 4, integer("item", 16))], [batch])
 
 
-RAW = TABLE.tobytes()
 FILES = {
     "zlib.zarr": zarr_2("zlib", zlib.compress(RAW)),
     "gzip.zarr": zarr_3("gzip", gzip.compress(RAW)),
@@ -64,6 +69,7 @@ def write(folder: Path) -> list[Path]:
             path = folder / name / inner
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+    (folder / "wanted.bin").write_bytes(bytes_of([TABLE[row] for row in ROWS]))
     return [folder / name for name in FILES]
 
 

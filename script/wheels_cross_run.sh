@@ -34,13 +34,11 @@ run_command() {
   rm -rf "$work/chunks"
   mkdir "$work/chunks"
   while read -r table; do
-    (cd "$work" && "$@" take "chunks/$table" '[63, 2]' --output rows.npy --force >command.log 2>&1) || {
+    (cd "$work" && "$@" take "chunks/$table" '[63, 2]' --output rows.bin --force >command.log 2>&1) || {
       cat "$work/command.log" >&2
       die "the command of $platform does not decode $table"
     }
-    "$tools/python" -c 'import sys; sys.path.append("script"); import numpy, wheel_chunks
-sys.exit(not numpy.array_equal(numpy.load(sys.argv[1]).reshape(-1, 4), wheel_chunks.TABLE[wheel_chunks.ROWS]))' "$work/rows.npy" ||
-      die "the command of $platform decodes $table wrongly"
+    cmp "$work/rows.bin" "$work/chunks/wanted.bin" || die "the command of $platform decodes $table wrongly"
   done < <("$tools/python" script/wheel_chunks.py "$work/chunks")
   (cd "$work" && "$@" take table.npy '[3]' --output three.npy >command.log 2>&1) || status=$?
   grep -q 'indices\[0\] = 3 is outside' "$work/command.log" && [ "$status" -gt 0 ] || die "the command of $platform took a row that is not there"
