@@ -121,6 +121,21 @@ def test_b_trees_with_levels(case, filters, tmp_path) -> None:
     same(source, wanted)
 
 
+@pytest.mark.parametrize("length", [-1, -2, 0])
+def test_a_fill_value_of_no_length(length, tmp_path) -> None:
+    """Older libraries wrote -1 for a value that is not defined, also where the message says that it is: elements are zeros."""
+    wanted = filled((20, 3), "<i4")
+    wanted[10:] = 0
+
+    def fill(file) -> None:
+        file.create_dataset("x", (20, 3), "<i4", chunks=(5, 3), fillvalue=0x01020304)[:10] = wanted[:10]
+
+    source = written(tmp_path, fill)
+    place = re.search(rb"\x02[\0-\3][\0-\3]\x01(\x04\0\0\0)\x04\x03\x02\x01", source)
+    changed = source[:place.start(1)] + length.to_bytes(4, "little", signed=True) + source[place.end(1):]
+    same(changed, {"x": wanted})
+
+
 def early(file, name: str, array: np.ndarray, chunks, most=None) -> None:
     """Chunks that are allocated at once: from version 4 of layouts on, they need no index."""
     create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
