@@ -233,8 +233,9 @@ def filters(folder: Path) -> None:
         for name, codec in known.items():
             for number, dtype in enumerate(TYPES):
                 try:
-                    file.create_dataset(f"{name}/{dtype[1:]}_{'big' if dtype[0] == '>' else 'little'}", data=filled((101, 6), dtype, number),
-                                        chunks=(13, 6), shuffle=number % 7 == 3 and "shuffle" not in name, **codec)
+                    place = f"{name}/{dtype[1:]}_{'big' if dtype[0] == '>' else 'little'}"
+                    file.create_dataset(place, data=filled((101, 6), dtype, number), chunks=(13, 6),
+                                        shuffle=number % 7 == 3 and "shuffle" not in name, **codec)
                 except (ValueError, RuntimeError, OSError):  # not for this type
                     continue
 
@@ -271,7 +272,8 @@ def zarr_2(folder: Path) -> None:
         store = zarr.open_group(str(folder / name), "w")
         options = {"chunks": (10, 4), "dimension_separator": separator}
         for number, (codec, dtype) in enumerate(itertools.product(codecs, ("<i4", ">f8", "u1"))):
-            store.array(f"codec_{codec}_{number}", filled((57, 6), dtype, number), compressor=codecs[codec], order="CF"[number % 2], **options)
+            array = filled((57, 6), dtype, number)
+            store.array(f"codec_{codec}_{number}", array, compressor=codecs[codec], order="CF"[number % 2], **options)
         for filter_name, how in filters.items():
             dtype = {"delta": "<i4", "packed": "bool"}.get(filter_name, "<f4")
             store.array(f"filter_{filter_name}", filled((57, 6), dtype), filters=how, **options)
