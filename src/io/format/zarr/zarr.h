@@ -77,7 +77,9 @@ typedef struct gather_zarr_reading {
 } gather_zarr_reading;
 
 #define GATHER_ZARR_WRONG(r, ...) gather_fail_file((r)->json.error, GATHER_FILE_MALFORMED, (r)->json.name, (r)->at.at, __VA_ARGS__)
-#define GATHER_ZARR_REFUSE(r, ...) gather_fail_file((r)->json.error, GATHER_UNSUPPORTED, (r)->json.name, (r)->at.at, __VA_ARGS__)
+#define GATHER_ZARR_REFUSE(r, ...) gather_zarr_refuse(r, __VA_ARGS__)
+/* Names the array, and says what can be done. */
+GATHER_CHECKED gather_status gather_zarr_refuse(const gather_zarr_reading *r, const char *format, ...) GATHER_PRINTF(2, 3);
 
 /* A member of an object that is wanted; part.end 0: the object has none. */
 typedef struct gather_zarr_member {
