@@ -423,7 +423,10 @@ static gather_status find_elements(const dataset_reading *r, const gather_hdf5_d
         h, said_at, "the dataset '%.60s' is virtual: it consists of parts of others, which is not supported; " SAVE_AS_NPY, tensor->name);
   if (found.kind == CHUNKED) return gather_hdf5_describe_chunks(h, dataset, space, tensor);
   if (found.at < 0)
-    return GATHER_HDF5_REFUSE(h, said_at, "the dataset '%.60s' was never written: it has only its fill value; " SAVE_AS_NPY, tensor->name);
+    return GATHER_HDF5_REFUSE(
+        h, said_at,
+        "the dataset '%.60s' was never written: it has only its fill value (in NetCDF, a dimension without a variable); " SAVE_AS_NPY,
+        tensor->name);
   tensor->offset = found.at;
   if (found.bytes < (uint64_t)tensor->bytes)
     return GATHER_HDF5_WRONG(h, said_at, "the dataset '%.100s' needs %" PRId64 " bytes, but has %" PRIu64, tensor->name, tensor->bytes,
