@@ -332,6 +332,11 @@ static void test_parts_of_shuffled_elements(void **state) {
     }
 }
 
+static void test_sums_of_few_bytes(void **state) {
+  assert_int_equal(gather_crc32c("", 0), 0);
+  assert_int_equal(gather_crc32c("123456789", 9), 0xe3069283); /* the check value of RFC 3720's polynomial */
+}
+
 static void test_what_is_refused(void **state) {
   gather_error error;
   char text[64];
@@ -353,7 +358,8 @@ static void test_what_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_bytes), cmocka_unit_test(test_every_cut_and_change),
-                                     cmocka_unit_test(test_parts_of_shuffled_elements), cmocka_unit_test(test_what_is_refused)};
+                                     cmocka_unit_test(test_parts_of_shuffled_elements), cmocka_unit_test(test_sums_of_few_bytes),
+                                     cmocka_unit_test(test_what_is_refused)};
   know();
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
