@@ -14,39 +14,29 @@ def code(text: str) -> str:
 def ratio(found: dict | None) -> str:
     if not found:
         return "-"
-    return times(found["ratio"]) + (f" {found['verdict']}" if found["verdict"] != "win" else "")
+    return times(found["ratio"]) + (f" {found['verdict']}" if found["verdict"] != "faster" else "")
 
 
-def overview(results: dict, kind: str) -> str:
+def short(results: dict, *kinds: str) -> str:
+    """A line for each call and kind of result: ours, the function of the same name, the fastest statement, and with a plan."""
     lines = []
-    for row in results["calls"]:
-        found = row["kinds"].get(kind, {})
-        if "best" not in found:
-            continue
-        namesake, best, plan = found["namesake"], found["best"], found.get("plan")
-        lines.append([row["name"], code(namesake["form"]), f"**{number(found['ours']['median'])}**", number(namesake["ns"]),
-                      ratio(namesake), code(best["form"]), number(best["ns"]), ratio(best),
-                      number(plan["median"]) if plan else "-", ratio(found.get("best_to_plan"))])
-    head = ["row", "namesake", "ours, ns", "namesake, ns", "namesake / ours", "fastest", "fastest, ns", "fastest / ours",
-            "plan, ns", "fastest / plan"]
-    return table(head, lines, 2)
+    for kind in kinds:
+        for row in results["calls"]:
+            found = row["kinds"].get(kind, {})
+            if "best" not in found:
+                continue
+            lines.append([row["name"], kind, number(found["ours"]["median"]), f"{ratio(found['namesake'])} {code(found['namesake']['form'])}",
+                          f"{ratio(found['best'])} {code(found['best']['form'])}"])  # fmt: skip
+    return table(["call", "result", "ours, ns", "its namesake / ours", "fastest statement / ours"], lines, 2)
 
 
-def large(results: dict) -> str:
-    lines = [[code(row["form"]) if row["who"] != "C" else row["form"], f"{row['threads']}", number(row["median"]),
-              f"{number(row['low'])} - {number(row['high'])}", ratio(row.get("to_ours")),
-              times(row["to_ours"]["cpu"]) if "to_ours" in row else "-"]
-             for kind in (OUT, NEW) for row in results["large"] if row["kind"] == kind]
-    head = ["call", "threads", "ms", "quartiles", "its time / libgather.take's", "its CPU time / libgather.take's"]
-    return table(head, lines)
+def large(results: dict, kind: str) -> str:
+    lines = [[code(row["form"]) if row["who"] != "C" else row["form"], f"{row['threads']}", number(row["median"]), ratio(row.get("to_ours"))]
+             for row in results["large"] if row["kind"] == kind]
+    return table(["call", "threads", "ms", "its time / libgather.take's"], lines)
 
 
 def gil(results: dict) -> str:
-    lines = []
-    for row in results["gil"]:
-        free = ["-", "-"]
-        if row["ready"] is not None:
-            ready, low, high = (percent(min(1, row[key])) for key in ("ready", "low", "high"))  # the count is in ticks
-            free = [ready, f"{low} - {high}"]
-        lines.append([code(row["form"]), *free, percent(row["share"]), number(row["ms"])])
-    return table(["call", "free", "quartiles", "counted", "ms"], lines)
+    """A sentence: how much another thread does beside ours."""
+    row = results["gil"][0]
+    return f"While {code(row['form'])} runs, another thread of Python counts {percent(row['share'])} of what it counts alone.\n"

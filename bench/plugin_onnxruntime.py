@@ -295,6 +295,22 @@ Targets (at most 20 % slower at one id; 3x at [1000000, 1] and [1000000, 16]): {
 """
 
 
+# Rows of the page, on one thread: the small ones cost a call, the large ones move bytes; two of them are slower.
+TELLING = ("Gather [1000, 64] x [32]", "Gather [1000, 1] x [1000]", "GatherND [64, 64] x [100, 2]", "Gather [50257, 768] x [512]",
+           "Gather [1000000, 16] x [200000]", "Gather [1000000, 4] x [1000000]", "GatherElements [1024, 1024] x [1024, 1024] axis 1",
+           "GatherND [1024, 1024] x [1000000, 2]")
+
+
+def short(said: dict) -> str:
+    """For the page: some rows, and how many are slower."""
+    shown = [row for row in said["rows"] if row["threads"] == 1 and row["name"] in TELLING] or said["rows"][:len(TELLING)]
+    lost = [row for row in said["rows"] if min(best_ratio(row, "operators"), best_ratio(row, "provider")) < 0.95]
+    lines = ["| gather, one thread | built-in | custom operators | execution provider |", "| --- | ---: | ---: | ---: |"]
+    lines += [f"| {row['name']} | {timed(row, 'built-in')} | {ratio(row, 'operators'):.2f}x | {ratio(row, 'provider'):.2f}x |" for row in shown]
+    return (f"ONNX Runtime {said['onnxruntime']}, {said['machine']} Ratios: how many times as fast as the built-in kernel. Slower by 5 % or more, "
+            f"with one thread or two: {len(lost)} of {len(said['rows'])} rows.\n\n" + "\n".join(lines) + "\n")
+
+
 def main(library: str, path: str = "", quick: bool = False) -> list[str]:
     """Measures in a child, and writes the JSON file; gives what went wrong."""
     import ort_runs

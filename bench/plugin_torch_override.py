@@ -160,9 +160,9 @@ def show(found: dict[str, Any]) -> None:
     print(f"\n{found['machine']}; PyTorch {found['torch']}; {found['date']}; load {found['load']}\n")
     print("| call | table | ids | threads | PyTorch, µs | with override(), µs | |\n| --- | --- | --- | --- | --- | --- | --- |")
     for one in found["operators"]:
-        loss = " loss" if one["times"] < 0.95 else ""
+        slow = " slower" if one["times"] < 0.95 else ""
         print(f"| {one['call']} | [{one['rows']}, {one['columns']}] | {one['ids']} | {one['threads']} | {one['before_us']:,.1f} | {one['after_us']:,.1f} "
-              f"| {one['times']:.2f}x{loss} |")
+              f"| {one['times']:.2f}x{slow} |")
     if found["cold"]:
         print(f"\n| {BATCHES} batches of {BATCH} rows of {COLUMNS * 4} bytes, cold, {COMPUTE * 1000:.0f} ms of other work each | s beyond the other work "
               "| µs per row | read, MiB | useful, MiB |\n| --- | --- | --- | --- | --- |")

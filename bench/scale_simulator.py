@@ -106,17 +106,22 @@ def table_of(predictions: list[dict], others: list[dict], nodes: list[int]) -> s
     return "\n".join(lines)
 
 
+# Names of ways, as a drawing has room for.
+SHORT = {"object store by URL, one prefix": "object store, one prefix", "the same file on a shared file system": "shared file system",
+         "a copy on a disk of each node": "a copy on each node"}
+
+
 def draw(predictions: list[dict], others: list[dict], path: Path) -> None:
     """Rows per second of all nodes together over the number of nodes."""
     import drawings
 
     parts = {}
     for machine in dict.fromkeys(p["machine"] for p in predictions):
-        for work, name in (("uniform", "MPI, {}, uniform"), ("Zipf(1), popular rows first, stripes", "MPI, {} (Zipf)")):
+        for work, name in (("uniform", "MPI, {}"), ("Zipf(1), popular rows first, stripes", "MPI, {} (Zipf)")):
             parts[name.format(machine)] = [(p["nodes"], p["nodes"] * p["count"] / p["seconds"]) for p in predictions if (p["work"], p["machine"]) == (work, machine)]
     for way in dict.fromkeys(o["way"] for o in others):
-        parts[way] = [(o["nodes"], o["nodes"] * COUNT / o["seconds"]) for o in others if o["way"] == way]
-    title = "Predicted, not measured: rows of 512 bytes over the number of nodes"
+        parts[SHORT.get(way, way)] = [(o["nodes"], o["nodes"] * COUNT / o["seconds"]) for o in others if o["way"] == way]
+    title = "Predicted, not measured: rows of 512 bytes"
     path.write_text(drawings.curves(title, parts, "nodes", "rows a second, all nodes together"), encoding="utf-8")
 
 

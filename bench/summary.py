@@ -37,7 +37,7 @@ def verdict(ratio: dict) -> str:
     """Even where the middle half of the rounds lies on both sides of 1."""
     if ratio["low"] <= 1 <= ratio["high"]:
         return "even"
-    return "win" if ratio["ratio"] > 1 else "loss"
+    return "faster" if ratio["ratio"] > 1 else "slower"
 
 
 def ceiling_of(bounds, divisor: float) -> dict:
@@ -192,7 +192,7 @@ def share_mean(rows: list[dict]) -> float:
 
 
 def lost(rows: list[dict], key: str = "best") -> list[dict]:
-    return [r for r in rows if r.get(key, {}).get("verdict") == "loss"]
+    return [r for r in rows if r.get(key, {}).get("verdict") == "slower"]
 
 
 def noise(rows: list[dict]) -> float:
@@ -216,7 +216,7 @@ def disturbed(rows: list[dict]) -> str:
 
 def counts(rows: list[dict], key: str = "best") -> list[int]:
     """Won, even, lost."""
-    return [sum(1 for r in rows if r.get(key, {}).get("verdict") == v) for v in ("win", "even", "loss")]
+    return [sum(1 for r in rows if r.get(key, {}).get("verdict") == v) for v in ("faster", "even", "slower")]
 
 
 def means(rows: list[dict]) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The figures of docs/measured/benchmarks.md, and its drawings in docs/pictures, from the results in build/results. The words of the page are written
-by hand; a part between `<!-- begin NAME -->` and `<!-- end NAME -->` is replaced if there are results for it, and stays otherwise."""
+"""The figures of the pages in docs/measured, and their drawings in docs/pictures, from the results in build/results. The words of the pages are
+written by hand; a part between `<!-- begin NAME -->` and `<!-- end NAME -->` is replaced if there are results for it, and stays otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import tables_summary
 from calls import NEW, OUT
 from summary import as_kept, by, lost, percent, ratio_mean, share_mean, table, times
 
-PAGE = "docs/measured/benchmarks.md"
+PAGES = "docs/measured"
 PICTURES = "docs/pictures"
 
 
@@ -49,7 +49,8 @@ def parted(runs: dict[str, dict]) -> tuple[dict[str, dict], dict[str, dict]]:
 
 
 def both(rows: list[dict], value, shown) -> str:
-    return f"{shown(value(rows))} / {shown(value(as_kept(rows)))}"
+    """The transactional form, which is the default, then the fastest one."""
+    return f"{shown(value(as_kept(rows)))} / {shown(value(rows))}"
 
 
 def verdicts(rows: list[dict], between: str) -> str:
@@ -72,39 +73,27 @@ def runs_table(runs: dict[str, dict]) -> str:
 
 
 def regimes(results: dict) -> str:
-    """Both forms in one table: the fastest one / the transactional one."""
     rows = summary.in_means(results["rows"])
     threads, lines = summary.threads_of(rows), []
-    head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "C loop / ours", "of limit", "faster, even, slower"))]
+    head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "of limit", "faster, even, slower"))]
     for regime in [*summary.regimes(rows), ""]:
         line = [regime or "**all rows**"]
         for count in threads:
             here = by(rows, count, regime)
-            line += [both(here, ratio_mean, times), times(ratio_mean(here, "loop")), both(here, share_mean, percent), verdicts(here, ", ")]
+            line += [both(here, ratio_mean, times), both(here, share_mean, percent), verdicts(here, ", ")]
         lines.append(line)
-    return "\n".join([run_of(results), table(head, lines), fastest(rows)])
+    return "\n".join([run_of(results), table(head, lines)])
 
 
-def fastest(rows: list[dict]) -> str:
-    """The same means from the fastest rounds: where they differ, the machine was busy."""
-    found = [f"{count}T {times(ratio_mean(by(rows, count), 'best', 'fastest'))} compared with the best peer, "
-             f"{times(ratio_mean(by(rows, count), 'loop', 'fastest'))} with the C loop" for count in summary.threads_of(rows)]
-    return (f"From the fastest rounds instead of the medians: {'; '.join(found)}. By CPU time, which other programs do not "
-            f"prolong, on one thread: {times(summary.cpu_mean(rows))} compared with the best peer, "
-            f"{times(summary.cpu_mean(rows, 'loop'))} with the C loop.\n")
-
-
-def losses(runs: dict[str, dict]) -> str:
-    """How many rows of each run are slower than somebody, and those of the newest run by name."""
+def slower(runs: dict[str, dict]) -> str:
+    """How many rows of each run are slower than the best peer, and those of the newest run by name."""
     lines = []
     for results in runs.values():
-        counts = []
-        for found in (results["rows"], as_kept(results["rows"])):
-            counts += [f"{len(lost(found, key))} of {sum(key in row for row in found)}" if any(key in row for row in found) else "-" for key in ("best", "loop")]
-        siblings = results["rows"] and results["rows"][0]["op"] in siblings_grid.OPS
+        rows = results["rows"]
+        counts = [f"{len(lost(found))} of {sum('best' in row for row in found)}" for found in (as_kept(rows), rows)]
+        siblings = rows and rows[0]["op"] in siblings_grid.OPS
         lines.append([machines.words(results["machine"]) + ", siblings" * bool(siblings), *counts])
-    head = ["run", "slower than the best peer", "than the C loop", "transactional: than the best peer", "than the C loop"]
-    parts = [table(head, lines)]
+    parts = [table(["run", "transactional", "fastest form"], lines)]
     plain, _ = parted(runs)
     if latest := newest(plain):
         named = [[row["name"], row["best"]["peer"], times(row["best"]["ratio"]), percent(row.get("share", float("nan")))] for row in lost(latest["rows"])]
@@ -119,16 +108,14 @@ def group_of(regime: str) -> str:
 def siblings(results: dict) -> str:
     rows = results["rows"]
     threads, lines = summary.threads_of(rows), []
-    whats = ("best peer / ours", "of limit", "of bandwidth", "Gather / ours", "faster / even / slower")
-    head = ["regime", *(f"{count}T {what}" for count in threads for what in whats)]
+    head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "of limit", "Gather / ours", "faster, even, slower"))]
     groups = list(dict.fromkeys(group_of(r["regime"]) for r in rows))
     for name, chosen in [*((regime, [r for r in rows if r["regime"] == regime]) for regime in summary.regimes(rows)),
                          *((f"**{group}, all**", [r for r in rows if group_of(r["regime"]) == group]) for group in groups)]:
         line = [name]
         for count in threads:
             here = by(chosen, count)
-            bandwidth = summary.mean(r["bandwidth"]["share"] for r in here if "bandwidth" in r)
-            line += [times(ratio_mean(here)), percent(share_mean(here)), percent(bandwidth), times(ratio_mean(here, "gather")), verdicts(here, " / ")]
+            line += [times(ratio_mean(here)), percent(share_mean(here)), times(ratio_mean(here, "gather")), verdicts(here, ", ")]
         lines.append(line)
     return "\n".join([run_of(results), table(head, lines)])
 
@@ -137,45 +124,30 @@ def siblings(results: dict) -> str:
 
 
 def written(results: dict) -> str:
-    """A line for each row, in milliseconds, then means by regime."""
+    """Means by regime, and whose results were wrong."""
     rows = results["rows"]
-    threads = summary.threads_of(rows)
-    head = ["row", *(f"{count}T {what}" for count in threads for what in ("ours, ms", "best peer", "its time / ours", "C loop / ours", "of limit"))]
-    named: dict[str, dict[int, dict]] = {}
-    for r in rows:
-        named.setdefault(r["name"].rsplit(" ", 1)[0], {})[r["threads"]] = r
-    lines = [[name, *(cell for count in threads for cell in written_cells(found.get(count)))] for name, found in named.items()]
-    means = [[regime or "**all rows**", *(cell for count in threads for cell in written_means(by(rows, count, regime)))]
+    head = ["regime", *(f"{count}T {what}" for count in summary.threads_of(rows) for what in ("best peer / ours", "C loop / ours", "of limit", "faster, even, slower"))]
+    lines = [[regime or "**all rows**", *(cell for count in summary.threads_of(rows) for cell in written_means(by(rows, count, regime)))]
              for regime in [*summary.regimes(rows), ""]]  # fmt: skip
-    mean_head = ["regime", *(f"{count}T {what}" for count in threads for what in ("best peer / ours", "C loop / ours", "of limit", "faster, even, slower"))]
     wrong = sorted({f"{w['peer']} {w['form']}" for r in rows for w in r["wrong"] if w["why"].startswith(("wrong", "repeated"))})
     told = f"Not counted, because a result was wrong in some row: {', '.join(wrong)}.\n" if wrong else ""
-    noise = f"The slowest round of ours is {percent(summary.noise(rows) - 1)} above its median in the median row.\n"
-    return "\n".join([run_of(results), table(head, lines), table(mean_head, means), fastest(rows), noise, told])
+    return "\n".join([run_of(results), table(head, lines), told])
 
 
 def written_means(rows: list[dict]) -> list[str]:
     return [times(ratio_mean(rows)), times(ratio_mean(rows, "loop")), percent(share_mean(rows)), verdicts(rows, ", ")]
 
 
-def written_cells(row: dict | None) -> list[str]:
-    if not row:
-        return ["-"] * 5
-    best = row.get("best")
-    return [summary.number(row["ours"]["median"] * row["rows"] / 1e6), best["peer"] if best else "-", times(best["ratio"]) if best else "-",
-            times(row["loop"]["ratio"]) if "loop" in row else "-", percent(row.get("share", float("nan")))]  # fmt: skip
-
-
 # ---- calls from Python
 
 
 def python(results: dict) -> str:
-    parts = [run_of(results), "New results:\n", calls_summary.overview(results, NEW), "Into `out=`:\n", calls_summary.overview(results, OUT)]
+    parts = [run_of(results), calls_summary.short(results, NEW, OUT)]
     if results["large"]:
         count = f"{results['settings']['large_rows']:,}".replace(",", " ")
-        parts += [f"Large calls: {count} rows of 256 bytes from a table of 16 MiB, in milliseconds:\n", calls_summary.large(results)]
+        parts += [f"Large calls: {count} rows of 256 bytes from a table of 16 MiB:\n", calls_summary.large(results, OUT)]
     if results["gil"]:
-        parts += ["Beside another thread, which counts meanwhile:\n", calls_summary.gil(results)]
+        parts.append(calls_summary.gil(results))
     return "\n".join(parts)
 
 
@@ -183,19 +155,13 @@ def python(results: dict) -> str:
 
 
 def tables(results: dict) -> str:
-    cold, warm, resident = (tables_summary.of_state(results, state) for state in (tables_summary.COLD, tables_summary.WARM, tables_summary.RESIDENT))
     about = results["machine"]
     disk = ", ".join(str(about[key]) for key in ("disk", "file_system") if about.get(key))
-    parts = [run_of(results), f"{disk}. {tables_page.limit_of(results)}", tables_page.in_short(results),
-             "### Cold\n", "Rows per second:\n", tables_page.rates(cold, "limit"), "`auto` compared with the goals:\n",
-             tables_page.ratio_table(cold, {"disk": "of the disk's limit", "memmap": f"over {tables_summary.MEMMAP}"}),
-             "### Warm\n", "Rows per second:\n", tables_page.rates(warm, "memcpy"), tables_page.ratio_table(warm, {"memcpy": "of memcpy"}),
-             "### A file that fits\n", tables_page.ratio_table(resident, {"memcpy": "of memcpy"})]
+    parts = [run_of(results), f"{disk}. {tables_page.limit_of(results)}", tables_page.in_short(results), "## Cold\n", "Rows per second:\n",
+             tables_page.rates(tables_summary.of_state(results, tables_summary.COLD), "limit")]  # fmt: skip
     if results["memory"]:
-        parts += ["### Memory over time\n", tables_page.memory_part(results)]
-    if results["depths"]:
-        parts += ["### Queue depth\n", tables_page.depth_part(results)]
-    return "\n".join([*parts, "### Goals not reached\n", tables_page.not_reached(results)])
+        parts += ["## Memory over time\n", tables_page.memory_part(results)]
+    return "\n".join([*parts, "## Slower than a peer\n", tables_page.slower(results)])
 
 
 # ---- rows of files on a server
@@ -222,19 +188,23 @@ def remote(results: dict) -> str:
 
 # ---- the drawings
 
+RATIOS = {0.5: "0.5x", 1: "1x", 2: "2x", 4: "4x", 8: "8x", 16: "16x"}
+FASTER = "right of 1x libgather is faster"
+
 
 def draw_regimes(results: dict) -> str:
     rows = by(summary.in_means(results["rows"]), 1)
-    found = [(regime, ratio_mean(by(rows, 1, regime))) for regime in summary.regimes(rows)]
-    shown = [(regime, mean, times(mean), drawings.BLUE if mean >= 1 else drawings.RED) for regime, mean in found if mean == mean]
-    return drawings.bars(f"Best peer's time / ours, 1 thread, {machines.words(results['machine'])}", {"": shown}, base=1)
+    found = [(regime, ratio_mean(as_kept(by(rows, 1, regime))), ratio_mean(by(rows, 1, regime))) for regime in summary.regimes(rows)]
+    shown = [(regime, [("ours", kept), ("open", fastest)], times(kept)) for regime, kept, fastest in found if kept == kept]
+    return drawings.dots("The best peer's time / ours, one thread", {"ours": "transactional (the default)", "open": "fastest form"}, {"": shown}, RATIOS, FASTER)
 
 
 def draw_tables(results: dict) -> str:
-    colours = {"ours": drawings.BLUE, "peer": drawings.YELLOW}
-    parts = {size: [(name, value, tables_page.rate(value), colours.get(kind, drawings.GREY)) for name, value, kind in found]
+    parts = {size: [(name.replace(tables_summary.AUTO, "libgather"), [(kind or "limit", value)], tables_page.rate(value)) for name, value, kind in found]
              for size, found in tables_page.drawn(results).items()}
-    return drawings.bars("Cold rows per second of a file larger than memory, random ids", parts)
+    title = f"Cold rows a second, random ids, file of {tables_page.size_name(results['settings']['bytes'])}"
+    ticks = {100: "100", 1e3: "1 k", 1e4: "10 k", 1e5: "100 k"}
+    return drawings.dots(title, {"ours": "libgather", "peer": "peer", "limit": "limit of the disk"}, parts, ticks)
 
 
 def draw_remote(results: dict) -> str:
@@ -244,8 +214,9 @@ def draw_remote(results: dict) -> str:
     trips = sorted(rtt for name, rtt in groups if name == case)
     rtt = trips[len(trips) // 2]
     rows = sorted((row for row in groups[(case, rtt)] if "error" not in row), key=lambda row: row["seconds"])
-    shown = [(row["way"], row["seconds"], f"{remote_summary.number(row['seconds'])} s", drawings.BLUE if row["kind"] == "ours" else drawings.YELLOW) for row in rows]
-    return drawings.bars(f"Seconds for {rows[0]['rows']:,} {case} rows of a file on a server, round trip {rtt * 1e3:.0f} ms", {"": shown})
+    shown = [(row["way"], [(row["kind"], row["seconds"])], f"{remote_summary.number(row['seconds'])} s") for row in rows]
+    title = f"Seconds for {rows[0]['rows']:,} {case} rows of a server {rtt * 1e3:.0f} ms away"
+    return drawings.dots(title, {"ours": "libgather", "peer": "peer"}, {"": shown}, {1: "1 s", 10: "10 s", 100: "100 s"})
 
 
 # ---- the page
@@ -254,13 +225,13 @@ def draw_remote(results: dict) -> str:
 SECTIONS: dict[str, tuple[str, bool, Callable[[dict], str]]] = {
     "runs": ("memory", True, runs_table),
     "regimes": ("memory", False, regimes),
-    "losses": ("memory", True, losses),
+    "slower": ("memory", True, slower),
     "siblings": ("siblings", False, siblings),
     "scatter": ("scatter", False, written),
     "python": ("python", False, python),
     "tables": ("tables", False, tables),
     "remote": ("remote", False, remote),
-    "onnxruntime": ("plugin-onnxruntime", False, plugin_onnxruntime.section),
+    "onnxruntime": ("plugin-onnxruntime", False, plugin_onnxruntime.short),
 }
 DRAWINGS: dict[str, tuple[str, Callable[[dict], str]]] = {
     "bench-regimes.svg": ("memory", draw_regimes),
@@ -295,18 +266,22 @@ def sections(root: Path) -> dict[str, str]:
 
 
 def replaced(page: str, made: dict[str, str]) -> str:
+    """A page with the parts that it has and that were made."""
     for name, text in made.items():
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->\n)", re.S)
-        if not pattern.search(page):
-            raise SystemExit(f"bench: {PAGE} has no part {name}")
-        page = pattern.sub(lambda match: f"{match.group(1)}\n{text.strip()}\n\n{match.group(2)}", page)
+        page = pattern.sub(lambda match: f"{match.group(1)}\n{text.strip()}\n\n{match.group(2)}", page)  # noqa: B023
     return page
 
 
 def write(root: Path) -> None:
-    page = root / PAGE
-    page.write_text(replaced(page.read_text(encoding="utf-8"), sections(root)), encoding="utf-8")
-    print(f"written: {PAGE}")
+    made, pages = sections(root), {page: page.read_text(encoding="utf-8") for page in sorted((root / PAGES).glob("*.md"))}
+    for name in made:
+        if not any(f"<!-- begin {name} -->" in text for text in pages.values()):
+            raise SystemExit(f"bench: no page of {PAGES} has the part {name}")
+    for page, text in pages.items():
+        if (new := replaced(text, made)) != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"written: {page.relative_to(root)}")
     have = found(root)
     for name, (kind, draw) in DRAWINGS.items():
         if run := newest(have[kind]):

@@ -1,21 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/measured/benchmarks.md on a run of `script/bench tables`, and what its drawing shows."""
+"""The tables of docs/measured/tables.md on a run of `script/bench tables`, and what its drawing shows."""
 
 from __future__ import annotations
 
 import tables_summary as summary
 from summary import number, percent, table
 from tables_cases import ORDERS, size_name
-from tables_summary import AUTO, COLD, DISK, MEMCPY, MEMMAP, RESIDENT, WARM
-
-MEMORY = """Rows of {row} by Zipf's law from the cold file, {batch} at a time, for {seconds} s. Every 50 ms, a sample of what the
-system counts for the process: private memory and mapped pages of files, minus what it was before the table was opened.
-The output is not included. *With the page cache* is how much more the whole run uses than before, as its limit counts
-it: pages of a file that the system keeps after reading belong to no process, and are dropped when somebody needs the
-memory.
-
-"""
-
+from tables_summary import AUTO, COLD, DISK, MEMMAP, RESIDENT, WARM
 
 def times(value: float) -> str:
     return f"{number(value)}x" if value == value else "-"
@@ -68,66 +59,33 @@ def cell(row: dict, name: str) -> str:
     return f"*{found['error']}*".replace("|", "/") if "error" in found else rate(found["rows_s"]["median"])
 
 
-def names_of(rows: list[dict]) -> list[str]:
-    """Ours first, then the peers, without the limits."""
-    found = list(dict.fromkeys((way["kind"] != "ours", way["way"]) for row in rows for way in row["ways"] if way["kind"] != "limit"))
-    return [name for _, name in sorted(found, key=lambda pair: pair[0])]
+# Whose rates the page shows: ours as everybody calls it, and those that a person would choose among.
+SHOWN = (AUTO, "pread pool", MEMMAP, "memmap, WILLNEED", "h5py", "safetensors", "pyarrow")
 
 
 def rates(rows: list[dict], limit: str) -> str:
-    names = names_of(rows)
-    lines = [
-        [row["name"], rate(summary.limit(row)), *(f"**{cell(row, name)}**" if name == AUTO else cell(row, name) for name in names)]
-        for row in rows
-    ]
+    there = {way["way"] for row in rows for way in row["ways"]}
+    names = [name for name in SHOWN if name in there]
+    lines = [[row["name"], rate(summary.limit(row)), *(f"**{cell(row, name)}**" if name == AUTO else cell(row, name) for name in names)] for row in rows]
     return table(["rows of, ids", limit, *names], lines)
 
 
-def ratio_table(rows: list[dict], names: dict[str, str]) -> str:
-    """names: of a ratio, what its column says."""
-    lines = []
-    for row in rows:
-        found, one = summary.ratios(row), summary.standing(row)
-        line = [row["name"]]
-        for key in names:
-            value = found.get(key, float("nan"))
-            shown = times(value) if key == "memmap" else percent(value)
-            line.append(f"**{shown}**" if value < summary.AIMS[key] else shown)
-        spread = summary.entry(row, AUTO).get("rows_s") if summary.entry(row, AUTO) else None
-        line.append(f"{rate(spread['low'])} - {rate(spread['high'])}" if spread else "-")
-        line += [f"{times(one['ratio'])}{'' if one['verdict'] == 'win' else ' ' + one['verdict']} ({one['peer']})" if one else "-"]
-        lines.append(line)
-    return table(["rows of, ids", *names.values(), "auto, lowest - highest", "auto / fastest peer"], lines)
-
-
 def memory_part(results: dict) -> str:
-    head = ["who", "limit, MiB", "peak, MiB", "peak by its own statistics, MiB", "held", "with the page cache, MiB", "rows/s", "killed"]
+    head = ["who", "limit, MiB", "peak, MiB", "with the page cache, MiB", "rows/s"]
     lines = []
     for one in results["memory"]:
-        limit, held = (f"{one['ceiling_mib']:.0f}", "yes" if one["held"] else "**no**") if one["ceiling_mib"] else ("none", "-")
-        lines.append([one["way"], limit, f"{one['most_mib']:.1f}", f"{one['says_mib']:.1f}" if one["says_mib"] else "-", held,
-                      f"{one['group_mib']:.0f}" if results["limit"]["in_force"] else "-", rate(one["rows"] / one["seconds"]), one["error"] or "-"])
-    one = results["memory"][0]
-    return MEMORY.format(row=size_name(one["row_bytes"]), batch=one["batch"], seconds=number(one["seconds"])) + table(head, lines)
+        limit, peak = (f"{one['ceiling_mib']:.0f}", "" if one["held"] else " (over)") if one["ceiling_mib"] else ("none", "")
+        lines.append([one["way"], limit, f"{one['most_mib']:.1f}{peak}", f"{one['group_mib']:.0f}" if results["limit"]["in_force"] else "-",
+                      one["error"] or rate(one["rows"] / one["seconds"])])  # fmt: skip
+    return table(head, lines)
 
 
-def depth_part(results: dict) -> str:
-    cells = {(one["depth"], one["way"]): rate(one["rows_s"]) if "rows_s" in one else f"*{one['error']}*" for one in reversed(results["depths"])}
-    names = list(dict.fromkeys(one["way"] for one in results["depths"]))
-    lines = [[str(depth), *(cells.get((depth, name), "-") for name in names)] for depth in sorted({depth for depth, _ in cells})]
-    return ("Random rows of 4 KiB, cold, one measurement each; the depth of a pool is its number of threads.\n\n" +
-            table(["depth", *names], lines))  # fmt: skip
-
-
-def not_reached(results: dict) -> str:
-    of = {"disk": "the disk", "memmap": MEMMAP, "memcpy": MEMCPY}
-    missed = [[state, name, of[key], times(summary.AIMS[key]), times(value)] for state, name, key, value in summary.missed(results)]
+def slower(results: dict) -> str:
     lost = [[state, name, peer, times(value)] for state, name, peer, value in summary.lost(results)]
-    return "\n".join([
-        table(["state", "row", "of", "goal", "reached"], missed, 3) if missed else "Every goal is reached in every row.\n",
-        "Slower than a peer:\n" if lost else "No row is slower than a peer.\n",
-        *([table(["state", "row", "peer", "ours / its"], lost, 3)] if lost else []),
-    ])  # fmt: skip
+    return table(["state", "row", "peer", "ours / its"], lost, 3) if lost else "No row is slower than a peer.\n"
+
+
+NAMES = {DISK: "limit of the disk", "memmap, MADV_RANDOM": "memmap, RANDOM"}
 
 
 def drawn(results: dict) -> dict[str, list[tuple[str, float, str]]]:
@@ -141,6 +99,6 @@ def drawn(results: dict) -> dict[str, list[tuple[str, float, str]]]:
         for way in row["ways"]:
             value = summary.limit(row) if way["way"] == DISK else way["rows_s"]["median"] if "rows_s" in way else 0
             if value > 0 and (way["kind"] != "ours" or way["way"] == AUTO):
-                found.append(("limit of the disk" if way["way"] == DISK else way["way"], value, "" if way["way"] == DISK else way["kind"]))
+                found.append((NAMES.get(way["way"], way["way"]), value, "" if way["way"] == DISK else way["kind"]))
         parts[f"rows of {size_name(row['row_bytes'])}"] = sorted(found, key=lambda one: -one[1])
     return parts

@@ -50,8 +50,8 @@ def best_peer(row: dict) -> dict | None:
 def verdict(ours: dict, other: dict) -> str:
     """Even where the slowest and the fastest measurements of the two overlap."""
     if ours["rows_s"]["low"] > other["rows_s"]["high"]:
-        return "win"
-    return "loss" if ours["rows_s"]["high"] < other["rows_s"]["low"] else "even"
+        return "faster"
+    return "slower" if ours["rows_s"]["high"] < other["rows_s"]["low"] else "even"
 
 
 def standing(row: dict, name: str = AUTO) -> dict | None:
@@ -70,7 +70,7 @@ def missed(results: dict) -> list[tuple[str, str, str, float]]:
 def lost(results: dict) -> list[tuple[str, str, str, float]]:
     """State, row, peer, how much: rows in which a peer is faster."""
     found = [(row, standing(row)) for row in results["rows"]]
-    return [(row["state"], row["name"], one["peer"], one["ratio"]) for row, one in found if one and one["verdict"] == "loss"]
+    return [(row["state"], row["name"], one["peer"], one["ratio"]) for row, one in found if one and one["verdict"] == "slower"]
 
 
 def share(results: dict, state: str, key: str, order: str = "") -> dict | None:

@@ -86,7 +86,7 @@ def closing(rows: list[dict], parameter: str, values: list[int]) -> str:
                 lines.append(f"{title:48} {len(here):4}  {found}")
     for form in FORMS:
         for value in values[1:]:
-            slower = [row for row in rows if summary.verdict(row["gains"][form][value]) == "loss"]
+            slower = [row for row in rows if summary.verdict(row["gains"][form][value]) == "slower"]
             lines += [f"slower ({form}) with {value}: {row['name']}: {row['gains'][form][value]['ratio']:.2f}" for row in slower]
     return "\n".join(lines)
 

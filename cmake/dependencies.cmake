@@ -79,3 +79,26 @@ elseif(GATHER_HTTP)
 else()
   message(STATUS "libcurl: OFF (GATHER_HTTP): URLs are not read")
 endif()
+
+# libdeflate, libzstd and liblz4: decompress the chunks of HDF5, Zarr and Arrow. They are loaded when a chunk first needs one, without their
+# headers (src/io/filter/filter_library.c); or, for wheels and archives, which bring along what a machine may lack, linked as static
+# libraries (src/io/filter/filter_linked.c).
+set(gather_filter_needs "")
+if(NOT GATHER_FILTER_LIBRARIES MATCHES "^(load|link)$")
+  message(FATAL_ERROR "GATHER_FILTER_LIBRARIES is ${GATHER_FILTER_LIBRARIES}; it must be load or link.")
+elseif(GATHER_FILTER_LIBRARIES STREQUAL "link")
+  foreach(filter LIBDEFLATE:libdeflate:libdeflate LIBZSTD:libzstd:zstd LIBLZ4:liblz4:lz4frame)
+    string(REPLACE ":" ";" filter ${filter})
+    list(GET filter 0 which)
+    list(GET filter 1 library)
+    list(GET filter 2 header)
+    find_path(${which}_INCLUDE ${header}.h)
+    find_library(${which}_LIBRARY ${library}.a)
+    if(NOT ${which}_INCLUDE OR NOT ${which}_LIBRARY)
+      message(FATAL_ERROR "The header or the static library of ${library} was not found. Install it (Debian's ${library}-dev), or configure "
+        "with -DGATHER_FILTER_LIBRARIES=load: then it is loaded when a chunk first needs it.")
+    endif()
+    list(APPEND gather_filter_needs ${${which}_LIBRARY})
+  endforeach()
+endif()
+message(STATUS "libdeflate, libzstd, liblz4: ${GATHER_FILTER_LIBRARIES}")

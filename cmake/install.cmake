@@ -32,6 +32,9 @@ foreach(need NANOPB:protobuf-nanopb EXPAT:expat JANSSON:jansson LIBURING:uring)
     list(APPEND gather_static_needs ${library})
   endif()
 endforeach()
+if(gather_filter_needs)
+  list(APPEND gather_static_needs deflate zstd lz4)
+endif()
 
 # The CMake package.
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gatherConfig.cmake.in ${PROJECT_BINARY_DIR}/gatherConfig.cmake

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "differences"
-KINDS = {"defect": "a defect of the peer", "lack": "not supported by the peer", "choice": "our choice"}
+KINDS = {"defect": "a defect of the peer", "lack": "the peer lacks it", "choice": "our choice"}
 # always: each run of the suite meets it; chance: memory decides; example: the suite keeps clear of it.
 SHOWS = ("always", "chance", "example")
 

@@ -62,8 +62,8 @@ def tables(answers: list[dict]) -> str:
 
 
 def entry_row(entry: Difference) -> str:
-    said = f"{entry.title} (`{entry.id}`, {KINDS[entry.kind]}, seen with {entry.package} {', '.join(entry.versions)})"
-    return row([said, " ".join(entry.reason.split()).replace("|", "\\|")])
+    """The reasons and programs are in differences/*.toml."""
+    return row([entry.title.replace("|", "\\|"), KINDS[entry.kind], f"`{entry.id.removeprefix(entry.suite + '-')}`"])
 
 
 def differences() -> str:
@@ -71,7 +71,7 @@ def differences() -> str:
     text, entries = "", load()
     for suite, title in TITLES.items():
         rows = "".join(entry_row(entry) for entry in entries if entry.suite == suite)
-        table = row(["difference", "why"]) + row(["---"] * 2)
+        table = row(["difference", "kind", "entry"]) + row(["---"] * 3)
         text += f"\n### {title}\n\n" + (f"{table}{rows}" if rows else "None.\n")
     return text
 

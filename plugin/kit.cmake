@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # What `python -m libgather.build` needs beside the sources of a plug-in: the public headers, a static library, and what it is linked with.
 # A static library for tables of raw bytes, which needs nothing but liburing. What asks whether another library is there is compiled once
-# more, without it; what is empty then is left out; all others are the objects of the library.
-set(gather_kit_asks format/format_table format/onnx/onnx format/safetensors/quant_state format/safetensors/safetensors format/zarr/zarr remote/listing
+# more, without it (the libraries of filters are loaded then); what is empty then is left out; all others are the objects of the library.
+set(gather_kit_asks filter/filter_library format/format_table format/onnx/onnx format/safetensors/quant_state format/safetensors/safetensors format/zarr/zarr remote/listing
   remote/origin remote/refusal remote/remote_missing)
-set(gather_kit_lacks format/onnx/onnx_[a-z]+ format/safetensors/safetensors_json "format/zarr/zarr_[a-z]+" "format/ir/[a-z_]+" "remote/http/[a-z_]+")
+set(gather_kit_lacks filter/filter_linked format/onnx/onnx_[a-z]+ format/safetensors/safetensors_json "format/zarr/zarr_[a-z]+" "format/ir/[a-z_]+" "remote/http/[a-z_]+")
 list(JOIN gather_kit_asks "|" gather_kit_others)
 list(JOIN gather_kit_lacks "|" gather_kit_without)
 list(TRANSFORM gather_kit_asks REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/io/\\1.c")

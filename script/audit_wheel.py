@@ -19,7 +19,7 @@ import lief
 from wheel_providers import Provider, limited_api, of_file, of_platform
 
 HOSTS = {"libgather_torch.so": "libtorch_cpu.so"}  # a plug-in, and the library that is loaded before it
-INNER = re.compile(r"(XML|json|pb|io_uring)_|gather_(?!init_c_api|openvino_|onnxruntime_)")  # what a file must keep to itself
+INNER = re.compile(r"(XML|json|pb|io_uring|libdeflate|ZSTD|HUF|FSE|LZ4F?|XXH\d+)_|gather_(?!init_c_api|openvino_|onnxruntime_)")  # what a file must keep to itself
 OF_THE_LINKER = {"_mh_dylib_header", "_mh_execute_header", "__dso_handle"}  # in each file for macOS
 NATIVE = (".so", ".pyd", ".dll", ".exe", ".duckdb_extension", "/bin/gather")
 

@@ -2,13 +2,14 @@
 """wheels.py [--limited|--free-threaded] [--foreign]: asks the installed package for what a wheel must bring along; for script/wheels.
 --foreign: only what a Python of another processor can be asked, which cannot start programs; for script/wheels-cross.
 
-Nothing of it may come from the project's folder or from anywhere but the environment that the wheel was installed into.
+Nothing of the package may come from the project's folder or from anywhere but the environment that the wheel was installed into.
 """
 
 import ctypes
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,13 @@ from pathlib import Path
 import numpy as np
 
 import libgather
+import libgather.command
+
+sys.path.append(str(Path(__file__).resolve().parent))  # -P leaves it out
+import wheel_chunks
+
+WANTED = [wheel_chunks.TABLE[row] for row in wheel_chunks.ROWS]
+DECOMPRESSORS = re.compile(r"lib(?:deflate|zstd|lz4)\.so\S*")
 
 
 def answers_from_here() -> None:
@@ -30,7 +38,7 @@ def answers_from_here() -> None:
 def brings_licences() -> None:
     """Its own, and those of the libraries inside."""
     names = {file.name for file in metadata.files("libgather") if "licenses" in file.parts}
-    assert names == {"LICENSE", "libnanopb-dev"}, names
+    assert names == {"LICENSE", "libnanopb-dev", "libdeflate-dev", "libzstd-dev", "liblz4-dev"}, names
 
 
 def takes() -> None:
@@ -45,6 +53,31 @@ def takes() -> None:
     large = np.arange(4_000_000, dtype=np.int64).reshape(-1, 16)
     rows = np.random.default_rng(1).integers(0, len(large), 400_000)
     assert np.array_equal(libgather.take(large, rows, axis=0, threads=4), large[rows])
+
+
+def decodes_chunks() -> None:
+    """The module has its decompressors inside: it loads none of the system's."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path in wheel_chunks.write(Path(folder)):
+            with libgather.open(path) as table:
+                assert table.take(wheel_chunks.ROWS).reshape(-1, 4).tolist() == WANTED, path.name
+    maps = Path("/proc/self/maps")
+    mapped = set(DECOMPRESSORS.findall(maps.read_text())) if maps.exists() else set()
+    assert not mapped, f"loaded from the system: {mapped}"
+
+
+def the_command_decodes_chunks() -> None:
+    """The command, too, where no library can be loaded: whatever has such a name is found before the system's, and is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        libraries, rows = Path(folder) / "libraries", Path(folder) / "rows.npy"
+        libraries.mkdir()
+        for name in ("libdeflate.so.0", "libz.so.1", "libzstd.so.1", "liblz4.so.1"):
+            (libraries / name).write_bytes(b"")
+        for path in wheel_chunks.write(Path(folder)):
+            line = [libgather.command.path(), "take", path, json.dumps(wheel_chunks.ROWS), "-o", rows, "--force"]
+            done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(libraries)}, check=False)
+            assert done.returncode == 0, f"{path.name}: {done.stderr}"
+            assert np.load(rows).reshape(-1, 4).tolist() == WANTED, path.name
 
 
 def names_what_is_wrong() -> None:
@@ -113,14 +146,15 @@ def is_of_the_kind(kind: str) -> None:
 
 
 def main() -> None:
+    decodes_chunks()  # first: libgather.info() loads libcurl, and the system's may load libzstd
     is_of_the_kind(sys.argv[1])
     if sys.argv[2:] == ["--foreign"]:
         takes()
         names_what_is_wrong()
-        print(f"wheels: {platform.machine()}, Python {sys.version.split()[0]}, NumPy {np.__version__}: takes rows, and names an index out of range")
+        print(f"wheels: {platform.machine()}, Python {sys.version.split()[0]}, NumPy {np.__version__}: takes rows, decodes chunks, and names an index out of range")
         return
-    for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command, reads_urls_where_libcurl_is,
-                  brings_plugins):
+    for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command,
+                  the_command_decodes_chunks, reads_urls_where_libcurl_is, brings_plugins):
         check()
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "check"], check=True, stdout=subprocess.DEVNULL)
     print(f"wheels: Python {sys.version.split()[0]}, NumPy {np.__version__}: as it should be")

@@ -98,7 +98,7 @@ make_wheel() {
     -C "cmake.define.CMAKE_MODULE_LINKER_FLAGS=-s" -C "cmake.define.CMAKE_EXE_LINKER_FLAGS=$exe_flags" "${extra[@]}" "${library[@]}" \
     -C "cmake.define.GATHER_PYTHON_HEADERS=$headers/$abi;$headers/numpy/numpy/_core/include" \
     -C "cmake.define.GATHER_PYTHON_SUFFIX=${!suffix}" -C "cmake.define.GATHER_PLUGINS=$plugins" \
-    -C "cmake.define.GATHER_LICENSES=$(licences)" "$folder/source/tree"
+    -C "cmake.define.GATHER_LICENSES=$(licences)" -C cmake.define.GATHER_FILTER_LIBRARIES=link "$folder/source/tree"
   quietly "tags-$abi" "$tools/python" -m wheel tags --remove --python-tag "$python_tag" --abi-tag "$abi" --platform-tag "$tag" "$work"/made/*.whl
   wheel=$(echo "$work"/made/*.whl)
   case $platform in musllinux_*) name_musl ;; esac
@@ -125,7 +125,7 @@ toolchain() { if [ "$platform" = win_amd64 ]; then echo windows.cmake; else echo
 # licences: of the libraries that are linked into the wheel's files, as FOLDER/copyright.
 licences() {
   local name list=()
-  for name in nanopb expat jansson liburing; do
+  for name in nanopb expat jansson liburing libdeflate libzstd lz4; do
     [ -e "$deps/licences/$name.txt" ] || continue
     mkdir -p "$work/licences/$name"
     cp "$deps/licences/$name.txt" "$work/licences/$name/copyright"

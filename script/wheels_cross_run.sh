@@ -18,9 +18,9 @@ install() {
     --platform "$tag" --python-version 3.12 --implementation cp --abi abi3 --target "$work/installed" "$folder"/libgather-*-abi3-"$tag".whl
 }
 
-# run_command NAME PROGRAM...: the command takes two rows, refuses a third, and says which version it is.
+# run_command NAME PROGRAM...: the command takes two rows, decodes chunks of each compressor, refuses a third row, and says which version it is.
 run_command() {
-  local name=$1 version rows status=0
+  local name=$1 version rows table status=0
   shift
   version=$("$@" --version | head -n 1)
   "$tools/python" -c 'import sys, numpy; numpy.save(sys.argv[1], [10, 20, 30])' "$work/table.npy"
@@ -31,9 +31,18 @@ run_command() {
   }
   rows=$("$tools/python" -c 'import sys, numpy; print(numpy.load(sys.argv[1]).tolist())' "$work/two.npy")
   [ "$rows" = '[30, 10]' ] || die "the command of $platform took $rows"
+  rm -rf "$work/chunks"
+  mkdir "$work/chunks"
+  while read -r table; do
+    (cd "$work" && "$@" take "chunks/$table" '[63, 2]' --output rows.bin --force >command.log 2>&1) || {
+      cat "$work/command.log" >&2
+      die "the command of $platform does not decode $table"
+    }
+    cmp "$work/rows.bin" "$work/chunks/wanted.bin" || die "the command of $platform decodes $table wrongly"
+  done < <("$tools/python" script/wheel_chunks.py "$work/chunks")
   (cd "$work" && "$@" take table.npy '[3]' --output three.npy >command.log 2>&1) || status=$?
   grep -q 'indices\[0\] = 3 is outside' "$work/command.log" && [ "$status" -gt 0 ] || die "the command of $platform took a row that is not there"
-  echo "wheels-cross: $name: $version: takes rows, and names an index out of range"
+  echo "wheels-cross: $name: $version: takes rows, decodes chunks, and names an index out of range"
 }
 
 # run_python: a Python of Debian for the platform, by qemu where the processor is another one.

@@ -30,7 +30,7 @@ def test_rows(tmp_path, only):
         assert row["ours"]["median"] > 0 and row["ours"]["min"] <= row["ours"]["median"] <= row["ours"]["max"], row["name"]
         assert not row["wrong"], row["name"]
         assert row["kept"]["form"] == "plan" and row["ours"]["median"] <= row["kept"]["median"], row["name"]
-        assert row["dtype"] == "int4" or row["best"]["verdict"] in ("win", "even", "loss"), row["name"]
+        assert row["dtype"] == "int4" or row["best"]["verdict"] in ("faster", "even", "slower"), row["name"]
         assert row["unit"] == "call" or row["dtype"] == "int4" or row["ceiling"]["ns"] > 0, row["name"]
         assert row["unit"] == "call" or row["dtype"] == "int4" or row["table_bytes"] <= 512 or row["ceiling"]["touch_ns"] > 0, row["name"]
 
@@ -52,9 +52,9 @@ def test_both_forms_of_ours_are_judged(modules):
     ours = [made("ours", "plan", 300, 310, 320), made("ours", "fresh", 100, 110, 120), made("ours", "fresh, from C", 1, 1, 1)]
     peer = made("NumPy", "take", 200, 210, 220)
     row = summary.row(case, [*ours, peer, made("C loop", "loop", 50, 51, 52)], [made("limit: stream", "stream", 55, 55, 55)], [], "")
-    assert row["ours"]["form"] == "fresh" and row["best"]["verdict"] == "win" and row["loop"]["ratio"] == 51  # the loop is called from C
-    assert row["kept"]["loop"]["verdict"] == "loss"
-    assert row["kept"]["form"] == "plan" and row["kept"]["best"]["verdict"] == "loss"
+    assert row["ours"]["form"] == "fresh" and row["best"]["verdict"] == "faster" and row["loop"]["ratio"] == 51  # the loop is called from C
+    assert row["kept"]["loop"]["verdict"] == "slower"
+    assert row["kept"]["form"] == "plan" and row["kept"]["best"]["verdict"] == "slower"
     assert row["share"] == pytest.approx(0.5) and row["kept"]["share"] == pytest.approx(55 / 310)
     assert row["kept"]["best"]["ratio"] == pytest.approx(210 / 310)
     assert summary.counts([row]) == [1, 0, 0] and summary.counts(summary.as_kept([row])) == [0, 0, 1]
@@ -71,7 +71,7 @@ def test_growth_is_not_in_the_means(modules, some):
 
     rows, curves = summary.in_means(some["rows"]), [r for r in some["rows"] if summary.is_curve(r)]
     assert len(curves) >= 5 and len(rows) + len(curves) == len(some["rows"])
-    lost = {**curves[0], "best": {"peer": "NumPy", "ratio": 0.001, "verdict": "loss", "fastest": 0.001, "cpu": 0.001}}
+    lost = {**curves[0], "best": {"peer": "NumPy", "ratio": 0.001, "verdict": "slower", "fastest": 0.001, "cpu": 0.001}}
     means = [line for line in summary.closing({**some, "rows": rows}).splitlines() if "best peer / ours" in line]
     closing = summary.closing({**some, "rows": [*rows, lost]})
     assert means and all(line in closing for line in means) and f"slower: {lost['name']}: NumPy" in closing
@@ -120,7 +120,7 @@ def test_large_tables_are_not_given_to_openvino(modules):
     assert not right and wrong[0]["peer"] == "OpenVINO" and wrong[0]["why"].startswith("left out: ")
 
 
-def test_losses_of_both_forms_are_counted(modules):
+def test_slower_rows_of_both_forms_are_counted(modules):
     import grid
     import summary
     import summary_page
@@ -128,9 +128,9 @@ def test_losses_of_both_forms_are_counted(modules):
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
     row = summary.row(case, [made("ours", "plan", 3, 3, 3), made("ours", "fresh", 1, 1, 1), made("NumPy", "take", 2, 2, 2)], [], [], "")
     run_ = {"machine": {"cpu": "A CPU", "held": False}, "settings": {"quick": False}, "rows": [row]}
-    assert "| A CPU | 0 of 1 | - | 1 of 1 | - |" in summary_page.losses({"memory-a-cpu": run_})
-    slow = {**row, "best": {**row["best"], "verdict": "loss", "ratio": 0.67}}
-    assert f"| {row['name']} | NumPy | 0.67x | - |" in summary_page.losses({"memory-a-cpu": {**run_, "rows": [slow]}})
+    assert "| A CPU | 1 of 1 | 0 of 1 |" in summary_page.slower({"memory-a-cpu": run_})
+    slow = {**row, "best": {**row["best"], "verdict": "slower", "ratio": 0.67}}
+    assert f"| {row['name']} | NumPy | 0.67x | - |" in summary_page.slower({"memory-a-cpu": {**run_, "rows": [slow]}})
 
 
 def test_names_are_told_apart(modules):

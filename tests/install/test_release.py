@@ -154,6 +154,24 @@ def test_bill_of_materials(gather_source: Path, gather_build: Path, tmp_path: Pa
     assert bill["spdxVersion"] == "SPDX-2.3"
     names = {entry["name"] for entry in bill["packages"]}
     assert {"gather", "nanopb", "expat", "jansson"} <= names
+    loads = {"SPDXRef-package-libdeflate", "SPDXRef-package-libzstd", "SPDXRef-package-liblz4", "SPDXRef-package-zlib"}
+    assert loads <= {row["spdxElementId"] for row in bill["relationships"] if row["relationshipType"] == "OPTIONAL_DEPENDENCY_OF"}
     library = next(entry for entry in bill["files"] if entry["fileName"] == "./lib/libgather.so")
     sums = {entry["algorithm"]: entry["checksumValue"] for entry in library["checksums"]}
     assert sums["SHA256"] == hashlib.sha256((gather_build / "lib/libgather.so").read_bytes()).hexdigest()
+
+
+def test_bill_of_materials_of_a_build_that_links_the_decompressors(gather_source: Path, gather_build: Path, tmp_path: Path):
+    """As wheels do. zlib is not in it."""
+    cache = (gather_build / "CMakeCache.txt").read_text()
+    (tmp_path / "lib").mkdir()
+    shutil.copy(gather_build / "lib/libgather.so", tmp_path / "lib")
+    (tmp_path / "CMakeCache.txt").write_text(re.sub(r"(GATHER_FILTER_LIBRARIES:STRING)=\w+", r"\1=link", cache))
+    code, said = check(gather_source, "make-sbom", tmp_path, tmp_path / "bill.json")
+    assert code == 0, said
+    bill = json.loads((tmp_path / "bill.json").read_text())
+    licences = {entry["name"]: entry["licenseConcluded"] for entry in bill["packages"]}
+    wanted = {"libdeflate": "MIT", "libzstd": "BSD-3-Clause", "liblz4": "BSD-2-Clause"}
+    assert {name: licences.get(name) for name in wanted} == wanted and "zlib" not in licences
+    linked = {row["relatedSpdxElement"] for row in bill["relationships"] if row["relationshipType"] == "STATIC_LINK"}
+    assert {f"SPDXRef-package-{name}" for name in wanted} <= linked

@@ -167,12 +167,16 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     async def send_slowly(self, request: Request, answer: Answer, record: Record) -> None:
+        self.server.slow += 1
+        self.server.slow_most = max(self.server.slow_most, self.server.slow)
         try:
             if answer.delay:
                 await asyncio.sleep(answer.delay)
             ends = await self.send(request, answer, record)
         except asyncio.CancelledError:
             return
+        finally:
+            self.server.slow -= 1
         self.busy = False
         if ends or answer.close:
             self.end(answer.reset)
@@ -238,6 +242,7 @@ class HttpServer:
         self.folder, self.tls, self.host, self.port, self.names = folder, tls, host, port, tuple(names)
         self.own_answer, self.rules, self.listening = answer, [], listening
         self.opened: set[Connection] = set()
+        self.slow = 0
         self.lock = threading.Lock()
         self.reset_counts()
         for path, what in (files or {}).items():
@@ -299,6 +304,7 @@ class HttpServer:
         self.requests, self.bad_requests, self.counts = 0, 0, Counter()
         self.body_bytes = self.header_bytes = 0
         self.connections = self.peak = len(self.opened)
+        self.slow_most = self.slow  # answers at a time, of those that take time, such as with a delay
         self.log: list[Record] = []
 
     def connection_opened(self, connection: Connection) -> int:

@@ -67,6 +67,7 @@ class S3Server:
     clock_ahead: float = 0.0
     regions: dict[str, str] = field(default_factory=dict)  # of buckets in other regions
     page: int = 1000  # entries of one listing
+    may_list: bool = True  # s3:ListBucket; without it nobody says what there is not
     requests: list[Request] = field(default_factory=list)
     etags: dict[str, str] = field(default_factory=dict)  # "bucket/key": what is sent in place of the content's digest
     refuse: list[Refusal] = field(default_factory=list)  # the next answers
@@ -198,6 +199,8 @@ class S3Server:
             raise Refusal(403, "AccessDenied")
         if key == "":
             return self.list(bucket, request)
+        if key not in self.buckets[bucket] and not self.may_list:
+            raise Refusal(403, "AccessDenied")
         if key not in self.buckets[bucket]:
             raise Refusal(404, "NoSuchKey", f"<Key>{escape(key.encode('utf-8', 'replace').decode())}</Key>")
         return self.object(bucket, key, request)
@@ -207,10 +210,10 @@ class S3Server:
         if request.headers.get("if-match", etag) != etag:
             raise Refusal(412, "PreconditionFailed")
         headers = {"ETag": etag, "Accept-Ranges": "bytes", "Last-Modified": formatdate(1e9, usegmt=True)}
-        match = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("range", ""))
+        match = re.fullmatch(r"bytes=(?:(\d+)-(\d*)|-(\d+))", request.headers.get("range", ""))
         if not match:
             return 200, headers, data
-        first = int(match[1])
+        first = int(match[1]) if match[1] else max(0, len(data) - int(match[3]))
         last = min(int(match[2] or len(data) - 1), len(data) - 1)
         if first >= len(data):
             raise Refusal(416, "InvalidRange", headers={"Content-Range": f"bytes */{len(data)}"})

@@ -30,10 +30,10 @@
 #define GATHER_OPAQUE(integer) ((void)0)
 #endif
 
-/* What a build may leave out (cmake/core_options.cmake, docs/embed/two-files.md): GATHER_NO_CODECS leaves no quantised rows; GATHER_ONLY_GATHER only
- * Gather and GatherElements, without the former too; GATHER_NO_THREADS, no threads of the pool; GATHER_SMALL=1 leaves out what only makes
- * kernels faster: copies of loops, non-temporal stores, the register tables of AVX2, and AVX-512; -DGATHER_ISA_AVX2=0 and its like,
- * an instruction set (below). */
+/* What a build may leave out (cmake/core_options.cmake, docs/embed/two-files.md): GATHER_NO_CODECS leaves no quantised rows;
+ * GATHER_ONLY_GATHER only Gather and GatherElements, without the former too; GATHER_NO_THREADS, no threads of the pool; GATHER_SMALL=1
+ * leaves out what only makes kernels faster: copies of loops, non-temporal stores, the register tables of AVX2, and AVX-512;
+ * -DGATHER_ISA_AVX2=0 and its like, an instruction set (below). */
 #if defined(GATHER_ONLY_GATHER) && !defined(GATHER_NO_CODECS)
 #define GATHER_NO_CODECS
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter_library.c: loads the libraries that decompress, by dlopen or what the system has in its place.
+ * filter_library.c: loads the libraries that decompress, by dlopen or what the system has in its place (GATHER_FILTER_LIBRARIES=load).
  */
 #include "io/filter/filter_library.h"
+
+#ifndef GATHER_FILTERS_LINKED
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -143,3 +145,5 @@ gather_status gather_liblz4_load(const gather_liblz4 **library, gather_error *er
   *library = &liblz4;
   return load_once(&loading, error);
 }
+
+#endif

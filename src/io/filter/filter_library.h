@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter_library.h: the functions of libraries that decompress, loaded when they are first needed. Declared here as their headers declare
- * them, so that these are not needed to build. Once loaded, a library stays.
+ * filter_library.h: the functions of libraries that decompress, loaded when they are first needed (filter_library.c) or linked
+ * (filter_linked.c). Declared here as their headers declare them: a build that loads them does not need these. Once loaded, a library
+ * stays.
  */
 #ifndef GATHER_FILTER_LIBRARY_H
 #define GATHER_FILTER_LIBRARY_H

@@ -62,3 +62,73 @@ gather_status gather_chunk_read(const gather_chunk_place *place, void *stored, g
   (void)close(fd);
   return status;
 }
+
+/* ---- on other machines */
+
+/* Waits for all requests, also after a failure: they write to our memory. */
+static gather_status finish_requests(gather_remote_queue *queue, int64_t count, const gather_chunk_place *places,
+                                     const gather_chunk_taker *taker, int64_t *failed, gather_error *error) {
+  gather_status status = GATHER_OK;
+  for (; count > 0; count--) {
+    const gather_remote_request *done = gather_remote_finish(queue);
+    const int64_t i = (const gather_chunk_place *)done->owner - places;
+    if (status != GATHER_OK) continue;
+    status = done->status;
+    if (status == GATHER_OK) {
+      status = taker->take(taker->context, i, done->data, error);
+      if (status == GATHER_OK) continue;
+    } else {
+      *failed = i;
+      if (error) *error = done->error;
+    }
+    gather_remote_cancel(queue);
+  }
+  return status;
+}
+
+/* Reads places [first, end), whose bytes fit into `stored` together. */
+static gather_status read_together(gather_remote_client *client, const gather_chunk_place *places, int64_t first, int64_t end, char *stored,
+                                   const gather_chunk_taker *taker, int64_t *failed, gather_error *error) {
+  gather_remote_queue *queue = NULL;
+  gather_remote_request *requests = gather_alloc((end - first) * (int64_t)sizeof *requests);
+  if (!requests) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for requests");
+  gather_status status = gather_remote_queue_create(client, &queue, error);
+  int64_t begun = 0;
+  for (int64_t i = first; i < end && status == GATHER_OK; i++) {
+    const gather_chunk_place *place = &places[i];
+    if (place->offset < 0 || place->bytes == 0) continue;
+    requests[begun] = (gather_remote_request){
+        .object = place->file->object, .offset = place->offset, .bytes = place->bytes, .data = stored, .owner = (void *)(uintptr_t)place};
+    stored += place->bytes;
+    gather_remote_begin(queue, &requests[begun++]);
+  }
+  if (status == GATHER_OK) status = finish_requests(queue, begun, places, taker, failed, error);
+  gather_remote_queue_destroy(queue);
+  gather_free(requests);
+  return status;
+}
+
+gather_status gather_chunks_read_remote(gather_remote_client *client, const gather_chunk_place *places, int64_t count,
+                                        const gather_chunk_taker *taker, int64_t *failed, gather_error *error) {
+  int64_t room = 0;
+  char *stored = NULL;
+  gather_status status = GATHER_OK;
+  gather_remote_client_enter(client);
+  for (int64_t first = 0, end; first < count && status == GATHER_OK; first = end) {
+    int64_t bytes = 0;
+    for (end = first; end < count; end++) {
+      const int64_t more = places[end].offset < 0 ? 0 : places[end].bytes;
+      if (end > first && more > GATHER_CHUNKS_TOGETHER - bytes) break;
+      bytes += more;
+    }
+    if (bytes > room) {
+      gather_free(stored);
+      stored = gather_alloc_unset(bytes);
+      room = stored ? bytes : 0;
+    }
+    status = bytes > room ? gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for chunks of %" PRId64 " bytes", bytes)
+                          : read_together(client, places, first, end, stored, taker, failed, error);
+  }
+  gather_free(stored);
+  return status;
+}

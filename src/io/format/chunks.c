@@ -136,6 +136,19 @@ gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, c
   return why->status;
 }
 
+int64_t gather_chunks_first_row(const gather_chunks *chunks, int64_t number) {
+  return number / gather_chunks_across(chunks) * chunks->chunk[0];
+}
+
+void gather_chunks_name(const gather_chunks *chunks, int64_t number, gather_error *error) {
+  chunk_box box;
+  if (!error) return;
+  (void)find_box(chunks, number, &box);
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length, "; needed for the chunk of rows %" PRId64 " to %" PRId64,
+                 box.first[0], box.first[0] + box.len[0] - 1);
+}
+
 /* ---- that a tensor is in chunks */
 
 gather_status gather_file_set_chunks(gather_file *file, const gather_chunks *chunks, gather_file_tensor *tensor, gather_error *error) {
@@ -196,34 +209,96 @@ static gather_status read_stored(whole_load *load, const gather_chunk_place *pla
   return gather_chunk_read(place, load->stored, error);
 }
 
-static gather_status load_chunk(whole_load *load, int64_t number, const gather_chunk_place *place, gather_error *error) {
+/* stored NULL: the chunk is not stored. */
+static gather_status decode_chunk(const whole_load *load, int64_t number, const gather_chunk_place *place, const void *stored,
+                                  gather_error *error) {
   const gather_chunks *chunks = load->chunks;
-  const void *stored = NULL;
   gather_plain plain = {0};
   gather_error why;
   chunk_box box;
   const int64_t band = find_box(chunks, number, &box);
   char *out = load->elements + band * chunks->chunk[0] * load->row_bytes;
-  if (place->offset >= 0) {
-    GATHER_TRY(place->file ? read_stored(load, place, &stored, error) : find_stored(load, place, &stored, error));
-    if (gather_unfilter_run(load->unfilter, stored, place->bytes, place->skipped, chunks->raw_bytes, &plain, &why) != GATHER_OK)
-      return gather_chunks_blame(chunks, number, place, -1, &why, error);
-  }
+  if (stored && gather_unfilter_run(load->unfilter, stored, place->bytes, place->skipped, chunks->raw_bytes, &plain, &why) != GATHER_OK)
+    return gather_chunks_blame(chunks, number, place, -1, &why, error);
   for (int64_t row = 0; row < box.len[0]; row++)
-    gather_chunks_copy(chunks, number, place->offset >= 0 ? &plain : NULL, row, 0, load->row_bytes, out + row * load->row_bytes);
+    gather_chunks_copy(chunks, number, stored ? &plain : NULL, row, 0, load->row_bytes, out + row * load->row_bytes);
+  return GATHER_OK;
+}
+
+static gather_status load_chunk(whole_load *load, int64_t number, const gather_chunk_place *place, gather_error *error) {
+  const void *stored = NULL;
+  if (place->offset >= 0) GATHER_TRY(place->file ? read_stored(load, place, &stored, error) : find_stored(load, place, &stored, error));
+  return decode_chunk(load, number, place, stored, error);
+}
+
+/* Chunks whose places are known. */
+enum { AT_ONCE = 256 };
+
+typedef struct load_group {
+  whole_load *load;
+  int64_t numbers[AT_ONCE], count;
+  gather_chunk_place places[AT_ONCE];
+} load_group;
+
+static gather_status take_stored(void *context, int64_t i, const void *stored, gather_error *error) {
+  const load_group *group = context;
+  return decode_chunk(group->load, group->numbers[i], &group->places[i], stored, error);
+}
+
+/* Loads what chunks have in the tensor's own file on another machine, by requests at once; what is wrong is said chunk by chunk. */
+static gather_status fetch_group(const load_group *group, gather_error *error) {
+  const gather_map *map = group->load->chunks->map;
+  gather_map_range ranges[AT_ONCE];
+  int64_t count = 0;
+  for (int64_t i = 0; i < group->count; i++) {
+    const gather_chunk_place *place = &group->places[i];
+    if (place->offset < 0 || place->file || place->offset > map->size || place->bytes > map->size - place->offset) continue;
+    if (place->bytes > 0) ranges[count++] = (gather_map_range){place->offset, place->bytes};
+  }
+  return count > 0 ? gather_map_fetch_all(map, ranges, count, error) : GATHER_OK;
+}
+
+static gather_status load_remote(load_group *group, gather_error *error) {
+  const gather_chunks *chunks = group->load->chunks;
+  const gather_chunk_taker taker = {take_stored, group};
+  int64_t failed = -1;
+  for (int64_t i = 0; i < group->count; i++)
+    if (group->places[i].offset < 0) GATHER_TRY(decode_chunk(group->load, group->numbers[i], &group->places[i], NULL, error));
+  const gather_status status = gather_chunks_read_remote(chunks->file->client, group->places, group->count, &taker, &failed, error);
+  if (failed >= 0) gather_chunks_name(chunks, group->numbers[failed], error);
+  return status;
+}
+
+/* Whether chunks are in files on other machines, and so short that a request for each is best: longer ones are read in parts. */
+static bool is_remote(const load_group *group) {
+  enum { LONG = 4 << 20 };
+  int64_t count = 0;
+  for (int64_t i = 0; i < group->count; i++) {
+    const gather_chunk_place *place = &group->places[i];
+    if (place->offset >= 0 && place->bytes > LONG) return false;
+    if (place->offset >= 0 && place->file && place->file->object) count++;
+  }
+  return count > 0;
+}
+
+static gather_status load_group_chunks(load_group *group, gather_error *error) {
+  const gather_chunks *chunks = group->load->chunks;
+  GATHER_TRY(chunks->find(chunks, group->numbers, group->count, group->places, error));
+  if (is_remote(group)) return load_remote(group, error);
+  if (chunks->map->remote) GATHER_TRY(fetch_group(group, error));
+  for (int64_t i = 0; i < group->count; i++) GATHER_TRY(load_chunk(group->load, group->numbers[i], &group->places[i], error));
   return GATHER_OK;
 }
 
 static gather_status load_chunks(whole_load *load, gather_error *error) {
-  enum { AT_ONCE = 256 };
   const gather_chunks *chunks = load->chunks;
-  gather_chunk_place places[AT_ONCE];
-  int64_t numbers[AT_ONCE];
-  for (int64_t first = 0; first < chunks->count; first += AT_ONCE) {
-    const int64_t count = chunks->count - first < AT_ONCE ? chunks->count - first : AT_ONCE;
-    for (int64_t i = 0; i < count; i++) numbers[i] = first + i;
-    GATHER_TRY(chunks->find(chunks, numbers, count, places, error));
-    for (int64_t i = 0; i < count; i++) GATHER_TRY(load_chunk(load, numbers[i], &places[i], error));
+  load_group group = {.load = load};
+  int64_t most = chunks->head_bytes > 0 ? GATHER_CHUNKS_TOGETHER / chunks->head_bytes : AT_ONCE;
+  if (most > AT_ONCE) most = AT_ONCE;
+  for (int64_t first = 0; first < chunks->count; first += group.count) {
+    group.count = chunks->count - first < most ? chunks->count - first : most;
+    for (int64_t i = 0; i < group.count; i++) group.numbers[i] = first + i;
+    GATHER_TRY(load_group_chunks(&group, error));
   }
   return GATHER_OK;
 }
@@ -237,5 +312,6 @@ gather_status gather_chunks_load(const gather_chunks *chunks, char *elements, ga
   const gather_status status = load_chunks(&load, error);
   gather_unfilter_destroy(load.unfilter);
   gather_free(load.stored);
+  if (status != GATHER_OK && error) error->row = -1; /* it is no row of a table */
   return status;
 }

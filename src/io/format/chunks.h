@@ -46,7 +46,9 @@ struct gather_chunks {
   gather_pipeline pipeline;
   const char *fill;   /* an element, in the byte order of the file; NULL = zero */
   int64_t files_most; /* how many gather_chunk_file there may be; 0: all chunks are in the tensor's file */
-  /* Finds chunks: places[i] is that of numbers[i], which ascend. Several threads may call it at once. A failure names the file. */
+  int64_t head_bytes; /* that finding a chunk on another machine brings: they are in memory until the chunk is read; 0 = none */
+  /* Finds chunks: places[i] is that of numbers[i], which ascend. Several threads may call it at once. A failure names the file; if it is
+   * one chunk's, error->row is the first row of that chunk. */
   gather_status (*find)(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
                         gather_error *error);
   /* How many bytes the longest chunk has as stored, and all together, if `all` is not NULL; an upper bound for the former, and -1 for
@@ -78,6 +80,11 @@ bool gather_chunks_has(const gather_chunks *chunks, int64_t number, int64_t from
 GATHER_CHECKED gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, const gather_chunk_place *place, int64_t row,
                                                  const gather_error *why, gather_error *error);
 
+/* Names a chunk at the end of a message, for what has a message of its own: a request that failed, an index that is damaged. */
+void gather_chunks_name(const gather_chunks *chunks, int64_t number, gather_error *error);
+/* The first row of a chunk. */
+int64_t gather_chunks_first_row(const gather_chunks *chunks, int64_t number);
+
 /* Says that a tensor's elements are in chunks: it has no data, gather_file_chunks_of finds them, and gather_file_tensor_check fails. */
 GATHER_CHECKED gather_status gather_file_set_chunks(gather_file *file, const gather_chunks *chunks, gather_file_tensor *tensor,
                                                     gather_error *error);
@@ -91,6 +98,16 @@ GATHER_CHECKED gather_status gather_chunk_file_read(int fd, const gather_chunk_f
                                                     gather_error *error);
 /* Reads the stored bytes of a chunk whose place has a file of its own. */
 GATHER_CHECKED gather_status gather_chunk_read(const gather_chunk_place *place, void *stored, gather_error *error);
+
+/* Reads chunks in files on other machines, several at once, at most so many bytes together as GATHER_CHUNKS_TOGETHER, or one longer chunk.
+ * take: called for place i when its bytes are there, in any order; its failure ends the reads. Of a failed read *failed is the place. */
+#define GATHER_CHUNKS_TOGETHER (INT64_C(32) << 20)
+typedef struct gather_chunk_taker {
+  gather_status (*take)(void *context, int64_t i, const void *stored, gather_error *error);
+  void *context;
+} gather_chunk_taker;
+GATHER_CHECKED gather_status gather_chunks_read_remote(gather_remote_client *client, const gather_chunk_place *places, int64_t count,
+                                                       const gather_chunk_taker *taker, int64_t *failed, gather_error *error);
 
 /* Decodes the whole tensor into `elements`, row-major. For gather_file_find_whole. */
 GATHER_CHECKED gather_status gather_chunks_load(const gather_chunks *chunks, char *elements, gather_error *error);

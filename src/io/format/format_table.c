@@ -67,7 +67,9 @@ typedef struct magic_row {
 #define FAISS "a Faiss index is not supported; save its vectors as .npy: faiss.read_index('FILE').reconstruct_n()"
 #define PICKLE "a Python pickle is refused, because reading it can run any code; save the array as .npy"
 #define OLD_GGML "a model in the old GGML format is not supported; convert it to GGUF with llama.cpp"
-#define NETCDF "NetCDF is not supported; save the variable as .npy: numpy.save('out.npy', xarray.open_dataset('FILE')['NAME'])"
+#define NETCDF                                                                                   \
+  "NetCDF 3 is not supported; NetCDF 4 is: nccopy -k nc4 IN OUT, or save the variable as .npy: " \
+  "numpy.save('out.npy', xarray.open_dataset('FILE')['NAME'])"
 
 static const magic_row MAGICS[] = {
     MAGIC(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9",

@@ -270,8 +270,19 @@ static bool is_changed(const gather_remote_answer *answer, const gather_remote_q
   return false;
 }
 
+/* The last bytes of a file: all that were asked for, since what is missing of them would be at their beginning. */
+static gather_remote_verdict judge_tail(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
+  const bool good = !answer->multipart && !answer->encoded && !answer->range_broken && answer->has_range && !answer->unsatisfied;
+  const int64_t first = good && answer->size > question->bytes ? answer->size - question->bytes : 0;
+  if (good && answer->size > 0 && answer->first == first && answer->last == answer->size - 1 &&
+      (!answer->has_length || answer->length == answer->size - first))
+    return GATHER_ANSWER_ACCEPTED;
+  return say(why, GATHER_ANSWER_UNTAILED, "the server does not serve the last bytes of a file");
+}
+
 static gather_remote_verdict judge_range(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   int64_t last = question->first + question->bytes - 1;
+  if (question->tail) return judge_tail(answer, question, why);
   if (question->unranged || question->whole)
     return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered 206, though no range was asked for");
   if (answer->multipart) return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered one range with several parts");
@@ -333,9 +344,7 @@ static gather_remote_verdict judge_unsatisfied(const gather_remote_answer *answe
   return say(why, GATHER_ANSWER_REFUSED, "the server answered 416: it has no such range");
 }
 
-gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, const gather_remote_question *question,
-                                          char why[GATHER_ANSWER_WHY]) {
-  why[0] = '\0';
+static gather_remote_verdict judge(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   if (answer->broken) return say(why, GATHER_ANSWER_DOUBTFUL, "the answer is malformed: %s", answer->broken);
   switch (answer->status) {
     case 200:
@@ -375,4 +384,18 @@ gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, co
     default:
       return say(why, GATHER_ANSWER_REFUSED, "status %d", (int)answer->status);
   }
+}
+
+/* Servers need not serve the last bytes of a file (RFC 9110, 14.2), and some refuse to with statuses that say something else. */
+static bool may_refuse_tail(const gather_remote_answer *answer, gather_remote_verdict verdict) {
+  return verdict == GATHER_ANSWER_REFUSED || verdict == GATHER_ANSWER_SMALLER || verdict == GATHER_ANSWER_UNRANGED ||
+         (verdict == GATHER_ANSWER_DENIED && answer->status == 400);
+}
+
+gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, const gather_remote_question *question,
+                                          char why[GATHER_ANSWER_WHY]) {
+  why[0] = '\0';
+  const gather_remote_verdict verdict = judge(answer, question, why);
+  if (!question->tail || !may_refuse_tail(answer, verdict)) return verdict;
+  return say(why, GATHER_ANSWER_UNTAILED, "the server does not serve the last bytes of a file");
 }

@@ -64,6 +64,7 @@ typedef struct gather_remote_question {
   bool whole;                /* not a range: a document of at most `bytes` */
   int64_t whole_bytes;       /* most bytes of a file that are taken of an answer without ranges */
   bool unranged;             /* the open asked without a range, since the answer to one was of no use */
+  bool tail;                 /* the open asked for the last `bytes`: `first` is not known yet */
 } gather_remote_question;
 
 typedef enum gather_remote_verdict {
@@ -72,6 +73,7 @@ typedef enum gather_remote_verdict {
   GATHER_ANSWER_WHOLE,    /* at the open: the body is the file, which has at most whole_bytes if it says how many */
   GATHER_ANSWER_SMALLER,  /* at the open: the file has only answer->size bytes; ask for these */
   GATHER_ANSWER_UNRANGED, /* at the open: ask for the file without a range */
+  GATHER_ANSWER_UNTAILED, /* at the open: the server does not serve the last bytes: ask for the first ones */
   GATHER_ANSWER_REDIRECT, /* location says where */
   GATHER_ANSWER_BUSY,     /* 429, 503: fewer requests, later */
   GATHER_ANSWER_AGAIN,    /* a failure that may pass */

@@ -258,7 +258,9 @@ static void clock_words(const gather_remote_notes *notes, int64_t seconds, gathe
 
 static void denied_words(const gather_remote_options *options, gather_growing *words) {
   if (given(options->key_id))
-    gather_growing_text(words, "access denied: these credentials may not read it, or it does not exist");
+    gather_growing_text(words,
+                        "access denied: these credentials may not read it, or it does not exist and they may not list the bucket "
+                        "(s3:ListBucket)");
   else
     gather_growing_text(words,
                         "access denied: the request was not signed, because there are no credentials "

@@ -37,6 +37,16 @@ void gather_remote_client_statistics_reset(gather_remote_client *client);
  * GATHER_IO_ERROR, GATHER_UNSUPPORTED (a scheme that is not allowed), GATHER_USAGE (no URL), GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object,
                                                        gather_error *error);
+/* What an open asks for, besides size and version. */
+typedef struct gather_remote_opening {
+  int64_t bytes; /* at least 1; a file may have fewer */
+  bool tail;     /* the last ones, if the server serves them; else the first ones */
+  bool once;     /* they are for the first request or read, and not kept longer */
+} gather_remote_opening;
+/* The same for other bytes than the first 64 KiB. */
+GATHER_CHECKED gather_status gather_remote_object_open_for(gather_remote_client *client, const char *url,
+                                                           const gather_remote_opening *opening, gather_remote_object **object,
+                                                           gather_error *error);
 void gather_remote_object_close(gather_remote_object *object);
 
 /* What the open told, constant until the object is closed. */
@@ -44,7 +54,7 @@ typedef struct gather_remote_about {
   int64_t size;
   const char *name;    /* the URL without user, query and fragment: for messages, and to resolve names beside it */
   const char *version; /* a strong ETag in quotes; "": none (then Last-Modified holds it, if there is one) */
-  const char *head;    /* the bytes that the open read, from byte 0 */
+  const char *head;    /* the bytes that the open read, from byte 0; none if they are others, or not kept */
   int64_t head_bytes;
 } gather_remote_about;
 gather_remote_about gather_remote_object_about(const gather_remote_object *object);
@@ -90,6 +100,8 @@ typedef struct gather_remote_request {
     int32_t tries, doubts;                       /* that failed */
     bool renews, renewed, hedged, document;
     bool unranged;                         /* the open asks without a range, since the answer to one was of no use */
+    bool tail;                             /* the open asks for the last bytes */
+    bool refused;                          /* the latest answer is 401 or 403 */
     struct gather_remote_request *covered; /* those for which this one fetches whole blocks */
     int64_t from_disk;                     /* bytes, from the first on, that were cached */
     bool cover, stores;                    /* it does; its whole blocks are stored on disk */

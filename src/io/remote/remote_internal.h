@@ -77,8 +77,10 @@ struct gather_remote_object {
   /* network, until opened; then constant: */
   int64_t size; /* -1 until then */
   char etag[GATHER_ANSWER_TAG], last_modified[GATHER_ANSWER_DATE];
-  char *head; /* the first bytes, or all of them */
+  char *head;      /* what the open read: the first bytes, the last ones, or all of them */
+  int64_t head_at; /* their place in the file */
   int64_t head_bytes, head_room;
+  bool once;   /* head is freed by its first use, under the client's lock */
   bool whole;  /* the server has no ranges: head is the file */
   bool cached; /* blocks are looked for on disk, and stored there */
   gather_block_file blocks;

@@ -42,6 +42,11 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
   *object = NULL;
   return missing(error);
 }
+gather_status gather_remote_object_open_for(gather_remote_client *client, const char *url, const gather_remote_opening *opening,
+                                            gather_remote_object **object, gather_error *error) {
+  (void)opening;
+  return gather_remote_object_open(client, url, object, error);
+}
 void gather_remote_object_close(gather_remote_object *object) { (void)object; }
 gather_remote_about gather_remote_object_about(const gather_remote_object *object) {
   (void)object;

@@ -38,6 +38,8 @@ struct gather_chunked {
   int64_t raw_bytes, stored_bytes; /* of the longest chunk */
   int64_t stored_room;             /* of what is read at once */
   int64_t unfilter_bytes;          /* of what undoes the filters of one */
+  int64_t head_bytes;              /* that finding a chunk brings, of any part */
+  int64_t jobs_most;               /* that are made at a time: so few that what finding them brings fits into memory */
   _Atomic int32_t luck;            /* of reads without waiting: above 0 they mostly succeed */
   int32_t decoders;                /* of a worker: chunks that one take decodes at once */
   gather_chunk_cache *cache;       /* NULL = none */

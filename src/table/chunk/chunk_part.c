@@ -36,6 +36,7 @@ gather_status gather_chunk_part_add(gather_table *table, gather_part *part, gath
   if (chunked->raw_bytes < chunks->raw_bytes) chunked->raw_bytes = chunks->raw_bytes;
   if (chunked->stored_bytes < stored) chunked->stored_bytes = stored;
   if (chunked->unfilter_bytes < unfilter) chunked->unfilter_bytes = unfilter;
+  if (chunked->head_bytes < chunks->head_bytes) chunked->head_bytes = chunks->head_bytes;
   if (table->engine != GATHER_ENGINE_MMAP) return GATHER_OK;
   table->engine = GATHER_ENGINE_PREAD; /* a decoder must not meet a page that cannot be read */
   (void)snprintf(table->why, sizeof table->why, "threads read, because chunks are not decoded from a mapping");
@@ -134,6 +135,24 @@ static gather_status fail_memory(const gather_table *table, int64_t each, gather
                      table->budget.ceiling, table->chunked->raw_bytes, needed);
 }
 
+/* From other machines, too, reads are as long as chunks: fewer at once, but no chunk is waited for alone. */
+static void fit_remote(const struct gather_chunked *chunked, gather_budget *budget) {
+  enum { LEAST_DEPTH = 4 };
+  const int64_t all = budget->slot_bytes * budget->depth, wanted = (chunked->stored_bytes + BLOCK - 1) / BLOCK * BLOCK;
+  if (budget->slot_bytes >= wanted || all / wanted < LEAST_DEPTH) return;
+  budget->slot_bytes = wanted;
+  budget->depth = (int32_t)(all / wanted);
+}
+
+/* What finding chunks on other machines brings is kept until they are read: it gets an eighth of the memory, which the cache does not. */
+static void limit_jobs(struct gather_chunked *chunked, gather_budget *budget, int64_t bytes) {
+  enum { LEAST_JOBS = 4, SHARE = 8 };
+  chunked->jobs_most = GATHER_CHUNK_JOBS;
+  if (chunked->head_bytes == 0) return;
+  chunked->jobs_most = most(LEAST_JOBS, least(GATHER_CHUNK_JOBS, bytes / SHARE / budget->workers / chunked->head_bytes));
+  budget->cache_bytes = most(0, budget->cache_bytes - chunked->jobs_most * budget->workers * chunked->head_bytes);
+}
+
 /* Reads that are as long as chunks, as far as a quarter of the memory goes; decoders for another quarter. What is left of the half is the
  * cache of chunks, if it holds a quarter of the table; else that of rows, but for a few chunks. */
 gather_status gather_chunks_divide(gather_table *table, int64_t bytes, gather_error *error) {
@@ -149,7 +168,10 @@ gather_status gather_chunks_divide(gather_table *table, int64_t bytes, gather_er
   if (decoder_bytes(chunked, TOGETHER) * 2 <= share) each = decoder_bytes(chunked, TOGETHER);
   chunked->stored_room = each - chunked->unfilter_bytes;
   chunked->decoders = (int32_t)most(1, least(MOST_DECODERS, share / most(each, 1)));
-  if (!table->client) {
+  limit_jobs(chunked, budget, bytes);
+  if (table->client) {
+    fit_remote(chunked, budget);
+  } else {
     const int64_t wanted = (chunked->stored_bytes + 2 * BLOCK - 1) / BLOCK * BLOCK + BLOCK;
     budget->slot_bytes = most(LEAST_SLOT, least(MOST_SLOT, wanted));
     while (budget->slot_bytes > BLOCK && budget->slot_bytes > share) budget->slot_bytes /= 2;

@@ -58,6 +58,12 @@ static void fail(chunk_reads *r, gather_status status, const gather_error *why) 
 /* A row of the table that a job wants. */
 static int64_t row_of(const chunk_reads *r, const gather_chunk_job *job) { return r->worker->entries[job->first].row / r->taking->fold; }
 
+/* Names the chunk and the row of a read that failed; of several chunks the first. */
+static gather_status blame_read(const chunk_reads *r, const gather_chunk_job *job, gather_status status, gather_error *why) {
+  gather_chunks_name(r->table->parts[job->part].chunks, job->number, why);
+  return gather_table_blame_row(r->table, row_of(r, job), -1, status, why);
+}
+
 /* How many rows a job counts for: those of a row that is in several chunks count in the first one. */
 static int64_t rows_of(const chunk_reads *r, const gather_chunk_job *job) {
   return job->number % gather_chunks_across(r->table->parts[job->part].chunks) == 0 ? job->count : 0;
@@ -225,7 +231,7 @@ static void finish_by_hand(chunk_reads *r, gather_chunk_decoder *decoder, const 
   if (status == GATHER_OK)
     status = decode(r, decoder, job, decoder->stored, &why);
   else if (status != GATHER_CANCELLED)
-    status = gather_table_blame_row(r->table, row_of(r, job), -1, status, &why);
+    status = blame_read(r, job, status, &why);
   if (status != GATHER_OK) fail(r, status, &why);
   atomic_fetch_add_explicit(&r->read, rows_of(r, job), memory_order_relaxed);
 }
@@ -367,8 +373,7 @@ static void finish(chunk_reads *r, gather_chunk_decoder *decoder) {
     take_finished(r, decoder, &read);
     return;
   }
-  const gather_chunk_job *job = &r->own->jobs[read.tag / (MOST_TOGETHER + 1)];
-  fail(r, gather_table_blame_row(r->table, row_of(r, job), -1, status, &why), &why);
+  fail(r, blame_read(r, &r->own->jobs[read.tag / (MOST_TOGETHER + 1)], status, &why), &why);
 }
 
 static bool has_room(const chunk_reads *r, const gather_table_source *source) {

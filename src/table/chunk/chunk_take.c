@@ -114,6 +114,16 @@ static void narrow(const chunk_take *t, gather_chunk_job *job) {
   job->place.bytes = (last + 1 - first) * chunks->strides[0];
 }
 
+/* Names a wanted row of the chunk that was not found, or of the first one. */
+static gather_status blame_find(const chunk_take *t, int64_t first, int64_t end, gather_status status, gather_error *error) {
+  const gather_chunk_job *jobs = t->own->jobs;
+  const gather_chunks *chunks = t->taking->table->parts[jobs[first].part].chunks;
+  int64_t i = first;
+  while (error && i < end && gather_chunks_first_row(chunks, jobs[i].number) != error->row) i++;
+  if (i == end) i = first;
+  return gather_table_blame_row(t->taking->table, t->worker->entries[jobs[i].first].row / t->taking->fold, -1, status, error);
+}
+
 /* Finds the chunks of jobs [first, end), all of one part. */
 static gather_status find_places(chunk_take *t, int64_t first, int64_t end, gather_error *error) {
   gather_table *table = t->taking->table;
@@ -124,10 +134,7 @@ static gather_status find_places(chunk_take *t, int64_t first, int64_t end, gath
   for (int64_t i = first; i < end; i++)
     if (count == 0 || t->own->numbers[count - 1] != jobs[i].number) t->own->numbers[count++] = jobs[i].number;
   gather_status status = chunks->find(chunks, t->own->numbers, count, t->own->places, error);
-  if (status != GATHER_OK) {
-    const int64_t row = t->worker->entries[jobs[first].first].row / t->taking->fold;
-    return gather_table_blame_row(table, row, -1, status, error);
-  }
+  if (status != GATHER_OK) return blame_find(t, first, end, status, error);
   for (int64_t i = first, n = 0; i < end; i++) {
     while (t->own->numbers[n] != jobs[i].number) n++;
     jobs[i].place = t->own->places[n];
@@ -155,7 +162,7 @@ static bool is_sorted(const gather_chunk_job *jobs, int64_t count) {
 static gather_status make_jobs(chunk_take *t, int64_t *count, gather_error *error) {
   gather_chunk_job *jobs = t->own->jobs;
   *count = 0;
-  while (*count < GATHER_CHUNK_JOBS && next_job(t, &jobs[*count])) ++*count;
+  while (*count < t->taking->table->chunked->jobs_most && next_job(t, &jobs[*count])) ++*count;
   for (int64_t first = 0, end; first < *count; first = end) {
     for (end = first + 1; end < *count && jobs[end].part == jobs[first].part; end++) {
     }
@@ -167,20 +174,30 @@ static gather_status make_jobs(chunk_take *t, int64_t *count, gather_error *erro
 
 /* ---- the whole take */
 
+/* The next jobs, made and read. */
+static gather_status take_jobs(chunk_take *t, int64_t *jobs, gather_error *error) {
+  gather_table *table = t->taking->table;
+  const gather_chunk_cache *cache = table->chunked->cache;
+  gather_status status = make_jobs(t, jobs, error);
+  const int64_t brought = *jobs * table->chunked->head_bytes;
+  if (brought > 0) gather_table_count_memory(table, brought);
+  /* A few chunks are worth a place at once: the next take may want their next rows. */
+  const bool eager = cache && t->entry == t->entries && *jobs <= gather_chunk_cache_room(cache) / 2 && *jobs <= GATHER_CHUNKS_FEW;
+  if (status == GATHER_OK && *jobs > 0) status = gather_chunks_read(t->taking, t->worker, *jobs, eager, t->rows, error);
+  if (brought > 0) gather_table_count_memory(table, -brought);
+  return status;
+}
+
 static gather_status take_block(chunk_take *t, int64_t first, int64_t count, gather_error *error) {
   const gather_taking *taking = t->taking;
   const gather_table *table = taking->table;
-  const gather_chunk_cache *cache = table->chunked->cache;
   int64_t jobs;
   GATHER_TRY(find_rows(t, first, count, error));
   gather_entries_sort(&t->worker->entries, &t->worker->spare, t->entries, table->info.rows * taking->fold);
   t->entry = t->column = 0;
   do {
     GATHER_TRY(gather_taking_go_on(taking, error));
-    GATHER_TRY(make_jobs(t, &jobs, error));
-    /* A few chunks are worth a place at once: the next take may want their next rows. */
-    const bool eager = cache && t->entry == t->entries && jobs <= gather_chunk_cache_room(cache) / 2 && jobs <= GATHER_CHUNKS_FEW;
-    if (jobs > 0) GATHER_TRY(gather_chunks_read(taking, t->worker, jobs, eager, t->rows, error));
+    GATHER_TRY(take_jobs(t, &jobs, error));
   } while (jobs > 0);
   return GATHER_OK;
 }

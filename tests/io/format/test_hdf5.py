@@ -2,6 +2,7 @@
 """HDF5 files that h5py writes are read, bit for bit, through the C interface, the command and the Python package. What cannot be read
 is listed, and says why."""
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -83,6 +84,25 @@ def test_types_of_their_own(tmp_path) -> None:
         same(written(tmp_path, fill, libver), {**arrays, "named as well": NUMBERS + 1})
 
 
+@pytest.mark.parametrize("order", ["LE", "BE"])
+def test_bitfields_are_integers_without_a_sign(order, tmp_path) -> None:
+    """As h5py has them. PyTables and pandas write bool as bitfields of 8 bits."""
+    arrays = {f"u{size}": random(f"{'<' if order == 'LE' else '>'}u{size}", (5, 3)) for size in (1, 2, 4, 8)}
+
+    def fill(file) -> None:
+        for name, array in arrays.items():
+            kind = getattr(h5py.h5t, f"STD_B{8 * array.itemsize}{order}")
+            made = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple(array.shape))
+            made.write(h5py.h5s.ALL, h5py.h5s.ALL, array, kind)
+            assert file[name].dtype == array.dtype
+
+    with opened(written(tmp_path, fill)) as file:
+        assert not complaints(file)
+        for name, array in arrays.items():
+            assert content(file[name]) == array.tobytes() and file[name].type_name.decode() == array.dtype.name
+            assert file[name].swapped == (order == "BE" and name != "u1")
+
+
 def test_fortran_is_c_order_in_a_file(tmp_path) -> None:
     same(written(tmp_path, lambda file: file.create_dataset("a", data=np.asfortranarray(NUMBERS))), {"a": NUMBERS})
 
@@ -107,6 +127,15 @@ def odd(kind, **settings):
     return kind
 
 
+def filtered(file, number: int) -> None:
+    """A dataset with a filter that this HDF5 does not have: it is optional, and its chunks are stored without."""
+    create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    create.set_chunk((2, 4))
+    create.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (1, 2, 3))
+    made = h5py.h5d.create(file.id, b"a", h5py.h5t.STD_I32LE, h5py.h5s.create_simple((6, 4)), create)
+    made.write(h5py.h5s.ALL, h5py.h5s.ALL, NUMBERS)
+
+
 def virtual(file) -> None:
     layout = h5py.VirtualLayout(shape=(6, 4), dtype="i4")
     layout[:] = h5py.VirtualSource("other.h5", "a", shape=(6, 4))
@@ -128,7 +157,10 @@ REFUSED = {
     "fill value": (lambda file: file.create_dataset("a", (4, 5), "f4", fillvalue=7), ["never", "fill value"]),
     "null": (lambda file: file.__setitem__("a", h5py.Empty("f4")), ["null"]),
     "long double": (lambda file: file.__setitem__("a", np.zeros(3, "longdouble")), ["float"]),
-    "bitfield": (lambda file: in_low_level(file, h5py.h5t.STD_B16LE, fill=True), ["bitfield"]),
+    **{f"filter {name}": (lambda file, number=number: filtered(file, number), [f"the filter {name} (number {number})", advice])
+       for number, name, advice in [(305, "lzo", "tables.open_file"), (307, "bzip2", "import hdf5plugin"), (32013, "zfp", "import hdf5plugin"),
+                                    (32017, "sz", "import hdf5plugin"), (32020, "vbz", "h5repack"), (32024, "sz3", "import hdf5plugin"),
+                                    (32026, "blosc2", "import hdf5plugin"), (400, "of another program", "h5repack")]},
     "time": (lambda file: in_low_level(file, h5py.h5t.UNIX_D32LE), ["time"]),
     "narrow integer": (lambda file: in_low_level(file, odd("STD_I32LE", precision=24)), ["24"]),
     "odd float": (lambda file: in_low_level(file, odd("IEEE_F32LE", ebias=100), fill=True), ["float"]),
@@ -215,6 +247,24 @@ def test_tables(path) -> None:
         assert table.shape == (100, 6) and not table[[0, 99]].any()
     with libgather.open([f"{path}:group/rows", f"{path}:group/rows"]) as both:
         assert (both[[0, 11]] == NUMBERS[[0, 5]]).all()
+
+
+GROUPS = [("csr", {"data": 5, "indices": 5, "indptr": 7}, "a sparse matrix.*'data', 'indices' and 'indptr'.*numpy.save"),
+          ("few", {"x": 1, "y": 2}, "a group; it has: 'x', 'y'"), ("many", dict.fromkeys("abcdefgh", 1), "it has: 'a', 'b', 'c', 'd', ..."),
+          ("none", {}, "'none' is not a dataset but a group"), ("long", {"x" * 900: 1, "y" * 900: 1}, f"'{'x' * 40}', '{'y' * 40}'")]
+
+
+@pytest.mark.parametrize(("name", "members", "words"), GROUPS)
+def test_a_group_instead_of_a_dataset(name, members, words, tmp_path) -> None:
+    def fill(file) -> None:
+        file["other"], file["rows"] = NUMBERS, NUMBERS
+        group = file.create_group(name)
+        for member, length in members.items():
+            group[member] = np.arange(length)
+
+    written(tmp_path, fill)
+    said = call("take", f"{tmp_path}/made.h5:{name}", "[0]", "-o", tmp_path / "no.npy").stderr
+    assert re.search(words.replace("...", re.escape("...")), said), said
 
 
 def test_a_large_dataset_costs_its_header(tmp_path) -> None:

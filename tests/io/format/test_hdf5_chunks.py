@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Datasets of HDF5 in chunks that h5py writes are decoded, bit for bit, by each of the six indices; what is damaged is named."""
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -78,6 +79,61 @@ def test_many_chunks(libver, tmp_path) -> None:
             wanted[f"{name}/{how}"] = made[...]
 
     same(written(tmp_path, fill, libver), wanted)
+
+
+# Of a B-tree of version 2: the shape, the chunks, how long dimensions may become, and the order in which chunks are written.
+DEEP = {
+    "rows in order": ((130, 50), (1, 1), (None, None), lambda _, rows: range(rows)),
+    "rows from the last": ((130, 50), (1, 1), (None, None), lambda _, rows: range(rows - 1, -1, -1)),
+    "rows in any order": ((130, 50), (1, 1), (None, None), lambda random, rows: random.permutation(rows)),
+    "edges": ((301, 43), (2, 1), (None, None), lambda random, rows: random.permutation(rows)),
+    "three": ((60, 12, 9), (1, 1, 1), (None, None, None), lambda random, rows: random.permutation(rows)),
+    "two of three": ((60, 12, 9), (1, 1, 1), (None, 12, None), lambda random, rows: random.permutation(rows)),
+    "every third row": ((400, 50), (1, 1), (None, None), lambda _, rows: range(0, rows, 3)),
+}
+
+
+@pytest.mark.parametrize("filters", [{}, {"compression": "lzf", "shuffle": True}, {"fletcher32": True}])
+@pytest.mark.parametrize("case", DEEP)
+def test_b_trees_with_levels(case, filters, tmp_path) -> None:
+    """Thousands of chunks below internal nodes below a root; full, after growth, and after rows are gone so that nodes were merged."""
+    shape, chunks, most, order = DEEP[case]
+    wanted = {}
+
+    def fill(file) -> None:
+        for how in ("written", "grown", "shrunk"):
+            array = filled(shape, "<i4", len(how))
+            first = (shape[0] // 2, *shape[1:]) if how == "grown" else shape
+            made = file.create_dataset(how, first, "<i4", chunks=chunks, maxshape=most, fillvalue=-5, **filters)
+            for row in order(np.random.default_rng(2), first[0]):
+                made[row] = array[row]
+            if how == "grown":
+                made.resize(shape)
+                made[first[0]:] = array[first[0]:]
+            if how == "shrunk":
+                made.resize((shape[0] // 3, *shape[1:-1], shape[-1] - 2))
+            wanted[how] = made[...]
+
+    source = written(tmp_path, fill, "latest")
+    kinds = {(source[at + 5], int.from_bytes(source[at + 12:at + 14], "little"))
+             for at in (found.start() for found in re.finditer(b"BTHD", source))}
+    assert {kind for kind, _ in kinds} == {11 if filters else 10} and max(depth for _, depth in kinds) == 2
+    same(source, wanted)
+
+
+@pytest.mark.parametrize("length", [-1, -2, 0])
+def test_a_fill_value_of_no_length(length, tmp_path) -> None:
+    """Older libraries wrote -1 for a value that is not defined, also where the message says that it is: elements are zeros."""
+    wanted = filled((20, 3), "<i4")
+    wanted[10:] = 0
+
+    def fill(file) -> None:
+        file.create_dataset("x", (20, 3), "<i4", chunks=(5, 3), fillvalue=0x01020304)[:10] = wanted[:10]
+
+    source = written(tmp_path, fill)
+    place = re.search(rb"\x02[\0-\3][\0-\3]\x01(\x04\0\0\0)\x04\x03\x02\x01", source)
+    changed = source[:place.start(1)] + length.to_bytes(4, "little", signed=True) + source[place.end(1):]
+    same(changed, {"x": wanted})
 
 
 def early(file, name: str, array: np.ndarray, chunks, most=None) -> None:

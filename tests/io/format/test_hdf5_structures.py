@@ -190,7 +190,7 @@ REFUSED_TYPES = {
     "VAX": (h5.typed(1, 4, 0x1f61, [field for field in h5.floating(4)[3:]], 3), "float"),
     "half like bfloat16": (h5.floating(2, mantissa=7, exponent=8, bias=100), "float"),
     "time": (h5.typed(2, 4, 0, [b"\x20\0"]), "time"),
-    "bitfield": (h5.typed(4, 2, 0, [b"\0\0\x10\0"]), "bitfield"),
+    "bitfield of 9 of 16 bits": (h5.typed(4, 2, 0, [b"\0\0\x09\0"]), "bitfield of 9 bits"),
     "reference": (h5.typed(7, 8, 0, []), "reference"),
     "list": (h5.typed(9, 16, 0, h5.integer(4)), "variable-length"),
     "text": (h5.typed(9, 16, 1, h5.integer(1)), "variable-length"),

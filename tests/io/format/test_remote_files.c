@@ -169,6 +169,36 @@ static void put_raw(void) {
   files[0].size = FAR + 3;
 }
 
+/* An array of three chunks, each in a file. */
+static void put_zarr_2(void) {
+  static const char ARRAY[] =
+      "{\"zarr_format\": 2, \"shape\": [3], \"chunks\": [1], \"dtype\": \"|u1\", \"compressor\": null, "
+      "\"filters\": null, \"fill_value\": 0, \"order\": \"C\"}";
+  (void)put_file(AT "f.zarr/.zarray", ARRAY, sizeof ARRAY - 1);
+  (void)put_file(AT "f.zarr/0", "\5", 1);
+  (void)put_file(AT "f.zarr/1", "\6", 1);
+  (void)put_file(AT "f.zarr/2", "\7", 1);
+}
+
+/* The same in one shard, whose index is at its end. */
+static void put_zarr_3(void) {
+  static const char ARRAY[] =
+      "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [3], \"data_type\": \"uint8\", \"fill_value\": 0, "
+      "\"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [3]}}, "
+      "\"chunk_key_encoding\": {\"name\": \"default\"}, \"codecs\": [{\"name\": \"sharding_indexed\", \"configuration\": "
+      "{\"chunk_shape\": [1], \"codecs\": [{\"name\": \"bytes\"}], \"index_codecs\": [{\"name\": \"bytes\", \"configuration\": "
+      "{\"endian\": \"little\"}}]}}]}";
+  (void)put_file(AT "s.zarr/zarr.json", ARRAY, sizeof ARRAY - 1);
+  uint8_t *to = put_file(AT "s.zarr/c/0", NULL, 0);
+  memcpy(to + FAR, "\5\6\7", 3);
+  size_t at = FAR + 3;
+  for (uint64_t i = 0; i < 3; i++) {
+    at += put_number(to + at, FAR + i, 8);
+    at += put_number(to + at, 1, 8);
+  }
+  files[1].size = (int64_t)at;
+}
+
 /* More numbers than have room at first. */
 static void put_csv(void) {
   char *to = (char *)put_file(AT "ids.csv", NULL, 0);
@@ -208,6 +238,8 @@ static const struct {
              {AT "m.xml", put_ir, XML},
              {AT "a.npy", put_npy, true},
              {AT "a.raw", put_raw, true},
+             {AT "f.zarr", put_zarr_2, JSON},
+             {AT "s.zarr", put_zarr_3, JSON},
              {AT "ids.csv", put_csv, true}};
 enum { CASE_COUNT = (int)(sizeof CASES / sizeof *CASES) };
 
@@ -314,6 +346,7 @@ static int fail_each_request(int64_t head) {
     } else if (reached) {
       if (!is_told(file)) fail_msg("%s: request %d failed, which nobody says", CASES[now].url, number);
     } else {
+      fake.fails_at = -1;
       look(file);
     }
     gather_file_close(file);

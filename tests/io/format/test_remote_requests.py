@@ -15,6 +15,7 @@ from support.hdf5_files import Hdf5
 from support.http_server import HttpServer
 from support.refusal import refuses
 from support.skip import needs, skip_test
+from support.zarr_files import filled, write_3
 from tensor_files import Opened, formats, safetensors
 
 HEAD = 1 << 16  # bytes of the first request
@@ -336,6 +337,27 @@ def test_text(server) -> None:
     assert server.requests <= 2
     with pytest.raises(GatherError, match="are downloaded at once"), opened(server.url("/ids.txt"), text_column=b"", download_bytes=99):
         pass
+
+
+@pytest.mark.parametrize("kind", ["hdf5", "shards", "files"])
+def test_an_array_in_chunks_is_downloaded_at_once(server, kind: str, tmp_path) -> None:
+    """Not chunk by chunk: a request for each that is far from the others, many in flight; and no byte of a chunk twice."""
+    data = np.random.default_rng(3).integers(0, 255, (512, 8192), np.uint8)
+    if kind == "hdf5":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "a.h5", "w") as made:
+            made.create_dataset("x", data=data, chunks=(8, 8192), compression="gzip", compression_opts=1)
+    else:
+        write_3(tmp_path / "a.zarr", data, (8, 8192), (64, 8192) if kind == "shards" else None, "gzip")
+    with HttpServer(folder=tmp_path) as own:
+        own.fault(faults.delay(0.2))
+        with handle(own.url("/a.h5" if kind == "hdf5" else "/a.zarr")) as file:
+            before = own.requests
+            wanted = filled(data, (64, 8192), (), 0, (8, 8192)) if kind == "shards" else data
+            assert content(whole(file, "x" if kind == "hdf5" else "")) == wanted.tobytes()
+        assert own.requests - before <= 64 + 8 and own.body_bytes <= data.nbytes * 1.01 + HEAD
+        assert own.slow_most >= (1 if kind == "hdf5" else 12)  # chunks of HDF5 that follow each other are one request
+        assert kind != "hdf5" or own.requests - before <= 8
 
 
 # ---- names

@@ -236,7 +236,7 @@ def zipped(**members: bytes) -> bytes:
 
 TFRECORD = bytes.fromhex("1000000000000000") + bytes.fromhex("95fbfe18")
 UNSUPPORTED = {
-    **{f"netcdf-{i}": (b"CDF" + bytes([i]) + bytes(60), "NetCDF.*xarray") for i in (1, 2, 5)},
+    **{f"netcdf-{i}": (b"CDF" + bytes([i]) + bytes(60), "NetCDF 3 is not supported; NetCDF 4 is: nccopy.*xarray") for i in (1, 2, 5)},
     "tflite": (b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite.*tf2onnx"),
     "ort": (b"\x18\0\0\0ORTM" + bytes(60), r"\(\.ort\).*\.onnx"),
     **{f"ggml-{magic.decode()}": (magic + bytes(60), "GGML.*llama.cpp") for magic in (b"lmgg", b"fmgg", b"tjgg", b"algg")},

@@ -258,7 +258,7 @@ def shards(**changes) -> list:
 REFUSED_2 = [
     ({"compressor": {"id": "lzma"}}, "unsupported", "'lzma'"), ({"filters": [{"id": "vlen-utf8"}]}, "unsupported", "'vlen-utf8'"),
     ({"filters": [{"id": "delta", "dtype": "<i4"}]}, "unsupported", "'delta'"), ({"compressor": {}}, "file_malformed", "no id"),
-    ({"filters": 1}, "file_malformed", "list"), ({"dtype": [["a", "<i4"]]}, "unsupported", "fields"), ({"dtype": "|O"}, "unsupported", ""),
+    ({"filters": 1}, "file_malformed", "list"), ({"dtype": [["a", "<i4"]]}, "unsupported", "fields"), ({"dtype": "|O"}, "unsupported", "'|O'"),
     ({"dtype": "<f3"}, None, "<f3"), ({"dtype": 3}, "file_malformed", "dtype"), ({"order": "K"}, "file_malformed", "order"),
     ({"chunks": [4]}, "file_malformed", "2 lengths"), ({"chunks": [0, 3]}, "file_malformed", "chunks"),
     ({"chunks": ...}, "file_malformed", "chunks"),
@@ -309,6 +309,16 @@ def test_refused_of_version_3(changes, status, words, tmp_path) -> None:
     put(tmp_path, "zarr.json", described_3(A, (4, 3), codecs_of(A), **changes))
     with opened(tmp_path) as file:
         file.all[0].complaint.must_be(status, words)
+        assert status != "unsupported" or words == "'new'" or "; save it as .npy: numpy.save('out.npy', zarr.open('FOLDER')[...])" in file.all[0].complaint.message
+
+
+def test_a_refused_array_is_named(tmp_path) -> None:
+    put(tmp_path, "zarr.json", {"zarr_format": 3, "node_type": "group"})
+    put(tmp_path / "obs", "zarr.json", {"zarr_format": 3, "node_type": "group"})
+    put(tmp_path / "obs/names", "zarr.json", described_3(A, (4, 3), codecs_of(A), data_type="string"))
+    with opened(tmp_path) as file:
+        file.all[0].complaint.must_be("unsupported", "the array 'obs/names': ")
+        assert "zarr.open('FOLDER')['NAME'][...]" in file.all[0].complaint.message
 
 
 def test_what_may_be_overlooked(tmp_path) -> None:

@@ -14,6 +14,7 @@ from support.http_server import HttpServer
 from support.netns import Namespace
 from support.nginx import Nginx
 from support.relay import Relay
+from support.zarr_files import write_3
 from taking import Asked, Command, Known, Outcome, Package, optimum
 from test_accept_bounds import sparse_file
 
@@ -67,6 +68,39 @@ def test_sparse_rows_in_60_round_trips(nginx, remote_build, tmp_path, rtt, way):
             assert relay.counts().peak <= 64
     print(f"round trips: {', '.join(f'{trips:.1f}' for trips in found)}")
     assert min(found) < 60
+
+
+# Rows and elements of a chunk, rows of a shard, the compressor; of 32 shards, or 1000 files.
+CHUNKED = {"short chunks": ((64, 64), 2048, "gzip", 32), "long chunks": ((256, 128), 4096, None, 32),
+           "files": ((256, 16), None, "gzip", 1000)}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=CHUNKED)
+def store(request, tmp_path_factory) -> tuple[str, Path, np.ndarray]:
+    (each, width), shard, compressor, files = CHUNKED[request.param]
+    folder = tmp_path_factory.mktemp("store")
+    array = np.random.default_rng(1).integers(0, 4096, ((shard or each) * files, width)).astype(np.float32)
+    write_3(folder / "bucket" / "t.zarr", array, (each, width), (shard, width) if shard else None, compressor)
+    for first in range(0, len(array), shard) if shard else ():
+        array[first + each : first + 2 * each] = 0  # not stored
+    return request.param, folder, array
+
+
+@pytest.mark.parametrize("count", [64, 256, 1000])
+def test_rows_in_chunks_in_few_round_trips(store, remote_build, count):
+    """From S3, at 40 ms a request, opening included: 4 round trips, and one for each 64 rows."""
+    (name, folder, array), late, found = store, 0.04, []
+    ids = np.random.default_rng(count).integers(0, len(array), count)
+    with HttpServer(folder=folder) as server:
+        server.fault(faults.delay(late))
+        for _ in range(3):
+            start = time.monotonic()
+            with Package().module.open("s3://bucket/t.zarr", remote={"endpoint": server.url("/").rstrip("/")}) as table:
+                rows = np.asarray(table.take(ids))
+            found.append((time.monotonic() - start) / late)
+            np.testing.assert_array_equal(rows, array[ids])
+    print(f"{name}, {count} rows: {', '.join(f'{trips:.1f}' for trips in found)} round trips")
+    assert min(found) <= 4 + count / 64
 
 
 # ---- bytes

@@ -123,6 +123,49 @@ static void test_judged_at_open(void **state) {
   assert_int_equal(judged("HTTP/1.1 206 x\nContent-Range: bytes 0-9/10\n", whole, why), GATHER_ANSWER_DOUBTFUL);
 }
 
+/* Of the last bytes nothing may be missing, since it would be at their beginning. Whatever else a server makes of that range, the first
+ * bytes are asked for. */
+static void test_judged_tails(void **state) {
+  static const struct {
+    const char *lines;
+    gather_remote_verdict verdict;
+  } CASES[] = {{"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Length: 100\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-49/50\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/100\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Length: 99\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 901-999/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 899-999/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-998/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/*\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes */1000\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Encoding: gzip\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 900-999/1000\nContent-Type: multipart/byteranges\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */0\n", GATHER_ANSWER_EMPTY},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */7\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 416 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 400 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 501 x\n", GATHER_ANSWER_UNTAILED},
+               {"HTTP/1.1 403 x\n", GATHER_ANSWER_DENIED},
+               {"HTTP/1.1 404 x\n", GATHER_ANSWER_MISSING},
+               {"HTTP/1.1 503 x\n", GATHER_ANSWER_BUSY},
+               {"HTTP/1.1 500 x\n", GATHER_ANSWER_AGAIN},
+               {"HTTP/1.1 302 x\nLocation: /x\n", GATHER_ANSWER_REDIRECT},
+               {"HTTP/1.1 200 x\nContent-Length: 0\n", GATHER_ANSWER_EMPTY},
+               {"HTTP/1.1 200 x\nContent-Length: 150\n", GATHER_ANSWER_WHOLE},
+               {"HTTP/1.1 200 x\n", GATHER_ANSWER_WHOLE},
+               {"HTTP/1.1 200 x\nContent-Length: 201\n", GATHER_ANSWER_UNTAILED}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char why[GATHER_ANSWER_WHY];
+    gather_remote_question question = {.bytes = 100, .size = -1, .etag = "", .last_modified = "", .whole_bytes = 200, .tail = true};
+    const gather_remote_verdict verdict = judged(CASES[i].lines, question, why);
+    if (verdict != CASES[i].verdict) fail_msg("%s: verdict %d, why '%s'", CASES[i].lines, (int)verdict, why);
+  }
+}
+
 /* Each clause of RFC 9110 on ranges that concerns a client that asks for one range, and what it makes of the answer. The first request is
  * for bytes 0 to 99 of a file that is opened, the others for bytes 100 to 199 of one of 1000. */
 static void test_by_every_clause(void **state) {
@@ -349,4 +392,5 @@ static void test_blocks(void **state) {
   gather_answer_clear(&answer);
 }
 
-TESTS(test_judged, test_judged_at_open, test_by_every_clause, test_ranges, test_dates, test_retry_after, test_tags, test_blocks)
+TESTS(test_judged, test_judged_at_open, test_judged_tails, test_by_every_clause, test_ranges, test_dates, test_retry_after, test_tags,
+      test_blocks)

@@ -4,6 +4,7 @@ import json
 import logging
 import subprocess
 import sys
+from functools import partial
 
 import numpy
 import pytest
@@ -14,6 +15,7 @@ from support.refusal import refuses
 from support.sample import STEP
 from support.s3_server import KEY_ID, SECRET, Refusal, S3Server
 from support.skip import skip_test
+from support.zarr_files import write_2, write_3
 
 TABLE = numpy.arange(5000 * 32, dtype="f4").reshape(5000, 32)
 DATA = npy(TABLE)
@@ -50,6 +52,30 @@ def test_session_token(gather: Gather) -> None:
         assert numpy.array_equal(rows, TABLE[[3]])
         error = gather.fail_take("s3://bucket/t.npy", AWS_SESSION_TOKEN="other")
         assert "the session token (AWS_SESSION_TOKEN) is not valid (InvalidToken)" in error["message"]
+
+
+def test_a_store_in_a_bucket_that_may_not_be_listed(gather: Gather, tmp_path) -> None:
+    """S3 answers 403 for what there is not. A store of version 2 opens all the same. A chunk that was never written cannot be told from one
+    that may not be read: its rows are an error, which says what to permit."""
+    rows = numpy.arange(24, dtype="i4").reshape(12, 2)
+    for name, write in (("two", partial(write_2, left_out=(1,))), ("three", partial(write_3, shards=(4, 2), left_out=(1,)))):
+        write(tmp_path / f"{name}.zarr", rows, (2, 2) if name == "three" else (4, 2), fill_value=7)
+    store = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and ".zarr" in str(path)}
+    with S3Server({"bucket": store}) as server:
+        gather.s3(server)
+        for name in ("two", "three"):
+            url = f"s3://bucket/{name}.zarr"
+            server.may_list = True
+            taken, _ = gather.take(url, [0, 5, 9])
+            assert numpy.array_equal(taken, [rows[0], [7, 7], rows[9]])
+            server.may_list = False
+            taken, _ = gather.take(url, [0, 9])
+            assert numpy.array_equal(taken, rows[[0, 9]])
+            error = gather.fail("take", url, "[0, 5]", "-o", str(tmp_path / "no.npy"))
+            assert error["status"] == "io_error" and "s3:ListBucket" in error["message"]
+            assert "if the chunk was never written" in error["message"]
+            assert "chunk of rows 4 to" in error["message"] and "(row 5 of the table)" in error["message"]
+            assert url in error["message"]
 
 
 def test_public_bucket(gather: Gather) -> None:

@@ -12,6 +12,7 @@
 #include "io/format/hdf5/hdf5.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -69,7 +70,8 @@ static gather_status read_old(gather_hdf5 *h, gather_hdf5_fields *fields, int ve
   const int64_t driver_at = fields->at;
   GATHER_TRY(gather_hdf5_take_address(fields, &driver));
   if (driver >= 0)
-    return GATHER_HDF5_REFUSE(h, driver_at, "the file is one of several that are one HDF5 file together, which is not supported");
+    return GATHER_HDF5_REFUSE(
+        h, driver_at, "the file is one of several that are one HDF5 file together, which is not supported; join them: h5repack IN OUT");
   GATHER_TRY(gather_hdf5_skip(fields, h->length_bytes)); /* the name's offset */
   return gather_hdf5_take_address(fields, root);
 }
@@ -398,14 +400,31 @@ static gather_status follow(path_search *search, const hdf5_object *from, const 
   return GATHER_OK;
 }
 
+/* Sparse matrices of AnnData and SciPy are groups of three datasets. */
+static gather_status fail_group(const gather_file *file, const hdf5_object *group, const char *path, gather_error *error) {
+  enum { SHOWN = 4, NAME = 40, MOST = SHOWN * (NAME + 4) + 20 };
+  char names[MOST] = "";
+  size_t bytes = 0;
+  if (find_link(group, "data", 4) >= 0 && find_link(group, "indices", 7) >= 0 && find_link(group, "indptr", 6) >= 0)
+    return gather_fail_file(
+        error, GATHER_NAME_NOT_FOUND, file->name, group->header,
+        "'%.60s' is not a dataset but a sparse matrix, which is not supported; its parts are 'data', 'indices' and "
+        "'indptr' in it; as .npy: numpy.save('out.npy', anndata.io.sparse_dataset(h5py.File('FILE')['NAME'])[:].toarray())",
+        path);
+  for (int64_t i = 0; i < group->len && i < SHOWN; i++)
+    bytes += (size_t)snprintf(names + bytes, sizeof names - bytes, "%s'%.40s'", i ? ", " : "; it has: ", group->links[i]->name);
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, group->header, "'%.100s' is not a dataset but a group%s%s", path, names,
+                          group->len > SHOWN ? ", ..." : "");
+}
+
 static gather_status find_path(const gather_file *file, const char *path, const gather_file_tensor **tensor, gather_error *error) {
   path_search search = {.file = file, .root = file->paths, .soft = MOST_SOFT, .error = error};
   const hdf5_object *found = NULL;
   GATHER_TRY(follow(&search, search.root, path, &found));
   *tensor = found ? found->tensor : NULL;
   if (!found || *tensor) return GATHER_OK;
-  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, found->header, "'%.100s' is not a dataset but a %s", path,
-                          found->kind == GROUP ? "group" : "datatype");
+  if (found->kind == GROUP) return fail_group(file, found, path, error);
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, found->header, "'%.100s' is not a dataset but a datatype", path);
 }
 
 /* ---- the file */

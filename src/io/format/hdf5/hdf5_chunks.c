@@ -14,30 +14,40 @@
 #include "core/base/checked.h"
 
 #define SAVE_AS_NPY "save it as .npy: numpy.save('out.npy', h5py.File('FILE')['NAME'][...])"
+#define HDF5PLUGIN "after import hdf5plugin " SAVE_AS_NPY
+#define PYTABLES "save it as .npy: numpy.save('out.npy', tables.open_file('FILE').get_node('/NAME')[:])"
+#define REPACK "write the file without it, where its plug-in is installed: h5repack -f NONE IN OUT"
 
 /* ---- filters */
 
 static const struct {
   unsigned number;
   const char *name;
-  int kind; /* gather_filter_kind; -1: not supported */
+  int kind;           /* gather_filter_kind; -1: not supported */
+  const char *advice; /* NULL: what h5py can read without further packages */
 } FILTERS[] = {
-    {1, "deflate", GATHER_FILTER_DEFLATE},
-    {2, "shuffle", GATHER_FILTER_SHUFFLE},
-    {3, "fletcher32", GATHER_FILTER_FLETCHER32},
-    {4, "szip", -1},
-    {5, "nbit", -1},
-    {6, "scaleoffset", -1},
-    {307, "bzip2", -1},
-    {32000, "lzf", GATHER_FILTER_LZF},
-    {32001, "blosc", GATHER_FILTER_BLOSC},
-    {32004, "lz4", GATHER_FILTER_LZ4_HDF5},
-    {32008, "bitshuffle", GATHER_FILTER_BITSHUFFLE},
-    {32013, "zfp", -1},
-    {32015, "zstd", GATHER_FILTER_ZSTD},
-    {32017, "sz", -1},
-    {32018, "fcidecomp", -1},
-    {32026, "blosc2", -1},
+    {1, "deflate", GATHER_FILTER_DEFLATE, NULL},
+    {2, "shuffle", GATHER_FILTER_SHUFFLE, NULL},
+    {3, "fletcher32", GATHER_FILTER_FLETCHER32, NULL},
+    {4, "szip", -1, NULL},
+    {5, "nbit", -1, NULL},
+    {6, "scaleoffset", -1, NULL},
+    {305, "lzo", -1, PYTABLES},
+    {307, "bzip2", -1, HDF5PLUGIN},
+    {32000, "lzf", GATHER_FILTER_LZF, NULL},
+    {32001, "blosc", GATHER_FILTER_BLOSC, NULL},
+    {32004, "lz4", GATHER_FILTER_LZ4_HDF5, NULL},
+    {32008, "bitshuffle", GATHER_FILTER_BITSHUFFLE, NULL},
+    {32012, "jpeg-ls", -1, REPACK},
+    {32013, "zfp", -1, HDF5PLUGIN},
+    {32015, "zstd", GATHER_FILTER_ZSTD, NULL},
+    {32017, "sz", -1, HDF5PLUGIN},
+    {32018, "fcidecomp", -1, HDF5PLUGIN},
+    {32019, "jpeg", -1, REPACK},
+    {32020, "vbz", -1, REPACK},
+    {32024, "sz3", -1, HDF5PLUGIN},
+    {32026, "blosc2", -1, HDF5PLUGIN},
+    {32028, "sperr", -1, HDF5PLUGIN},
 };
 
 enum { FILTER_COUNT = sizeof FILTERS / sizeof *FILTERS, VALUES = 8 };
@@ -54,9 +64,12 @@ static gather_status add_filter(const gather_hdf5 *h, const gather_file_tensor *
   int i = 0;
   while (i < FILTER_COUNT && FILTERS[i].number != stored->number) i++;
   if (i == FILTER_COUNT || FILTERS[i].kind < 0)
-    return GATHER_HDF5_REFUSE(
-        h, at, "the chunks of the dataset '%.60s' have the filter %s%s (number %" PRIu64 "), which is not supported; " SAVE_AS_NPY,
-        tensor->name, i < FILTER_COUNT ? FILTERS[i].name : "", i < FILTER_COUNT ? "" : "of another program", stored->number);
+    return GATHER_HDF5_REFUSE(h, at,
+                              "the chunks of the dataset '%.60s' have the filter %s (number %" PRIu64 "), which is not supported; %s",
+                              tensor->name, i < FILTER_COUNT ? FILTERS[i].name : "of another program", stored->number,
+                              i == FILTER_COUNT   ? REPACK
+                              : FILTERS[i].advice ? FILTERS[i].advice
+                                                  : SAVE_AS_NPY);
   if (chunks->pipeline.count == GATHER_FILTERS_MOST)
     return GATHER_HDF5_REFUSE(h, at, "the chunks of the dataset '%.100s' have more than %d filters", tensor->name, GATHER_FILTERS_MOST);
   *filter = (gather_filter){.kind = (gather_filter_kind)FILTERS[i].kind};
@@ -212,9 +225,9 @@ static gather_status read_fill(gather_hdf5 *h, const gather_hdf5_dataset *datase
   }
   if (!defined) return GATHER_OK;
   GATHER_TRY(gather_hdf5_take(&fields, 4, &bytes));
+  if (bytes == 0 || bytes > INT32_MAX) return GATHER_OK; /* -1, too, is how older libraries say that it is not defined */
   const int64_t at = fields.at;
   GATHER_TRY(gather_hdf5_skip(&fields, (int64_t)bytes));
-  if (bytes == 0 || bytes >= UINT32_MAX) return GATHER_OK;
   /* Of elements that are arrays the value has all elements: those of each are the same in what h5py writes, and only such are read. */
   if (bytes % (uint64_t)chunks->item_bytes != 0)
     return GATHER_HDF5_WRONG(h, at, "a fill value of %" PRIu64 " bytes for elements of %" PRId64, bytes, chunks->item_bytes);

@@ -87,6 +87,12 @@ static gather_status sort_chunks(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
   return GATHER_OK;
 }
 
+/* A structure whose length is known before it is read: of a remote file, all of it is loaded at once. */
+static void expect_whole(const index_reading *r, int64_t at, int64_t bytes) {
+  enum { MOST = 1 << 16 }; /* a hint, which a damaged file does not make a download */
+  if (r->h->is_noting) gather_hdf5_expect(r->h, at, bytes < MOST ? bytes : MOST);
+}
+
 /* ---- B-trees of version 1 */
 
 /* The key of a chunk: its bytes, its mask, and its first element. */
@@ -110,6 +116,7 @@ static gather_status read_btree_1(index_reading *r, int64_t at, int level) {
   gather_hdf5 *h = r->h;
   uint64_t kind = 0, is = 0, used = 0, bytes = 0, skipped = 0, place[GATHER_HDF5_MOST_RANK];
   const int64_t head = 8 + 2 * h->offset_bytes, key = 8 + 8 * ((int64_t)r->chunked->rank + 1);
+  if (level < 0) expect_whole(r, at, NODE_BYTES);
   GATHER_TRY(gather_hdf5_begins(h, at, head, "TREE", -1, WHAT));
   gather_hdf5_fields fields = {h, at + 4, at + head, WHAT};
   GATHER_TRY(gather_hdf5_take(&fields, 1, &kind));
@@ -286,6 +293,7 @@ static gather_status read_data_block(index_reading *r, const extensible *x, int6
   gather_hdf5 *h = r->h;
   const int64_t head = 6 + h->offset_bytes + x->offset_bytes;
   if (first >= r->entries) return GATHER_OK;
+  if (count <= x->page) expect_whole(r, at, head + count * r->entry_bytes + SUM_BYTES);
   GATHER_TRY(gather_hdf5_begins(h, at, head, "EADB", 0, WHAT));
   if (count <= x->page) {
     const int64_t bytes = head + count * r->entry_bytes;
@@ -307,6 +315,7 @@ static gather_status read_super_block(index_reading *r, const extensible *x, int
   gather_hdf5 *h = r->h;
   const int64_t pages = count > x->page ? count / x->page : 0, map_bytes = (pages + 7) / 8;
   const int64_t head = 6 + h->offset_bytes + x->offset_bytes, bytes = head + blocks * (map_bytes + h->offset_bytes);
+  expect_whole(r, at, bytes + SUM_BYTES);
   GATHER_TRY(gather_hdf5_begins(h, at, bytes + SUM_BYTES, "EASB", 0, WHAT));
   GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, WHAT));
   gather_hdf5_fields fields = {h, at + head + blocks * map_bytes, at + bytes, WHAT};
@@ -428,6 +437,7 @@ static gather_status read_btree_2_node(index_reading *r, int64_t at, int64_t rec
   uint64_t child_records = 0;
   if (records > r->most[level]) return GATHER_HDF5_WRONG(h, at, "a node of an index of chunks with %" PRId64 " records", records);
   const int64_t bytes = HEAD + records * r->record_bytes + (level > 0 ? (records + 1) * r->pointer_bytes[level] : 0);
+  expect_whole(r, at, bytes + SUM_BYTES);
   GATHER_TRY(gather_hdf5_begins(h, at, bytes + SUM_BYTES, level > 0 ? "BTIN" : "BTLF", 0, WHAT));
   GATHER_TRY(gather_hdf5_verify(h, at, bytes, -1, at + bytes, WHAT));
   gather_hdf5_fields fields = {h, at + HEAD, at + bytes, WHAT};

@@ -143,7 +143,6 @@ static gather_status refuse_number(dataset_reading *r, const type_head *head, co
 static gather_status refuse_class(dataset_reading *r, const type_head *head) {
   enum { TEXT = 1 };
   if (head->kind == CLASS_TIME) return refuse(r, head, "time", "save it as integers");
-  if (head->kind == CLASS_BITS) return refuse(r, head, "bitfield", SAVE_AS_NPY);
   if (head->kind == CLASS_REFERENCE) return refuse(r, head, "reference", "h5py follows references to other objects");
   if (head->kind == CLASS_COMPOUND)
     return refuse(r, head, "compound", "save a field of it as .npy: numpy.save('out.npy', h5py.File('FILE')['NAME']['FIELD'])");
@@ -155,7 +154,7 @@ static gather_status refuse_class(dataset_reading *r, const type_head *head) {
   return GATHER_HDF5_REFUSE(r->h, head->at, "the dataset '%.100s' has elements of the unknown class %u", r->tensor->name, head->kind);
 }
 
-/* Only all bits of whole bytes. */
+/* Only all bits of whole bytes. Bitfields are integers without a sign, as h5py has them: PyTables and pandas write bool as such. */
 static gather_status read_integer(dataset_reading *r, gather_hdf5_fields *fields, const type_head *head) {
   enum { BIG = 1 << 0, SIGNED = 1 << 3 };
   static const gather_type TYPES[][2] = {{GATHER_TYPE_UINT8, GATHER_TYPE_INT8},
@@ -167,10 +166,10 @@ static gather_status read_integer(dataset_reading *r, gather_hdf5_fields *fields
   GATHER_TRY(gather_hdf5_take(fields, 2, &bits));
   for (int i = 0; i < 4; i++)
     if (head->bytes == 1 << i && offset == 0 && bits == UINT64_C(8) << i) {
-      set_type(r, TYPES[i][(head->bits & SIGNED) != 0], (head->bits & BIG) != 0);
+      set_type(r, TYPES[i][head->kind == CLASS_INTEGER && (head->bits & SIGNED) != 0], (head->bits & BIG) != 0);
       return GATHER_OK;
     }
-  return refuse_number(r, head, "integer", bits);
+  return refuse_number(r, head, head->kind == CLASS_INTEGER ? "integer" : "bitfield", bits);
 }
 
 /* Where the parts of IEEE's floats, and of bfloat16, are. */
@@ -331,6 +330,7 @@ static gather_status read_type(dataset_reading *r, gather_hdf5_fields *fields, i
   *bytes = head.bytes;
   switch (head.kind) {
     case CLASS_INTEGER:
+    case CLASS_BITS:
       return read_integer(r, fields, &head);
     case CLASS_FLOAT:
       return set_float(r, fields, &head);
@@ -423,7 +423,10 @@ static gather_status find_elements(const dataset_reading *r, const gather_hdf5_d
         h, said_at, "the dataset '%.60s' is virtual: it consists of parts of others, which is not supported; " SAVE_AS_NPY, tensor->name);
   if (found.kind == CHUNKED) return gather_hdf5_describe_chunks(h, dataset, space, tensor);
   if (found.at < 0)
-    return GATHER_HDF5_REFUSE(h, said_at, "the dataset '%.60s' was never written: it has only its fill value; " SAVE_AS_NPY, tensor->name);
+    return GATHER_HDF5_REFUSE(
+        h, said_at,
+        "the dataset '%.60s' was never written: it has only its fill value (in NetCDF, a dimension without a variable); " SAVE_AS_NPY,
+        tensor->name);
   tensor->offset = found.at;
   if (found.bytes < (uint64_t)tensor->bytes)
     return GATHER_HDF5_WRONG(h, said_at, "the dataset '%.100s' needs %" PRId64 " bytes, but has %" PRIu64, tensor->name, tensor->bytes,

@@ -496,22 +496,29 @@ gather_status gather_zarr_open_zip(gather_file *file, const gather_zarr_zip *zip
 
 /* ---- on another machine */
 
-/* Opens the first of the files that say what is there. */
+static bool is_absent(gather_status status, const gather_error *why) {
+  return status == GATHER_FILE_NOT_FOUND || (status == GATHER_IO_ERROR && why->system_error == EACCES);
+}
+
+/* Opens the first of the files that say what is there. One that is refused may be one that there is not: so S3 answers who may not list a
+ * bucket. If none opens, the refusal is what is said. */
 static gather_status open_first(zarr_reading *z, const char *url, int *which, gather_map *map) {
   static const int TRIED[] = {VERSION_3, CONSOLIDATED, ARRAY};
-  gather_error why;
+  gather_error why = {0}, refusal = {0};
   gather_growing path = {0};
   gather_status status = GATHER_FILE_NOT_FOUND;
   size_t bytes = strlen(url);
   while (bytes > 0 && url[bytes - 1] == '/') bytes--;
-  for (size_t i = 0; i < sizeof TRIED / sizeof *TRIED && status == GATHER_FILE_NOT_FOUND; i++) {
+  for (size_t i = 0; i < sizeof TRIED / sizeof *TRIED && is_absent(status, &why); i++) {
     *which = TRIED[i];
     path.bytes = 0;
     gather_growing_write(&path, url, bytes);
     gather_growing_char(&path, '/');
     gather_growing_text(&path, NAMES[*which]);
     status = path.failed ? no_memory(z) : gather_map_open_url(z->file->client, path.text, map, &why);
+    if (status == GATHER_IO_ERROR && refusal.status == GATHER_OK) refusal = why;
   }
+  if (status != GATHER_OK && is_absent(status, &why) && refusal.status != GATHER_OK) why = refusal, status = refusal.status;
   if (status != GATHER_OK && !path.failed && z->error) *z->error = why;
   gather_growing_clear(&path);
   return status;

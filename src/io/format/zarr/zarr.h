@@ -18,6 +18,7 @@ typedef struct gather_zarr_kept {
   gather_chunk_file file; /* gather_chunk_place points to it */
   bool is_missing;
   int64_t at;     /* of a member of a zip file: where it begins in that */
+  int64_t wanted; /* a chunk in it, for messages */
   uint8_t *index; /* of a shard: an offset and a length for each of its chunks */
 } gather_zarr_kept;
 
@@ -76,7 +77,9 @@ typedef struct gather_zarr_reading {
 } gather_zarr_reading;
 
 #define GATHER_ZARR_WRONG(r, ...) gather_fail_file((r)->json.error, GATHER_FILE_MALFORMED, (r)->json.name, (r)->at.at, __VA_ARGS__)
-#define GATHER_ZARR_REFUSE(r, ...) gather_fail_file((r)->json.error, GATHER_UNSUPPORTED, (r)->json.name, (r)->at.at, __VA_ARGS__)
+#define GATHER_ZARR_REFUSE(r, ...) gather_zarr_refuse(r, __VA_ARGS__)
+/* Names the array, and says what can be done. */
+GATHER_CHECKED gather_status gather_zarr_refuse(const gather_zarr_reading *r, const char *format, ...) GATHER_PRINTF(2, 3);
 
 /* A member of an object that is wanted; part.end 0: the object has none. */
 typedef struct gather_zarr_member {

@@ -192,9 +192,47 @@ static gather_status make_kept(gather_zarr_array *array, int64_t number, gather_
   return GATHER_OK;
 }
 
+/* No description says how long chunks are: compressors make what does not shrink a little longer. */
+static gather_status sizes(const gather_chunks *chunks, int64_t *longest, int64_t *all, gather_error *error) {
+  enum { PART = 64, MORE = 4096 };
+  (void)error;
+  *longest = chunks->raw_bytes + chunks->raw_bytes / PART + MORE;
+  if (all) *all = -1;
+  return GATHER_OK;
+}
+
+/* Of a shard, its index: then one request is all until rows are read. Of a chunk, as many bytes as a request costs anyway: most chunks are
+ * not longer, and what is longer is asked for without them. Of a chunk of which only rows are read, no more than it takes to know it. */
+static gather_remote_opening opening_of(const gather_zarr_array *array) {
+  enum { INDEX = 1 << 20, CHUNK = 1 << 18, LEAST = 512 };
+  const gather_chunks *chunks = &array->chunks;
+  int64_t most = 0;
+  if (array->is_sharded) {
+    const int64_t index = gather_zarr_index_bytes(array);
+    return (gather_remote_opening){.bytes = index < INDEX ? index : INDEX, .tail = !array->index_at_start};
+  }
+  if (sizes(chunks, &most, NULL, NULL) != GATHER_OK) most = CHUNK;
+  if (chunks->pipeline.count == 0) most = chunks->raw_bytes <= CHUNK ? chunks->raw_bytes : LEAST;
+  return (gather_remote_opening){.bytes = most < CHUNK ? most : CHUNK, .once = true};
+}
+
+/* Names the chunk for which a file is looked for. */
+static void name_chunk(const gather_zarr_array *array, int64_t number, gather_error *error) {
+  gather_chunks_name(&array->chunks, number, error);
+  error->row = gather_chunks_first_row(&array->chunks, number);
+}
+
+/* A refusal may mean that there is no such file, which is not for us to decide: the rows would be the fill value. */
+static void say_missing(gather_error *error) {
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length,
+                 "; if the chunk was never written, let the server say so: S3 answers 404 to who may list the bucket");
+}
+
 static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kept, gather_error *error) {
   gather_error why;
-  gather_status status = gather_remote_object_open(array->chunks.file->client, kept->file.path, &kept->file.object, &why);
+  const gather_remote_opening opening = opening_of(array);
+  gather_status status = gather_remote_object_open_for(array->chunks.file->client, kept->file.path, &opening, &kept->file.object, &why);
   kept->is_missing = status == GATHER_FILE_NOT_FOUND;
   if (kept->is_missing) return GATHER_OK;
   if (status == GATHER_OK) {
@@ -202,8 +240,11 @@ static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kep
     status = array->is_sharded ? load_index(array, kept, -1, &why) : GATHER_OK;
     if (status != GATHER_OK) gather_remote_object_close(kept->file.object);
   }
-  if (status != GATHER_OK) kept->file.object = NULL;
-  if (status != GATHER_OK && error) *error = why;
+  if (status == GATHER_OK) return GATHER_OK;
+  kept->file.object = NULL;
+  if (why.system_error == EACCES) say_missing(&why);
+  name_chunk(array, kept->wanted, &why);
+  if (error) *error = why;
   return status;
 }
 
@@ -278,44 +319,58 @@ static int64_t shard_of(const gather_zarr_array *array, int64_t number, int64_t 
 typedef struct url_looks {
   gather_zarr_array *array;
   gather_zarr_kept **kept;
-  gather_status *statuses;
-  gather_error *whys;
+  pthread_mutex_t lock; /* protects what follows */
+  gather_status status; /* of the first failure; then no more are looked for */
+  gather_error why;
 } url_looks;
 
-static void look_task(void *argument, int64_t i) {
-  const url_looks *looks = argument;
-  looks->statuses[i] = look_at_url(looks->array, looks->kept[i], &looks->whys[i]);
+static bool has_failed(url_looks *looks) {
+  (void)pthread_mutex_lock(&looks->lock);
+  const bool failed = looks->status != GATHER_OK;
+  (void)pthread_mutex_unlock(&looks->lock);
+  return failed;
 }
 
-/* Keeps what was found; returns the first failure. */
-static gather_status keep_looks(const url_looks *looks, int64_t len, gather_error *error) {
+static void look_task(void *argument, int64_t i) {
+  url_looks *looks = argument;
+  gather_error why;
+  if (has_failed(looks)) return;
+  const gather_status status = look_at_url(looks->array, looks->kept[i], &why);
+  if (status == GATHER_OK) return;
+  (void)pthread_mutex_lock(&looks->lock);
+  if (looks->status == GATHER_OK) looks->status = status, looks->why = why;
+  (void)pthread_mutex_unlock(&looks->lock);
+}
+
+/* Keeps what was found. */
+static void keep_looks(url_looks *looks, int64_t len) {
   gather_zarr_array *array = looks->array;
-  gather_status status = GATHER_OK;
   for (int64_t i = 0; i < len; i++) {
+    gather_zarr_kept *kept = looks->kept[i];
     gather_error why;
-    gather_status now = looks->statuses[i];
-    if (now == GATHER_OK && (now = grow(array, &why)) == GATHER_OK) {
-      *slot_of(array->kept, array->kept_slots, looks->kept[i]->file.number) = looks->kept[i];
+    if (!kept->file.object && !kept->is_missing) continue;
+    const gather_status status = grow(array, &why);
+    if (status == GATHER_OK) {
+      *slot_of(array->kept, array->kept_slots, kept->file.number) = kept;
       array->kept_len++;
       continue;
     }
-    if (looks->kept[i]->file.object) gather_remote_object_close(looks->kept[i]->file.object);
-    if (status == GATHER_OK && error) *error = looks->statuses[i] != GATHER_OK ? looks->whys[i] : why;
-    if (status == GATHER_OK) status = now;
+    gather_remote_object_close(kept->file.object);
+    if (looks->status == GATHER_OK) looks->status = status, looks->why = why;
   }
-  return status;
 }
 
-/* Looks for up to AT_ONCE files, which ascend, and are not kept. */
-enum { AT_ONCE = 16 };
+/* AT_ONCE: files that are looked for together, none of which is kept. THREADS: as many as a client has connections at first. */
+enum { AT_ONCE = 256, THREADS = 64 };
 
 static gather_status look_at_urls(gather_zarr_array *array, gather_zarr_kept **kept, int64_t len, gather_error *error) {
-  gather_status statuses[AT_ONCE];
-  gather_error whys[AT_ONCE];
-  url_looks looks = {array, kept, statuses, whys};
+  url_looks looks = {.array = array, .kept = kept, .lock = PTHREAD_MUTEX_INITIALIZER};
   if (len == 0) return GATHER_OK;
-  gather_remote_parallel(len, AT_ONCE, look_task, &looks);
-  return keep_looks(&looks, len, error);
+  gather_remote_parallel(len, THREADS, look_task, &looks);
+  keep_looks(&looks, len);
+  (void)pthread_mutex_destroy(&looks.lock);
+  if (looks.status != GATHER_OK && error) *error = looks.why;
+  return looks.status;
 }
 
 static bool is_among(gather_zarr_kept *const *kept, int64_t len, int64_t number) {
@@ -332,6 +387,7 @@ static gather_status look_ahead(gather_zarr_array *array, const int64_t *numbers
     if (array->kept_slots > 0 && *slot_of(array->kept, array->kept_slots, number)) continue;
     if (is_among(kept, len, number)) continue;
     GATHER_TRY(make_kept(array, number, &kept[len], error));
+    kept[len]->wanted = numbers[i];
     if (++len < AT_ONCE) continue;
     GATHER_TRY(look_at_urls(array, kept, len, error));
     len = 0;
@@ -363,18 +419,12 @@ static gather_status find(const gather_chunks *chunks, const int64_t *numbers, i
   gather_status status = GATHER_OK;
   (void)pthread_mutex_lock(&array->store->lock);
   if (array->is_remote) status = look_ahead(array, numbers, count, error);
-  for (int64_t i = 0; i < count && status == GATHER_OK; i++) status = find_one(array, numbers[i], &places[i], error);
+  for (int64_t i = 0; i < count && status == GATHER_OK; i++) {
+    status = find_one(array, numbers[i], &places[i], error);
+    if (status != GATHER_OK && error) name_chunk(array, numbers[i], error);
+  }
   (void)pthread_mutex_unlock(&array->store->lock);
   return status;
-}
-
-/* No description says how long chunks are: compressors make what does not shrink a little longer. */
-static gather_status sizes(const gather_chunks *chunks, int64_t *longest, int64_t *all, gather_error *error) {
-  enum { PART = 64, MORE = 4096 };
-  (void)error;
-  *longest = chunks->raw_bytes + chunks->raw_bytes / PART + MORE;
-  if (all) *all = -1;
-  return GATHER_OK;
 }
 
 static void enter(const gather_chunks *chunks) {
@@ -387,6 +437,7 @@ void gather_zarr_store_add(gather_zarr_store *store, gather_zarr_array *array) {
   array->chunks.sizes = sizes;
   array->chunks.enter = enter;
   array->chunks.from = array;
+  if (array->is_remote && !array->is_sharded) array->chunks.head_bytes = opening_of(array).bytes;
   array->store = store;
   array->next = store->arrays;
   store->arrays = array;

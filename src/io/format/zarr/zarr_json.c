@@ -7,7 +7,23 @@
 #ifdef GATHER_HAVE_JANSSON
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+gather_status gather_zarr_refuse(const gather_zarr_reading *r, const char *format, ...) {
+  enum { MOST = 200 };
+  char text[MOST];
+  va_list values;
+  va_start(values, format);
+  (void)vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  const char *name = r->tensor->name;
+  const bool is_root = *name == '\0';
+  return gather_fail_file(r->json.error, GATHER_UNSUPPORTED, r->json.name, r->at.at,
+                          "%s%.60s%s%s; save it as .npy: numpy.save('out.npy', zarr.open('FOLDER')%s[...])", is_root ? "" : "the array '",
+                          name, is_root ? "" : "': ", text, is_root ? "" : "['NAME']");
+}
 
 static bool is_name(const gather_json *json, gather_json_part key, const char *name) {
   const size_t length = strlen(name);

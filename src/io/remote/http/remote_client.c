@@ -222,13 +222,6 @@ static void enqueue(gather_remote_queue *queue, gather_remote_request *request) 
   (void)pthread_mutex_unlock(&client->lock);
 }
 
-/* Begins a request; document: for all of what is there, of at most request->bytes, and request->bytes becomes how much that is. */
-static void begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document) {
-  queue_enter(queue);
-  request->state = (struct gather_remote_state){.document = document};
-  enqueue(queue, request);
-}
-
 /* Waits for a request that was enqueued; NULL if none was. */
 static gather_remote_request *take_finished(gather_remote_queue *queue) {
   gather_remote_client *client = queue->client;
@@ -396,9 +389,33 @@ static gather_remote_request *finish_cached(gather_remote_queue *queue, gather_r
   return first;
 }
 
+/* Copies what the open brought for the first use, from the first byte on, and frees it. Returns how much that is: all or nothing, unless a
+ * version is named by its bytes, so that a range is of one version. Blocks on disk have what follows. */
+static int64_t use_once(gather_remote_object *object, int64_t offset, int64_t bytes, char *data) {
+  int64_t used = 0;
+  gather_remote_client_enter(object->client);
+  (void)pthread_mutex_lock(&object->client->lock);
+  char *head = object->head;
+  const int64_t there = head && offset >= object->head_at ? object->head_at + object->head_bytes - offset : 0;
+  if (there >= bytes || (gather_tag_is_strong(object->etag) && !object->cached)) used = minimum(there, bytes);
+  if (used > 0)
+    memcpy(data, head + (offset - object->head_at), (size_t)used);
+  else
+    used = 0;
+  object->head = NULL, object->head_bytes = 0;
+  (void)pthread_mutex_unlock(&object->client->lock);
+  gather_free(head);
+  return used;
+}
+
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request) {
   queue_enter(queue);
   request->state = (struct gather_remote_state){.document = false};
+  if (request->object->once) request->state.arrived = use_once(request->object, request->offset, request->bytes, request->data);
+  if (request->state.arrived > 0) {
+    (request->state.arrived == request->bytes ? finish_now : enqueue)(queue, request);
+    return;
+  }
   if (request->object->whole) {
     memcpy(request->data, request->object->head + request->offset, (size_t)request->bytes);
     finish_now(queue, request);
@@ -414,7 +431,8 @@ gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
 
 /* ---- objects */
 
-enum { PART = 4 << 20, PARTS = 16 }; /* long ranges are read in parallel parts */
+/* PART, PARTS: long ranges are read in parallel parts. LEAST_HEAD: of an open that is for size and version alone. */
+enum { PART = 4 << 20, PARTS = 16, LEAST_HEAD = 512 };
 
 /* address: what is asked for in place of the URL's own; NULL. */
 static gather_status make(gather_remote_client *client, const char *url, const char *address, gather_remote_object **object,
@@ -443,12 +461,12 @@ void gather_remote_object_close(gather_remote_object *object) {
   gather_free(object);
 }
 
-/* Sends one request, and waits. */
-static gather_status ask(gather_remote_object *object, gather_remote_request *request, bool document, gather_error *error) {
+/* Sends one request, whose state says what it asks for, and waits. Of a document request->bytes becomes how many it has. */
+static gather_status ask(gather_remote_object *object, gather_remote_request *request, gather_error *error) {
   gather_remote_queue queue;
   GATHER_TRY(queue_init(object->client, &queue, error));
   request->object = object;
-  begin_as(&queue, request, document);
+  enqueue(&queue, request);
   (void)gather_remote_finish(&queue);
   queue_clear(&queue);
   if (request->status != GATHER_OK && error) *error = request->error;
@@ -463,23 +481,28 @@ static void cache_head(gather_remote_object *object) {
   bool hub = object->place.origin && object->place.origin->scheme == GATHER_REMOTE_HUB;
   gather_block_file_set(&object->blocks, object->place.url.text, object->redirected && !hub ? object->target.text : "", object->etag);
   object->cached = true;
-  if (object->head_bytes == minimum(object->size, GATHER_BLOCK_BYTES))
+  if (object->head_at == 0 && object->head_bytes == minimum(object->size, GATHER_BLOCK_BYTES))
     gather_block_cache_write(client->cache, &object->blocks, 0, object->head, object->head_bytes);
 }
 
-gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object, gather_error *error) {
+gather_status gather_remote_object_open_for(gather_remote_client *client, const char *url, const gather_remote_opening *opening,
+                                            gather_remote_object **object, gather_error *error) {
   gather_remote_object *made = NULL;
   *object = NULL;
   bool folder;
   GATHER_TRY(gather_remote_find_folder(url, &folder, error));
   if (folder) return gather_fail(error, GATHER_USAGE, "%.200s names a folder, not a file: gather info URL lists it", url);
   GATHER_TRY(make(client, url, NULL, &made, error));
-  made->head = gather_alloc(made->head_room = GATHER_REMOTE_HEAD_BYTES);
-  gather_remote_request request = {.bytes = GATHER_REMOTE_HEAD_BYTES, .data = made->head};
+  /* What is used once is better read by blocks, if these are kept on disk: the next time the open alone is a request. */
+  const int64_t bytes = opening->once && client->cache ? minimum(opening->bytes, LEAST_HEAD) : opening->bytes;
+  made->head = gather_alloc(made->head_room = bytes);
+  gather_remote_request request = {.bytes = bytes, .data = made->head, .state = {.tail = opening->tail}};
   gather_status status =
-      made->head ? ask(made, &request, false, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
+      made->head ? ask(made, &request, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
   if (status == GATHER_OK) {
-    made->head_bytes = request.bytes;
+    made->head_at = request.offset, made->head_bytes = request.bytes;
+    made->once = opening->once;
+    made->whole = made->whole && !made->once; /* a server without ranges is asked again */
     cache_head(*object = made);
   } else {
     gather_remote_object_close(made);
@@ -487,12 +510,18 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
   return status;
 }
 
+gather_status gather_remote_object_open(gather_remote_client *client, const char *url, gather_remote_object **object, gather_error *error) {
+  static const gather_remote_opening FIRST = {.bytes = GATHER_REMOTE_HEAD_BYTES};
+  return gather_remote_object_open_for(client, url, &FIRST, object, error);
+}
+
 gather_remote_about gather_remote_object_about(const gather_remote_object *object) {
+  const bool has_head = object->head_at == 0 && !object->once;
   return (gather_remote_about){.size = object->size,
                                .name = object->place.name,
                                .version = gather_tag_is_strong(object->etag) ? object->etag : "",
-                               .head = object->head,
-                               .head_bytes = object->head_bytes};
+                               .head = has_head ? object->head : NULL,
+                               .head_bytes = has_head ? object->head_bytes : 0};
 }
 
 /* All requests that begin are finished, even after a failure: they write to the caller's memory. */
@@ -536,8 +565,12 @@ gather_status gather_remote_object_read(gather_remote_object *object, int64_t of
     return gather_fail_file(error, GATHER_IO_ERROR, object->place.name, offset < 0 ? 0 : offset, "the file has only %lld bytes",
                             (long long)object->size);
   if (bytes == 0) return GATHER_OK;
-  if (offset + bytes <= object->head_bytes) {
-    memcpy(data, object->head + offset, (size_t)bytes);
+  if (object->once) {
+    const int64_t used = use_once(object, offset, bytes, data);
+    return used == bytes ? GATHER_OK : read_parts(object, offset + used, bytes - used, (char *)data + used, error);
+  }
+  if (offset >= object->head_at && offset + bytes <= object->head_at + object->head_bytes) {
+    memcpy(data, object->head + (offset - object->head_at), (size_t)bytes);
     return GATHER_OK;
   }
   return read_parts(object, offset, bytes, data, error);
@@ -550,9 +583,8 @@ gather_status gather_remote_document(gather_remote_client *client, const char *u
   *bytes = 0;
   GATHER_TRY(make(client, url, address, &object, error));
   char *data = limit >= 0 && limit < INT64_MAX ? gather_alloc(limit + 1) : NULL;
-  gather_remote_request request = {.bytes = limit, .data = data};
-  gather_status status =
-      data ? ask(object, &request, true, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a document");
+  gather_remote_request request = {.bytes = limit, .data = data, .state = {.document = true}};
+  gather_status status = data ? ask(object, &request, error) : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a document");
   gather_remote_object_close(object);
   if (status == GATHER_OK) {
     data[request.bytes] = '\0';

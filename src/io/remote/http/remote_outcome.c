@@ -2,6 +2,7 @@
  *
  * remote_outcome.c: what follows from a transfer that ended: a finished request, another try, another address, or an exact error.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ void gather_remote_fail(gather_remote_request *request, gather_status status, co
   int64_t byte = request->object->size < 0 ? -1 : request->offset + request->state.arrived;
   if (request->state.tries > 1) (void)snprintf(times, sizeof times, "; tried %d times", (int)request->state.tries);
   (void)gather_fail_file(&request->error, status, request->object->place.name, byte, "%s%s", why, times);
+  /* Who has several names, of which one is enough, may go on after a refusal. */
+  if (request->state.refused) request->error.system_error = EACCES;
   end(request, status);
 }
 
@@ -340,7 +343,9 @@ static void ask_for_rest(gather_remote_transfer *transfer) {
 /* The open asks once more: for less, or without a range. */
 static void ask_otherwise(gather_remote_transfer *transfer) {
   gather_remote_request *request = transfer->request;
-  if (transfer->verdict == GATHER_ANSWER_SMALLER)
+  if (transfer->verdict == GATHER_ANSWER_UNTAILED)
+    request->state.tail = false, request->offset = 0;
+  else if (transfer->verdict == GATHER_ANSWER_SMALLER)
     request->bytes = transfer->answer.size;
   else
     request->state.unranged = true;
@@ -410,6 +415,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
     return;
   }
   (void)snprintf(why, sizeof why, "%s", transfer->why);
+  request->state.refused = transfer->answer.status == 401 || transfer->answer.status == 403;
   const int says_again = explain(transfer, why);
   bool is_open = request->object->size < 0 || request->state.document;
   switch (transfer->verdict) {
@@ -422,6 +428,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
       return;
     case GATHER_ANSWER_SMALLER:
     case GATHER_ANSWER_UNRANGED:
+    case GATHER_ANSWER_UNTAILED:
       ask_otherwise(transfer);
       return;
     case GATHER_ANSWER_REDIRECT:

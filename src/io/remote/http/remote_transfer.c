@@ -117,7 +117,8 @@ static gather_remote_question question_of(const gather_remote_transfer *transfer
                                   .last_modified = object->last_modified,
                                   .whole = transfer->request->state.document,
                                   .whole_bytes = transfer->client->settings.given.whole_bytes,
-                                  .unranged = transfer->request->state.unranged};
+                                  .unranged = transfer->request->state.unranged,
+                                  .tail = transfer->request->state.tail};
 }
 
 /* The first of two transfers with an answer wins; the other is dropped before it can write. */
@@ -156,11 +157,13 @@ static bool make_head(gather_remote_transfer *transfer, int64_t bytes) {
 }
 
 /* Prepares for the body of an answer that is taken. */
-static bool prepare(gather_remote_transfer *transfer, const gather_remote_question *question) {
+static bool prepare(gather_remote_transfer *transfer, gather_remote_question *question) {
+  if (question->tail) question->first = transfer->first = transfer->request->offset = 0;
   if (transfer->verdict == GATHER_ANSWER_WHOLE) {
     transfer->wanted = transfer->answer.has_length ? transfer->answer.length : -1;
     return make_head(transfer, transfer->wanted);
   }
+  if (question->tail) question->first = transfer->first = transfer->request->offset = transfer->answer.first;
   if (!question->whole) gather_answer_span(&transfer->answer, question, &transfer->skip, &transfer->wanted);
   return true;
 }
@@ -311,7 +314,10 @@ static void reset(gather_remote_transfer *transfer) {
 static gather_status set_this(gather_remote_transfer *transfer, gather_error *error) {
   const gather_curl *curl = transfer->client->curl;
   char range[48];
-  (void)snprintf(range, sizeof range, "%" PRId64 "-%" PRId64, transfer->first, transfer->first + transfer->wanted - 1);
+  if (transfer->request->state.tail)
+    (void)snprintf(range, sizeof range, "-%" PRId64, transfer->wanted);
+  else
+    (void)snprintf(range, sizeof range, "%" PRId64 "-%" PRId64, transfer->first, transfer->first + transfer->wanted - 1);
   const char *asked = transfer->request->state.document || transfer->request->state.unranged ? NULL : range;
   bool set = set_sockets(transfer) && add_line(transfer, "Accept-Encoding: identity") && add_line(transfer, "Accept: */*") &&
              add_condition(transfer);
