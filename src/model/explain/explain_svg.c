@@ -205,11 +205,12 @@ static bool any_bad(const svg_picture *p, const gather_explain_table *table) {
 
 static void measure(const svg_picture *p, svg_spot *spot) {
   char name[128], type[256], left[80] = "";
+  const bool below = spot->part == GATHER_EXPLAIN_OUT && (p->flow == FLOW_DOWN || p->flow == FLOW_CELLS);
   spot->bad = spot->part == GATHER_EXPLAIN_INDICES && any_bad(p, spot->table);
   spot->origins =
       spot->part == GATHER_EXPLAIN_OUT && p->flow == FLOW_NONE && (gather_explain_by(p->ex) != GATHER_EXPLAIN_BY_ROW || p->ex->tuples);
   spot->cell_high = spot->origins || spot->bad ? ORIGIN_HIGH : CELL_HIGH;
-  spot->above = TITLE;
+  spot->above = below ? 0 : TITLE;
   measure_cells(p, spot);
   spot->wide = spot->label + extent(gather_explain_columns(spot->table), spot->cell);
   gather_explain_name_text(p->ex, spot->part, name, sizeof name);
@@ -426,12 +427,13 @@ static void one_table(const svg_picture *p, const svg_spot *spot) {
   int64_t at[GATHER_MAX_RANK], more = gather_explain_more(spot->table);
   char text[256], left[80];
   gather_explain_name_text(p->ex, spot->part, text, sizeof text);
-  words(p, spot->x, spot->y + 12, "t", text, "");
+  const int name = spot->above ? spot->y + 12 : spot->y + spot->high - 18;
+  words(p, spot->x, name, "t", text, "");
   gather_explain_type_text(p->ex, spot->part, text, sizeof text);
-  words(p, spot->x, spot->y + 29, "l", text, "");
+  words(p, spot->x, name + 17, "l", text, "");
   for (int s = 0; gather_explain_slice(spot->table, s, at); s++) one_slice(p, spot, s, at);
   snprintf(text, sizeof text, spot->slices ? "... and %" PRId64 " more" : "(no cells)", more);
-  int foot = spot->y + spot->high - 4;
+  int foot = spot->y + spot->high - (spot->above ? 4 : TITLE);
   if (gather_explain_left_out(p->ex, spot->part, left, sizeof left)) {
     words(p, spot->x, foot, "l", left, "");
     foot -= FOOT;

@@ -294,12 +294,12 @@ bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t byt
 }
 
 /* "axis 0: down, axis 1: across", behind text. */
-static void append_axes(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
+static void append_axes(const gather_explain *ex, gather_explain_part part, const char *before, char *text, size_t bytes) {
   const gather_explain_table *table = &ex->table[part];
   if (part != GATHER_EXPLAIN_DATA) return;
   for (int32_t axis = ex->axis; axis < ex->axis + ex->selected; axis++) {
     char one[80];
-    snprintf(one, sizeof one, "%saxis %d: %s", axis > ex->axis ? ", " : "  ", (int)axis,
+    snprintf(one, sizeof one, "%saxis %d: %s", axis > ex->axis ? ", " : before, (int)axis,
              axis == table->rank - 1   ? "across"
              : axis == table->rank - 2 ? "down"
                                        : "over the slices");
@@ -309,7 +309,7 @@ static void append_axes(const gather_explain *ex, gather_explain_part part, char
 
 void gather_explain_name_text(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
   snprintf(text, bytes, "%s", ex->table[part].name);
-  append_axes(ex, part, text, bytes);
+  append_axes(ex, part, ", ", text, bytes);
 }
 
 void gather_explain_type_text(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
@@ -325,7 +325,7 @@ void gather_explain_title(const gather_explain *ex, gather_explain_part part, ch
   char type[256];
   gather_explain_type_text(ex, part, type, sizeof type);
   snprintf(text, bytes, "%s  %s", ex->table[part].name, type);
-  append_axes(ex, part, text, bytes);
+  append_axes(ex, part, "  ", text, bytes);
 }
 
 void gather_explain_slice_text(const gather_explain_table *table, const int64_t *at, char *text, size_t bytes) {
