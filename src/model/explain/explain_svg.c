@@ -19,7 +19,7 @@ enum {
   FIRST = 26,    /* y of the first one */
   PHONE = 390,   /* a picture is at least as wide, and not wider unless its tables are */
   CHARACTER = 7, /* width of a character of the text, at most */
-  LONGEST = 240  /* columns of a sentence */
+  LONGEST = 150  /* columns of a sentence */
 };
 
 /* How lines lead from data to the output: from rows to rows, from columns to columns, or from cells to cells. Without lines each cell of
