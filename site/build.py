@@ -35,7 +35,7 @@ def c_pages(work: Path, source: Path) -> None:
     everything = c_reference.write(folder / "xml", source / "api/c")
     names = sorted(header.stem for header in c_reference.HEADERS)
     index = [*python_reference.heading("C: the headers", "="), f"Every declaration of the public headers: {len(everything)} in all. "
-             "The guide is :doc:`/docs/embed/guide`.", "", ".. toctree::", "   :maxdepth: 1", ""]
+             "The guide is :doc:`/docs/embed/guide`.", "", ".. include:: tasks.txt", "", ".. toctree::", "   :maxdepth: 1", ""]
     index += [f"   {name}" for name in sorted(names, key=lambda name: (name != "gather", name))]
     (source / "api/c/index.rst").write_text("\n".join(index) + "\n", encoding="utf-8")
 

@@ -189,6 +189,22 @@ def page(header: Path, entities: list[Entity], writer: Writer) -> str:
     return "\n".join(made) + "\n"
 
 
+def by_task(by_header: dict[Path, list[Entity]]) -> list[str]:
+    """A table of all functions by the headers' sections, which are tasks."""
+    made = [".. list-table::", "   :header-rows: 1", "   :widths: 30 70", "", "   * - task", "     - functions"]
+    for header, entities in sorted(by_header.items(), key=lambda item: (item[0].stem != "gather", item[0].stem)):
+        sections: dict[str, list[str]] = {}
+        lines = header.read_text(encoding="utf-8").splitlines()
+        for one in entities:
+            if one.kind == "function":
+                title = next((found.group(1) for line in reversed(lines[:one.line]) if (found := SECTION.match(line))), "")
+                sections.setdefault(re.sub(r"^\d+ ", "", title), []).append(one.name)
+        for title, names in sections.items():
+            task = f":doc:`{header.name} <{header.stem}>`" + (f": {title}" if title else "")
+            made += [f"   * - {task}", "     - " + ", ".join(f":c:func:`{name}`" for name in names)]
+    return [*made, ""]
+
+
 def write(folder: Path, target: Path) -> list[Entity]:
     """Writes all pages and their list; returns what is on them."""
     by_header = {header: read(folder, header) for header in HEADERS}
@@ -197,6 +213,7 @@ def write(folder: Path, target: Path) -> list[Entity]:
     target.mkdir(parents=True, exist_ok=True)
     for header, entities in by_header.items():
         (target / f"{header.stem}.rst").write_text(page(header, entities, writer), encoding="utf-8")
+    (target / "tasks.txt").write_text("\n".join(by_task(by_header)), encoding="utf-8")
     return everything
 
 

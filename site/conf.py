@@ -36,6 +36,7 @@ html_title = f"libgather {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["versions.js"]
+html_search_scorer = "scorer.js"
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False

@@ -4,6 +4,7 @@
 import json
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 from browser import Browser
 
@@ -26,6 +27,8 @@ LINES = (
     ({"bad": "wrap", "negative": "off"}, ["--data", "4x3", "--on-bad", "wrap", "--negative", "off", "[1, 7, -4]"]),
     ({"indices": "-4"}, ["--data", "4x3", "--", "-4"]),
     ({"data": "1000000x3", "indices": "[5, 999999, 7]"}, ["--data", "1000000x3", "[5, 999999, 7]"]),
+    ({"data": "(4, 3)", "indices": "1, 2"}, ["--data", "4x3", "[1, 2]"]),
+    ({"data": "4, 3"}, ["--data", "4x3", "[1, 7, -4]"]),
     ({"indices": "[1, x]"}, ["--data", "4x3", "[1, x]"]),
     ({"data": "4x-3"}, ["--data", "4x-3", "[1, 7, -4]"]),
     ({"axis": "7"}, ["--data", "4x3", "--axis", "7", "[1, 7, -4]"]),
@@ -86,6 +89,31 @@ def search(browser: Browser, site: Path) -> list[str]:
     return found
 
 
+# What people ask, and the page that must be found first.
+QUESTIONS = (
+    ("index out of bounds", "docs/use/failing-model"), ("S3 credentials", "docs/use/buckets"), ("safetensors", "docs/use/tables"),
+    ("memmap", "docs/use/tables"), ("DataLoader", "docs/use/python"), ("GatherElements", "docs/embed/guide"), ("h5ad", "docs/use/chunked"),
+    ("zarr", "docs/use/chunked"), ("DuckDB", "docs/embed/duckdb"), ("out of memory", "docs/use/tables"), ("negative index", "docs/embed/guide"),
+    ("clamp", "docs/use/python"), ("io_uring", "docs/use/tables"), ("install", "docs/use/install"), ("shuffle", "docs/use/shuffle"),
+    ("quantised", "docs/use/quantised"), ("scatter", "docs/embed/scatter"), ("MPI", "docs/embed/mpi"), ("plan", "docs/embed/guide"),
+    ("static library", "docs/use/install"),
+)
+
+
+def questions(browser: Browser, site: Path) -> list[str]:
+    """Each question finds its page first."""
+    found = []
+    for question, page in QUESTIONS:
+        browser.open(url(site, "search.html", "?q=" + quote(question)))
+        browser.until("document.querySelector('#search-results p') && /(finished|found|match)/i.test(document.querySelector('#search-results').innerText)")
+        hits = browser.ask("[...document.querySelectorAll('#search-results li > a')].map((link) => link.href)")
+        first = [hit.split(f"/{site.name}/", 1)[-1].split("?")[0] for hit in hits[:4]]
+        if not first or not first[0].startswith(f"{page}.html"):
+            found.append(f"search: {question!r} does not find {page} first: {first}")
+    print(f"check: {len(QUESTIONS)} questions")
+    return found
+
+
 def answer_of(browser: Browser, site: Path, fields: dict) -> dict:
     """What the explainer shows for some fields."""
     pairs = json.dumps({"data": "4x3", "indices": "[1, 7, -4]", "op": "Gather", "rules": "onnx-13", **{name: "" for name in ("axis", "batch", "bad", "fill", "negative")}, **fields})
@@ -109,7 +137,10 @@ def explainer(browser: Browser, site: Path, command: Path | None) -> list[str]:
             continue
         end = arguments.index("--") if "--" in arguments else len(arguments) - 1
         expected = subprocess.run([command, "explain", *arguments[:end], "-o", "-", *arguments[end:]], capture_output=True, text=True, check=False)
-        said = "\n".join(line.removeprefix("gather: ") for line in expected.stderr.splitlines())
+        lines = [line.removeprefix("gather: ") for line in expected.stderr.splitlines()]
+        said = "\n".join(browser.ask(f"{json.dumps(lines)}.map(explainerLine.said).filter(Boolean)"))
+        if "--" in answer["said"]:
+            found.append(f"explainer: {fields}: names an option of the command: {answer['said']!r}")
         if answer["svg"] != expected.stdout:
             found.append(f"explainer: {fields}: another picture than the command's")
         if "".join(answer["said"].split()) != "".join(said.split()):

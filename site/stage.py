@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Copies the documents to where Sphinx reads them, and those that script/make-op-pages writes. They stay as they are, but for links that a
-site has no use for: README.md becomes the first page, a link to a folder of examples one to a page with its files, a link to a header one
+site has no use for: README.md becomes the first page (with the words of start.md), a link to a folder of examples one to a page with its files, a link to a header one
 to its page of the reference."""
 
 import os
@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+START = ROOT / "site/start.md"
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 LANGUAGES = {".c": "c", ".py": "python", ".txt": "text", "Makefile": "makefile", "CMakeLists.txt": "cmake"}
@@ -39,7 +40,8 @@ class Stage:
 
     def make(self) -> list[Path]:
         made = []
-        for name, text in {**{name: (self.root / name).read_text(encoding="utf-8") for name in documents(self.root)}, **generated(self.root)}.items():
+        texts = {name: (self.root / name).read_text(encoding="utf-8") for name in documents(self.root)}
+        for name, text in {**texts, Path("README.md"): START.read_text(encoding="utf-8"), **generated(self.root)}.items():
             place = self.target / ("index.md" if name == Path("README.md") else name)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(self.with_links(text, name), encoding="utf-8")
@@ -48,7 +50,7 @@ class Stage:
 
     def with_links(self, text: str, name: Path) -> str:
         """The text with links for the site; programs are left alone."""
-        fences = [match.span() for match in FENCE.finditer(text)]
+        fences = [match.span() for match in FENCE.finditer(text) if "{container}" not in match.group()]
 
         def replaced(match: re.Match) -> str:
             if any(begin <= match.start() < end for begin, end in fences):
@@ -67,6 +69,8 @@ class Stage:
     def place(self, place: Path) -> Path:
         """Where the site has what the repository has at `place`."""
         source = self.root / place
+        if place == Path("explainer.md"):
+            return place
         if place == Path("README.md"):
             return Path("index.md")
         if source.is_dir() and (source / "README.md").exists():

@@ -100,23 +100,32 @@
 
   /* ---- the answer ---- */
 
-  /* The lines of stderr, without the name of the program. */
+  /* The lines of stderr, without the name of the program, in the words of this page. */
   function tell(err) {
-    const lines = err.split("\n").filter(Boolean).map((line) => line.replace(/^gather: /, ""));
+    const lines = err.split("\n").filter(Boolean).map((line) => explainerLine.said(line.replace(/^gather: /, ""))).filter(Boolean);
     at("message").hidden = lines.length === 0;
     at("message").replaceChildren(...lines.map((line) => Object.assign(document.createElement("p"), { textContent: line, className: line.split(":")[0] })));
   }
 
+  /* The picture as an image: so it follows the page's theme. Its description is the picture's. */
+  function drawn(svg) {
+    const root = new DOMParser().parseFromString(svg, "image/svg+xml");
+    const alt = ["title", "desc"].map((name) => root.querySelector(name)?.textContent ?? "").join(". ");
+    const image = Object.assign(new Image(), { alt, width: Number(root.documentElement.getAttribute("width")) });
+    URL.revokeObjectURL(at("save").href);
+    at("save").href = image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    picture.replaceChildren(image);
+  }
+
+  /* Without a picture the last one stays, dimmed. */
   function show({ out, err }) {
     tell(err);
     picture.setAttribute("aria-busy", "false");
     picture.dataset.svg = out; /* the bytes of the command's picture */
-    const root = picture.shadowRoot ?? picture.attachShadow({ mode: "open" });
-    root.innerHTML = `<style>svg{max-width:100%;min-width:34rem;height:auto}</style>${out}`;
-    picture.hidden = out === "";
-    URL.revokeObjectURL(at("save").href);
+    picture.classList.toggle("explainer-last", out === "");
+    if (out) drawn(out);
+    picture.hidden = !picture.querySelector("img");
     at("save").hidden = out === "";
-    at("save").href = URL.createObjectURL(new Blob([out], { type: "image/svg+xml" }));
   }
 
   function draw() {

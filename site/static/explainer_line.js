@@ -7,9 +7,31 @@
 const explainerLine = {
   CHARACTERS: 20000,
 
+  /* "1, 2" is [1, 2]; "(4, 3)", "4, 3" and "[4, 3]" are 4x3. Other text stays. */
+  indices(text) {
+    const plain = text.trim();
+    return /^[-+]?\d[-+\d\s]*,[-+\d\s,]*$/.test(plain) ? `[${plain.replace(/[,\s]+$/, "")}]` : plain;
+  },
+  shape(text) {
+    const plain = text.trim().replace(/^([([])(.*)[)\]]$/, "$2").trim();
+    return /^\d+(\s*[,x×\s]\s*\d+)*\s*,?$/.test(plain) ? plain.match(/\d+/g).join("x") : text.trim();
+  },
+
+  /* What the command says, with the names of the page's fields for its options. */
+  LABELS: {
+    "on-bad": "Index out of range", negative: "Index below 0", axis: "Axis", "batch-dims": "Batch dims", rules: "Rules", data: "Shape of data",
+    elements: "Operator: GatherElements", nd: "Operator: GatherND",
+  },
+  said(line) {
+    if (/^hint: see '?gather /.test(line) || /^hint: .*'gather help/.test(line)) return "";
+    return line
+      .replace(/--on-bad clamp, wrap, zero or fill=V repairs indices out of range/, "clamp, wrap, zero or fill in the field “Index out of range” repairs it")
+      .replace(/--([a-z]+(?:-[a-z]+)*)/g, (option, name) => (explainerLine.LABELS[name] ? `“${explainerLine.LABELS[name]}”` : option));
+  },
+
   /* The arguments of `gather` for the fields; without -o. */
   args(fields) {
-    const given = ["explain", "--data", fields.data.trim()];
+    const given = ["explain", "--data", explainerLine.shape(fields.data)];
     if (fields.op === "GatherElements") given.push("--elements");
     if (fields.op === "GatherND") given.push("--nd");
     if (fields.rules && fields.rules !== "onnx-13") given.push("--rules", fields.rules);
@@ -17,7 +39,7 @@ const explainerLine = {
     if (fields.batch.trim()) given.push("--batch-dims", fields.batch.trim());
     if (fields.bad) given.push("--on-bad", fields.bad === "fill" ? `fill=${fields.fill.trim()}` : fields.bad);
     if (fields.negative) given.push("--negative", fields.negative);
-    const indices = fields.indices.trim();
+    const indices = explainerLine.indices(fields.indices);
     if (indices.startsWith("-")) given.push("--");
     return [...given, indices];
   },

@@ -188,6 +188,9 @@ void gather_explain_shorten(const char *name, char *text, size_t bytes);
 void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes);
 /* Further notes: sentence number i; false after the last. */
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes);
+/* The name of a table with the axes that an index selects on; its type and shape; all of it. */
+void gather_explain_name_text(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
+void gather_explain_type_text(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
 void gather_explain_title(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
 
 /* "[0, 2, :, :]" for a slice. */

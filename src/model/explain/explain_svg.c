@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_svg.c: the drawing as a self-contained SVG picture: no scripts, no embedded fonts, readable on light and on dark pages. Gathered
- * data has the same colour everywhere. If a whole row or column of the output comes from one place, a line leads to it from data; else
- * each cell of the output shows where it comes from.
+ * explain_svg.c: the drawing as a self-contained SVG picture: no scripts, no embedded fonts, readable on light and on dark pages, and narrow
+ * enough for a phone while the tables are. Gathered data has the same colour everywhere. If a whole row or column of the output, or a cell
+ * of tuples, comes from one place, a line leads to it from data; else each cell of the output shows where it comes from. An index out of
+ * range is crossed out, and says so.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,15 +12,19 @@
 
 enum {
   HEAD = 22, /* coordinates above a box */
-  MARGIN = 24,
-  GAP = 22,  /* where coordinates are left out */
-  FOOT = 20, /* a line under a table */
-  TOP = 78   /* y of the first note */
+  MARGIN = 16,
+  GAP = 22,      /* where coordinates are left out */
+  FOOT = 20,     /* a line under a table */
+  LINE = 18,     /* a line of text */
+  FIRST = 26,    /* y of the first one */
+  PHONE = 390,   /* a picture is at least as wide, and not wider unless its tables are */
+  CHARACTER = 7, /* width of a character of the text, at most */
+  LONGEST = 150  /* columns of a sentence */
 };
 
-/* How lines lead from data to the output: where one place gives a whole row, or a whole column, of it. Else each cell of the output
- * says where it comes from. */
-typedef enum svg_flow { FLOW_NONE, FLOW_ACROSS, FLOW_DOWN } svg_flow;
+/* How lines lead from data to the output: from rows to rows, from columns to columns, or from cells to cells. Without lines each cell of
+ * the output says where it comes from. */
+typedef enum svg_flow { FLOW_NONE, FLOW_ACROSS, FLOW_DOWN, FLOW_CELLS } svg_flow;
 
 /* One table and its place in the picture. */
 typedef struct svg_spot {
@@ -30,6 +35,7 @@ typedef struct svg_spot {
   int label, slices;    /* width of the coordinates on the left; how many slices are shown */
   int above;            /* height above the first slice: the title, unless it is below */
   bool origins;         /* cells say where they come from */
+  bool bad;             /* of indices: one that is drawn is out of range */
 } svg_spot;
 
 typedef struct svg_picture {
@@ -37,7 +43,8 @@ typedef struct svg_picture {
   gather_growing *to;
   svg_spot at[3]; /* indices, data, output */
   svg_flow flow;
-  int wide, high, notes;
+  int wide, high, columns; /* columns of a line of text */
+  bool formula_below;      /* the formula has its own line */
 } svg_picture;
 
 /* ---- places and sizes of the tables */
@@ -45,13 +52,13 @@ typedef struct svg_picture {
 enum {
   CELL_HIGH = 30,
   ORIGIN_HIGH = 40, /* a cell that says where it comes from */
-  TITLE = 26,       /* the name of a table */
+  TITLE = 42,       /* the name of a table, and its type */
   CAPTION = 18,     /* the name of a slice */
   BETWEEN = 8,      /* slices */
-  SPACE = 76,       /* tables, with room for the lines */
-  DOWN_SPACE = 58,
+  SPACE = 60,       /* tables, with room for the lines */
+  DOWN_SPACE = 52,
   LETTER = 8, /* a letter of a cell, at most */
-  MOST_WIDE = 900
+  MOST_WIDE = 480
 };
 
 /* ---- text */
@@ -81,7 +88,6 @@ static int svg_columns(const char *text) {
 
 /* Sentence number i, cut where it is too long for a picture; false after the last. */
 static bool svg_note(const gather_explain *ex, int i, char *text, size_t bytes) {
-  enum { LONGEST = 110 };
   if (!gather_explain_note(ex, i, text, bytes)) return false;
   if (svg_columns(text) <= LONGEST) return true;
   const char *end = text;
@@ -90,6 +96,19 @@ static bool svg_note(const gather_explain *ex, int i, char *text, size_t bytes) 
   size_t at = (size_t)(end - text);
   snprintf(text + at, bytes - at, " ...");
   return true;
+}
+
+/* Where a line of at most that many columns ends: behind a word, or within one that is longer. */
+static const char *svg_line_end(const char *text, int most) {
+  const char *space = NULL, *at = text;
+  for (int columns = 0; *at;) {
+    const char *next = at;
+    columns += svg_next(&next) >= 0x1100 ? 2 : 1;
+    if (columns > most) return space ? space : at > text ? at : next;
+    if (*at == ' ') space = at;
+    at = next;
+  }
+  return at;
 }
 
 /* ---- one table */
@@ -135,6 +154,8 @@ static void svg_origin(const gather_explain *ex, const int64_t *at, char *text, 
   if (used) snprintf(text + used, bytes - used, "]");
 }
 
+static const char OUT_OF_RANGE[] = "out of range";
+
 /* The width of a cell's text. */
 static int words_wide(const svg_picture *p, const svg_spot *spot, const int64_t *at) {
   char to[40] = "", origin[64] = "";
@@ -142,7 +163,8 @@ static int words_wide(const svg_picture *p, const svg_spot *spot, const int64_t 
   gather_explain_show(p->ex, spot->part, at, &cell);
   if (spot->part == GATHER_EXPLAIN_INDICES && cell.to >= 0) snprintf(to, sizeof to, " > %" PRId64, cell.to);
   if (spot->origins) svg_origin(p->ex, at, origin, sizeof origin);
-  int wide = (int)(strlen(cell.text) + strlen(to)) * LETTER, below = (int)strlen(origin) * 6;
+  int wide = (int)(strlen(cell.text) + strlen(to)) * LETTER;
+  int below = (int)strlen(cell.bad && spot->bad ? OUT_OF_RANGE : origin) * 6;
   return wide > below ? wide : below;
 }
 
@@ -167,21 +189,38 @@ static void measure_cells(const svg_picture *p, svg_spot *spot) {
   if (spot->label && rows->count && last > spot->label) spot->label = last;
 }
 
+/* Whether an index that is drawn is out of range. */
+static bool any_bad(const svg_picture *p, const gather_explain_table *table) {
+  const gather_explain_pick *rows = gather_explain_rows(table), *columns = gather_explain_columns(table);
+  int64_t at[GATHER_MAX_RANK];
+  gather_explain_shown cell;
+  for (int s = 0; gather_explain_slice(table, s, at); s++)
+    for (int i = 0; i < rows->count * columns->count; i++) {
+      gather_explain_at(table, rows->at[i / columns->count], columns->at[i % columns->count], at);
+      gather_explain_show(p->ex, GATHER_EXPLAIN_INDICES, at, &cell);
+      if (cell.bad) return true;
+    }
+  return false;
+}
+
 static void measure(const svg_picture *p, svg_spot *spot) {
-  char title[256];
-  bool below = p->flow == FLOW_DOWN && spot->part == GATHER_EXPLAIN_OUT;
+  char name[128], type[256], left[80] = "";
+  const bool below = spot->part == GATHER_EXPLAIN_OUT && (p->flow == FLOW_DOWN || p->flow == FLOW_CELLS);
+  spot->bad = spot->part == GATHER_EXPLAIN_INDICES && any_bad(p, spot->table);
   spot->origins =
       spot->part == GATHER_EXPLAIN_OUT && p->flow == FLOW_NONE && (gather_explain_by(p->ex) != GATHER_EXPLAIN_BY_ROW || p->ex->tuples);
-  spot->cell_high = spot->origins ? ORIGIN_HIGH : CELL_HIGH;
+  spot->cell_high = spot->origins || spot->bad ? ORIGIN_HIGH : CELL_HIGH;
   spot->above = below ? 0 : TITLE;
   measure_cells(p, spot);
-  int grid = spot->label + extent(gather_explain_columns(spot->table), spot->cell);
-  gather_explain_title(p->ex, spot->part, title, sizeof title);
-  int name = (int)strlen(title) * 17 / 2;
-  spot->wide = grid > name ? grid : name;
+  spot->wide = spot->label + extent(gather_explain_columns(spot->table), spot->cell);
+  gather_explain_name_text(p->ex, spot->part, name, sizeof name);
+  gather_explain_type_text(p->ex, spot->part, type, sizeof type);
+  const bool more = gather_explain_left_out(p->ex, spot->part, left, sizeof left);
+  const int lines[] = {(int)strlen(name) * 17 / 2, (int)strlen(type) * CHARACTER, (int)strlen(left) * CHARACTER};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    if (lines[i] > spot->wide) spot->wide = lines[i];
   spot->high = TITLE + spot->slices * (slice_high(spot) + BETWEEN) +
-               (spot->slices == 0 || gather_explain_more(spot->table) > 0 ? FOOT : 0) +
-               (gather_explain_left_out(p->ex, spot->part, title, sizeof title) ? FOOT : 0);
+               (spot->slices == 0 || gather_explain_more(spot->table) > 0 ? FOOT : 0) + (more ? FOOT : 0);
 }
 
 /* ---- all of them */
@@ -190,60 +229,45 @@ static svg_flow flow_of(const gather_explain *ex) {
   const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA], *out = &ex->table[GATHER_EXPLAIN_OUT];
   const gather_explain_table *indices = &ex->table[GATHER_EXPLAIN_INDICES];
   int64_t at[GATHER_MAX_RANK];
-  bool rows = gather_family_get(ex->op->family)->whole_rows && ex->batch == 0;
+  bool rows = (gather_family_get(ex->op->family)->whole_rows || ex->tuples) && ex->batch == 0;
   if (!rows || !gather_explain_slice(out, 0, at) || out->rank > 2) return FLOW_NONE;
+  if (ex->tuples && (data->rank != 2 || indices->rank != 2 || ex->selected < 1)) return FLOW_NONE;
+  if (ex->tuples && ex->selected == 2) return FLOW_CELLS;
   if (data->rank == 2 && ex->axis == 0) return FLOW_ACROSS;
   if (ex->axis == data->rank - 1 && data->rank <= 2 && (indices->rank == 1 || data->rank == 1) && indices->rank <= 1) return FLOW_DOWN;
   return FLOW_NONE;
 }
 
-/* Side by side. */
-static void in_a_row(svg_picture *p, int top) {
-  int x = MARGIN, most = 0;
-  for (int i = 0; i < 3; i++) {
-    p->at[i].x = x;
-    p->at[i].y = top;
-    x += p->at[i].wide + SPACE;
-    if (p->at[i].high > most) most = p->at[i].high;
-  }
-  p->wide = x - SPACE + MARGIN;
-  p->high = top + most + MARGIN;
+/* Places a table; the picture becomes as wide and high as it needs. */
+static void put_at(svg_picture *p, svg_spot *spot, int x, int y) {
+  spot->x = x;
+  spot->y = y;
+  if (x + spot->wide + MARGIN > p->wide) p->wide = x + spot->wide + MARGIN;
+  if (y + spot->high + MARGIN > p->high) p->high = y + spot->high + MARGIN;
 }
 
-/* Indices and data side by side, the output under the data. */
-static void in_an_angle(svg_picture *p, int top) {
+/* The indices above; data and output side by side, or below each other if lines lead down, or if they are too wide. */
+static void svg_place(svg_picture *p, int top) {
   svg_spot *indices = &p->at[0], *data = &p->at[1], *out = &p->at[2];
-  in_a_row(p, top);
-  out->x = data->x;
-  out->y = top + (indices->high > data->high ? indices->high : data->high) + DOWN_SPACE;
-  /* One label for both, and one cell, so that columns are aligned. */
-  data->label = out->label = data->label > out->label ? data->label : out->label;
-  int wide = out->wide > data->wide ? out->wide : data->wide;
-  p->wide = data->x + wide + 8 + MARGIN;
-  p->high = out->y + out->high + MARGIN / 2;
+  const bool down = p->flow == FLOW_DOWN || p->flow == FLOW_CELLS;
+  const bool beside = !down && 2 * MARGIN + data->wide + SPACE + out->wide <= MOST_WIDE;
+  p->wide = p->high = 0;
+  if (p->flow == FLOW_DOWN) data->label = out->label = data->label > out->label ? data->label : out->label; /* columns are aligned */
+  put_at(p, indices, MARGIN, top);
+  put_at(p, data, MARGIN, top + indices->high + 14);
+  if (beside)
+    put_at(p, out, MARGIN + data->wide + SPACE, data->y);
+  else
+    put_at(p, out, MARGIN, data->y + data->high + (down ? DOWN_SPACE : 14));
 }
 
-/* Below each other, where the page is too narrow. */
-static void in_a_column(svg_picture *p, int top) {
-  p->wide = 0;
-  for (int i = 0; i < 3; i++) {
-    bool lines = i == 2 && p->flow == FLOW_DOWN;
-    p->at[i].x = MARGIN;
-    p->at[i].y = i ? p->at[i - 1].y + p->at[i - 1].high + (lines ? DOWN_SPACE : 30) : top;
-    if (p->at[i].wide + 2 * MARGIN > p->wide) p->wide = p->at[i].wide + 2 * MARGIN;
+static int svg_lines(const svg_picture *p, const char *text) {
+  int lines = 0;
+  for (const char *at = text; *at; lines++) {
+    at = svg_line_end(at, p->columns);
+    while (*at == ' ') at++;
   }
-  p->high = p->at[2].y + p->at[2].high + MARGIN;
-}
-
-/* Makes the picture wide enough for its lines of text; monospace characters are wider than others. */
-static void widen(svg_picture *p) {
-  char text[1024];
-  int wide, head = (int)strlen(p->ex->op->name) * 11 + 14;
-  gather_explain_rules(p->ex, text, sizeof text);
-  if ((wide = svg_columns(text) * 7 + 2 * MARGIN) > p->wide) p->wide = wide;
-  for (int i = 0; svg_note(p->ex, i, text, sizeof text); i++)
-    if ((wide = svg_columns(text) * 7 + 2 * MARGIN) > p->wide) p->wide = wide;
-  if ((wide = (int)strlen(p->ex->formula) * 17 / 2 + head + 2 * MARGIN) > p->wide) p->wide = wide;
+  return lines;
 }
 
 /* Chooses the places. */
@@ -251,15 +275,21 @@ static void svg_arrange(svg_picture *p) {
   static const gather_explain_part ORDER[3] = {GATHER_EXPLAIN_INDICES, GATHER_EXPLAIN_DATA, GATHER_EXPLAIN_OUT};
   char text[1024];
   p->flow = flow_of(p->ex);
-  for (p->notes = 0; svg_note(p->ex, p->notes, text, sizeof text);) p->notes++;
   for (int i = 0; i < 3; i++) {
     p->at[i] = (svg_spot){.part = ORDER[i], .table = &p->ex->table[ORDER[i]]};
     measure(p, &p->at[i]);
   }
-  int top = TOP + 14 + 20 * p->notes;
-  (p->flow == FLOW_DOWN ? in_an_angle : in_a_row)(p, top);
-  if (p->wide > MOST_WIDE) in_a_column(p, top);
-  widen(p);
+  svg_place(p, 0);
+  const int formula = (int)strlen(p->ex->formula) * 17 / 2, head = (int)strlen(p->ex->op->name) * 11 + 14;
+  int wide = p->wide > PHONE ? p->wide : PHONE;
+  if (formula + 2 * MARGIN > wide) wide = formula + 2 * MARGIN;
+  p->formula_below = head + formula + 2 * MARGIN > wide;
+  p->columns = (wide - 2 * MARGIN) / CHARACTER;
+  gather_explain_rules(p->ex, text, sizeof text);
+  int lines = svg_lines(p, text) + p->formula_below;
+  for (int i = 0; svg_note(p->ex, i, text, sizeof text); i++) lines += svg_lines(p, text);
+  svg_place(p, FIRST + LINE * lines + 20);
+  p->wide = wide;
 }
 
 /* ---- drawing */
@@ -269,20 +299,20 @@ static const char STYLE[] =
     "1f2328}"
     ".h{font-family:system-ui,Helvetica,Arial,sans-serif;font-size:17px;font-weight:600}"
     ".s{font-family:system-ui,Helvetica,Arial,sans-serif;font-size:13px;fill:#59636e}"
-    ".t{font-weight:600;font-size:14px}.l{font-size:11px;fill:#59636e}.o{font-size:10px;fill:#424a53}.m{text-anchor:"
+    ".t{font-weight:600;font-size:14px}.l{font-size:11px;fill:#59636e}.o{font-size:10px;fill:#1f2328}.m{text-anchor:"
     "middle}.e{text-anchor:end}"
-    ".c{fill:#f6f8fa;stroke:#d0d7de}rect.bad{fill:#ffebe9;stroke:#cf222e;stroke-width:1.5}"
-    "text.bad{fill:#a40e26;font-weight:600}.x{stroke:#cf222e;stroke-width:1;opacity:.45}"
-    ".r{fill:none;stroke-width:2;opacity:.85}"
-    ".c0{fill:#b6dbff;stroke:#0969da}.c1{fill:#b4f1c4;stroke:#1a7f37}.c2{fill:#ffdf9e;stroke:#9a6700}"
-    ".c3{fill:#e6ccff;stroke:#8250df}.c4{fill:#ffd0e6;stroke:#bf3989}.c5{fill:#b3f0ea;stroke:#0d7d74}"
-    ".c6{fill:#ffd2b8;stroke:#bc4c00}.c7{fill:#dbe0e6;stroke:#59636e}"
+    ".c{fill:#f6f8fa;stroke:#d0d7de}rect.bad{fill:#ffffff;stroke:#b31d28;stroke-width:2;stroke-dasharray:4 3}"
+    "text.bad{fill:#a40e26;font-weight:600}.x{stroke:#b31d28;stroke-width:1;opacity:.3}"
+    ".r{fill:none;stroke-width:2.5}"
+    ".c0{fill:#4d9cc9;stroke:#006ca9}.c1{fill:#ebb233;stroke:#c48700}.c2{fill:#dea8c6;stroke:#cc79a7}"
+    ".c3{fill:#009e73;stroke:#008e68}.c4{fill:#b3ddf5;stroke:#2b5a74}.c5{fill:#faf7c6;stroke:#787221}"
+    ".c6{fill:#868e96;stroke:#404448}.c7{fill:#e28e4d;stroke:#6a2f00}"
     "@media "
-    "(prefers-color-scheme:dark){.bg{fill:#0d1117;stroke:#30363d}text{fill:#e6edf3}.s,.l{fill:#9198a1}.o{fill:#c3cbd3}"
-    ".c{fill:#151b23;stroke:#3d444d}rect.bad{fill:#3d1518;stroke:#f85149}text.bad{fill:#ffa198}.x{stroke:#f85149}"
-    ".c0{fill:#0c3a6b;stroke:#4493f8}.c1{fill:#124a22;stroke:#3fb950}.c2{fill:#523a06;stroke:#d29922}"
-    ".c3{fill:#43217a;stroke:#ab7df8}.c4{fill:#5e1a43;stroke:#db61a2}.c5{fill:#0b4843;stroke:#2dd4bf}"
-    ".c6{fill:#5c2b0a;stroke:#f0883e}.c7{fill:#33393f;stroke:#9198a1}}"
+    "(prefers-color-scheme:dark){.bg{fill:#0d1117;stroke:#30363d}text{fill:#f0f6fc}.s,.l{fill:#9198a1}.o{fill:#f0f6fc}"
+    ".c{fill:#151b23;stroke:#3d444d}rect.bad{fill:#0d1117;stroke:#ff7b72}text.bad{fill:#ffa198}.x{stroke:#ff7b72}"
+    ".c0{fill:#0168a3;stroke:#0067a0}.c1{fill:#59430f;stroke:#f1ca73}.c2{fill:#463042;stroke:#e3b5cf}"
+    ".c3{fill:#065f4a;stroke:#26ad88}.c4{fill:#2a526b;stroke:#4da2d2}.c5{fill:#73702a;stroke:#f2e755}"
+    ".c6{fill:#636a72;stroke:#60666c}.c7{fill:#492810;stroke:#aa4b00}}"
     /* The general rules above must not override a cell's colour. */
     "path.r{fill:none!important}";
 
@@ -318,6 +348,18 @@ static void words(const svg_picture *p, int x, int y, const char *classes, const
   gather_growing_print(p->to, "%s</text>\n", after);
 }
 
+/* A sentence, in lines below y; returns the y of the last. */
+static int paragraph(const svg_picture *p, int y, const char *text) {
+  char line[1024];
+  while (*text) {
+    const char *end = svg_line_end(text, p->columns);
+    snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+    words(p, MARGIN, y += LINE, "s", line, "");
+    for (text = end; *text == ' ';) text++;
+  }
+  return y;
+}
+
 static void one_cell(const svg_picture *p, const svg_spot *spot, int x, int y, const int64_t *at) {
   gather_explain_shown cell;
   char colour[24] = "", after[64] = "", origin[64] = "";
@@ -331,8 +373,9 @@ static void one_cell(const svg_picture *p, const svg_spot *spot, int x, int y, c
                          x + wide - 4, y + 4, x + 4, y + high - 4);
   if (spot->part == GATHER_EXPLAIN_INDICES && cell.to >= 0) snprintf(after, sizeof after, " &#8594; %" PRId64, cell.to);
   if (spot->origins) svg_origin(p->ex, at, origin, sizeof origin);
+  if (cell.bad && spot->bad) snprintf(origin, sizeof origin, "%s", OUT_OF_RANGE);
   words(p, x + wide / 2, y + (*origin ? 18 : high / 2 + 5), cell.bad ? "m bad" : "m", cell.text, after);
-  if (*origin) words(p, x + wide / 2, y + 33, "o m", origin, "");
+  if (*origin) words(p, x + wide / 2, y + 33, cell.bad ? "o m bad" : "o m", origin, "");
 }
 
 /* The end of the last column or row, with a gap. */
@@ -383,11 +426,14 @@ static void one_slice(const svg_picture *p, const svg_spot *spot, int slice, int
 static void one_table(const svg_picture *p, const svg_spot *spot) {
   int64_t at[GATHER_MAX_RANK], more = gather_explain_more(spot->table);
   char text[256], left[80];
-  gather_explain_title(p->ex, spot->part, text, sizeof text);
-  words(p, spot->x, spot->above ? spot->y + 12 : spot->y + spot->high - 6, "t", text, "");
+  gather_explain_name_text(p->ex, spot->part, text, sizeof text);
+  const int name = spot->above ? spot->y + 12 : spot->y + spot->high - 18;
+  words(p, spot->x, name, "t", text, "");
+  gather_explain_type_text(p->ex, spot->part, text, sizeof text);
+  words(p, spot->x, name + 17, "l", text, "");
   for (int s = 0; gather_explain_slice(spot->table, s, at); s++) one_slice(p, spot, s, at);
   snprintf(text, sizeof text, spot->slices ? "... and %" PRId64 " more" : "(no cells)", more);
-  int foot = spot->y + spot->high - 4;
+  int foot = spot->y + spot->high - (spot->above ? 4 : TITLE);
   if (gather_explain_left_out(p->ex, spot->part, left, sizeof left)) {
     words(p, spot->x, foot, "l", left, "");
     foot -= FOOT;
@@ -423,21 +469,33 @@ static void line_down(const svg_picture *p, int column, int source, int colour) 
                        middle, end, to);
 }
 
-/* One line for each row or column of the output that has a source. */
+/* From a cell of data to a cell of the output, around the cells between them. */
+static void line_to_cell(const svg_picture *p, int column, int row, int source, int colour) {
+  const svg_spot *data = &p->at[1], *out = &p->at[2];
+  int x = svg_x(data, source) + data->cell / 2, y = svg_y(data, 0, row) + data->cell_high - 3;
+  int end = svg_x(out, column) + out->cell / 2, to = svg_top(out, 0) - HEAD + 2, foot = data->y + data->high;
+  gather_growing_print(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-4 -6l4 6l4 -6\"/>\n", colour, x, y, x, foot, end, foot,
+                       end, to);
+}
+
+/* One line for each row, column or cell of the output that has a source. */
 static void lines(const svg_picture *p) {
   const gather_explain_table *data = p->at[1].table, *out = p->at[2].table;
-  bool down = p->flow == FLOW_DOWN;
+  const bool across = p->flow == FLOW_ACROSS;
   const gather_explain_pick *rows = gather_explain_rows(out), *columns = gather_explain_columns(out);
-  const gather_explain_pick *sources = down ? gather_explain_columns(data) : gather_explain_rows(data);
   int64_t at[GATHER_MAX_RANK] = {0};
-  if (p->flow == FLOW_NONE || (!down && p->at[1].y != p->at[2].y)) return;
-  for (int i = 0; i < (down ? columns : rows)->count; i++) {
-    gather_explain_at(out, rows->at[down ? 0 : i], columns->at[down ? i : 0], at);
+  if (p->flow == FLOW_NONE || (across && p->at[1].y != p->at[2].y)) return;
+  for (int i = 0; i < (across ? rows : columns)->count; i++) {
+    gather_explain_at(out, rows->at[across ? i : 0], columns->at[across ? 0 : i], at);
     gather_explain_origin origin = gather_explain_out(p->ex, at);
-    int source = origin.has_source ? number_of(sources, origin.row) : -1;
-    if (source < 0) continue;
+    if (!origin.has_source) continue;
+    const int row = data->rank > 1 ? number_of(gather_explain_rows(data), origin.data[data->rank - 2]) : 0;
+    const int column = data->rank > 0 ? number_of(gather_explain_columns(data), origin.data[data->rank - 1]) : 0;
     int colour = gather_explain_colour(p->ex, origin.data);
-    (down ? line_down : line_across)(p, i, source, colour < 0 ? GATHER_EXPLAIN_COLOURS - 1 : colour);
+    if (colour < 0) colour = GATHER_EXPLAIN_COLOURS - 1;
+    if (across && row >= 0) line_across(p, i, row, colour);
+    if (p->flow == FLOW_DOWN && column >= 0) line_down(p, i, column, colour);
+    if (p->flow == FLOW_CELLS && row >= 0 && column >= 0) line_to_cell(p, i, row, column, colour);
   }
 }
 
@@ -473,10 +531,11 @@ void gather_explain_draw_svg(const gather_explain *ex, gather_growing *to) {
   describe(&p, ex->formula, rules);
   gather_growing_print(to, "<style>%s</style>\n<rect class=\"bg\" x=\"0.5\" y=\"0.5\" width=\"%d\" height=\"%d\" rx=\"10\"/>\n", STYLE,
                        p.wide - 1, p.high - 1);
-  words(&p, MARGIN, 34, "h", ex->op->name, "");
-  words(&p, MARGIN + 11 * (int)strlen(ex->op->name) + 14, 34, "t", ex->formula, "");
-  words(&p, MARGIN, 58, "s", rules, "");
-  for (int i = 0; svg_note(ex, i, note, sizeof note); i++) words(&p, MARGIN, TOP + 20 * i, "s", note, "");
+  int y = FIRST + LINE * p.formula_below;
+  words(&p, MARGIN, FIRST, "h", ex->op->name, "");
+  words(&p, MARGIN + (p.formula_below ? 0 : 11 * (int)strlen(ex->op->name) + 14), y, "t", ex->formula, "");
+  y = paragraph(&p, y, rules);
+  for (int i = 0; svg_note(ex, i, note, sizeof note); i++) y = paragraph(&p, y, note);
   for (int i = 0; i < 3; i++) one_table(&p, &p.at[i]);
   lines(&p);
   gather_growing_text(to, "</svg>\n");

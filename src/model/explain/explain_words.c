@@ -293,26 +293,39 @@ bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t byt
   return false;
 }
 
-/* "  axis 0: down, axis 1: across" */
-static void append_axis(char *text, size_t bytes, const gather_explain_table *table, int32_t axis, bool more) {
-  char one[80];
-  snprintf(one, sizeof one, "%saxis %d: %s", more ? ", " : "  ", (int)axis,
-           axis == table->rank - 1   ? "across"
-           : axis == table->rank - 2 ? "down"
-                                     : "over the slices");
-  append(text, bytes, one);
+/* "axis 0: down, axis 1: across", behind text. */
+static void append_axes(const gather_explain *ex, gather_explain_part part, const char *before, char *text, size_t bytes) {
+  const gather_explain_table *table = &ex->table[part];
+  if (part != GATHER_EXPLAIN_DATA) return;
+  for (int32_t axis = ex->axis; axis < ex->axis + ex->selected; axis++) {
+    char one[80];
+    snprintf(one, sizeof one, "%saxis %d: %s", axis > ex->axis ? ", " : before, (int)axis,
+             axis == table->rank - 1   ? "across"
+             : axis == table->rank - 2 ? "down"
+                                       : "over the slices");
+    append(text, bytes, one);
+  }
+}
+
+void gather_explain_name_text(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
+  snprintf(text, bytes, "%s", ex->table[part].name);
+  append_axes(ex, part, ", ", text, bytes);
+}
+
+void gather_explain_type_text(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
+  const gather_explain_table *table = &ex->table[part];
+  char shape[128];
+  gather_shape_text(shape, sizeof shape, table->rank, table->shape);
+  snprintf(text, bytes, "%.40s %s", part == GATHER_EXPLAIN_INDICES ? ex->indices_type : ex->data_type, shape);
+  for (char *p = text; *p; p++)
+    if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '.';
 }
 
 void gather_explain_title(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
-  const gather_explain_table *table = &ex->table[part];
-  char shape[128];
-  const char *type = part == GATHER_EXPLAIN_INDICES ? ex->indices_type : ex->data_type;
-  gather_shape_text(shape, sizeof shape, table->rank, table->shape);
-  snprintf(text, bytes, "%s  %.40s %s", table->name, type, shape);
-  for (char *p = text; *p; p++)
-    if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '.';
-  if (part != GATHER_EXPLAIN_DATA) return;
-  for (int32_t d = ex->axis; d < ex->axis + ex->selected; d++) append_axis(text, bytes, table, d, d > ex->axis);
+  char type[256];
+  gather_explain_type_text(ex, part, type, sizeof type);
+  snprintf(text, bytes, "%s  %s", ex->table[part].name, type);
+  append_axes(ex, part, "  ", text, bytes);
 }
 
 void gather_explain_slice_text(const gather_explain_table *table, const int64_t *at, char *text, size_t bytes) {
