@@ -32,7 +32,7 @@ def c_pages(work: Path, source: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     settings = (ROOT / "site/Doxyfile").read_text(encoding="utf-8") + f"OUTPUT_DIRECTORY = {folder}\n"
     subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT, check=True)
-    everything = c_reference.write(folder / "xml", source / "api/c")
+    everything = c_reference.write(folder / "xml", source / "api/c", {path.stem for path in (source / "docs/embed/ops").glob("*.md")})
     names = sorted(header.stem for header in c_reference.HEADERS)
     index = [*python_reference.heading("C: the headers", "="), f"Every declaration of the public headers: {len(everything)} in all. "
              "The guide is :doc:`/docs/embed/guide`.", "", ".. include:: tasks.txt", "", ".. toctree::", "   :maxdepth: 1", ""]

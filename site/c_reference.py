@@ -169,15 +169,32 @@ def free_texts(lines: list[str]) -> list[tuple[int, str]]:
     return found
 
 
-def page(header: Path, entities: list[Entity], writer: Writer) -> str:
-    """The page of a header."""
+DIALECTS = {"ONNX": "onnx", "OpenVINO": "openvino", "StableHLO": "stablehlo", "com.microsoft": "microsoft"}
+
+
+def operators(top: str, known: set[str]) -> list[str]:
+    """Links to the pages of the operator versions that the first lines of a header name. known: their names, as "onnx-Gather-13"."""
+    links, dialect, name = [], "", ""
+    for word in re.findall(r"com\.microsoft|[A-Za-z]+|\d+", top):
+        if word in DIALECTS:
+            dialect, name = word, ""
+        elif not word.isdigit():
+            name = word
+        page_name = f"{DIALECTS.get(dialect)}-{name}-{word if word.isdigit() else 1}"
+        if (word.isdigit() or dialect == "StableHLO") and page_name in known:
+            links.append(f":doc:`{dialect} {name}{f' {word}' if word.isdigit() else ''} </docs/embed/ops/{page_name}>`")
+    return ["Operators: " + ", ".join(dict.fromkeys(links)) + ".", ""] if links else []
+
+
+def page(header: Path, entities: list[Entity], writer: Writer, known: set[str]) -> str:
+    """The page of a header. known: the pages of operators."""
     lines = header.read_text(encoding="utf-8").splitlines()
     end = next(number for number, line in enumerate(lines) if line.strip() == "*/")
     top = "\n".join(lines_of("\n".join(lines[:end]))[1:]).strip()
     top = re.sub(rf"^{header.name}: ", "", top)
     first, _, rest = top.partition("\n\n")
     rest = re.sub(r"^Contents:.*?(\n\n|\Z)", "", rest, flags=re.S | re.M)
-    made = [header.name, "=" * len(header.name), "", *writer.block("\n" + first), *writer.block("\n" + rest)]
+    made = [header.name, "=" * len(header.name), "", *writer.block("\n" + first), *operators(rest, known), *writer.block("\n" + rest)]
     pieces: list[tuple[int, list[str]]] = [(one.line, shown(one, writer)) for one in gathered(entities, lines)]
     pieces += [(end + number, writer.block(content)) for number, content in free_texts(lines[end:])]
     for number, line in enumerate(lines, 1):
@@ -205,14 +222,14 @@ def by_task(by_header: dict[Path, list[Entity]]) -> list[str]:
     return [*made, ""]
 
 
-def write(folder: Path, target: Path) -> list[Entity]:
+def write(folder: Path, target: Path, known: set[str] = frozenset()) -> list[Entity]:
     """Writes all pages and their list; returns what is on them."""
     by_header = {header: read(folder, header) for header in HEADERS}
     everything = [one for entities in by_header.values() for one in entities]
     writer = Writer(kinds_of(everything), {header.name for header in HEADERS})
     target.mkdir(parents=True, exist_ok=True)
     for header, entities in by_header.items():
-        (target / f"{header.stem}.rst").write_text(page(header, entities, writer), encoding="utf-8")
+        (target / f"{header.stem}.rst").write_text(page(header, entities, writer, known), encoding="utf-8")
     (target / "tasks.txt").write_text("\n".join(by_task(by_header)), encoding="utf-8")
     return everything
 

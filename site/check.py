@@ -37,6 +37,7 @@ def in_browser(site: Path, command: Path | None) -> list[str]:
         found += page_checks.contrast(browser, site)
         found += page_checks.search(browser, site)
         found += page_checks.questions(browser, site)
+        found += page_checks.start_page(browser, site)
         found += page_checks.explainer(browser, site, command)
     return found
 

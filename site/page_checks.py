@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
-from browser import Browser
+from browser import Browser, BrowserError
 
 HERE = Path(__file__).resolve().parent
 # Pages of every kind: text, tables, code, C, Python, the explainer.
@@ -92,10 +92,10 @@ def search(browser: Browser, site: Path) -> list[str]:
 # What people ask, and the page that must be found first.
 QUESTIONS = (
     ("index out of bounds", "docs/use/failing-model"), ("S3 credentials", "docs/use/buckets"), ("safetensors", "docs/use/tables"),
-    ("memmap", "docs/use/tables"), ("DataLoader", "docs/use/python"), ("GatherElements", "docs/embed/guide"), ("h5ad", "docs/use/chunked"),
-    ("zarr", "docs/use/chunked"), ("DuckDB", "docs/embed/duckdb"), ("out of memory", "docs/use/tables"), ("negative index", "docs/embed/guide"),
+    ("memmap", "docs/use/tables"), ("DataLoader", "docs/use/python"), ("GatherElements", "docs/embed/operators"), ("h5ad", "docs/use/chunked"),
+    ("zarr", "docs/use/chunked"), ("DuckDB", "docs/embed/duckdb"), ("out of memory", "docs/use/tables"), ("negative index", "docs/use/python"),
     ("clamp", "docs/use/python"), ("io_uring", "docs/use/tables"), ("install", "docs/use/install"), ("shuffle", "docs/use/shuffle"),
-    ("quantised", "docs/use/quantised"), ("scatter", "docs/embed/scatter"), ("MPI", "docs/embed/mpi"), ("plan", "docs/embed/guide"),
+    ("quantised", "docs/use/quantised"), ("scatter", "docs/embed/scatter"), ("MPI", "docs/use/nodes"), ("plan", "docs/embed/guide"),
     ("static library", "docs/use/install"),
 )
 
@@ -149,11 +149,42 @@ def explainer(browser: Browser, site: Path, command: Path | None) -> list[str]:
         answer = answer_of(browser, site, fields)
         if not answer["svg"] and not answer["said"]:
             found.append(f"explainer: {str(fields)[:60]}: no answer")
+    found += last_picture(browser)
     if without := browser.ask("[...document.getElementById('explainer-form').elements].filter((field) => !field.labels.length).map((field) => field.id)"):
         found.append(f"explainer: fields without a label: {without}")
     found += shared(browser, site) + [f"explainer: {fault}" for fault in browser.faults()]
     print(f"check: {len(LINES)} pictures and errors, {len(HOSTILE)} hostile inputs")
     return found
+
+
+def last_picture(browser: Browser) -> list[str]:
+    """While the input is invalid the last picture stays, dimmed; on a phone the picture comes first and is not cut."""
+    found, image = [], "document.querySelector('#ex-picture img')"
+    browser.ask("document.querySelector('#ex-examples button').click()")
+    browser.until(f"{image} && {image}.complete && !document.querySelector('.explainer-last')")
+    browser.ask("(() => { const field = document.getElementById('ex-indices'); field.value = '[1, x'; field.dispatchEvent(new Event('input', { bubbles: true })); })()")
+    try:
+        browser.until(f"document.querySelector('.explainer-last') && getComputedStyle(document.getElementById('ex-picture')).opacity < 1 && {image}.offsetHeight > 50")
+    except BrowserError:
+        found.append("explainer: the last picture is not kept, dimmed, while the indices are invalid")
+    browser.look(390, 844)
+    if browser.ask(f"{image}.getBoundingClientRect().bottom > document.getElementById('ex-op').getBoundingClientRect().top"):
+        found.append("explainer: on a phone the picture is not first")
+    if browser.ask(f"{image}.getBoundingClientRect().right > 390"):
+        found.append("explainer: on a phone the picture is cut")
+    browser.look()
+    return found
+
+
+def start_page(browser: Browser, site: Path) -> list[str]:
+    """The first page fits a laptop's screen, and no line of code is cut."""
+    browser.look(1280, 800)
+    browser.open(url(site, "index.html"))
+    found = browser.ask("""[...document.querySelectorAll('article pre')].filter((code) => code.scrollWidth > code.clientWidth).map((code) => `code is cut: ${code.innerText}`)
+        .concat([...document.querySelectorAll('.start, .start img, .start-door')].filter((part) => { const box = part.getBoundingClientRect();
+        return box.bottom > 800 || box.right > 1280; }).map((part) => `${part.className || part.tagName} does not fit 1280 x 800`))
+        .concat(document.querySelectorAll('.start-door').length === 3 ? [] : ['there are not three doors'])""")
+    return [f"index.html: {fault}" for fault in found]
 
 
 def shared(browser: Browser, site: Path) -> list[str]:

@@ -50,7 +50,7 @@ class Stage:
 
     def with_links(self, text: str, name: Path) -> str:
         """The text with links for the site; programs are left alone."""
-        fences = [match.span() for match in FENCE.finditer(text) if "{container}" not in match.group()]
+        fences = [match.span() for match in FENCE.finditer(text)]
 
         def replaced(match: re.Match) -> str:
             if any(begin <= match.start() < end for begin, end in fences):

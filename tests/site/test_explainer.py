@@ -61,6 +61,21 @@ def test_the_line_for_a_shell():
                      "gather explain --data 'it'\\''s' '[1, 7, -4]' -o picture.svg"]
 
 
+def test_what_people_type_is_a_shape_and_indices():
+    line = str(ROOT / "site/static/explainer_line.js")
+    shapes = {"4x3": "4x3", "(4, 3)": "4x3", "4, 3": "4x3", "[4,3]": "4x3", "4 3": "4x3", "(4,)": "4", "5": "5", "4x-3": "4x-3", "": "", "x": "x", "(4": "(4"}
+    assert node(LINE, line, json.dumps(list(shapes)), "shape") == list(shapes.values())
+    indices = {"1, 2": "[1, 2]", "1, -2,": "[1, -2]", "[1, 2]": "[1, 2]", "-4": "-4", "7": "7", "1, x": "1, x", "[[1], [2]]": "[[1], [2]]"}
+    assert node(LINE, line, json.dumps(list(indices)), "indices") == list(indices.values())
+
+
+def test_hints_name_the_fields():
+    said = node(LINE, str(ROOT / "site/static/explainer_line.js"),
+                json.dumps(["hint: --on-bad clamp, wrap, zero or fill=V repairs indices out of range", "error: --axis 7 is wrong; see --negative", "hint: see 'gather help explain'"]), "said")
+    assert "field “Index out of range”" in said[0] and "--" not in said[0]
+    assert said[1] == "error: “Axis” 7 is wrong; see “Index below 0”" and said[2] == ""
+
+
 def test_limits_are_said():
     long = {**FIELDS, "indices": "[" + "1," * 20000 + "1]"}
     told = node(LINE, str(ROOT / "site/static/explainer_line.js"), json.dumps([FIELDS, long, {**FIELDS, "indices": "file.npy"}]), "fault")

@@ -68,6 +68,27 @@ def test_faults_of_pages(copy: Path, tmp_path: Path):
         assert any("gather_plan_create does not lead" in fault for fault in page_checks.search(browser, copy))
 
 
+def test_faults_of_the_search_and_the_first_page(copy: Path):
+    """A search that does not know the folders, and a first page with a door less and a long line."""
+    plant(copy / "_static/language_data.js", "(topic ? 100 : 0)", "0")
+    plant(copy / "index.html", "<p><strong>My model fails</strong></p>", "<p><strong>My model fails</strong></p><pre>" + "x" * 300 + "</pre>")
+    with Browser() as browser:
+        found = page_checks.questions(browser, copy)
+        assert any("'DataLoader' does not find docs/use/python first" in fault for fault in found), found
+        assert any("code is cut" in fault for fault in page_checks.start_page(browser, copy))
+
+
+def test_faults_of_the_explainer(copy: Path):
+    """One that drops the last picture, and one that is cut on a phone."""
+    style = copy / "_static/site.css"
+    style.write_text(style.read_text(encoding="utf-8") + ".explainer-last { opacity: 1 } .explainer-picture img { min-width: 900px }", encoding="utf-8")
+    with Browser(15) as browser:
+        browser.open((copy / "explainer.html").as_uri())
+        browser.until("document.querySelector('#ex-picture img')")
+        found = page_checks.last_picture(browser)
+    assert [fault.split(":")[1][:17] for fault in found] == [" the last picture", " on a phone the p"], found
+
+
 def test_another_picture_is_found(copy: Path, tmp_path: Path):
     """A command that draws something else than the page does."""
     other = tmp_path / "other"
