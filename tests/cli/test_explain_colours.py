@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from colours import SEEN, linear, nearest
+from support.colours import SEEN, linear, nearest
 
 NAMES = {f"c{i}" for i in range(8)}
 SVG = "{http://www.w3.org/2000/svg}"
