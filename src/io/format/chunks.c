@@ -262,9 +262,14 @@ static gather_status load_remote(load_group *group, gather_error *error) {
   const gather_chunks *chunks = group->load->chunks;
   const gather_chunk_taker taker = {take_stored, group};
   int64_t failed = -1;
-  for (int64_t i = 0; i < group->count; i++)
-    if (group->places[i].offset < 0) GATHER_TRY(decode_chunk(group->load, group->numbers[i], &group->places[i], NULL, error));
-  const gather_status status = gather_chunks_read_remote(chunks->file->client, group->places, group->count, &taker, &failed, error);
+  gather_status status = GATHER_OK;
+  for (int64_t i = 0; i < group->count && status == GATHER_OK; i++) { /* nothing is requested for these */
+    const gather_chunk_place *place = &group->places[i];
+    if (place->offset < 0 || place->bytes == 0)
+      status = decode_chunk(group->load, group->numbers[i], place, place->offset < 0 ? NULL : "", error);
+  }
+  if (status == GATHER_OK) status = gather_chunks_read_remote(chunks->file->client, group->places, group->count, &taker, &failed, error);
+  if (status != GATHER_OK) gather_chunks_forget(group->places, group->count);
   if (failed >= 0) gather_chunks_name(chunks, group->numbers[failed], error);
   return status;
 }

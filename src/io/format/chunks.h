@@ -100,7 +100,7 @@ GATHER_CHECKED gather_status gather_chunk_file_read(int fd, const gather_chunk_f
 GATHER_CHECKED gather_status gather_chunk_read(const gather_chunk_place *place, void *stored, gather_error *error);
 
 /* Reads chunks in files on other machines, several at once, at most so many bytes together as GATHER_CHUNKS_TOGETHER, or one longer chunk.
- * take: called for place i when its bytes are there, in any order; its failure ends the reads. Of a failed read *failed is the place. */
+ * take: called for place i when its bytes are there, in any order, but for places without any; its failure ends the reads. Of a failed read *failed is the place. */
 #define GATHER_CHUNKS_TOGETHER (INT64_C(32) << 20)
 typedef struct gather_chunk_taker {
   gather_status (*take)(void *context, int64_t i, const void *stored, gather_error *error);
@@ -108,6 +108,8 @@ typedef struct gather_chunk_taker {
 } gather_chunk_taker;
 GATHER_CHECKED gather_status gather_chunks_read_remote(gather_remote_client *client, const gather_chunk_place *places, int64_t count,
                                                        const gather_chunk_taker *taker, int64_t *failed, gather_error *error);
+/* Of chunks on other machines that will not be read now: frees what finding them brought. */
+void gather_chunks_forget(const gather_chunk_place *places, int64_t count);
 
 /* Decodes the whole tensor into `elements`, row-major. For gather_file_find_whole. */
 GATHER_CHECKED gather_status gather_chunks_load(const gather_chunks *chunks, char *elements, gather_error *error);

@@ -273,9 +273,10 @@ static int64_t read_length(const gather_table_source *source, int64_t offset, in
   return (offset + bytes - *start + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
 }
 
+/* A chunk of no bytes, which is corrupt, is not worth a read. */
 static bool fits_slot(const chunk_reads *r, const gather_table_source *source, int64_t offset, int64_t bytes) {
   int64_t start;
-  return source && read_length(source, offset, bytes, &start) <= r->table->budget.slot_bytes;
+  return source && bytes > 0 && read_length(source, offset, bytes, &start) <= r->table->budget.slot_bytes;
 }
 
 static bool may_be_cached(const chunk_reads *r, const gather_chunk_job *job) {
