@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/base/alloc.h"
 #include "io/filter/filter_bytes.h"
 #include "io/filter/filter_internal.h"
 
@@ -166,11 +165,9 @@ static gather_status unshuffle_block(const gather_stage *stage, int64_t *at, cha
 
 gather_status gather_unbitshuffle(const gather_stage *stage) {
   enum { HEADER = 12 };
-  gather_unfilter *unfilter = stage->unfilter;
   const int64_t item = stage->filter->item_bytes;
   int64_t at = 0, out = 0, block = stage->filter->block_len > 0 ? stage->filter->block_len : default_block(item);
-  if (!unfilter->block) unfilter->block = gather_alloc_unset(unfilter->room);
-  if (!unfilter->block) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for bitshuffle");
+  GATHER_TRY(gather_stage_block(stage));
   if (stage->filter->value != BITS_NONE) {
     if (stage->in_bytes < HEADER) return too_short(stage);
     if (big8(stage->in) != (uint64_t)stage->out_bytes)

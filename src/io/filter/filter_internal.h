@@ -36,6 +36,11 @@ GATHER_INLINE bool gather_filter_is_sum(gather_filter_kind kind) {
   return kind == GATHER_FILTER_FLETCHER32 || kind == GATHER_FILTER_CRC32C;
 }
 
+/* ---- filter.c */
+
+/* Makes unfilter->block, for filters that work in blocks. */
+GATHER_CHECKED gather_status gather_stage_block(const gather_stage *stage);
+
 /* ---- filter_decompress.c: each gives exactly out_bytes bytes, or fails */
 
 GATHER_CHECKED gather_status gather_undeflate(const gather_stage *stage, bool gzip);
