@@ -156,7 +156,7 @@ gather_status gather_unblosc(const gather_stage *stage) {
     return GATHER_OK;
   }
   if (buffer.blocks > (stage->in_bytes - HEADER) / 4) return GATHER_FILTER_CORRUPT(stage, "blosc: it has no room for its blocks");
-  GATHER_TRY(gather_stage_block(stage));
+  GATHER_TRY(gather_unfilter_room(stage->unfilter, &stage->unfilter->block, stage->error));
   for (int64_t i = 0; i < buffer.blocks; i++) GATHER_TRY(read_block(&buffer, i));
   return GATHER_OK;
 }

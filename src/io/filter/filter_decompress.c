@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "io/filter/filter_bytes.h"
 #include "io/filter/filter_internal.h"
 
@@ -20,6 +21,11 @@ static uint64_t big8(const char *at) { return (uint64_t)big4(at) << 32 | big4(at
 static gather_status too_short(const gather_stage *stage) {
   return GATHER_FILTER_CORRUPT(stage, "%s: it ends after %" PRId64 " bytes, within its header", gather_filter_name(stage->filter->kind),
                                stage->in_bytes);
+}
+
+gather_status gather_unfilter_room(const gather_unfilter *unfilter, char **memory, gather_error *error) {
+  if (!*memory) *memory = gather_alloc_unset(unfilter->room);
+  return *memory ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
 }
 
 /* ---- deflate */
@@ -167,7 +173,7 @@ gather_status gather_unbitshuffle(const gather_stage *stage) {
   enum { HEADER = 12 };
   const int64_t item = stage->filter->item_bytes;
   int64_t at = 0, out = 0, block = stage->filter->block_len > 0 ? stage->filter->block_len : default_block(item);
-  GATHER_TRY(gather_stage_block(stage));
+  GATHER_TRY(gather_unfilter_room(stage->unfilter, &stage->unfilter->block, stage->error));
   if (stage->filter->value != BITS_NONE) {
     if (stage->in_bytes < HEADER) return too_short(stage);
     if (big8(stage->in) != (uint64_t)stage->out_bytes)

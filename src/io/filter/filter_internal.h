@@ -36,13 +36,10 @@ GATHER_INLINE bool gather_filter_is_sum(gather_filter_kind kind) {
   return kind == GATHER_FILTER_FLETCHER32 || kind == GATHER_FILTER_CRC32C;
 }
 
-/* ---- filter.c */
-
-/* Makes unfilter->block, for filters that work in blocks. */
-GATHER_CHECKED gather_status gather_stage_block(const gather_stage *stage);
-
 /* ---- filter_decompress.c: each gives exactly out_bytes bytes, or fails */
 
+/* Memory of unfilter->room bytes, if *memory is NULL: one of its buffers, or its block. */
+GATHER_CHECKED gather_status gather_unfilter_room(const gather_unfilter *unfilter, char **memory, gather_error *error);
 GATHER_CHECKED gather_status gather_undeflate(const gather_stage *stage, bool gzip);
 GATHER_CHECKED gather_status gather_unzstd(const gather_stage *stage);
 /* A block. */
