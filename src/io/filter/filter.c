@@ -166,11 +166,6 @@ static int64_t length_before(const gather_pipeline *pipeline, int32_t number, ui
   return raw_bytes;
 }
 
-static gather_status make_buffer(gather_unfilter *unfilter, int which, gather_error *error) {
-  if (!unfilter->buffers[which]) unfilter->buffers[which] = gather_alloc_unset(unfilter->room);
-  return unfilter->buffers[which] ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
-}
-
 gather_status gather_unfilter_run(gather_unfilter *unfilter, const void *stored, int64_t bytes, uint32_t skipped, int64_t raw_bytes,
                                   gather_plain *plain, gather_error *error) {
   const gather_pipeline *pipeline = &unfilter->pipeline;
@@ -188,7 +183,7 @@ gather_status gather_unfilter_run(gather_unfilter *unfilter, const void *stored,
       plain->item_bytes = stage.filter->item_bytes;
       break;
     }
-    GATHER_TRY(make_buffer(unfilter, which, error));
+    GATHER_TRY(gather_unfilter_room(unfilter, &unfilter->buffers[which], error));
     stage.out = unfilter->buffers[which];
     stage.out_bytes = length_before(pipeline, i, skipped, raw_bytes);
     GATHER_TRY(undo(&stage));

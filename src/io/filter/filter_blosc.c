@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/base/alloc.h"
 #include "io/filter/filter_bytes.h"
 #include "io/filter/filter_internal.h"
 
@@ -157,9 +156,7 @@ gather_status gather_unblosc(const gather_stage *stage) {
     return GATHER_OK;
   }
   if (buffer.blocks > (stage->in_bytes - HEADER) / 4) return GATHER_FILTER_CORRUPT(stage, "blosc: it has no room for its blocks");
-  gather_unfilter *unfilter = stage->unfilter;
-  if (!unfilter->block) unfilter->block = gather_alloc_unset(unfilter->room);
-  if (!unfilter->block) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for blosc");
+  GATHER_TRY(gather_unfilter_room(stage->unfilter, &stage->unfilter->block, stage->error));
   for (int64_t i = 0; i < buffer.blocks; i++) GATHER_TRY(read_block(&buffer, i));
   return GATHER_OK;
 }

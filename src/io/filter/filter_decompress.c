@@ -23,6 +23,11 @@ static gather_status too_short(const gather_stage *stage) {
                                stage->in_bytes);
 }
 
+gather_status gather_unfilter_room(const gather_unfilter *unfilter, char **memory, gather_error *error) {
+  if (!*memory) *memory = gather_alloc_unset(unfilter->room);
+  return *memory ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
+}
+
 /* ---- deflate */
 
 /* zlib, where libdeflate is not there. */
@@ -166,11 +171,9 @@ static gather_status unshuffle_block(const gather_stage *stage, int64_t *at, cha
 
 gather_status gather_unbitshuffle(const gather_stage *stage) {
   enum { HEADER = 12 };
-  gather_unfilter *unfilter = stage->unfilter;
   const int64_t item = stage->filter->item_bytes;
   int64_t at = 0, out = 0, block = stage->filter->block_len > 0 ? stage->filter->block_len : default_block(item);
-  if (!unfilter->block) unfilter->block = gather_alloc_unset(unfilter->room);
-  if (!unfilter->block) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for bitshuffle");
+  GATHER_TRY(gather_unfilter_room(stage->unfilter, &stage->unfilter->block, stage->error));
   if (stage->filter->value != BITS_NONE) {
     if (stage->in_bytes < HEADER) return too_short(stage);
     if (big8(stage->in) != (uint64_t)stage->out_bytes)

@@ -38,6 +38,8 @@ GATHER_INLINE bool gather_filter_is_sum(gather_filter_kind kind) {
 
 /* ---- filter_decompress.c: each gives exactly out_bytes bytes, or fails */
 
+/* Memory of unfilter->room bytes, if *memory is NULL: one of its buffers, or its block. */
+GATHER_CHECKED gather_status gather_unfilter_room(const gather_unfilter *unfilter, char **memory, gather_error *error);
 GATHER_CHECKED gather_status gather_undeflate(const gather_stage *stage, bool gzip);
 GATHER_CHECKED gather_status gather_unzstd(const gather_stage *stage);
 /* A block. */

@@ -132,3 +132,8 @@ gather_status gather_chunks_read_remote(gather_remote_client *client, const gath
   gather_free(stored);
   return status;
 }
+
+void gather_chunks_forget(const gather_chunk_place *places, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    if (places[i].file && places[i].file->object) gather_remote_object_forget(places[i].file->object);
+}

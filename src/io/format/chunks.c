@@ -40,13 +40,7 @@ gather_status gather_chunks_measure(gather_chunks *chunks, const char *name, int
 
 /* ---- a row out of a chunk */
 
-/* The part of a row that a chunk has, along the dimensions from `first` on: its place in the row, and its lengths. */
-typedef struct chunk_box {
-  int64_t first[GATHER_MAX_RANK], len[GATHER_MAX_RANK], row_strides[GATHER_MAX_RANK];
-} chunk_box;
-
-/* The index of the chunk along axis 0 is returned. */
-static int64_t find_box(const gather_chunks *chunks, int64_t number, chunk_box *box) {
+int64_t gather_chunk_box_find(const gather_chunks *chunks, int64_t number, gather_chunk_box *box) {
   int64_t stride = chunks->item_bytes;
   for (int32_t d = chunks->rank - 1; d >= 0; d--) {
     box->first[d] = number % chunks->grid[d] * chunks->chunk[d];
@@ -62,7 +56,7 @@ static int64_t find_box(const gather_chunks *chunks, int64_t number, chunk_box *
 /* What is copied: of which bytes of a row, out of what. */
 typedef struct chunk_copy {
   const gather_chunks *chunks;
-  const chunk_box *box;
+  const gather_chunk_box *box;
   const gather_plain *plain; /* NULL: the fill value */
   int64_t from, end;         /* bytes of the row */
   char *out;                 /* where byte `from` goes */
@@ -87,7 +81,7 @@ static void copy_run(const chunk_copy *c, int64_t at, int64_t from, int64_t len)
 
 static void copy_box(const chunk_copy *c, int32_t d, int64_t at, int64_t from) {
   const gather_chunks *chunks = c->chunks;
-  const chunk_box *box = c->box;
+  const gather_chunk_box *box = c->box;
   const int32_t last = chunks->rank - 1;
   if (d > last) {
     copy_run(c, at, from, 1);
@@ -101,17 +95,15 @@ static void copy_box(const chunk_copy *c, int32_t d, int64_t at, int64_t from) {
   for (int64_t i = 0; i < box->len[d]; i++) copy_box(c, d + 1, at + i * box->row_strides[d], from + i * chunks->strides[d]);
 }
 
-void gather_chunks_copy(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, int64_t from, int64_t bytes,
-                        char *out) {
-  chunk_box box;
-  chunk_copy copy = {.chunks = chunks, .box = &box, .plain = plain, .from = from, .end = from + bytes, .out = out};
-  (void)find_box(chunks, number, &box);
+void gather_chunks_copy(const gather_chunks *chunks, const gather_chunk_box *box, const gather_plain *plain, int64_t row, int64_t from,
+                        int64_t bytes, char *out) {
+  chunk_copy copy = {.chunks = chunks, .box = box, .plain = plain, .from = from, .end = from + bytes, .out = out};
   copy_box(&copy, 1, 0, row * chunks->strides[0]);
 }
 
 bool gather_chunks_has(const gather_chunks *chunks, int64_t number, int64_t from, int64_t bytes) {
-  chunk_box box;
-  (void)find_box(chunks, number, &box);
+  gather_chunk_box box;
+  (void)gather_chunk_box_find(chunks, number, &box);
   int64_t first = 0, last = chunks->item_bytes - 1; /* bytes of the row: from the first to the last that the chunk has */
   for (int32_t d = 1; d < chunks->rank; d++) {
     first += box.first[d] * box.row_strides[d];
@@ -124,9 +116,9 @@ bool gather_chunks_has(const gather_chunks *chunks, int64_t number, int64_t from
 
 gather_status gather_chunks_blame(const gather_chunks *chunks, int64_t number, const gather_chunk_place *place, int64_t row,
                                   const gather_error *why, gather_error *error) {
-  chunk_box box;
+  gather_chunk_box box;
   char wanted[64] = "";
-  (void)find_box(chunks, number, &box);
+  (void)gather_chunk_box_find(chunks, number, &box);
   const char *file = place->file ? place->file->path : chunks->file->name;
   if (row >= 0) (void)snprintf(wanted, sizeof wanted, "; row %" PRId64 " is in it", row);
   (void)gather_fail_file(error, why->status, file, place->offset,
@@ -141,9 +133,9 @@ int64_t gather_chunks_first_row(const gather_chunks *chunks, int64_t number) {
 }
 
 void gather_chunks_name(const gather_chunks *chunks, int64_t number, gather_error *error) {
-  chunk_box box;
+  gather_chunk_box box;
   if (!error) return;
-  (void)find_box(chunks, number, &box);
+  (void)gather_chunk_box_find(chunks, number, &box);
   const size_t length = strlen(error->message);
   (void)snprintf(error->message + length, sizeof error->message - length, "; needed for the chunk of rows %" PRId64 " to %" PRId64,
                  box.first[0], box.first[0] + box.len[0] - 1);
@@ -215,13 +207,13 @@ static gather_status decode_chunk(const whole_load *load, int64_t number, const 
   const gather_chunks *chunks = load->chunks;
   gather_plain plain = {0};
   gather_error why;
-  chunk_box box;
-  const int64_t band = find_box(chunks, number, &box);
+  gather_chunk_box box;
+  const int64_t band = gather_chunk_box_find(chunks, number, &box);
   char *out = load->elements + band * chunks->chunk[0] * load->row_bytes;
   if (stored && gather_unfilter_run(load->unfilter, stored, place->bytes, place->skipped, chunks->raw_bytes, &plain, &why) != GATHER_OK)
     return gather_chunks_blame(chunks, number, place, -1, &why, error);
   for (int64_t row = 0; row < box.len[0]; row++)
-    gather_chunks_copy(chunks, number, stored ? &plain : NULL, row, 0, load->row_bytes, out + row * load->row_bytes);
+    gather_chunks_copy(chunks, &box, stored ? &plain : NULL, row, 0, load->row_bytes, out + row * load->row_bytes);
   return GATHER_OK;
 }
 
@@ -262,9 +254,14 @@ static gather_status load_remote(load_group *group, gather_error *error) {
   const gather_chunks *chunks = group->load->chunks;
   const gather_chunk_taker taker = {take_stored, group};
   int64_t failed = -1;
-  for (int64_t i = 0; i < group->count; i++)
-    if (group->places[i].offset < 0) GATHER_TRY(decode_chunk(group->load, group->numbers[i], &group->places[i], NULL, error));
-  const gather_status status = gather_chunks_read_remote(chunks->file->client, group->places, group->count, &taker, &failed, error);
+  gather_status status = GATHER_OK;
+  for (int64_t i = 0; i < group->count && status == GATHER_OK; i++) { /* nothing is requested for these */
+    const gather_chunk_place *place = &group->places[i];
+    if (place->offset < 0 || place->bytes == 0)
+      status = decode_chunk(group->load, group->numbers[i], place, place->offset < 0 ? NULL : "", error);
+  }
+  if (status == GATHER_OK) status = gather_chunks_read_remote(chunks->file->client, group->places, group->count, &taker, &failed, error);
+  if (status != GATHER_OK) gather_chunks_forget(group->places, group->count);
   if (failed >= 0) gather_chunks_name(chunks, group->numbers[failed], error);
   return status;
 }

@@ -68,10 +68,17 @@ GATHER_INLINE int64_t gather_chunks_across(const gather_chunks *chunks) {
   return chunks->grid[0] > 0 ? chunks->count / chunks->grid[0] : 0;
 }
 
-/* Copies bytes [from, from + bytes) of a whole row, row-major, as far as a chunk has them: the byte at `from` goes to out[0]. row: its
- * number in the chunk's band. plain NULL: the fill value. */
-void gather_chunks_copy(const gather_chunks *chunks, int64_t number, const gather_plain *plain, int64_t row, int64_t from, int64_t bytes,
-                        char *out);
+/* Which elements of the tensor a chunk has: along each dimension the first one, and how many. row_strides: in bytes, of a whole row. */
+typedef struct gather_chunk_box {
+  int64_t first[GATHER_MAX_RANK], len[GATHER_MAX_RANK], row_strides[GATHER_MAX_RANK];
+} gather_chunk_box;
+/* Returns the chunk's index along axis 0: its band. */
+int64_t gather_chunk_box_find(const gather_chunks *chunks, int64_t number, gather_chunk_box *box);
+
+/* Copies bytes [from, from + bytes) of a whole row, row-major, as far as the chunk of that box has them: the byte at `from` goes to out[0].
+ * row: its number in the chunk's band. plain NULL: the fill value. */
+void gather_chunks_copy(const gather_chunks *chunks, const gather_chunk_box *box, const gather_plain *plain, int64_t row, int64_t from,
+                        int64_t bytes, char *out);
 
 /* Whether a chunk has any of these bytes of the rows of its band. */
 bool gather_chunks_has(const gather_chunks *chunks, int64_t number, int64_t from, int64_t bytes);
@@ -100,7 +107,8 @@ GATHER_CHECKED gather_status gather_chunk_file_read(int fd, const gather_chunk_f
 GATHER_CHECKED gather_status gather_chunk_read(const gather_chunk_place *place, void *stored, gather_error *error);
 
 /* Reads chunks in files on other machines, several at once, at most so many bytes together as GATHER_CHUNKS_TOGETHER, or one longer chunk.
- * take: called for place i when its bytes are there, in any order; its failure ends the reads. Of a failed read *failed is the place. */
+ * take: called for place i when its bytes are there, in any order, but for places without any; its failure ends the reads.
+ * Of a failed read *failed is the place. */
 #define GATHER_CHUNKS_TOGETHER (INT64_C(32) << 20)
 typedef struct gather_chunk_taker {
   gather_status (*take)(void *context, int64_t i, const void *stored, gather_error *error);
@@ -108,6 +116,8 @@ typedef struct gather_chunk_taker {
 } gather_chunk_taker;
 GATHER_CHECKED gather_status gather_chunks_read_remote(gather_remote_client *client, const gather_chunk_place *places, int64_t count,
                                                        const gather_chunk_taker *taker, int64_t *failed, gather_error *error);
+/* Of chunks on other machines that will not be read now: frees what finding them brought. */
+void gather_chunks_forget(const gather_chunk_place *places, int64_t count);
 
 /* Decodes the whole tensor into `elements`, row-major. For gather_file_find_whole. */
 GATHER_CHECKED gather_status gather_chunks_load(const gather_chunks *chunks, char *elements, gather_error *error);

@@ -48,6 +48,9 @@ GATHER_CHECKED gather_status gather_remote_object_open_for(gather_remote_client 
                                                            const gather_remote_opening *opening, gather_remote_object **object,
                                                            gather_error *error);
 void gather_remote_object_close(gather_remote_object *object);
+/* Frees what the open brought, unless it is all that a server without ranges has. Of an object that was opened for more than the first use
+ * this is for who opened it, before others know it. */
+void gather_remote_object_forget(gather_remote_object *object);
 
 /* What the open told, constant until the object is closed. */
 typedef struct gather_remote_about {

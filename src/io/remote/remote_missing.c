@@ -48,6 +48,7 @@ gather_status gather_remote_object_open_for(gather_remote_client *client, const 
   return gather_remote_object_open(client, url, object, error);
 }
 void gather_remote_object_close(gather_remote_object *object) { (void)object; }
+void gather_remote_object_forget(gather_remote_object *object) { (void)object; }
 gather_remote_about gather_remote_object_about(const gather_remote_object *object) {
   (void)object;
   return (gather_remote_about){.name = "", .version = "", .head = ""};

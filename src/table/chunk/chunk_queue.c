@@ -77,13 +77,15 @@ static void deliver(chunk_reads *r, const gather_chunk_job *job, const gather_pl
   const gather_chunks *chunks = part->chunks;
   const int64_t row_bytes = taking->row_bytes, each = chunks->chunk[0];
   const bool whole = gather_chunks_across(chunks) == 1;
+  gather_chunk_box box;
+  (void)gather_chunk_box_find(chunks, job->number, &box);
   const int64_t bytes = taking->part_bytes;
   gather_cache *cache = whole && bytes == row_bytes ? gather_taking_cache(taking) : NULL;
   for (int64_t e = job->first; e < job->first + job->count; e++) {
     const gather_entry *entry = &r->worker->entries[e];
     char *out = taking->out + entry->position * row_bytes;
     const int64_t row = entry->row / taking->fold, from = entry->row % taking->fold * row_bytes + taking->part_from;
-    gather_chunks_copy(chunks, job->number, plain, (row - part->first) % each - job->row, from, bytes, out + taking->part_from);
+    gather_chunks_copy(chunks, &box, plain, (row - part->first) % each - job->row, from, bytes, out + taking->part_from);
     if (cache) gather_taking_keep(taking, entry->row, out, e > job->first && entry[-1].row == entry->row);
   }
 }
@@ -273,9 +275,10 @@ static int64_t read_length(const gather_table_source *source, int64_t offset, in
   return (offset + bytes - *start + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
 }
 
+/* A chunk of no bytes, which is corrupt, is not worth a read. */
 static bool fits_slot(const chunk_reads *r, const gather_table_source *source, int64_t offset, int64_t bytes) {
   int64_t start;
-  return source && read_length(source, offset, bytes, &start) <= r->table->budget.slot_bytes;
+  return source && bytes > 0 && read_length(source, offset, bytes, &start) <= r->table->budget.slot_bytes;
 }
 
 static bool may_be_cached(const chunk_reads *r, const gather_chunk_job *job) {

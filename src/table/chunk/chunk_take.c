@@ -184,6 +184,8 @@ static gather_status take_jobs(chunk_take *t, int64_t *jobs, gather_error *error
   /* A few chunks are worth a place at once: the next take may want their next rows. */
   const bool eager = cache && t->entry == t->entries && *jobs <= gather_chunk_cache_room(cache) / 2 && *jobs <= GATHER_CHUNKS_FEW;
   if (status == GATHER_OK && *jobs > 0) status = gather_chunks_read(t->taking, t->worker, *jobs, eager, t->rows, error);
+  /* What a failed or cancelled take did not use is not kept. */
+  for (int64_t i = 0; status != GATHER_OK && brought > 0 && i < *jobs; i++) gather_chunks_forget(&t->own->jobs[i].place, 1);
   if (brought > 0) gather_table_count_memory(table, -brought);
   return status;
 }

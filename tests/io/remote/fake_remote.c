@@ -98,6 +98,7 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
   return GATHER_OK;
 }
 
+void gather_remote_object_forget(gather_remote_object *object) { (void)object; }
 gather_status gather_remote_object_open_for(gather_remote_client *client, const char *url, const gather_remote_opening *opening,
                                             gather_remote_object **object, gather_error *error) {
   (void)opening;

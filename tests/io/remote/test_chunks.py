@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Tables in chunks by URL: rows of HDF5 files and zarr stores. Requests, bytes, how many are in flight at once, and what is said of servers
 that fail in the middle."""
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from support import http_faults as faults
 from support.http_server import HttpServer
 from support.refusal import refuses
 from support.skip import skip_test
-from support.zarr_files import described_2, put, write_2, write_3
+from support.zarr_files import crc32c, described_2, described_3, put, write_2, write_3
 
 try:
     import libgather
@@ -217,6 +219,57 @@ def test_memory(tmp_path) -> None:
     with HttpServer(folder=tmp_path) as server, opened(server.url("/c.zarr"), memory=4 << 20) as table:
         assert np.array_equal(table[ids], array[ids])
         assert table.stats().memory_peak <= 4 << 20 and table.stats().memory_peak > 1 << 18
+
+
+@pytest.mark.parametrize("rest", [(), (57,)])
+def test_failures_keep_nothing(tmp_path, rest) -> None:
+    """What was brought for a chunk that a failed take did not read is asked for again: it was not kept beside the memory limit."""
+    array = numbers(64, 16)
+    write_2(tmp_path / "c.zarr", array, (4, 16), "zlib")
+    with HttpServer(folder=tmp_path) as server, opened(server.url("/c.zarr")) as table:
+        server.fault(faults.delay(SLOW), faults.status(403), path="/c.zarr/14.0")
+        refuses(libgather.errors.GatherFileError, table.take, np.array([1, *rest, 56]), says="status 403")
+        server.no_faults()
+        before = server.requests
+        assert np.array_equal(table[[1]], array[[1]]) and server.requests == before + 1
+
+
+def test_failures_again_and_again(tmp_path) -> None:
+    """A program that tries until the server is well: what it looked for is in memory once."""
+    shard, tries = 1 << 16, 64  # chunks in a shard, whose index has 1 MiB
+    little = {"name": "bytes", "configuration": {"endian": "little"}}
+    inside = {"chunk_shape": [1], "codecs": [little], "index_codecs": [little, {"name": "crc32c"}]}
+    described = described_3(np.zeros(shard, np.int16), [shard], [{"name": "sharding_indexed", "configuration": inside}])
+    put(tmp_path / "s.zarr", "zarr.json", described)
+    with HttpServer(folder=tmp_path) as server, opened(server.url("/s.zarr")) as table:
+        rule = server.fault(faults.status(403), path="/s.zarr/c/0")
+        sizes = []
+        for _ in range(tries):
+            refuses(libgather.errors.GatherFileError, table.take, np.array([1]), says="status 403")
+            sizes.append(int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * 4096)
+        assert rule.fired == tries and sizes[-1] - sizes[tries // 4] < 16 << 20, sizes
+
+
+def test_chunks_of_no_bytes(tmp_path) -> None:
+    """They are corrupt, whoever reads them: no request is made for nothing, and no rows are made of nothing."""
+    array = numbers(64, 8)
+    write_2(tmp_path / "c.zarr", array, (4, 8), "zlib")
+    write_3(tmp_path / "s.zarr", array, (4, 8), (16, 8), "gzip")
+    (tmp_path / "c.zarr" / "5.0").write_bytes(b"")
+    shard = bytearray((tmp_path / "s.zarr/c/1/0").read_bytes())
+    shard[-60:-52] = bytes(8)  # how long its first chunk is
+    shard[-4:] = crc32c(shard[-68:-4]).to_bytes(4, "little")
+    (tmp_path / "s.zarr/c/1/0").write_bytes(shard)
+    with HttpServer(folder=tmp_path) as server:
+        for name, (first, last) in {"c": (20, 23), "s": (16, 19)}.items():
+            says = f"the chunk of rows {first} to {last} .*is corrupt"
+            for where in (server.url(f"/{name}.zarr"), tmp_path / f"{name}.zarr"):
+                with libgather.open(where) as table:
+                    refuses(libgather.errors.GatherFileFormatError, table.take, np.arange(64), says=says)
+                    assert np.array_equal(table[[60]], array[[60]])
+                done = subprocess.run([os.environ["GATHER_EXE"], "take", where, "[0]", "--axis", "1", "-o", tmp_path / "o.npy"], text=True,
+                                      capture_output=True, check=False)
+                assert done.returncode != 0 and re.search(says, done.stderr), done
 
 
 # ---- HDF5

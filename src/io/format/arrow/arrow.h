@@ -6,7 +6,9 @@
 #ifndef GATHER_FORMAT_ARROW_H
 #define GATHER_FORMAT_ARROW_H
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
+#include "io/format/chunks.h"
 #include "io/format/format.h"
 
 /* ---- FlatBuffers, which hold Arrow's metadata: tables of numbered fields that point to each other. Every offset is checked against the
@@ -146,5 +148,46 @@ GATHER_CHECKED gather_status gather_arrow_message_read(gather_arrow *arrow, cons
                                                        gather_arrow_message *message);
 /* Makes the tensors of all columns and batches. Batches may be in any order, and end before `end`. */
 GATHER_CHECKED gather_status gather_arrow_tensors(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len);
+
+/* ---- arrow_buffers.c: the buffers of batches */
+
+/* A record batch. */
+typedef struct gather_arrow_batch {
+  int64_t first_row, rows;         /* first_row: of the file */
+  int64_t nodes, buffers;          /* positions of their vectors */
+  int64_t views, buffers_of_views; /* number of view fields, and position of their buffer counts */
+  int64_t body, body_bytes;
+  int64_t compression;            /* -1 = none; 0 = LZ4, 1 = Zstandard */
+  int64_t passed, passed_buffers; /* view fields before the next column, and their buffers */
+} gather_arrow_batch;
+
+enum { GATHER_ARROW_PAIR_BYTES = 16, GATHER_ARROW_LENGTH_BYTES = 8 };
+
+/* Item i of the pairs at `at`: a node is a length and how many of it are null; a buffer is an offset in the body and a length. */
+GATHER_INLINE int64_t gather_arrow_pair(const gather_arrow *arrow, int64_t at, int64_t i, int which) {
+  return gather_read_i64(arrow->file->map.bytes + at + GATHER_ARROW_PAIR_BYTES * i + 8 * which);
+}
+
+/* Where the contents of a buffer are. */
+typedef struct gather_arrow_contents {
+  int64_t start, bytes; /* as stored; compressed ones with the length before them */
+  int64_t raw_bytes;    /* not compressed, as that length says; -1 = they are not compressed */
+} gather_arrow_contents;
+
+/* Where a buffer of a batch is, compressed or not: *start in the file. Fails if it is outside the body. `name`: of the column. */
+GATHER_CHECKED gather_status gather_arrow_find_buffer(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t number,
+                                                      const char *name, int64_t *start, int64_t *bytes);
+/* The same for its contents. */
+GATHER_CHECKED gather_status gather_arrow_open_buffer(const gather_arrow *arrow, const gather_arrow_batch *batch, int64_t number,
+                                                      const char *name, gather_arrow_contents *contents);
+/* A tensor that cannot be read, because its column is or has what `why` says, at that byte. */
+GATHER_CHECKED gather_status gather_arrow_unreadable(gather_arrow *arrow, const gather_arrow_column *column, gather_file_tensor *tensor,
+                                                     int64_t at, const char *why);
+/* The stored strides of the elements, whose axes are stored in another order. */
+void gather_arrow_strides(const gather_arrow_column *column, int64_t *strides);
+/* Puts the tensor's elements, which are not none, in a chunk. raw_bytes: of it when it is not compressed, at least those of the elements:
+ * writers may pad. */
+GATHER_CHECKED gather_status gather_arrow_set_chunk(gather_arrow *arrow, const gather_arrow_column *column, gather_file_tensor *tensor,
+                                                    const gather_chunk_place *place, int64_t raw_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow_batch.c: the record batches of an Arrow file; each column's chunk is a view of the file, or compressed as a whole: then it is a
- * tensor in one chunk (chunks.h). Lists of variable size are rows of a tensor if all of them have one length, which their offsets tell:
+ * arrow_batch.c: the record batches of an Arrow file; each column's chunk is a view of the file, or compressed as a whole
+ * (arrow_buffers.c). Lists of variable size are rows of a tensor if all of them have one length, which their offsets tell:
  * each is read once, when the file is opened.
  */
 #include <inttypes.h>
@@ -13,76 +13,14 @@
 #include "core/base/checked.h"
 #include "core/base/tensor.h"
 #include "io/format/arrow/arrow.h"
-#include "io/format/chunks.h"
-
-/* A record batch. */
-typedef struct arrow_batch {
-  int64_t first_row, rows;         /* first_row: of the file */
-  int64_t nodes, buffers;          /* positions of their vectors */
-  int64_t views, buffers_of_views; /* number of view fields, and position of their buffer counts */
-  int64_t body, body_bytes;
-  int64_t compression;            /* -1 = none; 0 = LZ4, 1 = Zstandard */
-  int64_t passed, passed_buffers; /* view fields before the next column, and their buffers */
-} arrow_batch;
 
 /* Chunk names may use four times the file size and this many bytes more. */
 enum { NAMES_FREE = 16 << 20 };
 
-/* ---- buffers */
-
-enum { PAIR_BYTES = 16, LENGTH_BYTES = 8 };
-
-/* Item i of the pairs at `at`: a node is a length and how many of it are null; a buffer is an offset in the body and a length. */
-static int64_t pair_at(const gather_arrow *arrow, int64_t at, int64_t i, int which) {
-  return gather_read_i64(arrow->file->map.bytes + at + PAIR_BYTES * i + 8 * which);
-}
-
 /* Skips the buffers of the view fields before a column. To be called in column order. */
-static void pass_views(const gather_arrow *arrow, arrow_batch *batch, const gather_arrow_column *column) {
+static void pass_views(const gather_arrow *arrow, gather_arrow_batch *batch, const gather_arrow_column *column) {
   for (; batch->passed < column->views; batch->passed++)
     batch->passed_buffers += gather_read_i64(arrow->file->map.bytes + batch->buffers_of_views + 8 * batch->passed);
-}
-
-/* Where the contents of a buffer are. */
-typedef struct arrow_contents {
-  int64_t start, bytes; /* as stored; compressed ones with the length before them */
-  int64_t raw_bytes;    /* not compressed, as that length says; -1 = they are not compressed */
-} arrow_contents;
-
-/* Each buffer of a compressed batch begins with its length; -1 means not compressed. */
-static gather_status look_into(const gather_arrow *arrow, arrow_contents *contents) {
-  const uint8_t *prefix = arrow->file->map.bytes + contents->start;
-  if (contents->bytes < LENGTH_BYTES)
-    return GATHER_ARROW_WRONG(arrow, contents->start, "a compressed buffer is too short: %" PRId64 " bytes", contents->bytes);
-  GATHER_TRY(gather_map_need(&arrow->file->map, contents->start, LENGTH_BYTES, arrow->error));
-  contents->raw_bytes = gather_read_i64(prefix);
-  if (contents->raw_bytes < -1)
-    return GATHER_ARROW_WRONG(arrow, contents->start, "the length of a compressed buffer is %" PRId64, contents->raw_bytes);
-  if (contents->raw_bytes >= 0) return GATHER_OK;
-  contents->start += LENGTH_BYTES;
-  contents->bytes -= LENGTH_BYTES;
-  return GATHER_OK;
-}
-
-/* Where a buffer of a batch is, compressed or not: *start in the file. Fails if it is outside the body. `name`: of the column. */
-static gather_status find_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name, int64_t *start,
-                                 int64_t *bytes) {
-  int64_t offset = pair_at(arrow, batch->buffers, number, 0);
-  *bytes = pair_at(arrow, batch->buffers, number, 1);
-  const bool is_inside = offset >= 0 && *bytes >= 0 && offset <= batch->body_bytes && *bytes <= batch->body_bytes - offset;
-  *start = batch->body + (is_inside ? offset : 0);
-  if (is_inside) return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, batch->buffers + PAIR_BYTES * number,
-                            "a buffer of column '%.100s' is outside its record batch: %" PRId64 " bytes at byte %" PRId64 " of the batch",
-                            name, *bytes, offset);
-}
-
-/* The same for its contents. */
-static gather_status open_buffer(const gather_arrow *arrow, const arrow_batch *batch, int64_t number, const char *name,
-                                 arrow_contents *contents) {
-  contents->raw_bytes = -1;
-  GATHER_TRY(find_buffer(arrow, batch, number, name, &contents->start, &contents->bytes));
-  return batch->compression >= 0 ? look_into(arrow, contents) : GATHER_OK;
 }
 
 /* ---- the levels of a column in a batch: its rows, the lists around the elements, the elements */
@@ -100,7 +38,7 @@ typedef struct arrow_elements {
 /* The level that is being looked at. */
 typedef struct arrow_level {
   gather_arrow *arrow;
-  const arrow_batch *batch;
+  const gather_arrow_batch *batch;
   gather_arrow_column *column;
   arrow_elements *elements; /* .buffer and .first are those of the level */
   int64_t node;             /* position of its node */
@@ -120,9 +58,9 @@ static bool may_search(gather_arrow *arrow, int64_t at, int64_t bytes) {
 
 /* The bitmap of a level: where its first bit in use is; false if it cannot be read. *bits: how many can be. */
 static bool find_bitmap(const arrow_level *of, int64_t *byte, int64_t *bits) {
-  const arrow_batch *batch = of->batch;
+  const gather_arrow_batch *batch = of->batch;
   int64_t at = batch->buffers, number = of->elements->buffer, skipped = of->elements->first / 8;
-  int64_t offset = pair_at(of->arrow, at, number, 0), bytes = pair_at(of->arrow, at, number, 1);
+  int64_t offset = gather_arrow_pair(of->arrow, at, number, 0), bytes = gather_arrow_pair(of->arrow, at, number, 1);
   if (batch->compression >= 0 || offset < 0 || bytes < 0 || offset > batch->body_bytes || bytes > batch->body_bytes - offset ||
       bytes <= skipped)
     return false;
@@ -236,7 +174,7 @@ static gather_status refuse_offsets(const arrow_level *of, const char *why) {
 }
 
 /* Decodes a buffer of offsets: *values are valid until the next one is. */
-static gather_status decode_offsets(const arrow_level *of, const arrow_contents *contents, const uint8_t **values) {
+static gather_status decode_offsets(const arrow_level *of, const gather_arrow_contents *contents, const uint8_t **values) {
   gather_arrow *arrow = of->arrow;
   const gather_filter filter = {.kind = of->batch->compression == 0 ? GATHER_FILTER_ARROW_LZ4 : GATHER_FILTER_ARROW_ZSTD};
   const gather_pipeline pipeline = {1, {filter}};
@@ -265,8 +203,8 @@ static gather_status decode_offsets(const arrow_level *of, const arrow_contents 
 static gather_status find_offsets(const arrow_level *of, int bytes, arrow_offsets *offsets) {
   gather_arrow *arrow = of->arrow;
   int64_t needed, skipped;
-  arrow_contents contents;
-  GATHER_TRY(open_buffer(arrow, of->batch, of->elements->buffer + 1, of->column->name, &contents));
+  gather_arrow_contents contents;
+  GATHER_TRY(gather_arrow_open_buffer(arrow, of->batch, of->elements->buffer + 1, of->column->name, &contents));
   const bool is_compressed = contents.raw_bytes >= 0;
   const int64_t start = contents.start, size = is_compressed ? contents.raw_bytes : contents.bytes;
   if (!gather_mul(of->count, bytes, &needed) || !gather_add(needed, bytes, &needed) || !gather_mul(of->elements->first, bytes, &skipped) ||
@@ -332,8 +270,8 @@ static gather_status enter_offsets(const arrow_level *of, gather_arrow_list *lis
 
 /* The values of a level must be as many as those around it need. */
 static gather_status check_node(const arrow_level *of, bool is_row, int64_t *length, int64_t *null_count) {
-  *length = pair_at(of->arrow, of->node, 0, 0);
-  *null_count = pair_at(of->arrow, of->node, 0, 1);
+  *length = gather_arrow_pair(of->arrow, of->node, 0, 0);
+  *null_count = gather_arrow_pair(of->arrow, of->node, 0, 1);
   int64_t needed;
   if (!gather_add(of->elements->first, of->count, &needed)) needed = INT64_MAX;
   if (is_row ? *length != needed : *length < needed)
@@ -355,7 +293,7 @@ static gather_status enter(arrow_level *of, gather_arrow_list *list) {
     GATHER_TRY(enter_offsets(of, list));
   }
   of->elements->buffer += list->offset_bytes ? 2 : 1;
-  of->node += PAIR_BYTES;
+  of->node += GATHER_ARROW_PAIR_BYTES;
   length = list->length < 0 ? 0 : list->length;
   if (!gather_mul(of->row_len, length, &of->row_len)) of->row_len = 0;
   if (gather_mul(of->count, length, &of->count)) return GATHER_OK;
@@ -363,9 +301,10 @@ static gather_status enter(arrow_level *of, gather_arrow_list *list) {
 }
 
 /* Finds the elements of a chunk of a column, whose lists are settled. */
-static gather_status find_elements(gather_arrow *arrow, const arrow_batch *batch, gather_arrow_column *column, arrow_elements *elements) {
+static gather_status find_elements(gather_arrow *arrow, const gather_arrow_batch *batch, gather_arrow_column *column,
+                                   arrow_elements *elements) {
   *elements = (arrow_elements){.buffer = column->buffer + batch->passed_buffers, .null_row = -1};
-  arrow_level of = {arrow, batch, column, elements, batch->nodes + PAIR_BYTES * column->node, batch->rows, 1};
+  arrow_level of = {arrow, batch, column, elements, batch->nodes + GATHER_ARROW_PAIR_BYTES * column->node, batch->rows, 1};
   for (int32_t i = 0;; i++) {
     int64_t length, null_count;
     GATHER_TRY(check_node(&of, i == 0, &length, &null_count));
@@ -382,15 +321,15 @@ static gather_status find_elements(gather_arrow *arrow, const arrow_batch *batch
 
 /* The first `most` bytes of a buffer of a column in a remote file, in all batches: by requests at once.
  * of_column: the number among those of the column. */
-static void expect_buffers(const gather_arrow *arrow, const arrow_batch *batches, int64_t count, const gather_arrow_column *column,
+static void expect_buffers(const gather_arrow *arrow, const gather_arrow_batch *batches, int64_t count, const gather_arrow_column *column,
                            int64_t of_column, int64_t most) {
   const gather_map *map = &arrow->file->map;
   int64_t total = 0;
   gather_map_range *ranges = gather_alloc(count * (int64_t)sizeof *ranges);
   for (int64_t i = 0; ranges && i < count; i++) {
     int64_t number = column->buffer + batches[i].passed_buffers + of_column;
-    int64_t offset = pair_at(arrow, batches[i].buffers, number, 0);
-    int64_t size = pair_at(arrow, batches[i].buffers, number, 1), body = batches[i].body_bytes;
+    int64_t offset = gather_arrow_pair(arrow, batches[i].buffers, number, 0);
+    int64_t size = gather_arrow_pair(arrow, batches[i].buffers, number, 1), body = batches[i].body_bytes;
     bool inside = offset >= 0 && size >= 0 && offset <= body && size <= body - offset;
     ranges[i] = (gather_map_range){batches[i].body + (inside ? offset : 0), !inside ? 0 : size < most ? size : most};
     if (!gather_add(total, ranges[i].bytes, &total)) total = INT64_MAX;
@@ -400,18 +339,18 @@ static void expect_buffers(const gather_arrow *arrow, const arrow_batch *batches
 }
 
 /* The offsets of the outermost lists. */
-static void expect_offsets(const gather_arrow *arrow, const arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
+static void expect_offsets(const gather_arrow *arrow, const gather_arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
   if (gather_map_wants_hints(&arrow->file->map) && column->list[0].offset_bytes)
     expect_buffers(arrow, batches, count, column, 1, INT64_MAX);
 }
 
 /* The lengths before compressed elements. */
-static void expect_lengths(gather_arrow *arrow, arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
+static void expect_lengths(gather_arrow *arrow, gather_arrow_batch *batches, int64_t count, const gather_arrow_column *column) {
   int64_t number = 1;
   if (arrow->codec < 0 || count == 0 || column->why || !gather_map_wants_hints(&arrow->file->map)) return;
   for (int64_t i = 0; i < count; i++) pass_views(arrow, &batches[i], column);
   for (int32_t i = 0; i < column->lists; i++) number += column->list[i].offset_bytes ? 2 : 1;
-  expect_buffers(arrow, batches, count, column, number, LENGTH_BYTES);
+  expect_buffers(arrow, batches, count, column, number, GATHER_ARROW_LENGTH_BYTES);
 }
 
 /* What the batches have told. A length of which there was no list is 0. */
@@ -437,7 +376,7 @@ static bool is_known(const gather_arrow_column *column) {
 }
 
 /* Settles the lengths of a column's lists of variable size, from all batches, or sets column->why. Sets the shape of a row. */
-static gather_status settle(gather_arrow *arrow, arrow_batch *batches, int64_t count, gather_arrow_column *column) {
+static gather_status settle(gather_arrow *arrow, gather_arrow_batch *batches, int64_t count, gather_arrow_column *column) {
   static const char *const NAMES[] = {"fixed_size_list", "list", "large_list"};
   const char *nulls = NULL;
   if (column->is_settled || column->why) return GATHER_OK;
@@ -458,7 +397,8 @@ enum { BATCH_LENGTH, BATCH_NODES, BATCH_BUFFERS, BATCH_COMPRESSION, BATCH_VIEWS 
 
 /* ---- batches */
 
-static gather_status read_compression(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, arrow_batch *batch) {
+static gather_status read_compression(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
+                                      gather_arrow_batch *batch) {
   gather_flat_table compression;
   int64_t method = 0;
   batch->compression = -1;
@@ -473,7 +413,7 @@ static gather_status read_compression(gather_arrow *arrow, const gather_flat *fl
 }
 
 /* Adds up the buffer counts of the view fields, so that the number of buffers can be checked once. */
-static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, arrow_batch *batch,
+static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, gather_arrow_batch *batch,
                                  int64_t *total) {
   gather_flat_vector views;
   GATHER_TRY(gather_flat_list(flat, header, BATCH_VIEWS, 8, &views));
@@ -490,11 +430,11 @@ static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, c
   return GATHER_OK;
 }
 
-static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, arrow_batch *batch) {
+static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header, gather_arrow_batch *batch) {
   gather_flat_vector nodes, buffers;
   int64_t needed;
-  GATHER_TRY(gather_flat_list(flat, header, BATCH_NODES, PAIR_BYTES, &nodes));
-  GATHER_TRY(gather_flat_list(flat, header, BATCH_BUFFERS, PAIR_BYTES, &buffers));
+  GATHER_TRY(gather_flat_list(flat, header, BATCH_NODES, GATHER_ARROW_PAIR_BYTES, &nodes));
+  GATHER_TRY(gather_flat_list(flat, header, BATCH_BUFFERS, GATHER_ARROW_PAIR_BYTES, &buffers));
   GATHER_TRY(check_views(arrow, flat, header, batch, &needed));
   batch->nodes = nodes.at;
   batch->buffers = buffers.at;
@@ -505,9 +445,9 @@ static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, co
 }
 
 /* Reads the message of a batch, which ends before `end`. */
-static gather_status read_batch(gather_arrow *arrow, const gather_arrow_block *block, int64_t end, arrow_batch *batch) {
+static gather_status read_batch(gather_arrow *arrow, const gather_arrow_block *block, int64_t end, gather_arrow_batch *batch) {
   gather_arrow_message message;
-  *batch = (arrow_batch){0};
+  *batch = (gather_arrow_batch){0};
   GATHER_TRY(gather_arrow_message_read(arrow, block, end, "a record batch", &message));
   const gather_flat_table *header = &message.header;
   if (message.kind != GATHER_ARROW_BATCH || header->at == 0)
@@ -525,103 +465,35 @@ static gather_status read_batch(gather_arrow *arrow, const gather_arrow_block *b
 /* A column's chunk in the current batch. */
 typedef struct chunk {
   gather_arrow *arrow;
-  arrow_batch *batch;
+  gather_arrow_batch *batch;
   gather_arrow_column *column;
   gather_file_tensor *tensor;
 } chunk;
 
-static gather_status unreadable(const chunk *of, int64_t at, const char *why) {
-  gather_error error;
-  of->tensor->tensor.data = NULL;
-  (void)gather_fail_file(&error, GATHER_UNSUPPORTED, of->arrow->file->name, at, "column '%.100s' %s", of->column->name, why);
-  return gather_file_unreadable(of->arrow->file, &error, of->tensor, of->arrow->error);
-}
-
-/* The stored strides of the elements, whose axes are stored in another order. */
-static void stored_strides(const gather_arrow_column *column, int64_t *strides) {
-  int64_t step = column->item_bytes, stored[GATHER_ARROW_DEPTH_MAX], steps[GATHER_ARROW_DEPTH_MAX];
-  for (int32_t i = 0; i < column->rank; i++) stored[column->order[i]] = column->shape[i];
-  for (int32_t i = column->rank - 1; i >= 0; step *= stored[i], i--) steps[i] = step; /* at most the tensor's bytes */
-  strides[0] = step;
-  for (int32_t i = 0; i < column->rank; i++) strides[i + 1] = steps[column->order[i]];
-}
-
-/* A tensor whose elements are one chunk. */
-typedef struct arrow_stored {
-  gather_chunks chunks;
-  gather_chunk_place place;
-} arrow_stored;
-
-static gather_status find_stored(const gather_chunks *chunks, const int64_t *numbers, int64_t count, gather_chunk_place *places,
-                                 gather_error *error) {
-  const arrow_stored *stored = chunks->from;
-  (void)numbers, (void)error;
-  for (int64_t i = 0; i < count; i++) places[i] = stored->place;
-  return GATHER_OK;
-}
-
-static gather_status stored_sizes(const gather_chunks *chunks, int64_t *longest, int64_t *all, gather_error *error) {
-  const arrow_stored *stored = chunks->from;
-  (void)error;
-  *longest = stored->place.bytes;
-  if (all) *all = stored->place.bytes;
-  return GATHER_OK;
-}
-
-/* Puts the tensor's elements, which are not none, in a chunk. raw_bytes: of it when it is not compressed, at least those of the elements:
- * writers may pad. */
-static gather_status set_chunk(const chunk *of, const gather_chunk_place *place, int64_t raw_bytes) {
-  gather_arrow *arrow = of->arrow;
-  gather_file_tensor *tensor = of->tensor;
-  const gather_filter filter = {.kind = arrow->codec == 0 ? GATHER_FILTER_ARROW_LZ4 : GATHER_FILTER_ARROW_ZSTD};
-  arrow_stored *stored = NULL;
-  gather_error why;
-  GATHER_TRY(gather_arrow_take(arrow, 1, sizeof *stored, &stored));
-  stored->place = *place;
-  stored->chunks = (gather_chunks){.file = arrow->file,
-                                   .map = &arrow->file->map,
-                                   .rank = tensor->tensor.rank,
-                                   .item_bytes = of->column->item_bytes,
-                                   .pipeline = {1, {filter}},
-                                   .find = find_stored,
-                                   .sizes = stored_sizes,
-                                   .from = stored};
-  memcpy(stored->chunks.shape, tensor->tensor.shape, (size_t)tensor->tensor.rank * sizeof *tensor->tensor.shape);
-  memcpy(stored->chunks.chunk, tensor->tensor.shape, (size_t)tensor->tensor.rank * sizeof *tensor->tensor.shape);
-  const gather_status status = gather_chunks_measure(&stored->chunks, of->column->name, place->offset, &why);
-  if (status != GATHER_OK) return gather_file_unreadable(arrow->file, &why, tensor, arrow->error);
-  if (raw_bytes > GATHER_CHUNK_BYTES_MAX)
-    return unreadable(of, place->offset, "is compressed in more than 1 GiB at once, which is not supported");
-  stored->chunks.raw_bytes = raw_bytes;
-  if (of->column->order) stored_strides(of->column, stored->chunks.strides);
-  tensor->tensor.strides = NULL;
-  tensor->offset = place->offset;
-  return gather_file_set_chunks(arrow->file, &stored->chunks, tensor, arrow->error);
-}
-
 /* The elements of a compressed buffer. They begin with it, except in lists of variable size. */
-static gather_status place_compressed(const chunk *of, const arrow_elements *elements, const arrow_contents *contents) {
+static gather_status place_compressed(const chunk *of, const arrow_elements *elements, const gather_arrow_contents *contents) {
   const gather_chunk_place place = {.offset = contents->start, .bytes = contents->bytes};
   if (elements->first > 0)
-    return unreadable(of, contents->start, "is compressed, and its lists do not begin with their first value, which is not supported");
+    return gather_arrow_unreadable(of->arrow, of->column, of->tensor, contents->start,
+                                   "is compressed, and its lists do not begin with their first value, which is not supported");
   if (of->arrow->codec != of->batch->compression)
-    return unreadable(of, contents->start, "is compressed in two ways, which is not supported");
+    return gather_arrow_unreadable(of->arrow, of->column, of->tensor, contents->start, "is compressed in two ways, which is not supported");
   if (of->tensor->bytes > contents->raw_bytes)
     return GATHER_ARROW_WRONG(of->arrow, contents->start, "column '%.100s' needs %" PRId64 " bytes; its buffer has %" PRId64,
                               of->column->name, of->tensor->bytes, contents->raw_bytes);
-  return set_chunk(of, &place, contents->raw_bytes);
+  return gather_arrow_set_chunk(of->arrow, of->column, of->tensor, &place, contents->raw_bytes);
 }
 
 /* Points the tensor to the elements. An empty one has no buffer that would be compressed. */
 static gather_status place(const chunk *of, const arrow_elements *elements) {
   const gather_arrow *arrow = of->arrow;
-  int64_t number = elements->buffer + 1, at = of->batch->buffers + PAIR_BYTES * number, skipped = 0;
-  arrow_contents contents = {.raw_bytes = -1};
+  int64_t number = elements->buffer + 1, at = of->batch->buffers + GATHER_ARROW_PAIR_BYTES * number, skipped = 0;
+  gather_arrow_contents contents = {.raw_bytes = -1};
   gather_file_tensor *tensor = of->tensor;
   if (tensor->bytes == 0)
-    GATHER_TRY(find_buffer(arrow, of->batch, number, of->column->name, &contents.start, &contents.bytes));
+    GATHER_TRY(gather_arrow_find_buffer(arrow, of->batch, number, of->column->name, &contents.start, &contents.bytes));
   else
-    GATHER_TRY(open_buffer(arrow, of->batch, number, of->column->name, &contents));
+    GATHER_TRY(gather_arrow_open_buffer(arrow, of->batch, number, of->column->name, &contents));
   tensor->offset = contents.start;
   if (tensor->bytes == 0) return GATHER_OK;
   if (contents.raw_bytes >= 0) return place_compressed(of, elements, &contents);
@@ -639,7 +511,7 @@ static gather_status set_strides(const chunk *of) {
   int64_t *strides = NULL;
   if (!column->order || of->tensor->bytes == 0 || gather_file_chunks_of(of->tensor)) return GATHER_OK;
   GATHER_TRY(gather_arrow_take(of->arrow, column->rank + 1, sizeof *strides, &strides));
-  stored_strides(column, strides);
+  gather_arrow_strides(column, strides);
   of->tensor->tensor.strides = strides;
   return GATHER_OK;
 }
@@ -667,24 +539,24 @@ static gather_status set_shape(const chunk *of, int64_t rows) {
 
 static gather_status has_nulls(const chunk *of, const arrow_elements *elements) {
   const char *why = nulls_text(of->arrow, elements);
-  return why ? unreadable(of, elements->nulls_at, why) : GATHER_ARROW_NO_MEMORY(of->arrow);
+  return why ? gather_arrow_unreadable(of->arrow, of->column, of->tensor, elements->nulls_at, why) : GATHER_ARROW_NO_MEMORY(of->arrow);
 }
 
 static gather_status read_chunk(const chunk *of) {
   arrow_elements elements;
   GATHER_TRY(find_elements(of->arrow, of->batch, of->column, &elements));
   if (elements.nulls > 0 && of->column->is_variable) return has_nulls(of, &elements);
-  if (elements.packed) return unreadable(of, of->column->field, elements.packed);
+  if (elements.packed) return gather_arrow_unreadable(of->arrow, of->column, of->tensor, of->column->field, elements.packed);
   GATHER_TRY(place(of, &elements));
   if (elements.nulls > 0 && gather_file_rows_check(of->tensor, NULL) == GATHER_OK) return has_nulls(of, &elements);
   return set_strides(of);
 }
 
 /* Makes a tensor of a column's chunk in a batch. To be called in column order. NULL batch: no rows. */
-static gather_status read_tensor(gather_arrow *arrow, arrow_batch *batch, gather_arrow_column *column, gather_file_tensor *tensor) {
+static gather_status read_tensor(gather_arrow *arrow, gather_arrow_batch *batch, gather_arrow_column *column, gather_file_tensor *tensor) {
   chunk of = {arrow, batch, column, tensor};
   GATHER_TRY(set_shape(&of, batch ? batch->rows : 0));
-  if (column->why) return unreadable(&of, column->field, column->why);
+  if (column->why) return gather_arrow_unreadable(arrow, column, tensor, column->field, column->why);
   if (!batch) return GATHER_OK;
   pass_views(arrow, batch, column);
   return read_chunk(&of);
@@ -694,7 +566,8 @@ static gather_status read_tensor(gather_arrow *arrow, arrow_batch *batch, gather
 
 /* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
  * fit in memory. They end before `end`. */
-static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len, arrow_batch **batches) {
+static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len,
+                                  gather_arrow_batch **batches) {
   int64_t room = arrow->file->map.size, row = 0;
   GATHER_TRY(gather_arrow_take(arrow, len, sizeof **batches, batches));
   for (int64_t i = 0; i < len; i++) {
@@ -741,21 +614,20 @@ static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
 }
 
 /* Readers want all pieces of a column in chunks or none: those that are not compressed become chunks, too, without the filter. */
-static gather_status unify(gather_arrow *arrow, arrow_batch *batches, int64_t len, gather_arrow_column *column, gather_file_tensor *first) {
+static gather_status unify(gather_arrow *arrow, int64_t len, const gather_arrow_column *column, gather_file_tensor *first) {
   bool is_in_chunks = false;
   for (int64_t i = 0; i < len; i++) is_in_chunks = is_in_chunks || gather_file_chunks_of(&first[i]) != NULL;
   for (int64_t i = 0; i < len && is_in_chunks; i++) {
     const gather_file_tensor *tensor = &first[i];
     const gather_chunk_place place = {.offset = tensor->offset, .bytes = tensor->bytes, .skipped = 1};
-    const chunk of = {arrow, &batches[i], column, &first[i]};
     if (tensor->bytes == 0 || gather_file_chunks_of(tensor) || gather_file_rows_check(tensor, NULL) != GATHER_OK) continue;
-    GATHER_TRY(set_chunk(&of, &place, tensor->bytes));
+    GATHER_TRY(gather_arrow_set_chunk(arrow, column, &first[i], &place, tensor->bytes));
   }
   return GATHER_OK;
 }
 
 /* The chunks of a column are consecutive. Without a batch, a column is a tensor of 0 rows. */
-static gather_status list_tensors(gather_arrow *arrow, arrow_batch *batches, int64_t len) {
+static gather_status list_tensors(gather_arrow *arrow, gather_arrow_batch *batches, int64_t len) {
   gather_file *file = arrow->file;
   int64_t each = len > 0 ? len : 1, all;
   if (!gather_mul(arrow->len, each, &all)) all = -1;
@@ -769,13 +641,13 @@ static gather_status list_tensors(gather_arrow *arrow, arrow_batch *batches, int
       GATHER_TRY(read_tensor(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
       if (len > 1) GATHER_TRY(name_chunk(arrow, arrow->columns[i].name, k, tensor));
     }
-    GATHER_TRY(unify(arrow, batches, len, &arrow->columns[i], &file->tensors[file->len - each]));
+    GATHER_TRY(unify(arrow, len, &arrow->columns[i], &file->tensors[file->len - each]));
   }
   return GATHER_OK;
 }
 
 gather_status gather_arrow_tensors(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len) {
-  arrow_batch *batches = NULL;
+  gather_arrow_batch *batches = NULL;
   GATHER_TRY(read_batches(arrow, end, blocks, len, &batches));
   return list_tensors(arrow, batches, len);
 }

@@ -15,11 +15,11 @@
 
 /* A file of chunks that was looked for: kept until the store is closed. */
 typedef struct gather_zarr_kept {
-  gather_chunk_file file; /* gather_chunk_place points to it */
-  bool is_missing;
-  int64_t at;     /* of a member of a zip file: where it begins in that */
-  int64_t wanted; /* a chunk in it, for messages */
-  uint8_t *index; /* of a shard: an offset and a length for each of its chunks */
+  gather_chunk_file file;    /* gather_chunk_place points to it */
+  bool is_known, is_missing; /* is_known: it was found, or that there is none; after a failure the next one who needs it looks again */
+  int64_t at;                /* of a member of a zip file: where it begins in that */
+  int64_t wanted;            /* a chunk in it, for messages */
+  uint8_t *index;            /* of a shard: an offset and a length for each of its chunks */
 } gather_zarr_kept;
 
 /* What elements are, for their fill value. */

@@ -233,14 +233,18 @@ static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kep
   gather_error why;
   const gather_remote_opening opening = opening_of(array);
   gather_status status = gather_remote_object_open_for(array->chunks.file->client, kept->file.path, &opening, &kept->file.object, &why);
-  kept->is_missing = status == GATHER_FILE_NOT_FOUND;
+  kept->is_missing = kept->is_known = status == GATHER_FILE_NOT_FOUND;
   if (kept->is_missing) return GATHER_OK;
   if (status == GATHER_OK) {
     kept->file.size = gather_remote_object_about(kept->file.object).size;
     status = array->is_sharded ? load_index(array, kept, -1, &why) : GATHER_OK;
     if (status != GATHER_OK) gather_remote_object_close(kept->file.object);
   }
-  if (status == GATHER_OK) return GATHER_OK;
+  if (status == GATHER_OK) {
+    if (array->is_sharded) gather_remote_object_forget(kept->file.object); /* the index was copied */
+    kept->is_known = true;
+    return GATHER_OK;
+  }
   kept->file.object = NULL;
   if (why.system_error == EACCES) say_missing(&why);
   name_chunk(array, kept->wanted, &why);
@@ -248,7 +252,7 @@ static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kep
   return status;
 }
 
-/* Looks for the file of a chunk or shard. A failure is not kept. */
+/* Looks for the file of a chunk or shard. */
 static gather_status look_for(gather_zarr_array *array, gather_zarr_kept *kept, gather_error *error) {
   gather_error why;
   int fd = -1;
@@ -278,26 +282,34 @@ static gather_status grow(gather_zarr_array *array, gather_error *error) {
   const int64_t slots = array->kept_slots > 0 ? 2 * array->kept_slots : FIRST;
   gather_zarr_kept **made = gather_alloc(slots * (int64_t)sizeof(gather_zarr_kept *));
   if (!made) return no_memory(array, error);
+  gather_zarr_kept **old = array->kept;
   for (int64_t i = 0; i < array->kept_slots; i++)
-    if (array->kept[i]) *slot_of(made, slots, array->kept[i]->file.number) = array->kept[i];
-  gather_free((void *)array->kept);
+    if (old[i]) *slot_of(made, slots, old[i]->file.number) = old[i];
   array->kept = made;
   array->kept_slots = slots;
+  gather_free((void *)old);
+  return GATHER_OK;
+}
+
+/* What is kept of the file of that number, known or not: what a failure was about is there for the next try. The caller has the lock. */
+static gather_status get_kept(gather_zarr_array *array, int64_t number, gather_zarr_kept **found, gather_error *error) {
+  GATHER_TRY(grow(array, error));
+  gather_zarr_kept **slot = slot_of(array->kept, array->kept_slots, number);
+  if (!*slot) {
+    GATHER_TRY(make_kept(array, number, slot, error));
+    array->kept_len++;
+  }
+  *found = *slot;
   return GATHER_OK;
 }
 
 /* The file of that number. The caller has the lock. */
 static gather_status find_file(gather_zarr_array *array, int64_t number, const gather_zarr_kept **found, gather_error *error) {
-  GATHER_TRY(grow(array, error));
-  gather_zarr_kept **slot = slot_of(array->kept, array->kept_slots, number);
-  if (!*slot) {
-    gather_zarr_kept *made = NULL;
-    GATHER_TRY(make_kept(array, number, &made, error));
-    GATHER_TRY(look_for(array, made, error));
-    *slot = made;
-    array->kept_len++;
-  }
-  *found = *slot;
+  gather_zarr_kept *kept = NULL;
+  GATHER_TRY(get_kept(array, number, &kept, error));
+  if (!kept->is_known) GATHER_TRY(look_for(array, kept, error));
+  kept->is_known = true;
+  *found = kept;
   return GATHER_OK;
 }
 
@@ -342,24 +354,6 @@ static void look_task(void *argument, int64_t i) {
   (void)pthread_mutex_unlock(&looks->lock);
 }
 
-/* Keeps what was found. */
-static void keep_looks(url_looks *looks, int64_t len) {
-  gather_zarr_array *array = looks->array;
-  for (int64_t i = 0; i < len; i++) {
-    gather_zarr_kept *kept = looks->kept[i];
-    gather_error why;
-    if (!kept->file.object && !kept->is_missing) continue;
-    const gather_status status = grow(array, &why);
-    if (status == GATHER_OK) {
-      *slot_of(array->kept, array->kept_slots, kept->file.number) = kept;
-      array->kept_len++;
-      continue;
-    }
-    gather_remote_object_close(kept->file.object);
-    if (looks->status == GATHER_OK) looks->status = status, looks->why = why;
-  }
-}
-
 /* AT_ONCE: files that are looked for together, none of which is kept. THREADS: as many as a client has connections at first. */
 enum { AT_ONCE = 256, THREADS = 64 };
 
@@ -367,7 +361,6 @@ static gather_status look_at_urls(gather_zarr_array *array, gather_zarr_kept **k
   url_looks looks = {.array = array, .kept = kept, .lock = PTHREAD_MUTEX_INITIALIZER};
   if (len == 0) return GATHER_OK;
   gather_remote_parallel(len, THREADS, look_task, &looks);
-  keep_looks(&looks, len);
   (void)pthread_mutex_destroy(&looks.lock);
   if (looks.status != GATHER_OK && error) *error = looks.why;
   return looks.status;
@@ -384,15 +377,22 @@ static gather_status look_ahead(gather_zarr_array *array, const int64_t *numbers
   int64_t len = 0, inside = 0;
   for (int64_t i = 0; i < count; i++) {
     const int64_t number = array->is_sharded ? shard_of(array, numbers[i], &inside) : numbers[i];
-    if (array->kept_slots > 0 && *slot_of(array->kept, array->kept_slots, number)) continue;
-    if (is_among(kept, len, number)) continue;
-    GATHER_TRY(make_kept(array, number, &kept[len], error));
+    GATHER_TRY(get_kept(array, number, &kept[len], error));
+    if (kept[len]->is_known || is_among(kept, len, number)) continue;
     kept[len]->wanted = numbers[i];
     if (++len < AT_ONCE) continue;
     GATHER_TRY(look_at_urls(array, kept, len, error));
     len = 0;
   }
   return look_at_urls(array, kept, len, error);
+}
+
+/* Chunks will not be read, because others were not found. */
+static void forget(const gather_zarr_array *array, const int64_t *numbers, int64_t count) {
+  for (int64_t i = 0; i < count && array->kept_slots > 0; i++) {
+    const gather_zarr_kept *kept = *slot_of(array->kept, array->kept_slots, numbers[i]);
+    if (kept && kept->file.object) gather_remote_object_forget(kept->file.object);
+  }
 }
 
 /* ---- chunks */
@@ -423,6 +423,7 @@ static gather_status find(const gather_chunks *chunks, const int64_t *numbers, i
     status = find_one(array, numbers[i], &places[i], error);
     if (status != GATHER_OK && error) name_chunk(array, numbers[i], error);
   }
+  if (status != GATHER_OK && chunks->head_bytes > 0) forget(array, numbers, count);
   (void)pthread_mutex_unlock(&array->store->lock);
   return status;
 }

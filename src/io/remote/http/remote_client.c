@@ -515,6 +515,18 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
   return gather_remote_object_open_for(client, url, &FIRST, object, error);
 }
 
+void gather_remote_object_forget(gather_remote_object *object) {
+  char *head = NULL;
+  gather_remote_client_enter(object->client);
+  (void)pthread_mutex_lock(&object->client->lock);
+  if (!object->whole) {
+    head = object->head;
+    object->head = NULL, object->head_bytes = 0;
+  }
+  (void)pthread_mutex_unlock(&object->client->lock);
+  gather_free(head);
+}
+
 gather_remote_about gather_remote_object_about(const gather_remote_object *object) {
   const bool has_head = object->head_at == 0 && !object->once;
   return (gather_remote_about){.size = object->size,
