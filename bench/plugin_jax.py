@@ -2,7 +2,7 @@
 #
 # plugin_jax.py [--quick]: libgather.jax.take beside jax.numpy.take: jitted, the result waited for. The calls of both alternate, and
 # what is reported is the median of the ratios, since machines are busy in different minutes in different ways. Writes
-# build/results/plugin-jax-MACHINE.json and the table in docs/embed/jax.md. script/plugins jax --bench runs it.
+# build/results/plugin-jax-MACHINE.json and the table in docs/measured/plugins.md. script/plugins jax --bench runs it.
 """The cost of a take under JAX."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import libgather.jax as lj
 import results as folder
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs/embed/jax.md"
+PAGE = ROOT / "docs/measured/plugins.md"
 MARKS = ("<!-- the table of bench/plugin_jax.py -->", "<!-- end of the table -->")
 # Shape of the table, number of indices.
 SIZES = [((1000, 64), 1), ((1000, 64), 32), ((1000, 1), 1000), ((30522, 768), 128), ((1_000_000, 16), 200_000), ((1_000_000, 1), 500_000), ((1_000_000, 64), 50_000)]

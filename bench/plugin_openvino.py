@@ -6,7 +6,7 @@
 Both models run in one process by turns, and the figure is the median of many turns. With one thread it is the CPU's time, which a busy
 machine lengthens least; with two, the wall's. The cost of a
 node is that of a model with 21 gathers less that of a model with one, divided by 20: what a request costs anyway is not in it. The
-table ends with the sizes at which libgather's rule takes a node over. The output is Markdown, for docs/embed/openvino.md.
+table ends with the sizes at which libgather's rule takes a node over. The output is Markdown, for docs/measured/plugins.md.
 """
 
 import argparse

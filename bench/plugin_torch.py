@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # plugin_torch.py [FILE.json]: calls of libgather's PyTorch operators beside PyTorch's own, measured in turn in one process, on one thread: the
-# processor time of that thread, so that other programs disturb less. Prints tables for docs/embed/torch.md. script/plugins torch --bench
+# processor time of that thread, so that other programs disturb less. Prints tables for docs/measured/plugins.md. script/plugins torch --bench
 # runs it.
 """Per-call times of libgather's PyTorch operators."""
 

@@ -2,7 +2,7 @@
 #
 # plugin_torch_override.py [FILE.json] [--rows MILLIONS]: PyTorch's own operators with libgather.torch.override() and without it, in turn in one
 # process; and rows of a file that is not in the page cache: nn.Embedding on a mapped file beside DiskEmbedding, which also reads ahead.
-# Prints tables for docs/embed/torch.md. script/plugins torch --bench runs it.
+# Prints tables for docs/measured/plugins.md. script/plugins torch --bench runs it.
 """override() and DiskEmbedding, measured."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ ID = 4  # bytes of an id on the wire, for parts below 2^32 rows
 
 @dataclass(frozen=True)
 class Machine:
-    """Seconds and bytes per second. docs/use/nodes.md says where each constant is from."""
+    """Seconds and bytes per second. docs/measured/nodes.md says where each constant is from."""
 
     name: str
     latency: float = 2e-6  # to the first byte of a message between nodes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """scale_simulator.py [--nodes 8,64,512] [--measure] [--markdown] [--picture FILE] [--validate FILE]: predicts exchanges of libgather_mpi on
-nodes that nobody has here: the real planner, on a modelled network. See scale_model.py for the model and docs/use/nodes.md for its constants."""
+nodes that nobody has here: the real planner, on a modelled network. See scale_model.py for the model and docs/measured/nodes.md for its constants."""
 
 from __future__ import annotations
 

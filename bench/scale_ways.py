@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ways that move no rows between nodes, as formulas: what docs/use/nodes.md compares the exchange with."""
+"""The ways that move no rows between nodes, as formulas: what docs/measured/nodes.md compares the exchange with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Storage:
     block: int
 
 
-# From the providers' documentation, or as remembered of such systems; none was measured. docs/use/nodes.md says so.
+# From the providers' documentation, or as remembered of such systems; none was measured. docs/measured/nodes.md says so.
 OBJECTS = Storage("object store by URL, one prefix", 0.1, 64, 1.2e9, 0, 5500, 512)
 SHARED = Storage("the same file on a shared file system", 0.5e-3, 256, 2e9, 50e9, 1e6, 4096)
 LOCAL = Storage("a copy on a disk of each node", 0.1e-3, 128, 3e9, 0, 0, 4096)

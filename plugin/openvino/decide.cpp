@@ -126,7 +126,7 @@ Value take_out(const gather_op *op, const Value &data, const Value &indices, con
 
 std::atomic<std::int64_t> taken, tables, left;
 
-// Measured by bench/plugin_openvino.py; docs/embed/openvino.md has the figures. A node of an extension costs 0.7 microseconds more than
+// Measured by bench/plugin_openvino.py; docs/measured/plugins.md has the figures. A node of an extension costs 0.7 microseconds more than
 // OpenVINO's own, 4 more if the shape of the output is not known beforehand. Where the work is less than this, OpenVINO's is left.
 constexpr std::int64_t least_elements = 800;        // GatherElements: of the output
 constexpr std::int64_t least_tuples = 1000;         // GatherND

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The simulator of docs/use/nodes.md: its planner is the real one, and its times are those of closed forms where there are any."""
+"""The simulator of docs/measured/nodes.md: its planner is the real one, and its times are those of closed forms where there are any."""
 
 import os
 import re
@@ -206,8 +206,8 @@ def cells(text: str) -> dict[tuple[str, ...], float]:
 
 
 def test_the_documents_predictions():
-    """docs/use/nodes.md has what the program prints; of 8 nodes, which is quick."""
-    told = cells((SOURCE / "docs/use/nodes.md").read_text(encoding="utf-8"))
+    """docs/measured/nodes.md has what the program prints; of 8 nodes, which is quick."""
+    told = cells((SOURCE / "docs/measured/nodes.md").read_text(encoding="utf-8"))
     found = cells(program("--nodes", "8,8,8"))
     assert told.keys() == found.keys() and len(told) == 15
     for name, value in told.items():

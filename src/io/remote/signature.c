@@ -5,7 +5,7 @@
  * Source of the last: "Signature Version 4 signing process" of the AWS documentation, with S3's exceptions: the path is percent-encoded
  * once, and neither "//" nor ".." in it is resolved.
  *
- * docs/use/buckets.md says why this is not another library's: libcurl's own signatures are right only in some of its releases, and each
+ * This is not another library's because libcurl's own signatures are right only in some of its releases, and each
  * libcurl brings another library of cryptography.
  */
 #include "io/remote/signature.h"
