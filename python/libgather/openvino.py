@@ -7,7 +7,7 @@
     compiled = core.compile_model("model.xml", "CPU")
 
 A node is taken over where that saves time, and left to OpenVINO elsewhere. A table of 1 GiB or more stays in its file: compiling the
-model does not load it. docs/embed/openvino.md has the rules and the figures.
+model does not load it. docs/embed/openvino.md has the rules, docs/measured/plugins.md the figures.
 """
 
 import ctypes
