@@ -23,7 +23,7 @@ const explainerLine = {
     elements: "Operator: GatherElements", nd: "Operator: GatherND",
   },
   said(line) {
-    if (/^hint: see '?gather /.test(line) || /^hint: .*'gather help/.test(line)) return "";
+    if (/^hint: (.*'gather help|gather \w+ --help)/.test(line)) return "";
     return line
       .replace(/--on-bad clamp, wrap, zero or fill=V repairs indices out of range/, "clamp, wrap, zero or fill in the field “Index out of range” repairs it")
       .replace(/--([a-z]+(?:-[a-z]+)*)/g, (option, name) => (explainerLine.LABELS[name] ? `“${explainerLine.LABELS[name]}”` : option));

@@ -84,7 +84,7 @@ def test_faults_of_the_explainer(copy: Path):
     style.write_text(style.read_text(encoding="utf-8") + ".explainer-last { opacity: 1 } .explainer-picture img { min-width: 900px }", encoding="utf-8")
     with Browser(15) as browser:
         browser.open((copy / "explainer.html").as_uri())
-        browser.until("document.querySelector('#ex-picture img')")
+        browser.until("!!document.querySelector('#ex-picture img')")
         found = page_checks.last_picture(browser)
     assert [fault.split(":")[1][:17] for fault in found] == [" the last picture", " on a phone the p"], found
 

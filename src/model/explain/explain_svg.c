@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_svg.c: the drawing as a self-contained SVG picture: no scripts, no embedded fonts, readable on light and on dark pages, narrow
- * enough for a phone if the tables are. Gathered data has the same colour everywhere. If a whole row or column of the output, or a cell
+ * explain_svg.c: the drawing as a self-contained SVG picture: no scripts, no embedded fonts, readable on light and on dark pages, and on a
+ * phone if the tables are narrow. Gathered data has the same colour everywhere. If a whole row or column of the output, or a cell
  * of tuples, comes from one place, a line leads to it from data; else each cell of the output shows where it comes from. An index out of
  * range is crossed out, and says so.
  */

@@ -22,6 +22,14 @@ static void assert_in(const char *text, const char *part) {
   if (!strstr(text, part)) fail_msg("'%s' is not in:\n%s", part, text);
 }
 
+static inline gather_explain *explain(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *gather,
+                               const gather_explain_options *options) {
+  gather_explain *made = NULL;
+  gather_error error = dirty_error();
+  if (gather_explain_create(op, data, indices, gather, options, &made, &error) != GATHER_OK) fail_msg("%s", error.message);
+  return made;
+}
+
 /* Draws, frees the drawing, and holds its text to a part of it. */
 static void assert_drawn(gather_explain *made, const char *part) {
   char *text = text_of(made, NULL);
@@ -31,7 +39,7 @@ static void assert_drawn(gather_explain *made, const char *part) {
 }
 
 /* Both drawings of it have the part; frees it. */
-static void assert_pictured(gather_explain *made, const char *in_text, const char *in_picture) {
+static inline void assert_pictured(gather_explain *made, const char *in_text, const char *in_picture) {
   char *picture = NULL;
   assert_status(gather_explain_svg(made, &picture, NULL, NULL), GATHER_OK);
   assert_in(picture, in_picture);
