@@ -13,6 +13,7 @@
 #include "show.h"
 #include "signals.h"
 #include "system.h"
+#include "terminal.h"
 
 static char temporary[4096];
 static volatile sig_atomic_t has_temporary;
@@ -34,6 +35,7 @@ void gather_cli_signals_put_note(void) {
 
 void gather_cli_ending_tidy(void) {
   remove_temporary();
+  if (gather_cli_progress_is_shown() && write(STDERR_FILENO, "\n", 1) < 0) return; /* the shell's prompt begins a line */
   gather_cli_signals_put_note();
 }
 

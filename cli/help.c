@@ -52,10 +52,29 @@ static void text_topics(FILE *to) {
   fputc('\n', to);
 }
 
+/* They come last: most files are local. */
+static bool is_of_urls(const gather_cli_option *option) { return strncmp(option->help, "URLs: ", 6) == 0; }
+
+/* The usage line, broken between arguments; an option in brackets stays whole. */
+static void text_usage(FILE *to, const char *name, const char *arguments) {
+  int column = fprintf(to, "\nUsage: gather %s", name);
+  const int indent = column - 1 < 20 ? column : 20;
+  while (*arguments) {
+    int len = 0;
+    for (int depth = 0; arguments[len] && (depth > 0 || arguments[len] != ' '); len++)
+      depth += arguments[len] == '[' ? 1 : arguments[len] == ']' ? -1 : 0;
+    if (column + 1 + len > WIDTH) column = fprintf(to, "\n%*s", indent - 1, "") - 1;
+    column += fprintf(to, " %.*s", len, arguments);
+    arguments += len;
+    arguments += strspn(arguments, " ");
+  }
+  fputs(column + 10 > WIDTH ? "\n                [options]\n" : " [options]\n", to);
+}
+
 void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   if (command) {
-    fprintf(to, "gather %s: %s\n\nUsage: gather %s %s", command->name, command->help, command->name, command->arguments);
-    fputs(*command->arguments ? " [options]\n" : "[options]\n", to);
+    fprintf(to, "gather %s: %s\n", command->name, command->help);
+    text_usage(to, command->name, command->arguments);
   } else {
     fputs("gather: gather rows or elements of tensors by index\n\nUsage: gather COMMAND [arguments] [options]\n", to);
     text_commands(to);
@@ -67,7 +86,11 @@ void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   fputs("\nOptions:\n", to);
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
     const gather_cli_option *option = gather_cli_option_at((gather_cli_option_id)id);
-    if (gather_cli_option_is_for(option, command) && (command || id != GATHER_CLI_MAN)) text_option(to, option);
+    if (gather_cli_option_is_for(option, command) && (command || id != GATHER_CLI_MAN) && !is_of_urls(option)) text_option(to, option);
+  }
+  for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
+    const gather_cli_option *option = gather_cli_option_at((gather_cli_option_id)id);
+    if (gather_cli_option_is_for(option, command) && is_of_urls(option)) text_option(to, option);
   }
   if (!command) text_topics(to);
 }

@@ -23,13 +23,15 @@ static int64_t now_ms(void) { return (int64_t)(gather_cli_now() * 1000); }
 static void print(gather_cli_progress *progress, int64_t done, int64_t total) {
   double part = (double)done / (double)total, seconds = gather_cli_now() - progress->begin;
   if (seconds <= 0 || done == 0) return;
-  const double gigabytes = (double)progress->bytes * 1e-9;
+  const bool small = progress->bytes < 1000000000;
+  const double amounts = (double)progress->bytes * (small ? 1e-6 : 1e-9);
+  const char *unit = small ? "MB" : "GB";
   char share[32], left[32], rate[32], amount[64];
   const char *const parts[] = {share, left, rate, amount};
   (void)snprintf(share, sizeof share, "%3.0f%%", part * 100);
   (void)snprintf(left, sizeof left, "%.0f s left", seconds * (1 - part) / part);
-  (void)snprintf(rate, sizeof rate, "%.2f GB/s", part * gigabytes / seconds);
-  (void)snprintf(amount, sizeof amount, "%.2f of %.2f GB", part * gigabytes, gigabytes);
+  (void)snprintf(rate, sizeof rate, "%.*f %s/s", small ? 1 : 2, part * amounts / seconds, unit);
+  (void)snprintf(amount, sizeof amount, "%.*f of %.*f %s", small ? 1 : 2, part * amounts, small ? 1 : 2, amounts, unit);
   gather_cli_progress_show(parts, 4);
   atomic_store(&progress->printed, true);
 }

@@ -4,6 +4,7 @@
  */
 #include "terminal.h"
 
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,8 @@ size_t gather_cli_text_fit(const char *text, int columns) {
 
 /* ---- progress */
 
+static volatile sig_atomic_t line_shown; /* a handler reads it */
+
 bool gather_cli_terminal_live(void) { return gather_cli_terminal_escapes(STDERR_FILENO); }
 
 void gather_cli_progress_join(char *line, size_t bytes, int columns, const char *const *parts, int count) {
@@ -118,8 +121,14 @@ void gather_cli_progress_show(const char *const *parts, int count) {
   int columns = gather_cli_terminal_width(STDERR_FILENO) - 1;
   size_t before = gather_cli_text_fit(PROGRAM, columns);
   gather_cli_progress_join(line, sizeof line, columns - (int)before, parts, count);
+  line_shown = 1;
   fprintf(stderr, "\r%.*s%s\033[K", (int)before, PROGRAM, line);
   fflush(stderr);
 }
 
-void gather_cli_progress_wipe(void) { fputs("\r\033[K", stderr); }
+void gather_cli_progress_wipe(void) {
+  line_shown = 0;
+  fputs("\r\033[K", stderr);
+}
+
+bool gather_cli_progress_is_shown(void) { return line_shown != 0; }

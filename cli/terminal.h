@@ -37,5 +37,7 @@ void gather_cli_progress_join(char *line, size_t bytes, int columns, const char 
 void gather_cli_progress_show(const char *const *parts, int count);
 /* Clears that line. */
 void gather_cli_progress_wipe(void);
+/* Whether there is such a line now. May be called by a signal handler. */
+bool gather_cli_progress_is_shown(void);
 
 #endif

@@ -64,13 +64,35 @@ static gather_status no_input(const gather_check *check, const char *name, gathe
                      model->info.input_count ? names : "none");
 }
 
+/* Appends the names that the text does not have yet; a long list is cut after a whole name. */
+static void list_dims(const gather_value *values, int64_t count, char *names, size_t bytes) {
+  for (int64_t i = 0; i < count; i++)
+    for (int32_t d = 0; d < values[i].rank; d++) {
+      char quoted[64];
+      const char *symbol = values[i].dims[d].symbol;
+      const size_t at = strlen(names);
+      if (!symbol || !*symbol) continue;
+      (void)snprintf(quoted, sizeof quoted, "'%.60s'", symbol);
+      if (strstr(names, quoted) || at + strlen(quoted) + 3 > bytes) continue;
+      (void)snprintf(names + at, bytes - at, "%s%s", at ? ", " : "", quoted);
+    }
+}
+
+static gather_status no_dim(const gather_graph *graph, const char *name, gather_error *error) {
+  char names[256] = "";
+  list_dims(graph->inputs, graph->input_count, names, sizeof names);
+  list_dims(graph->outputs, graph->output_count, names, sizeof names);
+  list_dims(graph->infos, graph->info_count, names, sizeof names);
+  return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no dimension '%.80s'; it has %s", name, *names ? names : "none with a name");
+}
+
 static gather_status check_dim(const gather_check *check, const gather_model_dim *dim, gather_error *error) {
   const gather_graph *graph = check->model->graph_file->graph;
   if (dim->len < 0)
     return gather_fail(error, GATHER_SHAPE_MISMATCH, "the dimension '%.80s' cannot have the length %" PRId64, dim->name, dim->len);
   if (!has_dim(graph->inputs, graph->input_count, dim->name) && !has_dim(graph->outputs, graph->output_count, dim->name) &&
       !has_dim(graph->infos, graph->info_count, dim->name))
-    return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no dimension '%.80s'", dim->name);
+    return no_dim(graph, dim->name, error);
   return GATHER_OK;
 }
 

@@ -58,7 +58,9 @@ def test_info_says_which_engines_work(gather):
     text = gather("info").text
     assert "engines: " + " ".join(row["name"] for row in engines if row["works"]) + "\n" in text
     for row in engines:
-        assert row["works"] or f"engine {row['name']} is not available: {row['why']}\n" in text
+        shown = f"engine {row['name']} is not available: " in text
+        assert shown == (not row["works"] and row["name"] != "overlapped"), "no engine of another system"
+        assert not shown or f"engine {row['name']} is not available: {row['why']}\n" in text
 
 
 @pytest.mark.parametrize(
@@ -181,6 +183,19 @@ def test_every_option_of_the_help_is_understood(gather, table):
             answer = gather(command, *words)
             assert b"no such option" not in answer.err and b"has no option" not in answer.err, name
             assert b"takes no value" not in answer.err and b"needs a value" not in answer.err, name
+
+
+@pytest.mark.parametrize("command", [*COMMANDS[:-1], "shuffle", "run", "check", "explain"])
+def test_usage_lines_and_the_order_of_options(gather, command):
+    lines = gather(command, "--help").text.splitlines()
+    usage = lines[lines.index("") + 1 :]
+    usage = usage[: usage.index("")]
+    assert usage[0].startswith(f"Usage: gather {command}") and usage[-1].endswith("[options]")
+    assert max(map(len, usage)) <= 80 and all("[" not in line or line.count("[") == line.count("]") for line in usage), usage
+    options = lines[lines.index("Options:") + 1 :]
+    text = re.split(r"\n(?=  +(?:-., )?--)", "\n".join(options))
+    urls = [bool(re.search(r"^ +--\S+ \S*\s*URLs: ", option)) for option in text]
+    assert urls == sorted(urls), "options of URLs come last"
 
 
 def test_the_help_fits_a_screen(gather):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Terminals: their width, colour, encoding, and what must not be written to one."""
 
+import signal
+import time
+
 import numpy as np
 import pytest
 from terminals import columns_of, on_terminal, rewritten, shown_at_work, stop_for_a_while
@@ -20,7 +23,7 @@ def test_progress_fits_the_terminal(gather, columns, axis):
     gather.save("x.npy", np.ones((2, 1 << 20) if axis == "0" else (1 << 20, 2), np.uint8))
     words = ("take", "x.npy", "i.npy", "--axis", axis, "-o", "big.npy", "--threads", "1", "--no-sync")
     code, shown = shown_at_work(gather, *words, columns=columns)
-    assert code == 0
+    assert code == 0 and b" GB" not in shown, "below 1 GB amounts are MB"
     lines = [line for line in rewritten(shown) if line.startswith("gather")]
     assert lines and all(columns_of(line) < columns for line in lines), lines
     if columns >= 40:
@@ -32,6 +35,26 @@ def test_columns_of_the_environment_count(gather, large):
     _, shown = shown_at_work(gather, *words, columns=200, COLUMNS="30")
     lines = [line for line in rewritten(shown) if line.startswith("gather")]
     assert lines and all(columns_of(line) < 30 for line in lines), lines
+
+
+def interrupt_after_progress(gather, process) -> None:
+    """Stops a command for more than a second as soon as it writes, and interrupts it soon after it goes on."""
+    stop_for_a_while(gather, process)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+
+
+def test_an_interrupt_ends_a_line_of_progress(gather):
+    """Else the shell's prompt would follow the progress in one line."""
+    gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
+    gather.save("i.npy", np.zeros(2048, np.int32))
+    words = ("take", "x.npy", "i.npy", "-o", "big.npy", "-f", "--threads", "1", "--no-sync")
+    code, _, shown = on_terminal(gather, *words, stdout=False, pause=interrupt_after_progress)
+    if code == 0:
+        pytest.skip("the command was faster than the signal")
+    assert code == 130
+    assert shown == b"" or shown.endswith((b"\r\n", b"\x1b[K\n")) or shown.endswith(b"\r\x1b[K"), shown
+    assert "big.npy" not in gather.names()
 
 
 @pytest.mark.in_full
