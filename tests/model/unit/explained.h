@@ -22,8 +22,8 @@ static void assert_in(const char *text, const char *part) {
   if (!strstr(text, part)) fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static inline gather_explain *explain(const gather_op *op, const gather_tensor *data, const gather_tensor *indices, const gather_options *gather,
-                               const gather_explain_options *options) {
+static inline gather_explain *explain(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                      const gather_options *gather, const gather_explain_options *options) {
   gather_explain *made = NULL;
   gather_error error = dirty_error();
   if (gather_explain_create(op, data, indices, gather, options, &made, &error) != GATHER_OK) fail_msg("%s", error.message);
