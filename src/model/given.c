@@ -83,7 +83,8 @@ static gather_status no_dim(const gather_graph *graph, const char *name, gather_
   list_dims(graph->inputs, graph->input_count, names, sizeof names);
   list_dims(graph->outputs, graph->output_count, names, sizeof names);
   list_dims(graph->infos, graph->info_count, names, sizeof names);
-  return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no dimension '%.80s'; it has %s", name, *names ? names : "none with a name");
+  return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no dimension '%.80s'; it has %s", name,
+                     *names ? names : "none with a name");
 }
 
 static gather_status check_dim(const gather_check *check, const gather_model_dim *dim, gather_error *error) {
