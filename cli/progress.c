@@ -20,18 +20,22 @@ double gather_cli_now(void) {
 
 static int64_t now_ms(void) { return (int64_t)(gather_cli_now() * 1000); }
 
+char *gather_cli_amount(char *text, double bytes) {
+  (void)snprintf(text, 32, bytes < 1e9 ? "%.1f MB" : "%.2f GB", bytes * (bytes < 1e9 ? 1e-6 : 1e-9));
+  return text;
+}
+
 static void print(gather_cli_progress *progress, int64_t done, int64_t total) {
   double part = (double)done / (double)total, seconds = gather_cli_now() - progress->begin;
   if (seconds <= 0 || done == 0) return;
-  const bool small = progress->bytes < 1000000000;
-  const double amounts = (double)progress->bytes * (small ? 1e-6 : 1e-9);
-  const char *unit = small ? "MB" : "GB";
-  char share[32], left[32], rate[32], amount[64];
+  const double bytes = (double)progress->bytes;
+  char of[32], done_text[32];
+  char share[32], left[32], rate[40], amount[80];
   const char *const parts[] = {share, left, rate, amount};
   (void)snprintf(share, sizeof share, "%3.0f%%", part * 100);
   (void)snprintf(left, sizeof left, "%.0f s left", seconds * (1 - part) / part);
-  (void)snprintf(rate, sizeof rate, "%.*f %s/s", small ? 1 : 2, part * amounts / seconds, unit);
-  (void)snprintf(amount, sizeof amount, "%.*f of %.*f %s", small ? 1 : 2, part * amounts, small ? 1 : 2, amounts, unit);
+  (void)snprintf(rate, sizeof rate, "%s/s", gather_cli_amount(of, part * bytes / seconds));
+  (void)snprintf(amount, sizeof amount, "%s of %s", gather_cli_amount(done_text, part * bytes), gather_cli_amount(of, bytes));
   gather_cli_progress_show(parts, 4);
   atomic_store(&progress->printed, true);
 }

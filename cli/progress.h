@@ -27,6 +27,9 @@ void gather_cli_progress_start(gather_cli_progress *progress, const gather_execu
 /* Clears the line. */
 void gather_cli_progress_end(gather_cli_progress *progress);
 
+/* "12.3 MB" below 1 GB, else "1.23 GB"; text has 32 bytes. Returns it. */
+char *gather_cli_amount(char *text, double bytes);
+
 /* Seconds since some fixed time. */
 double gather_cli_now(void);
 

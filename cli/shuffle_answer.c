@@ -46,12 +46,12 @@ static void show(gather_cli_shuffle *job, const gather_shuffle_progress *progres
   double rate = (double)(done - job->shown_from) / seconds;
   job->next_tick = now + (double)EVERY_MS * 1e-3;
   job->printed = true;
-  char share[64], left[32], rows[32], speed[32];
+  char share[64], left[32], rows[32], speed[40], amount[32];
   const char *const parts[] = {share, left, rows, speed};
   (void)snprintf(share, sizeof share, "%s: %3.0f%%", step_name(progress->step), (double)done / (double)progress->total * 100);
   (void)snprintf(left, sizeof left, "%.0f s left", (double)(progress->total - done) / rate);
   (void)snprintf(rows, sizeof rows, "%.0f rows/s", rate);
-  (void)snprintf(speed, sizeof speed, "%.2f GB/s", rate * (double)row_bytes * 1e-9);
+  (void)snprintf(speed, sizeof speed, "%s/s", gather_cli_amount(amount, rate * (double)row_bytes));
   gather_cli_progress_show(parts, 4);
 }
 

@@ -65,15 +65,17 @@ static void show(rows *r, int64_t done) {
   r->next_tick = now + (double)EVERY_MS * 1e-3;
   r->printed = true;
   gather_table_statistics_get(r->job->through.table, &s);
-  double part = (double)done / (double)r->job->through.rows, gigabytes = (double)r->job->bytes * 1e-9;
-  char share[32], left[32], rate[32], amount[64], speed[32], reads[64];
+  double part = (double)done / (double)r->job->through.rows, bytes = (double)r->job->bytes;
+  char of[32], done_text[32], read_text[32];
+  char share[32], left[32], rate[32], amount[80], speed[40], reads[96];
   const char *const parts[] = {share, left, rate, amount, speed, reads};
   (void)snprintf(share, sizeof share, "%3.0f%%", part * 100);
   (void)snprintf(left, sizeof left, "%.0f s left", seconds * (1 - part) / part);
   (void)snprintf(rate, sizeof rate, "%.0f rows/s", (double)done / seconds);
-  (void)snprintf(amount, sizeof amount, "%.2f of %.2f GB", part * gigabytes, gigabytes);
-  (void)snprintf(speed, sizeof speed, "%.2f GB/s", part * gigabytes / seconds);
-  (void)snprintf(reads, sizeof reads, "%.2f GB read for %.2f GB", (double)s.bytes_read * 1e-9, (double)s.bytes_useful * 1e-9);
+  (void)snprintf(amount, sizeof amount, "%s of %s", gather_cli_amount(done_text, part * bytes), gather_cli_amount(of, bytes));
+  (void)snprintf(speed, sizeof speed, "%s/s", gather_cli_amount(of, part * bytes / seconds));
+  (void)snprintf(reads, sizeof reads, "%s read for %s", gather_cli_amount(read_text, (double)s.bytes_read),
+                 gather_cli_amount(of, (double)s.bytes_useful));
   gather_cli_progress_show(parts, 6);
 }
 

@@ -194,7 +194,6 @@ static void put_said(gather_growing *to, int indent, const char *who, const char
 }
 
 void gather_model_bad_text(const gather_model_node *node, int indent, gather_growing *to) {
-  if (*node->cause) put_said(to, indent, "likely", node->cause);
   for (size_t i = 0; gather_runtime_name(i); i++) put_said(to, indent, gather_runtime_name(i), gather_runtime_behaviour(i, node));
 }
 
@@ -247,6 +246,7 @@ static void put_node(gather_growing *to, const gather_check_text_options *option
   put_word(to, node->verdict == GATHER_VERDICT_OK ? "note" : "why", node->reason);
   put_advice(to, options, i);
   if (!node->type_listed) gather_growing_print(to, "         note     %s does not list these types\n", node->rules->rules);
+  if (has_bad(node) && *node->cause) put_said(to, 9, "likely", node->cause);
   if (has_bad(node)) gather_model_bad_text(node, 9, to);
 }
 

@@ -132,7 +132,7 @@ enum { GATHER_MOST_LEADING = 8 };
 GATHER_CHECKED gather_status gather_operands_reach(const gather_check *check, int64_t number, gather_goal goal, gather_arena *arena,
                                                    const char **names, int64_t *count, gather_error *error);
 
-/* Adds the likely cause of a bad index, and a line for each runtime with what it does. indent: blanks before each line. */
+/* Adds a line for each runtime with what it does with the bad index. indent: blanks before each line. */
 void gather_model_bad_text(const gather_model_node *node, int indent, gather_growing *to);
 
 #endif

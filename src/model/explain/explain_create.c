@@ -10,6 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/base/struct.h"
+#include "io/format/text/utf8.h"
 #include "model/explain/drawing.h"
 #include "model/model_check.h"
 #include "model/writing_node.h"
@@ -484,6 +485,11 @@ static gather_status draw_narrower(gather_explain *copy, const gather_explain_te
 /* What runtimes do with the index out of range; only for a node of a model. */
 static void put_runtimes(const gather_explain *ex, gather_growing *to) {
   if (!ex->node || !ex->failed || ex->error.status != GATHER_INDEX_OUT_OF_RANGE) return;
+  if (*ex->node->cause) {
+    gather_growing_text(to, "\nLikely cause: ");
+    gather_text_put(to, ex->node->cause);
+    gather_growing_char(to, '\n');
+  }
   gather_growing_text(to, "\nWhat each runtime does with this index out of range:\n");
   gather_model_bad_text(ex->node, 2, to);
 }
