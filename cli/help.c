@@ -52,9 +52,6 @@ static void text_topics(FILE *to) {
   fputc('\n', to);
 }
 
-/* They come last: most files are local. */
-static bool is_of_urls(const gather_cli_option *option) { return strncmp(option->help, "URLs: ", 6) == 0; }
-
 /* The usage line, broken between arguments; an option in brackets stays whole. */
 static void text_usage(FILE *to, const char *name, const char *arguments) {
   int column = fprintf(to, "\nUsage: gather %s", name);
@@ -86,11 +83,7 @@ void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   fputs("\nOptions:\n", to);
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
     const gather_cli_option *option = gather_cli_option_at((gather_cli_option_id)id);
-    if (gather_cli_option_is_for(option, command) && (command || id != GATHER_CLI_MAN) && !is_of_urls(option)) text_option(to, option);
-  }
-  for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
-    const gather_cli_option *option = gather_cli_option_at((gather_cli_option_id)id);
-    if (gather_cli_option_is_for(option, command) && is_of_urls(option)) text_option(to, option);
+    if (gather_cli_option_is_for(option, command) && (command || id != GATHER_CLI_MAN)) text_option(to, option);
   }
   if (!command) text_topics(to);
 }

@@ -405,7 +405,7 @@ static gather_status check_operators(gather_running *run, gather_error *error) {
     run->common->at = node;
     return gather_fail(error, GATHER_UNSUPPORTED,
                        "node '%.100s' is %.60s%s%.60s, which cannot be run: only gather nodes and some operators around them can; "
-                       "a single gather node can be run on its own",
+                       "a single gather node can be run: name it (--node NAME, node=)",
                        gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
   }
   return GATHER_OK;

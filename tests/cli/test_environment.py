@@ -143,7 +143,7 @@ def test_progress_on_a_terminal_after_a_second(gather, table):
     for threads in ("1", "2"):
         code, shown = shown_at_work(gather, *words, "--threads", threads)
         assert code == 0, shown
-        assert b"%, " in shown and b"GB/s" in shown and b"left" in shown
+        assert b"%, " in shown and b"MB/s" in shown and b"left" in shown
         assert shown.endswith(b"\r\x1b[K"), "the line is wiped at the end"
         (gather.folder / "big.npy").unlink()
     assert on_terminal(gather, *words, "-f", "-q", stdout=False, pause=stop_for_a_while)[2] == b""
