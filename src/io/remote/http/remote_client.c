@@ -47,7 +47,7 @@ gather_status gather_remote_client_create(const gather_remote_options *options, 
   if (status == GATHER_OK && given->cache_folder[0])
     status = gather_block_cache_open(given->cache_folder, given->cache_bytes, &made->cache, error);
   const int refused = status == GATHER_OK ? pthread_mutex_init(&made->lock, NULL) : 0;
-  if (refused != 0) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "a lock for URLs cannot be created: %s", strerror(refused));
+  if (refused != 0) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a lock for URLs: %s", strerror(refused));
   if (status != GATHER_OK) {
     gather_block_cache_close(made->cache);
     gather_remote_settings_clear(&made->settings);
