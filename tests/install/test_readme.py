@@ -93,3 +93,28 @@ def test_links_lead_somewhere(gather_source: Path, page: str):
     folder = (gather_source / page).parent
     targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text) if "://" not in target]
     assert [target for target in targets if target and not (folder / target).exists()] == []
+
+
+# What people ask, the page that README.md names for it, and what its first screen must show: one click, and no search.
+QUESTIONS = {
+    "rows of a 200 GB safetensors file in a DataLoader": ("docs/use/tables.md#from-a-safetensors-file-to-a-dataloader", ["DataLoader", "safetensors"]),
+    "GatherElements in my C runtime": ("docs/embed/guide.md", ["GatherElements", "gather_elements(", "cc -O2"]),
+    "ONNX Runtime says idx out of bounds": ("docs/use/failing-model.md", ["out of data bounds", "gather check model.onnx"]),
+    "is it faster than memmap": ("docs/measured/benchmarks.md", ["np.memmap"]),
+    "can it read S3 with my keys": ("docs/use/buckets.md", ["s3://", "AWS_ACCESS_KEY_ID"]),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_questions_are_answered_one_click_from_here(readme: str, gather_source: Path, question: str):
+    link, words = QUESTIONS[question]
+    assert f"]({link})" in readme
+    path, _, heading = link.partition("#")
+    lines = (gather_source / path).read_text(encoding="utf-8").splitlines()
+    first = next((i for i, line in enumerate(lines) if heading and line.startswith("#") and re.sub(r"[^a-z0-9]+", "-", line.lower()).strip("-") == heading), 0)
+    screen = "\n".join(lines[first:first + 45])
+    assert [word for word in words if word not in screen] == []
+
+
+def test_the_readme_is_short(readme: str):
+    assert len(readme.splitlines()) <= 40
