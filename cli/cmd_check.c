@@ -3,10 +3,15 @@
  * cmd_check.c: `gather check`: every gather node of a model, and what is wrong with its indices.
  */
 #include "check.h"
+
+#include <string.h>
+#include <unistd.h>
+
 #include "commands.h"
 #include "model_given.h"
 #include "report.h"
 #include "source.h"
+#include "terminal.h"
 
 /* The state of a check. Starts as all zero. */
 typedef struct check_call {
@@ -34,6 +39,23 @@ static gather_status check_model(const gather_cli_args *args, check_call *c, gat
   return gather_check_advise(c->check, &c->advice, error);
 }
 
+/* Writes lines; on a terminal the verdict that a line begins with is coloured: red, yellow or green. */
+static void put_lines(const char *text) {
+  static const char *const COLOURS[] = {[GATHER_VERDICT_UNKNOWN] = "33", [GATHER_VERDICT_OK] = "32", [GATHER_VERDICT_BAD] = "1;31"};
+  for (size_t len; *text; text += len) {
+    len = strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
+    for (int v = 0; v < (int)(sizeof COLOURS / sizeof *COLOURS); v++) {
+      const char *name = gather_verdict_name((gather_verdict)v);
+      const size_t bytes = strlen(name);
+      if (strncmp(text, name, bytes) != 0 || text[bytes] != ' ') continue;
+      printf("\033[%sm%s\033[0m", COLOURS[v], name);
+      text += bytes, len -= bytes;
+      break;
+    }
+    fwrite(text, 1, len, stdout);
+  }
+}
+
 static gather_status put_text(const gather_cli_args *args, const check_call *c, gather_error *error) {
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
   char *text = NULL;
@@ -45,7 +67,10 @@ static gather_status put_text(const gather_cli_args *args, const check_call *c, 
   if (c->node >= 0) options.node = c->node;
   options.unreadable_all = GATHER_CLI_UNREADABLE_ALL;
   GATHER_CLI_TRY(gather_check_text(c->check, &options, &text, &bytes, error));
-  fwrite(text, 1, bytes, stdout);
+  if (gather_cli_terminal_colour(STDOUT_FILENO))
+    put_lines(text);
+  else
+    fwrite(text, 1, bytes, stdout);
   gather_text_free(text);
   return GATHER_OK;
 }

@@ -6,7 +6,9 @@ import signal
 import time
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 from terminals import columns_of, on_terminal, rewritten, shown_at_work, stop_for_a_while
 
 
@@ -81,6 +83,23 @@ BAD = ("take", "x.npy", "9", "--dry-run")
 def test_when_messages_are_coloured(gather, table, environment, coloured):
     assert (b"\x1b[" in on_terminal(gather, *BAD, **environment)[2]) == coloured
     assert (b"\x1b[" in on_terminal(gather, "explain", "--data", "3x2", "[0]", **environment)[2]) == coloured
+
+
+def test_verdicts_are_coloured(gather):
+    """The word alone, at the beginning of its line; without colours the text is what a pipe gets."""
+    graph = helper.make_graph(
+        [helper.make_node("Gather", [data, "ids" if name == "unknown" else name], [name + "_out"], name=name) for data, name in
+         (("x", "good"), ("x", "wrong"), ("x", "unknown"))],
+        "g", [helper.make_tensor_value_info("ids", TensorProto.INT64, [1])],
+        [helper.make_tensor_value_info(f"{name}_out", TensorProto.FLOAT, None) for name in ("good", "wrong", "unknown")],
+        [helper.make_tensor("x", TensorProto.FLOAT, [2], [1, 2]), helper.make_tensor("good", TensorProto.INT64, [1], [1]),
+         helper.make_tensor("wrong", TensorProto.INT64, [1], [7])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), gather.folder / "m.onnx")
+    shown = on_terminal(gather, "check", "m.onnx", columns=200)[2].replace(b"\r\n", b"\n")
+    for colour, word in ((b"32", b"ok"), (b"1;31", b"bad"), (b"33", b"unknown")):
+        assert shown.count(b"\n\x1b[" + colour + b"m" + word + b"\x1b[0m ") == 1, shown
+    assert re.sub(rb"\x1b\[[0-9;]*m", b"", shown) == gather("check", "m.onnx").out
+    assert b"\x1b" not in on_terminal(gather, "check", "m.onnx", NO_COLOR="1")[2]
 
 
 def test_color_decides(gather, table):
