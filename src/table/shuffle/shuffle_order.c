@@ -21,7 +21,7 @@
  *               A = 0x9e3779b97f4a7c15, B = 0xb7e151628aed2a6b, C = 0x243f6a8885a308d3 (the golden ratio, e and pi)
  *   keys:       start = mix(mix(seed + A) + rows);  key[r] = mix(start + (r + 1) * C)
  *   bits:       the least number with 2^bits >= rows;  left_bits = bits / 2 rounded down, right_bits = bits - left_bits
- *   rounds:     32 where bits < 20, else 10
+ *   rounds:     32 if bits < 20, else 10
  *   once(v):    left = v >> right_bits, right = v mod 2^right_bits; for r = 0, 1, ..., rounds - 1:
  *                 even r:  left  = (left  + (mix(right + key[r]) >> (64 - left_bits)))  mod 2^left_bits
  *                 odd r:   right = (right + (mix(left  + key[r]) >> (64 - right_bits))) mod 2^right_bits
