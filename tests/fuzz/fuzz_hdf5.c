@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "io/format/chunks.h"
 
-enum { MENDED_MAX = 1 << 16, BLOCKS_MAX = 64, CONTINUATION = 16 };
+enum { MENDED_MAX = 1 << 16, SUMMED_MAX = 1 << 20, BLOCKS_MAX = 64, CONTINUATION = 16 };
 
 /* Where chunks are, and what is in them. */
 static void check_chunks(const gather_file *file, const gather_file_tensor *t, const gather_chunks *chunks, size_t size) {
@@ -56,6 +56,7 @@ typedef struct damaged {
   size_t size, base;
   unsigned offsets, lengths; /* bytes of an address and of a length */
   unsigned left;             /* continuations that are still mended: they may lead to each other */
+  size_t *room;              /* bytes that are still summed: blocks may overlap each other many times */
 } damaged;
 
 /* A little-endian number; 0 past the end. */
@@ -98,7 +99,8 @@ static uint32_t sum_of(const uint8_t *bytes, size_t size) {
 
 /* The sum of [begin, end) at a place, which may be among those bytes. */
 static void mend(const damaged *d, size_t begin, size_t end, size_t at) {
-  if (begin > end || end > d->size || at + 4 > d->size || end - begin > MENDED_MAX) return;
+  if (begin > end || end > d->size || at + 4 > d->size || end - begin > MENDED_MAX || end - begin > *d->room) return;
+  *d->room -= end - begin;
   memset(d->bytes + at, 0, 4);
   const uint32_t sum = sum_of(d->bytes + begin, end - begin);
   for (unsigned i = 0; i < 4; i++) d->bytes[at + i] = (uint8_t)(sum >> 8 * i);
@@ -261,7 +263,8 @@ static bool mend_all(damaged *d) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   (void)fuzz_file(bytes, size, "hdf5", check_places);
-  damaged d = {.bytes = malloc(size ? size : 1), .size = size, .left = BLOCKS_MAX};
+  size_t room = SUMMED_MAX;
+  damaged d = {.bytes = malloc(size ? size : 1), .size = size, .left = BLOCKS_MAX, .room = &room};
   if (!d.bytes) abort();
   if (size) memcpy(d.bytes, bytes, size);
   if (mend_all(&d) && memcmp(d.bytes, bytes, size) != 0) (void)fuzz_file(d.bytes, size, "hdf5", check_places);
