@@ -3,7 +3,7 @@
 
     archive.py pack [FILE]    build/results as libgather-results-VERSION.tar.xz (default: in build/)
     archive.py unpack FILE    puts the files of an archive into build/results, then as `summary`
-    archive.py summary        makes the figures and drawings of docs/measured/benchmarks.md
+    archive.py summary        makes the figures and drawings of docs/measured
 """
 
 from __future__ import annotations

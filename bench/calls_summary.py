@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the results of `script/bench --python` say: the tables of docs/measured/benchmarks.md on calls from Python."""
+"""What the results of `script/bench --python` say: the tables of docs/measured/python.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the results of `script/remote --bench` say: a line for the terminal, who is faster, and the table of docs/measured/benchmarks.md."""
+"""What the results of `script/remote --bench` say: a line for the terminal, who is faster, and the table of docs/measured/urls.md."""
 
 from __future__ import annotations
 

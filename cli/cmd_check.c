@@ -39,20 +39,25 @@ static gather_status check_model(const gather_cli_args *args, check_call *c, gat
   return gather_check_advise(c->check, &c->advice, error);
 }
 
-/* Writes lines; on a terminal the verdict that a line begins with is coloured: red, yellow or green. */
-static void put_lines(const char *text) {
+/* Of the verdict that a line begins with; NULL if it begins with none. */
+static const char *colour_of(const char *line, size_t word) {
   static const char *const COLOURS[] = {[GATHER_VERDICT_UNKNOWN] = "33", [GATHER_VERDICT_OK] = "32", [GATHER_VERDICT_BAD] = "1;31"};
-  for (size_t len; *text; text += len) {
-    len = strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
-    for (int v = 0; v < (int)(sizeof COLOURS / sizeof *COLOURS); v++) {
-      const char *name = gather_verdict_name((gather_verdict)v);
-      const size_t bytes = strlen(name);
-      if (strncmp(text, name, bytes) != 0 || text[bytes] != ' ') continue;
-      printf("\033[%sm%s\033[0m", COLOURS[v], name);
-      text += bytes, len -= bytes;
-      break;
-    }
-    fwrite(text, 1, len, stdout);
+  for (size_t v = 0; v < sizeof COLOURS / sizeof *COLOURS; v++) {
+    const char *name = gather_verdict_name((gather_verdict)v);
+    if (line[word] == ' ' && strlen(name) == word && memcmp(line, name, word) == 0) return COLOURS[v];
+  }
+  return NULL;
+}
+
+/* Writes lines, whose verdicts are red, yellow or green. */
+static void put_lines(const char *text) {
+  while (*text) {
+    const size_t word = strcspn(text, " \n"), line = word + strcspn(text + word, "\n");
+    const char *colour = colour_of(text, word);
+    if (colour) printf("\033[%sm%.*s\033[0m", colour, (int)word, text);
+    const size_t from = colour ? word : 0, end = line + (text[line] == '\n');
+    fwrite(text + from, 1, end - from, stdout);
+    text += end;
   }
 }
 

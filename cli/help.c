@@ -52,20 +52,31 @@ static void text_topics(FILE *to) {
   fputc('\n', to);
 }
 
-/* The usage line, broken between arguments; an option in brackets stays whole. */
+/* Bytes of the first argument of a usage line; one in brackets is whole. */
+static int argument_len(const char *arguments) {
+  int len = 0;
+  for (int depth = 0; arguments[len] && (depth > 0 || arguments[len] != ' '); len++)
+    depth += arguments[len] == '[' ? 1 : arguments[len] == ']' ? -1 : 0;
+  return len;
+}
+
+/* Writes an argument of a usage line, on a new line if this one has no room. */
+static void put_argument(FILE *to, const char *text, int len, int indent, int *column) {
+  if (*column + 1 + len > WIDTH) *column = fprintf(to, "\n%*s", indent - 1, "") - 1;
+  *column += fprintf(to, " %.*s", len, text);
+}
+
 static void text_usage(FILE *to, const char *name, const char *arguments) {
   int column = fprintf(to, "\nUsage: gather %s", name);
   const int indent = column - 1 < 20 ? column : 20;
   while (*arguments) {
-    int len = 0;
-    for (int depth = 0; arguments[len] && (depth > 0 || arguments[len] != ' '); len++)
-      depth += arguments[len] == '[' ? 1 : arguments[len] == ']' ? -1 : 0;
-    if (column + 1 + len > WIDTH) column = fprintf(to, "\n%*s", indent - 1, "") - 1;
-    column += fprintf(to, " %.*s", len, arguments);
+    const int len = argument_len(arguments);
+    put_argument(to, arguments, len, indent, &column);
     arguments += len;
     arguments += strspn(arguments, " ");
   }
-  fputs(column + 10 > WIDTH ? "\n                [options]\n" : " [options]\n", to);
+  put_argument(to, "[options]", (int)strlen("[options]"), indent, &column);
+  fputc('\n', to);
 }
 
 void gather_cli_help_text(FILE *to, const gather_cli_command *command) {

@@ -269,13 +269,14 @@ static gather_status load_remote(load_group *group, gather_error *error) {
 /* Whether chunks are in files on other machines, and so short that a request for each is best: longer ones are read in parts. */
 static bool is_remote(const load_group *group) {
   enum { LONG = 4 << 20 };
-  int64_t count = 0;
+  bool is_any = false;
   for (int64_t i = 0; i < group->count; i++) {
     const gather_chunk_place *place = &group->places[i];
-    if (place->offset >= 0 && place->bytes > LONG) return false;
-    if (place->offset >= 0 && place->file && place->file->object) count++;
+    if (place->offset < 0) continue;
+    if (place->bytes > LONG) return false;
+    is_any = is_any || (place->file && place->file->object);
   }
-  return count > 0;
+  return is_any;
 }
 
 static gather_status load_group_chunks(load_group *group, gather_error *error) {

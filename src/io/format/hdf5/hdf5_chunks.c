@@ -24,14 +24,14 @@ static const struct {
   unsigned number;
   const char *name;
   int kind;           /* gather_filter_kind; -1: not supported */
-  const char *advice; /* NULL: what h5py can read without further packages */
+  const char *advice; /* what to do if it is not supported */
 } FILTERS[] = {
     {1, "deflate", GATHER_FILTER_DEFLATE, NULL},
     {2, "shuffle", GATHER_FILTER_SHUFFLE, NULL},
     {3, "fletcher32", GATHER_FILTER_FLETCHER32, NULL},
-    {4, "szip", -1, NULL},
-    {5, "nbit", -1, NULL},
-    {6, "scaleoffset", -1, NULL},
+    {4, "szip", -1, SAVE_AS_NPY},
+    {5, "nbit", -1, SAVE_AS_NPY},
+    {6, "scaleoffset", -1, SAVE_AS_NPY},
     {305, "lzo", -1, PYTABLES},
     {307, "bzip2", -1, HDF5PLUGIN},
     {32000, "lzf", GATHER_FILTER_LZF, NULL},
@@ -64,12 +64,9 @@ static gather_status add_filter(const gather_hdf5 *h, const gather_file_tensor *
   int i = 0;
   while (i < FILTER_COUNT && FILTERS[i].number != stored->number) i++;
   if (i == FILTER_COUNT || FILTERS[i].kind < 0)
-    return GATHER_HDF5_REFUSE(h, at,
-                              "the chunks of the dataset '%.60s' have the filter %s (number %" PRIu64 "), which is not supported; %s",
-                              tensor->name, i < FILTER_COUNT ? FILTERS[i].name : "of another program", stored->number,
-                              i == FILTER_COUNT   ? REPACK
-                              : FILTERS[i].advice ? FILTERS[i].advice
-                                                  : SAVE_AS_NPY);
+    return GATHER_HDF5_REFUSE(
+        h, at, "the chunks of the dataset '%.60s' have the filter %s (number %" PRIu64 "), which is not supported; %s", tensor->name,
+        i < FILTER_COUNT ? FILTERS[i].name : "of another program", stored->number, i < FILTER_COUNT ? FILTERS[i].advice : REPACK);
   if (chunks->pipeline.count == GATHER_FILTERS_MOST)
     return GATHER_HDF5_REFUSE(h, at, "the chunks of the dataset '%.100s' have more than %d filters", tensor->name, GATHER_FILTERS_MOST);
   *filter = (gather_filter){.kind = (gather_filter_kind)FILTERS[i].kind};

@@ -233,7 +233,7 @@ static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kep
   gather_error why;
   const gather_remote_opening opening = opening_of(array);
   gather_status status = gather_remote_object_open_for(array->chunks.file->client, kept->file.path, &opening, &kept->file.object, &why);
-  kept->is_missing = kept->is_known = status == GATHER_FILE_NOT_FOUND;
+  kept->is_missing = status == GATHER_FILE_NOT_FOUND;
   if (kept->is_missing) return GATHER_OK;
   if (status == GATHER_OK) {
     kept->file.size = gather_remote_object_about(kept->file.object).size;
@@ -242,7 +242,6 @@ static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kep
   }
   if (status == GATHER_OK) {
     if (array->is_sharded) gather_remote_object_forget(kept->file.object); /* the index was copied */
-    kept->is_known = true;
     return GATHER_OK;
   }
   kept->file.object = NULL;
@@ -348,6 +347,7 @@ static void look_task(void *argument, int64_t i) {
   gather_error why;
   if (has_failed(looks)) return;
   const gather_status status = look_at_url(looks->array, looks->kept[i], &why);
+  looks->kept[i]->is_known = status == GATHER_OK;
   if (status == GATHER_OK) return;
   (void)pthread_mutex_lock(&looks->lock);
   if (looks->status == GATHER_OK) looks->status = status, looks->why = why;
