@@ -233,11 +233,23 @@ static gather_status info_model(const gather_cli_args *args, const gather_file *
   return status;
 }
 
+/* --type without --shape, or the other way round, for a file that has its own: it needs neither, so the missing one is not asked for. */
+static gather_status raw_options(const gather_cli_args *args, gather_cli_raw *raw, gather_cli_input *input, gather_error *error) {
+  const gather_cli_raw any = {.raw = {.type = "uint8"}};
+  const char *name;
+  gather_error why;
+  const gather_status status = gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, raw, error);
+  const bool is_half = !args->value[GATHER_CLI_TYPE] != !args->value[GATHER_CLI_SHAPE] && !args->value[GATHER_CLI_RAW];
+  if (status != GATHER_USAGE || !is_half || gather_cli_is_stdin(args->argument[0])) return status;
+  if (gather_cli_input_open(args->argument[0], &any, false, NULL, input, &name, &why) == GATHER_USAGE) *error = why;
+  return status;
+}
+
 static gather_status info_file(const gather_cli_args *args, gather_cli_input *input, gather_error *error) {
   gather_cli_raw raw;
   const char *name;
   const gather_file_tensor *only = NULL;
-  GATHER_CLI_TRY(gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &raw, error));
+  GATHER_CLI_TRY(raw_options(args, &raw, input, error));
   GATHER_CLI_TRY(gather_cli_raw_rows(args->argument[0], &raw, error));
   GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &raw, false, NULL, input, &name, error));
   if (*name || raw.tensor) GATHER_CLI_TRY(gather_file_find(input->file, name, &only, error));

@@ -221,6 +221,13 @@ usage | explain x.npy 0 --type float32 --shape 3x4 | file=x.npy | npy | --raw
 usage | shuffle x.npy --type float32 --shape 3x4 -o o.npy | file=x.npy | npy | --raw
 usage | bench x.npy --type float32 --shape 3x4 | file=x.npy | npy | --raw
 usage | info x.npy --type float32 --shape 3x4 | file=x.npy | npy | --raw
+usage | info x.npy --type float32 | file=x.npy | not raw bytes | leave out --type
+usage | info x.npy --shape 3x4 | file=x.npy | not raw bytes | leave out --type
+usage | info x.npy --offset 8 --type float32 | file=x.npy | not raw bytes
+usage | info r.bin --type float32 | raw bytes need --shape
+usage | info none.raw --shape 3x4 | raw bytes need --type
+usage | info nothere --type float32 | raw bytes need --shape
+usage | info x.npy --raw --type float32 | raw bytes need --shape
 usage | take x.npy i.npy --indices-type int8 --indices-shape 3 -o o.npy | file=i.npy | input=indices | --indices-raw
 usage | shuffle x.npy --order i.npy --indices-type int8 --indices-shape 3 -o o.npy | file=i.npy | input=indices | --indices-raw
 # options that belong together
