@@ -160,7 +160,7 @@ static const gather_cli_section SECTIONS[] = {
      "--reduction they are added (multiplied, ...) in this order.\n"
      "\n"
      "All indices are validated before anything is written. --unique makes it an error\n"
-     "that an index is there twice; the message names both places. Integers wrap\n"
+     "that an index is given twice; the message names both places. Integers wrap\n"
      "around, a mean of integers is rounded down, NaN is the minimum and the maximum\n"
      "of anything with it. A literal or a text as UPDATES has the type of DATA.\n"
      "\n"
