@@ -69,7 +69,7 @@ def gather_backward(
     threads: int | None = None,
     accumulate: str | None = None,
 ) -> Any:
-    """The gradient of a gather with regard to its data: each element of grad is added to the element that the gather read.
+    """The gradient of a gather with respect to its data: each element of grad is added to the element that the gather read.
 
     >>> import numpy as np, libgather
     >>> libgather.gather_backward(np.ones((3, 2)), [2, 0, 2], (4, 2))
