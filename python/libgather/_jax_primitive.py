@@ -86,8 +86,8 @@ def _call_gather(data: Any, indices: Any, shard: Any, request: Request) -> Any:
 
 
 def _needs_devices() -> bool:
-    """Tells JAX that this primitive is lowered for known devices, as custom_partitioning is. There is no public name for that: where
-    the private one is missing, programs for several devices gather whole arrays on each.
+    """Declares that JAX lowers this primitive for known devices, as custom_partitioning. There is no public name for that. If the
+    private one is missing, programs for several devices gather whole arrays on each.
     """
     try:
         from jax._src.dispatch import prim_requires_devices_during_lowering as needs_devices

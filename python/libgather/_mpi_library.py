@@ -136,7 +136,7 @@ def find(version: str) -> c.CDLL:
             return library
         looked.append(f"{path} (built for {built_for})")
     raise FileNotFoundError(
-        f"no libgather_mpi for {version.splitlines()[0]}: looked for {', '.join(looked)}. This builds it: python -m libgather.build mpi "
+        f"no libgather_mpi for {version.splitlines()[0]}: looked for {', '.join(looked)}. Build it with: python -m libgather.build mpi "
         "(it needs the mpicc of that MPI)"
     )
 

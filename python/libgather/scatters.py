@@ -128,7 +128,8 @@ def scatter(
     rules : str, optional
         Follow one document to the letter: 'openvino-3'. Only its reductions are allowed then.
     mode : {'raise', 'clip', 'wrap', 'skip'}
-        Policy for an index out of range: an error; the first or last row; modulo the length of the axis; nothing is written.
+        Policy for an index out of range. 'raise': an error; 'clip': the first or last row; 'wrap': modulo the length of the axis;
+        'skip': nothing is written.
     negative : bool, optional
         Whether an index in [-n, -1] counts from the end of an axis of length n. Default: True, or what rules says.
     out : array, optional
