@@ -11,7 +11,7 @@
 enum { TELL_FAILED, TELL_MORE, TELL_NEW, TELL_ROUNDS, TELL_UNIQUE, TELL_COUNTS, TELL_LEN = GATHER_MPI_TELL_LEN };
 
 static gather_status no_memory(gather_error *error) {
-  return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the rows of an exchange (see buffer_bytes)");
+  return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for the rows of an exchange: lower buffer_bytes");
 }
 
 /* Makes room for the arriving rows, and keeps the reserved ones. */

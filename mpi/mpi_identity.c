@@ -48,7 +48,7 @@ gather_status gather_mpi_sample(const gather_mpi_owner *owner, uint64_t *sample,
   ids[SAMPLES - 1] = rows - 1;
   gather_mpi_buffer buffer = {0};
   if (!gather_mpi_reserve(&buffer, SAMPLES, owner->row_bytes))
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %d rows", (int)SAMPLES);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %d rows", (int)SAMPLES);
   const gather_status status = gather_mpi_owner_take(owner, ids, false, SAMPLES, buffer.data, error);
   if (status == GATHER_OK) *sample = gather_mpi_fnv(*sample, buffer.data, (size_t)(SAMPLES * owner->row_bytes));
   free(buffer.data);

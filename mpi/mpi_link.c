@@ -51,7 +51,7 @@ gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, 
     if (link->seconds >= 0 && now - start > link->seconds) {
       link->broken = true;
       return gather_error_set(error, GATHER_IO_ERROR,
-                              "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
+                              "rank %d: no answer from another rank for %g s: it may have ended, or not made this call", link->rank,
                               link->seconds);
     }
     if (link->crowded || now - start > (link->bulk ? patience_for_rows : patience)) {

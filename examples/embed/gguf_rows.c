@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   const gather_status status = ids && rows ? gather_table_take(table, &indices, &out, NULL, &error) : GATHER_OUT_OF_MEMORY;
   for (int64_t i = 0; status == GATHER_OK && i < count; i++)
     printf("%.9g %.9g\n", (double)rows[i * values[1]], (double)rows[i * values[1] + 1]);
-  if (status != GATHER_OK) fprintf(stderr, "%s\n", status == GATHER_OUT_OF_MEMORY ? "no memory" : error.message);
+  if (status != GATHER_OK) fprintf(stderr, "%s\n", status == GATHER_OUT_OF_MEMORY ? "out of memory" : error.message);
   gather_table_close(table);
   free(ids), free(rows);
   return status == GATHER_OK ? 0 : 1;

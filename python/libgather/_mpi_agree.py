@@ -57,7 +57,7 @@ def gather_facts(comm: Any, fact: dict[str, Any], seconds: float) -> list[dict[s
             _late.append((request, mine, every))
             raise errors.make(
                 "io_error", STATUSES.index("io_error"),
-                f"rank {comm.Get_rank()}: nothing from some other rank for {limit:g} s: it may have ended, or not have made this call",
+                f"rank {comm.Get_rank()}: no answer from another rank for {limit:g} s: it may have ended, or not made this call",
                 None, None, None, None, None, -1,
             )  # fmt: skip
         time.sleep(0.0001)
