@@ -23,7 +23,7 @@ static gather_status read_options(const gather_mpi_options *given, gather_mpi_op
   return GATHER_OK;
 }
 
-/* What can be said of the options without the others. */
+/* The errors of the options that need no other rank. */
 static gather_status check_options(const gather_mpi_options *options, int ranks, const gather_op *op, gather_error *error) {
   if (options->layout < GATHER_MPI_AUTO || options->layout > GATHER_MPI_SAME)
     return gather_error_set_input(error, GATHER_USAGE, "options", "unknown layout %d", (int)options->layout);
@@ -244,8 +244,8 @@ static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, co
   return status;
 }
 
-/* This rank has no memory for a plan. The others hear of it, and need a link for that, whose memory is on the stack: if they do not answer
- * in time either, there is nowhere else to keep it. */
+/* This rank is out of memory for a plan, and reports it to the others. The link for that is on the stack: if they do not answer in time
+ * either, there is nowhere else to keep it. */
 static gather_status tell_no_memory(MPI_Comm comm, double seconds, int32_t *failed, gather_error *error) {
   gather_mpi_link link;
   gather_error own;

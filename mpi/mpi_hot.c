@@ -142,7 +142,7 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
   return status;
 }
 
-/* The rows themselves, by exchanges of their own. to: room for `len` rows. */
+/* The rows themselves, by separate exchanges. to: room for `len` rows. */
 static gather_status fetch(gather_mpi_plan *plan, int64_t len, void *to, gather_status own_status, gather_error *own, int32_t *failed,
                            gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];

@@ -6,7 +6,7 @@
 
 #include "mpi_internal.h"
 
-/* What arrives fits the buffer, and all that one rank may be asked for can be counted by int. */
+/* Received rows fit the buffer, and an int can count the rows requested from one rank. */
 int64_t gather_mpi_most_ids(const gather_mpi_plan *plan) {
   const int64_t row = plan->owner.row_bytes, countable = INT32_MAX / plan->link.ranks - plan->fill_slots - plan->hot.len;
   int64_t most = row > 0 ? plan->buffer_bytes / row : countable;
