@@ -135,8 +135,8 @@ mlir.register_lowering(check_p, mlir.lower_fun(lambda indices, *, shape, request
 
 
 def _batch_indices(indices: Any, dim: int, request: Request) -> tuple[Any, int | None]:
-    """Indices with the mapped dimension where the gather keeps it, or, with the second item not None, merged into that dimension:
-    of GatherElements along the axis, which may have any length.
+    """Indices with the mapped dimension after the batch dimensions, and None. For GatherElements: with the mapped dimension merged into
+    the axis, which may have any length, and the axis.
     """
     if request.family != ELEMENTS:
         return jnp.moveaxis(indices, dim, request.batch_dims), None

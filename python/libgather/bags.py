@@ -101,7 +101,7 @@ def embedding_bag(
     GatherIndexError (an IndexError)
         The first index, offset or segment out of range: input ('indices', 'offsets', 'segment_ids'), position, value, low, high.
     GatherValueError, GatherTypeError
-        Invalid shapes or types; offsets together with segment_ids.
+        Invalid shapes or types, or offsets together with segment_ids.
     """
     if offsets is not None and segment_ids is not None:
         refuse("usage", "offsets and segment_ids cannot be combined", "offsets")

@@ -59,7 +59,7 @@ def _files_of(value: Any) -> list[Any]:
 class Picture:
     """A drawing of one gather.
 
-    str() is the drawing for a terminal; a notebook shows the SVG.
+    str() is the drawing for a terminal. A notebook shows the SVG.
 
     svg : str
         The drawing as an SVG picture.

@@ -243,6 +243,6 @@ def run(
     Raises
     ------
     GatherError
-        Of any kind; its attribute `node` names the node that failed.
+        Of any kind. Its attribute `node` names the node that failed.
     """
     return _model_of(model).run(inputs, node=node, threads=threads, memory=memory)

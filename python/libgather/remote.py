@@ -25,7 +25,7 @@ _NAMES = (*_TEXTS, "connections", "timeout", "retries", "gap", "cache", "cache_b
 
 @dataclass(frozen=True)
 class RemoteStatistics:
-    """What a table of URLs did on the network since it was opened, or since reset_stats().
+    """Network statistics of a table of URLs since it was opened, or since reset_stats().
 
     Attributes
     ----------

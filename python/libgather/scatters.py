@@ -201,8 +201,8 @@ def scatter_elements(
     use_init_val : bool, default True
         With a reduction: whether written elements start at their value in data. If not, they start at its neutral element.
 
-    The other parameters, the result and the errors are those of scatter(). ONNX ScatterElements-18 and OpenVINO
-    ScatterElementsUpdate-12; torch.scatter and torch.scatter_reduce with negative indices.
+    The other parameters, the result and the errors are those of scatter(). As ONNX ScatterElements-18 and OpenVINO
+    ScatterElementsUpdate-12, and as torch.scatter and torch.scatter_reduce, but also with negative indices.
     """
     return _scatter("scatter_elements", data, indices, updates, axis, reduction, rules, mode, negative, out, threads, accumulate, unique, use_init_val)
 
@@ -244,7 +244,7 @@ def scatter_nd(
         'onnx-11', 'onnx-13', 'onnx-16', 'onnx-18', 'openvino-3', 'openvino-15'.
 
     The other parameters, the result and the errors are those of scatter(). The last number of an error's position is the component of
-    the tuple. ONNX ScatterND-18 and OpenVINO ScatterNDUpdate-15.
+    the tuple. As ONNX ScatterND-18 and OpenVINO ScatterNDUpdate-15.
     """
     return _scatter("scatter_nd", data, indices, updates, 0, reduction, rules, mode, negative, out, threads, accumulate, unique, True)
 

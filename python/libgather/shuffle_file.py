@@ -23,7 +23,7 @@ _MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What shuffle() did, or would do with dry_run=True.
+    """The result of shuffle(), or with dry_run=True what it would do.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ def bytes_text(count: int) -> str:
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """What a table has done since it was opened, or since reset_stats().
+    """Statistics of a table since it was opened, or since reset_stats().
 
     Attributes
     ----------

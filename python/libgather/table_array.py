@@ -165,7 +165,7 @@ def _ids_of(ids: Any) -> np.ndarray:
 
 @_implements(np.take)
 def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
-    """NumPy's meaning: without an axis the table is flattened; mode='clip' takes the first row for negative indices."""
+    """NumPy's meaning: axis=None flattens the table, and mode='clip' takes the first row for negative indices."""
     table, ids = _table_of("take", a, indices, out), _ids_of(indices)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"np.take's mode must be 'raise', 'wrap' or 'clip', not {mode!r}; table.take() has more")

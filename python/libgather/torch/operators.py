@@ -20,7 +20,7 @@ __all__ = ["dequantize", "gather_elements", "gather_nd", "gather_tree", "take", 
 
 
 def _register() -> torch.library.Library | None:
-    """Loads the operators, once; what this returns keeps their Python side alive."""
+    """Loads the operators, once. The returned object keeps their Python side alive."""
     if not loading.load():
         return None
     fragment = torch.library.Library("libgather", "FRAGMENT")
@@ -255,5 +255,5 @@ def take_quantized(
 
 
 def dequantize(data: Tensor, codec: str, *, dtype: torch.dtype = torch.float32, **layout: Any) -> Tensor:
-    """All values of a quantised tensor; the parameters are those of take_quantized()."""
+    """All values of a quantised tensor. The parameters are those of take_quantized()."""
     return _call(_DEQUANTIZE, data, codec, str(dtype).removeprefix("torch."), **_texts(layout))
