@@ -90,7 +90,7 @@ static const char gather_py_doc_elements[] =
     "\nReturns\n-------\narray\n"
     "    Of x's library and dtype and the shape of indices, row-major.\n" GATHER_PY_DOC_RAISES
     "\nNotes\n-----\n"
-    "ONNX GatherElements-13; torch.gather with negative indices.";
+    "As ONNX GatherElements-13, and as torch.gather, but also with negative indices.";
 
 static const char gather_py_doc_nd[] =
     "gather_nd(x, indices, /, *, batch_dims=0, out=None, mode=None, fill_value=None, negative=None, rules=None, "
@@ -113,19 +113,19 @@ static const char gather_py_doc_nd[] =
     "    With 'openvino-5' the batch dimensions are one dimension.\n" GATHER_PY_DOC_RAISES
     "    The last number of position is the component of the tuple; axis is batch_dims plus the component.\n"
     "\nNotes\n-----\n"
-    "ONNX GatherND-13, with empty tuples; libgather.index(x, (i, j)) is the same for two arrays that broadcast.";
+    "As ONNX GatherND-13, with empty tuples. libgather.index(x, (i, j)) is the same for two arrays that broadcast.";
 
 static const char gather_py_doc_index[] =
     "index(x, key, /, *, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
     "NumPy's x[key], always as a new array, never a view.\n\n"
     "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
     "key : integer, slice, ..., None, array of integers or bools, nested list, or a tuple of them\n"
-    "    Arrays broadcast; a mask stands for the positions of its true elements. The dimensions that the arrays "
+    "    Arrays broadcast. A mask stands for the positions of its true elements. The dimensions that the arrays "
     "broadcast to\n"
-    "    are in their place, or first if a slice, None or ... is between them; integers then count as "
+    "    are in their place, or first if a slice, None or ... is between them. Integers then count as "
     "arrays.\n" GATHER_PY_DOC_POLICY "    The policy applies to integers of the key, too, not to slices and masks.\n" GATHER_PY_DOC_THREADS
     "\nReturns\n-------\narray\n"
-    "    Of x's library and dtype, row-major, of NumPy's shape; a NumPy scalar where NumPy gives one.\n"
+    "    Of x's library and dtype, row-major, of NumPy's shape; a NumPy scalar if NumPy returns one.\n"
     "\nRaises\n------\n"
     "GatherIndexError (an IndexError)\n"
     "    The first index out of range: item (which part of the key), position (in the shape that the arrays broadcast "
@@ -137,9 +137,8 @@ static const char gather_py_doc_index[] =
     "TypeError, ValueError\n"
     "    Invalid slices, as NumPy's; invalid out or fill_value.\n"
     "\nNotes\n-----\n"
-    "NumPy's indexing, except: an index array of uint64 beyond the range of int64 is out of range (NumPy wraps it "
-    "around), index\n"
-    "arrays with a mask of numpy.ma are refused (NumPy ignores the mask), and names of fields are not supported.";
+    "NumPy's indexing, except: uint64 indices beyond int64 are out of range (NumPy wraps them around), index arrays with\n"
+    "a mask of numpy.ma are an error (NumPy ignores the mask), and names of fields are not supported.";
 
 static const char gather_py_doc_infer[] =
     "infer_shape(x, indices, /, *, axis=None, batch_dims=0, op='take', rules=None, updates=None)\n--\n\n"
