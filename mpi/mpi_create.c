@@ -202,7 +202,7 @@ static gather_status verify_same(gather_mpi_plan *plan, int32_t *failed, gather_
   for (int p = 1; status == GATHER_OK && p < plan->link.ranks; p++)
     if (samples[p] != samples[0]) {
       *failed = p;
-      status = gather_error_set_input(error, GATHER_MISMATCH, "data", "rank %d: its table has other rows than that of rank 0", p);
+      status = gather_error_set_input(error, GATHER_MISMATCH, "data", "rank %d: the rows of its table differ from those of rank 0", p);
     }
   gather_mpi_link_free(&plan->link, samples);
   return status;

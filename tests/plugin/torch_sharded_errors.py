@@ -39,7 +39,7 @@ def errors() -> None:
     fails(libgather.GatherTypeError, "out is torch.int32", table.take, [1, 2], out=torch.zeros(2, 4, dtype=torch.int32))
     fails(libgather.GatherValueError, f"rank {last}: out has the shape [2, 5]", table.take, [1, 2], out=torch.zeros(2, 4 + (me.rank == last)))
     fails(TypeError, "rank 0: out must be a tensor", table.take, [1, 2], out=np.zeros((2, 4)))
-    fails(libgather.GatherNotSupportedError, "rank 0: ids must be a plain tensor", table.take, torch.zeros(2, dtype=torch.int64, device="meta"))
+    fails(libgather.GatherNotSupportedError, "rank 0: ids must be a plain CPU tensor", table.take, torch.zeros(2, dtype=torch.int64, device="meta"))
     assert table.stats() == before, "something moved"
     rows, table._buffers.rows = table._buffers.rows, no_memory if me.rank == last else table._buffers.rows
     fails(MemoryError, f"rank {last}: out of memory for the rows of", table.take, [0, 39])
