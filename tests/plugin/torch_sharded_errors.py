@@ -65,7 +65,7 @@ def construction() -> None:
     fails(TypeError, "memory need a path", ShardedTable, None, x, memory="1MiB")
     if me.size > 1:
         other = torch.zeros(3, 3) if me.rank == 1 else x
-        fails(libgather.GatherValueError, "a row of rank 1 is float32 [3], and one of rank 0 is float32 [2]", ShardedTable, None, other)
+        fails(libgather.GatherValueError, "a row of rank 1 is float32 [3], but one of rank 0 is float32 [2]", ShardedTable, None, other)
         fails(libgather.GatherTypeError, "a row of rank 1 is int64 [2]", ShardedTable, None, x.long() if me.rank == 1 else x)
         fails(libgather.GatherValueError, "rank 0 has 4 rows; in stripes of", ShardedTable, None, torch.zeros(4 if me.rank == 0 else 2, 2), placement="stripes")
         fails(libgather.GatherValueError, "placement is 'stripes' in rank 1", ShardedTable, None, x, placement="stripes" if me.rank == 1 else "blocks")
