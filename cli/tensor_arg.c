@@ -63,7 +63,8 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
   raw->raw.as_is = args->value[as_is_of(type)] != NULL;
   if (!args->value[type] && !args->value[shape] && !args->value[offset] && !raw->raw.as_is) return GATHER_OK;
   if (!args->value[type] || !args->value[shape])
-    return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s too; other formats need neither", args->value[type] ? shape_name : type_name);
+    return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s too; other formats need neither",
+                           args->value[type] ? shape_name : type_name);
   raw->raw.type = args->value[type];
   raw->raw.shape = raw->shape;
   const char *lengths = args->value[shape];
