@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: MIT
+"""threads_model.py [--measure FILE [--quick]] [--constants FILE] [--picture FILE.svg]: what 1 to 64 threads gain, by a formula and the
+constants of a measured machine. docs/measured/threads.md explains both, and has what this prints. Without --measure nothing is measured.
+
+    T(p) = serial + hand-over(p) + max(work / p, lines / rate(p) + bytes / bandwidth(p)) + half a task
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+KIB, MIB = 1024, 1024 * 1024
+LINE = 64
+CORES = (1, 2, 4, 8, 32, 64)
+# As in src/core/kernel/tuning.def.
+TASK_BYTES, AWAKE_TASK_BYTES, THREAD_TASKS = 256 * KIB, 64 * KIB, 32
+# Assumed: what copies and random lines get of a socket's nominal bandwidth.
+COPY_SHARE, LINE_SHARE = 0.8, 0.6
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Microseconds, and bytes per microsecond (MB/s)."""
+
+    name: str
+    cores: int
+    near: float  # a store of one core is seen by another one of its L3
+    far: float  # and by one of another L3
+    group: int  # cores of an L3 and a link to memory
+    core_bytes: float  # bandwidth of one core, bytes read and written
+    link_bytes: float  # of a group
+    socket_bytes: float
+    link_lines: float  # lines of 64 bytes in random order, per microsecond
+    socket_lines: float
+    wake: float  # of the caller, for the first sleeping worker
+    wake_more: float  # and for each further one
+    begins: float  # until a woken worker begins
+    call: float  # serial part of a call
+
+
+@dataclass(frozen=True)
+class Regime:
+    name: str
+    rows: int
+    row_bytes: int
+    core_ns: float  # of a row if everything is in L2
+    line_ns: tuple[float, float] | None  # of a line of the table, random rows, to one core and to each of two; None = the table is in L2
+    dram: bool = True  # else L3, of which each group has its own
+    awake: bool = False  # calls follow each other within 50 us: workers spin
+    even: bool = False  # one part for each thread, instead of the library's tasks
+
+
+def bandwidth(machine: Machine, p: int) -> dict[str, float]:
+    """Bytes per microsecond, read and written, that each part of the machine lets through."""
+    return {"cores": p * machine.core_bytes, "links": ceil(p / machine.group) * machine.link_bytes, "channels": machine.socket_bytes}
+
+
+def line_rate(machine: Machine, regime: Regime, p: int) -> dict[str, float]:
+    """Lines of the table per microsecond. Each group has its own L3."""
+    found = {"cores": p * 1e3 / regime.line_ns[0]}
+    return {**found, "links": ceil(p / machine.group) * machine.link_lines, "channels": machine.socket_lines} if regime.dram else found
+
+
+def tasks(regime: Regime, p: int) -> int:
+    """As src/core/plan/tasks.c shares a gather."""
+    unit = regime.row_bytes + (LINE if regime.line_ns else LINE // 16) + 4
+    small = max(1, AWAKE_TASK_BYTES // unit)
+    chunk = small if regime.awake else max(1, TASK_BYTES // unit)
+    if p == 1 or regime.rows // small < 3 or regime.rows <= chunk:
+        return 1
+    if regime.rows // chunk > p * THREAD_TASKS:
+        chunk = regime.rows // (p * THREAD_TASKS)
+    return ceil(regime.rows / (ceil(chunk / 64) * 64))
+
+
+def begins(machine: Machine, p: int, awake: bool) -> list[float]:
+    """When each of p threads begins: the caller, then the workers, one after another."""
+    if p == 1:
+        return [0.0]
+    step = lambda i: machine.near if i < machine.group else machine.far  # noqa: E731
+    if awake:
+        found = [0.0]
+        for i in range(1, p):
+            found.append(found[-1] + step(i))
+        return found
+    waking = machine.wake + machine.wake_more * (p - 2)
+    return [waking, *(machine.begins + machine.wake_more * i for i in range(p - 1))]
+
+
+def moving(machine: Machine, regime: Regime, p: int) -> float:
+    """Microseconds that p threads take which are all at work. What is streamed and random lines share the memory. Indices are read twice:
+    they are validated first."""
+    work = regime.rows * regime.core_ns / 1e3 / p
+    if not regime.line_ns:
+        return work
+    memory = regime.rows * ceil(regime.row_bytes / LINE) / min(line_rate(machine, regime, p).values())
+    if regime.dram:
+        memory += regime.rows * (regime.row_bytes + 2 * 4) / min(bandwidth(machine, p).values())
+    return max(work, memory)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Microseconds, and the threads that find work: one that begins when the others are done takes no task."""
+
+    total: float
+    handed: float
+    threads: int
+
+
+def call(machine: Machine, regime: Regime, p: int) -> Call:
+    if p > machine.cores:
+        regime = replace(regime, awake=False)  # the pool does not spin then
+    count = p if regime.even else tasks(regime, p)
+    p = min(p, count, machine.cores)
+    started, found = begins(machine, p, regime.awake), []
+    for q in range(1, p + 1):
+        shared = moving(machine, regime, q)
+        wait = 0.0 if q == 1 or regime.even else shared * q / count / 2
+        back = 0.0 if q == 1 else machine.near if q <= machine.group else machine.far
+        handed = sum(started[:q]) / q + back
+        found.append(Call(machine.call + handed + shared + wait, handed, q))
+    return min(found, key=lambda one: one.total)
+
+
+def bound(machine: Machine, regime: Regime, p: int) -> str:
+    """What keeps p threads from being p times as fast."""
+    best = call(machine, regime, p)
+    if not regime.even and tasks(regime, p) < p:
+        return f"{tasks(regime, p)} tasks"
+    rates = line_rate(machine, regime, p) if regime.line_ns else {}
+    return "hand-over" if not rates or best.handed > best.total / 4 else min(rates, key=rates.__getitem__)
+
+
+# ---- short calls
+
+
+def short(pair: dict, us: float, length: int, fresh: bool) -> float:
+    """Microseconds of a cached call of `us` on one thread that is halved by a worker which spins on its line. fresh: the caller writes the
+    indices before and reads the output after it, so that the lines of the worker's half move to the other core and back."""
+    lines = length / 2 * 4 / LINE if fresh else 0
+    moves = 2 * lines * (pair["line_read_ns"] + pair["line_write_ns"]) / 1e3
+    return pair["call"] + us / 2 + pair["round_trip"] + moves
+
+
+def least(gain: float, awake: bool, pair: dict) -> float:
+    """Microseconds of one thread's call from which on two threads are `gain` times as fast: us / (us / 2 + h) = gain."""
+    h = pair["round_trip"] + pair["call"] if awake else (pair["wake"] + pair["begins"]) / 2 + pair["round_trip"] / 2 + pair["call"]
+    return h / (1 / gain - 0.5)
+
+
+# ---- machines and regimes of measured constants
+
+
+def regimes(constants: dict) -> list[Regime]:
+    row, line = constants["row_ns"], constants["line_ns"]
+    return [Regime("elements, DRAM", 4 * MIB, 4, row["4"], line["4"]), Regime("rows of 256 B, DRAM", 128 * KIB, 256, row["256"], line["256"]),
+            Regime("rows of 4 KiB, DRAM", 8 * KIB, 4096, row["4096"], line["4096"]),
+            Regime("elements, table in L3", MIB, 4, row["4"], line["L3"], dram=False),
+            Regime("16 Ki elements, cached", 16 * KIB, 4, row["4"], None, dram=False, awake=True)]  # fmt: skip
+
+
+def even(constants: dict) -> Regime:
+    """The last one, if each thread got one part by its own cache line."""
+    return replace(regimes(constants)[-1], name="the same, an even part for each thread", even=True)
+
+
+def here(constants: dict, regime: Regime) -> Machine:
+    """The measured machine: what two threads get is all that there is."""
+    pair, cpus = pair_of(constants), constants["cpus"]
+    one, two = (1e3 * gb for gb in constants["copy_gb"])
+    lines = 2e3 / regime.line_ns[1] if regime.line_ns else 1.0
+    return Machine("this one", cpus, near=pair["round_trip"] / 2, far=pair["round_trip"] / 2, group=cpus, core_bytes=one, link_bytes=two, socket_bytes=two,
+                   link_lines=lines, socket_lines=lines, wake=pair["wake"], wake_more=max(0.0, pair["wake_three"] - pair["wake"]) / 2,
+                   begins=pair["begins"], call=pair["call"])  # fmt: skip
+
+
+def pair_of(constants: dict) -> dict:
+    """The two CPUs as they were while the regimes were measured."""
+    return constants["pairs"][constants["measured_as"]]
+
+
+def sockets(constants: dict) -> list[Machine]:
+    """Memory channels x transfers a second x 8 bytes. The links of AMD's groups: 32 bytes read and 16 written per cycle of 1.8 GHz."""
+    base, pairs = here(constants, regimes(constants)[0]), constants["pairs"]
+    near = pairs.get("one L3", pair_of(constants))["round_trip"] / 2
+    far = pairs.get("two L3s", pair_of(constants))["round_trip"] / 2
+
+    def made(name: str, channels: int, group: int, link: float, across: float) -> Machine:
+        nominal = channels * 4800 * 8.0
+        return replace(base, name=name, cores=64, near=near, far=across, group=group, link_bytes=link * 1.5, link_lines=link / LINE,
+                       socket_bytes=nominal * COPY_SHARE, socket_lines=nominal * LINE_SHARE / LINE)  # fmt: skip
+
+    return [made("12 channels, 8 cores per L3", 12, 8, 1800 * 32.0, far), made("8 channels, one L3", 8, 64, 1e9, near)]
+
+
+# ---- what is printed
+
+
+def shown(us: float) -> str:
+    return f"{us / 1e3:.3g} ms" if us >= 1e3 else f"{us:.3g} us"
+
+
+def predictions(constants: dict) -> str:
+    lines = ["| regime | memory | one thread | " + " | ".join(str(p) for p in CORES[1:]) + " | bound at 64 by |",
+             "| --- | --- | ---: | " + " | ".join("---:" for _ in CORES[1:]) + " | --- |"]  # fmt: skip
+    for regime in [*regimes(constants), even(constants)]:
+        for machine in sockets(constants):
+            one = call(machine, regime, 1).total
+            gains = " | ".join(f"{one / call(machine, regime, p).total:.1f}" for p in CORES[1:])
+            lines.append(f"| {regime.name} | {machine.name} | {shown(one)} | {gains} | {bound(machine, regime, 64)} |")
+    return "\n".join(lines)
+
+
+def comparison(constants: dict) -> str:
+    """Gains over one thread, measured and by the model. On more threads than CPUs the model has no more CPUs."""
+    lines = ["| regime | one thread | model | two | model | gain of 2 | model | of 4 | model | of 8 | model |", "| --- |" + " ---: |" * 10]
+    for regime in regimes(constants):
+        machine, measured = here(constants, regime), constants["regimes"][regime.name]
+        model = {p: call(machine, regime, p).total for p in (1, 2, 4, 8)}
+        cells = [f"{shown(measured[str(p)])} | {model[p] / measured[str(p)]:.2f}" for p in (1, 2)]
+        cells += [f"{measured['1'] / measured[str(p)]:.2f} | {model[1] / model[p]:.2f}" for p in (2, 4, 8)]
+        lines.append(f"| {regime.name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+WAYS = (("same", "line", "one line"), ("same", "model", "one line, model"), ("same", "pool", "pool, awake"), ("same", "asleep", "pool, asleep"),
+        ("same", "chosen", "as libgather chooses"), ("fresh", "line", "fresh: one line"), ("fresh", "model", "fresh: one line, model"),
+        ("fresh", "chosen", "fresh: as libgather chooses"))  # fmt: skip
+
+
+def short_calls(constants: dict) -> str:
+    """One thread's time / two threads'."""
+    lengths = [one["us"] for one in next(iter(constants["pairs"].values()))["short"]]
+    lines = ["| cores | second thread | " + " | ".join(f"{us} us" for us in lengths) + " |", "| --- | --- |" + " ---: |" * len(lengths)]
+    for name, pair in constants["pairs"].items():
+        for state, way, words in WAYS:
+            gains = (one[state]["one"] / (modelled(pair, one, state) if way == "model" else one[state][way]) for one in pair["short"])
+            lines.append(f"| {name} | {words} | " + " | ".join(f"{gain:.2f}" for gain in gains) + " |")
+    return "\n".join(lines)
+
+
+def modelled(pair: dict, measured: dict, state: str) -> float:
+    """What the caller does outside the call stays as it is on one thread."""
+    inside = measured["same"]["one"]
+    return measured[state]["one"] - inside + short(pair, inside, measured["len"], state == "fresh")
+
+
+def bounds(constants: dict) -> str:
+    lines = ["| cores | workers | even from | 1.2 times as fast from | 1.5 times from |", "| --- | --- | ---: | ---: | ---: |"]
+    for name, pair in constants["pairs"].items():
+        for awake, words in ((True, "spin"), (False, "sleep")):
+            lines.append(f"| {name} | {words} | " + " | ".join(f"{least(gain, awake, pair):.2g} us" for gain in (1, 1.2, 1.5)) + " |")
+    return "\n".join(lines)
+
+
+def draw(constants: dict, path: Path) -> None:
+    import drawings
+
+    curves = {}
+    for name, pair in constants["pairs"].items():
+        curves[name] = [(one["us"], one["same"]["one"] / one["same"]["line"]) for one in pair["short"]]
+        curves[f"{name} (model)"] = [(one["us"], one["same"]["one"] / modelled(pair, one, "same")) for one in pair["short"]]
+        curves[f"{name}, fresh"] = [(one["us"], one["fresh"]["one"] / one["fresh"]["line"]) for one in pair["short"]]
+    path.write_text(drawings.curves("Cached calls: one thread's time / two threads'", curves, "microseconds on one thread",
+                                    "a worker that spins on its own cache line; below 1e0 two threads are slower"), encoding="utf-8")  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--constants", type=Path, default=HERE / "threads_measured.json", metavar="FILE", help="measured constants (default: those of the page)")
+    parser.add_argument("--measure", type=Path, metavar="FILE", help="measure this machine into FILE; what it has of another pair of cores stays")
+    parser.add_argument("--quick", action="store_true", help="measure in some seconds, less exactly")
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the short calls")
+    given = parser.parse_args()
+    if given.measure:
+        import threads_measure
+
+        threads_measure.into(given.measure, given.quick)
+    constants = json.loads((given.measure or given.constants).read_text(encoding="utf-8"))
+    for words, table in (("Predicted gains over one thread, by cores", predictions), ("Beside measured runs", comparison),
+                         ("Short calls, cached: gains", short_calls), ("From which length on a second thread helps, by the model", bounds)):
+        print(f"{words}\n\n{table(constants)}\n")
+    if given.picture:
+        draw(constants, given.picture)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
