@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * handover.c: how long it takes to hand work to a second thread, and from which length on it helps a cached gather: the measured constants
- * of bench/threads_model.py. Beside the built-in pool it measures a worker with one cache line for orders and one for answers: the
- * cheapest hand-over there is.
+ * handover.c: how long it takes to hand work to a second thread, and from which length on it helps a cached gather. bench/threads_model.py
+ * uses these times. Beside the built-in pool it measures the cheapest hand-over: a worker with a cache line for orders and one for
+ * answers.
  *
  * handover [--quick]: prints JSON, times in microseconds. Each time is the median of calls that are timed one by one, in turns.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -55,18 +56,27 @@ static void idle(int64_t ns) {
 /* ---- a worker that spins on its own line */
 
 typedef struct {
-  alignas(LINES) _Atomic uint32_t order; /* the caller's line: number of the job; UINT32_MAX = end */
+  alignas(LINES) _Atomic uint32_t order; /* the caller's line: number of the job, UINT32_MAX = end */
   void (*job)(void *argument);
   void *argument;
   alignas(LINES) _Atomic uint32_t answer; /* the worker's line: number of the job that is done */
   alignas(LINES) uint32_t jobs;
 } line_worker;
 
+/* Spins. After some 100 us the other thread may need this CPU. */
+static void relax(int *spins) {
+  enum { MANY = 10000 };
+  if (++*spins > MANY)
+    (void)sched_yield();
+  else
+    PAUSE();
+}
+
 static void *serve(void *argument) {
   line_worker *w = argument;
   for (uint32_t last = 0;;) {
     uint32_t order = last;
-    while ((order = atomic_load_explicit(&w->order, memory_order_acquire)) == last) PAUSE();
+    for (int spins = 0; (order = atomic_load_explicit(&w->order, memory_order_acquire)) == last;) relax(&spins);
     if (order == UINT32_MAX) return NULL;
     w->job(w->argument);
     last = order;
@@ -80,7 +90,7 @@ static void hand_over(line_worker *w, void (*job)(void *argument), void *argumen
 }
 
 static void await(line_worker *w) {
-  while (atomic_load_explicit(&w->answer, memory_order_acquire) != w->jobs) PAUSE();
+  for (int spins = 0; atomic_load_explicit(&w->answer, memory_order_acquire) != w->jobs;) relax(&spins);
 }
 
 static void nothing(void *argument) { (void)argument; }
@@ -172,7 +182,7 @@ static void wake(int workers, int rounds, double *caller, double *begins) {
   for (int round = 0; round < rounds; round++) {
     const struct timespec while_ = {.tv_sec = 0, .tv_nsec = 200000};
     while (atomic_load(&bed.asleep) < workers) (void)nanosleep(&while_, NULL);
-    idle(50000); /* they have gone to sleep; the caller is at work, as between two calls */
+    idle(50000); /* they have gone to sleep, and the caller is at work, as between two calls */
     atomic_store(&bed.asleep, 0), atomic_store(&bed.begun, 0);
     const int64_t start = now();
     (void)pthread_mutex_lock(&bed.lock);
@@ -180,7 +190,7 @@ static void wake(int workers, int rounds, double *caller, double *begins) {
     (void)pthread_mutex_unlock(&bed.lock);
     (void)pthread_cond_broadcast(&bed.work);
     cost[round] = (double)(now() - start) / 1e3;
-    while (atomic_load(&bed.begun) == 0) PAUSE();
+    for (int spins = 0; atomic_load(&bed.begun) == 0;) relax(&spins);
     began[round] = (double)(atomic_load(&bed.begun) - start) / 1e3;
   }
   (void)pthread_mutex_lock(&bed.lock);
@@ -257,7 +267,7 @@ static int64_t tuned(const char *name) {
   return value;
 }
 
-/* What is timed: one thread; two by one line; two of the pool, awake; two of the pool, asleep; as the pool decides. */
+/* One thread, two by one line, two of the pool (awake, asleep), and as the library chooses. */
 enum { ONE, BY_LINE, POOL, ASLEEP, CHOSEN, WAYS };
 static const char *const way_names[WAYS] = {"one", "line", "pool", "asleep", "chosen"};
 

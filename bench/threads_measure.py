@@ -36,9 +36,10 @@ class Gather:
         """Of a line: the best of some prefetch distances, nothing is written."""
         lines = max(1, self.row_bytes // 64)
         found = []
-        for ahead, fetched in ((0, 1), (64, 1)) if lines == 1 else ((0, 1), (max(1, 8192 // self.row_bytes), 4), (max(1, 8192 // self.row_bytes), 1024)):
-            job = (self.table.address, self.index.address, self.out.address, 1, self.rows, 1, 0, self.row_bytes, 0, 0, self.row_bytes, 4, ahead,
-                   fetched, 0, 0, 0, 0)  # fmt: skip
+        ahead_of_long = max(1, 8192 // self.row_bytes)
+        for ahead, fetched in ((0, 1), (64, 1)) if lines == 1 else ((0, 1), (ahead_of_long, 4), (ahead_of_long, 1024)):
+            job = (self.table.address, self.index.address, self.out.address, 1, self.rows, 1, 0, self.row_bytes, 0, 0, self.row_bytes, 4,
+                   ahead, fetched, 0, 0, 0, 0)  # fmt: skip
             found.append(native.timed("touch", threads, 1, job))
         return min(found) * threads / (self.rows * lines)
 
@@ -64,7 +65,7 @@ def handover(quick: bool) -> dict:
 
 
 def memory(quick: bool) -> dict:
-    rounds, table = 3 if quick else 21, native.Buffer(TABLE // (4 if quick else 1))
+    rounds, table = 1 if quick else 21, native.Buffer(TABLE // (8 if quick else 1))
     size = len(memoryview(table)) // MIB * MIB
     gathers = {"elements, DRAM": Gather(table, size, 4, 4 * MIB), "rows of 256 B, DRAM": Gather(table, size, 256, 128 * KIB),
                "rows of 4 KiB, DRAM": Gather(table, size, 4096, 8 * KIB), "elements, table in L3": Gather(table, 8 * MIB, 4, MIB),
@@ -72,13 +73,15 @@ def memory(quick: bool) -> dict:
     taken = {}
     for name, gather in gathers.items():
         calls = 200 if gather.rows == 16 * KIB else 1
-        taken[name] = {str(p): us for p, us in in_turns({p: lambda g=gather, p=p, n=calls: g.plans[p].run_loop(n) / n / 1e3 for p in THREADS}, rounds).items()}
+        ways = {p: lambda g=gather, p=p, n=calls: g.plans[p].run_loop(n) / n / 1e3 for p in THREADS}
+        taken[name] = {str(p): us for p, us in in_turns(ways, rounds).items()}
     lines = {}
-    for name, key in (("elements, DRAM", "4"), ("rows of 256 B, DRAM", "256"), ("rows of 4 KiB, DRAM", "4096"), ("elements, table in L3", "L3")):
+    for name, key in zip(gathers, ("4", "256", "4096", "L3")):
         found = in_turns({p: lambda g=gathers[name], p=p: g.touch_ns(p) for p in (1, 2)}, rounds)
         lines[key] = [round(found[p], 3) for p in (1, 2)]
     small = {str(row): Gather(table, 128 * KIB if row > 4 else 64 * KIB, row, max(16, 64 * KIB // row)) for row in (4, 256, 4096)}
-    levels = {name: Gather(table, bytes_, 4, 64 * KIB) for name, bytes_ in (("L1", 16 * KIB), ("L2", 512 * KIB), ("L3", 8 * MIB), ("DRAM", size))}
+    sizes = {"L1": 16 * KIB, "L2": 512 * KIB, "L3": 8 * MIB, "DRAM": size}
+    levels = {name: Gather(table, bytes_, 4, 64 * KIB) for name, bytes_ in sizes.items()}
     one = lambda g: g.plans[1].run_loop(10) / 10 / g.rows  # noqa: E731
     rows = in_turns({name: lambda g=gather: one(g) for name, gather in (*small.items(), *levels.items())}, rounds)
     out = native.Buffer(min(size, 128 * MIB))
@@ -93,6 +96,7 @@ def into(path: Path, quick: bool) -> None:
     pair = handover(quick)
     name = "one L3" if pair["round_trip"] < NEAR else "two L3s"
     pair["date"] = time.strftime("%Y-%m-%d", time.gmtime())
-    found = {"date": pair["date"], "cpu": f"{machine.cpu()}, {machine.model()}", "cpus": len(os.sched_getaffinity(0)), "caches": machine.caches(),
-             "pairs": {**old.get("pairs", {}), name: pair}, "measured_as": name, **memory(quick)}  # fmt: skip
+    pairs = {**old.get("pairs", {}), name: pair}
+    found = {"date": pair["date"], "cpu": f"{machine.cpu()}, {machine.model()}", "cpus": len(os.sched_getaffinity(0)),
+             "caches": machine.caches(), "pairs": dict(sorted(pairs.items())), "measured_as": name, **memory(quick)}  # fmt: skip
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""threads_model.py [--measure FILE [--quick]] [--constants FILE] [--picture FILE.svg]: what 1 to 64 threads gain, by a formula and the
-constants of a measured machine. docs/measured/threads.md explains both, and has what this prints. Without --measure nothing is measured.
+"""threads_model.py [--measure FILE [--quick]] [--constants FILE] [--picture FILE.svg]: what 1 to 64 threads gain.
+A formula predicts it from the constants of a measured machine. docs/measured/threads.md explains both, and has these tables.
+Without --measure nothing is measured.
 
     T(p) = serial + hand-over(p) + max(work / p, lines / rate(p) + bytes / bandwidth(p)) + half a task
 """
@@ -94,8 +95,8 @@ def begins(machine: Machine, p: int, awake: bool) -> list[float]:
 
 
 def moving(machine: Machine, regime: Regime, p: int) -> float:
-    """Microseconds that p threads take which are all at work. What is streamed and random lines share the memory. Indices are read twice:
-    they are validated first."""
+    """Microseconds of p threads that are all at work. Random lines and streamed bytes share the memory. Indices are read twice: they are
+    validated first."""
     work = regime.rows * regime.core_ns / 1e3 / p
     if not regime.line_ns:
         return work
@@ -130,7 +131,7 @@ def call(machine: Machine, regime: Regime, p: int) -> Call:
 
 
 def bound(machine: Machine, regime: Regime, p: int) -> str:
-    """What keeps p threads from being p times as fast."""
+    """The limit of p threads."""
     best = call(machine, regime, p)
     if not regime.even and tasks(regime, p) < p:
         return f"{tasks(regime, p)} tasks"
@@ -142,8 +143,8 @@ def bound(machine: Machine, regime: Regime, p: int) -> str:
 
 
 def short(pair: dict, us: float, length: int, fresh: bool) -> float:
-    """Microseconds of a cached call of `us` on one thread that is halved by a worker which spins on its line. fresh: the caller writes the
-    indices before and reads the output after it, so that the lines of the worker's half move to the other core and back."""
+    """Microseconds of a cached call that takes `us` on one thread. A worker that spins on its line takes half of it. fresh: the caller
+    writes the indices before and reads the output after it. Then the lines of the worker's half move to the other core and back."""
     lines = length / 2 * 4 / LINE if fresh else 0
     moves = 2 * lines * (pair["line_read_ns"] + pair["line_write_ns"]) / 1e3
     return pair["call"] + us / 2 + pair["round_trip"] + moves
@@ -160,7 +161,8 @@ def least(gain: float, awake: bool, pair: dict) -> float:
 
 def regimes(constants: dict) -> list[Regime]:
     row, line = constants["row_ns"], constants["line_ns"]
-    return [Regime("elements, DRAM", 4 * MIB, 4, row["4"], line["4"]), Regime("rows of 256 B, DRAM", 128 * KIB, 256, row["256"], line["256"]),
+    return [Regime("elements, DRAM", 4 * MIB, 4, row["4"], line["4"]),
+            Regime("rows of 256 B, DRAM", 128 * KIB, 256, row["256"], line["256"]),
             Regime("rows of 4 KiB, DRAM", 8 * KIB, 4096, row["4096"], line["4096"]),
             Regime("elements, table in L3", MIB, 4, row["4"], line["L3"], dram=False),
             Regime("16 Ki elements, cached", 16 * KIB, 4, row["4"], None, dram=False, awake=True)]  # fmt: skip
@@ -176,9 +178,9 @@ def here(constants: dict, regime: Regime) -> Machine:
     pair, cpus = pair_of(constants), constants["cpus"]
     one, two = (1e3 * gb for gb in constants["copy_gb"])
     lines = 2e3 / regime.line_ns[1] if regime.line_ns else 1.0
-    return Machine("this one", cpus, near=pair["round_trip"] / 2, far=pair["round_trip"] / 2, group=cpus, core_bytes=one, link_bytes=two, socket_bytes=two,
-                   link_lines=lines, socket_lines=lines, wake=pair["wake"], wake_more=max(0.0, pair["wake_three"] - pair["wake"]) / 2,
-                   begins=pair["begins"], call=pair["call"])  # fmt: skip
+    return Machine("this one", cpus, near=pair["round_trip"] / 2, far=pair["round_trip"] / 2, group=cpus, core_bytes=one, link_bytes=two,
+                   socket_bytes=two, link_lines=lines, socket_lines=lines, wake=pair["wake"],
+                   wake_more=max(0.0, pair["wake_three"] - pair["wake"]) / 2, begins=pair["begins"], call=pair["call"])  # fmt: skip
 
 
 def pair_of(constants: dict) -> dict:
@@ -207,6 +209,28 @@ def shown(us: float) -> str:
     return f"{us / 1e3:.3g} ms" if us >= 1e3 else f"{us:.3g} us"
 
 
+def measured_constants(constants: dict) -> str:
+    pairs, line, row, level = (constants[key] for key in ("pairs", "line_ns", "row_ns", "levels_ns"))
+    of_pairs = lambda key, digits: ", ".join(f"{name} {pair[key]:.{digits}f}" for name, pair in pairs.items())  # noqa: E731
+    more = ", ".join(f"{name} {(pair['wake_three'] - pair['wake']) / 2:.1f}" for name, pair in pairs.items())
+    both = lambda key: "{:.2f}, {:.2f}".format(*line[key])  # noqa: E731
+    rows = [("empty job to a spinning worker and back, us", of_pairs("round_trip", 2), "one cache line for orders, one for answers"),
+            ("waking a sleeping worker: the caller's time, us", of_pairs("wake", 1), "lock, `pthread_cond_broadcast`"),
+            ("each further one, us", more, "three workers at once"),
+            ("until a woken worker begins, us", of_pairs("begins", 1), "the caller spins meanwhile"),
+            ("serial part of a call of a kept plan, us", of_pairs("call", 3), "64 elements, less their own time"),
+            ("a line that the other core has written, read, ns", of_pairs("line_read_ns", 2), "4,096 lines in order"),
+            ("a line that the other core has read, written, ns", of_pairs("line_write_ns", 2), "the same lines"),
+            ("copy by one and two threads, GB/s", "{:.1f}, {:.1f}".format(*constants["copy_gb"]), "128 MiB read and written, non-temporal stores"),
+            ("random line of 512 MiB, one core and each of two, ns", both("4"), "the best of several prefetch distances"),
+            ("the same, in rows of 256 B", both("256"), ""),
+            ("the same, in rows of 4 KiB", both("4096"), ""),
+            ("random line of 8 MiB (L3)", both("L3"), ""),
+            ("element of a table in L1, L2, L3, DRAM, ns", ", ".join(f"{ns:.2f}" for ns in level.values()), "64 Ki elements, one thread"),
+            ("row in L2 of 4 B, 256 B, 4 KiB, ns", ", ".join(f"{ns:.3g}" for ns in row.values()), "one thread")]  # fmt: skip
+    return "\n".join(["| constant | value | measured with |", "| --- | --- | --- |", *(f"| {' | '.join(one)} |" for one in rows)])
+
+
 def predictions(constants: dict) -> str:
     lines = ["| regime | memory | one thread | " + " | ".join(str(p) for p in CORES[1:]) + " | bound at 64 by |",
              "| --- | --- | ---: | " + " | ".join("---:" for _ in CORES[1:]) + " | --- |"]  # fmt: skip
@@ -230,8 +254,8 @@ def comparison(constants: dict) -> str:
     return "\n".join(lines)
 
 
-WAYS = (("same", "line", "one line"), ("same", "model", "one line, model"), ("same", "pool", "pool, awake"), ("same", "asleep", "pool, asleep"),
-        ("same", "chosen", "as libgather chooses"), ("fresh", "line", "fresh: one line"), ("fresh", "model", "fresh: one line, model"),
+WAYS = (("same", "line", "one line"), ("same", "model", "one line, model"), ("same", "pool", "pool, awake"),
+        ("same", "asleep", "pool, asleep"), ("same", "chosen", "as libgather chooses"), ("fresh", "line", "fresh: one line"), ("fresh", "model", "fresh: one line, model"),
         ("fresh", "chosen", "fresh: as libgather chooses"))  # fmt: skip
 
 
@@ -247,16 +271,29 @@ def short_calls(constants: dict) -> str:
 
 
 def modelled(pair: dict, measured: dict, state: str) -> float:
-    """What the caller does outside the call stays as it is on one thread."""
+    """The caller's own work outside the call takes as long as with one thread."""
     inside = measured["same"]["one"]
     return measured[state]["one"] - inside + short(pair, inside, measured["len"], state == "fresh")
 
 
+def crossing(pair: dict, state: str, way: str) -> str:
+    """Between which measured lengths, the first column of the table, two threads become faster and stay so."""
+    gains = [(one["us"], one[state]["one"] / one[state][way]) for one in pair["short"]]
+    slower = [i for i, (_, gain) in enumerate(gains) if gain <= 1]
+    if not slower:
+        return f"below {gains[0][0]} us"
+    last = slower[-1]
+    return f"above {gains[-1][0]} us" if last == len(gains) - 1 else f"{gains[last][0]} to {gains[last + 1][0]} us"
+
+
 def bounds(constants: dict) -> str:
-    lines = ["| cores | workers | even from | 1.2 times as fast from | 1.5 times from |", "| --- | --- | ---: | ---: | ---: |"]
+    lines = ["| cores | second thread | measured | model | 1.2 times as fast, model |", "| --- | --- | ---: | ---: | ---: |"]
+    ways = (("same", "line", "one line", True), ("same", "pool", "pool, awake", None), ("same", "asleep", "pool, asleep", False),
+            ("fresh", "line", "fresh: one line", None))  # fmt: skip
     for name, pair in constants["pairs"].items():
-        for awake, words in ((True, "spin"), (False, "sleep")):
-            lines.append(f"| {name} | {words} | " + " | ".join(f"{least(gain, awake, pair):.2g} us" for gain in (1, 1.2, 1.5)) + " |")
+        for state, way, words, awake in ways:
+            model = ["-", "-"] if awake is None else [f"{least(gain, awake, pair):.2g} us" for gain in (1, 1.2)]
+            lines.append(f"| {name} | {words} | {crossing(pair, state, way)} | {' | '.join(model)} |")
     return "\n".join(lines)
 
 
@@ -268,14 +305,16 @@ def draw(constants: dict, path: Path) -> None:
         curves[name] = [(one["us"], one["same"]["one"] / one["same"]["line"]) for one in pair["short"]]
         curves[f"{name} (model)"] = [(one["us"], one["same"]["one"] / modelled(pair, one, "same")) for one in pair["short"]]
         curves[f"{name}, fresh"] = [(one["us"], one["fresh"]["one"] / one["fresh"]["line"]) for one in pair["short"]]
-    path.write_text(drawings.curves("Cached calls: one thread's time / two threads'", curves, "microseconds on one thread",
-                                    "a worker that spins on its own cache line; below 1e0 two threads are slower"), encoding="utf-8")  # fmt: skip
+    ticks = {value: f"{value:g}x" for value in (0.25, 0.5, 1, 1.5, 2)}
+    drawn = drawings.curves("Cached calls: what a second thread gains", curves, "microseconds on one thread",
+                            "a worker that spins on its own cache line", ticks=ticks)  # fmt: skip
+    path.write_text(drawn, encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--constants", type=Path, default=HERE / "threads_measured.json", metavar="FILE", help="measured constants (default: those of the page)")
-    parser.add_argument("--measure", type=Path, metavar="FILE", help="measure this machine into FILE; what it has of another pair of cores stays")
+    parser.add_argument("--constants", type=Path, default=HERE / "threads_measured.json", metavar="FILE", help="default: those of the page")
+    parser.add_argument("--measure", type=Path, metavar="FILE", help="measure this machine into FILE, which keeps times of other pairs of cores")
     parser.add_argument("--quick", action="store_true", help="measure in some seconds, less exactly")
     parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the short calls")
     given = parser.parse_args()
@@ -284,8 +323,9 @@ def main() -> int:
 
         threads_measure.into(given.measure, given.quick)
     constants = json.loads((given.measure or given.constants).read_text(encoding="utf-8"))
-    for words, table in (("Predicted gains over one thread, by cores", predictions), ("Beside measured runs", comparison),
-                         ("Short calls, cached: gains", short_calls), ("From which length on a second thread helps, by the model", bounds)):
+    for words, table in (("Predicted gains over one thread, by cores", predictions), ("Measured constants", measured_constants),
+                         ("Beside measured runs", comparison),
+                         ("Short calls, cached: gains", short_calls), ("From which length on a second thread helps", bounds)):
         print(f"{words}\n\n{table(constants)}\n")
     if given.picture:
         draw(constants, given.picture)
