@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -95,14 +96,13 @@ def begins(machine: Machine, p: int, awake: bool) -> list[float]:
 
 
 def moving(machine: Machine, regime: Regime, p: int) -> float:
-    """Microseconds of p threads that are all at work. Random lines and streamed bytes share the memory. Indices are read twice: they are
-    validated first."""
+    """Microseconds of p threads that are all at work. Random lines and streamed bytes share the memory."""
     work = regime.rows * regime.core_ns / 1e3 / p
     if not regime.line_ns:
         return work
     memory = regime.rows * ceil(regime.row_bytes / LINE) / min(line_rate(machine, regime, p).values())
     if regime.dram:
-        memory += regime.rows * (regime.row_bytes + 2 * 4) / min(bandwidth(machine, p).values())
+        memory += regime.rows * (regime.row_bytes + 4) / min(bandwidth(machine, p).values())
     return max(work, memory)
 
 
@@ -115,19 +115,29 @@ class Call:
     threads: int
 
 
-def call(machine: Machine, regime: Regime, p: int) -> Call:
-    if p > machine.cores:
-        regime = replace(regime, awake=False)  # the pool does not spin then
-    count = p if regime.even else tasks(regime, p)
+def job(machine: Machine, regime: Regime, p: int, count: int, shared: Callable[[int], float]) -> Call:
+    """Of p threads at most and that many tasks. shared: microseconds of q threads that are all at work."""
     p = min(p, count, machine.cores)
     started, found = begins(machine, p, regime.awake), []
     for q in range(1, p + 1):
-        shared = moving(machine, regime, q)
-        wait = 0.0 if q == 1 or regime.even else shared * q / count / 2
+        wait = 0.0 if q == 1 or regime.even else shared(q) * q / count / 2
         back = 0.0 if q == 1 else machine.near if q <= machine.group else machine.far
         handed = sum(started[:q]) / q + back
-        found.append(Call(machine.call + handed + shared + wait, handed, q))
+        found.append(Call(handed + shared(q) + wait, handed, q))
     return min(found, key=lambda one: one.total)
+
+
+def call(machine: Machine, regime: Regime, p: int) -> Call:
+    """Validates the indices, by a job of its own if they are many, and moves the rows."""
+    if p > machine.cores:
+        regime = replace(regime, awake=False)  # the pool does not spin then
+    moved = job(machine, regime, p, p if regime.even else tasks(regime, p), lambda q: moving(machine, regime, q))
+    index_bytes = regime.rows * 4
+    if index_bytes <= TASK_BYTES:
+        return replace(moved, total=machine.call + moved.total)
+    count = 1 if p == 1 else min(p * THREAD_TASKS, ceil(index_bytes / TASK_BYTES))
+    checked = job(machine, regime, p, count, lambda q: index_bytes / min(bandwidth(machine, q).values()) if regime.dram else 0.0)
+    return Call(machine.call + checked.total + moved.total, checked.handed + moved.handed, moved.threads)
 
 
 def bound(machine: Machine, regime: Regime, p: int) -> str:
@@ -221,7 +231,7 @@ def measured_constants(constants: dict) -> str:
             ("serial part of a call of a kept plan, us", of_pairs("call", 3), "64 elements, less their own time"),
             ("a line that the other core has written, read, ns", of_pairs("line_read_ns", 2), "4,096 lines in order"),
             ("a line that the other core has read, written, ns", of_pairs("line_write_ns", 2), "the same lines"),
-            ("copy by one and two threads, GB/s", "{:.1f}, {:.1f}".format(*constants["copy_gb"]), "128 MiB read and written, non-temporal stores"),
+            ("copy by one and two threads, GB/s", "{:.1f}, {:.1f}".format(*constants["copy_gb"]), "128 MiB read and written, non-temporal"),
             ("random line of 512 MiB, one core and each of two, ns", both("4"), "the best of several prefetch distances"),
             ("the same, in rows of 256 B", both("256"), ""),
             ("the same, in rows of 4 KiB", both("4096"), ""),
@@ -255,8 +265,8 @@ def comparison(constants: dict) -> str:
 
 
 WAYS = (("same", "line", "one line"), ("same", "model", "one line, model"), ("same", "pool", "pool, awake"),
-        ("same", "asleep", "pool, asleep"), ("same", "chosen", "as libgather chooses"), ("fresh", "line", "fresh: one line"), ("fresh", "model", "fresh: one line, model"),
-        ("fresh", "chosen", "fresh: as libgather chooses"))  # fmt: skip
+        ("same", "asleep", "pool, asleep"), ("same", "chosen", "as libgather chooses"), ("fresh", "line", "fresh: one line"),
+        ("fresh", "model", "fresh: one line, model"), ("fresh", "chosen", "fresh: as libgather chooses"))  # fmt: skip
 
 
 def short_calls(constants: dict) -> str:
@@ -314,7 +324,7 @@ def draw(constants: dict, path: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--constants", type=Path, default=HERE / "threads_measured.json", metavar="FILE", help="default: those of the page")
-    parser.add_argument("--measure", type=Path, metavar="FILE", help="measure this machine into FILE, which keeps times of other pairs of cores")
+    parser.add_argument("--measure", type=Path, metavar="FILE", help="measure into FILE, which keeps times of other pairs of cores")
     parser.add_argument("--quick", action="store_true", help="measure in some seconds, less exactly")
     parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the short calls")
     given = parser.parse_args()
