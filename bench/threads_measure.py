@@ -17,6 +17,7 @@ import numpy as np
 KIB, MIB = 1024, 1024 * 1024
 TABLE = 512 * MIB
 NEAR = 0.25  # microseconds there and back: less is within one L3, more between two
+TRIES = 5  # a hypervisor may move the CPUs during one
 THREADS = (1, 2, 4, 8)
 
 
@@ -60,8 +61,12 @@ def in_turns(calls: dict, rounds: int) -> dict:
 
 def handover(quick: bool) -> dict:
     program = Path(native.__file__).with_name("handover")
-    ran = subprocess.run([str(program), *(["--quick"] if quick else [])], capture_output=True, text=True, check=True, timeout=300)
-    return json.loads(ran.stdout)
+    for _ in range(1 if quick else TRIES):
+        ran = subprocess.run([str(program), *(["--quick"] if quick else [])], capture_output=True, text=True, check=True, timeout=300)
+        found = json.loads(ran.stdout)
+        if (found["round_trip"] < NEAR) == (found["round_trip_after"] < NEAR):
+            break
+    return found
 
 
 def memory(quick: bool) -> dict:
@@ -82,7 +87,7 @@ def memory(quick: bool) -> dict:
     small = {str(row): Gather(table, 128 * KIB if row > 4 else 64 * KIB, row, max(16, 64 * KIB // row)) for row in (4, 256, 4096)}
     sizes = {"L1": 16 * KIB, "L2": 512 * KIB, "L3": 8 * MIB, "DRAM": size}
     levels = {name: Gather(table, bytes_, 4, 64 * KIB) for name, bytes_ in sizes.items()}
-    one = lambda g: g.plans[1].run_loop(10) / 10 / g.rows  # noqa: E731
+    one = lambda g: (g.plans[1].run_loop(3), g.plans[1].run_loop(10))[1] / 10 / g.rows  # noqa: E731
     rows = in_turns({name: lambda g=gather: one(g) for name, gather in (*small.items(), *levels.items())}, rounds)
     out = native.Buffer(min(size, 128 * MIB))
     copies = in_turns({p: lambda p=p: copy_gb(table, out, p) for p in (1, 2)}, rounds)

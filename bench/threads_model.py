@@ -3,7 +3,7 @@
 A formula predicts it from the constants of a measured machine. docs/measured/threads.md explains both, and has these tables.
 Without --measure nothing is measured.
 
-    T(p) = serial + hand-over(p) + max(work / p, lines / rate(p) + bytes / bandwidth(p)) + half a task
+    T(p) = serial + hand-over(p) + max(work / p, lines / rate(p), bytes / bandwidth(p), links, channels) + half a task
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -24,6 +24,8 @@ CORES = (1, 2, 4, 8, 32, 64)
 TASK_BYTES, AWAKE_TASK_BYTES, THREAD_TASKS = 256 * KIB, 64 * KIB, 32
 # Assumed: what copies and random lines get of a socket's nominal bandwidth.
 COPY_SHARE, LINE_SHARE = 0.8, 0.6
+LONG = KIB  # the lines of rows of at least this size count as a copy
+GAIN = 1.05  # less may be chance
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Machine:
     near: float  # a store of one core is seen by another one of its L3
     far: float  # and by one of another L3
     group: int  # cores of an L3 and a link to memory
-    core_bytes: float  # bandwidth of one core, bytes read and written
+    core_bytes: tuple[float, float]  # bandwidth of one core and of each of two, read and written
     link_bytes: float  # of a group
     socket_bytes: float
     link_lines: float  # lines of 64 bytes in random order, per microsecond
@@ -52,21 +54,10 @@ class Regime:
     rows: int
     row_bytes: int
     core_ns: float  # of a row if everything is in L2
-    line_ns: tuple[float, float] | None  # of a line of the table, random rows, to one core and to each of two; None = the table is in L2
+    line_ns: tuple[float, float] | None  # of a random line of the table, to one core and to each of two; None: in L2
     dram: bool = True  # else L3, of which each group has its own
     awake: bool = False  # calls follow each other within 50 us: workers spin
     even: bool = False  # one part for each thread, instead of the library's tasks
-
-
-def bandwidth(machine: Machine, p: int) -> dict[str, float]:
-    """Bytes per microsecond, read and written, that each part of the machine lets through."""
-    return {"cores": p * machine.core_bytes, "links": ceil(p / machine.group) * machine.link_bytes, "channels": machine.socket_bytes}
-
-
-def line_rate(machine: Machine, regime: Regime, p: int) -> dict[str, float]:
-    """Lines of the table per microsecond. Each group has its own L3."""
-    found = {"cores": p * 1e3 / regime.line_ns[0]}
-    return {**found, "links": ceil(p / machine.group) * machine.link_lines, "channels": machine.socket_lines} if regime.dram else found
 
 
 def tasks(regime: Regime, p: int) -> int:
@@ -95,15 +86,35 @@ def begins(machine: Machine, p: int, awake: bool) -> list[float]:
     return [waking, *(machine.begins + machine.wake_more * i for i in range(p - 1))]
 
 
-def moving(machine: Machine, regime: Regime, p: int) -> float:
-    """Microseconds of p threads that are all at work. Random lines and streamed bytes share the memory."""
-    work = regime.rows * regime.core_ns / 1e3 / p
+def streaming(machine: Machine, p: int, bytes_: int, lines: int = 0) -> dict[str, float]:
+    """Microseconds of streamed bytes on p cores. In what these share, random lines add to them."""
+    links = ceil(p / machine.group)
+    return {"links": (lines / machine.link_lines + bytes_ / machine.link_bytes) / links,
+            "channels": lines / machine.socket_lines + bytes_ / machine.socket_bytes,
+            "cores": bytes_ / cores(p, machine.core_bytes)}  # fmt: skip
+
+
+def cores(p: int, rates: tuple[float, float]) -> float:
+    """Of p cores, from the rates of one core and of each of two."""
+    return rates[0] if p == 1 else p * rates[1]
+
+
+def limits(machine: Machine, regime: Regime, p: int) -> dict[str, float]:
+    """Microseconds that each limit alone sets for p threads that are all at work. A core reads and writes at the same time."""
+    found = {"work": regime.rows * regime.core_ns / 1e3 / p}
     if not regime.line_ns:
-        return work
-    memory = regime.rows * ceil(regime.row_bytes / LINE) / min(line_rate(machine, regime, p).values())
+        return found
+    lines = regime.rows * ceil(regime.row_bytes / LINE)
+    found["cores"] = lines / cores(p, tuple(1e3 / ns for ns in regime.line_ns))
     if regime.dram:
-        memory += regime.rows * (regime.row_bytes + 4) / min(bandwidth(machine, p).values())
-    return max(work, memory)
+        shared = machine if regime.row_bytes < LONG else replace(machine, socket_lines=machine.socket_bytes / LINE)
+        streamed = streaming(shared, p, regime.rows * (regime.row_bytes + 4), lines)
+        found = {**found, **streamed, "cores": max(found["cores"], streamed["cores"])}
+    return found
+
+
+def moving(machine: Machine, regime: Regime, p: int) -> float:
+    return max(limits(machine, regime, p).values())
 
 
 @dataclass(frozen=True)
@@ -136,7 +147,7 @@ def call(machine: Machine, regime: Regime, p: int) -> Call:
     if index_bytes <= TASK_BYTES:
         return replace(moved, total=machine.call + moved.total)
     count = 1 if p == 1 else min(p * THREAD_TASKS, ceil(index_bytes / TASK_BYTES))
-    checked = job(machine, regime, p, count, lambda q: index_bytes / min(bandwidth(machine, q).values()) if regime.dram else 0.0)
+    checked = job(machine, regime, p, count, lambda q: max(streaming(machine, q, index_bytes).values()) if regime.dram else 0.0)
     return Call(machine.call + checked.total + moved.total, checked.handed + moved.handed, moved.threads)
 
 
@@ -145,8 +156,9 @@ def bound(machine: Machine, regime: Regime, p: int) -> str:
     best = call(machine, regime, p)
     if not regime.even and tasks(regime, p) < p:
         return f"{tasks(regime, p)} tasks"
-    rates = line_rate(machine, regime, p) if regime.line_ns else {}
-    return "hand-over" if not rates or best.handed > best.total / 4 else min(rates, key=rates.__getitem__)
+    found = limits(machine, regime, p)
+    late = best.handed > best.total / 4 or (best.threads < p and not regime.line_ns)
+    return "hand-over" if late else max(found, key=found.__getitem__)
 
 
 # ---- short calls
@@ -183,14 +195,14 @@ def even(constants: dict) -> Regime:
     return replace(regimes(constants)[-1], name="the same, an even part for each thread", even=True)
 
 
-def here(constants: dict, regime: Regime) -> Machine:
-    """The measured machine: what two threads get is all that there is."""
+def here(constants: dict) -> Machine:
+    """The measured machine. What two cores get is measured, so that no link limits them."""
     pair, cpus = pair_of(constants), constants["cpus"]
     one, two = (1e3 * gb for gb in constants["copy_gb"])
-    lines = 2e3 / regime.line_ns[1] if regime.line_ns else 1.0
-    return Machine("this one", cpus, near=pair["round_trip"] / 2, far=pair["round_trip"] / 2, group=cpus, core_bytes=one, link_bytes=two,
-                   socket_bytes=two, link_lines=lines, socket_lines=lines, wake=pair["wake"],
-                   wake_more=max(0.0, pair["wake_three"] - pair["wake"]) / 2, begins=pair["begins"], call=pair["call"])  # fmt: skip
+    near = pair["round_trip"] / 2
+    return Machine("this one", cpus, near=near, far=near, group=cpus, core_bytes=(one, two / 2), link_bytes=inf, socket_bytes=inf,
+                   link_lines=inf, socket_lines=inf, wake=pair["wake"], wake_more=max(0.0, pair["wake_three"] - pair["wake"]) / 2,
+                   begins=pair["begins"], call=pair["call"])  # fmt: skip
 
 
 def pair_of(constants: dict) -> dict:
@@ -200,7 +212,7 @@ def pair_of(constants: dict) -> dict:
 
 def sockets(constants: dict) -> list[Machine]:
     """Memory channels x transfers a second x 8 bytes. The links of AMD's groups: 32 bytes read and 16 written per cycle of 1.8 GHz."""
-    base, pairs = here(constants, regimes(constants)[0]), constants["pairs"]
+    base, pairs = here(constants), constants["pairs"]
     near = pairs.get("one L3", pair_of(constants))["round_trip"] / 2
     far = pairs.get("two L3s", pair_of(constants))["round_trip"] / 2
 
@@ -209,7 +221,7 @@ def sockets(constants: dict) -> list[Machine]:
         return replace(base, name=name, cores=64, near=near, far=across, group=group, link_bytes=link * 1.5, link_lines=link / LINE,
                        socket_bytes=nominal * COPY_SHARE, socket_lines=nominal * LINE_SHARE / LINE)  # fmt: skip
 
-    return [made("12 channels, 8 cores per L3", 12, 8, 1800 * 32.0, far), made("8 channels, one L3", 8, 64, 1e9, near)]
+    return [made("12 channels, 8 cores per L3", 12, 8, 1800 * 32.0, far), made("8 channels, one L3", 8, 64, inf, near)]
 
 
 # ---- what is printed
@@ -256,7 +268,7 @@ def comparison(constants: dict) -> str:
     """Gains over one thread, measured and by the model. On more threads than CPUs the model has no more CPUs."""
     lines = ["| regime | one thread | model | two | model | gain of 2 | model | of 4 | model | of 8 | model |", "| --- |" + " ---: |" * 10]
     for regime in regimes(constants):
-        machine, measured = here(constants, regime), constants["regimes"][regime.name]
+        machine, measured = here(constants), constants["regimes"][regime.name]
         model = {p: call(machine, regime, p).total for p in (1, 2, 4, 8)}
         cells = [f"{shown(measured[str(p)])} | {model[p] / measured[str(p)]:.2f}" for p in (1, 2)]
         cells += [f"{measured['1'] / measured[str(p)]:.2f} | {model[1] / model[p]:.2f}" for p in (2, 4, 8)]
@@ -289,7 +301,7 @@ def modelled(pair: dict, measured: dict, state: str) -> float:
 def crossing(pair: dict, state: str, way: str) -> str:
     """Between which measured lengths, the first column of the table, two threads become faster and stay so."""
     gains = [(one["us"], one[state]["one"] / one[state][way]) for one in pair["short"]]
-    slower = [i for i, (_, gain) in enumerate(gains) if gain <= 1]
+    slower = [i for i, (_, gain) in enumerate(gains) if gain < GAIN]
     if not slower:
         return f"below {gains[0][0]} us"
     last = slower[-1]
