@@ -99,7 +99,8 @@ def test_a_second_thread_helps_from(model):
 
 
 @pytest.mark.parametrize("gains, expected", [((0.5, 0.9, 1.2), "2 to 4 us"), ((1.1, 1.2, 1.3), "below 1 us"),
-                                             ((1.04, 1.2, 1.3), "1 to 2 us"), ((1.1, 0.9, 1.2), "2 to 4 us"), ((0.5, 1.2, 0.9), "above 4 us")])  # fmt: skip
+                                             ((1.04, 1.2, 1.3), "1 to 2 us"),
+                                             ((1.1, 0.9, 1.2), "2 to 4 us"), ((0.5, 1.2, 0.9), "above 4 us")])  # fmt: skip
 def test_where_two_threads_become_faster(model, gains, expected):
     pair = {"short": [{"us": us, "same": {"one": gain, "line": 1.0}} for us, gain in zip((1, 2, 4), gains)]}
     assert model.crossing(pair, "same", "line") == expected
