@@ -88,22 +88,26 @@ def dots(title: str, legend: dict[str, str], parts: dict[str, list[Row]], ticks:
     return whole(WIDTH, y + 14, [*lines, *rows])
 
 
-def curves(title: str, parts: dict[str, list[tuple[float, float]]], below: str, beside: str, height: int = 420) -> str:
+def curves(title: str, parts: dict[str, list[tuple[float, float]]], below: str, beside: str, height: int = 420,
+           ticks: dict[float, str] | None = None) -> str:  # fmt: skip
     """Points joined by lines, on two logarithmic axes, labelled at their ends. parts: of each curve its name and points; those of a name in
-    brackets are dashed."""
+    brackets are dashed. ticks: of the upright axis, which ends at them or at the values; otherwise powers of ten."""
     xs, ys = (sorted({point[i] for part in parts.values() for point in part}) for i in (0, 1))
     beside_them = max(width(name, 11) for name in parts) + 18
     left, right, top, bottom = 44, WIDTH - beside_them, 66, height - 42
     low, high = floor(log10(ys[0])), ceil(log10(ys[-1]))
+    shown = ticks or {10.0**power: f"1e{power}" for power in range(low, high + 1)}
+    if ticks:
+        low, high = log10(min([ys[0], *ticks])), log10(max([ys[-1], *ticks]))
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (log2(x) - log2(xs[0])) / (log2(xs[-1]) - log2(xs[0]) or 1)
         return left + (right - left) * across, bottom - (bottom - top) * (log10(y) - low) / (high - low)
 
     lines = [text(10, 20, title, font_weight="bold"), text(10, 42, beside)]
-    for power in range(low, high + 1):
-        y = place(xs[0], 10.0**power)[1]
-        lines.append(f'<path class="grid" d="M{left},{y:.1f}H{right}"/>' + text(left - 6, round(y + 4, 1), f"1e{power}", "end"))
+    for value, label in shown.items():
+        y = place(xs[0], value)[1]
+        lines.append(f'<path class="grid" d="M{left},{y:.1f}H{right}"/>' + text(left - 6, round(y + 4, 1), label, "end"))
     lines += [text(round(place(x, 10.0**low)[0], 1), bottom + 18, f"{x:g}", "middle") for x in xs]
     lines.append(text((left + right) / 2, height - 8, below, "middle"))
     ends = sorted(((place(*points[-1])[1], i) for i, points in enumerate(parts.values())))

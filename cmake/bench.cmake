@@ -13,10 +13,12 @@ if(GATHER_HAVE_LIBURING)
   target_link_libraries(gather_bench_native PRIVATE ${LIBURING_LIBRARY})
 endif()
 gather_python_module(gather_bench_native gather_bench_native so ${PROJECT_BINARY_DIR}/bench)
-# The program of script/measure-threads.
-add_executable(gather_bench_threads bench/threads.c)
-target_link_libraries(gather_bench_threads PRIVATE gather_shared gather_flags)
-set_target_properties(gather_bench_threads PROPERTIES OUTPUT_NAME threads RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+# The programs of script/measure-threads and of bench/threads_model.py.
+foreach(program threads handover)
+  add_executable(gather_bench_${program} bench/${program}.c)
+  target_link_libraries(gather_bench_${program} PRIVATE gather_shared gather_flags Threads::Threads)
+  set_target_properties(gather_bench_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endforeach()
 # What was measured: the compiler and the flags go into the results.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 file(WRITE ${PROJECT_BINARY_DIR}/bench/build.json
