@@ -131,6 +131,53 @@ GATHER_INLINE bool NAME(short_rounds)(const gather_span *s, size_t bytes, gather
 #undef ROUNDS_OF
 }
 
+#if defined(GATHER_VECTORS) && !GATHER_SMALL
+/* Rounds of one table's rows of a constant number of vectors; all is dense, nothing is prefetched. */
+GATHER_INLINE void NAME(vectors_of)(const gather_span *s, int vectors, bool aligned) {
+  const int64_t row = s->row_bytes, width = (int64_t)sizeof(INDEX), count = s->count;
+  const bool many = s->many;
+  for (int64_t round = 0; round < s->rounds; round++) {
+    const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
+    char *restrict out = s->out + round * s->out_round;
+    for (int64_t j = 0; j < count; j++, indices += width, out += row) {
+      if (many) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
+      GATHER_VECTORS(out, data + NAME(gather_row)(indices) * row, (size_t)row, vectors, aligned);
+    }
+  }
+}
+
+/* Whether it moved the rows: those of 3 to 5 vectors gain from it. */
+static bool NAME(vectors)(const gather_span *s) {
+  const int64_t size = s->row_bytes;
+  if (s->prefetch_rows > 0 || s->index_step != (int64_t)sizeof(INDEX) || s->out_step != size || s->axis_step != size || s->data_step != 0)
+    return false;
+  const bool aligned = (((uintptr_t)s->out | (uintptr_t)size | (uintptr_t)s->out_round) & 31) == 0;
+#define VECTORS_OF(n)                \
+  case n:                            \
+    if (aligned)                     \
+      NAME(vectors_of)(s, n, true);  \
+    else                             \
+      NAME(vectors_of)(s, n, false); \
+    return true;
+  switch ((size - 1) / 32 + 1) {
+    VECTORS_OF(3)
+    VECTORS_OF(4)
+    VECTORS_OF(5)
+    VECTORS_OF(6)
+    VECTORS_OF(7)
+    VECTORS_OF(8)
+    default:
+      return false;
+  }
+#undef VECTORS_OF
+}
+#else
+GATHER_INLINE bool NAME(vectors)(const gather_span *s) {
+  (void)s;
+  return false;
+}
+#endif
+
 #undef FOUR
 #undef PREFETCH_ROW
 #undef MOVE
@@ -177,7 +224,12 @@ WIDE_ROWS(32, true, 32)
 WIDE_ROWS(33_to_63, true, (size_t)s->row_bytes)
 #endif
 WIDE_ROWS(64, true, 64)
-WIDE_ROWS(long, false, (size_t)s->row_bytes)
+#define LONG_ROWS_BY(copy)                                                                \
+  static void NAME(rows_long)(const gather_span *s) {                                     \
+    if (!NAME(vectors)(s)) NAME(rows)(s, false, (size_t)s->row_bytes, NAME_(copy, long)); \
+  }
+#define LONG_ROWS(copy) LONG_ROWS_BY(copy)
+LONG_ROWS(GATHER_WIDE)
 
 #undef ROWS_BY
 #undef ELEMENTS
