@@ -233,9 +233,9 @@ GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, 
   }
 
 /* Rows between those sizes. */
-#define SHORT_ROWS(class, BYTES, WIDE)                                                                                                \
-  static void NAME(rows_##class)(const gather_span *s) {                                                                              \
-    if (!NAME(wider)(s, (BYTES), WIDE, gather_copy_##class)) NAME(rows)(s, true, (size_t)(BYTES), gather_copy_##class);               \
+#define SHORT_ROWS(class, BYTES, WIDE)                                                                                  \
+  static void NAME(rows_##class)(const gather_span *s) {                                                                \
+    if (!NAME(wider)(s, (BYTES), WIDE, gather_copy_##class)) NAME(rows)(s, true, (size_t)(BYTES), gather_copy_##class); \
   }
 
 #if SHORTEST_ROW == 1
