@@ -63,7 +63,7 @@ def machine() -> dict:
 
 
 def table(rows: list[dict], facts: dict) -> str:
-    lines = ["| table x ids | `libgather.jax.take` | `jnp.take` | ratio | `jnp.take(mode=\"clip\")` | ratio |", "| --- | --- | --- | --- | --- | --- |"]
+    lines = ["| table x ids | libgather | `jnp.take` | ratio | `mode=\"clip\"` | ratio |", "| --- | --- | --- | --- | --- | --- |"]
     for row in rows:
         times, ratios = row["microseconds"], row["ratios"]
         cells = [f"{times[name]:,.0f} µs" if times[name] >= 100 else f"{times[name]:.1f} µs" for name in ("ours", "fill", "clip")]

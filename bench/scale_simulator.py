@@ -26,13 +26,13 @@ MACHINES = {
     "200 Gb/s InfiniBand": Machine("200 Gb/s InfiniBand", latency=2e-6, message=0.5e-6, card=25e9),
 }
 ROWS, ROW_BYTES, COUNT = 1_000_000_000, 512, 100_000
-WORKS = {
+WORKS = {  # blocks, stripes, hot rows: Zipf(1) ids, popular rows first
     "uniform": Work(Ids("uniform"), ROWS, ROW_BYTES, COUNT),
-    "uniform, the same ids again": Work(Ids("uniform"), ROWS, ROW_BYTES, COUNT, kept=True),
-    "Zipf(1), popular rows first, blocks": Work(Ids("zipf", scattered=False), ROWS, ROW_BYTES, COUNT),
-    "Zipf(1), popular rows first, stripes": Work(Ids("zipf", scattered=False), ROWS, ROW_BYTES, COUNT, stripes=True),
-    "Zipf(1), stripes, 100,000 hot rows everywhere": Work(Ids("zipf", scattered=False), ROWS, ROW_BYTES, COUNT, stripes=True, hot=100_000),
-    "90 % of ids in the own part": Work(Ids("partitioned"), ROWS, ROW_BYTES, COUNT),
+    "repeated": Work(Ids("uniform"), ROWS, ROW_BYTES, COUNT, kept=True),
+    "blocks": Work(Ids("zipf", scattered=False), ROWS, ROW_BYTES, COUNT),
+    "stripes": Work(Ids("zipf", scattered=False), ROWS, ROW_BYTES, COUNT, stripes=True),
+    "hot rows": Work(Ids("zipf", scattered=False), ROWS, ROW_BYTES, COUNT, stripes=True, hot=100_000),
+    "90 % local": Work(Ids("partitioned"), ROWS, ROW_BYTES, COUNT),
 }
 
 
@@ -90,25 +90,28 @@ def shown(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 
+# Names of ways in a drawing; of ways and networks in a table.
+SHORT = {"object store by URL, one prefix": "object store, one prefix", "the same file on a shared file system": "shared file system",
+         "a copy on a disk of each node": "a copy on each node"}
+CELLS = {"object store by URL, one prefix": "object store", "the same file on a shared file system": "shared files",
+         "a copy on a disk of each node": "local copies", "25 GbE, TCP": "25 GbE", "200 Gb/s InfiniBand": "InfiniBand"}
+
+
 def table_of(predictions: list[dict], others: list[dict], nodes: list[int]) -> str:
-    """Milliseconds of a take, and the rows per second of all nodes at the most."""
-    lines = ["| way | ids | network | " + " | ".join(f"{n} nodes" for n in nodes) + " | skew | of it network |",
+    """The times of a take; skew and the network's share (or what limits the way) are those of the most nodes."""
+    lines = ["| way | ids | network | " + " | ".join(f"{n} nodes" for n in nodes) + " | skew | wire |",
              "| --- | --- | --- | " + " | ".join("---:" for _ in nodes) + " | ---: | ---: |"]  # fmt: skip
     for work in dict.fromkeys(p["work"] for p in predictions):
         for machine in dict.fromkeys(p["machine"] for p in predictions):
             rows = {p["nodes"]: p for p in predictions if (p["work"], p["machine"]) == (work, machine)}
             last = rows[nodes[-1]]
             cells = " | ".join(shown(rows[n]["seconds"]) for n in nodes)
-            lines.append(f"| MPI | {work} | {machine} | {cells} | {last['skew']:.2f} | {last['wire'] / last['seconds']:.0%} |")
+            lines.append(f"| MPI | {work} | {CELLS[machine]} | {cells} | {last['skew']:.2f} | {last['wire'] / last['seconds']:.0%} |")
     for way in dict.fromkeys(o["way"] for o in others):
         rows = {o["nodes"]: o for o in others if o["way"] == way}
-        lines.append(f"| {way} | uniform | - | " + " | ".join(shown(rows[n]["seconds"]) for n in nodes) + f" | - | {rows[nodes[-1]]['limit']} |")
+        cells, limit = " | ".join(shown(rows[n]["seconds"]) for n in nodes), rows[nodes[-1]]["limit"].split()[-1]
+        lines.append(f"| {CELLS[way]} | uniform | - | {cells} | - | {limit} |")
     return "\n".join(lines)
-
-
-# Names of ways, as a drawing has room for.
-SHORT = {"object store by URL, one prefix": "object store, one prefix", "the same file on a shared file system": "shared file system",
-         "a copy on a disk of each node": "a copy on each node"}
 
 
 def draw(predictions: list[dict], others: list[dict], path: Path) -> None:
@@ -117,7 +120,7 @@ def draw(predictions: list[dict], others: list[dict], path: Path) -> None:
 
     parts = {}
     for machine in dict.fromkeys(p["machine"] for p in predictions):
-        for work, name in (("uniform", "MPI, {}"), ("Zipf(1), popular rows first, stripes", "MPI, {} (Zipf)")):
+        for work, name in (("uniform", "MPI, {}"), ("stripes", "MPI, {} (Zipf)")):
             parts[name.format(machine)] = [(p["nodes"], p["nodes"] * p["count"] / p["seconds"]) for p in predictions if (p["work"], p["machine"]) == (work, machine)]
     for way in dict.fromkeys(o["way"] for o in others):
         parts[SHORT.get(way, way)] = [(o["nodes"], o["nodes"] * COUNT / o["seconds"]) for o in others if o["way"] == way]

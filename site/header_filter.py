@@ -38,8 +38,10 @@ def enumerators(match: re.Match) -> str:
 
 
 def doc(mark: str, text: str) -> str:
-    """A comment for Doxygen. mark: '<' for what stands before it on its line."""
-    return f"/**{mark} \\verbatim {text.strip()} \\endverbatim */"
+    """A comment for Doxygen, of as many lines. mark: '<' for what is before it on its line."""
+    kept = text.strip()
+    before, after = text.split(kept, 1) if kept else (text, "")
+    return f"/**{mark} \\verbatim " + "\n" * before.count("\n") + kept + "\n" * after.count("\n") + " \\endverbatim */"
 
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)

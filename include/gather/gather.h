@@ -7,20 +7,20 @@
  *
  * I want to ...
  *   take rows, elements or tuples by index          gather_take, gather_elements, gather_nd; by other rules gather_apply
- *   do so often, for shapes that I know before      gather_plan_create, gather_plan_run
+ *   do so often, for shapes known in advance        gather_plan_create, gather_plan_run
  *   use several threads                             gather_pool_create, or a gather_executor of my own
- *   check indices only, or repair bad ones          gather_plan_check; gather_options.on_bad
- *   know the shape of the output                    gather_output_shape; of unknown lengths gather_infer_shape
+ *   only check indices, or repair them              gather_plan_check; gather_options.on_bad
+ *   know the shape of the output                    gather_output_shape; for unknown lengths gather_infer_shape
  *   take rows of a quantised table                  gather_take_quantized, gather_decoder_create (codec.h)
  *   follow the beams of a beam search               gather_tree (tree.h)
  *   write rows or elements by index, sum them       gather_scatter, gather_scatter_elements, gather_scatter_nd (scatter.h)
- *   have the gradient of a gather                   gather_backward (scatter.h)
+ *   compute the gradient of a gather                gather_backward (scatter.h)
  *   sum rows of embedding bags                      gather_embedding_bag (scatter.h)
  *   use tensors of NumPy, PyTorch, JAX              gather_tensor_from_dlpack (dlpack.h)
  *   read tensors of a file, ids of a text           gather_file_open, gather_file_find (file.h)
  *   write a file                                    gather_writer_create (file.h)
  *   take rows of a file larger than memory          gather_table_open, gather_table_take (table.h); by a URL remote.h
- *   put the rows of a file in another order         gather_shuffle_create (shuffle.h)
+ *   reorder the rows of a file                      gather_shuffle_create (shuffle.h)
  *   check or run the gathers of a model             gather_model_open, gather_model_check, gather_model_run (model.h)
  *   see where each cell comes from                  gather_explain_create (explain.h)
  * docs/embed/guide.md and docs/embed/calls.md have programs that call every function.
@@ -29,14 +29,14 @@
  *           7 threads - 8 shapes - 9 one call - 10 plans - 11 the machine
  *
  * The whole header:
- *   Errors   A function that can fail returns a gather_status and takes a gather_error *, which may be NULL. On failure the
- *            error is filled in completely; on success it is not touched.
- *   Threads  Every function may be called by many threads at once on different objects; const arguments may be shared.
- *   Memory   The library keeps no pointer to the caller's memory and allocates nothing, unless the function says so.
+ *   Errors   A function that can fail returns a gather_status and takes a gather_error *, which may be NULL. On failure the error is filled
+ *            in completely. On success it is not touched.
+ *   Threads  Every function may be called by many threads at once on different objects. const arguments may be shared.
+ *   Memory   The library keeps no pointer to the caller's memory and allocates nothing, unless the function's comment states it.
  *   Structs  that begin with `size` must be initialised with their ..._INIT, which sets it. So a program also works with later versions
- *            of the library. Where size is smaller (an older header), the missing fields have their defaults. A larger size (a newer
- *            header) is accepted if all bytes after the known fields are zero; else the call returns GATHER_USAGE and names the
- *            struct. A size that no header has is GATHER_USAGE too: 0, above 4096, or not a multiple of size_t's alignment.
+ *            of the library. If size is smaller (an older header), the missing fields have their defaults. A larger size (a newer header)
+ *            is accepted if all bytes after the known fields are zero. Otherwise the call returns GATHER_USAGE and names the struct. A size
+ *            that no header has is GATHER_USAGE too: 0, above 4096, or not a multiple of size_t's alignment.
  *   Sizes    are 64-bit. `len` counts elements, `bytes` counts bytes.
  */
 #ifndef GATHER_GATHER_H
@@ -57,7 +57,7 @@ extern "C" {
 #define GATHER_VERSION_PATCH 0
 
 /* An exported function. Programs that link the static library need no macro; the library itself sets GATHER_BUILDING. */
-#if defined(__MINGW32__) /* the DLL's list of exports says what is exported; `printf` of gcc means Windows' of long ago */
+#if defined(__MINGW32__) /* the DLL's export list decides what is exported; gcc's `printf` means that of the old msvcrt */
 #define GATHER_API
 #define GATHER_CHECKED __attribute__((warn_unused_result))
 #if defined(__clang__)
@@ -66,7 +66,7 @@ extern "C" {
 #define GATHER_PRINTF_LIKE(text, first) __attribute__((format(gnu_printf, text, first)))
 #endif
 #elif defined(__GNUC__)
-#if defined(GATHER_HIDDEN) /* the library inside a module, which shows nothing of it */
+#if defined(GATHER_HIDDEN) /* the library is part of a module that exports nothing of it */
 #define GATHER_API
 #else
 #define GATHER_API __attribute__((visibility("default")))
@@ -91,15 +91,15 @@ GATHER_API const char *gather_version(void);
 
 /* ---- 2 status and error ---------------------------------------------------------------------------------------------- */
 
-/* The numbers are in status.def and never change their meaning. Its rows also have a short phrase of what each means, and the exit code of
- * the command (0 to 4), for a program that defines GATHER_STATUS and includes it, as here. */
+/* The numbers are in status.def and never change their meaning. Each row also has a short description and the exit code of the command (0
+ * to 4). A program gets them if it defines GATHER_STATUS and includes the file, as here. */
 typedef enum gather_status {
 #define GATHER_STATUS(ENUM, number, name, exit_code, sentence) GATHER_##ENUM = number,
 #include "gather/status.def"
 #undef GATHER_STATUS
 } gather_status;
 
-/* The name of a status in JSON ("index_out_of_range"); "unknown" for any other number. */
+/* The name of a status in JSON ("index_out_of_range"), or "unknown" for any other number. */
 GATHER_API const char *gather_status_name(gather_status status);
 
 /* Why a function failed: one sentence, and fields for programs. The caller owns it; it need not be initialised.
@@ -116,16 +116,16 @@ typedef struct gather_error {
   /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE, and in part with GATHER_INDEX_REPEATED. */
   int32_t axis; /* the indexed one, from 0; of GatherND batch_dims plus the component; of StableHLO start_index_map[component]; -1 */
   int32_t position_rank; /* rank of the indices; -1 */
-  /* Coordinates of the first index out of range, in row-major order; of a policy that repairs, of the first one that it cannot repair,
-   * on an axis of length 0. Of GatherND the last one is the component: which number of the tuple. */
+  /* Coordinates of the first index out of range, in row-major order. With a repair policy: of the first one that it cannot repair, on an
+   * axis of length 0. For GatherND the last coordinate is the component: which number of the tuple. */
   int64_t position[GATHER_MAX_RANK];
   bool value_is_unsigned; /* the index type is unsigned: read `value` as uint64_t */
   int16_t system_error;   /* of every status: the errno of the system that is the reason (ENOSPC, EACCES ...); 0 */
   int64_t value;          /* the index out of range */
   int64_t low, high;      /* the valid range, both ends included; low > high if no index is valid */
   int64_t bad_count;      /* how many indices are out of range; of GatherND the numbers of all tuples are counted */
-  /* GATHER_INDEX_REPEATED (scatter.h) sets axis, position_rank, position and value too: of the first index that selects the same place as
-   * an earlier one, whose coordinates these are. Of tuples they are those of the first number. */
+  /* GATHER_INDEX_REPEATED (scatter.h) also sets axis, position_rank, position and value: those of the first index that selects the same
+   * place as an earlier one. These are the coordinates of the earlier one. For tuples they are those of the first number. */
   int64_t first_position[GATHER_MAX_RANK];
 } gather_error;
 
@@ -140,7 +140,7 @@ GATHER_API GATHER_PRINTF_LIKE(3, 4) gather_status gather_error_set(gather_error 
 GATHER_API GATHER_PRINTF_LIKE(4, 5) gather_status
     gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format, ...);
 /* The same for a file: sets `file` (the end of a longer name; a URL without user, password and query) and file_offset. The message is
- * "FILE: SENTENCE", followed by " (at byte N)" if offset is at least 0; a sentence that is too long is truncated. */
+ * "FILE: SENTENCE", followed by " (at byte N)" if offset is at least 0. A sentence that is too long is truncated. */
 GATHER_API GATHER_PRINTF_LIKE(5, 6) gather_status
     gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format, ...);
 
@@ -193,22 +193,22 @@ typedef struct gather_type_info {
   const char *safetensors;                        /* "F32"; NULL */
 } gather_type_info;
 
-/* The properties of `type`; NULL for an unknown number. */
+/* The properties of `type`, or NULL for an unknown number. */
 GATHER_API const gather_type_info *gather_type_get(gather_type type);
-/* The type of a name: NumPy's and ml_dtypes' ("float32"), ONNX's ("FLOAT") or OpenVINO's ("f32", "FP32"); case matters.
- * GATHER_TYPE_NONE for any other name, "opaque" included. */
+/* The type of a name: NumPy's and ml_dtypes' ("float32"), ONNX's ("FLOAT") or OpenVINO's ("f32", "FP32"). Case matters. GATHER_TYPE_NONE
+ * for any other name, "opaque" included. */
 GATHER_API gather_type gather_type_parse(const char *name);
 /* The value of one element of a float type (GATHER_KIND_FLOAT), which a double represents exactly.
- * element: its bytes in this machine's byte order, of any alignment; for packed types one byte with the value in its low bits.
+ * element: its bytes in this machine's byte order, of any alignment. For packed types: one byte with the value in its low bits.
  * Returns false, and does not write *number, for any other type. Threads: any. Memory: none. */
 GATHER_API bool gather_float_read(gather_type type, const void *element, double *number);
 /* The bytes of `len` elements in row-major order without gaps. Packed types are rounded up to whole groups.
- * type: any; item_bytes: bytes of one opaque element (ignored for other types); len: at least 0; bytes: the result.
+ * type: any. item_bytes: bytes of one opaque element (ignored for other types). len: at least 0. bytes: the result.
  * Returns GATHER_OVERFLOW if that does not fit 63 bits, GATHER_TYPE_UNSUPPORTED for an unknown type. */
 GATHER_API GATHER_CHECKED gather_status gather_type_bytes(gather_type type, int64_t item_bytes, int64_t len, int64_t *bytes);
 
 /* An element of a GATHER_TYPE_STRING tensor: a view of text without a terminator. All bits zero is the empty
- * string. Gathering copies these views, never the text: its owner must keep it as long as the output is used. */
+ * string. Gathering copies these views, never the text. The text must live as long as the output is used. */
 typedef struct gather_string {
   const char *text;
   size_t bytes;
@@ -219,7 +219,7 @@ typedef struct gather_string {
 enum {
   GATHER_TENSOR_READ_ONLY = 1, /* must not be written: not accepted as an output */
   GATHER_TENSOR_BYTE_SWAPPED =
-      2, /* elements are not in the byte order of this machine. Indices are swapped when they are read; data is moved unchanged */
+      2, /* elements are not in the byte order of this machine. Indices are swapped when they are read. Data is moved unchanged */
   GATHER_TENSOR_SHARED = 4 /* others may write the elements during a call: a mapped file, memory shared by processes. See below */
 };
 
@@ -228,17 +228,16 @@ enum {
  * data     A row that is written during the call comes out old, new or mixed. Nothing else depends on it. If another thread of the
  *          program writes ordinary memory, this is a data race as C defines it.
  * indices  must not change during a call: they are validated and then read again, so a changed index may address memory outside data.
- *          This does not hold for GATHER_TENSOR_SHARED: then each index is read once, into private memory, where it is validated and
- *          used. However the indices change, nothing outside the tensors is accessed, and each row of the output belongs to an index
- *          as it was read. The tensors of files (file.h) have this flag.
- *          Cost: the indices are copied. With fresh_output or a repair policy, this is done in blocks of 8 KiB, without heap memory; it
- *          takes a few per cent more time, up to half as much again for rows of a few bytes in cache. Otherwise all indices are copied,
- *          on the heap from 16 KiB on, which takes up to twice the time; GATHER_OUT_OF_MEMORY if that fails.
- *          GATHER_ON_BAD_PROMISE is not relied on: indices out of range are clamped.
+ *          With GATHER_TENSOR_SHARED they may change: each index is read once, into private memory, and is validated and used there.
+ *          However the indices change, nothing outside the tensors is accessed, and each row of the output belongs to an index as it was
+ *          read. The tensors of files (file.h) have this flag. Cost: the indices are copied. With fresh_output or a repair policy, they are
+ *          copied in blocks of 8 KiB, without heap memory. This takes a few per cent more time, up to 50% more for rows of a few bytes in
+ *          cache. Otherwise all indices are copied, on the heap from 16 KiB on, which takes up to twice the time. If that fails:
+ *          GATHER_OUT_OF_MEMORY. With GATHER_ON_BAD_PROMISE, indices out of range are clamped.
  * others   The flag has no effect on data and outputs. */
 
-/* Describes a tensor; does not own it. It may be unaligned, strided (strides may be 0 or negative) and read-only.
- * An all-zero gather_tensor with a type and a data pointer is a valid 0-D tensor. */
+/* Describes a tensor without owning it. It may be unaligned, strided (strides may be 0 or negative) and read-only. An all-zero
+ * gather_tensor with a type and a data pointer is a valid 0-D tensor. */
 typedef struct gather_tensor {
   void *data;             /* the element with all coordinates 0; inputs are never written; may be NULL if there are no elements */
   gather_type type;       /* GATHER_TYPE_... */
@@ -282,7 +281,7 @@ typedef struct gather_family_info {
   const char *function;
 } gather_family_info;
 
-/* The properties of a family, in static memory; NULL for an unknown number. */
+/* The properties of a family, in static memory, or NULL for an unknown number. */
 GATHER_API const gather_family_info *gather_family_get(gather_family family);
 
 /* The repair policy: what happens to an index out of range. */
@@ -325,8 +324,8 @@ typedef enum gather_tuples {
   GATHER_TUPLES_ANY       /* tuples may have no number: then each selects the whole of data (or of the batch's part) */
 } gather_tuples;
 
-/* An operator version: a row of the operator table, in static memory. A binding with rules of its own may define one (with rules
- * NULL); it must live as long as the plans and errors that refer to it. */
+/* An operator version: a row of the operator table, in static memory. A binding with its own rules may define one (with rules NULL), which
+ * must live as long as the plans and errors that refer to it. */
 typedef struct gather_op {
   const char *rules;   /* "onnx-13"; NULL = of no document: errors and plans give only the operator */
   const char *dialect; /* "onnx", "microsoft" (the domain com.microsoft of ONNX models), "openvino" or "stablehlo" */
@@ -345,7 +344,7 @@ typedef struct gather_op {
   bool fused_batch;     /* the batch dimensions are one dimension of the output, of the product of their lengths (GatherND-5) */
 } gather_op;
 
-/* Operator version number i; NULL after the last. */
+/* Operator version number i, or NULL after the last. */
 GATHER_API const gather_op *gather_op_at(size_t i);
 /* The version named by operator ("Gather", "GatherElements", "GatherND") and rules ("onnx-13"); NULL if there is none. */
 GATHER_API const gather_op *gather_op_find(const char *name, const char *rules);
@@ -383,25 +382,24 @@ typedef struct gather_dimension_numbers {
 #define GATHER_DIMENSION_NUMBERS_INIT \
   { sizeof(gather_dimension_numbers), NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0 }
 
-/* Attributes and policy of one gather. Initialise with GATHER_OPTIONS_INIT; NULL in a call means the defaults. */
+/* Attributes and policy of one gather. Initialise with GATHER_OPTIONS_INIT. NULL in a call means the defaults. */
 typedef struct gather_options {
   size_t size;  /* sizeof(gather_options) */
   int64_t axis; /* in [-r, r-1], r = rank of data; default 0, which is the only value for operators without an axis */
-  /* Leading dimensions that data and indices share; below 0 it counts from the rank of indices (not for GatherND: it has none below
-   * 0); default 0. */
+  /* Leading dimensions that data and indices share. Below 0 it counts from the rank of indices (not for GatherND: it has none below 0).
+   * Default 0. */
   int64_t batch_dims;
   gather_on_bad on_bad;     /* default: the operator's */
   gather_negative negative; /* default: the operator's */
-  /* GATHER_ON_BAD_FILL: one element as stored in data, in its byte order; for packed types one byte with the value in its low
-   * bits. */
+  /* GATHER_ON_BAD_FILL: one element as stored in data, in its byte order. For packed types: one byte with the value in its low bits. */
   const void *fill;
   /* One-call functions only. executor: runs the tasks; NULL = the calling thread. bad_count: receives how many indices were out of
    * range and repaired; may be NULL. It is 0 for an output without elements: then no index is read unless the policy is error. */
   const struct gather_executor *executor;
   int64_t *bad_count;
   bool fresh_output; /* one-call functions only: as in gather_run */
-  /* StableHLO's gather needs them, others ignore them. They are not kept: a plan does not refer to them. Then n, of `negative` and of
-   * the policies, is the number of places of the window along a dimension: its length - the window's + 1. */
+  /* StableHLO's gather needs them, other operators ignore them. A plan does not refer to them. With them, the n of `negative` and of the
+   * policies is the number of places of the window along a dimension: the dimension's length - the window's + 1. */
   const gather_dimension_numbers *numbers;
 } gather_options;
 
@@ -427,16 +425,16 @@ typedef struct gather_executor {
 typedef struct gather_pool gather_pool;
 
 /* Creates a pool. threads: their number, the calling thread included; 0 = the CPUs that this process may use. If the system refuses
- * a thread (process limit, no memory for its stack), the pool has fewer, in the worst case only the calling thread; `threads` of the
- * executor says how many. Its threads block all signals except SIGBUS, SIGSEGV, SIGFPE and SIGILL. After fork() the child's copy of
- * a pool runs everything on the calling thread. Its threads sleep between gathers; while gathers follow each other within some
- * microseconds they spin (tuning parameter spin_ns), unless the pool has more threads than this process has CPUs.
- * Memory: one heap object and the threads' stacks; gather_pool_destroy frees them. Returns GATHER_USAGE (threads below 0 or
+ * a thread (process limit, no memory for its stack), the pool has fewer, in the worst case only the calling thread. The executor's
+ * `threads` is the actual number. Its threads block all signals except SIGBUS, SIGSEGV, SIGFPE and SIGILL. After fork() the child's copy of
+ * a pool runs everything on the calling thread. Its threads sleep between gathers. If gathers follow each other within some microseconds,
+ * they spin (tuning parameter spin_ns), unless the pool has more threads than this process has CPUs.
+ * Memory: one heap object and the threads' stacks, freed by gather_pool_destroy. Returns GATHER_USAGE (threads below 0 or
  * above 4096), GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_pool_create(int32_t threads, gather_pool **pool, gather_error *error);
 /* Ends the pool's threads and frees the pool. Nothing may be running on it. NULL does nothing. */
 GATHER_API void gather_pool_destroy(gather_pool *pool);
-/* The pool as an executor, valid as long as the pool. Several threads may use it at once; their calls run one after the other. */
+/* The pool as an executor, valid as long as the pool. Several threads may use it at once. Their calls run one after the other. */
 GATHER_API const gather_executor *gather_pool_executor(const gather_pool *pool);
 
 /* ---- 8 shapes -------------------------------------------------------------------------------------------------------- */
@@ -445,7 +443,7 @@ GATHER_API const gather_executor *gather_pool_executor(const gather_pool *pool);
 #define GATHER_DIM_UNBOUNDED INT64_MAX
 typedef struct gather_dim {
   int64_t min, max;   /* 0 <= min <= max; max GATHER_DIM_UNBOUNDED = no upper bound; min == max = known */
-  const char *symbol; /* the name of the length ("N"), or NULL; the pointer is copied, names are compared as text */
+  const char *symbol; /* the name of the length ("N"), or NULL. The pointer is copied. Names are compared as text */
 } gather_dim;
 
 /* A shape with a possibly unknown rank and unknown dimensions. */
@@ -455,8 +453,8 @@ typedef struct gather_shape {
 } gather_shape;
 
 /* The shape of the output for known input shapes.
- * data, indices: only their types, ranks and shapes are read; options: NULL = defaults; shape: room for GATHER_MAX_RANK
- * lengths; rank: how many were written.
+ * data, indices: only their types, ranks and shapes are read. options: NULL = defaults. shape: room for GATHER_MAX_RANK lengths. rank: how
+ * many were written.
  * Returns the first of these errors: GATHER_TYPE_UNSUPPORTED (indices are not integers), GATHER_RANK_MISMATCH,
  * GATHER_AXIS_OUT_OF_RANGE, GATHER_BATCH_DIMS_OUT_OF_RANGE, GATHER_SHAPE_MISMATCH, GATHER_UNSUPPORTED (the output's
  * rank is above GATHER_MAX_RANK; for tuples of two or more numbers: the rank of data plus that of indices is above
@@ -478,25 +476,25 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, 
  * dimensions, and the dimensions of GatherElements off the axis, follow both. */
 typedef struct gather_dim_source {
   int32_t data, indices;
-  /* 1; or how many dimensions, from these on, are this one dimension of the output, in row-major order: the batch dimensions of
+  /* How many dimensions, from these on, are this one dimension of the output, in row-major order: 1, except for the batch dimensions of
    * GatherND-5. */
   int32_t count;
 } gather_dim_source;
 
-/* The sources of all dimensions of the output. The dimension of data that is not a source is the axis; of GatherND these are the
- * dimensions that a tuple selects on, and the last dimension of indices is no source: it has the numbers of the tuples.
- * StableHLO's gather has windows: a dimension of data may be a source although an index selects on it.
- * data_rank, indices_rank: 0 to GATHER_MAX_RANK; tuple_len: the last length of indices of an operator with tuples (GatherND), else
- * ignored; options: NULL = defaults; sources: room for GATHER_MAX_RANK; rank: how many were written, the rank of the output.
+/* The sources of all dimensions of the output. The dimension of data that is not a source is the axis. For GatherND these are the
+ * dimensions that a tuple selects on. The last dimension of its indices is not a source either: it has the numbers of the tuples.
+ * StableHLO's gather has windows, so a dimension of data may be a source although an index selects on it.
+ * data_rank, indices_rank: 0 to GATHER_MAX_RANK. tuple_len: the last length of indices for an operator with tuples (GatherND), else
+ * ignored. options: NULL = defaults. sources: room for GATHER_MAX_RANK. rank: how many were written, the rank of the output.
  * Memory: none. Returns as gather_output_shape for tensors of these ranks; GATHER_USAGE for a rank out of range. */
 GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *op, int32_t data_rank, int32_t indices_rank,
                                                               int64_t tuple_len, const gather_options *options, gather_dim_source *sources,
                                                               int32_t *rank, gather_error *error);
 
 /* The value of a gather from a computed shape (Shape, then Gather): each element of data is an interval or a symbol, the
- * indices are constants. data: a row-major opaque tensor of gather_dim elements (item_bytes = sizeof(gather_dim));
- * out: likewise, of the output's shape. Supports every axis, keeps the rank of the indices, and follows the operator's index
- * rule: an index out of range is an error, or the length 0 under rules that fill with zeros. Returns as gather_apply.
+ * indices are constants. data: a row-major opaque tensor of gather_dim elements (item_bytes = sizeof(gather_dim)). out: likewise, of the
+ * output's shape. Supports every axis, and keeps the rank of the indices. Under the operator's index rule, an index out of range is an
+ * error, or the length 0 if the rule fills with zeros. Returns as gather_apply.
  * Source: data propagation of ONNX (onnx/defs/data_propagators.h), bounds propagation of OpenVINO. */
 GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                                            const gather_tensor *out, const gather_options *options, gather_error *error);
@@ -511,19 +509,18 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, 
  * out: type and byte order of data (opaque: the same item_bytes), the shape that gather_output_shape gives. The strides must
  *     nest: in some order of the dimensions, each step is at least the span of the finer ones (true for row-major, transposed and
  *     sliced outputs). It must not overlap data or indices: if the spans of their bytes overlap, that is GATHER_USAGE.
- *     In packed outputs in row-major order from packed_offset 0, the bits after the last element become 0; in other packed views
- *     the bits around the elements do not change.
+ *     In packed outputs in row-major order from packed_offset 0, the bits after the last element become 0. In other packed views the bits
+ *     around the elements do not change.
  * options: NULL = axis 0 and the index rule of the operator's document.
  *
  * Returns GATHER_OK; the returns of gather_output_shape; GATHER_TYPE_MISMATCH (out); GATHER_SHAPE_MISMATCH (out);
  * GATHER_INDEX_OUT_OF_RANGE with position, value, range and count, also for clamp and wrap if the axis has length 0. Then `out` is
- * unchanged; with options->fresh_output it may hold anything.
- * Threads: options->executor, else the calling thread. Memory: none from the heap, with two exceptions: elements of 1, 2, 4 or 8
- * bytes by at least radix_block indices (section 11) from a table of at least radix_bytes may use radix partitioning. During the
- * call this takes up to 4 bytes per index of a block (8 for elements of 8 bytes), for one block per thread, at most scratch_bytes in
- * all. And rows of at most a quarter of their indices' bytes, which are more than a core's private cache holds, may be gathered into
- * memory as large as the output, at most staged_bytes, before the output is written. If there is no memory, or these numbers are 0,
- * the call takes longer; the result is the same. */
+ * unchanged. With options->fresh_output it may hold anything.
+ * Threads: options->executor, else the calling thread. Memory: none from the heap, with two exceptions during the call. Radix partitioning
+ * may be used for elements of 1, 2, 4 or 8 bytes, at least radix_block indices (section 11) and a table of at least radix_bytes. It takes
+ * up to 4 bytes per index of a block (8 for elements of 8 bytes), for one block per thread, at most scratch_bytes in all. Rows of at most a
+ * quarter of their indices' bytes may first be gathered into memory as large as the output, at most staged_bytes, if the indices exceed a
+ * core's private cache. If there is no memory, or these numbers are 0, the call takes longer. The result is the same. */
 GATHER_API GATHER_CHECKED gather_status gather_apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                                      const gather_tensor *out, const gather_options *options, gather_error *error);
 
@@ -543,16 +540,16 @@ GATHER_API GATHER_CHECKED gather_status gather_nd(const gather_tensor *data, con
 /* A gather with every decision made, except for the memory. Immutable: several threads may run one plan at once. */
 typedef struct gather_plan gather_plan;
 
-/* Creates a plan. op, options and the types, shapes, strides and flags of the tensors are as for gather_apply and are copied;
- * `data` pointers are ignored. out may be NULL: row-major, of the shape that the rules give.
- * Memory: one heap object; gather_plan_destroy frees it. Returns as gather_apply, and GATHER_OUT_OF_MEMORY. */
+/* Creates a plan. op, options and the types, shapes, strides and flags of the tensors are as for gather_apply and are copied. `data`
+ * pointers are ignored. out may be NULL: row-major, of the shape that the rules give.
+ * Memory: one heap object, freed by gather_plan_destroy. Returns as gather_apply, and GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_plan_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                                            const gather_tensor *out, const gather_options *options, gather_plan **plan,
                                                            gather_error *error);
-/* Frees a plan; NULL does nothing. */
+/* Frees a plan. NULL does nothing. */
 GATHER_API void gather_plan_destroy(gather_plan *plan);
 
-/* What a plan runs on. Initialise with GATHER_RUN_INIT. */
+/* The memory and threads of one run of a plan. Initialise with GATHER_RUN_INIT. */
 typedef struct gather_run {
   size_t size;      /* sizeof(gather_run) */
   const void *data; /* as gather_tensor.data of the three tensors */
@@ -560,10 +557,9 @@ typedef struct gather_run {
   void *out;
   const gather_executor *executor; /* NULL = the calling thread */
   int64_t *bad_count;              /* receives how many indices were out of range and repaired; may be NULL */
-  /* The output after an index out of range that is an error. false: unchanged; for this, all indices are validated before the first
-   * row moves. true: it may hold anything, which is no problem for memory that is new and will be discarded. Then validation may be
-   * deferred: many indices are read only once, which saves up to a third of the time if indices come from memory and rows from a
-   * cache. The error is the same. */
+  /* The output after an index out of range that is an error. false: unchanged. For this, all indices are validated before the first row is
+   * moved. true: it may hold anything, as is fine for new memory that will be discarded. Then validation may be deferred: many indices are
+   * read only once. This saves up to a third of the time if indices come from memory and rows from a cache. The error is the same. */
   bool fresh_output;
 } gather_run;
 
@@ -574,16 +570,16 @@ typedef struct gather_run {
 GATHER_API GATHER_CHECKED gather_status gather_plan_run(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Validates the indices as gather_plan_run does, and writes nothing. `data` and `out` of `run` are ignored. */
 GATHER_API GATHER_CHECKED gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, gather_error *error);
-/* Writes the plan as one line, as snprintf does: at most `bytes` with the terminator; returns the length without truncation.
- * The wording may change. After a run with a calibration run (large gathers), the line ends with the variant that was fastest, for each
- * order of indices that was seen, and how much faster it was than the next. */
+/* Writes the plan as one line, as snprintf does: at most `bytes` with the terminator. Returns the length without truncation. The wording
+ * may change. After a calibration run (large gathers), the line ends with the fastest variant for each order of indices that was seen, and
+ * how much faster it was than the next. */
 GATHER_API size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes);
-/* The shape of the output: `shape` has room for GATHER_MAX_RANK lengths; returns the rank. */
+/* The shape of the output: `shape` has room for GATHER_MAX_RANK lengths. Returns the rank. */
 GATHER_API int32_t gather_plan_shape(const gather_plan *plan, int64_t *shape);
 
 /* ---- 11 the machine -------------------------------------------------------------------------------------------------- */
 
-/* What the library finds here. Texts are in static memory. */
+/* The machine as the library sees it. Texts are in static memory. */
 typedef struct gather_machine {
   size_t size;              /* sizeof(gather_machine) */
   int32_t cpus;             /* that this process may use (its affinity mask), at least 1 */
@@ -605,16 +601,16 @@ typedef struct gather_tuning {
   const char *meaning;
 } gather_tuning;
 
-/* Tuning parameter number i; NULL after the last. Static memory. */
+/* Tuning parameter number i, or NULL after the last. Static memory. */
 GATHER_API const gather_tuning *gather_tuning_at(int32_t i);
 /* Its current value, for the whole process. Returns GATHER_NAME_NOT_FOUND, GATHER_USAGE (value is NULL). Threads: any, at any time. */
 GATHER_API GATHER_CHECKED gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *error);
 /* Changes it. Existing plans do not change. Returns GATHER_NAME_NOT_FOUND. Threads: any, at any time. */
 GATHER_API GATHER_CHECKED gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error);
-/* Asks the system to use huge pages for memory, best before the first access. It never changes the content. Useful for tables with
- * random access: from 64 MiB on, gathers of short rows took 1.1 to 2.8 times as long with pages of 4 KiB, because of TLB misses. Most
- * systems give huge pages only to programs that ask; the library asks for its own memory.
- * memory, bytes: memory of the caller; only whole pages in it are advised. Returns GATHER_OK; GATHER_UNSUPPORTED if the system has no
+/* Asks the system to use huge pages for memory, best before the first access. It never changes the content. Useful for tables with random
+ * access. From 64 MiB on, gathers of short rows took 1.1 to 2.8 times as long with pages of 4 KiB, because of TLB misses. Most systems give
+ * huge pages only to programs that ask. The library asks for its own memory.
+ * memory, bytes: memory of the caller. Only whole pages in it are advised. Returns GATHER_OK, or GATHER_UNSUPPORTED if the system has no
  * such advice or refuses it. Threads: any. Memory: none. */
 GATHER_API gather_status gather_advise_huge_pages(void *memory, size_t bytes);
 #ifdef __cplusplus

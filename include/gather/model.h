@@ -5,10 +5,10 @@
  * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 one gather node - 5 runtimes - 6 running
  *           7 advice, and a check as text
  *
- * The rules of gather.h on errors, threads, memory and sizes apply. A gather node is a node of the operator Gather,
- * GatherElements or GatherND, of ONNX's own domain or of an OpenVINO opset, com.microsoft's GatherND, or OpenVINO's GatherTree: there
- * data are step_ids, indices parent_ids, the axis that of the beams, and only parents that a sequence follows can be out of range. And of
- * the operators that write by index, and embedding bags (scatter.h): of TensorScatter data are past_cache, indices write_indices, of a bag
+ * The rules of gather.h on errors, threads, memory and sizes apply. A gather node is a node of one of these operators: Gather,
+ * GatherElements or GatherND of ONNX's own domain or of an OpenVINO opset, com.microsoft's GatherND, OpenVINO's GatherTree, operators that
+ * write by index, and embedding bags (scatter.h). For GatherTree, data are step_ids, indices parent_ids, and the axis is that of the beams.
+ * Only parents that a sequence follows can be out of range. For TensorScatter, data are past_cache, and indices write_indices. For a bag,
  * data are its table.
  */
 #ifndef GATHER_MODEL_H
@@ -54,8 +54,8 @@ typedef struct gather_model_info {
 } gather_model_info;
 
 GATHER_API const gather_model_info *gather_model_describe(const gather_model *model);
-/* The type that the model declares for a value of its main graph, by name; in OpenVINO IR also by the layer of a Parameter. node:
- * NULL, or a node as for gather_model_run: then its graph and the graphs around it are searched. GATHER_TYPE_NONE = not declared. */
+/* The type that the model declares for a value of its main graph, by name. In OpenVINO IR also by the layer of a Parameter. node: NULL, or
+ * a node as for gather_model_run: then its graph and the graphs around it are searched. GATHER_TYPE_NONE = not declared. */
 GATHER_API gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name);
 
 /* ---- 2 what a check is given ------------------------------------------------------------------------------------------ */
@@ -73,7 +73,7 @@ typedef struct gather_model_dim {
   int64_t len;
 } gather_model_dim;
 
-/* Initialise with GATHER_CHECK_OPTIONS_INIT; NULL in a call means the defaults: nothing is given. */
+/* Initialise with GATHER_CHECK_OPTIONS_INIT. NULL in a call means the defaults: nothing is given. */
 typedef struct gather_check_options {
   size_t size; /* sizeof(gather_check_options) */
   const gather_model_input *inputs;
@@ -81,7 +81,7 @@ typedef struct gather_check_options {
   const gather_model_dim *dims;
   int64_t dim_count;
   const gather_executor *executor; /* NULL = the calling thread */
-  /* gather_model_operands_find only: most bytes of values that it computes; beyond them, values are not known. 0 = as for a run. (What
+  /* gather_model_operands_find only: the most bytes of values that it computes. Values beyond them are not known. 0 = as for a run. (What
    * gather_model_check itself follows is limited to a few million elements.) */
   int64_t memory_bytes;
 } gather_check_options;
@@ -100,7 +100,7 @@ typedef enum gather_source {
   GATHER_SOURCE_COMPUTED     /* another node's output, or an input of a subgraph or function */
 } gather_source;
 
-/* The name in JSON ("initializer"); "none" for 0. */
+/* The name in JSON ("initializer"), or "none" for 0. */
 GATHER_API const char *gather_source_name(gather_source source);
 
 typedef struct gather_operand {
@@ -124,8 +124,7 @@ typedef enum gather_verdict {
 /* The name in JSON ("ok"). */
 GATHER_API const char *gather_verdict_name(gather_verdict verdict);
 
-/* One number of an index, with its own axis: of an operator whose indices are tuples (GatherND) one component of the tuple, else the
- * index itself. */
+/* One number of an index, with its own axis. If the indices are tuples (GatherND): one component of the tuple, else the index itself. */
 typedef struct gather_model_component {
   int64_t axis;     /* of data, counted from 0 */
   int64_t len;      /* of that axis; -1 = not known */
@@ -142,8 +141,8 @@ typedef struct gather_model_node {
   int64_t number;         /* of the node in its graph, in the file's order */
   const gather_op *rules; /* NULL: an unknown version */
   bool axis_known;
-  /* Counted from 0 if the rank of data is known and the axis fits it; else as in the file. Of GatherND batch_dims: the first axis that
-   * tuples select on; known where batch_dims is. */
+  /* Counted from 0 if the rank of data is known and the axis fits it, else as in the file. For GatherND: batch_dims, the first axis that
+   * tuples select on. It is known if batch_dims is. */
   int64_t axis;
   const char *axis_name;                     /* of the value with the axis, if it is an input; else "" */
   const gather_file_tensor *axis_unreadable; /* as gather_operand.unreadable, for the axis */
@@ -158,7 +157,7 @@ typedef struct gather_model_node {
   bool bad_known;         /* true: the indices were validated, and `bad` is set */
   int64_t bad;            /* indices outside the valid range, also under rules that fill with zeros */
   gather_verdict verdict;
-  /* The node is in a graph that does not run: a branch that a known condition does not take, a loop without a round, a function that
+  /* The node is in a graph that does not run: a branch that a known condition does not take, a loop without an iteration, a function that
    * nothing calls. It has no verdict, see `reason`. */
   bool not_executed;
   const char *reason;                       /* one sentence; "" if the verdict needs none */
@@ -167,18 +166,18 @@ typedef struct gather_model_node {
   const gather_model_component *components; /* component_count of them: one; of GatherND one for each number of a tuple */
   int32_t component_count;                  /* -1: the axis, the rank of data or the length of the tuples is not known or does not fit */
   const char *reduction;                    /* "add" ...: of operators that write, and of bags; "" for others, and if it is not known */
-  gather_operand updates;                   /* of operators that write; its name is "" for others, and where it is missing */
-  /* An operator that replaces, with an index that selects the same place as an earlier one: GATHER_INDEX_REPEATED with both positions.
-   * Documents forbid that or leave the order open, runtimes accept it: the verdict stays ok. NULL: none, or not known. */
+  gather_operand updates;                   /* of operators that write; its name is "" for others, and if it is missing */
+  /* For an operator that replaces, if an index selects the same place as an earlier one: GATHER_INDEX_REPEATED with both positions.
+   * Documents forbid that or leave the order open, but runtimes accept it, so the verdict stays ok. NULL: none, or not known. */
   const gather_error *repeated;
 } gather_model_node;
 
-/* Writes the path of a node, as snprintf does: "main/embed"; for a node without a name its operator and number ("main/Gather_5"). A name
- * that begins with slashes loses them: "main/words/Gather". Every `node` argument of this header accepts it. Returns the length without
+/* Writes the path of a node, as snprintf does: "main/embed". For a node without a name: its operator and number ("main/Gather_5"). Slashes
+ * at the start of a name are dropped: "main/words/Gather". Every `node` argument of this header accepts it. Returns the length without
  * truncation. */
 GATHER_API size_t gather_model_node_path(const gather_model_node *node, char *text, size_t bytes);
 
-/* What a check found. */
+/* The result of a check. */
 typedef struct gather_check gather_check;
 
 /* Infers shapes and constant values as far as possible, and checks every gather node whose indices and axis length are then
@@ -189,26 +188,26 @@ typedef struct gather_check gather_check;
  * Memory: freed by gather_check_destroy. The model must outlive the check. */
 GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *model, const gather_check_options *options,
                                                            gather_check **check, gather_error *error);
-/* Frees a check; NULL does nothing. */
+/* Frees a check. NULL does nothing. */
 GATHER_API void gather_check_destroy(gather_check *check);
-/* Gather node number i; NULL for any other i. The nodes of a graph are in the order in which they run
- * (the file's, unless a node is before one that it needs), those of a subgraph or of a called function at the place of its node.
- * Functions that nothing calls are last. There are at least gather_model_info.node_count. Valid as long as the check. */
+/* Gather node number i, or NULL for any other i. The nodes of a graph are in the order in which they run (the file's, unless a node is
+ * before one that it needs). Those of a subgraph or of a called function are at the place of its node. Functions that nothing calls are
+ * last. There are at least gather_model_info.node_count. Valid as long as the check. */
 GATHER_API const gather_model_node *gather_check_at(const gather_check *check, int64_t i);
 
 /* The numbers of a check. All pointers are valid as long as it. */
 typedef struct gather_check_info {
   int64_t count;            /* of nodes */
   int64_t ok, unknown, bad; /* nodes with each verdict */
-  /* Values whose declared shape (value_info, an output, the input of a body) contradicts the shape that they have: one sentence for each
-   * of the first 64. Declared shapes are shown, and no verdict rests on them: runtimes enforce only those of the inputs of the model. */
+  /* Values whose declared shape (value_info, an output, the input of a body) contradicts their actual shape: one sentence for each of the
+   * first 64. Declared shapes are shown, but no verdict depends on them: runtimes enforce only those of the inputs of the model. */
   const char *const *contradictions;
   int64_t contradiction_count;
 } gather_check_info;
 
 GATHER_API const gather_check_info *gather_check_describe(const gather_check *check);
 /* The gather node of a name, with or without the path of its graph. Returns GATHER_NAME_NOT_FOUND with the nearest names, GATHER_USAGE if
- * several have it. NULL is the only gather node of a model with one; of others it is GATHER_NAME_NOT_FOUND. */
+ * several have it. NULL is the only gather node of a model with one. For other models it is GATHER_NAME_NOT_FOUND. */
 GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name, const gather_model_node **node,
                                                           gather_error *error);
 
@@ -218,20 +217,20 @@ GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *ch
 typedef struct gather_model_operands gather_model_operands;
 
 /* Finds a gather node and its operands: what gather_model_check infers, and what the operators of gather_model_run compute.
- * node: its name, with or without the path of its graph ("main/if_3/then_branch/g"); without a name its output's, or operator and
- * number as in "main/Gather_5". NULL is the only gather node of a model with one.
- * options: as for gather_model_check; an input may also be any value of the node's graph, by name; then it is not computed.
+ * node: its name, with or without the path of its graph ("main/if_3/then_branch/g"). For a node without a name: its output's name, or
+ * operator and number ("main/Gather_5"). NULL is the only gather node of a model with one.
+ * options: as for gather_model_check. An input may also be any value of the node's graph, by name. Then it is not computed.
  * Returns GATHER_NAME_NOT_FOUND (no such node, with the nodes there are; no such input or dimension), GATHER_USAGE (several nodes
  * match; lists them), GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH (a given input does
  * not fit), GATHER_OUT_OF_MEMORY, and the returns of gather_apply if the indices come from a gather that fails. Values above
- * options->memory_bytes are no failure: they are not known.
+ * options->memory_bytes are not a failure: they are not known.
  * Memory: freed by gather_model_operands_destroy. The model and the inputs' memory must be valid as long. */
 GATHER_API GATHER_CHECKED gather_status gather_model_operands_find(const gather_model *model, const char *node,
                                                                    const gather_check_options *options, gather_model_operands **operands,
                                                                    gather_error *error);
-/* What is known of the node. All pointers are valid as long as the operands. */
+/* The node and its operands. All pointers are valid as long as the operands. */
 typedef struct gather_model_operands_info {
-  /* data.value and indices.value are its tensors if they are known, else NULL; then data.dims and indices.dims are their shapes as far as
+  /* data.value and indices.value are its tensors if they are known, else NULL. Then data.dims and indices.dims are their shapes as far as
    * known. rules, axis and batch_dims define the gather. */
   const gather_model_node *node;
   /* If the indices, or an axis that is an input, are not known: the names of the values to give as inputs to make them known. */
@@ -240,31 +239,30 @@ typedef struct gather_model_operands_info {
 } gather_model_operands_info;
 
 GATHER_API const gather_model_operands_info *gather_model_operands_describe(const gather_model_operands *operands);
-/* Frees operands; NULL does nothing. */
+/* Frees operands. NULL does nothing. */
 GATHER_API void gather_model_operands_destroy(gather_model_operands *operands);
 
 /* ---- 5 runtimes ------------------------------------------------------------------------------------------------------- */
 
-/* The name of runtime number i ("onnxruntime", "openvino", "tensorrt", "directml"); NULL after the last. */
+/* The name of runtime number i ("onnxruntime", "openvino", "tensorrt", "directml"), or NULL after the last. */
 GATHER_API const char *gather_runtime_name(size_t i);
-/* What runtime number i does with a bad node, or with indices out of range that the rules repair: one sentence; "" for any other
- * node. Static memory. */
+/* What runtime number i does with a bad node, or with indices out of range that the rules repair: one sentence, or "" for any other node.
+ * Static memory. */
 GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_node *node);
 
 /* ---- 6 running -------------------------------------------------------------------------------------------------------- */
 
-/* Options of a run. Initialise with GATHER_MODEL_RUN_OPTIONS_INIT; NULL in a call means the defaults. */
+/* Options of a run. Initialise with GATHER_MODEL_RUN_OPTIONS_INIT. NULL in a call means the defaults. */
 typedef struct gather_model_run_options {
   size_t size; /* sizeof(gather_model_run_options) */
-  /* Run only this node: its name, also after the path of its graph ("main/if_3/then_branch/g", "main/CALL/function:NAME/g"). A node
-   * without a name: its first output's name, or operator and number ("main/Gather_5"). In the function of a call it has the arguments
-   * and attributes of that call; after "function:NAME" those of none. NULL = the whole main graph. */
+  /* Run only this node: its name, also after the path of its graph ("main/if_3/then_branch/g", "main/CALL/function:NAME/g"). A node without
+   * a name: its first output's name, or operator and number ("main/Gather_5"). In the function of a call it has the arguments and
+   * attributes of that call. After "function:NAME" it has those of no call. NULL = the whole main graph. */
   const char *node;
   const gather_executor *executor; /* NULL = the calling thread */
   const char **failed_node;        /* receives the name of the node that failed, in the model's memory; "" = none; may be NULL */
-  /* Most bytes of the values that nodes compute for other nodes. 0 = an eighth of gather_machine.usable_memory, at most 512 MiB. Outputs
-   * do not
-   * count: they, and these values, may take all of gather_machine.usable_memory, or of memory_bytes if that is more. */
+  /* The most bytes of the values that nodes compute for other nodes. 0 = an eighth of gather_machine.usable_memory, at most 512 MiB.
+   * Outputs do not count: they and these values together may take gather_machine.usable_memory, or memory_bytes if that is more. */
   int64_t memory_bytes;
 } gather_model_run_options;
 
@@ -274,32 +272,32 @@ typedef struct gather_model_run_options {
 /* The outputs of a run. */
 typedef struct gather_model_result gather_model_result;
 
-/* Runs a model of gather nodes and these operators: Constant, Identity, Cast (Convert) between integers,
- * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat, Mod of integers; or one gather node of any model. Nodes that
- * dequantise constants (DequantizeLinear; in IR Convert to a float type, Subtract, Multiply) are computed with the gather: it decodes
- * only the rows that it takes, in float32, rounded once to the type of data.
+/* Runs one gather node of any model, or a model of gather nodes and these operators: Constant, Identity, Cast (Convert) between integers,
+ * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat, Mod of integers. Nodes that dequantise constants (DequantizeLinear; in
+ * IR Convert to a float type, Subtract, Multiply) are computed with the gather. It decodes only the rows that it takes, in float32, rounded
+ * once to the type of data.
  * inputs: one for each input of the model without an initializer (others are optional). For one node: any values of its graph,
- * or of the graphs around it, by name (in a function that is called, an input of the model before a value of the function); values that
- * are constants of the model, or that these operators compute, are optional. Elements that no operator changes are not copied.
+ * or of the graphs around it, by name. (In a called function, an input of the model takes precedence over a value of the function.)
+ * Constants of the model, and values that these operators compute, are optional. Elements that no operator changes are not copied.
  * options: NULL = the whole main graph on the calling thread.
  * Returns GATHER_UNSUPPORTED for another operator, before any work; GATHER_USAGE if inputs are missing or given twice, with
  * their names; GATHER_NAME_NOT_FOUND (no such input or node); GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH,
  * GATHER_SHAPE_MISMATCH (an input does not fit its declaration, or dimensions of one name differ); GATHER_FILE_MALFORMED (a
  * value that no node computes, a cycle of nodes); GATHER_OUT_OF_MEMORY (also for values above options->memory_bytes, before their
  * memory is taken); the returns of gather_apply, with the node in the message.
- * Threads: options->executor, else the calling thread; several threads may run one model at once.
+ * Threads: options->executor, else the calling thread. Several threads may run one model at once.
  * Memory: freed by gather_model_result_destroy. The model and the inputs' memory must be valid as long: outputs may be
  * views of them. */
 GATHER_API GATHER_CHECKED gather_status gather_model_run(const gather_model *model, const gather_model_input *inputs, int64_t input_count,
                                                          const gather_model_run_options *options, gather_model_result **result,
                                                          gather_error *error);
-/* The number of the main graph's output of a name; in OpenVINO IR also by its layer or Result. Returns
- * GATHER_NAME_NOT_FOUND with the names of the outputs. */
+/* The number of the main graph's output of a name. In OpenVINO IR also by its layer or Result. Returns GATHER_NAME_NOT_FOUND with the names
+ * of the outputs. */
 GATHER_API GATHER_CHECKED gather_status gather_model_output_find(const gather_model *model, const char *name, int64_t *i,
                                                                  gather_error *error);
-/* Frees a result and the tensors that are not views of the model or the inputs; NULL does nothing. */
+/* Frees a result and the tensors that are not views of the model or the inputs. NULL does nothing. */
 GATHER_API void gather_model_result_destroy(gather_model_result *result);
-/* Output number i with its name, in the order of the graph (or the node); NULL for any other i. It is read-only and row-major without
+/* Output number i with its name, in the order of the graph (or the node), or NULL for any other i. It is read-only and row-major without
  * gaps. */
 GATHER_API const gather_model_input *gather_model_result_at(const gather_model_result *result, int64_t i);
 
@@ -313,7 +311,7 @@ typedef enum gather_advice_kind {
                       * run of the node */
 } gather_advice_kind;
 
-/* What to give so that an unknown node can be checked. */
+/* The inputs, lengths or values to give so that an unknown node can be checked. */
 typedef struct gather_advice {
   gather_advice_kind kind;
   const char *node; /* the path of the node */
@@ -328,14 +326,14 @@ typedef void (*gather_advice_writer)(void *context, const gather_advice *advice,
 /* The advice for all nodes of a check. */
 typedef struct gather_check_advice gather_check_advice;
 
-/* Finds what to give. It checks the model again for each of the first 64 unknown nodes, in models of up to 2000 gather nodes; other
- * nodes get no advice. Names that the check was given are not advised.
- * Memory: freed by gather_check_advice_destroy; the check and the model must outlive it. Returns GATHER_OUT_OF_MEMORY. */
+/* Finds what to give. It checks the model again for each of the first 64 unknown nodes, in models of up to 2000 gather nodes. Other nodes
+ * get no advice. Names that the check was given are not advised.
+ * Memory: freed by gather_check_advice_destroy. The check and the model must outlive it. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_check_advise(const gather_check *check, gather_check_advice **advice, gather_error *error);
-/* The advice for node number i of the check. Its kind is GATHER_ADVICE_NONE, without names, if nothing helps; NULL for any other i.
- * Valid as long as the advice. */
+/* The advice for node number i of the check. Its kind is GATHER_ADVICE_NONE, without names, if nothing helps. NULL for any other i. Valid
+ * as long as the advice. */
 GATHER_API const gather_advice *gather_check_advice_at(const gather_check_advice *advice, int64_t i);
-/* Frees advice; NULL does nothing. */
+/* Frees advice. NULL does nothing. */
 GATHER_API void gather_check_advice_destroy(gather_check_advice *advice);
 
 /* For gather_check_text_options.node. */
@@ -344,7 +342,7 @@ enum {
   GATHER_CHECK_TEXT_HEAD = -2 /* the lines about the whole model, without any node */
 };
 
-/* Options of a check's text. Initialise with GATHER_CHECK_TEXT_OPTIONS_INIT; NULL in a call means the defaults. */
+/* Options of a check's text. Initialise with GATHER_CHECK_TEXT_OPTIONS_INIT. NULL in a call means the defaults. */
 typedef struct gather_check_text_options {
   size_t size;                       /* sizeof(gather_check_text_options) */
   const char *name;                  /* what the first line calls the model; NULL = "model" */
@@ -354,7 +352,7 @@ typedef struct gather_check_text_options {
   int64_t node;                      /* a node number: only this node, without the first lines; or one of GATHER_CHECK_TEXT_... */
   bool only_bad;                     /* only nodes with indices out of range or invalid operands; empty if no node is bad */
   bool compact;                      /* without the empty line before the nodes */
-  /* If more than four files cannot be read: where to see them all; ends the line with the number of further files. NULL = nothing. */
+  /* If more than four files cannot be read: where to see them all. It ends the line with the number of further files. NULL = nothing. */
   const char *unreadable_all;
 } gather_check_text_options;
 
@@ -363,14 +361,14 @@ typedef struct gather_check_text_options {
 
 /* Writes a check as text: a line for the whole check, a line for each file that cannot be read, then a line for each node with its
  * verdict. Below a bad or unknown node are operands, reason, advice, cause, and what each runtime does.
- * Lines end with '\n'. Names from the model are escaped (gather_text_visible), so they cannot control a terminal. The wording may
- * change; programs use gather_check_at.
- * text: receives the text, zero-terminated; bytes: its length without the zero, or NULL.
+ * Lines end with '\n'. Names from the model are escaped (gather_text_visible), so they cannot control a terminal. The wording may change.
+ * Programs use gather_check_at.
+ * text: receives the text, zero-terminated. bytes: its length without the zero, or NULL.
  * Returns GATHER_OUT_OF_MEMORY, GATHER_USAGE (invalid options, no such node). Threads: any. Memory: freed by gather_text_free. */
 GATHER_API GATHER_CHECKED gather_status gather_check_text(const gather_check *check, const gather_check_text_options *options, char **text,
                                                           size_t *bytes, gather_error *error);
 /* A part of this text, of any file, allocated and freed in the same way: a line for each file that is missing or too short, with the number
- * of tensors that need it; all: as unreadable_all. */
+ * of tensors that need it. all: as unreadable_all. */
 GATHER_API GATHER_CHECKED gather_status gather_file_unreadable_text(const gather_file *file, const char *all, char **text,
                                                                     gather_error *error);
 

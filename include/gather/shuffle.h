@@ -14,12 +14,12 @@
  * and gives the cost of one and two passes.
  *
  * Files    The output is written atomically: it gets its name when it is complete. Until then all files are in the folder
- *          ".gather-shuffle-NAME" beside the output NAME, which only its owner can enter. A run that ends early keeps the folder if a
- *          later run with `resume` can use it; otherwise it removes the folder.
+ *          ".gather-shuffle-NAME" beside the output NAME, which only its owner can enter. A run that ends early keeps the folder if a later
+ *          run with `resume` can use it. Otherwise it removes the folder.
  * Errors   A row number out of range is found before anything is written (GATHER_INDEX_OUT_OF_RANGE).
- *          Messages name an option by its field here,
- *          without "_bytes" ("memory 1.00 MiB is too little ..."). gather_shuffle_info.remedy says which option helps.
- * Threads  One thread at a time may use one shuffle. Two shuffles cannot work on one output: the second fails, in the same process too.
+ *          Messages name an option by its field here, without "_bytes" ("memory 1.00 MiB is too little ..."). gather_shuffle_info.remedy
+ *          says which option helps.
+ * Threads  One thread at a time may use one shuffle. Two shuffles cannot work on one output: the second fails, also in the same process.
  *          After fork() the child must not use the parent's shuffles.
  * Paths    Relative paths are relative to the working directory, which must not change while a shuffle is open.
  * System   POSIX. If a file exceeds the user's file size limit, the system sends SIGXFSZ: ignore it to get GATHER_IO_ERROR. Rows may be
@@ -59,7 +59,7 @@ typedef struct gather_shuffle_progress {
 
 /* ---- options --------------------------------------------------------------------------------------------------------- */
 
-/* How to shuffle. Initialise with GATHER_SHUFFLE_OPTIONS_INIT; NULL in a call means the defaults. */
+/* How to shuffle. Initialise with GATHER_SHUFFLE_OPTIONS_INIT. NULL in a call means the defaults. */
 typedef struct gather_shuffle_options {
   size_t size;        /* sizeof(gather_shuffle_options) */
   const char *format; /* of the output: "npy", "raw", "pb", "safetensors"; NULL = by the extension of its name */
@@ -84,8 +84,8 @@ typedef struct gather_shuffle_options {
   bool (*stop)(void *context);
   void *stop_context;
   int64_t align_bytes; /* as gather_file_target.align_bytes */
-  /* The output may be a file of the table itself, which is replaced when the rows are complete. Without it that is refused, also with
-   * `replace`. Since 0.3. */
+  /* The output may be a file of the table itself, which is replaced when the rows are complete. Without this option that is
+   * GATHER_FILE_EXISTS, also with `replace`. Since 0.3. */
   bool in_place;
   const char *tensor; /* as gather_table_options.tensor. Since 0.3 */
 } gather_shuffle_options;
@@ -98,10 +98,10 @@ typedef struct gather_shuffle_options {
 
 /* ---- shuffling ------------------------------------------------------------------------------------------------------- */
 
-/* Creates a shuffle; opens no file. paths: the `count` parts of the table, as for gather_table_open_parts. output: the file to write;
- * NULL for a shuffle that is only planned. If it is a symbolic link, `replace` replaces the link's target. All arguments are copied,
- * except what progress_context and stop_context point to. Memory: freed by gather_shuffle_close. Returns
- * GATHER_USAGE (an option out of range, a name too long), GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
+/* Creates a shuffle, and opens no file. paths: the `count` parts of the table, as for gather_table_open_parts. output: the file to write.
+ * NULL = the shuffle is only planned. If it is a symbolic link, `replace` replaces the link's target. All arguments are copied, except what
+ * progress_context and stop_context point to. Memory: freed by gather_shuffle_close. Returns GATHER_USAGE (an option out of range, a name
+ * too long), GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_shuffle_create(const char *const *paths, int32_t count, const char *output,
                                                               const gather_shuffle_options *options, gather_shuffle **shuffle,
                                                               gather_error *error);
@@ -112,12 +112,12 @@ GATHER_API GATHER_CHECKED gather_status gather_shuffle_create(const char *const 
  * can only be closed. */
 GATHER_API GATHER_CHECKED gather_status gather_shuffle_open(gather_shuffle *shuffle, gather_error *error);
 
-/* Checks everything and decides how to do the work; writes nothing.
+/* Checks everything and decides how to do the work. Writes nothing.
  * order: the rows of the output by their numbers in the table, as the indices of gather_table_take: any integer type of whole bytes, rank
- * and strides; negative numbers count from the end. The output has the order's shape followed by that of a row. Shape and strides are
- * copied; order->data must remain valid and unchanged until gather_shuffle_run has returned. NULL = the random order of the seed.
+ * and strides. Negative numbers count from the end. The output has the order's shape followed by that of a row. Shape and strides are
+ * copied. order->data must remain valid and unchanged until gather_shuffle_run has returned. NULL = the random order of the seed.
  * order_file: the file that contains the order, which must remain open as long. If it is mapped, pages are released after they were
- * read, so that an order larger than memory keeps the memory limit. NULL = the order is not in a file.
+ * read, so an order larger than memory stays within the memory limit. NULL = the order is not in a file.
  * Returns the errors of gather_shuffle_open; GATHER_USAGE (too little memory, both a seed and an order), GATHER_FILE_EXISTS (also if the
  * output is a file of the table, without `in_place`, or that of the order),
  * GATHER_UNSUPPORTED (the format cannot store the type), GATHER_OVERFLOW (the output is too large for any file),
@@ -127,8 +127,8 @@ GATHER_API GATHER_CHECKED gather_status gather_shuffle_plan(gather_shuffle *shuf
                                                             const gather_file *order_file, gather_error *error);
 
 /* Does the work, once. executor: computes and copies; NULL = the calling thread. Reserves disk space first, so a full disk is reported at
- * once. On success the output has its name. A small file ".gather-shuffle-NAME.done" beside it records this until
- * gather_shuffle_close: a program that is killed before can resume and gets the same result.
+ * once. On success the output has its name. A small file ".gather-shuffle-NAME.done" beside it records this until gather_shuffle_close. A
+ * program that is killed before can resume and gets the same result.
  * Returns GATHER_USAGE (not planned, no output, or the earlier work is of another shuffle), GATHER_FILE_EXISTS (the output, or the
  * folder of an earlier run), GATHER_FILE_MALFORMED (the earlier work is damaged), GATHER_IO_ERROR (also if the table has changed),
  * GATHER_OUT_OF_MEMORY, GATHER_CANCELLED. */
@@ -172,8 +172,8 @@ GATHER_API const gather_shuffle_info *gather_shuffle_describe(const gather_shuff
 
 /* ---- the order of a seed --------------------------------------------------------------------------------------------- */
 
-/* The order itself, without files: to[i] = the row of the table at place first + i of the shuffled `rows` rows, for 0 <= i < len. Other
- * places cost no time. Returns GATHER_USAGE (a seed below 0, places out of range). Threads: any. Memory: none. */
+/* The order itself, without files: to[i] = the row of the table at place first + i of the shuffled `rows` rows, for 0 <= i < len. Only
+ * these places are computed. Returns GATHER_USAGE (a seed below 0, places out of range). Threads: any. Memory: none. */
 GATHER_API GATHER_CHECKED gather_status gather_shuffle_rows(int64_t seed, int64_t rows, int64_t first, int64_t len, int64_t *to,
                                                             gather_error *error);
 /* The inverse: to[i] = the place of row first + i. */

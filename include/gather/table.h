@@ -17,11 +17,11 @@
  *
  * Errors   An index out of range is found before anything is read or written, with its position. Indices with GATHER_TENSOR_SHARED
  *          are validated again when they are used: an index that has changed gives the same error, and rows of `out` may have been
- *          written. A file that cannot be read, or that was truncated while open, is GATHER_IO_ERROR with the row and the byte in
- *          the file; rows of `out` may have been written.
+ *          written. A file that cannot be read, or that was truncated while open, is GATHER_IO_ERROR with the row and the byte in the file.
+ *          Then, too, rows of `out` may have been written.
  * Signals  If the file is read through a mapping, the system reports both by SIGBUS. So the first table that maps a file installs a
  *          handler. It turns a SIGBUS within a take into the error above, and passes every other SIGBUS to the previous handler.
- *          With keep_signals in its options a table does not read through mappings, and no handler is installed.
+ *          With the option keep_signals a table does not read through mappings, and installs no handler.
  * Threads  Any number of threads may use one table at once. After fork() the child may use it too: it has the parent's files,
  *          no jobs and an empty cache.
  */
@@ -49,18 +49,18 @@ typedef enum gather_engine {
   GATHER_ENGINE_OVERLAPPED /* overlapped reads of Windows, unbuffered if the file system supports it. Since 0.2 */
 } gather_engine;
 
-/* "auto", "mmap", "pread", "uring", "http"; NULL for any other number. */
+/* "auto", "mmap", "pread", "uring", "http", or NULL for any other number. */
 GATHER_API const char *gather_engine_name(gather_engine engine);
 /* The engine of a name. Returns GATHER_USAGE for any other name; the message lists the names. */
 GATHER_API GATHER_CHECKED gather_status gather_engine_parse(const char *name, gather_engine *engine, gather_error *error);
 
-/* How to open a table. Initialise with GATHER_TABLE_OPTIONS_INIT; NULL in a call means the defaults. */
+/* How to open a table. Initialise with GATHER_TABLE_OPTIONS_INIT. NULL in a call means the defaults. */
 typedef struct gather_table_options {
   size_t size; /* sizeof(gather_table_options) */
   gather_engine engine;
   /* Memory limit of this table, in bytes: mapped pages of its files, buffers, scratch and cache together, without the caller's
-   * indices and output. At least GATHER_TABLE_LEAST_MEMORY; long rows need more. 0 = no limit: then the system manages the mapped
-   * pages, and buffers, scratch and cache stay below 2 GiB and below an eighth of the memory that this process may use. */
+   * indices and output. At least GATHER_TABLE_LEAST_MEMORY. Long rows need more. 0 = no limit: then the system manages the mapped pages,
+   * and buffers, scratch and cache stay below 2 GiB and below an eighth of the memory that this process may use. */
   int64_t memory_bytes;
   int64_t cache_bytes;   /* at most this much of it for the row cache; -1 = automatic, 0 = no cache */
   int32_t depth;         /* queue depth: reads in flight on each device, 1 to 4096; 0 = automatic */
@@ -68,21 +68,20 @@ typedef struct gather_table_options {
   bool keep_signals;     /* do not read through mappings: then no SIGBUS handler is installed */
   const gather_raw *raw; /* the files hold raw bytes of this type; shape[0] may be -1: all rows of the file. NULL = detect the format */
   bool no_links;         /* as gather_file_source.no_links: for models and index files of safetensors */
-  /* The rows are quantised and are to be decoded: GATHER_TYPE_FLOAT32, _FLOAT16 or _BFLOAT16; see "decoded rows" below.
-   * GATHER_TYPE_NONE: rows as they are. */
+  /* Decodes quantised rows to this type: GATHER_TYPE_FLOAT32, _FLOAT16 or _BFLOAT16. See "decoded rows" below. GATHER_TYPE_NONE: rows are
+   * not decoded. */
   gather_type decode_as;
-  /* With decode_as: the codec, where the file does not tell it: a name of codec.h. Rows need no side tensors then (blocks, row-wise
-   * codes). "biased:4" is the codec "biased" with codes of 4 bits, for files of MLX. NULL or "" = the file tells. */
+  /* With decode_as: the codec, by its name in codec.h, if the file does not identify it. It must need no side tensors (blocks, row-wise
+   * codes). Exception: "biased:4", for files of MLX, is the codec "biased" with codes of 4 bits. NULL or "" = as the file says. */
   const char *codec;
-  /* Paths that are URLs are read over the network, as remote.h says; all paths of a table are URLs or none is (GATHER_UNSUPPORTED).
-   * gather_file_split says where URL:TENSOR is split.
-   * The options are copied. NULL = every path is the name of a local file. Since 0.2 */
+  /* Paths that are URLs are read over the network (remote.h). Either all paths of a table are URLs, or none (else GATHER_UNSUPPORTED).
+   * gather_file_split splits URL:TENSOR. The options are copied. NULL = every path is the name of a local file. Since 0.2 */
   const gather_remote_options *remote;
-  /* The name of the tensor in each file, of any characters: nothing of a path is split then, so a path may have any, too. "" = the only
-   * tensor. NULL = a path may be FILE:TENSOR. Since 0.3 */
+  /* The name of the tensor in each file. Paths are then not split, so names and paths may contain any characters. "" = the only tensor.
+   * NULL = a path may be FILE:TENSOR. Since 0.3 */
   const char *tensor;
-  /* 0: raw is that of every path. Else the number of paths, and raw is an array: one for each path, with its own number of rows and its
-   * own offset; types and row shapes must be equal. Since 0.3 */
+  /* 0: raw describes every path. Otherwise the number of paths, and raw is an array with one element for each. Numbers of rows and offsets
+   * may differ, types and row shapes must be equal. Since 0.3 */
   int32_t raw_count;
 } gather_table_options;
 
@@ -115,7 +114,7 @@ typedef struct gather_table_info {
   int64_t rows, row_bytes;
   int32_t parts;
   const char *codec; /* decoded rows: the name of their codec; else NULL */
-  /* Rows are stored in chunks, which are decoded: a few of them are worth several threads. Since 0.3. */
+  /* Rows are stored in chunks, which must be decoded: even for a few rows, several threads are faster. Since 0.3. */
   bool chunked;
 } gather_table_info;
 
@@ -128,35 +127,34 @@ typedef struct gather_table_part {
   int64_t first, rows; /* its rows in the table */
 } gather_table_part;
 
-/* Whether a table reads the file that is at `path` now, as gather_file_reads says it: a part, or a file with scales of decoded rows. False
- * for a NULL table or path, and for remote files. Threads: any. Since 0.3. */
+/* Whether a table reads the file that is now at `path` (as gather_file_reads): a part, or a file with scales of decoded rows. False for a
+ * NULL table or path, and for remote files. Threads: any. Since 0.3. */
 GATHER_API bool gather_table_reads(const gather_table *table, const char *path);
 /* Part number i, 0 <= i < parts. Returns false for any other i. */
 GATHER_API bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part);
 
 /* ---- decoded rows ---------------------------------------------------------------------------------------------------- */
 
-/* A table that is opened with decode_as delivers decoded rows: its type is decode_as, its shape that of the values, and a take, a job
- * and the statistics are those of any other table. A take reads the quantised rows, and the scales that belong to them, through the
- * engine into scratch memory, and decodes them into the output; the quantised table is never decoded as a whole. The values are those of
- * codec.h. What can be decoded:
+/* A table opened with decode_as delivers decoded rows. Its type is decode_as, its shape that of the values. Takes, jobs and statistics work
+ * as for any other table. A take reads the quantised rows and their scales through the engine into scratch memory, and decodes them into
+ * the output. The table is never decoded as a whole. The values are those of codec.h. These can be decoded:
  *
- *   GGUF         tensors of blocks (Q4_K ...): the type tells the codec
+ *   GGUF         tensors of blocks (Q4_K ...): the type determines the codec
  *   safetensors  by the names of the side tensors (also of models in several files): MXFP4 (X_blocks, X_scales); NVFP4 (weight with
  *                weight_scale and weight_scale_2; weight_packed with weight_scale and weight_global_scale); FP8 (weight with
- *                weight_scale_inv or weight_scale: one, one a row, or one for 128 x 128); NF4 and FP4 of bitsandbytes (weight with
+ *                weight_scale_inv or weight_scale: one scale, one per row, or one per 128 x 128); NF4 and FP4 of bitsandbytes (weight with
  *                weight.absmax, weight.quant_map, weight.quant_state.*); MLX (weight with scales and biases)
  *   any          rows that contain their scales, if the codec is given; float64, float32, float16 and bfloat16, whose values are
  *                rounded to decode_as; smaller floats, which usually have scales, if the codec "float" is given
  *
  * Not decoded (GATHER_UNSUPPORTED, with the reason): GPTQ and AWQ, which pack along the input axis; codecs that codec.h refuses; blocks
  * of big-endian GGUF files. A missing side tensor is GATHER_NAME_NOT_FOUND, one of a wrong type or shape GATHER_TYPE_MISMATCH or
- * GATHER_SHAPE_MISMATCH; the message names it.
+ * GATHER_SHAPE_MISMATCH. The message names it.
  *
- * Memory: memory_bytes is shared by the quantised rows, the side tensors and the scratch memory; without it each tensor that is read
- * counts as a table of its own. Scales of the whole tensor and code books are in memory; so are all scales of a tensor of bitsandbytes
- * whose rows are not a multiple of its blocks. In the statistics, resident, cached and read count quantised rows; bytes_useful counts
- * them and the side rows as they are in the files. row_bytes of the table is that of a decoded row. */
+ * Memory: memory_bytes is shared by the quantised rows, the side tensors and the scratch memory. Without it each tensor that is read counts
+ * as a separate table. Scales of the whole tensor and code books are kept in memory. So are all scales of a bitsandbytes tensor whose rows
+ * are not a multiple of its blocks. In the statistics, resident, cached and read count quantised rows. bytes_useful counts them and the
+ * side rows as stored in the files. row_bytes of the table is that of a decoded row. */
 
 /* How a tensor in a file is quantised. */
 typedef struct gather_file_codec {
@@ -166,16 +164,17 @@ typedef struct gather_file_codec {
   int64_t shape[GATHER_MAX_RANK];
 } gather_file_codec;
 
-/* Whether a tensor is quantised, as far as its type and the names in its file tell, without a look at the side tensors. */
+/* Whether a tensor is quantised, judged by its type and the names in its file. Side tensors are not read. */
 GATHER_API bool gather_file_is_quantised(const gather_file *file, const gather_file_tensor *tensor);
-/* Finds out how, as gather_table_open with decode_as and this codec does. Returns its errors, GATHER_OK only if rows can be decoded.
+/* Finds how a tensor is quantised, as gather_table_open does with decode_as and this codec. Returns its errors, and GATHER_OK only if rows
+ * can be decoded.
  * Threads: any. */
 GATHER_API GATHER_CHECKED gather_status gather_file_codec_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec,
                                                                gather_file_codec *found, gather_error *error);
 
 /* ---- taking rows ----------------------------------------------------------------------------------------------------- */
 
-/* Options of one take. Initialise with GATHER_TABLE_TAKE_INIT; NULL in a call means the defaults. */
+/* Options of one take. Initialise with GATHER_TABLE_TAKE_INIT. NULL in a call means the defaults. */
 typedef struct gather_table_take_options {
   size_t size;
   const gather_op *op;             /* a version of Gather, for its index rule, or of GatherND, for rows by tuples. NULL = ONNX Gather-13 */
@@ -185,13 +184,13 @@ typedef struct gather_table_take_options {
   const gather_executor *executor; /* copies the resident rows; NULL = the calling thread. submit ignores it */
   int64_t *bad_count;              /* receives how many indices were out of range and repaired; may be NULL */
   /* Called for each read and each 1024 rows, by any working thread, also by several at once. If it returns true, the take ends
-   * with GATHER_CANCELLED as soon as the reads in flight have ended. Then some rows of `out` may have been written; the table
-   * remains usable. It must be quick and must not use the table. NULL = the take cannot be cancelled. submit ignores it: see
+   * with GATHER_CANCELLED as soon as the reads in flight have ended. Then some rows of `out` may have been written. The table remains
+   * usable. It must be quick and must not use the table. NULL = the take cannot be cancelled. submit ignores it: see
    * gather_table_job_cancel. */
   bool (*stop)(void *context);
   void *stop_context;
-  /* Of each row only bytes [part_from, part_from + part_bytes) are wanted: the others in `out` may have any value. Chunks that have none of
-   * them are not read (gather_file_chunks). part_bytes 0 = the whole row. Not with tuples. Since 0.3. */
+  /* Only bytes [part_from, part_from + part_bytes) of each row are needed: the others in `out` may have any value. Chunks without needed
+   * bytes are not read (gather_file_chunks). part_bytes 0 = the whole row. Not with tuples. Since 0.3. */
   int64_t part_from, part_bytes;
 } gather_table_take_options;
 
@@ -202,9 +201,9 @@ typedef struct gather_table_take_options {
  * out[i...] = table[indices[i..., 0], indices[i..., 1], ..]: the last dimension of indices has the numbers of a tuple, which select on
  * the first dimensions of the table. Only the bytes that the tuples select are read. Tuples of two or more numbers do not use the
  * table's cache, whose rows are whole. Errors have the component as the last coordinate of position, and as axis. Also returned:
- * GATHER_UNSUPPORTED for empty tuples, and for packed types if what a tuple selects does not end on a whole byte.
+ * GATHER_UNSUPPORTED for empty tuples, and for packed types if the selection of a tuple does not end on a whole byte.
  * indices: any integer type, rank and strides. out: type, item_bytes and byte order of the table, the shape of the indices followed by
- * that of a row, row-major without gaps (else GATHER_UNSUPPORTED); it must not overlap the indices.
+ * that of a row, row-major without gaps (else GATHER_UNSUPPORTED). It must not overlap the indices.
  * Returns the errors of gather_apply, before anything is read; GATHER_IO_ERROR; GATHER_OUT_OF_MEMORY; GATHER_CANCELLED. Threads:
  * any. Memory: within the memory limit of the table. */
 GATHER_API GATHER_CHECKED gather_status gather_table_take(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
@@ -213,18 +212,18 @@ GATHER_API GATHER_CHECKED gather_status gather_table_take(gather_table *table, c
 /* A take in the background. */
 typedef struct gather_table_job gather_table_job;
 
-/* Starts a job. Shapes and indices are checked before it returns. The memory of the indices, out, bad_count and fill must remain
- * valid and unchanged until gather_table_wait; the descriptions are copied. Several jobs may run at once; those that do not fit the
- * memory limit wait. Returns as gather_table_take. */
+/* Starts a job. Shapes and indices are checked before it returns. The memory of the indices, out, bad_count and fill must remain valid and
+ * unchanged until gather_table_wait. The descriptions are copied. Several jobs may run at once. Jobs that do not fit the memory limit wait.
+ * Returns as gather_table_take. */
 GATHER_API GATHER_CHECKED gather_status gather_table_submit(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
                                                             const gather_table_take_options *options, gather_table_job **job,
                                                             gather_error *error);
-/* Waits at most `seconds` for the end of a job; 0 only asks. Frees nothing. Returns whether it has ended, with or without an error.
+/* Waits at most `seconds` for the end of a job. 0 only polls. Frees nothing. Returns whether the job has ended, with or without an error.
  * Threads: any, until one calls
  * gather_table_wait. */
 GATHER_API bool gather_table_job_await(gather_table_job *job, double seconds);
-/* Cancels a job; returns at once. The caller must still call gather_table_wait, which returns GATHER_CANCELLED, or the result of a job
- * that had already ended. Until then the job may write to its output. May be called more than once; NULL does nothing. Threads: as
+/* Cancels a job, and returns at once. The caller must still call gather_table_wait, which returns GATHER_CANCELLED, or the result of a job
+ * that had already ended. Until then the job may write to its output. May be called more than once. NULL does nothing. Threads: as
  * gather_table_job_await. */
 GATHER_API void gather_table_job_cancel(gather_table_job *job);
 /* Waits for the end of a job, frees it, and returns as gather_table_take. */
@@ -242,7 +241,7 @@ typedef struct gather_table_statistics {
   int64_t rows;          /* rows delivered by them: the next three, and filled rows */
   int64_t rows_resident; /* copied from the mapped file or the page cache */
   int64_t rows_cached;   /* copied from the table's own cache */
-  int64_t rows_read;     /* delivered from reads; a row that a batch asks for twice counts twice */
+  int64_t rows_read;     /* delivered from reads; a row given twice in a batch counts twice */
   int64_t reads;         /* read requests to the system */
   int64_t bytes_useful;  /* rows * row_bytes */
   int64_t bytes_read;    /* read by them */
@@ -252,9 +251,9 @@ typedef struct gather_table_statistics {
   double seconds;         /* in takes, all threads together */
   double seconds_waiting; /* of it waiting for reads */
   /* Of rows that are stored in chunks (gather_file_chunks); else 0. */
-  int64_t chunks_read, chunks_cached; /* chunks that were read, and that the table's own cache had, each once a take */
-  int64_t bytes_decoded;              /* of chunks whose filters were undone */
-  double seconds_decoding;            /* that took, all threads together */
+  int64_t chunks_read, chunks_cached; /* chunks read, and chunks found in the table's own cache, each once per take */
+  int64_t bytes_decoded;              /* of decoded chunks */
+  double seconds_decoding;            /* in decoding them, all threads together */
 } gather_table_statistics;
 
 /* Threads: any, also during takes. */
@@ -262,10 +261,9 @@ GATHER_API void gather_table_statistics_get(const gather_table *table, gather_ta
 /* Sets all counts to 0; memory_peak becomes memory_bytes. */
 GATHER_API void gather_table_statistics_reset(gather_table *table);
 
-/* A device that a table reads from: its files with one device number (st_dev). Each device has a queue of reads of its own, so
- * that a slow one does not hold up the others; beyond 16 devices, or if the memory limit is low, several share a queue.
- * A mount point has its own device number: a RAID is one device, and so is a pool of disks. Rows that are decoded (decode_as) are read
- * file after file. */
+/* A device that a table reads from: its files with one device number (st_dev). Each device has a separate queue of reads, so that a slow
+ * one does not delay the others. Beyond 16 devices, or if the memory limit is low, several share a queue. Each mount point has one device
+ * number, so a RAID or a pool of disks is one device. Decoded rows (decode_as) are read file after file. */
 typedef struct gather_table_device {
   uint64_t number;        /* st_dev */
   const char *path;       /* of its first file; valid until the table is closed */
@@ -275,16 +273,16 @@ typedef struct gather_table_device {
   int32_t most_in_flight; /* the most reads that one take had in flight here */
   int64_t reads;          /* as in gather_table_statistics; the sum over all devices is that of the table */
   int64_t bytes_read;
-  double seconds_reading; /* of all reads, each from its begin to its end: divided by reads, the mean latency; divided by the seconds of
-                             the takes, the mean number of reads in flight */
+  double seconds_reading; /* of all reads, each from its start to its end: divided by reads, the mean latency; divided by the seconds of the
+                             takes, the mean number of reads in flight */
 } gather_table_device;
 
-/* Device number i of a table, in the order of its files; what it did since the table was opened, or since
- * gather_table_statistics_reset. Returns false if i is not below the number of devices. Threads: any, also during takes. */
+/* Device number i of a table, in the order of its files, with its counts since the table was opened or since gather_table_statistics_reset.
+ * Returns false if i is not below the number of devices. Threads: any, also during takes. */
 GATHER_API bool gather_table_device_at(const gather_table *table, int32_t i, gather_table_device *device);
 
-/* What a table of URLs did on the network: requests, bytes, latencies. Parts of it belong to the connections, which all files of the table
- * share: opening them counts too. Returns false for a table of local files: then all is 0. Threads: any, also during takes. Since 0.2 */
+/* The network statistics of a table of URLs: requests, bytes, latencies. All files of the table share the connections, so the requests that
+ * opened the files count too. Returns false for a table of local files, with all counts 0. Threads: any, also during takes. Since 0.2 */
 GATHER_API bool gather_table_remote_statistics(const gather_table *table, gather_remote_statistics *statistics);
 
 /* ---- mapped memory that is no table ---------------------------------------------------------------------------------- */
@@ -297,16 +295,16 @@ typedef struct gather_mapped {
   int64_t offset;   /* of the first byte in it, likewise */
 } gather_mapped;
 
-/* What gather_mapped_call calls. executor: runs tasks under the same protection; NULL where the caller gave none. Since 0.3 */
+/* The function that gather_mapped_call calls. executor: runs tasks under the same protection. NULL if the caller gave none. Since 0.3 */
 typedef gather_status (*gather_mapped_body)(void *argument, const gather_executor *executor, gather_error *error);
 
-/* Calls body(argument, executor, error), and returns what it returns. If it, or a task that it runs on the executor which it is given,
- * reads a byte of `mapped` that the system cannot read (a truncated file, a failed disk), the process is not ended by SIGBUS: the call
- * returns GATHER_IO_ERROR with the file and the byte. Then body, or the task, was left by a jump: it must hold no lock, and memory that it
- * had allocated is lost. gather_plan_run holds neither. The rest of a truncated file's last page reads as zeros.
- * mapped: `count` ranges, 1 to GATHER_MAPPED_MOST. executor: NULL = none. Installs the handler that tables have, if it is not there (see
- * "Signals" above). Other errors: GATHER_USAGE (count), GATHER_OUT_OF_MEMORY, GATHER_IO_ERROR (no handler can be installed): body was not
- * called then. Threads: any. Memory: none. Since 0.3 */
+/* Calls body(argument, executor, error), and returns its status. If body, or a task that it runs on this executor, reads a byte of `mapped`
+ * that the system cannot read (a truncated file, a failed disk), SIGBUS does not end the process. The call returns GATHER_IO_ERROR with the
+ * file and the byte. Then body, or the task, was left by a jump: it must hold no lock, and memory that it had allocated is leaked.
+ * gather_plan_run holds neither. The rest of a truncated file's last page reads as zeros.
+ * mapped: `count` ranges, 1 to GATHER_MAPPED_MOST. executor: NULL = none. Installs the handler of tables, if it is not installed yet (see
+ * "Signals" above). Other errors, before body is called: GATHER_USAGE (count), GATHER_OUT_OF_MEMORY, GATHER_IO_ERROR (no handler can be
+ * installed). Threads: any. Memory: none. Since 0.3 */
 GATHER_API GATHER_CHECKED gather_status gather_mapped_call(const gather_mapped *mapped, int32_t count, const gather_executor *executor,
                                                            gather_mapped_body body, void *argument, gather_error *error);
 enum { GATHER_MAPPED_MOST = 8 };

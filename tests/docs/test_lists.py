@@ -104,6 +104,15 @@ def block(path: str, begin: str) -> str:
     return text.split(f"\n{begin}", 1)[1].split("\n}", 1)[0]
 
 
+def test_every_extra_that_is_named_exists():
+    """pip warns of an extra that does not exist, and installs nothing for it."""
+    extras = re.search(r"\[project\.optional-dependencies\]\n(.*?)\n\[", (ROOT / "pyproject.toml").read_text(), re.S)[1]
+    there = set(re.findall(r"^(\w+) = ", extras, re.M))
+    texts = [path for folder in ("python", "plugin", "docs", "cli") for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".c")]
+    named = {name for path in texts for name in re.findall(r"libgather\[(\w+)\]", path.read_text())}
+    assert {"torch", "onnxruntime"} <= named <= there
+
+
 def test_packed_types_of_the_python_package():
     told = re.findall(r'"(\w+)": _Packing\((\d+), ', block("python/libgather/model_types.py", "_PACKED"))
     assert set(told) == {(row["name"], row["bits"]) for row in TYPES if row["packing"] != "BYTES"}

@@ -30,7 +30,7 @@ static void NAME(trace)(const beam_search *b, lanes *l) {
       memcpy(to + l->to[i], &id, sizeof id);
     }
   }
-  /* What is behind the first end token. */
+  /* Everything after the first end token is the end token. */
   int64_t first = b->time;
   for (int32_t i = 0; i < l->count; i++)
     if (l->end[i] < first) first = l->end[i];

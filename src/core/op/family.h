@@ -19,10 +19,10 @@ typedef struct gather_steps {
 } gather_steps;
 
 /* Everything that depends on the family. A family's file sets all fields in this order: the compiler reports a missing
- * one. Shapes and lengths of tensors were checked before; `options` has every field set. */
+ * one. Shapes and lengths of tensors were checked before. `options` has every field set. */
 struct gather_family_rules {
-  /* Checks the ranks and resolves the attributes. A rank or tuple_len of -1 is unknown. An attribute that cannot be resolved
-   * becomes -1; never if `definite` is set: then all three are known. */
+  /* Checks the ranks and resolves the attributes. A rank or tuple_len of -1 is unknown. An attribute that cannot be resolved becomes -1,
+   * but never if `definite` is set: then all three are known. */
   gather_status (*attributes)(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                               const gather_options *options, bool definite, gather_attributes *found, gather_error *error);
   /* Resolves all attributes, checks the shapes, and appends each length of the output to the geometry. */
@@ -32,9 +32,9 @@ struct gather_family_rules {
    * nothing is known. */
   gather_status (*infer)(const gather_op *op, const gather_shape *data, const gather_shape *indices, const gather_attributes *a,
                          gather_shape *out, gather_error *error);
-  /* Where each dimension of the output comes from, for ranks and attributes that fit; returns the rank of the output. */
+  /* The source of each dimension of the output, for ranks and attributes that fit. Returns the rank of the output. */
   int32_t (*sources)(const gather_op *op, int32_t data_rank, int32_t indices_rank, const gather_attributes *a, gather_dim_source *sources);
-  /* What an index selects on dimension d of data: the number of a tuple (0 where indices are no tuples), or -1: nothing. */
+  /* The number of a tuple that selects on dimension d of data (0 if indices are not tuples), or -1 if none does. */
   int32_t (*column)(const gather_attributes *a, int32_t d);
   /* Writes the nest: one loop per dimension of the output, and what an index selects. */
   void (*nest)(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices, const gather_steps *s);
@@ -44,8 +44,8 @@ struct gather_family_rules {
 #include "gather/family.def"
 #undef GATHER_FAMILY
 
-/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of its
- * own. */
+/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a separate
+ * function. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules, gather_error *error) {
   *rules = NULL;
   switch (op->family) {
@@ -63,8 +63,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *o
 }
 
 #if !defined(GATHER_ONLY_GATHER)
-/* The rules of an operator that writes: those of the family whose sides it exchanges. Returns GATHER_USAGE for a family that does not
- * write so. */
+/* The rules of an operator that writes: those of the family whose sides it exchanges. Returns GATHER_USAGE for any other family. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_family_find_written(const gather_op *op, const gather_family_rules **rules,
                                                                       gather_error *error) {
   const gather_family_info *info = gather_family_get(op->family);
@@ -119,7 +118,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_o
 GATHER_INLINE GATHER_CHECKED gather_status gather_shape_full(gather_error *error) {
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d", GATHER_MAX_RANK);
 }
-/* A nest of so many loops has no room for the columns of such tuples: they share one array (plan_indices.h). */
+/* The loops of a nest and the columns of its tuples share one array (plan_indices.h), so together they are limited. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
   if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
@@ -132,7 +131,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_shape_push(gather_geometry *g,
   g->shape[g->rank++] = len;
   return GATHER_OK;
 }
-/* Fails for dimension d; rule: what was violated. */
+/* Fails for dimension d. rule: the violated rule. */
 gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data, const gather_tensor *indices,
                                     const char *rule);
 
@@ -146,7 +145,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_infer_push(gather_shape *out, 
   out->dims[out->rank++] = *dim;
   return GATHER_OK;
 }
-/* The intersection of two lengths that must be equal; false if it is empty. A symbol of either one names both. */
+/* The intersection of two lengths that must be equal. Returns false if it is empty. A symbol of either one names both. */
 GATHER_INLINE bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both) {
   both->min = a->min > b->min ? a->min : b->min;
   both->max = a->max < b->max ? a->max : b->max;
@@ -156,7 +155,7 @@ GATHER_INLINE bool gather_dims_meet(const gather_dim *a, const gather_dim *b, ga
 
 /* ---- steps for sources */
 
-/* `column` where the numbers of an index select on the dimensions from the axis on. */
+/* `column` if the numbers of an index select on the dimensions from the axis on. */
 GATHER_INLINE int32_t gather_column_along_axis(const gather_attributes *a, int32_t d) { return d == a->axis ? 0 : -1; }
 GATHER_INLINE int32_t gather_column_of_tuple(const gather_attributes *a, int32_t d) {
   return d >= a->axis && d < a->axis + a->tuple_len ? d - a->axis : -1;
@@ -171,7 +170,7 @@ GATHER_INLINE gather_loop *gather_nest_loop(gather_loop *at, int64_t len, int64_
   return at + 1;
 }
 
-/* After the last loop. Then gather_plan_select (plan.h) says what an index selects; gather_plan_select_tuples (plan_indices.h) where it is
+/* After the last loop. Next, gather_plan_select (plan.h) sets what an index selects, or gather_plan_select_tuples (plan_indices.h) if it is
  * a tuple. */
 GATHER_INLINE void gather_nest_finish(gather_plan *plan, const gather_loop *end) { plan->loop_count = (int32_t)(end - plan->loops); }
 
