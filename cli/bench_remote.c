@@ -169,7 +169,7 @@ static void answer_text(const remote_bench *bench) {
          gather_cli_size_text(row, sizeof row, bench->info->row_bytes));
   printf("%.0f rows/s (%.0f to %.0f): the median of %d rounds of %" PRId64 " random rows\n", rate.middle, rate.least, rate.most, ROUNDS,
          bench->measured);
-  printf("%.0f rows/s if each row is a take of its own\n", bench->single);
+  printf("%.0f rows/s if each row is a separate take\n", bench->single);
   gather_cli_remote_text(stdout, &bench->network);
 }
 

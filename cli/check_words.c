@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "report.h"
+#include "wrap.h"
 
 /* A long list of names is truncated after a whole name. */
 enum { LONGEST_OPTION = 80 };
@@ -26,19 +27,19 @@ void gather_cli_put_not_checked(const gather_model *model, const char *behind) {
   const gather_model_info *info = gather_model_describe(model);
   for (int64_t i = 0, count = info->not_checked_count; i < count; i++) {
     const gather_model_not_checked *row = &info->not_checked[i];
-    printf("%s%lld %s %s",
-           i == 0           ? ""
-           : i == count - 1 ? " and "
-                            : ", ",
-           (long long)row->nodes, row->op, row->nodes == 1 ? "node" : "nodes");
+    gather_cli_say(stdout, "%s%lld %s %s",
+                   i == 0           ? ""
+                   : i == count - 1 ? " and "
+                                    : ", ",
+                   (long long)row->nodes, row->op, row->nodes == 1 ? "node" : "nodes");
   }
-  if (info->not_checked_count > 0) fputs(behind, stdout);
+  if (info->not_checked_count > 0) gather_cli_say(stdout, "%s", behind);
 }
 
 gather_status gather_cli_put_unreadable(const gather_file *file, gather_error *error) {
   char *text = NULL;
   GATHER_CLI_TRY(gather_file_unreadable_text(file, GATHER_CLI_UNREADABLE_ALL, &text, error));
-  fputs(text, stdout);
+  gather_cli_say(stdout, "%s", text);
   gather_text_free(text);
   return GATHER_OK;
 }

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "source.h"
 #include "terminal.h"
+#include "wrap.h"
 
 /* The state of a check. Starts as all zero. */
 typedef struct check_call {
@@ -54,9 +55,9 @@ static void put_lines(const char *text) {
   while (*text) {
     const size_t word = strcspn(text, " \n"), line = word + strcspn(text + word, "\n");
     const char *colour = colour_of(text, word);
-    if (colour) printf("\033[%sm%.*s\033[0m", colour, (int)word, text);
+    if (colour) gather_cli_say(stdout, "\033[%sm%.*s\033[0m", colour, (int)word, text);
     const size_t from = colour ? word : 0, end = line + (text[line] == '\n');
-    fwrite(text + from, 1, end - from, stdout);
+    gather_cli_say_bytes(stdout, text + from, end - from);
     text += end;
   }
 }
@@ -75,7 +76,7 @@ static gather_status put_text(const gather_cli_args *args, const check_call *c, 
   if (gather_cli_terminal_colour(STDOUT_FILENO))
     put_lines(text);
   else
-    fwrite(text, 1, bytes, stdout);
+    gather_cli_say_bytes(stdout, text, bytes);
   gather_text_free(text);
   return GATHER_OK;
 }

@@ -17,6 +17,7 @@
 #include "report.h"
 #include "source.h"
 #include "tensor_arg.h"
+#include "wrap.h"
 
 /* The bytes of a row along axis 0, if the tensor can be a table (table.h); else -1. */
 static int64_t row_bytes(const gather_file_tensor *tensor) {
@@ -52,13 +53,14 @@ static void text_chunks(const gather_file_tensor *tensor) {
   gather_file_chunks_info chunks;
   char shape[512];
   (void)gather_file_chunks(tensor, &chunks);
-  printf("  in %" PRId64 " chunks of %s, %s", chunks.count, gather_cli_shape_text(shape, sizeof shape, chunks.rank, chunks.shape),
-         chunks.filters);
-  if (chunks.stored_bytes >= 0) printf(", %" PRId64 " bytes as stored", chunks.stored_bytes);
-  if (chunks.across > 1) printf("; a row is in %" PRId64 " of them", chunks.across);
-  putchar('\n');
+  gather_cli_say(stdout, "  in %" PRId64 " chunks of %s, %s", chunks.count,
+                 gather_cli_shape_text(shape, sizeof shape, chunks.rank, chunks.shape), chunks.filters);
+  if (chunks.stored_bytes >= 0) gather_cli_say(stdout, ", %" PRId64 " bytes as stored", chunks.stored_bytes);
+  if (chunks.across > 1) gather_cli_say(stdout, "; a row is in %" PRId64 " of them", chunks.across);
+  gather_cli_say(stdout, "\n");
   if (chunks.across >= MANY_ACROSS)
-    puts("  a few rows need many chunks: `gather shuffle FILE:NAME -o rows.npy` once makes a file whose rows are read one by one");
+    gather_cli_say(
+        stdout, "  a few rows need many chunks: `gather shuffle FILE:NAME -o rows.npy` once makes a file whose rows are read one by one\n");
 }
 
 static void json_tensor(gather_cli_json *json, const gather_cli_codecs *codecs, const gather_file_tensor *tensor) {
@@ -82,52 +84,53 @@ static void json_tensor(gather_cli_json *json, const gather_cli_codecs *codecs, 
 
 static void text_tensor(const gather_cli_codecs *codecs, const gather_file_tensor *tensor) {
   char shape[512];
-  gather_cli_put(stdout, tensor->name);
-  if (*tensor->name) fputs(": ", stdout);
-  gather_cli_put(stdout, tensor->type_name);
-  printf(" %s, %" PRId64 " bytes", gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape), tensor->bytes);
+  gather_cli_say_visible(stdout, tensor->name);
+  if (*tensor->name) gather_cli_say(stdout, ": ");
+  gather_cli_say_visible(stdout, tensor->type_name);
+  gather_cli_say(stdout, " %s, %" PRId64 " bytes", gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape),
+                 tensor->bytes);
   const bool chunked = gather_file_chunks(tensor, NULL);
-  if (!chunked) printf(" at %" PRId64, tensor->offset);
-  if (tensor->tensor.rank > 1 && row_bytes(tensor) >= 0) printf(", rows of %" PRId64 " bytes", row_bytes(tensor));
-  putchar('\n');
+  if (!chunked) gather_cli_say(stdout, " at %" PRId64, tensor->offset);
+  if (tensor->tensor.rank > 1 && row_bytes(tensor) >= 0) gather_cli_say(stdout, ", rows of %" PRId64 " bytes", row_bytes(tensor));
+  gather_cli_say(stdout, "\n");
   gather_cli_codecs_text(codecs, tensor);
   if (chunked) text_chunks(tensor);
   gather_error why;
   if (chunked || gather_file_is_remote(tensor) || gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
-  fputs("  cannot be read: ", stdout);
-  gather_cli_put(stdout, why.message);
-  putchar('\n');
+  gather_cli_say(stdout, "  cannot be read: ");
+  gather_cli_say_visible(stdout, why.message);
+  gather_cli_say(stdout, "\n");
 }
 
 /* A big model has thousands: print the first few. */
 enum { SHOWN = 20 };
 
 static void text_more(int64_t count, const char *what) {
-  if (count > SHOWN) printf("... and %" PRId64 " more %s; --json lists all\n", count - SHOWN, what);
+  if (count > SHOWN) gather_cli_say(stdout, "... and %" PRId64 " more %s; --json lists all\n", count - SHOWN, what);
 }
 
 /* The path of a node, of any length. */
 static void put_node(const gather_model_node *node) {
-  gather_cli_put(stdout, node->graph);
-  putchar('/');
-  gather_cli_put(stdout, *node->name ? node->name : node->op);
-  if (!*node->name) printf("_%" PRId64, node->number);
+  gather_cli_say_visible(stdout, node->graph);
+  gather_cli_say(stdout, "/");
+  gather_cli_say_visible(stdout, *node->name ? node->name : node->op);
+  if (!*node->name) gather_cli_say(stdout, "_%" PRId64, node->number);
 }
 
 static void text_nodes(const gather_model *model, const gather_check *check) {
   int64_t count = gather_check_describe(check)->count;
-  if (count > 0) printf("%" PRId64 " gather %s\n", count, count == 1 ? "node" : "nodes");
+  if (count > 0) gather_cli_say(stdout, "%" PRId64 " gather %s\n", count, count == 1 ? "node" : "nodes");
   for (int64_t i = 0; i < count && i < SHOWN; i++) {
     const gather_model_node *node = gather_check_at(check, i);
     put_node(node);
-    printf(": %s %s, ", node->op, node->rules ? node->rules->rules : "of an unknown version");
-    gather_cli_put(stdout, node->data.name);
-    fputs(" by ", stdout);
-    gather_cli_put(stdout, node->indices.name);
-    if (node->axis_known) printf(", axis %" PRId64, node->axis);
-    putchar('\n');
+    gather_cli_say(stdout, ": %s %s, ", node->op, node->rules ? node->rules->rules : "of an unknown version");
+    gather_cli_say_visible(stdout, node->data.name);
+    gather_cli_say(stdout, " by ");
+    gather_cli_say_visible(stdout, node->indices.name);
+    if (node->axis_known) gather_cli_say(stdout, ", axis %" PRId64, node->axis);
+    gather_cli_say(stdout, "\n");
   }
-  if (count > SHOWN) printf("... and %" PRId64 " more gather nodes; gather check --json lists all\n", count - SHOWN);
+  if (count > SHOWN) gather_cli_say(stdout, "... and %" PRId64 " more gather nodes; gather check --json lists all\n", count - SHOWN);
   gather_cli_put_not_checked(model, ", not covered by gather check\n");
 }
 
@@ -135,9 +138,9 @@ static void text_nodes(const gather_model *model, const gather_check *check) {
 static void text_missing(const gather_file *file) {
   gather_error why;
   for (int64_t i = 0; gather_file_missing_at(file, i, &why); i++) {
-    fputs("missing: ", stdout);
-    gather_cli_put(stdout, why.message);
-    putchar('\n');
+    gather_cli_say(stdout, "missing: ");
+    gather_cli_say_visible(stdout, why.message);
+    gather_cli_say(stdout, "\n");
   }
 }
 
@@ -158,8 +161,8 @@ static void json_missing(gather_cli_json *json, const gather_file *file) {
 static gather_status text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
                                const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check, gather_error *error) {
   int64_t count = gather_file_len(file);
-  gather_cli_put(stdout, gather_cli_shown_name(args, file));
-  printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
+  gather_cli_say_visible(stdout, gather_cli_shown_name(args, file));
+  gather_cli_say(stdout, ": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
   if (only) {
     text_tensor(codecs, only);
     return GATHER_OK;
@@ -175,9 +178,9 @@ static gather_status text_file(const gather_cli_args *args, const gather_file *f
 /* A model that runtimes refuse has no list of nodes; refused: why; "". */
 static void put_refused(const char *refused) {
   if (!*refused) return;
-  fputs("not a valid model: ", stdout);
-  gather_cli_put(stdout, refused);
-  putchar('\n');
+  gather_cli_say(stdout, "not a valid model: ");
+  gather_cli_say_visible(stdout, refused);
+  gather_cli_say(stdout, "\n");
 }
 
 /* model and check: NULL for files without a model. */
@@ -262,7 +265,7 @@ static void json_formats(void) {
 static void text_formats(void) {
   const gather_format_info *format;
   for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++)
-    printf("%-17s %-10s  %s\n", format->name, format->abilities, format->extensions);
+    gather_cli_say(stdout, "%-17s %-10s  %s\n", format->name, format->abilities, format->extensions);
   printf(
       "\nThe format of an input file is detected from its content, not from its name; raw\n"
       "bytes need --type and --shape.\n"
@@ -294,15 +297,15 @@ static bool is_of_another_system(gather_engine engine) { return engine == GATHER
 
 static void text_engines(void) {
   gather_error why;
-  fputs("engines:", stdout);
+  gather_cli_say(stdout, "engines:");
   for (size_t i = 0; i < ENGINE_COUNT; i++)
-    if (gather_engine_check(ENGINES[i], NULL) == GATHER_OK) printf(" %s", gather_engine_name(ENGINES[i]));
-  putchar('\n');
+    if (gather_engine_check(ENGINES[i], NULL) == GATHER_OK) gather_cli_say(stdout, " %s", gather_engine_name(ENGINES[i]));
+  gather_cli_say(stdout, "\n");
   for (size_t i = 0; i < ENGINE_COUNT; i++)
     if (gather_engine_check(ENGINES[i], &why) != GATHER_OK && !is_of_another_system(ENGINES[i])) {
-      printf("engine %s is not available: ", gather_engine_name(ENGINES[i]));
-      gather_cli_put(stdout, why.message);
-      putchar('\n');
+      gather_cli_say(stdout, "engine %s is not available: ", gather_engine_name(ENGINES[i]));
+      gather_cli_say_visible(stdout, why.message);
+      gather_cli_say(stdout, "\n");
     }
 }
 
@@ -327,7 +330,7 @@ int gather_cli_cmd_version(const gather_cli_args *args) {
   }
   gather_machine machine = GATHER_MACHINE_INIT;
   gather_machine_describe(&machine);
-  printf("gather %s\ncpu features: %s\nkernels: %s\n", gather_version(), machine.cpu_features, machine.isa);
+  gather_cli_say(stdout, "gather %s\ncpu features: %s\nkernels: %s\n", gather_version(), machine.cpu_features, machine.isa);
   return 0;
 }
 
@@ -339,7 +342,7 @@ static void info_program(const gather_cli_args *args) {
   gather_machine machine = GATHER_MACHINE_INIT;
   gather_cli_cmd_version(args);
   gather_machine_describe(&machine);
-  printf("threads: %" PRId32 "\nthread pool: %s\n", machine.cpus, machine.pool);
+  gather_cli_say(stdout, "threads: %" PRId32 "\nthread pool: %s\n", machine.cpus, machine.pool);
   text_engines();
 }
 

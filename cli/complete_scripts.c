@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * complete_scripts.c: the shells' side of completion. Each script passes the words of the line to `gather __complete` and adds names of
- * files if the answer says so; it contains no commands and no options itself.
+ * complete_scripts.c: the shells' side of completion. Each script passes the words of the line to `gather __complete` and adds file
+ * names if the answer asks for them. It contains no commands and no options.
  */
 #include <string.h>
 

@@ -52,8 +52,8 @@ static const char *rules_of_command(const gather_cli_command *command) {
     at += (size_t)snprintf(text + at, sizeof text - at, "\n");
   }
   (void)snprintf(text + at, sizeof text - at,
-                 "\nWithout --rules those of no document, which have all reductions. gather ops\n"
-                 "shows how each treats negative indices, and which types its document lists.\n");
+                 "\nWithout --rules, no document applies, and all reductions are supported. gather\n"
+                 "ops shows how each treats negative indices, and which types its document lists.\n");
   return text;
 }
 

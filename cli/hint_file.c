@@ -59,13 +59,13 @@ bool gather_cli_hint_system(const gather_error *error, const char *file, char *t
       snprintf(text, bytes, "the whole system has too many open files (fs.file-max): end programs that hold them");
       return true;
     case EFBIG:
-      snprintf(text, bytes, "the file system of %.100s, or ulimit -f, allows no file of this size; write elsewhere", folder);
+      snprintf(text, bytes, "the file system of %.100s, or ulimit -f, does not allow a file of this size; write elsewhere", folder);
       return true;
     case ELOOP:
-      snprintf(text, bytes, "links lead in a circle, or there are too many; name the file that is meant");
+      snprintf(text, bytes, "symbolic links form a loop, or there are too many; name the file itself");
       return true;
     case ENAMETOOLONG:
-      snprintf(text, bytes, "the system allows no name of this length (most allow 255 bytes for each part of a path)");
+      snprintf(text, bytes, "the name is too long (most systems allow 255 bytes for each part of a path)");
       return true;
     default:
       return false;
@@ -194,7 +194,7 @@ static void beside_hint(const char *file, char *text, size_t bytes) {
   if (len > 4 && strcmp(file + len - 4, ".bin") == 0)
     snprintf(text, bytes, "the weights are in a file beside the model (.bin beside .xml): copy %.100s into its folder", file);
   else
-    snprintf(text, bytes, "that file contains the data of the one that names it: copy %.100s beside it", file);
+    snprintf(text, bytes, "it contains data of a file that refers to it: copy %.100s beside it", file);
 }
 
 static void forms_hint(const gather_cli_args *args, const gather_error *error, bool model, bool is_model, char *text, size_t bytes) {

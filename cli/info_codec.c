@@ -10,6 +10,7 @@
 
 #include "fail.h"
 #include "show.h"
+#include "wrap.h"
 
 struct gather_cli_codec {
   const gather_file_tensor *tensor;
@@ -76,11 +77,12 @@ void gather_cli_codecs_text(const gather_cli_codecs *codecs, const gather_file_t
   char shape[512];
   if (!codec) return;
   if (codec->decoded) {
-    printf("  decodes to %s: %s, codec %s\n", gather_cli_shape_text(shape, sizeof shape, codec->found.rank, codec->found.shape),
-           codec->found.layout, codec->found.codec);
+    gather_cli_say(stdout, "  decodes to %s: %s, codec %s\n",
+                   gather_cli_shape_text(shape, sizeof shape, codec->found.rank, codec->found.shape), codec->found.layout,
+                   codec->found.codec);
     return;
   }
-  fputs("  cannot be decoded: ", stdout);
-  gather_cli_put(stdout, codec->why);
-  putchar('\n');
+  gather_cli_say(stdout, "  cannot be decoded: ");
+  gather_cli_say_visible(stdout, codec->why);
+  gather_cli_say(stdout, "\n");
 }

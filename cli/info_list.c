@@ -11,6 +11,7 @@
 #include "json.h"
 #include "remote_arg.h"
 #include "size.h"
+#include "wrap.h"
 
 /* MOST: ten requests. */
 enum { MOST = 10000 };
@@ -35,19 +36,19 @@ static void put_json(const char *url, const gather_remote_listing *listing) {
 
 /* Names come from a server: control characters would move the cursor of a terminal. */
 static void put_name(const char *name) {
-  for (; *name; name++) putchar((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);
-  putchar('\n');
+  for (; *name; name++) gather_cli_say(stdout, "%c", (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);
+  gather_cli_say(stdout, "\n");
 }
 
 static void put_text(const char *url, const gather_remote_listing *listing) {
   char size[32];
-  printf("%s: %" PRId64 " %s\n", url, listing->count, listing->count == 1 ? "entry" : "entries");
+  gather_cli_say(stdout, "%s: %" PRId64 " %s\n", url, listing->count, listing->count == 1 ? "entry" : "entries");
   for (int64_t i = 0; i < listing->count; i++) {
     const gather_remote_entry *entry = &listing->entries[i];
-    printf("  %12s  ", entry->folder ? "folder" : gather_cli_size_text(size, sizeof size, entry->bytes));
+    gather_cli_say(stdout, "  %12s  ", entry->folder ? "folder" : gather_cli_size_text(size, sizeof size, entry->bytes));
     put_name(entry->name);
   }
-  if (listing->more) printf("... and more, which are not listed\n");
+  if (listing->more) gather_cli_say(stdout, "... and more, which are not listed\n");
 }
 
 gather_status gather_cli_info_list(const gather_cli_args *args, gather_error *error) {

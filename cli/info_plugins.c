@@ -13,6 +13,7 @@
 #include "json.h"
 #include "program_folder.h"
 #include "show.h"
+#include "wrap.h"
 
 typedef struct plugin {
   const char *name, *host, *first, *library;
@@ -52,12 +53,12 @@ static void json_plugin(gather_cli_json *json, const plugin *row) {
 
 static void text_plugin(const plugin *row) {
   char path[PATH_MAX];
-  printf("%-12s for %s from %s on: ", row->name, row->host, row->first);
+  gather_cli_say(stdout, "%-12s for %s from %s on: ", row->name, row->host, row->first);
   if (find_plugin(row, path))
-    gather_cli_put(stdout, path);
+    gather_cli_say_visible(stdout, path);
   else
-    fputs("not in this build", stdout);
-  putchar('\n');
+    gather_cli_say(stdout, "not in this build");
+  gather_cli_say(stdout, "\n");
 }
 
 void gather_cli_info_plugins(bool as_json) {

@@ -13,6 +13,7 @@
 #include "remote_env.h"
 #include "remote_limits.h"
 #include "size.h"
+#include "wrap.h"
 
 static gather_remote_options of_line = GATHER_REMOTE_OPTIONS_INIT;
 static int64_t indices_bytes;
@@ -115,17 +116,18 @@ void gather_cli_json_remote(gather_cli_json *json, const gather_remote_statistic
 
 void gather_cli_remote_note(const gather_cli_args *args, const gather_remote_statistics *statistics) {
   if (!statistics->cache_why[0] || args->value[GATHER_CLI_QUIET] || args->value[GATHER_CLI_JSON]) return;
-  fprintf(stderr, "gather: note: --cache: nothing is kept on disk: %s\n", statistics->cache_why);
+  gather_cli_say(stderr, "gather: note: --cache: nothing is kept on disk: %s\n", statistics->cache_why);
 }
 
 void gather_cli_remote_text(FILE *to, const gather_remote_statistics *s) {
   char read[32], useful[32], gap[32];
-  fprintf(to, "network: %" PRId64 " %s (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s", s->requests,
-          s->requests == 1 ? "request" : "requests", s->retries, s->retries == 1 ? "retry" : "retries", s->hedges,
-          s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
-          gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections, s->connections == 1 ? "connection" : "connections");
-  if (s->cache_hits > 0) fprintf(to, ", %" PRId64 " blocks from the cache", s->cache_hits);
-  if (s->cache_why[0]) fprintf(to, "\nnetwork: nothing is kept on disk: %s", s->cache_why);
-  fprintf(to, "\nnetwork: requests take %.1f ms (p50), %.1f ms (p99); %" PRId32 " in flight, gap %s\n", s->p50 * 1e3, s->p99 * 1e3,
-          s->in_flight_peak, gather_cli_size_text(gap, sizeof gap, s->gap_bytes));
+  gather_cli_say(to, "network: %" PRId64 " %s (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s", s->requests,
+                 s->requests == 1 ? "request" : "requests", s->retries, s->retries == 1 ? "retry" : "retries", s->hedges,
+                 s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
+                 gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections,
+                 s->connections == 1 ? "connection" : "connections");
+  if (s->cache_hits > 0) gather_cli_say(to, ", %" PRId64 " blocks from the cache", s->cache_hits);
+  if (s->cache_why[0]) gather_cli_say(to, "\nnetwork: nothing is kept on disk: %s", s->cache_why);
+  gather_cli_say(to, "\nnetwork: requests take %.1f ms (p50), %.1f ms (p99); %" PRId32 " in flight, gap %s\n", s->p50 * 1e3, s->p99 * 1e3,
+                 s->in_flight_peak, gather_cli_size_text(gap, sizeof gap, s->gap_bytes));
 }

@@ -14,6 +14,7 @@
 #include "signals.h"
 #include "system.h"
 #include "terminal.h"
+#include "wrap.h"
 
 /* In one write: other processes may write to the same terminal or log. */
 static void put_line(const char *colour, const char *kind, const char *text) {
@@ -24,7 +25,7 @@ static void put_line(const char *colour, const char *kind, const char *text) {
   used += gather_text_visible(text, line + used, room - used);
   if (used >= room) used = room - 1;
   line[used++] = '\n';
-  fwrite(line, 1, used, stderr);
+  gather_cli_say_bytes(stderr, line, used);
 }
 
 static void json_position(gather_cli_json *json, const gather_error *error) {

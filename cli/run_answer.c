@@ -9,6 +9,7 @@
 #include "run.h"
 #include "show.h"
 #include "source.h"
+#include "wrap.h"
 
 enum { SHOWN = 8 };
 
@@ -86,29 +87,29 @@ static void text_values(const gather_tensor *tensor) {
       int64_t l;
     } value;
     memcpy(&value, (const char *)tensor->data + i * (type->bits / 8), (size_t)type->bits / 8);
-    fputs(i ? ", " : ": ", stdout);
-    if (tensor->type == GATHER_TYPE_FLOAT32) printf("%g", (double)value.f);
-    if (tensor->type == GATHER_TYPE_FLOAT64) printf("%g", value.d);
-    if (tensor->type == GATHER_TYPE_INT32) printf("%" PRId32, value.i);
-    if (tensor->type == GATHER_TYPE_INT64) printf("%" PRId64, value.l);
+    gather_cli_say(stdout, "%s", i ? ", " : ": ");
+    if (tensor->type == GATHER_TYPE_FLOAT32) gather_cli_say(stdout, "%g", (double)value.f);
+    if (tensor->type == GATHER_TYPE_FLOAT64) gather_cli_say(stdout, "%g", value.d);
+    if (tensor->type == GATHER_TYPE_INT32) gather_cli_say(stdout, "%" PRId32, value.i);
+    if (tensor->type == GATHER_TYPE_INT64) gather_cli_say(stdout, "%" PRId64, value.l);
   }
-  if (len > SHOWN) fputs(", ...", stdout);
+  if (len > SHOWN) gather_cli_say(stdout, ", ...");
 }
 
 static void text_output(const gather_cli_run *run, int64_t i) {
   char shape[512];
   const gather_model_input *output = gather_model_result_at(run->result, i);
   const char *path = path_of(run, i);
-  gather_cli_put(stdout, output->name);
-  printf(": %s %s", gather_type_get(output->tensor.type)->name,
-         gather_cli_shape_text(shape, sizeof shape, output->tensor.rank, output->tensor.shape));
+  gather_cli_say_visible(stdout, output->name);
+  gather_cli_say(stdout, ": %s %s", gather_type_get(output->tensor.type)->name,
+                 gather_cli_shape_text(shape, sizeof shape, output->tensor.rank, output->tensor.shape));
   if (path) {
-    fputs(" in ", stdout);
-    gather_cli_put(stdout, path);
+    gather_cli_say(stdout, " in ");
+    gather_cli_say_visible(stdout, path);
   } else {
     text_values(&output->tensor);
   }
-  putchar('\n');
+  gather_cli_say(stdout, "\n");
 }
 
 void gather_cli_run_answer(const gather_cli_run *run, const gather_error *mismatch) {
@@ -121,9 +122,9 @@ void gather_cli_run_answer(const gather_cli_run *run, const gather_error *mismat
   for (int64_t i = 0; i < count; i++) text_output(run, i);
   for (int64_t i = 0; i < run->compared_count; i++) {
     const gather_cli_run_compared *compared = &run->compared[i];
-    gather_cli_put(stdout, compared->set);
-    fputs(": ", stdout);
-    gather_cli_put(stdout, compared->name);
-    printf(" %s%s\n", compared->equal ? "is equal" : "differs: ", compared->reason);
+    gather_cli_say_visible(stdout, compared->set);
+    gather_cli_say(stdout, ": ");
+    gather_cli_say_visible(stdout, compared->name);
+    gather_cli_say(stdout, " %s%s\n", compared->equal ? "is equal" : "differs: ", compared->reason);
   }
 }

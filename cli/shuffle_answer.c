@@ -13,6 +13,7 @@
 #include "signals.h"
 #include "size.h"
 #include "terminal.h"
+#include "wrap.h"
 
 enum { FIRST_MS = 1000, EVERY_MS = 200, FOLDER_TEXT = 8192 /* bytes of a folder's name when printed */ };
 
@@ -152,16 +153,16 @@ static void answer_json(const gather_cli_shuffle *job, const char *plan) {
 static void answer_text(const gather_cli_shuffle *job, const char *plan) {
   const gather_shuffle_info *info = gather_shuffle_describe(job->shuffle);
   char shape[512];
-  gather_cli_put(stdout, job->out.path ? job->out.path : "result");
-  printf(": %s", job->dry_run ? "would be " : "");
-  gather_cli_put(stdout, gather_table_describe(info->table)->type_name);
-  printf(" %s; ", gather_cli_shape_text(shape, sizeof shape, info->rank, info->shape));
+  gather_cli_say_visible(stdout, job->out.path ? job->out.path : "result");
+  gather_cli_say(stdout, ": %s", job->dry_run ? "would be " : "");
+  gather_cli_say_visible(stdout, gather_table_describe(info->table)->type_name);
+  gather_cli_say(stdout, " %s; ", gather_cli_shape_text(shape, sizeof shape, info->rank, info->shape));
   if (info->given)
-    printf("in the given order");
+    gather_cli_say(stdout, "in the given order");
   else
-    printf("seed %" PRId64, info->seed);
-  if (!job->dry_run) printf("; %.1f s%s", job->seconds, info->resumed ? ", resumed" : "");
-  printf("\n%s%s\n", "plan: ", plan);
+    gather_cli_say(stdout, "seed %" PRId64, info->seed);
+  if (!job->dry_run) gather_cli_say(stdout, "; %.1f s%s", job->seconds, info->resumed ? ", resumed" : "");
+  gather_cli_say(stdout, "\n%s%s\n", "plan: ", plan);
 }
 
 void gather_cli_shuffle_answer(const gather_cli_shuffle *job) {

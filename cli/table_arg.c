@@ -14,6 +14,7 @@
 #include "json.h"
 #include "show.h"
 #include "size.h"
+#include "wrap.h"
 
 enum { MOST_DEPTH = 4096 };
 
@@ -95,7 +96,7 @@ char *gather_cli_engine_text(char *text, size_t bytes, const gather_table_statis
 void gather_cli_table_note(const gather_cli_args *args, gather_engine asked, const gather_table_statistics *statistics) {
   if (asked == GATHER_ENGINE_AUTO || asked == statistics->engine) return;
   if (args->value[GATHER_CLI_QUIET] || args->value[GATHER_CLI_JSON]) return;
-  fprintf(stderr, "gather: note: using %s, not %s: ", gather_engine_name(statistics->engine), gather_engine_name(asked));
-  gather_cli_put(stderr, statistics->why);
-  fputc('\n', stderr);
+  gather_cli_say(stderr, "gather: note: using %s, not %s: ", gather_engine_name(statistics->engine), gather_engine_name(asked));
+  gather_cli_say_visible(stderr, statistics->why);
+  gather_cli_say(stderr, "\n");
 }

@@ -9,6 +9,7 @@
 #include "remote_arg.h"
 #include "show.h"
 #include "take.h"
+#include "wrap.h"
 
 static const char *type_name(const gather_cli_job *job) { return job->data.tensor.type_name; }
 
@@ -33,11 +34,11 @@ static int64_t count_tuples(const gather_cli_job *job, int64_t *len) {
 static void count_text(const gather_cli_job *job, FILE *to) {
   int64_t len;
   if (!job->op || !job->op->tuples) {
-    fprintf(to, "%" PRId64 " %s", job->index_count, job->index_count == 1 ? "index" : "indices");
+    gather_cli_say(to, "%" PRId64 " %s", job->index_count, job->index_count == 1 ? "index" : "indices");
     return;
   }
   const int64_t tuples = count_tuples(job, &len);
-  fprintf(to, "%" PRId64 " %s of %" PRId64, tuples, tuples == 1 ? "tuple" : "tuples", len);
+  gather_cli_say(to, "%" PRId64 " %s of %" PRId64, tuples, tuples == 1 ? "tuple" : "tuples", len);
 }
 
 static void answer_json(const gather_cli_job *job) {
@@ -73,17 +74,18 @@ static void answer_json(const gather_cli_job *job) {
 static void answer_text(const gather_cli_job *job, FILE *to) {
   char shape[512];
   bool dry = job->args->value[GATHER_CLI_DRY_RUN] != NULL;
-  gather_cli_put(to, job->to_stdout ? "standard output" : job->output ? job->output : "result");
-  fprintf(to, ": %s", dry ? "would be " : "");
-  gather_cli_put(to, type_name(job));
-  fprintf(to, " %s, %" PRId64 " %s; ", gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes,
-          job->bytes == 1 ? "byte" : "bytes");
+  gather_cli_say_visible(to, job->to_stdout ? "standard output" : job->output ? job->output : "result");
+  gather_cli_say(to, ": %s", dry ? "would be " : "");
+  gather_cli_say_visible(to, type_name(job));
+  gather_cli_say(to, " %s, %" PRId64 " %s; ", gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes,
+                 job->bytes == 1 ? "byte" : "bytes");
   count_text(job, to);
   if (job->bad_count)
-    fprintf(to, ", %" PRId64 " out of range and %s", job->bad_count, job->options.on_bad == GATHER_ON_BAD_SKIP ? "skipped" : "repaired");
+    gather_cli_say(to, ", %" PRId64 " out of range and %s", job->bad_count,
+                   job->options.on_bad == GATHER_ON_BAD_SKIP ? "skipped" : "repaired");
   if (job->through.padded_bytes > job->through.row_bytes)
-    fprintf(to, "; rows padded with zeros from %" PRId64 " to %" PRId64 " bytes", job->through.row_bytes, job->through.padded_bytes);
-  fputc('\n', to);
+    gather_cli_say(to, "; rows padded with zeros from %" PRId64 " to %" PRId64 " bytes", job->through.row_bytes, job->through.padded_bytes);
+  gather_cli_say(to, "\n");
 }
 
 /* What each device did, if there are several. */
@@ -91,22 +93,22 @@ static void devices_text(const gather_table *table) {
   gather_table_device device;
   if (!gather_table_device_at(table, 1, &device)) return;
   for (int32_t i = 0; gather_table_device_at(table, i, &device); i++) {
-    fprintf(stderr, "device %" PRId32 " (", i);
-    gather_cli_put(stderr, device.path);
-    if (device.files > 1) fprintf(stderr, " and %" PRId32 " more", device.files - 1);
-    fprintf(stderr, "): %" PRId64 " reads, %" PRId64 " bytes read, %" PRId32 " in flight at most, %.0f us each\n", device.reads,
-            device.bytes_read, device.most_in_flight, device.reads > 0 ? device.seconds_reading * 1e6 / (double)device.reads : 0.0);
+    gather_cli_say(stderr, "device %" PRId32 " (", i);
+    gather_cli_say_visible(stderr, device.path);
+    if (device.files > 1) gather_cli_say(stderr, " and %" PRId32 " more", device.files - 1);
+    gather_cli_say(stderr, "): %" PRId64 " reads, %" PRId64 " bytes read, %" PRId32 " in flight at most, %.0f us each\n", device.reads,
+                   device.bytes_read, device.most_in_flight, device.reads > 0 ? device.seconds_reading * 1e6 / (double)device.reads : 0.0);
   }
 }
 
 static void table_text(const gather_table_statistics *s) {
-  fprintf(stderr,
-          "table: %" PRId64 " rows resident, %" PRId64 " cached, %" PRId64 " read; %" PRId64 " reads, %" PRId64 " bytes read for %" PRId64
-          " needed\n",
-          s->rows_resident, s->rows_cached, s->rows_read, s->reads, s->bytes_read, s->bytes_useful);
+  gather_cli_say(stderr,
+                 "table: %" PRId64 " rows resident, %" PRId64 " cached, %" PRId64 " read; %" PRId64 " reads, %" PRId64
+                 " bytes read for %" PRId64 " needed\n",
+                 s->rows_resident, s->rows_cached, s->rows_read, s->reads, s->bytes_read, s->bytes_useful);
   if (s->chunks_read + s->chunks_cached > 0)
-    fprintf(stderr, "chunks: %" PRId64 " read, %" PRId64 " cached; %" PRId64 " bytes decoded in %.3f s of all threads\n", s->chunks_read,
-            s->chunks_cached, s->bytes_decoded, s->seconds_decoding);
+    gather_cli_say(stderr, "chunks: %" PRId64 " read, %" PRId64 " cached; %" PRId64 " bytes decoded in %.3f s of all threads\n",
+                   s->chunks_read, s->chunks_cached, s->bytes_decoded, s->seconds_decoding);
 }
 
 /* Chunks that were decoded again and again would have been worth converting. */
@@ -114,10 +116,9 @@ static void chunks_note(const gather_cli_job *job) {
   const gather_table_statistics *s = &job->through.statistics;
   const gather_table_info *info = job->through.table ? gather_table_describe(job->through.table) : NULL;
   if (!info || s->bytes_decoded / 2 <= info->rows * info->row_bytes) return;
-  fputs(
-      "gather: note: chunks were decoded several times, more than twice the table; `gather shuffle DATA --order INDICES -o OUT` "
-      "decodes each once\n",
-      stderr);
+  gather_cli_say(stderr,
+                 "gather: note: chunks were decoded several times, more than twice the table; `gather shuffle DATA --order INDICES -o OUT` "
+                 "decodes each once\n");
 }
 
 void gather_cli_job_answer(const gather_cli_job *job) {
@@ -134,7 +135,7 @@ void gather_cli_job_answer(const gather_cli_job *job) {
   chunks_note(job);
   if (job->through.remote && !args->value[GATHER_CLI_PLAN]) gather_cli_remote_note(args, &job->through.network);
   if (!job->to_stdout || args->value[GATHER_CLI_DRY_RUN]) answer_text(job, to);
-  if (plan) fprintf(to, "plan: %s\n", job->plan_text);
+  if (plan) gather_cli_say(to, "plan: %s\n", job->plan_text);
   if (args->value[GATHER_CLI_PLAN] && job->through.table && !args->value[GATHER_CLI_DRY_RUN])
     table_text(&job->through.statistics), devices_text(job->through.table);
   if (args->value[GATHER_CLI_PLAN] && job->through.remote && !args->value[GATHER_CLI_DRY_RUN])

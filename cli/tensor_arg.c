@@ -62,8 +62,8 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
   GATHER_CLI_TRY(gather_cli_number(args, offset, 0, INT64_MAX, 0, &raw->raw.offset, error));
   raw->raw.as_is = args->value[as_is_of(type)] != NULL;
   if (!args->value[type] && !args->value[shape] && !args->value[offset] && !raw->raw.as_is) return GATHER_OK;
-  if (!args->value[type]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", type_name);
-  if (!args->value[shape]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", shape_name);
+  if (!args->value[type] || !args->value[shape])
+    return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s too; other formats need neither", args->value[type] ? shape_name : type_name);
   raw->raw.type = args->value[type];
   raw->raw.shape = raw->shape;
   const char *lengths = args->value[shape];

@@ -24,7 +24,7 @@ typedef struct gather_mpi_distinct {
   uint32_t stamp;
 } gather_mpi_distinct;
 
-/* Empties the set and makes room for `len` rows. Returns false if there is no memory: then the set is as before. */
+/* Empties the set and makes room for `len` rows. Returns false if out of memory: the set is then unchanged. */
 bool gather_mpi_distinct_begin(gather_mpi_distinct *set, int64_t len);
 void gather_mpi_distinct_free(gather_mpi_distinct *set);
 

@@ -18,7 +18,7 @@ static const char *input_of(const char *name) {
 static void pack(const gather_mpi_link *link, const gather_error *own, gather_mpi_message *message) {
   memset(message, 0, sizeof *message);
   message->error = *own;
-  /* A table that fails on many ranks says so once: the number is put in front here, and nowhere else. */
+  /* The rank is put in front only here, so a table that fails on many ranks is reported once. */
   if (link->ranks > 1) (void)snprintf(message->error.message, sizeof message->error.message, "rank %d: %.480s", link->rank, own->message);
   if (own->input) (void)snprintf(message->input, sizeof message->input, "%s", own->input);
   message->op = own->op != NULL;

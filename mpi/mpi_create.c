@@ -18,16 +18,15 @@ static gather_status read_options(const gather_mpi_options *given, gather_mpi_op
   bool valid = size >= sizeof(size_t) && size <= 4096 && size % sizeof(size_t) == 0;
   for (size_t i = sizeof *options; valid && i < size; i++) valid = ((const char *)given)[i] == 0;
   if (!valid)
-    return gather_error_set_input(error, GATHER_USAGE, "options", "gather_mpi_options: a size of %zu is not known, or is not initialised",
-                                  size);
+    return gather_error_set_input(error, GATHER_USAGE, "options", "gather_mpi_options: unknown size %zu, or not initialised", size);
   memcpy(options, given, size < sizeof *options ? size : sizeof *options);
   return GATHER_OK;
 }
 
-/* What can be said of the options without the others. */
+/* The errors of the options that need no other rank. */
 static gather_status check_options(const gather_mpi_options *options, int ranks, const gather_op *op, gather_error *error) {
   if (options->layout < GATHER_MPI_AUTO || options->layout > GATHER_MPI_SAME)
-    return gather_error_set_input(error, GATHER_USAGE, "options", "layout %d is not known", (int)options->layout);
+    return gather_error_set_input(error, GATHER_USAGE, "options", "unknown layout %d", (int)options->layout);
   if (options->rounds < 0 || options->rounds > GATHER_MPI_MAX_ROUNDS)
     return gather_error_set_input(error, GATHER_USAGE, "options", "rounds must be 0 to %d, not %d", GATHER_MPI_MAX_ROUNDS, options->rounds);
   if (options->buffer_bytes < 0 || options->hot_rows < 0 || options->hot_rows > INT32_MAX / 32)
@@ -37,15 +36,15 @@ static gather_status check_options(const gather_mpi_options *options, int ranks,
     return gather_error_set_input(error, GATHER_UNSUPPORTED, "options", "only versions of Gather are supported, not %s", op->name);
   if ((int)options->on_bad < 0 || options->on_bad > GATHER_ON_BAD_PROMISE || (int)options->negative < 0 ||
       options->negative > GATHER_NEGATIVE_OFF)
-    return gather_error_set_input(error, GATHER_USAGE, "options", "%s is not known",
+    return gather_error_set_input(error, GATHER_USAGE, "options", "unknown value of %s",
                                   options->negative > GATHER_NEGATIVE_OFF ? "negative" : "on_bad");
   if (options->on_bad == GATHER_ON_BAD_FILL && !options->fill)
-    return gather_error_set_input(error, GATHER_USAGE, "options", "on_bad is fill, and fill is NULL");
+    return gather_error_set_input(error, GATHER_USAGE, "options", "on_bad is fill, but fill is NULL");
   if (options->layout != GATHER_MPI_SPLITS) return GATHER_OK;
   bool ascending = options->splits && options->splits[0] == 0;
   for (int p = 0; ascending && p < ranks; p++) ascending = options->splits[p] <= options->splits[p + 1];
   if (!ascending)
-    return gather_error_set_input(error, GATHER_USAGE, "options", "splits must be %d ascending numbers of which the first is 0", ranks + 1);
+    return gather_error_set_input(error, GATHER_USAGE, "options", "splits must be %d ascending numbers, the first 0", ranks + 1);
   return GATHER_OK;
 }
 
@@ -58,11 +57,12 @@ static gather_status make_fill_row(gather_mpi_plan *plan, const gather_mpi_optio
     const int64_t bits = gather_type_get(owner->mine.type)->bits;
     const size_t bytes = owner->mine.type == GATHER_TYPE_OPAQUE ? (size_t)owner->mine.item_bytes : (size_t)(bits + 7) / 8;
     plan->fill_element = malloc(bytes > 0 ? bytes : 1);
-    if (!plan->fill_element) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the fill value");
+    if (!plan->fill_element) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for the fill value");
     memcpy(plan->fill_element, options->fill, bytes);
   }
   plan->fill_row = calloc(1, owner->row_bytes > 0 ? (size_t)owner->row_bytes : 1);
-  if (!plan->fill_row || (uint64_t)owner->row_bytes > SIZE_MAX) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for a row");
+  if (!plan->fill_row || (uint64_t)owner->row_bytes > SIZE_MAX)
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for a row");
   int64_t empty[GATHER_MAX_RANK] = {0}, one[GATHER_MAX_RANK] = {1}, zero = 0;
   for (int32_t d = 1; d < owner->mine.rank; d++) empty[d] = one[d] = owner->shape[d];
   gather_tensor data = owner->mine, out = owner->mine;
@@ -96,9 +96,9 @@ static gather_status open_own(gather_mpi_plan *plan, const gather_tensor *mine, 
   plan->buffer_bytes = options->buffer_bytes ? options->buffer_bytes : (int64_t)1 << 30;
   plan->splits = malloc(((size_t)plan->link.ranks + 1) * sizeof *plan->splits);
   if (!plan->splits || !gather_mpi_reserve(&plan->records, 2 * (int64_t)plan->link.ranks * GATHER_MPI_TELL_LEN, sizeof(int64_t)))
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", plan->link.ranks);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %d ranks", plan->link.ranks);
   if (!gather_mpi_hot_open(&plan->hot, options->hot_rows))
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory to count the rows of %" PRId64 " hot ones", options->hot_rows);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for the counts of %" PRId64 " hot rows", options->hot_rows);
   return make_fill_row(plan, options, error);
 }
 
@@ -196,13 +196,13 @@ static gather_status verify_same(gather_mpi_plan *plan, int32_t *failed, gather_
   status = gather_mpi_agree(&plan->link, status, &own, plan->op, failed, error);
   if (status != GATHER_OK) return status;
   uint64_t *samples = calloc((size_t)plan->link.ranks, sizeof *samples);
-  status = samples ? GATHER_OK : gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", plan->link.ranks);
+  status = samples ? GATHER_OK : gather_error_set(&own, GATHER_OUT_OF_MEMORY, "out of memory for %d ranks", plan->link.ranks);
   status = gather_mpi_agree(&plan->link, status, &own, plan->op, failed, error);
   if (status == GATHER_OK) status = gather_mpi_link_gather(&plan->link, &sample, sizeof sample, samples, error);
   for (int p = 1; status == GATHER_OK && p < plan->link.ranks; p++)
     if (samples[p] != samples[0]) {
       *failed = p;
-      status = gather_error_set_input(error, GATHER_MISMATCH, "data", "rank %d: its table has other rows than that of rank 0", p);
+      status = gather_error_set_input(error, GATHER_MISMATCH, "data", "rank %d: the rows of its table differ from those of rank 0", p);
     }
   gather_mpi_link_free(&plan->link, samples);
   return status;
@@ -218,7 +218,7 @@ static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, co
   if (status == GATHER_OK) {
     tell(plan, &options, record);
     records = calloc((size_t)link->ranks, sizeof record);
-    if (!records) status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", link->ranks);
+    if (!records) status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "out of memory for %d ranks", link->ranks);
   }
   record[RECORD_BUILD] =
       (int64_t)sizeof(gather_error) << 32 | GATHER_VERSION_MAJOR << 16 | GATHER_VERSION_MINOR << 8 | GATHER_VERSION_PATCH;
@@ -244,8 +244,8 @@ static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, co
   return status;
 }
 
-/* This rank has no memory for a plan. The others hear of it, and need a link for that, whose memory is on the stack: if they do not answer
- * in time either, there is nowhere else to keep it. */
+/* This rank is out of memory for a plan, and reports it to the others. The link for that is on the stack: if they do not answer in time
+ * either, there is nowhere else to keep it. */
 static gather_status tell_no_memory(MPI_Comm comm, double seconds, int32_t *failed, gather_error *error) {
   gather_mpi_link link;
   gather_error own;
@@ -253,7 +253,7 @@ static gather_status tell_no_memory(MPI_Comm comm, double seconds, int32_t *fail
   link.seconds = seconds;
   gather_status status = gather_mpi_link_open(&link, comm, error);
   if (status != GATHER_OK) return status;
-  status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for a plan");
+  status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "out of memory for a plan");
   status = gather_mpi_agree(&link, status, &own, NULL, failed, error);
   if (!link.broken) MPI_Comm_free(&link.comm);
   return status;

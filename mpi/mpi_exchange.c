@@ -7,11 +7,11 @@
 
 #include "mpi_internal.h"
 
-/* What each rank tells each other one first. */
+/* The numbers that each rank first sends to each other one. */
 enum { TELL_FAILED, TELL_MORE, TELL_NEW, TELL_ROUNDS, TELL_UNIQUE, TELL_COUNTS, TELL_LEN = GATHER_MPI_TELL_LEN };
 
 static gather_status no_memory(gather_error *error) {
-  return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the rows of an exchange (see buffer_bytes)");
+  return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for the rows of an exchange: lower buffer_bytes");
 }
 
 /* Makes room for the arriving rows, and keeps the reserved ones. */
@@ -98,7 +98,7 @@ static gather_status count_answers(gather_mpi_moving *moving, const int64_t *rec
   return gather_mpi_reserve(&plan->answers.ids, at, item) && gather_mpi_reserve(&plan->answers.wire, at, item) ? GATHER_OK : no_memory(own);
 }
 
-/* How many pieces each round has, on all ranks, so that the rows that leave fit; and memory for them. */
+/* The number of pieces of each round, on all ranks, so that the sent rows fit, and memory for them. */
 static gather_status size_leaving(gather_mpi_moving *moving, const int64_t *records, int64_t send_most, gather_status own_status,
                                   int32_t *failed, gather_error *error) {
   gather_mpi_plan *plan = moving->plan;

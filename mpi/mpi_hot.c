@@ -118,7 +118,8 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
   const int64_t len = hot->most * link->ranks;
   gather_mpi_counter *all = calloc((size_t)len, sizeof *all), *best = calloc((size_t)hot->most, sizeof *best);
   gather_status status = GATHER_OK;
-  if (!all || !best || !choose_own(hot, best)) status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory to choose the hot rows");
+  if (!all || !best || !choose_own(hot, best))
+    status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "out of memory for the choice of hot rows");
   status = gather_mpi_agree(link, status, &own, plan->op, failed, error);
   if (status == GATHER_OK) status = gather_mpi_link_gather(link, best, (int)((size_t)hot->most * sizeof *best), all, error);
   gather_mpi_link_free(link, best);
@@ -127,7 +128,7 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
     const int64_t rows = add_counts(all, len);
     gather_status own_status = GATHER_OK;
     if (rows < 0) {
-      own_status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory to choose the hot rows");
+      own_status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "out of memory for the choice of hot rows");
     } else {
       qsort(all, (size_t)rows, sizeof *all, by_count);
       while (*chosen < rows && *chosen < hot->most && all[*chosen].count >= LEAST_COUNT) {
@@ -141,7 +142,7 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
   return status;
 }
 
-/* The rows themselves, by exchanges of their own. to: room for `len` rows. */
+/* The rows themselves, by separate exchanges. to: room for `len` rows. */
 static gather_status fetch(gather_mpi_plan *plan, int64_t len, void *to, gather_status own_status, gather_error *own, int32_t *failed,
                            gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
@@ -168,7 +169,7 @@ static gather_status keep(gather_mpi_plan *plan, int64_t len, const void *rows, 
   const int64_t row = plan->owner.row_bytes;
   gather_mpi_buffer grown = {0};
   if (!gather_mpi_distinct_begin(&plan->hot.slots, len) || !gather_mpi_reserve(&grown, plan->fill_slots + len, row))
-    return gather_error_set(own, GATHER_OUT_OF_MEMORY, "no memory for %lld hot rows", (long long)len);
+    return gather_error_set(own, GATHER_OUT_OF_MEMORY, "out of memory for %lld hot rows", (long long)len);
   if (plan->fill_row) memcpy(grown.data, plan->fill_row, (size_t)row);
   memcpy((char *)grown.data + plan->fill_slots * row, rows, (size_t)(len * row));
   free(plan->arriving.data);
@@ -195,7 +196,7 @@ gather_status gather_mpi_hot_renew(gather_mpi_plan *plan, int32_t *failed, gathe
   gather_mpi_buffer rows = {0};
   gather_status own_status = GATHER_OK;
   if (!gather_mpi_reserve(&rows, len, plan->owner.row_bytes) || !gather_mpi_reserve(&plan->rows, len, sizeof(int64_t))) {
-    own_status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for %lld hot rows", (long long)len);
+    own_status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "out of memory for %lld hot rows", (long long)len);
   } else {
     memcpy(plan->rows.data, plan->hot.rows, (size_t)len * sizeof(int64_t));
   }

@@ -11,7 +11,7 @@
 
 #include "mpi_internal.h"
 
-/* Size, time and number of a file: those of one file on a shared file system are the same on every node; the device's are not. */
+/* Size, time and inode number of a file: on a shared file system they are equal on every node. The device number is not. */
 static bool look_at(const char *path, int64_t facts[4]) {
   struct stat found;
   if (stat(path, &found) != 0) return false;
@@ -48,7 +48,7 @@ gather_status gather_mpi_sample(const gather_mpi_owner *owner, uint64_t *sample,
   ids[SAMPLES - 1] = rows - 1;
   gather_mpi_buffer buffer = {0};
   if (!gather_mpi_reserve(&buffer, SAMPLES, owner->row_bytes))
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %d rows", (int)SAMPLES);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %d rows", (int)SAMPLES);
   const gather_status status = gather_mpi_owner_take(owner, ids, false, SAMPLES, buffer.data, error);
   if (status == GATHER_OK) *sample = gather_mpi_fnv(*sample, buffer.data, (size_t)(SAMPLES * owner->row_bytes));
   free(buffer.data);
@@ -70,7 +70,7 @@ gather_status gather_mpi_visible(gather_mpi_link *link, gather_table *table, boo
     if (path && strlen(path) < sizeof mine.path) memcpy(mine.path, path, strlen(path) + 1);
     free(path);
   }
-  /* Who has no memory takes part, and sees nothing. */
+  /* A rank that is out of memory takes part, and sees no files. */
   int64_t blind = !all;
   gather_status status = gather_mpi_link_max(link, &blind, error);
   if (status == GATHER_OK && !blind) status = gather_mpi_link_gather(link, &mine, (int)sizeof mine, all, error);

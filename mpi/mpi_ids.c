@@ -6,7 +6,7 @@
 
 #include "mpi_internal.h"
 
-/* What arrives fits the buffer, and all that one rank may be asked for can be counted by int. */
+/* Received rows fit the buffer, and an int can count the rows requested from one rank. */
 int64_t gather_mpi_most_ids(const gather_mpi_plan *plan) {
   const int64_t row = plan->owner.row_bytes, countable = INT32_MAX / plan->link.ranks - plan->fill_slots - plan->hot.len;
   int64_t most = row > 0 ? plan->buffer_bytes / row : countable;
@@ -108,7 +108,7 @@ static gather_status convert(gather_mpi_plan *plan, const gather_tensor *ids, in
   }
   /* Numbers of 8 bytes, and behind them room for the copy of a strided tensor. */
   if (!gather_mpi_reserve(&plan->convert, len, straight || packed ? 8 : 16))
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %lld ids", (long long)len);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %lld ids", (long long)len);
   int64_t *to = plan->convert.data;
   *numbers = to;
   if (packed) return unpack(ids, type, to, error);
@@ -197,7 +197,7 @@ gather_status gather_mpi_ids_read(gather_mpi_plan *plan, const gather_tensor *id
   plan->kept = false;
   plan->raw_len = 0;
   if (!gather_mpi_reserve(&plan->raw, len, 8) || !gather_mpi_reserve(&plan->rows, len, 8))
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %lld ids", (long long)len);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %lld ids", (long long)len);
   if (len > 0) memcpy(plan->raw.data, numbers, (size_t)len * sizeof *numbers);
   plan->raw_len = len;
   plan->raw_unsigned = is_unsigned;

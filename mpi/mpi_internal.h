@@ -24,7 +24,7 @@ typedef struct gather_mpi_link {
   bool broken;    /* an operation is still running, and may never end */
   bool bulk;      /* what is waited for is rows, not a message */
   bool crowded;   /* more ranks on this machine than CPUs */
-  /* What small operations send and receive: an operation that did not end in time may end later, when whoever called has returned. */
+  /* Memory of small operations: one that did not end in time may still send or receive after the caller has returned. */
   int64_t number;
   gather_mpi_message message;
   unsigned char mine[1100];
@@ -64,8 +64,7 @@ typedef struct gather_mpi_buffer {
   size_t bytes;
 } gather_mpi_buffer;
 
-/* Makes a buffer hold at least count * item bytes; its content is lost if it grows. Returns false if there is no memory: then it is
- * empty. */
+/* Makes a buffer hold at least count * item bytes. Its content is lost if it grows. Returns false if out of memory: it is then empty. */
 bool gather_mpi_reserve(gather_mpi_buffer *buffer, int64_t count, int64_t item);
 
 /* ---- mpi_owner.c: the rows of this rank -------------------------------------------------------------------------------------- */
@@ -91,19 +90,19 @@ bool gather_mpi_owner_fallible(const gather_mpi_owner *owner);
 
 /* ---- mpi_identity.c: whether ranks have the same rows ------------------------------------------------------------------------- */
 
-/* A number of the files of a table and the rows in them: equal if, as far as the system tells, the files are the same. */
+/* A hash of the files of a table and the rows in them: equal if the system reports the same files. */
 uint64_t gather_mpi_identity(gather_table *table);
-/* A number of a sample of the rows of this rank: equal for equal rows. */
+/* A hash of a sample of the rows of this rank: equal for equal rows. */
 gather_status gather_mpi_sample(const gather_mpi_owner *owner, uint64_t *sample, gather_error *error);
 /* Whether every rank can read the files of every other rank, which all bring tables. Collective. */
 gather_status gather_mpi_visible(gather_mpi_link *link, gather_table *table, bool *visible, gather_error *error);
 
 /* ---- the plan ----------------------------------------------------------------------------------------------------------------- */
 
-/* What other ranks ask of this rank, and what this rank asked. */
+/* The requests of other ranks to this one, and this rank's own. */
 typedef struct gather_mpi_answers {
   int32_t rounds;          /* of all ranks */
-  int32_t pieces;          /* of a round: so that what leaves fits buffer_bytes */
+  int32_t pieces;          /* of a round, so that sent rows fit buffer_bytes */
   gather_mpi_buffer cells; /* int64: counts[p * rounds + r], rows that rank p asks for in round r; then where these begin in ids */
   gather_mpi_buffer ids;   /* by round, then by rank: numbers of rows of this rank, uint32 or int64 */
   gather_mpi_buffer asked; /* the ids of the schedule as they are sent */
@@ -155,7 +154,7 @@ struct gather_mpi_plan {
 
 /* ---- mpi_layout.c: what the ranks bring ---------------------------------------------------------------------------------------- */
 
-/* What a rank tells the others. Equal on all ranks: from `type` on, in the order in which differences are told. */
+/* The record that each rank sends to the others. Equal on all ranks: from `type` on, in the order in which differences are reported. */
 enum {
   RECORD_STATUS,
   RECORD_ROWS,
@@ -197,7 +196,7 @@ typedef struct gather_mpi_part {
   bool same; /* the schedule is that of these ids */
 } gather_mpi_part;
 
-/* The numbers that each rank tells each other one. */
+/* The count of numbers that each rank sends to each other one. */
 enum { GATHER_MPI_TELL_LEN = 5 + GATHER_MPI_MAX_ROUNDS };
 
 /* mpi_exchange.c: fetches and writes the rows of a part. own_status, own: the error of this rank so far, which all ranks then return.

@@ -61,8 +61,8 @@ static gather_status check_counts(const gather_mpi_plan *plan, const int64_t *re
     const int64_t rows = records[p * RECORD_LEN + RECORD_ROWS], should = gather_mpi_spread_count(wanted, p);
     if (rows == should) continue;
     *failed = p;
-    return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "data", "rank %d: it has %" PRId64 " rows; by the layout it has %" PRId64,
-                                  p, rows, should);
+    return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "data", "rank %d: it has %" PRId64 " rows; the layout needs %" PRId64, p,
+                                  rows, should);
   }
   return GATHER_OK;
 }

@@ -34,9 +34,9 @@ gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_er
   return gather_error_set(error, GATHER_IO_ERROR, "rank %d: MPI reports an error: %s", link->rank, length ? text : "no text");
 }
 
-/* How long to look without a pause that costs more than a fraction of a microsecond. Behind it this rank sleeps between two looks: where
- * other programs, or more ranks than CPUs, want the CPU, a process that only yields gets its next time slice when all others have had
- * theirs, and one that sleeps is woken at once. Rows move while ranks look, a few fragments at a time, so they are looked for longer. */
+/* How long to poll with pauses of a fraction of a microsecond at most. After that this rank sleeps between two polls. If other programs, or
+ * more ranks than CPUs, want the CPU, a process that only yields gets its next time slice after all others. One that sleeps is woken at
+ * once. Rows move while ranks poll, a few fragments at a time, so polling for rows lasts longer. */
 static const double patience = 100e-6, patience_for_rows = 50e-3;
 
 gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, gather_error *error) {
@@ -51,7 +51,7 @@ gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, 
     if (link->seconds >= 0 && now - start > link->seconds) {
       link->broken = true;
       return gather_error_set(error, GATHER_IO_ERROR,
-                              "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
+                              "rank %d: no answer from another rank for %g s: it may have ended, or not made this call", link->rank,
                               link->seconds);
     }
     if (link->crowded || now - start > (link->bulk ? patience_for_rows : patience)) {
@@ -72,7 +72,7 @@ static gather_status count_neighbours(gather_mpi_link *link, gather_error *error
   gather_machine_describe(&machine);
   const uint64_t mine = gather_mpi_fnv(GATHER_MPI_FNV, name, strlen(name));
   uint64_t *all = malloc((size_t)link->ranks * sizeof *all);
-  /* If one has no memory for this, nobody counts, and all stay polite. */
+  /* If one rank is out of memory for this, no rank counts, and all yield as if the machine were crowded. */
   int64_t blind = !all;
   gather_status status = gather_mpi_link_max(link, &blind, error);
   if (status == GATHER_OK && !blind) {

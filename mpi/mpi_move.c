@@ -20,7 +20,7 @@ static int64_t asked(const gather_mpi_moving *moving, int32_t p, int32_t round) 
   return round < schedule->rounds ? schedule->counts[(int64_t)p * schedule->rounds + round] : 0;
 }
 
-/* Rows of this rank into memory. The first error is kept: it is told at the end, and zeros travel instead of the rows. */
+/* Rows of this rank into memory. The first error is kept and reported at the end. Zeros are sent instead of the rows. */
 static void read_rows(gather_mpi_moving *moving, const void *ids, int64_t first, int64_t len, char *to) {
   if (len == 0) return;
   const gather_mpi_plan *plan = moving->plan;

@@ -12,7 +12,7 @@ static gather_status measure_row(gather_mpi_owner *owner, gather_error *error) {
   const gather_type_info *type = gather_type_get(mine->type);
   if (type->kind == GATHER_KIND_STRING)
     return gather_error_set_input(error, GATHER_UNSUPPORTED, "data",
-                                  "strings are not sent to other ranks: their text is elsewhere in memory");
+                                  "strings cannot be sent to other ranks: their text is elsewhere in memory");
   int64_t len = 1;
   bool empty = false;
   for (int32_t d = 1; d < mine->rank; d++) empty = empty || mine->shape[d] == 0;

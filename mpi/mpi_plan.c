@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpi_plan.c: what a plan tells, and its end.
+ * mpi_plan.c: the description and statistics of a plan, and its end.
  */
 #include <stdlib.h>
 

@@ -96,7 +96,7 @@ gather_status gather_mpi_take(gather_mpi_plan *plan, const gather_tensor *ids, c
   if (plan->failed_rank) *plan->failed_rank = -1;
   if (plan->link.broken)
     return gather_error_set(error, GATHER_IO_ERROR,
-                            "rank %d: an earlier call failed while rows were on their way: "
+                            "rank %d: an earlier call failed while rows were in flight: "
                             "this plan cannot be used any more",
                             plan->link.rank);
   gather_status status = check_own(plan, ids, rows, &same, &repaired, &own);

@@ -2,9 +2,9 @@
  *
  * schedule.h: plans one exchange of rows between ranks, without MPI: libgather_mpi runs it, and a simulator may.
  *
- * A rank wants the rows of a list of ids. The distinct rows among them are asked of their owners, in rounds: round r has the rows that
- * occur first in the r-th part of the list, so that the r-th part of the output can be written as soon as round r has arrived, while
- * the next one travels. Rows arrive in slots of one buffer:
+ * A rank wants the rows of a list of ids. It requests the distinct rows among them from their owners, in rounds. Round r has the rows that
+ * occur first in the r-th part of the list. The r-th part of the output can be written as soon as round r has arrived, while the next
+ * one is sent. Rows arrive in slots of one buffer:
  *
  *   slots 0 .. reserved - 1     rows that are there already: the fill row, replicated hot rows
  *   then for each round         for each owner: the rows of that owner, in the order of their first occurrence
@@ -46,7 +46,7 @@ static inline int64_t gather_mpi_round_begin(int64_t len, int32_t rounds, int32_
 /* Plans an exchange.
  * rows: `len` row numbers, each below spread->rows; below 0 = the fill row, which is slot 0; len + reserved < 2^31; rounds: 1 to
  * GATHER_MPI_MAX_ROUNDS; hot: rows that are in the reserved slots, with the slot as value, or NULL.
- * Returns false if there is no memory: then the schedule is empty. */
+ * Returns false if out of memory: the schedule is then empty. */
 bool gather_mpi_schedule_build(gather_mpi_schedule *schedule, const gather_mpi_spread *spread, const int64_t *rows, int64_t len,
                                int32_t rounds, int64_t reserved, const gather_mpi_distinct *hot);
 void gather_mpi_schedule_free(gather_mpi_schedule *schedule);

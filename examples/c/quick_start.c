@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Three rows of a table by index, and what a wrong index is told. README.md shows this program.
+ * Three rows of a table by index, and the error of an index out of range. README.md shows this program.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -15,13 +15,13 @@ static int64_t number(FILE *file, int bytes) {
   return (int64_t)value;
 }
 
-static void read_text(FILE *file, char text[64]) { /* of a longer one the beginning */
+static void read_text(FILE *file, char text[64]) { /* only the beginning of a longer one */
   const int64_t length = number(file, 8), kept = length < 63 ? length : 63;
   text[fread(text, 1, (size_t)kept, file)] = '\0';
   (void)fseek(file, (long)(length - kept), SEEK_CUR);
 }
 
-static int64_t read_value(FILE *file, int64_t type) { /* of the metadata; returns it, if it is a number */
+static int64_t read_value(FILE *file, int64_t type) { /* of the metadata; returned if it is a number */
   static const int BYTES[13] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   char text[64];
   if (type == 8) return read_text(file, text), 0;
@@ -30,7 +30,7 @@ static int64_t read_value(FILE *file, int64_t type) { /* of the metadata; return
   return 0;
 }
 
-/* Where a tensor is, and of how many bytes a row. Its shape in values: */
+/* The place of a tensor, and the bytes of a row. Its shape in values: */
 static bool find(FILE *file, const char *name, int64_t values[2], int64_t shape[2], gather_raw *raw, const char **codec) {
   char text[64];
   int64_t type = -1, at = 0, align = 32;
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   const gather_status status = ids && rows ? gather_table_take(table, &indices, &out, NULL, &error) : GATHER_OUT_OF_MEMORY;
   for (int64_t i = 0; status == GATHER_OK && i < count; i++)
     printf("%.9g %.9g\n", (double)rows[i * values[1]], (double)rows[i * values[1] + 1]);
-  if (status != GATHER_OK) fprintf(stderr, "%s\n", status == GATHER_OUT_OF_MEMORY ? "no memory" : error.message);
+  if (status != GATHER_OK) fprintf(stderr, "%s\n", status == GATHER_OUT_OF_MEMORY ? "out of memory" : error.message);
   gather_table_close(table);
   free(ids), free(rows);
   return status == GATHER_OK ? 0 : 1;

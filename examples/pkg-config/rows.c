@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of a table that lies in an .npy file: the file is mapped, so the table is not loaded for a few rows.
+ * Rows of a table in an .npy file: the file is mapped, so the table is not loaded for a few rows.
  * Usage: rows TABLE.npy ROW...     (float32 tables of rank 2; prints the first two numbers of each row)
  */
 #include <stdio.h>

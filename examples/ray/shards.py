@@ -13,7 +13,7 @@ import libgather
 
 
 class Rows:
-    """A worker: it opens the table once. All parts are one table; it reads the rows of each batch, and nothing else."""
+    """A worker: it opens the table once, with all parts as one table, and reads only the rows of each batch."""
 
     def __init__(self, paths: list[str]) -> None:
         self.table = libgather.open(paths, memory="64MiB")

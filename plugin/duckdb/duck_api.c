@@ -48,7 +48,7 @@ static void copy_later(duck_api *api, const void *slots) {
 
 const char *gather_duck_load(const void *slots) {
   duck_api api;
-  if (!copy_slots(&api, slots)) return "gather: this DuckDB lacks functions of the C extension API v1.2.0";
+  if (!copy_slots(&api, slots)) return "gather: this DuckDB does not have all functions of the C extension API v1.2.0";
   if (has_later(api.library_version())) copy_later(&api, slots);
   const char *problem = NULL;
   pthread_mutex_lock(&loading);

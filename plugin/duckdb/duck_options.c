@@ -236,7 +236,7 @@ static gather_status parse_pair(const char *key, const char *value, duck_options
       return url_keys[i].parse(value, options, error);
     }
   return gather_error_set(error, GATHER_USAGE,
-                          "no option '%.100s'; there are memory, cache, engine, depth, buffered, no_links, decode, codec, "
+                          "no such option '%.100s'; the options are memory, cache, engine, depth, buffered, no_links, decode, codec, "
                           "negative, out_of_range, for raw files type, row, offset, raw, and for URLs connections, timeout, "
                           "gap, whole, disk_cache, disk_cache_bytes, endpoint, region, remote",
                           key);

@@ -49,7 +49,8 @@ gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64
   if (layout->row_bytes > INT64_MAX / count) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "the rows of one vector are too large");
   void *raw = plain ? to : malloc((size_t)(count * layout->row_bytes));
   if (!raw)
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " rows of %" PRId64 " bytes", count, layout->row_bytes);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %" PRId64 " rows of %" PRId64 " bytes", count,
+                            layout->row_bytes);
   gather_status status = gather_duck_read_bytes(open, rows, count, raw, error);
   if (status == GATHER_OK) gather_duck_convert(layout, target, raw, count * layout->len, to);
   if (!plain) free(raw);

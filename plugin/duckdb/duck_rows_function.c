@@ -87,7 +87,7 @@ static gather_status read_ids(duck_value list, call_data *call, gather_error *er
   uint64_t count = gather_duck.get_list_size(list);
   call->ids = malloc((count + 1) * sizeof *call->ids);
   call->null = malloc((count + 1) * sizeof *call->null);
-  if (!call->ids || !call->null) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRIu64 " ids", count);
+  if (!call->ids || !call->null) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %" PRIu64 " ids", count);
   for (uint64_t i = 0; i < count; i++) {
     duck_value id = gather_duck.get_list_child(list, i);
     call->null[i] = !id || gather_duck.is_null_value(id);

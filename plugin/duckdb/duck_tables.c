@@ -110,7 +110,7 @@ static gather_status open_entry(entry *made, gather_error *error) {
   const duck_key *key = &made->key;
   gather_status status = gather_duck_options_parse(key->options.text, key->options.bytes, &open->options, error);
   if (status == GATHER_OK && (memchr(key->file.text, 0, key->file.bytes) || memchr(key->tensor.text, 0, key->tensor.bytes)))
-    status = gather_error_set(error, GATHER_USAGE, "a name contains a zero byte");
+    status = gather_error_set(error, GATHER_USAGE, "a name contains a null byte");
   if (status == GATHER_OK)
     status = gather_duck_open_table(key->file.text, open->tensor, &open->options, &open->table, &made->identity, error);
   if (status != GATHER_OK) return status;

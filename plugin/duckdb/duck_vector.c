@@ -17,7 +17,8 @@ static gather_status read_bytes(const duck_open *open, const duck_picked *picked
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "the rows of one vector are too large");
   *bytes = malloc((size_t)(picked->count * row_bytes) + 1);
   if (!*bytes)
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " rows of %" PRId64 " bytes", picked->count, row_bytes);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %" PRId64 " rows of %" PRId64 " bytes", picked->count,
+                            row_bytes);
   if (picked->count == 0) return GATHER_OK;
   return gather_duck_read_bytes(open, picked->rows, picked->count, *bytes, error);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """trailer.py LIBRARY EXTENSION --system NAME --processor NAME --version NUMBER: makes a DuckDB extension of a shared library.
-trailer.py --wheel BEFORE AFTER: puts the trailer back on the extension in the wheel AFTER, which auditwheel made of BEFORE: it changes
-libraries in place, and the trailer is then no longer at their end.
+trailer.py --wheel BEFORE AFTER: restores the trailer of the extension in the wheel AFTER, which auditwheel made from BEFORE. auditwheel
+changes libraries in place, and the trailer is then no longer at their end.
 
 DuckDB reads the last 512 bytes of an extension: eight fields of 32 bytes, padded with zeros, and 256 bytes for a signature, which is
 empty here. Source: the public documentation and build scripts of DuckDB's extensions.

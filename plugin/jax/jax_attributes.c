@@ -39,8 +39,8 @@ static const void *find(jax_reader *reader, const char *name, int kind) {
 
 static gather_status missing(const char *name, gather_error *error) {
   return gather_error_set(error, GATHER_USAGE,
-                          "the custom call has no attribute '%s' as this version of libgather (%s) writes it: export the "
-                          "program again with this version",
+                          "the custom call has no valid attribute '%s' of this version of libgather (%s): export the program "
+                          "again with this version",
                           name, gather_version());
 }
 

@@ -27,7 +27,7 @@ static gather_status set_type(int number, const char *what, gather_tensor *tenso
     XLA_TYPES(XLA_TYPE)
 #undef XLA_TYPE
     case 0:
-      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what, "this version of XLA hands over %s without its type", what);
+      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what, "this version of XLA passes %s without its type", what);
     default:
       return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what, "XLA's type number %d of %s is not supported", number, what);
   }

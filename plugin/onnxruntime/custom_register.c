@@ -28,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static OrtStatus *describe(ort_registration *set, const ort_description *description, OrtCustomOpDomain *domain) {
   if (set->count == ORT_MOST_DESCRIPTIONS)
-    return ORT(&set->host, CreateStatus)(ORT_FAIL, "libgather has more operators than its plug-in has room for");
+    return ORT(&set->host, CreateStatus)(ORT_FAIL, "libgather has too many operators for its plug-in");
   ort_description *d = &set->descriptions[set->count++];
   *d = *description;
   d->base = gather_ort_custom_functions, d->in = set;
@@ -125,8 +125,7 @@ static OrtStatus *find_set(const ort_host *host, const ort_ep_options *options, 
     *found = &sets[i];
     if ((*found)->host.api == host->api && gather_ort_custom_options_equal(&(*found)->options, options)) return NULL;
   }
-  if (set_count == MOST_SETS)
-    return ORT(host, CreateStatus)(ORT_FAIL, "the plug-in of libgather is registered with too many different options");
+  if (set_count == MOST_SETS) return ORT(host, CreateStatus)(ORT_FAIL, "libgather's plug-in is registered with too many different options");
   ort_registration *set = *found = &sets[set_count];
   *set = (ort_registration){.host = *host, .options = *options};
   OrtStatus *status = NULL;

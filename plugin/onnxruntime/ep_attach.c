@@ -81,9 +81,9 @@ static bool locate(const ort_session *session, const char *name, const void *dat
   if (!gather_ort_mapping_at(data, &mapping))
     *why = "the host has read the table into memory";
   else if (!(external = find(session, name, &mapping)))
-    *why = "the host has mapped another file than the model names";
+    *why = "the host has mapped a file other than the one in the model";
   else if (!same_size(source, external->bytes))
-    *why = "the model gives another size than its type and shape";
+    *why = "the size in the model does not match its type and shape";
   else
     source->path = external->path, source->offset = external->offset, *why = "";
   return **why == '\0';
@@ -98,7 +98,7 @@ static OrtStatus *attach_data(const ort_registered *state, const OrtValue *value
   if (status) return status;
   if (gather_type_get(source.type)) taken->type = gather_type_get(source.type)->name;
   if (!gather_ort_node_can_use_rows(node, source.rank))
-    return explain(taken, "a table serves gathers along axis 0, and GatherND without batch_dims");
+    return explain(taken, "a table supports only gathers along axis 0, and GatherND without batch_dims");
   if (!locate(session, taken->data, data, &source, &why)) return explain(taken, why);
   status = open_table(session, &source, taken, &taken->table);
   if (status || !taken->table) return status;

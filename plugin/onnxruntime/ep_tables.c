@@ -80,7 +80,7 @@ static gather_status open_table(const ort_table_source *source, ort_table *table
   if (status != GATHER_OK) return status;
   if (!(gather_table_describe(table->table)->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED)) return GATHER_OK;
   gather_table_close(table->table);
-  return gather_error_set(error, GATHER_UNSUPPORTED, "the file has another byte order than this machine");
+  return gather_error_set(error, GATHER_UNSUPPORTED, "the byte order of the file differs from this machine's");
 }
 
 static ort_table *find(const file_rows *identity) {

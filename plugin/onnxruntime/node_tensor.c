@@ -85,7 +85,7 @@ OrtStatus *gather_ort_output(const ort_host *host, OrtKernelContext *context, ga
   static const int64_t none = 0;
   *out = (gather_tensor){.type = type, .rank = rank, .shape = lengths};
   ORT_TRY(ORT(host, KernelContext_GetOutput)(context, 0, rank > 0 ? lengths : &none, (size_t)rank, value));
-  if (!*value) return ORT(host, CreateStatus)(ORT_FAIL, "the host gave no output");
+  if (!*value) return ORT(host, CreateStatus)(ORT_FAIL, "the host returned no output");
   if (type == GATHER_TYPE_STRING) return NULL;
   return ORT(host, GetTensorMutableData)(*value, &out->data);
 }

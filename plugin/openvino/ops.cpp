@@ -167,7 +167,7 @@ void GatherOp::resolve() {
   if (op_ && plans_) return;
   op_ = gather_op_find(operator_.c_str(), rules_.c_str());
   if (!op_ || gather_family_get(op_->family)->function || op_->family == GATHER_FAMILY_STABLEHLO)
-    throw std::runtime_error("libgather: node '" + get_friendly_name() + "': there is no operator '" + operator_ + "' with rules '" +
+    throw std::runtime_error("libgather: node '" + get_friendly_name() + "': no such operator '" + operator_ + "' with rules '" +
                              rules_ + "'");
   plans_ = std::make_shared<Plans>(op_, options());
 }
@@ -313,7 +313,7 @@ TableOp::TableOp(const ov::Output<ov::Node> &indices, std::shared_ptr<FileTable>
 
 const gather_op *TableOp::rules() const {
   const gather_op *op = gather_op_find("Gather", rules_.c_str());
-  if (!op) throw std::runtime_error("libgather: node '" + get_friendly_name() + "': there are no rules '" + rules_ + "'");
+  if (!op) throw std::runtime_error("libgather: node '" + get_friendly_name() + "': no such rules '" + rules_ + "'");
   return op;
 }
 

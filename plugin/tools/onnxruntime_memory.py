@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """script/plugins onnxruntime --memory: a model in the shape of a language model, whose token table is larger than the memory that it
-may use. Cold rows through ONNX Runtime's own Gather and through both doors of the plug-in: time per row, and what was read for it.
+may use. Cold rows through ONNX Runtime's own Gather and through both doors of the plug-in: time and bytes read per row.
 
-Each case is a process of its own in a memory cgroup (bench/tables_limit.py), which begins with nothing of the table in memory. The
-table is written once, and removed at the end. The disk's read-ahead is set as --read-ahead says if the system permits that, and put
-back."""
+Each case is a separate process in a memory cgroup (bench/tables_limit.py), which begins with nothing of the table in memory. The
+table is written once, and removed at the end. --read-ahead sets the disk's read-ahead, if the system permits that; it is restored
+at the end."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def drop(path: Path) -> None:
 
 
 class ReadAhead:
-    """The read-ahead of the disk that a folder is on, in KiB; it is put back at the end."""
+    """The read-ahead of the disk that a folder is on, in KiB. It is restored at the end."""
 
     def __init__(self, folder: Path):
         device = os.stat(folder).st_dev
@@ -167,7 +167,7 @@ class ReadAhead:
         self.own = int(self.path.read_text(encoding="ascii")) if self.path.is_file() else 0
 
     def set(self, kib: int) -> bool:
-        """Whether it is so many KiB now; 0 = as it was."""
+        """Sets it to this many KiB (0 = the original value), and returns whether it has it."""
         wanted = kib or self.own
         try:
             if int(self.path.read_text(encoding="ascii")) != wanted:
@@ -252,7 +252,7 @@ def table(found: list[dict]) -> str:
 
 
 def faults_of(found: list[dict]) -> list[str]:
-    """What must not be: wrong rows, and doors that read more than 16 bytes for a useful one."""
+    """The faults: wrong rows, and doors that read more than 16 bytes for a useful one."""
     faults = []
     for line in found:
         name = f"{line.get('way')}, rows of {line.get('row_bytes')} bytes, {line.get('batch')} a run, read-ahead {line['read_ahead']} KiB"

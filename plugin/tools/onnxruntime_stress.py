@@ -78,7 +78,7 @@ def under_valgrind(library: str, model: Path) -> list[str]:
 
 
 def sanitized_library() -> str:
-    """The plug-in built with ASan and UBSan, in a build of its own."""
+    """The plug-in built with ASan and UBSan, in a separate build."""
     folder = ROOT / "build/plugin-asan"
     options = ["-DGATHER_SANITIZE=address,undefined", "-DGATHER_PYTHON_PACKAGE=ON", "-DGATHER_TESTS=OFF", "-DGATHER_PLUGIN_ONNXRUNTIME=ON",
                "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g"]

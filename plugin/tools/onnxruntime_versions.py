@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both doors in many versions of ONNX Runtime: each works, or refuses in words; none crashes."""
+"""Both doors in many versions of ONNX Runtime: each works, or refuses with a message, and none crashes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def samples(seed: int = 16) -> list:
 
 
 def verdict(door: str, chosen: list, plain: list[dict], answers: list[dict]) -> tuple[str, str]:
-    """What a door did: "works", "refuses" or "fails", and the text."""
+    """The outcome of a door: "works", "refuses" or "fails", and the text."""
     crashes = [answer["error"] for answer in answers if answer.get("crash")]
     if crashes:
         return "crashes", f"{len(crashes)} times: {crashes[0]}"
@@ -68,7 +68,7 @@ def verdict(door: str, chosen: list, plain: list[dict], answers: list[dict]) -> 
 
 
 def ask_through_c(python, library: str) -> str:
-    """What the plug-in tells a version whose Python package registers no execution providers; "" where the package has no C library."""
+    """The plug-in's message to a version whose Python package registers no execution providers; "" if the package has no C library."""
     libraries = sorted(python.parents[1].glob("lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so.*"))
     if not libraries:
         return ""

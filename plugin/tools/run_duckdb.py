@@ -35,7 +35,7 @@ def installed(package: str, version: str) -> Path:
 
 
 def environment(host: Path) -> dict[str, str]:
-    """That of a child: the package from the build, DuckDB from its folder; nothing skipped but what is named."""
+    """The environment of a child: the package from the build, DuckDB from its folder. Only what is named may be skipped."""
     return os.environ | {"PYTHONPATH": os.pathsep.join([str(BUILD / "python"), str(host)]), "PYTHONDONTWRITEBYTECODE": "1",
                          "GATHER_TEST_REQUIRE": "duckdb", "XDG_CACHE_HOME": str(FOLDER / "cache")}
 

@@ -35,7 +35,7 @@ def run(*command: str | Path, **options: object) -> subprocess.CompletedProcess:
 
 
 def make(version: str) -> Path:
-    """An environment with that version, made once; its Python."""
+    """The Python of an environment with that version, made once."""
     folder = VENVS / f"jax-{version}"
     python = folder / "bin/python"
     if not (folder / "complete").exists():
@@ -48,14 +48,14 @@ def make(version: str) -> Path:
 
 
 def refused(python: Path) -> str:
-    """What a version that is too old is told; an error if it is not refused by an ImportError."""
+    """The ImportError of a version that is too old, or a failure if there is none."""
     program = "try:\n import libgather.jax\nexcept ImportError as error: print('refused:', error)\nelse: raise SystemExit('not refused')"
     result = run(python, "-c", program, capture_output=True)
     return result.stdout.strip() if result.returncode == 0 else f"FAILED: exit {result.returncode}: {result.stderr[-300:]}"
 
 
 def tested(python: Path) -> str:
-    """The last line of its tests, which run in a process of their own."""
+    """The last line of its tests, which run in a separate process."""
     files = sorted((ROOT / "tests/plugin").glob("test_jax_*.py"))
     command = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT / 'tests'}", *files)
     result = run(*command, capture_output=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What takes too long for script/test, for OpenVINO: script/plugins openvino [--versions [RELEASE...]] [--memory [GIB]] [--bench] [--stress].
+"""OpenVINO, beyond script/test: script/plugins openvino [--versions [RELEASE...]] [--memory [GIB]] [--bench] [--stress].
 
---versions  builds the extension for each release, in an environment of its own in .venv-plugins, and runs the same models in it
+--versions  builds the extension for each release, in a separate environment in .venv-plugins, and runs the same models in it
 --memory    a table of GIB (default 8) in ONNX's external data: memory, time and bytes read of compiling the model and of cold rows
 --bench     bench/plugin_openvino.py: the cost of a node beside OpenVINO's own
 --stress    cores and models 100 times; two builds of the extension at once
@@ -32,7 +32,7 @@ def child(python: str, *words: str, **environment: str) -> str:
 
 
 def environment_of(release: str) -> str:
-    """A Python with this release of OpenVINO: this one, or one of an environment of its own."""
+    """A Python with this release of OpenVINO: this one, or that of a separate environment."""
     if importlib.metadata.version("openvino") == release:
         return sys.executable
     folder = ROOT / ".venv-plugins" / f"openvino-{release}"

@@ -31,7 +31,7 @@ def run(*command: str | Path, **options: object) -> int:
 
 
 def make(name: str) -> Path:
-    """An environment with the package, made once; its Python."""
+    """The Python of an environment with the package, made once."""
     folder = ROOT / ".venv-plugins" / name
     python = folder / "bin/python"
     if not (folder / "complete").exists():

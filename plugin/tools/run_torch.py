@@ -37,7 +37,7 @@ def folder_of(version: str) -> Path:
 
 
 def make(version: str) -> Path:
-    """An environment with that version, made once; its Python. PyTorch's wheel brings the libraries of CUDA along: several GB."""
+    """The Python of an environment with that version, made once. PyTorch's wheel contains CUDA's libraries: several GB."""
     folder = folder_of(version)
     python = folder / "bin/python"
     if not (folder / "complete").exists():

@@ -17,7 +17,7 @@ static gather_status read_list(gather_torch_call *call, void *list, gather_torch
   int64_t *items = call->numbers + call->used;
   for (size_t i = 0; i < count; i++) {
     uint64_t cell = 0;
-    if (torch_list_get_item(list, i, &cell)) return gather_error_set(error, GATHER_USAGE, "PyTorch gave no item %zu of a list", i);
+    if (torch_list_get_item(list, i, &cell)) return gather_error_set(error, GATHER_USAGE, "PyTorch returned no item %zu of a list", i);
     items[i] = (int64_t)cell;
   }
   argument->list.items = items;
@@ -44,7 +44,7 @@ static gather_status read_one(gather_torch_call *call, char letter, uint64_t cel
       argument->truth = (cell & 0xff) != 0;
       return GATHER_OK;
     case 's':
-      if (torch_string_c_str(handle(cell), &argument->text)) return gather_error_set(error, GATHER_USAGE, "PyTorch gave no text");
+      if (torch_string_c_str(handle(cell), &argument->text)) return gather_error_set(error, GATHER_USAGE, "PyTorch returned no text");
       return GATHER_OK;
     default:
       return read_list(call, handle(cell), argument, error);

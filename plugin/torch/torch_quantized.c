@@ -139,7 +139,7 @@ gather_status gather_torch_take_quantized(const gather_torch_call *call, void **
   if (status == GATHER_OK) status = gather_torch_describe(a[1].tensor, "indices", &indices, error);
   if (status == GATHER_OK) status = result_type(a[3].text, &dtype, error);
   if (status == GATHER_OK && strcmp(a[6].text, "fill") == 0)
-    status = gather_error_set(error, GATHER_USAGE, "mode='fill' is not for quantised rows");
+    status = gather_error_set(error, GATHER_USAGE, "mode='fill' is not supported for quantised rows");
   if (status == GATHER_OK) status = gather_torch_policy(a[6].text, a[7].truth, NULL, &d.views[DATA], NULL, &options, error);
   if (status != GATHER_OK) return status;
   options.axis = a[4].number;

@@ -119,7 +119,7 @@ static gather_status run_into(const gather_args *args, const gather_torch_view *
     return gather_error_set_input(error, GATHER_TYPE_MISMATCH, "output", "output and data have different dtypes");
   status = gather_apply(args->op, &data->tensor, &indices->tensor, &output.tensor, options, error);
   if (status == GATHER_OK && aoti_torch_new_tensor_handle(args->out, out))
-    return gather_error_set_input(error, GATHER_OUT_OF_MEMORY, "output", "PyTorch has no memory for a handle");
+    return gather_error_set_input(error, GATHER_OUT_OF_MEMORY, "output", "out of memory for a handle");
   return status;
 }
 

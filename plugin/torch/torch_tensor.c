@@ -69,9 +69,9 @@ static const char *device_name(int32_t type) {
 static gather_status refuse_device(int32_t type, const char *name, gather_error *error) {
   const char *device = device_name(type);
   if (device)
-    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is on the device %s, and libgather's operators run on the CPU", name,
+    return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is on the device %s, but libgather's operators run on the CPU", name,
                                   device);
-  return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is on a device of type %d, and libgather's operators run on the CPU",
+  return gather_error_set_input(error, GATHER_UNSUPPORTED, name, "%s is on a device of type %d, but libgather's operators run on the CPU",
                                 name, type);
 }
 
@@ -142,6 +142,6 @@ gather_status gather_torch_create(int32_t dtype, const int64_t *shape, int32_t r
     step *= shape[d] > 1 ? shape[d] : 1;
   }
   if (aoti_torch_empty_strided(rank, shape, steps, dtype, cpu, -1, handle))
-    return gather_error_set_input(error, GATHER_OUT_OF_MEMORY, "output", "PyTorch has no memory for the output");
+    return gather_error_set_input(error, GATHER_OUT_OF_MEMORY, "output", "out of memory for the output");
   return gather_torch_describe_output(*handle, view, error);
 }

@@ -11,8 +11,8 @@
     array([[ 6.,  7.,  8.],
            [ 9., 10., 11.]])
 
-take(), gather_elements() and gather_nd() are the operators of ONNX and OpenVINO; an index out of range raises a GatherIndexError that names
-it. scatter(), scatter_elements() and scatter_nd() write what these read. check(), run() and explain() are for models.
+take(), gather_elements() and gather_nd() are the operators of ONNX and OpenVINO. An index out of range raises a GatherIndexError that names
+it. scatter(), scatter_elements() and scatter_nd() write the places that these read. check(), run() and explain() are for models.
 """
 from importlib import import_module as _import_module
 from typing import Any as _Any

@@ -33,7 +33,7 @@ def _policy(name: str, options: dict) -> str:
 
 
 def _by_position(name: str, x: np.ndarray, indices: Any, options: dict) -> Any:
-    """The engine computes which element goes where; NumPy copies it, since it knows what an element owns."""
+    """The engine computes the source of each element. NumPy copies the elements, since it knows what they own."""
     out, mode, fill_value = options.pop("out", None), options.pop("mode", None), options.pop("fill_value", None)
     mode = mode or _policy(name, options)
     if (mode == "fill") != (fill_value is not None):
@@ -72,7 +72,7 @@ def write_out(out: Any, result: np.ndarray, x: np.ndarray) -> None:
 
 
 def scatter_objects(name: str, x: Any, indices: Any, updates: Any, options: dict[str, Any]) -> Any:
-    """The engine computes which element goes where; NumPy copies it. name: a function of _core._scatter."""
+    """The engine computes the place of each element. NumPy copies the elements. name: a function of _core._scatter."""
     out = options["out"]
     options = {**options, "out": None}
     if isinstance(x, _core.Table):
@@ -132,7 +132,7 @@ def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
 
 
 def _one_type(ids: list[np.ndarray]) -> list[np.ndarray]:
-    """Arrays of one integer type: where NumPy would choose float64, int64, in which what does not fit is out of range too."""
+    """Arrays of one integer type: int64 if NumPy would choose float64. Values that do not fit it are out of range, too."""
     if np.result_type(*ids).kind in "iu" or any(array.dtype.kind not in "iu" for array in ids):
         return ids
     most = np.iinfo(np.int64).max

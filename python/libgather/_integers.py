@@ -174,8 +174,9 @@ def _name(dtype: np.dtype) -> str:
 
 
 def integers_of(ids: Any) -> np.ndarray:
-    """An array of the integers that `ids` are, whatever holds them. Raises GatherTypeError with the position of the first that is none,
-    GatherValueError for ragged lists.
+    """The ids of any container as an array of integers.
+
+    Raises GatherTypeError with the position of the first item that is not an integer, GatherValueError for ragged lists.
     """
     found = read_integers(ids, False)
     assert found is not None

@@ -86,8 +86,8 @@ def _call_gather(data: Any, indices: Any, shard: Any, request: Request) -> Any:
 
 
 def _needs_devices() -> bool:
-    """Tells JAX that this primitive is lowered for known devices, as custom_partitioning is. There is no public name for that: where
-    the private one is missing, programs for several devices gather whole arrays on each.
+    """Declares that JAX lowers this primitive for known devices, as custom_partitioning. There is no public name for that. If the
+    private one is missing, programs for several devices gather whole arrays on each.
     """
     try:
         from jax._src.dispatch import prim_requires_devices_during_lowering as needs_devices
@@ -135,8 +135,8 @@ mlir.register_lowering(check_p, mlir.lower_fun(lambda indices, *, shape, request
 
 
 def _batch_indices(indices: Any, dim: int, request: Request) -> tuple[Any, int | None]:
-    """Indices with the mapped dimension where the gather keeps it, or, with the second item not None, merged into that dimension:
-    of GatherElements along the axis, which may have any length.
+    """Indices with the mapped dimension after the batch dimensions, and None. For GatherElements: with the mapped dimension merged into
+    the axis, which may have any length, and the axis.
     """
     if request.family != ELEMENTS:
         return jnp.moveaxis(indices, dim, request.batch_dims), None

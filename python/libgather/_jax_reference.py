@@ -43,8 +43,9 @@ def _count(shape: tuple[int, ...], d: int) -> Any:
 
 
 def _index(data: tuple[int, ...], indices: Any, request: Request) -> tuple[tuple[Any, ...], Any, tuple[int, ...]]:
-    """data, with its dimensions in the order of the third item, indexed by the first item, is the output with the dimensions of the
-    indices before those of data; the second says which of the indices are in range.
+    """A key for data, which of the indices are in range, and the order of data's dimensions that the key needs.
+
+    The result of the key has the dimensions of the indices before those of data.
     """
     batch, shape = request.batch_dims, indices.shape
     if request.family == ELEMENTS:
@@ -65,7 +66,7 @@ def _index(data: tuple[int, ...], indices: Any, request: Request) -> tuple[tuple
 
 
 def _to_output(rows: Any, rank: int, request: Request, back: bool = False) -> Any:
-    """Moves what `_index` puts first, the dimensions of the indices, to the axis; or back."""
+    """Moves the dimensions of the indices, which `_index` puts first, to the axis, or back."""
     if request.family != GATHER:
         return rows
     batch, axis = request.batch_dims, request.axis

@@ -79,8 +79,9 @@ def _infer(request: Request, mesh: Any, arguments: Any, result: Any) -> Any:
 
 
 def partitioned(call: Callable) -> Callable:
-    """call(data, indices, shard, request), with shard None or the number of the shard for each dimension of indices, as a function of
-    data, indices and request that the partitioner can divide.
+    """call(data, indices, shard, request) as a function of data, indices and request that the partitioner can divide.
+
+    shard: None, or the number of the shard for each dimension of indices.
     """
 
     def whole(data: Any, indices: Any, request: Request) -> Any:

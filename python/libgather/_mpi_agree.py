@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the ranks of a communicator tell each other before libgather_mpi is called: what the rows of each are, or why there are none. So an
-error of one rank is an error of all, and a rank that does not come is one after the time limit."""
+"""The facts that ranks exchange before libgather_mpi is called: the type of each rank's rows, or its error. So an error of one rank is
+raised on all ranks, and a missing rank is an error after the time limit."""
 
 import builtins
 import hashlib
@@ -24,7 +24,7 @@ _late: list[Any] = []  # buffers of operations that did not end in time, which M
 
 
 def short(text: str, most: int = 200) -> str:
-    """The text, or its begin and a number of all of it: short, and equal for equal texts."""
+    """The text, or its beginning and a hash of it: short, and equal for equal texts."""
     return text if len(text) <= most else f"{text[: most - 20]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -47,7 +47,7 @@ def rebuilt(rank: int, failure: dict[str, Any]) -> Exception:
 
 
 def gather_facts(comm: Any, fact: dict[str, Any], seconds: float) -> list[dict[str, Any]]:
-    """Something small of every rank, for every rank. seconds: how long to wait, 0 = 600, below 0 = no limit."""
+    """A small value of every rank, for every rank. seconds: the time limit; 0 = 600, below 0 = none."""
     words = json.dumps(fact).encode()
     mine, every = np.zeros(_BYTES, np.uint8), np.zeros((comm.Get_size(), _BYTES), np.uint8)
     mine[: len(words)] = np.frombuffer(words, np.uint8)  # ASCII, without zeros
@@ -57,7 +57,7 @@ def gather_facts(comm: Any, fact: dict[str, Any], seconds: float) -> list[dict[s
             _late.append((request, mine, every))
             raise errors.make(
                 "io_error", STATUSES.index("io_error"),
-                f"rank {comm.Get_rank()}: nothing from some other rank for {limit:g} s: it may have ended, or not have made this call",
+                f"rank {comm.Get_rank()}: no answer from another rank for {limit:g} s: it may have ended, or not made this call",
                 None, None, None, None, None, -1,
             )  # fmt: skip
         time.sleep(0.0001)
@@ -78,7 +78,7 @@ def compare(facts: list[dict[str, Any]]) -> None:
 
 
 def files_of(mine: Any) -> str | None:
-    """What is equal on two ranks that bring a table of the same parts: URLs of the same names, files of the same size, time and number."""
+    """A value that is equal on two ranks whose tables have the same parts: URLs by name, files by size, time and inode number."""
     if not isinstance(mine, Table):
         return None
     facts = str([_identity(part.path) + (part.offset, part.first, part.rows) for part in mine.parts])

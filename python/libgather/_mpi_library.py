@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""libgather_mpi for Python: which file it is, and its structures. A library works with the MPI that it was compiled for, and no other:
-communicators of Open MPI are pointers, those of MPICH integers."""
+"""libgather_mpi for Python: its file, and its structures. A library works only with the MPI that it was compiled for: communicators of
+Open MPI are pointers, those of MPICH integers."""
 
 import ctypes as c
 import os
@@ -118,7 +118,7 @@ def find(version: str) -> c.CDLL:
     Raises
     ------
     FileNotFoundError
-        There is none for this MPI; the message says how to get one.
+        There is no library for this MPI. The message says how to get one.
     """
     wanted = vendor(version)
     looked = []
@@ -136,13 +136,13 @@ def find(version: str) -> c.CDLL:
             return library
         looked.append(f"{path} (built for {built_for})")
     raise FileNotFoundError(
-        f"no libgather_mpi for {version.splitlines()[0]}: looked for {', '.join(looked)}. This builds it: python -m libgather.build mpi "
+        f"no libgather_mpi for {version.splitlines()[0]}: looked for {', '.join(looked)}. Build it with: python -m libgather.build mpi "
         "(it needs the mpicc of that MPI)"
     )
 
 
 def declare(library: c.CDLL) -> c.CDLL:
-    """The types of the functions; those with a communicator have them at the call."""
+    """Sets the types of the functions, except of those with a communicator, which get them at the call."""
     library.gather_mpi_built_for.restype = c.c_char_p
     library.gather_mpi_take.argtypes = [c.c_void_p, c.POINTER(Tensor), c.POINTER(Tensor), c.POINTER(Error)]
     library.gather_mpi_plan_destroy.argtypes = [c.c_void_p]

@@ -56,9 +56,9 @@ def register() -> str:
     Raises
     ------
     ImportError
-        There is no ONNX Runtime.
+        ONNX Runtime is not installed.
     RuntimeError
-        ONNX Runtime is older than 1.24; the message says what to use instead.
+        ONNX Runtime is older than 1.24. The message says what to use instead.
     FileNotFoundError
         This build of libgather has no plug-in for ONNX Runtime.
     """
@@ -72,7 +72,7 @@ def register() -> str:
 
 
 def unregister() -> None:
-    """Takes the execution provider out of ONNX Runtime again, if it is registered. No session may be using it."""
+    """Unregisters the execution provider, if it is registered. No session may be using it."""
     global _registered
     with _lock:
         if _registered:
@@ -108,7 +108,7 @@ def add_to(session_options: Any, **options: Any) -> Any:
     Raises
     ------
     ValueError
-        There is no such option, or it cannot have this value; the message says what there is.
+        Unknown option or invalid value. The message lists the valid ones.
     """
     found = devices()  # first: it says what is missing
     texts = texts_of(options)
@@ -119,15 +119,15 @@ def add_to(session_options: Any, **options: Any) -> Any:
 
 
 def statistics() -> dict[str, Any]:
-    """What the plug-in does in the sessions that live now.
+    """Statistics of the plug-in in all live sessions.
 
     Returns
     -------
     dict
-        "sessions": of the execution provider; "tables": all open tables, also those of custom operators; users: how many nodes and
-        sessions share one. Of each session "label", "model", "nodes" (name, operator, version, data, type; way: "table" or "plain";
-        why; runs) and "tables" (file, offset, engine, rows, rows_resident, rows_cached, rows_read, bytes_useful, bytes_read,
-        memory_peak ...). The counts of a table that several sessions share are those of all of them.
+        "sessions": those of the execution provider; "tables": all open tables, also those of custom operators, with users, the number
+        of nodes and sessions that share one. A session has "label", "model", "nodes" (name, operator, version, data, type; way: "table"
+        or "plain"; why; runs) and "tables" (file, offset, engine, rows, rows_resident, rows_cached, rows_read, bytes_useful, bytes_read,
+        memory_peak ...). If several sessions share a table, its counts are those of all of them.
     """
     function = plugin().gather_onnxruntime_statistics
     room = 1 << 16
@@ -140,12 +140,12 @@ def statistics() -> dict[str, Any]:
 
 
 def report(session: Any, **options: Any) -> dict[str, Any]:
-    """What the execution provider took over of a model.
+    """The nodes of a model that the execution provider took over.
 
     Parameters
     ----------
     session
-        An onnxruntime.InferenceSession whose options went through add_to(); or a model (a path, or its bytes), which is loaded
+        An onnxruntime.InferenceSession whose options went through add_to(), or a model (a path, or its bytes), which is loaded
         with the execution provider and closed again.
     options
         With a model: as in add_to().
@@ -153,7 +153,7 @@ def report(session: Any, **options: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        As a session in statistics(). Of several sessions with the same options that of the last one.
+        As a session in statistics(). If several sessions have the same options, that of the last one.
 
     Raises
     ------

@@ -46,8 +46,8 @@ def plugin() -> Any:
 
 
 def check_options(options: dict[str, str]) -> None:
-    """Refuses unknown options and values here: ONNX Runtime ignores config entries that nobody reads, and before 1.32 it prints an error of
-    the execution provider and goes on without it.
+    """Refuses unknown options and values. ONNX Runtime ignores config entries that nobody reads. Before 1.32 it prints an error of the
+    execution provider and continues without it.
     """
     message = ctypes.create_string_buffer(1024)
     for name, value in options.items():
@@ -77,7 +77,7 @@ def register_operators(options: Any, **gather: Any) -> Any:
     Raises
     ------
     ValueError
-        There is no such option, or it cannot have this value; the message says what there is.
+        Unknown option or invalid value. The message lists the valid ones.
     Exception
         ONNX Runtime's, if it is older than 1.17.
     """
@@ -95,7 +95,7 @@ def session_options(**gather: Any) -> Any:
     Raises
     ------
     ImportError
-        There is no ONNX Runtime.
+        ONNX Runtime is not installed.
     """
     try:
         import onnxruntime

@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Wheel:
-    """Where the headers and libraries of one release lie."""
+    """The paths of the headers and libraries of one release."""
 
     release: str  # "2026.4.1"
     number: str  # "2641", of libopenvino.so.2641: an extension works with this number alone

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the native part of each plug-in lies; libgather.onnxruntime, libgather.duckdb and the others ask here."""
+"""The paths of the native parts of plug-ins, for libgather.onnxruntime, libgather.duckdb and the others."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ def library(name: str) -> str:
     Raises
     ------
     FileNotFoundError
-        This build of libgather has no such plug-in; the message says how to get one.
+        This build of libgather has no such plug-in. The message says how to get one.
     """
     path = _FOLDER / f"libgather_{name}.so"
     if not path.is_file():

@@ -69,7 +69,7 @@ def gather_backward(
     threads: int | None = None,
     accumulate: str | None = None,
 ) -> Any:
-    """The gradient of a gather with regard to its data: each element of grad is added to the element that the gather read.
+    """The gradient of a gather with respect to its data: each element of grad is added to the element that the gather read.
 
     >>> import numpy as np, libgather
     >>> libgather.gather_backward(np.ones((3, 2)), [2, 0, 2], (4, 2))
@@ -90,17 +90,17 @@ def gather_backward(
     data_shape : int or sequence of int
         The shape of the gather's data.
     axis, batch_dims, mode, negative
-        As they were in the gather. What 'zero', 'fill' or 'skip' filled in has no gradient.
+        As in the gather. Values that 'zero', 'fill' or 'skip' filled in have no gradient.
     op : {'take', 'elements', 'take_along_axis', 'nd'}
-        Which gather; 'gather_elements' and 'gather_nd' are names of it too. Of take_along_axis only the indices broadcast.
+        Which gather; 'gather_elements' and 'gather_nd' are accepted too. In 'take_along_axis' only the indices broadcast.
     sparse : bool, default False
-        Whether only the rows that were read are returned: (ids, rows), the ids ascending and each once. A row is what one index
-        selects. Of data of the shape [a, n, r] along axis 1 rows have the numbers 0 to a * n - 1; of 'elements' each
-        element is a row; of 'nd' rows are numbered over the dimensions that tuples select on, and those before them.
+        Whether only the rows that were read are returned: (ids, rows), the ids ascending, without duplicates. One index selects
+        one row. For data of shape [a, n, r] and axis 1, rows are numbered 0 to a * n - 1. For 'elements' each element is a row.
+        For 'nd' rows are numbered over the dimensions that tuples select on and those before them.
     out : array, optional
-        Where the gradient goes: of grad's dtype and the shape data_shape. After an error it is as it was.
+        Where the gradient goes: of grad's dtype and the shape data_shape. After an error it is unchanged.
     add : bool, default False
-        Whether the gradient is added to what is in out. Otherwise out is set to 0 first.
+        Whether the gradient is added to the values of out. Otherwise out is set to 0 first.
     threads, accumulate
         As for scatter(): the default is to add float16 and bfloat16 in float32, and to round once.
 
@@ -128,7 +128,7 @@ def gather_backward(
 
 
 def unique_rows_sum(ids: Any, rows: Any, *, threads: int | None = None, accumulate: str | None = None) -> tuple[Any, Any]:
-    """Sums rows of equal ids: the ids, ascending and each once, and the sum of the rows of each.
+    """Sums the rows of equal ids; returns the ids, ascending and without duplicates, and the sum of each.
 
     >>> import numpy as np, libgather
     >>> libgather.unique_rows_sum([7, -1, 7], np.array([[1, 2], [3, 4], [5, 6]]))

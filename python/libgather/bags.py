@@ -63,7 +63,7 @@ def embedding_bag(
     Parameters
     ----------
     table : array, or Table
-        [rows, ...]: floats, or integers of whole bytes. A table of libgather.open(): its rows are read in blocks, each once a block.
+        [rows, ...]: floats, or integers of whole bytes. A table of libgather.open() is read in blocks, each row once per block.
     indices : array of integers
         [n]; or [bags, n] without offsets and segment_ids: each row is a bag.
     offsets : array of integers, optional
@@ -71,14 +71,14 @@ def embedding_bag(
     segment_ids : array of integers, optional
         [n]: the bag of each index, ascending.
     num_segments : int, optional
-        With segment_ids: how many bags there are. Default: one more than the largest of them.
+        With segment_ids: the number of bags. Default: one more than the largest segment id.
     per_sample_weights : array, optional
-        What each row is multiplied by: of the table's dtype and the shape of indices. Only with 'sum'.
+        The factor of each row: of the table's dtype and the shape of indices. Only with 'sum'.
     reduction : {'sum', 'mean', 'max'}
     default_index : int, default -1
-        The row that an empty bag is; -1: zeros. Not for bags that are rows of indices.
+        The row of the table that an empty bag gets; -1: zeros. Not for bags that are rows of indices.
     include_last_offset : bool, default False
-        Whether offsets have one number more, the end of the last bag.
+        Whether offsets have one more number, the end of the last bag.
     rules : str, optional
         Follow one document to the letter: 'openvino-3' (EmbeddingBagOffsetsSum, EmbeddingBagPackedSum, EmbeddingSegmentsSum),
         'openvino-15' (EmbeddingBagOffsets, EmbeddingBagPacked).
@@ -87,7 +87,7 @@ def embedding_bag(
     negative : bool, optional
         Whether an index in [-rows, -1] counts from the end. Default: False.
     out : array, optional
-        [bags, ...], of the table's dtype, not overlapping an input. After an error it is as it was.
+        [bags, ...], of the table's dtype, not overlapping an input. After an error it is unchanged.
     threads, accumulate
         As for scatter(): the default is to add float16 and bfloat16 in float32, and to round once.
 
@@ -101,10 +101,10 @@ def embedding_bag(
     GatherIndexError (an IndexError)
         The first index, offset or segment out of range: input ('indices', 'offsets', 'segment_ids'), position, value, low, high.
     GatherValueError, GatherTypeError
-        Invalid shapes or types; offsets together with segment_ids.
+        Invalid shapes or types, or offsets together with segment_ids.
     """
     if offsets is not None and segment_ids is not None:
-        refuse("usage", "offsets and segment_ids exclude each other", "offsets")
+        refuse("usage", "offsets and segment_ids cannot be combined", "offsets")
     if num_segments is not None and segment_ids is None:
         refuse("usage", "num_segments needs segment_ids", "segment_ids")
     segments = _segments(segment_ids) if num_segments is None and segment_ids is not None else num_segments
@@ -132,7 +132,7 @@ def _bounds(indices: np.ndarray, offsets: Any, segment_ids: Any, segments: int |
 
 
 def _of_table(table: _core.Table, bags: list, out: Any, threads: int | None, accumulate: str | None) -> Any:
-    """Bags of rows of a file. Everything but the rows is checked first, by bags of a stand-in with one element for each row."""
+    """Bags of rows of a file. A stand-in with one element per row first checks everything but the rows."""
     indices, offsets, segment_ids, segments, weights, default_index, last_offset, reduction, _, mode, negative = bags
     stand_in = np.broadcast_to(np.zeros(1, table.dtype), (table.shape[0], 1))
     count = len(_memory(stand_in, bags, None, threads, accumulate))

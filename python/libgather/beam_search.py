@@ -63,16 +63,17 @@ def gather_tree(
         The token that each beam chose at each step, and the beam of the step before that it continues. Any integer or float
         dtype of whole bytes, any strides; the numbers are integers. Read in place, never copied or written.
     max_seq_len : array [batch]
-        How many steps of each batch count: at most time; below 1 none does.
+        The number of steps that count in each batch: at most time; below 1 none.
     end_token : scalar
-        Everything behind the first end_token of a sequence is end_token, and so is every step that does not count.
+        Every step after the first end_token of a sequence is end_token, and so is every step that does not count.
         All four have one dtype. Numbers and lists get that of step_ids, if it can represent them.
     out : array, optional
-        Where the result goes: writable, of step_ids' dtype and shape, not overlapping an input. It is not written if a parent
-        is out of range and that is an error.
+        Where the result goes: writable, of step_ids' dtype and shape, not overlapping an input. Not written if a parent out
+        of range is an error.
     mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional
-        Policy for a parent that is not in [0, beam - 1]: an error (the default); another beam: modulo, or the nearest; zeros or
-        fill_value for this sequence's earlier steps; promise is clip. Only parents that a sequence follows matter.
+        Policy for a parent that is not in [0, beam - 1]. 'raise' (the default): an error; 'wrap', 'clip': another beam, modulo or
+        the nearest; 'zero', 'fill': zeros or fill_value for this sequence's earlier steps; 'promise': as 'clip'. Only parents
+        that a sequence follows matter.
     fill_value : scalar, optional
         Only with mode='fill'.
     negative : bool, optional

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Builds a plug-in for the host that is installed here: ``python -m libgather.build openvino``, ``python -m libgather.build mpi``.
 
-Some hosts need a binary per release, which a wheel cannot bring for each. The package brings the sources, the headers and the static
-library instead; this module compiles them into the user's cache (``$XDG_CACHE_HOME/libgather``, else ``~/.cache/libgather``), where
-libgather finds the result. OpenVINO needs a C++17 compiler: ``$CXX``, else c++, g++ or clang++. MPI needs the compiler command of the
-MPI that mpi4py uses: ``$MPICC``, else mpicc, mpicc.openmpi or mpicc.mpich.
+Some hosts need a binary for each release, more than a wheel can contain. The package contains the sources, the headers and the static
+library instead. This module compiles them into the user's cache (``$XDG_CACHE_HOME/libgather``, else ``~/.cache/libgather``), and
+libgather finds the result there. OpenVINO needs a C++17 compiler: ``$CXX``, else c++, g++ or clang++. MPI needs the compiler command
+of the MPI that mpi4py uses: ``$MPICC``, else mpicc, mpicc.openmpi or mpicc.mpich.
 """
 
 import argparse
@@ -28,18 +28,18 @@ _KIT = _PACKAGE / "plugins"
 
 
 class BuildError(RuntimeError):
-    """A plug-in could not be built; the message says why and what to do."""
+    """A plug-in could not be built. The message says why, and what to do."""
 
 
 def cached(host: str) -> Path:
-    """Where the plug-in for the installed release of a host lies once it is built. Imports nothing of the host into this process.
+    """The path of the plug-in for the installed release of a host, built or not. Does not import the host into this process.
 
     Raises
     ------
     ImportError
         The host is not installed.
     ValueError
-        There is no such host; the message lists them.
+        Unknown host. The message lists the hosts.
     """
     _check(host)
     if host == "mpi":
@@ -53,23 +53,23 @@ def cached(host: str) -> Path:
 
 
 def build(host: str, *, force: bool = False, verbose: bool = False) -> Path:
-    """Builds the plug-in for the installed release of a host and returns its path; one that is there already is returned at once.
+    """Builds the plug-in for the installed release of a host, unless it exists, and returns its path.
 
-    The file appears complete or not at all, so several processes may build at a time.
+    The file is written atomically, so several processes may build at a time.
 
     Parameters
     ----------
     host
         "openvino" or "mpi".
     force
-        Build again.
+        Build even if the plug-in exists.
     verbose
         Print each command of the compiler.
 
     Raises
     ------
     BuildError
-        No compiler, no sources (a libgather that was built without plug-ins), or an error of the compiler, with its last lines.
+        No compiler, no sources (libgather was built without plug-ins), or an error of the compiler, with its last lines.
     ImportError
         The host is not installed.
     """
@@ -78,7 +78,7 @@ def build(host: str, *, force: bool = False, verbose: bool = False) -> Path:
         return path
     sources = sorted((_KIT / "src" / host).glob("*.c" if host == "mpi" else "*.cpp"))
     if not sources or not (_KIT / "lib" / "libgather.a").is_file():
-        raise BuildError(f"this libgather brings no sources for {host}: {_KIT / 'src' / host} is missing. It was built with GATHER_PLUGINS=OFF")
+        raise BuildError(f"this libgather has no sources for {host}: {_KIT / 'src' / host} is missing (GATHER_PLUGINS=OFF)")
     compiler = _mpi_compiler() if host == "mpi" else _compiler()
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".build-", dir=path.parent) as folder:
@@ -106,7 +106,7 @@ def _compiler() -> list[str]:
     for name in ("c++", "g++", "clang++"):
         if shutil.which(name):
             return [name]
-    raise BuildError("a C++17 compiler is needed, and none of c++, g++, clang++ is in PATH. On Debian: apt install g++; or set CXX")
+    raise BuildError("no C++17 compiler: none of c++, g++, clang++ is in PATH; set CXX, or on Debian: apt install g++")
 
 
 def _compile(compiler: list[str], sources: Sequence[Path], wheel: _openvino_wheel.Wheel, made: Path, verbose: bool) -> None:
@@ -136,7 +136,7 @@ def _mpi_compiler() -> list[str]:
     words = _mpi_library.compiler(wanted)
     if words is None:
         raise BuildError(
-            f"mpi4py uses {wanted} here, and neither $MPICC nor mpicc nor mpicc.{wanted} compiles for it. "
+            f"mpi4py uses {wanted} here, but neither $MPICC nor mpicc nor mpicc.{wanted} compiles for it. "
             f"On Debian: apt install {'libopenmpi-dev' if wanted == 'openmpi' else 'libmpich-dev'}"
         )
     return words
@@ -150,7 +150,7 @@ def _compile_mpi(compiler: list[str], sources: Sequence[Path], made: Path, verbo
 
 
 def _libraries() -> list[str]:
-    """The static library and what it is linked with, in order: names in lib/, or absolute paths."""
+    """The static library and its dependencies, in link order: names in lib/, or absolute paths."""
     words = (_KIT / "lib" / "link.txt").read_text(encoding="utf-8").split("\n")
     return [word if os.path.isabs(word) else str(_KIT / "lib" / word) for word in words if word]
 
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command: prints the path of the plug-in."""
     parser = argparse.ArgumentParser(prog="python -m libgather.build", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("host", choices=HOSTS, help="the installed package to build for")
-    parser.add_argument("--force", action="store_true", help="build again, even if it is there")
+    parser.add_argument("--force", action="store_true", help="build even if it exists")
     parser.add_argument("--verbose", action="store_true", help="print the commands")
     given = parser.parse_args(arguments)
     try:

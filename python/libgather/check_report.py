@@ -33,12 +33,12 @@ class Operand:
     shape : tuple of int, str and None; or None
         A length, its name, or None if it is unknown. None = the rank is unknown.
     source : str or None
-        Where its value comes from: 'initializer', 'constant', 'input', 'computed', 'none'; None for the output.
+        The source of its value: 'initializer', 'constant', 'input', 'computed', 'none'; None for the output.
     min, max, count, bad : int or None
-        Of known indices: the smallest and the largest, how many there are, and how many are out of range.
+        For known indices: the minimum, the maximum, the number of indices, and the number out of range.
     components : list of dict or None
-        Of the indices of a GatherND: 'axis' and 'length' (None = unknown) of each number of a tuple, and 'min' and 'max' of
-        known indices. None = it is not known how many numbers a tuple has.
+        For the indices of a GatherND: 'axis' and 'length' (None = unknown) of each number of a tuple, and 'min' and 'max' of
+        known indices. None = the length of a tuple is unknown.
     unreadable : str or None
         Why its elements cannot be read: a file of the model is missing or too short.
     """
@@ -84,7 +84,7 @@ class NodeCheck:
     rules : str or None
         The operator version ('onnx-13'); None if it is unknown.
     axis : int or None
-        Non-negative if the rank is known; None if only a run determines it.
+        Non-negative if the rank is known; None if it is known only in a run.
     batch_dims : int
         Leading dimensions that data and indices share.
     data, indices, output : Operand
@@ -94,11 +94,11 @@ class NodeCheck:
     verdict : str
         'ok', 'bad' or 'unknown'.
     executed : bool
-        False in a branch that a known condition does not take; such a node is unknown and has no advice.
+        False in a branch that a known condition does not take. Such a node is unknown and has no advice.
     reason : str
-        Why, in one sentence; '' if there is nothing to explain.
+        The reason of the verdict in one sentence; '' if there is nothing to explain.
     cause : str
-        The likely cause of indices out of range; or ''.
+        The likely cause of indices out of range, or ''.
     error : GatherError or None
         What a run of a bad node would raise.
     runtimes : dict of str to str
@@ -144,7 +144,7 @@ class NodeCheck:
 
     @property
     def advice(self) -> tuple[str, list[str]]:
-        """What would make an unknown node known: ('inputs', 'dims', 'explain' or '', names)."""
+        """The values that would make an unknown node known: ('inputs', 'dims', 'explain' or '', names)."""
         return self._check._advice[self._index]
 
     @property
@@ -190,19 +190,20 @@ class NodeCheck:
 
 
 class Check(Sequence[NodeCheck]):
-    """The result of a check of a model: one NodeCheck for each gather node (each call, in a function), in the order
-    in which they run.
+    """The result of a check of a model: one NodeCheck for each gather node, in the order in which they run.
+
+    A node of a function has one NodeCheck for each call of the function.
 
     ok, bad, unknown : int
-        How many nodes have that verdict.
+        The number of nodes with that verdict.
     unreadable : dict of str to str
         The tensors that cannot be read because a file is missing or too short, and why.
     not_checked : dict of str to int
-        Other operators that take indices, which are not checked, and how many nodes of them there are.
+        The number of nodes of each other operator that takes indices. These are not checked.
     contradictions : tuple of str
-        Values whose declared shape is not the one they have, a sentence for each. No verdict rests on a declared shape.
+        A sentence for each value whose declared shape differs from its real one. No verdict depends on a declared shape.
     model, inputs, dims :
-        What was checked, and the given values.
+        The checked model, and the given values.
     """
 
     def __init__(self, model: Model, found: _core.Check, inputs: dict[str, Any], dims: dict[str, int]) -> None:

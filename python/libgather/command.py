@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # command.py: the command `gather`, which is in the package (libgather/bin/gather; gather.exe on Windows).
-"""The command `gather`: where it is, and the program that pip installs under that name."""
+"""The command `gather`: its path, and the program that pip installs under that name."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ def extension_path(platform: str | None = None) -> str:
     Parameters
     ----------
     platform : str, optional
-        What `PRAGMA platform` says, if it is not the platform that libgather was built for: the wheels of DuckDB 1.2 for Linux call
-        theirs linux_amd64_gcc4, although the extension works there. Then the path is that of a copy in the user's cache
-        (XDG_CACHE_HOME, else ~/.cache), which is written if it is missing.
+        The result of `PRAGMA platform`, if it is not the platform that libgather was built for. Wheels of DuckDB 1.2 for Linux have
+        linux_amd64_gcc4, although the extension works there. The path is then that of a copy in the user's cache (XDG_CACHE_HOME,
+        else ~/.cache), which is written if it is missing.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def extension_path(platform: str | None = None) -> str:
 
 
 def _copy(content: bytes) -> Path:
-    """The extension with another platform, in the user's cache. DuckDB takes its name from the file's, so the folder tells them apart."""
+    """The extension with another platform, in the user's cache. DuckDB derives its name from the file name, so the folders differ."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     copy = cache / "libgather" / "duckdb" / hashlib.sha256(content).hexdigest()[:16] / "gather.duckdb_extension"
     if not (copy.is_file() and copy.read_bytes() == content):

@@ -23,32 +23,31 @@ class GatherError(Exception):
     message : str
         One sentence.
     status, code : str, int
-        Which error it is ("index_out_of_range", 5): the C library's status, whose meaning never changes.
+        The C library's status ("index_out_of_range", 5), whose meaning never changes.
     op, rules : str or None
         The operator ("take", "Gather") and its document ("onnx-13").
     input : str or None
-        The argument that is wrong: "data", "indices", "axis", "output".
+        The invalid argument: "data", "indices", "axis", "output".
     position : tuple of int or None
-        Coordinates in indices of the first index out of range, in row-major order; with unique=True ("index_repeated") of
-        the first one that selects the same place as an earlier one.
+        Coordinates in indices of the first index out of range, in row-major order. With unique=True ("index_repeated"):
+        of the first index that selects the same place as an earlier one.
     first_position : tuple of int or None
-        Of "index_repeated": the coordinates of that earlier one.
+        For "index_repeated": the coordinates of that earlier one.
     value, low, high, axis, bad_count : int or None
-        Its value, the valid range (inclusive), the non-negative axis, and how many
-        indices are out of range in total.
+        Its value, the valid range (inclusive), the non-negative axis, and the number of indices out of range.
     item : int or None
-        Of index(): which item of the key it is, counted from 0. position is then in the shape that the key's arrays
-        broadcast to.
+        For index(): the item of the key, counted from 0. position is then in the shape that the key's arrays broadcast
+        to.
     file, offset : str or None, int or None
-        The file and the byte in it that is wrong.
+        The file, and the position of the error in it, in bytes.
     row : int or None
         The row of a table in a file that cannot be read.
     node : str or None
         The node of a model that failed in a run.
     errno : int or None
-        The system's number of the error, as OSError has it: errno.ENOSPC, errno.EACCES.
+        The system's error number, as in OSError: errno.ENOSPC, errno.EACCES.
     rank : int or None
-        Of tables over several processes: the process that failed. The error is raised in all of them.
+        For tables over several processes: the process that failed. The error is raised in all of them.
     """
 
     status: str | None = None
@@ -91,7 +90,7 @@ def _rebuild(kind: type[GatherError], message: str, fields: dict[str, Any]) -> G
 
 
 class GatherIndexError(GatherError, IndexError):
-    """An index is out of range, or repeated where that is an error."""
+    """An index is out of range, or repeated if that is an error."""
 
 
 class GatherAxisError(GatherError, AxisError):

@@ -35,7 +35,7 @@ class _Inputs:
 
 
 def _identity(path: Any) -> tuple[int, int] | None:
-    """The device and the inode of a file; None where none is."""
+    """The device and the inode of a file; None if there is none."""
     try:
         about = os.stat(path)
     except (OSError, ValueError):
@@ -59,16 +59,15 @@ def _files_of(value: Any) -> list[Any]:
 class Picture:
     """A drawing of one gather.
 
-    str() is the drawing for a terminal; a notebook shows the SVG.
+    str() is the drawing for a terminal. A notebook shows the SVG.
 
     svg : str
         The drawing as an SVG picture.
     error : GatherError or None
-        What the gather raises: an index out of range is drawn too.
+        The error that the gather raises; an index out of range is drawn too.
     cells : list of dict
-        Every output cell that is shown: its coordinates ('out'), the index as given ('index'), whether
-        it is out of range ('bad'), and the row and the cell of the data that it comes from ('row', 'data'; None
-        if there is none).
+        For each output cell that is shown: its coordinates ('out'), the index as given ('index'), whether it is out of
+        range ('bad'), and its row and its cell of the data ('row', 'data'; None if there is none).
     complete : bool
         Whether every cell of the output is shown.
     formula : str
@@ -101,9 +100,10 @@ class Picture:
         return self.svg
 
     def save(self, path: str | os.PathLike, *, replace: bool = False, sync: bool = True) -> None:
-        """Writes the picture atomically: .svg, or .txt for the drawing as text. An existing file is an error unless
-        replace=True. A file that the picture was drawn from is kept, also with replace=True. sync=False does not wait
-        until the file is on the disk.
+        """Writes the picture atomically: .svg, or .txt for the drawing as text.
+
+        An existing file is an error unless replace=True. A file that the picture was drawn from is never replaced.
+        sync=False does not wait until the file is on the disk.
         """
         kind = os.path.splitext(os.fsdecode(path))[1]
         if kind not in (".svg", ".txt"):
@@ -231,8 +231,8 @@ def explain(
     Parameters
     ----------
     x, indices, axis, batch_dims, mode, negative, fill_value, rules :
-        As for take(), gather_elements() and gather_nd(). The default rules are ONNX's, and for take() with batch_dims those of OpenVINO's
-        Gather-8, with an index out of range as an error.
+        As for take(), gather_elements() and gather_nd(). The default rules are ONNX's. For take() with batch_dims they are those of
+        OpenVINO's Gather-8, but an index out of range is an error.
     elements : bool
         Draw gather_elements() instead of take().
     nd : bool

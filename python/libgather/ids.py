@@ -31,7 +31,7 @@ def _split(path: Path, tensor: str | None) -> tuple[str, str]:
 
 
 def _head(path: str) -> bytes:
-    """The first bytes of a regular file; the library reports what is wrong with others."""
+    """The first bytes of a regular file. For other files the library reports the error."""
     try:
         if not os.path.isfile(path):
             return b""
@@ -95,7 +95,7 @@ def _from_parquet(path: str, column: str) -> np.ndarray:
 
 
 def _from_arrow_stream(path: str, column: str) -> np.ndarray:
-    """A stream does not say how many rows it has: it is read twice, a batch at a time."""
+    """Reads a stream twice, one batch at a time, since it does not contain its number of rows."""
     import pyarrow as pa
 
     with pa.OSFile(path) as source, pa.ipc.open_stream(source) as stream:
@@ -142,14 +142,14 @@ def read_ids(path: Path, *, tensor: str | None = None) -> np.ndarray:
         'FILE', or 'FILE:NAME' for a file with several tensors or columns; FILE may be a URL, which is downloaded.
         The format is detected from the content:
 
-        - text: integers separated by white space or commas, with comments (#) and a header of one word; also as floats are written
+        - text: integers separated by white space or commas, with comments (#) and a header of one word; also in the notation of floats
           (1e+05, numpy.savetxt's 1.000000000000000000e+00), and lists in brackets, [1, 2] or [[0, 1], [2, 3]];
         - CSV, TSV: 'ids.csv:user_id' is the column of that name, 'ids.csv:#0' column number 0 of a file without a header;
         - Arrow files and streams, Feather: 'ids.arrow:user_id', in any number of record batches; lists of one length are rows;
         - Parquet: 'ids.parquet:user_id', with pyarrow, which must be installed;
         - .npy, safetensors and every other format of `gather info --formats`.
     tensor : str, optional
-        The tensor or column, of any characters. Nothing of `path` is split then: a colon in it is a character like others.
+        The name of the tensor or column, of any characters. `path` is then not split at a colon.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def read_ids(path: Path, *, tensor: str | None = None) -> np.ndarray:
     Raises
     ------
     GatherFileError
-        The file cannot be read, or contains something other than integers; the message names the line or the byte.
+        The file cannot be read, or contains something other than integers. The message has the line or the byte.
     GatherNameError
         No such column, or a column must be named.
     GatherTypeError

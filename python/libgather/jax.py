@@ -36,8 +36,9 @@ _JAX_MODES = {"promise_in_bounds": "promise"}  # jax.numpy's name
 
 
 def library_path() -> str:
-    """The path of the library with the FFI handlers `libgather_jax_gather` and `libgather_jax_check`, which this module registers when
-    they are first used.
+    """The path of the library with the FFI handlers.
+
+    This module registers the handlers `libgather_jax_gather` and `libgather_jax_check` on first use.
     """
     return library("jax")
 
@@ -83,7 +84,7 @@ def _refuse_misfits(known: np.ndarray, kept: np.dtype) -> None:
     if misfits.any():
         where = tuple(int(i) for i in np.argwhere(misfits)[0])
         value = int(known[where])
-        raise OverflowError(f"indices{list(where)} = {value} does not fit {kept}, which JAX makes of {known.dtype}: enable jax_enable_x64")
+        raise OverflowError(f"indices{list(where)} = {value} does not fit {kept}, JAX's type for {known.dtype}: enable jax_enable_x64")
 
 
 def _default_fill(dtype: Any) -> Any:
@@ -121,8 +122,8 @@ def _axis(axis: Any, data: Any) -> int:
 
 @functools.partial(jax.jit, static_argnames=("request", "op"), inline=True)
 def _run(data: Any, indices: Any, request: Request, op: str | None = None) -> Any:
-    """The gather. jit keeps what was traced, so that a call outside of a program costs little. op: for the library's errors about
-    shapes, which come before anything is compiled.
+    """The gather. jit keeps the traced program, so that a call outside of a program costs little. op: for the library's errors about
+    shapes, which are raised before anything is compiled.
     """
     from libgather._jax_primitive import gather_p
 
@@ -176,7 +177,7 @@ def take(
     Parameters
     ----------
     x : array
-        Any dtype of JAX's. What is not an array of JAX becomes one.
+        Any dtype of JAX. Other arrays are converted to JAX arrays.
     indices : array of integers
         Any shape.
     axis : int, optional
@@ -184,8 +185,8 @@ def take(
     batch_dims : int
         How many leading dimensions x and indices share.
     mode : {'raise', 'clip', 'wrap', 'zero', 'fill', 'promise'}
-        Policy for an index out of range, as of libgather.take. 'raise': an error with position, value and range when the result is
-        computed, one of RUN_ERRORS. Static under jit.
+        Policy for an index out of range, as in libgather.take. 'raise': when the result is computed, one of RUN_ERRORS, with position,
+        value and range. Static under jit.
     fill_value : scalar, optional
         Only with mode='fill'; a known number. Default: jax.numpy's (NaN; the lowest integer; the largest one of unsigned types; True).
     negative : bool, optional
@@ -194,15 +195,15 @@ def take(
     Returns
     -------
     jax.Array
-        Of x's dtype. Gradients of x are scattered and added; rows that were filled have none.
+        Of x's dtype. Gradients of x are scattered and added. Filled rows have none.
 
     Raises
     ------
     jax.errors.JaxRuntimeError, ValueError
-        An index out of range with mode='raise': OUT_OF_RANGE and the library's message. Which of the two, JAX decides: RUN_ERRORS are
+        An index out of range with mode='raise': OUT_OF_RANGE and the library's message. JAX decides which of the two; RUN_ERRORS has
         both. A result without elements is not computed.
     GatherAxisError, GatherValueError, GatherTypeError
-        When the function is traced: shapes, types or arguments that do not fit.
+        When the function is traced: invalid shapes, types or arguments.
     OverflowError
         Without x64: a known index that JAX's int32 cannot represent.
     GatherNotSupportedError
@@ -224,8 +225,9 @@ def take_along_axis(
     fill_value: Any = None,
     negative: bool | None = None,
 ) -> Any:
-    """One element per index along an axis, as numpy.take_along_axis and jax.numpy.take_along_axis: the other dimensions broadcast.
-    axis=None flattens x. Everything else is as for take().
+    """One element per index along an axis, as numpy.take_along_axis and jax.numpy.take_along_axis.
+
+    The other dimensions broadcast. axis=None flattens x. Everything else is as for take().
     """
     data, ids = _data(x), _indices(indices)
     if axis is None:
@@ -249,8 +251,9 @@ def gather_elements(
     fill_value: Any = None,
     negative: bool | None = None,
 ) -> Any:
-    """One element per index along an axis, as ONNX GatherElements and torch.gather: off the axis indices may be shorter than x.
-    Everything else is as for take().
+    """One element per index along an axis, as ONNX GatherElements and torch.gather.
+
+    Off the axis indices may be shorter than x. Everything else is as for take().
     """
     data, ids = _data(x), _indices(indices)
     return _run(data, ids, Request(ELEMENTS, _axis(axis, data), **_policy(mode, fill_value, negative, data.dtype)), "gather_elements")
@@ -266,8 +269,10 @@ def gather_nd(
     fill_value: Any = None,
     negative: bool | None = None,
 ) -> Any:
-    """Rows of x by tuples, as ONNX GatherND: the last dimension of indices has the numbers of a tuple, one for each of the first axes of
-    x after the batch dimensions. Everything else is as for take().
+    """Rows of x by tuples, as ONNX GatherND.
+
+    The last dimension of indices has the numbers of a tuple, one for each of the first axes of x after the batch dimensions.
+    Everything else is as for take().
     """
     data, ids = _data(x), _indices(indices)
     return _run(data, ids, Request(ND, 0, batch_dims.__index__(), **_policy(mode, fill_value, negative, data.dtype)), "gather_nd")
@@ -282,9 +287,11 @@ def gather(
     mode: str = "raise",
     fill_value: Any = None,
 ) -> Any:
-    """Windows of operand, as jax.lax.gather, which documents the arguments. mode='raise': a window that does not lie within operand is
-    an error; 'clip' moves it to the nearest place; 'zero' and 'fill' fill all of it; 'promise' is unchecked. Negative numbers do not
-    count from the end. On several devices the arrays are collected. Everything else is as for take().
+    """Windows of operand, as jax.lax.gather, which documents the arguments.
+
+    mode='raise': a window that is not within operand is an error; 'clip' moves it to the nearest place; 'zero' and 'fill' fill all of
+    it; 'promise' is unchecked. Negative numbers do not count from the end. On several devices the arrays are collected. Everything
+    else is as for take().
     """
     data, ids = _data(operand), _indices(start_indices)
     policy = _policy(mode, fill_value, False, data.dtype)

@@ -43,14 +43,14 @@ def _source_of(model: Any) -> str | bytes:
 
 
 class Model:
-    """A model, ONNX or OpenVINO IR, and its gather nodes.
+    """An ONNX or OpenVINO IR model and its gather nodes.
 
     Parameters
     ----------
     source : str, os.PathLike, bytes or onnx.ModelProto
         A path (an .onnx file, or the .xml of OpenVINO IR beside its .bin), or a model in memory, which cannot
-        have external data. Files are mapped, not read. A URL: the graph and its small tensors are read; nodes that
-        need large ones cannot run.
+        have external data. Files are mapped, not read. From a URL only the graph and its small tensors are read. Nodes
+        that need large ones cannot run.
     links : bool
         Whether the files with its tensors (external data, the .bin) may be symbolic links.
 
@@ -90,9 +90,7 @@ class Model:
 
     @property
     def not_checked(self) -> dict[str, int]:
-        """Other operators that take indices, which are not checked (MaxUnpool, ...), and how many nodes of them
-        there are.
-        """
+        """The number of nodes of each other operator that takes indices (MaxUnpool, ...). These are not checked."""
         return dict(self._core.not_checked)
 
     @property
@@ -102,7 +100,7 @@ class Model:
 
     @property
     def name(self) -> str:
-        """Its path, of a URL without user and query; '<bytes>' if it came from memory."""
+        """Its path, a URL without user and query; '<bytes>' if it came from memory."""
         return shown(self.source) if isinstance(self.source, str) else "<bytes>"
 
     def __repr__(self) -> str:
@@ -151,7 +149,7 @@ class Model:
         """Draws one gather node: which cell comes from where.
 
         node: its name, with or without the path of its graph; None if there is only one. inputs, dims: values that
-        are not in the file; an input may also be any value of the node's graph, instead of what computes it.
+        are not in the file. An input may also be any value of the node's graph, which is then not computed.
         """
         from libgather.explain_picture import explain_node
 
@@ -193,7 +191,7 @@ def check(
     ----------
     model : str, os.PathLike, bytes, onnx.ModelProto or Model
     inputs : dict of str to array, optional
-        Tensors for inputs of the model: then values computed from them are known too.
+        Tensors for inputs of the model. Values computed from them are then known too.
     dims : dict of str to int, optional
         Lengths of named dimensions.
     threads : int, optional
@@ -202,7 +200,7 @@ def check(
     Returns
     -------
     Check
-        A sequence with one NodeCheck for each gather node. An index out of range raises nothing: see Check.bad and
+        A sequence with one NodeCheck for each gather node. An index out of range does not raise: see Check.bad and
         NodeCheck.error.
     """
     return _model_of(model).check(inputs, dims, threads=threads)
@@ -225,26 +223,26 @@ def run(
         Squeeze, Unsqueeze, Transpose, Concat and Mod of integers; com.microsoft GatherBlockQuantized; and nodes that dequantise
         constants: DequantizeLinear, or Convert, Subtract and Multiply of OpenVINO.
     inputs : dict of str to array
-        A tensor for each input: anything that take() reads. Numbers and lists get the type that the model
+        A tensor for each input: anything that take() accepts. Numbers and lists get the type that the model
         declares. Strings are arrays of str or bytes. With node: any of the node's values by name.
     node : str, optional
         Run only this node.
     threads : int, optional
         Maximum number of threads; None is the process' default.
     memory : int or str, optional
-        Limit of the memory for values that nodes compute for other nodes, in bytes or as '2GiB', '500MB'; outputs do not
+        Memory limit for values that nodes compute for other nodes, in bytes or as '2GiB', '500MB'. Outputs do not
         count. None is an eighth of the usable memory, at most 512 MiB.
 
     Returns
     -------
     dict of str to ndarray
-        The outputs in the model's order. They are read-only: they are the run's own memory, or the model's. Types
-        that NumPy does not have are dtypes of ml_dtypes, those below a byte with one element per byte; strings are
-        arrays of str objects (bytes if they are not valid UTF-8).
+        The outputs in the model's order. They are read-only: their memory belongs to the run or the model. Types that
+        NumPy does not have are dtypes of ml_dtypes, those below a byte with one element per byte. Strings are arrays of
+        str objects (bytes if they are not valid UTF-8).
 
     Raises
     ------
     GatherError
-        Of any kind; its attribute `node` names the node that failed.
+        Of any kind. Its attribute `node` names the node that failed.
     """
     return _model_of(model).run(inputs, node=node, threads=threads, memory=memory)

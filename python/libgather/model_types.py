@@ -83,7 +83,7 @@ def _groups(codes: np.ndarray, length: int) -> np.ndarray:
 
 
 def _pack_plane(codes: np.ndarray, bits: int, first_on_top: bool) -> np.ndarray:
-    """Rows of codes of 1, 2 or 4 bits; every 8 / bits of them make a byte."""
+    """Rows of codes of 1, 2 or 4 bits, 8 / bits to a byte."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     if first_on_top:
         shifts = shifts[::-1]

@@ -6,9 +6,9 @@
 
     rows = libgather.mpi.take(MPI.COMM_WORLD, mine, ids)     # mine: the rows of this rank
 
-With the same table for many takes, `Plan(comm, mine)` keeps its buffers: `plan.take(ids)`. Every function is collective. An error of one
-rank is raised on every rank, with the lowest rank that failed as `error.rank`; a rank whose own arguments are wrong raises that error.
-docs/embed/mpi.md has layouts, limits and figures.
+For many takes from one table, `Plan(comm, mine)` keeps its buffers: `plan.take(ids)`. Every function is collective. An error of one rank
+is raised on every rank, with the lowest failing rank as `error.rank`. A rank with invalid arguments raises the error about them.
+docs/embed/mpi.md describes layouts and limits, docs/measured/nodes.md has figures.
 
 libgather_mpi must be built for the MPI that mpi4py uses: `python -m libgather.build mpi`.
 """
@@ -33,20 +33,20 @@ __all__ = ["Plan", "PlanStatistics", "take"]
 
 @dataclass(frozen=True)
 class PlanStatistics:
-    """What this rank did since its plan was made.
+    """Statistics of this rank since its plan was made.
 
     Attributes
     ----------
     takes, takes_kept, exchanges : int
-        Takes; those that used the plan of the take before, since no rank's ids had changed; exchanges of rows.
+        Takes; takes that reused the plan of the previous one, since no rank's ids had changed; exchanges of rows.
     ids, unique, repaired : int
-        Ids asked for, distinct ones, ids out of range that were replaced.
+        Ids requested; distinct ids; ids out of range that were replaced.
     rows_own, rows_hot, rows_received, rows_sent : int
-        Distinct rows of this rank's own, replicated ones, those from and to other ranks.
+        Distinct rows: this rank's own; replicated ones; received from other ranks; sent to them.
     hot_rows, memory_bytes : int
         Rows that are replicated now; bytes of buffers.
     seconds_plan, seconds_ids, seconds_gather, seconds_wait, seconds_place : float
-        Where the time went.
+        Time of each step.
     """
 
     takes: int
@@ -69,7 +69,7 @@ class PlanStatistics:
 
 
 def take(comm: Any, mine: Any, ids: npt.ArrayLike, **options: Any) -> np.ndarray:
-    """rows[i...] = table[ids[i...]] of a table of which each rank has a part: `Plan(comm, mine, **options).take(ids)`. Collective."""
+    """rows[i...] = table[ids[i...]], with a part of the table on each rank: `Plan(comm, mine, **options).take(ids)`. Collective."""
     with Plan(comm, mine, **options) as plan:
         return plan.take(ids)
 
@@ -82,17 +82,17 @@ class Plan:
     comm
         An mpi4py communicator within one group.
     mine
-        The rows of this rank: an array, of which a view is kept and read by each take; a `libgather.Table` of files or URLs; or a path or
-        list of paths, which the plan opens and closes, so that a file that cannot be opened is an error on every rank. All ranks have
-        the same dtype and the same shape of a row; a rank without rows gives an array of length 0.
+        The rows of this rank: an array, of which the plan keeps a view that each take reads; a `libgather.Table` of files or URLs; or a
+        path or list of paths, which the plan opens and closes. A file that cannot be opened is then an error on every rank. All ranks
+        have the same dtype and the same row shape. A rank without rows gives an array of length 0.
     layout
         "blocks": the rows of rank 0, then those of rank 1 ... "stripes": row i is row i // ranks of rank i % ranks. "splits": as given by
-        `splits`. "same": every rank has the whole table, and no row is exchanged. "auto": "same" if all ranks bring tables of the same
-        files, else "blocks".
+        `splits`. "same": every rank has the whole table, and no row is exchanged. "auto": "same" if the tables of all ranks have the
+        same files, else "blocks".
     splits
         For "splits": ranks + 1 ascending numbers; rank p has the rows from splits[p] up to splits[p + 1].
     mode
-        What happens to ids out of range: "raise" (or "error"), "clip" ("clamp"), "wrap", "zero", or "fill" with fill_value.
+        Policy for ids out of range: "raise" (or "error"), "clip" ("clamp"), "wrap", "zero", or "fill" with fill_value.
     negative
         Whether negative ids count from the end.
     rounds, buffer, hot_rows, seconds
@@ -172,7 +172,7 @@ class Plan:
         if layout not in native.LAYOUTS:
             raise ValueError(f"layout must be one of {', '.join(native.LAYOUTS)}, not {layout!r}")
         if (layout == "splits") != (splits is not None):
-            raise ValueError("splits belong to layout='splits', and to no other")
+            raise ValueError("splits need layout='splits', and layout='splits' needs splits")
         self._options.layout = native.LAYOUTS.index(layout)  # of "auto", _agree() knows
         if splits is not None:
             if len(splits) != ranks + 1:
@@ -188,7 +188,7 @@ class Plan:
         if mode not in native.ON_BAD:
             raise ValueError(f"mode must be one of raise, clip, wrap, zero, fill, not {mode!r}")
         if (mode == "fill") != (fill_value is not None):
-            raise ValueError("fill_value belongs to mode='fill', and to no other")
+            raise ValueError("fill_value needs mode='fill', and mode='fill' needs fill_value")
         self._options.on_bad = native.ON_BAD[mode]
         self._options.negative = 1 if negative else 2
         if mode == "fill":
@@ -207,7 +207,7 @@ class Plan:
             if array.ndim < 1:
                 raise ValueError("the rows of a rank need at least one dimension")
             if array.dtype.hasobject:
-                raise TypeError("Python objects are not sent to other ranks")
+                raise TypeError("rows of Python objects cannot be sent to other ranks")
             if len(array) and not array[0].flags.c_contiguous:
                 raise ValueError("each row must be contiguous in memory: numpy.ascontiguousarray(mine)")
             data, step = array.ctypes.data, array.strides[0]
@@ -221,8 +221,8 @@ class Plan:
         return tensor
 
     def _agree(self, comm: Any, failure: Exception | None, layout: str, seconds: float) -> None:
-        """Every rank hears of a rank that failed. Rows are bytes to the library, so their dtypes are compared here; every rank comes to the
-        same result."""
+        """Reports a rank that failed to every rank, and compares the dtypes of rows, which are bytes to the library. The result is the same
+        on every rank."""
         fact: dict[str, Any] = {"layout": layout}
         if failure is None:
             fact |= {"dtype": short(self.dtype.str if self.dtype.names is None else str(self.dtype)), "shape": short(str(self._row_shape))}
@@ -266,7 +266,7 @@ class Plan:
     # ---- what it does ----
 
     def take(self, ids: npt.ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
-        """rows[i...] = table[ids[i...]]. Collective; a rank that wants no rows gives an empty array of integers.
+        """rows[i...] = table[ids[i...]]. Collective: a rank that wants no rows gives an empty array of integers.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class Plan:
         Raises
         ------
         GatherIndexError
-            An id of some rank is out of range: before any row moves. `rank`, `position`, `value`, `low`, `high`, `bad_count`.
+            An id of some rank is out of range; no row has moved. `rank`, `position`, `value`, `low`, `high`, `bad_count`.
         GatherFileError
             Rows of some rank could not be read, a rank did not answer in time, or MPI failed.
         """
@@ -306,7 +306,7 @@ class Plan:
         return out
 
     def _arguments(self, ids: Any, out: Any) -> tuple[tuple[native.Tensor, native.Tensor | None], np.ndarray, Exception | None]:
-        """Ids and rows for the library, and what is wrong with them: the library refuses such ids, and no rows."""
+        """Ids and rows for the library, and their error: the library refuses ids with an error, and calls without rows."""
         failure: Exception | None = None
         try:
             numbers = integers_of(ids)
@@ -333,21 +333,21 @@ class Plan:
         return (expected, rows), out, failure
 
     def _tensor_of(self, numbers: np.ndarray, wrong: bool) -> native.Tensor:
-        """Ids for the library; `wrong`: those that are no integers are handed over as what they are not."""
+        """Ids for the library. wrong: ids that are not integers get a type that the library refuses."""
         shape = (c.c_int64 * max(numbers.ndim, 1))(*numbers.shape)
         kind = native.OPAQUE if wrong else native.UINT64 if numbers.dtype == np.uint64 else native.INT64
         self._ids = (numbers, shape)
         return native.Tensor(data=numbers.ctypes.data, type=kind, rank=numbers.ndim, item_bytes=numbers.itemsize, shape=shape)
 
     def statistics(self) -> PlanStatistics:
-        """What this rank did. Not collective."""
+        """Statistics of this rank. Not collective."""
         self._open()
         found = native.Statistics()
         self._library.gather_mpi_plan_statistics(self._plan, c.byref(found))
         return PlanStatistics(**{name: getattr(found, name) for name in (*native.COUNTS, *native.SECONDS)})
 
     def close(self) -> None:
-        """Frees the buffers and the duplicate of the communicator. Collective, before MPI ends; a second call does nothing."""
+        """Frees the buffers and the duplicate of the communicator. Collective, before MPI ends. A second call does nothing."""
         plan, self._plan = self._plan, c.c_void_p()
         if plan:
             self._library.gather_mpi_plan_destroy(plan)

@@ -62,8 +62,8 @@ def _made_up(model: Any) -> dict[str, np.ndarray]:
 
 
 def _refused(model: Any, opened: Model) -> GatherNotSupportedError | None:
-    """Why it cannot run the model: an unsupported operator, which is reported first, or a cast
-    of types that are only known at run time.
+    """The error of a model that it cannot run: an unsupported operator, which is reported first, or a cast of types that are known
+    only in a run.
     """
     for inputs in ({}, _made_up(model)):
         try:
@@ -94,8 +94,9 @@ class BackendRep(_BackendRep):
         self._proto, self.model = model, _model_of(model)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[np.ndarray, ...]:
-        """inputs: a list in the order of the model's inputs, one tensor, or a dict by name. Returns the outputs in
-        order.
+        """Runs the model and returns the outputs in order.
+
+        inputs: a list in the order of the model's inputs, one tensor, or a dict by name.
         """
         if not isinstance(inputs, Mapping):
             values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
@@ -126,8 +127,10 @@ def _prepared(model: Any) -> BackendRep:
 
 
 class Backend(_Backend):
-    """libgather as a backend. It runs models of Gather, GatherElements, GatherND, the operators that write (ScatterND ...) and the nodes
-    around them (see libgather.run) on the CPU.
+    """libgather as a backend on the CPU.
+
+    It runs models of Gather, GatherElements, GatherND, the operators that write (ScatterND ...) and the nodes around them (see
+    libgather.run).
     """
 
     @classmethod
@@ -140,8 +143,9 @@ class Backend(_Backend):
 
     @classmethod
     def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> BackendRep:
-        """A model that is ready to run. Other operators raise an error that is both a BackendIsNotSupposedToImplementIt and a
-        GatherNotSupportedError.
+        """Prepares a model to run.
+
+        Other operators raise an error that is both a BackendIsNotSupposedToImplementIt and a GatherNotSupportedError.
         """
         _need_cpu(device)
         if not isinstance(model, Model):
@@ -161,8 +165,9 @@ class Backend(_Backend):
         outputs_info: Sequence[tuple[np.dtype, tuple[int, ...]]] | None = None,
         **kwargs: Any,
     ) -> tuple[np.ndarray, ...]:
-        """Runs one node. inputs: a list in the order of the node's inputs, or a dict by name. opset_version: selects the
-        operator version.
+        """Runs one node.
+
+        inputs: a list in the order of the node's inputs, or a dict by name. opset_version: selects the operator version.
         """
         _need_cpu(device)
         super().run_node(node, inputs, device, outputs_info, **kwargs)  # checks it

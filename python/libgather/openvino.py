@@ -6,8 +6,8 @@
     libgather.openvino.add_to(core)              # or core.add_extension(libgather.openvino.extension_path())
     compiled = core.compile_model("model.xml", "CPU")
 
-A node is taken over where that saves time, and left to OpenVINO elsewhere. A table of 1 GiB or more stays in its file: compiling the
-model does not load it. docs/embed/openvino.md has the rules, docs/measured/plugins.md the figures.
+libgather takes over the nodes that it runs faster, and leaves the others to OpenVINO. A table of 1 GiB or more stays in its file:
+compiling the model does not load it. docs/embed/openvino.md has the rules, docs/measured/plugins.md the figures.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ def extension_path() -> str:
     ImportError
         OpenVINO is not installed.
     FileNotFoundError
-        No extension has been built for this release; the message has the command that builds it.
+        No extension has been built for this release. The message has the command that builds it.
     """
     wheel = _openvino_wheel.find()
     built = cached("openvino")
@@ -40,8 +40,8 @@ def extension_path() -> str:
         if path.is_file() and f"libopenvino.so.{wheel.number}\0".encode() in path.read_bytes():
             return str(path)
     raise FileNotFoundError(
-        f"no extension has been built for OpenVINO {wheel.release}, and each release needs its own. "
-        f"This builds it: python -m libgather.build openvino (it needs a C++ compiler, and writes {built})"
+        f"no extension has been built for OpenVINO {wheel.release}, and each release needs a separate one. "
+        f"Build it with: python -m libgather.build openvino (it needs a C++ compiler, and writes {built})"
     )
 
 
@@ -59,24 +59,23 @@ def add_to(
     Parameters
     ----------
     core
-        The core. Options are its own; another core may have others.
+        The core. Each core has separate options.
     force
-        Take over every node that can be taken over, also where OpenVINO's own is faster.
+        Take over every supported node, even if OpenVINO's own is faster.
     take_out
-        Constants of at least this many bytes (or "64M") that lie in a file stay there, and their rows are read when they are asked
-        for. None: no constant.
+        Constants of at least this many bytes (or "64M") stay in their file, and their rows are read on demand. None: no constant.
     memory
         The memory limit of each such table, at least 1 MiB; 0 = as the system manages it.
     engine
         How rows are read: "auto", "mmap", "pread" or "uring".
     on_bad
-        What happens to an index out of range: "rules" (as the operator's document says: an error for ONNX, zeros for Gather-8),
-        "error", "zero", "clamp" or "wrap".
+        Policy for an index out of range: "rules" (the operator's document: an error for ONNX, zeros for Gather-8), "error", "zero",
+        "clamp" or "wrap".
 
     Raises
     ------
     ValueError
-        An option is wrong; the message names it.
+        An option is invalid. The message names it.
     ImportError, FileNotFoundError
         As extension_path.
     """
@@ -91,7 +90,7 @@ def add_to(
 
 @dataclass(frozen=True)
 class TableReport:
-    """A constant that stays in its file, and what was read of it. Counts are those of libgather.Table.statistics."""
+    """A constant that stays in its file, and its reads. Counts are those of libgather.Table.stats()."""
 
     path: str
     engine: str
@@ -112,7 +111,7 @@ class TableReport:
 
 @dataclass(frozen=True)
 class Report:
-    """What the extension has done in this process."""
+    """Statistics of the extension in this process."""
 
     taken: int  # nodes of read models that libgather runs
     tables_out: int  # of them, those whose table stays in its file
@@ -121,7 +120,7 @@ class Report:
 
 
 def report() -> Report:
-    """What the extension has taken over in this process, and what it has read."""
+    """The nodes that the extension has taken over in this process, and its reads."""
     library = _library(extension_path())
     size = 1 << 12
     while True:
@@ -138,15 +137,15 @@ def report() -> Report:
 def replace(model: Any, **options: Any) -> int:
     """Replaces the gathers of a model in memory: one converted from PyTorch or TensorFlow, or built in Python.
 
-    model: an ``openvino.Model``, changed in place, bodies of loops included; options: those of add_to. Returns how many nodes were
-    replaced. A model that a core with the extension has read needs no call; this one needs no extension to be compiled.
+    model: an ``openvino.Model``, changed in place, bodies of loops included. options: those of add_to. Returns the number of replaced
+    nodes. A model that a core with the extension has read needs no call. A replaced model compiles without the extension.
 
     Raises
     ------
     ValueError
         As add_to.
     RuntimeError
-        A gather of the model is not valid (an axis that its data does not have); nodes before it may have been replaced.
+        A gather of the model is invalid (an axis that its data does not have). Nodes before it may have been replaced.
     """
     library = _library(extension_path())
     complaint = ctypes.create_string_buffer(1024)
@@ -169,11 +168,11 @@ def _choose(
     engine: str = "auto",
     on_bad: str = "rules",
 ) -> None:
-    """Sets the options of what this thread does next."""
+    """Sets the options for the next calls in this thread."""
     words = {"force": int(force), "take_out": "off" if take_out is None else take_out, "memory": memory, "engine": engine, "on_bad": on_bad}
     for word in words.values():
         if "," in str(word):
-            raise ValueError(f"{word!r} is not a value of an option")
+            raise ValueError(f"invalid option value {word!r}")
     complaint = ctypes.create_string_buffer(512)
     text = ",".join(f"{name}={value}" for name, value in words.items())
     if library.gather_openvino_options(text.encode(), complaint, len(complaint)) != 0:

@@ -37,13 +37,13 @@ class Quantized:
     Parameters
     ----------
     codec : str
-        How it is quantised: a name of libgather.codecs(), such as 'Q4_K', 'affine', 'float', 'nf4' or 'rowwise8'.
+        A name of libgather.codecs(), such as 'Q4_K', 'affine', 'float', 'nf4' or 'rowwise8'.
     data : array
-        The codes or blocks: NumPy arrays, PyTorch's tensors, or what supports DLPack. Bytes of blocks are uint8.
+        The codes or blocks: NumPy arrays, PyTorch tensors, or anything that supports DLPack. Bytes of blocks are uint8.
     scale, zero_point, bias, table : array, optional
         One number for each group; table: the values of the codes.
     code_type : str, optional
-        What a code is, if data holds several in each of its elements: 'uint4', 'int4', 'float4_e2m1fn', ...
+        The type of a code, if each element of data contains several: 'uint4', 'int4', 'float4_e2m1fn', ...
     code_bits : int
         Bits of a code, if fewer than code_type has.
     order : {'low', 'high'}
@@ -51,21 +51,21 @@ class Quantized:
     shape : tuple, optional
         Shape of the values, if data is flat or has padded rows.
     group_len, group_axis : int
-        How many elements along an axis share a scale; 0: the whole axis.
+        The number of elements along an axis that share a scale; 0: the whole axis.
     groups : tuple, optional
         The same for each axis: (128, 128) for blocks of 128 x 128.
     flat_groups : bool
         Groups are counted through the whole array (bitsandbytes).
     scale2, scale2_divides : array, bool
-        A second scale that the scale is multiplied with, or divided by.
+        A second scale, which multiplies or divides the scale.
     scale_type, zero_point_type : str, optional
-        What an element of scale or zero_point is, if the array has another type: 'float8_e8m0fnu' in uint8.
+        The type of scale or zero_point, if the array has another one: 'float8_e8m0fnu' in uint8.
     code_offset : int
         Subtracted from each code.
     scale_table, scale_scale, scale_group_len, scale_offset
         Scales that are quantised: scale_table[scale] * scale_scale + scale_offset (bitsandbytes' nested scales).
 
-    The arrays are not copied; they must not change while rows are taken. docs/use/quantised.md has examples of each layout.
+    The arrays are not copied. They must not change while rows are taken. docs/use/quantised.md has examples of each layout.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Quantized:
         negative: bool | None = None,
         threads: int | None = None,
     ) -> Any:
-        """Decoded rows: as libgather.take() of the decoded array, which never exists.
+        """Decoded rows: libgather.take() of the values, of which only these rows are decoded.
 
         dtype is 'float32', 'float16' or 'bfloat16'. The other arguments, and the errors, are those of libgather.take().
         """

@@ -25,26 +25,26 @@ _NAMES = (*_TEXTS, "connections", "timeout", "retries", "gap", "cache", "cache_b
 
 @dataclass(frozen=True)
 class RemoteStatistics:
-    """What a table of URLs did on the network since it was opened, or since reset_stats().
+    """Network statistics of a table of URLs since it was opened, or since reset_stats().
 
     Attributes
     ----------
     requests, retries, hedges : int
-        Sent, those below included; sent again after an error; sent a second time because the first was slow.
+        Requests sent, with retries and hedges; sent again after an error; sent a second time because the first was slow.
     bytes_useful, bytes_read : int
-        Of rows that were asked for; received.
+        Of the requested rows; received.
     cache_hits, cache_stored, cache_failures : int
         Blocks found in the folder of the option cache; written there; not written, or found damaged.
     cache_why : str
         Why blocks are not kept there; "" if they are.
     connections, in_flight_peak, depth : int
-        Opened; most requests at a time; most that are allowed now.
+        Connections opened; the most requests in flight; the most that are allowed now.
     gap_bytes : int
-        Rows at most so far apart were read by one request, in the latest take.
+        In the latest take, one request read rows that were up to this many bytes apart.
     latency, bandwidth : float
-        Measured: seconds to the first byte, the median; bytes a second, all connections together.
+        Measured: the median of seconds to the first byte; bytes per second of all connections together.
     p50, p99 : float
-        Seconds of whole requests: half of them, and 99 of 100, took at most so long.
+        Seconds of whole requests: the median, and the 99th percentile.
     """
 
     requests: int
@@ -72,7 +72,7 @@ def is_url(name: str) -> bool:
 
 
 def shown(name: str) -> str:
-    """A name for people: of a URL without user, query and fragment, which may be secrets."""
+    """A name to print: URLs without user, query and fragment, which may be secrets."""
     found = re.match(r"(?i)(https?://)(?:[^/?#]*@)?([^?#]*)", name)
     return "".join(found.groups()) if found else name
 
@@ -170,7 +170,7 @@ def _environment(urls: Sequence[str]) -> dict[str, Any]:
 
 
 def url_options(url: str) -> tuple | None:
-    """The same for one URL, with what the environment says and no options."""
+    """The same for one URL, from the environment only."""
     return remote_options([url], None, lambda amount, _: int(amount))
 
 
@@ -190,7 +190,7 @@ def remote_options(paths: Sequence[str], given: Mapping[str, Any] | None, bytes_
             raise TypeError(f"remote has no option {name!r}; it has {', '.join(sorted(_NAMES))}")
     if not urls:
         if given is not None:
-            raise ValueError("remote is for URLs, and there is none")
+            raise ValueError("remote is for URLs, and no path is a URL")
         return None
     chosen = {name: value for name, value in _environment(urls).items() if value}
     chosen |= {name: value for name, value in (given or {}).items() if value is not None}

@@ -11,7 +11,7 @@ from libgather.scatters import as_data, as_updates
 
 
 class ScatterPlan:
-    """A scatter with every decision made, for any tensors of the same layouts (dtype, shape, strides).
+    """A scatter with every decision made in advance, for any tensors of the same layouts (dtype, shape, strides).
 
     Made from data, indices and updates of these layouts: ScatterPlan("scatter", data, indices, updates, axis=0, reduction="add"). The
     name is 'scatter', 'scatter_elements', 'scatter_nd' or 'put_along_axis'; the keywords are those of the function.
@@ -58,18 +58,18 @@ class ScatterPlan:
     def keep(self, indices: Any) -> None:
         """Validates these indices and sorts them by where they write.
 
-        Calls use them from now on, and ignore the indices that they are given. While it runs, calls in other threads raise a
-        GatherValueError. After an error the plan is as it was.
+        Later calls use them and ignore their indices argument. While it runs, calls in other threads raise a GatherValueError.
+        After an error the plan is unchanged.
         """
         self._plan.keep(indices)
 
     def check(self, indices: Any) -> None:
-        """Validates indices as a call would, repeated ones too with unique=True, and writes nothing."""
+        """Validates indices as a call would (with unique=True also repeated ones), without writing."""
         self._plan.check(indices)
 
     @property
     def text(self) -> str:
-        """The plan in one line for people; its words may change."""
+        """The plan in one line for people. The wording may change."""
         return self._plan.text
 
     def __repr__(self) -> str:

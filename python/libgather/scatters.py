@@ -106,39 +106,40 @@ def scatter(
     >>> libgather.scatter([0, 0, 0], [1, 1, -1], [5, 6, 7], reduction="add")
     array([ 0, 11,  7])
 
-    The result is that of a loop over the updates in row-major order, bit for bit, for any number of threads: of several updates
-    of one element the last is left, and sums are added in this order.
+    The result is that of a loop over the updates in row-major order, bit for bit, for any number of threads. If several updates
+    write one element, the last one remains, and sums are added in this order.
 
     Parameters
     ----------
     data : array
         Any rank from 1, any strides: a NumPy array, a torch tensor, anything with __dlpack__, the buffer protocol or
-        __array_interface__. CPU memory. It is not written, unless it is out.
+        __array_interface__. CPU memory. Not written unless it is out.
     indices : array of integers, int, or nested list
         Any shape, any integer dtype; never converted.
     updates : array, number, or nested list
-        Of data's dtype and the shape of take(data, indices, axis=axis). A number is repeated; numbers and lists get data's dtype,
+        Of data's dtype and the shape of take(data, indices, axis=axis). A number is repeated. Numbers and lists get data's dtype,
         which must be able to represent them.
     axis : int, default 0
         In [-data.ndim, data.ndim - 1].
     reduction : {'none', 'add', 'sub', 'mul', 'min', 'max', 'mean'}
-        What an update does to the element: replaces it, is added and so on. 'sum', 'prod', 'amin' and 'amax' are names of these
-        too. Any dtype can be replaced. NaN is the minimum and the maximum of anything with it; integers wrap around; a mean of
-        integers is rounded down; of bool 'add' and 'max' are "or", 'mul' and 'min' are "and".
+        How an update changes the element: 'none' replaces it, 'add' adds to it and so on. 'sum', 'prod', 'amin' and 'amax' are
+        accepted too. 'none' works for any dtype. 'min' and 'max' propagate NaN. Integers wrap around, and their means are rounded
+        down. For bool, 'add' and 'max' are "or", 'mul' and 'min' are "and".
     rules : str, optional
-        Follow one document to the letter: 'openvino-3'. Then only its reductions.
+        Follow one document to the letter: 'openvino-3'. Only its reductions are allowed then.
     mode : {'raise', 'clip', 'wrap', 'skip'}
-        Policy for an index out of range: an error; the first or last row; modulo the length of the axis; nothing is written.
+        Policy for an index out of range. 'raise': an error; 'clip': the first or last row; 'wrap': modulo the length of the axis;
+        'skip': nothing is written.
     negative : bool, optional
         Whether an index in [-n, -1] counts from the end of an axis of length n. Default: True, or what rules says.
     out : array, optional
-        Where the result goes: writable, of data's dtype and shape. It may be data itself: then data is changed in place, and
-        nothing is copied. It must not overlap indices or updates. After an error it is as it was.
+        Where the result goes: writable, of data's dtype and shape. It may be data itself, which is then changed in place without
+        a copy. It must not overlap indices or updates. After an error it is unchanged.
     threads : int, optional
         Maximum number of threads, at least 1; small calls use one. Default: get_threads(). The result is the same for any number.
     accumulate : {'steps', 'halves', 'wide'}, optional
-        How sums, products and means are computed: in data's dtype, rounded at each step; 'halves': float16 and bfloat16 in
-        float32, rounded once; 'wide': float32 in float64, too. Default: 'halves', or what rules says.
+        How sums, products and means are computed. 'steps': in data's dtype, rounded at each step; 'halves': float16 and bfloat16
+        in float32, rounded once; 'wide': also float32 in float64. Default: 'halves', or what rules says.
     unique : bool, default False
         Whether two indices of the same place are an error.
 
@@ -198,10 +199,10 @@ def scatter_elements(
     rules : str, optional
         'onnx-9' (Scatter), 'onnx-11', 'onnx-13', 'onnx-16', 'onnx-18', 'openvino-3', 'openvino-12'.
     use_init_val : bool, default True
-        With a reduction: whether the elements that are written start at their value in data, or at the reduction's neutral number.
+        With a reduction: whether written elements start at their value in data. If not, they start at its neutral element.
 
-    The other parameters, the result and the errors are those of scatter(). ONNX ScatterElements-18 and OpenVINO
-    ScatterElementsUpdate-12; torch.scatter and torch.scatter_reduce with negative indices.
+    The other parameters, the result and the errors are those of scatter(). As ONNX ScatterElements-18 and OpenVINO
+    ScatterElementsUpdate-12, and as torch.scatter and torch.scatter_reduce, but also with negative indices.
     """
     return _scatter("scatter_elements", data, indices, updates, axis, reduction, rules, mode, negative, out, threads, accumulate, unique, use_init_val)
 
@@ -243,7 +244,7 @@ def scatter_nd(
         'onnx-11', 'onnx-13', 'onnx-16', 'onnx-18', 'openvino-3', 'openvino-15'.
 
     The other parameters, the result and the errors are those of scatter(). The last number of an error's position is the component of
-    the tuple. ONNX ScatterND-18 and OpenVINO ScatterNDUpdate-15.
+    the tuple. As ONNX ScatterND-18 and OpenVINO ScatterNDUpdate-15.
     """
     return _scatter("scatter_nd", data, indices, updates, 0, reduction, rules, mode, negative, out, threads, accumulate, unique, True)
 
@@ -261,7 +262,7 @@ def scatter_add(data: Any, indices: Any, updates: Any, *, out: Any = None, **opt
     >>> libgather.scatter_add([10, 20, 30], [2, 0, 2], [1, 2, 3])
     array([12, 20, 34])
 
-    torch.scatter_add adds elements: that is scatter_elements() with reduction='add'.
+    torch.scatter_add adds elements: use scatter_elements() with reduction='add'.
     """
     return scatter(data, indices, updates, reduction="add", out=out, **options)
 
@@ -275,7 +276,7 @@ def scatter_reduce(data: Any, indices: Any, updates: Any, reduction: str, *, out
 def scatter_reduce(data: Any, indices: Any, updates: Any, reduction: str, *, out: Any = None, **options: Unpack[AddOptions]) -> Any:
     """scatter() with the reduction as an argument. options: its other keywords.
 
-    torch.scatter_reduce reduces elements: that is scatter_elements(); its include_self is use_init_val.
+    torch.scatter_reduce reduces elements: use scatter_elements(), with use_init_val for include_self.
     """
     return scatter(data, indices, updates, reduction=reduction, out=out, **options)
 
@@ -289,7 +290,7 @@ def index_add(data: Any, indices: Any, updates: Any, *, out: None = None, **opti
 def index_add(data: Any, indices: Any, updates: Any, *, out: Any = None, **options: Unpack[AddOptions]) -> Any:
     """Adds row i of updates to row indices[i] of data: torch.index_add. options: the other keywords of scatter().
 
-    indices have one dimension, or none: then the updates lack the axis.
+    indices have one dimension or none. Without one, updates lack the axis.
     """
     rank = getattr(indices, "ndim", None)
     if (np.ndim(indices) if rank is None else rank) > 1:
@@ -306,7 +307,7 @@ def _is_stretched(data: np.ndarray, indices: Any, axis: int) -> bool:
 
 
 def _put_stretched(data: np.ndarray, indices: Any, updates: Any, axis: int, options: tuple, out: Any, rest: tuple) -> Any:
-    """By the numbers of the elements, which take_along_axis() finds."""
+    """Scatters by element numbers, which take_along_axis() finds."""
     reduction, _, mode, negative = options
     gaps = mode in ("skip", "zero")
     numbers = np.arange(data.size).reshape(data.shape)
@@ -343,7 +344,7 @@ def put_along_axis(
     accumulate: str | None = None,
     unique: bool = False,
 ) -> Any:
-    """Writes elements along an axis, where take_along_axis() reads: NumPy's put_along_axis, which changes its argument (out=data does).
+    """Writes elements along an axis, where take_along_axis() reads: NumPy's put_along_axis, but data changes only with out=data.
 
     >>> import numpy as np, libgather
     >>> x = np.array([[3, 1, 2], [6, 5, 4]])
@@ -358,7 +359,7 @@ def put_along_axis(
     updates : array, number, or nested list
         Of data's dtype; it broadcasts to the shape of the broadcast indices.
     axis : int, or None
-        None: data is treated as one row; out= is not possible then, unless it is contiguous.
+        None: data is treated as one row, and out= must be contiguous.
 
     The other parameters, the result and the errors are those of scatter().
     """

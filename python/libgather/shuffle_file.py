@@ -23,7 +23,7 @@ _MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What shuffle() did, or would do with dry_run=True.
+    """The result of shuffle(), or with dry_run=True what it would do.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def shuffle(
     seed : int, optional
         Seed of the random order, at least 0. Default: a new one, which is in the result.
     order : array of integers, optional
-        The rows of the output by their numbers in the table, instead of a seed; any rank and integer dtype. Negative numbers count
+        Row numbers of the table in the order of the output, instead of a seed; any rank and integer dtype. Negative numbers count
         from the end. It must not change before the call returns. It may be larger than memory: np.load(path, mmap_mode='r').
     memory : int or str, optional
         Memory limit: 2**31, '2GiB', '500MB'. Default: a quarter of what this process may use.
@@ -134,25 +134,26 @@ def shuffle(
     name : str, optional
         Name of the tensor in the output, if the format has names. Default: the table's.
     align : int or str, optional
-        The elements of the output begin at a multiple of so many bytes in the file, a power of two such as 4096: then a row whose
-        length divides it, or is a multiple of it, is in as few blocks of the disk as possible. .npy (up to 8192), .safetensors and
-        raw files can do so. A resumed run needs it again.
+        Alignment of the output's first element in the file, in bytes: a power of two such as 4096. A row whose length divides it,
+        or is a multiple of it, then spans as few disk blocks as possible. Supported for .npy (up to 8192), .safetensors and raw
+        files. Give it again when resuming.
     replace : bool, default False
         Replace an existing output, and what an unfinished run left.
     in_place : bool, default False
         The output may be a file of the table itself, which is replaced when all rows are written. Otherwise that is an error, also with
         replace=True.
     resume : bool, default False
-        Resume an unfinished run; start if there is none. Seed, memory and passes need not be given again.
+        Resume an unfinished run, or start a new one if there is none. Seed, memory and passes need not be given again.
     dry_run : bool, default False
-        Check everything and return what would be done; write nothing.
+        Check everything and return what would be done, without writing.
     threads : int, optional
         Number of threads. Default: get_threads().
     engine, depth, dtype, shape, offset, raw, links
         As in open().
     progress : callable, optional
-        progress(step, done, total) is called in this thread at the beginning of each step and then up to 30 times a second: step is
-        'prepare', 'sort order', 'first pass', 'second pass', 'only pass' or 'publish', the others count rows. An exception ends the work.
+        progress(step, done, total) is called in this thread at the beginning of each step, and then up to 30 times a second. step is
+        'prepare', 'sort order', 'first pass', 'second pass', 'only pass' or 'publish'; done and total count rows. An exception stops
+        the shuffle.
 
     Returns
     -------
@@ -163,11 +164,11 @@ def shuffle(
     GatherIndexError (an IndexError)
         The first row number in order that is out of range: position, value, low, high, bad_count. Nothing was written.
     GatherFileError (an OSError)
-        The table or the disk fails, another process writes the same output, or the output exists. What is done is kept for resume=True.
+        The table or the disk fails, another process writes the same output, or the output exists. Finished work is kept for resume=True.
     GatherValueError, GatherTypeError
-        An argument is invalid; or an unfinished run belongs to a different shuffle.
+        An argument is invalid, or an unfinished run belongs to a different shuffle.
     KeyboardInterrupt, or what another signal handler or progress raises
-        Within a tenth of a second, or after a sync of the disk in progress. What is done is kept for resume=True.
+        Within a tenth of a second, or when a disk sync in progress ends. Finished work is kept for resume=True.
 
     Notes
     -----

@@ -53,7 +53,7 @@ def stablehlo_gather(
     start_index_map : sequence of int
         The dimension of operand that each number of a tuple selects on.
     index_vector_dim : int
-        The dimension of start_indices with the numbers of the tuples; their rank: each number is a tuple.
+        The dimension of start_indices with the numbers of the tuples. The rank of start_indices: each number is a tuple.
     slice_sizes : sequence of int
         The lengths of the window, one per dimension of operand.
     operand_batching_dims, start_indices_batching_dims : sequences of int
@@ -63,9 +63,9 @@ def stablehlo_gather(
     out : array, optional
         Where the result goes: writable, of operand's dtype and the result's shape, not overlapping an input.
     mode : {'clip', 'raise', 'wrap', 'zero', 'fill', 'promise'}, optional
-        Policy for a number outside [0, n - w], n the length of the dimension and w that of the window: 'clip' (the default, and
-        StableHLO's rule) moves the window to the nearest place; an error; modulo n - w + 1; a window of zeros or of fill_value;
-        promise: unchecked, you guarantee that there is none.
+        Policy for a number outside [0, n - w], with n the length of the dimension and w that of the window. 'clip' (the default, and
+        StableHLO's rule): the nearest place; 'raise': an error; 'wrap': modulo n - w + 1; 'zero', 'fill': a window of zeros or of
+        fill_value; 'promise': unchecked, you guarantee that there is none.
     fill_value : scalar, optional
         Only with mode='fill'.
     negative : bool, optional
@@ -81,10 +81,10 @@ def stablehlo_gather(
     Raises
     ------
     GatherIndexError (an IndexError)
-        Only with mode='raise': the first number out of range: position in start_indices, value, low, high, axis, bad_count. First
-        means that of the first tuple.
+        Only with mode='raise': the first number out of range, in the order of tuples: position in start_indices, value, low, high,
+        axis, bad_count.
     GatherAxisError, GatherValueError, GatherTypeError
-        A constraint of StableHLO's that does not hold; invalid types.
+        A constraint of StableHLO does not hold, or a type is invalid.
     """
     lists = (offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims, start_index_map, slice_sizes)
     del indices_are_sorted
@@ -125,7 +125,7 @@ def stablehlo_scatter(
     Parameters
     ----------
     inputs : array
-        Any rank, any dtype, any strides. Not written, unless it is out.
+        Any rank, any dtype, any strides. Not written unless it is out.
     scatter_indices : array of integers, int, or nested list
     updates : array, or nested list
         Of the dtype of inputs; along update_window_dims as long as the window.
@@ -136,7 +136,7 @@ def stablehlo_scatter(
     scatter_dims_to_operand_dims : sequence of int
         The dimension of inputs that each number of a tuple selects on.
     index_vector_dim : int
-        The dimension of scatter_indices with the numbers of the tuples; their rank: each number is a tuple.
+        The dimension of scatter_indices with the numbers of the tuples. The rank of scatter_indices: each number is a tuple.
     input_batching_dims, scatter_indices_batching_dims : sequences of int
         Dimensions of inputs, ascending, and those of scatter_indices that they are paired with.
     indices_are_sorted, unique_indices : bool
@@ -144,9 +144,9 @@ def stablehlo_scatter(
     reduction
         The update function, as for scatter(): 'none' returns the update.
     whole_windows : bool, default False
-        A window that does not fit is skipped as a whole, as XLA does. Else each of its elements is looked at alone, as the document says.
+        Whether a window that does not fit is skipped as a whole, as in XLA. If not, each of its elements is checked, as in the document.
     mode : {'skip', 'raise', 'clip', 'wrap'}
-        Policy for what does not fit. Default: 'skip', StableHLO's rule.
+        Policy for windows or elements that do not fit. Default: 'skip', StableHLO's rule.
     out, negative, threads, accumulate
         As for scatter(); negative is False by default.
 

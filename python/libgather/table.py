@@ -26,10 +26,10 @@ Path = str | bytes | os.PathLike
 
 
 class TableDevice(NamedTuple):
-    """A device that a table reads from: its files with one device number (`st_dev`), which have a queue of reads of their own.
+    """A device that a table reads from: its files with one device number (`st_dev`), which share a queue of reads.
 
-    Since the table was opened, or since reset_stats(): how many reads one take had in flight here at most, the reads, the bytes
-    read, and the seconds of all reads from begin to end: divided by reads, the mean latency.
+    most_in_flight: the most reads that one take had in flight here. seconds_reading: the sum of the latencies of all reads; divided
+    by reads, the mean latency. All counts are since the table was opened, or since reset_stats().
     """
 
     number: int
@@ -63,7 +63,7 @@ def bytes_text(count: int) -> str:
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """What a table has done since it was opened, or since reset_stats().
+    """Statistics of a table since it was opened, or since reset_stats().
 
     Attributes
     ----------
@@ -88,11 +88,11 @@ class TableStatistics:
     memory_bytes, memory_peak, memory_ceiling : int
         Memory that the table uses now, the maximum so far, and the limit (0: none).
     seconds, seconds_waiting : float
-        Time in takes, summed over threads; of which waiting for reads.
+        Time in takes, summed over threads; the part of it that was spent waiting for reads.
     chunks_read, chunks_cached : int
-        Of rows stored in chunks: chunks that were read, and that the table's own cache had.
+        For rows stored in chunks: chunks read from the file; chunks found in the table's own cache.
     bytes_decoded, seconds_decoding : int, float
-        Bytes of chunks that were decompressed; time that took, summed over threads.
+        Bytes of chunks that were decompressed; the time for it, summed over threads.
     remote : RemoteStatistics or None
         What a table of URLs did on the network.
     """
@@ -241,19 +241,18 @@ def _raw_shape(shape: Any) -> tuple[int, ...]:
 
 
 class Table(_core.Table, TableIndexing, TableArray):
-    """A table in one file or several consecutive ones: a tensor of rank 1 or more whose rows are taken by
-    index.
+    """A table in one or several files: a tensor of rank 1 or more whose rows are taken by index.
 
-    libgather.open() is another name for it, and documents the arguments. `table[ids]` reads rows as NumPy's indexing
-    would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; after a comma, anything
-    that NumPy takes may select parts of the rows. `table[i, j]` with arrays for several dimensions reads only what they
-    select. take() and submit() have more options.
+    libgather.open() is another name for it, and documents the arguments. `table[ids]` indexes rows as NumPy does: ids are
+    an int, integers of any rank, a slice, `...`, or a mask of one bool per row. After a comma, anything that NumPy takes
+    may select parts of the rows. `table[i, j]` with arrays for several dimensions reads only the selected elements.
+    take() and submit() have more options.
 
-    It is an array to np.take, np.take_along_axis, dask.array.from_array and xarray, and a dataset to PyTorch's DataLoader.
-    A function of NumPy that would read the whole file raises a TypeError.
+    np.take, np.take_along_axis, dask.array.from_array and xarray accept it as an array, PyTorch's DataLoader as a dataset.
+    A NumPy function that would read the whole file raises a TypeError.
 
-    Any number of threads may use one table. After a fork the child may use it too; unpickling opens it again from its
-    files. As a context manager it closes itself.
+    Any number of threads may use one table. After a fork the child may use it too. Unpickling opens its files again.
+    A with statement closes it at the end.
     """
 
     def __new__(
@@ -339,16 +338,16 @@ class Table(_core.Table, TableIndexing, TableArray):
     def dequantize(self, dtype: npt.DTypeLike = "float32", *, codec: str | None = None) -> Table:
         """The decoded rows of a quantised table: another table over the same files, opened like this one.
 
-        dtype is 'float32', 'float16' or 'bfloat16'. codec is needed only where the file does not tell how its rows
-        are quantised (see codecs()). Only rows that are taken are read and decoded. GatherNotSupportedError says why a
-        table cannot be decoded.
+        dtype is 'float32', 'float16' or 'bfloat16'. codec is needed only if the file does not name the codec of its rows
+        (see codecs()). Only rows that are taken are read and decoded. If the table cannot be decoded, a
+        GatherNotSupportedError gives the reason.
         """
         decoded = type(self)(**{**self._arguments, "decode_as": dtype, "codec": codec})
         decoded._paths = self._paths
         return decoded
 
     def stats(self) -> TableStatistics:
-        """Statistics since it was opened, or since reset_stats()."""
+        """Statistics since the table was opened, or since reset_stats()."""
         network = self._remote_stats()
         return TableStatistics(**self._stats(), remote=None if network is None else RemoteStatistics(**network))
 
@@ -414,13 +413,13 @@ def open(
     path : str, os.PathLike, or list of them
         'FILE' or 'FILE:TENSOR', in any format of `gather info --formats`. A list: parts, concatenated along
         axis 0, of equal types and row shapes. A URL ('https://host/FILE:TENSOR', also http, s3 and hf) is read
-        over the network, by ranges of bytes: only headers and the rows that are taken.
+        in byte ranges: only headers and the rows that are taken.
     tensor : str, optional
-        The tensor in each file, of any characters. Nothing of `path` is split then: a colon in it is a character like others. '': the only
-        tensor. Default: a path may be 'FILE:TENSOR'.
+        The name of the tensor in each file, of any characters. `path` is then not split at a colon. '': the only tensor.
+        Default: a path may be 'FILE:TENSOR'.
     memory : int or str, optional
         Memory limit of the table ('2GiB', '500MB', 65536): resident mapped pages, buffers and cache together,
-        without the indices and the result. Default: no limit; then buffers and cache stay below 2 GiB and below an eighth of
+        without the indices and the result. Default: no limit. Buffers and cache then stay below 2 GiB and below an eighth of
         the memory that this process may use, and the system manages the mapped pages.
     engine : {'auto', 'mmap', 'pread', 'uring', 'http', 'overlapped'}
         How rows that are not resident are read. 'auto' uses the fastest available; stats() names it. URLs are read by
@@ -436,25 +435,25 @@ def open(
     dtype : dtype, optional
         The files contain raw bytes of this dtype: anything np.dtype() takes, or a name of libgather.types().
     shape : int or tuple, optional
-        Shape of raw bytes; the first length may be -1: as many rows as the file has. Default: (-1,).
+        Shape of raw bytes; the first length may be -1: all rows of the file. Default: (-1,).
     offset : int
         Offset of the first raw element in the file, in bytes.
     raw : bool
-        With dtype: read the bytes even if the file is recognised as another format, or as one that holds something
-        in place of the table (a pointer of Git LFS, a web page). Without it such a file is refused, since its header
-        or text would be read as data.
+        With dtype: read the bytes even if the file is recognised as another format, or as something in place of the
+        table (a Git LFS pointer, a web page). Without it such a file is an error, since its header or text would be
+        read as data.
     links : bool
         Whether files that a model or an index of safetensors files refers to may be symbolic links.
     decode_as : {'float32', 'float16', 'bfloat16'}, optional
         The tensor is quantised: its rows are decoded to this type. See Table.dequantize().
     codec : str, optional
-        With decode_as: how the rows are quantised, if the file does not tell: a name of codecs().
+        With decode_as: a name of codecs(), if the file does not name the codec of its rows.
     remote : dict, optional
         Options of URLs: connections (64), timeout (60: seconds without progress), retries (8), gap ('auto', or the bytes
         between rows that one request may skip), cache (a folder for blocks on disk) and cache_bytes ('1GiB'), whole ('16MiB':
         the largest file that is downloaded whole from a server without ranges; 0: none), any_address (False: link-local
         addresses, and redirects from elsewhere to this machine or a private network, are refused), bearer, endpoint, region, key_id, secret, session_token, virtual_host, hub, authorities (a file of certificates), schemes.
-        What is missing comes from the environment (AWS_*, ~/.aws, HF_TOKEN, HF_ENDPOINT, CURL_CA_BUNDLE).
+        Missing options come from the environment (AWS_*, ~/.aws, HF_TOKEN, HF_ENDPOINT, CURL_CA_BUNDLE).
 
     Returns
     -------

@@ -2,7 +2,7 @@
 #
 # table_array.py: how a table behaves where NumPy, dask, xarray and PyTorch's loaders expect an array. Functions that need some of the
 # rows read those; functions that need none read nothing; every other function is refused, since it would read the whole file.
-"""Tables in the place of arrays."""
+"""Tables as arrays."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _says(name: str, table: TableArray) -> TypeError:
 
 
 class TableArray:
-    """A table in the place of an array: a part of libgather.Table."""
+    """A table as an array: a part of libgather.Table."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -58,20 +58,20 @@ class TableArray:
         raise NotImplementedError  # the extension has it
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        """All rows. An error above the memory limit, or, without one, above the memory of the machine; table[...] reads them anyway."""
+        """All rows; an error if they exceed the memory limit or, without one, the machine's memory. table[...] reads them anyway."""
         from libgather.table import memory_of
 
         if copy is False:
             raise ValueError("a table in a file cannot become an array without a copy")
         given = self._arguments["memory"]
-        limit, what = (_bytes_of_memory(), "this machine has of memory") if given is None else (memory_of(given), f"its memory={given!r}")
+        limit, what = (_bytes_of_memory(), "this machine's memory") if given is None else (memory_of(given), f"its memory={given!r}")
         if self.nbytes > limit:
             refuse("out_of_memory", f"the table has {self.nbytes} bytes, more than {what}: table[...] reads all of it")
         rows = self[...]
         return rows if dtype is None else rows.astype(dtype, copy=False)
 
     def __dlpack__(self, *, copy: bool | None = None, **wanted: Any) -> Any:
-        """All rows, within the limits of __array__: for torch.as_tensor(table), which else would read row after row."""
+        """All rows, within the limits of __array__: for torch.as_tensor(table), which would otherwise read row by row."""
         if copy is False:
             raise BufferError("a table in a file cannot become a tensor without a copy")
         return export(np.asarray(self), self.type, wanted)
@@ -96,8 +96,9 @@ class TableArray:
         raise _says("the operator in", self)
 
     def __getitems__(self, ids: Sequence[int]) -> list[Any]:
-        """A row per id, all read in one take: for a torch.utils.data.DataLoader, whose dataset a table can be. Rows of a type that NumPy
-        does not have (bfloat16) are tensors, which PyTorch collates.
+        """One row per id, all read in one take, for a torch.utils.data.DataLoader with the table as its dataset.
+
+        Rows of a type that NumPy does not have (bfloat16) are tensors, which PyTorch collates.
         """
         rows = self.take(np.asarray(ids, dtype=np.int64) if len(ids) == 0 else ids)
         if self.type in EXPORTED and "torch" in sys.modules:
@@ -107,7 +108,7 @@ class TableArray:
         return list(rows)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        """What dask names the table by: its arguments, and size and time of its files; nothing tells that two tables of a URL are equal."""
+        """For dask's name of the table: its arguments, and the size and time of its files. Two tables of one URL never compare equal."""
         if any(is_url(part.path) for part in self.parts):
             files: Any = getattr(self, "_token", None) or uuid.uuid4().hex
             self._token = files
@@ -164,7 +165,7 @@ def _ids_of(ids: Any) -> np.ndarray:
 
 @_implements(np.take)
 def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
-    """NumPy's meaning: without an axis the table is flattened; mode='clip' takes the first row for negative indices."""
+    """NumPy's meaning: axis=None flattens the table, and mode='clip' takes the first row for negative indices."""
     table, ids = _table_of("take", a, indices, out), _ids_of(indices)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"np.take's mode must be 'raise', 'wrap' or 'clip', not {mode!r}; table.take() has more")

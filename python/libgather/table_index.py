@@ -69,8 +69,9 @@ class TableIndexing:
         return max(1, _BLOCK_BYTES // max(self.row_bytes, 8))
 
     def _range(self, wanted: range, columns: tuple = ()) -> np.ndarray:
-        """Rows of a slice, a block at a time, so that their indices need little memory, and what is not in `columns` none. columns:
-        integers, slices, None and `...`, for the dimensions after the first.
+        """Rows of a slice, one block at a time, so that the indices need little memory and only `columns` of the rows is kept.
+
+        columns: integers, slices, None and `...`, for the dimensions after the first.
         """
         block = self._block()
         pieces = [wanted[first : first + block] for first in range(0, len(wanted), block)] or [wanted]
@@ -106,7 +107,7 @@ class TableIndexing:
         return self.take(positions[0]) if len(positions) == 1 else self._take_tuples(list(positions))
 
     def _mask(self, mask: np.ndarray, first: int) -> tuple[np.ndarray, ...]:
-        """The positions of its true elements, in each of the dimensions from `first` on that it is for."""
+        """The positions of a mask's true elements: an array for each of its dimensions, which are the table's from `first` on."""
         if mask.ndim == 0:
             refuse("unsupported" if first else "shape_mismatch", "a table index takes no bool of rank 0", "indices")
         wanted = self.shape[first : first + mask.ndim]
@@ -116,7 +117,7 @@ class TableIndexing:
         return (np.flatnonzero(mask),) if mask.ndim == 1 else np.nonzero(mask)
 
     def _ids_first(self, key: tuple) -> tuple[list[Any], int]:
-        """The ids that a key begins with, one for each dimension, and how many of its items they are."""
+        """The ids at the beginning of a key, one for each dimension, and the number of items that they take."""
         ids: list[Any] = []
         for number, part in enumerate(key):
             if part is Ellipsis or part is None or isinstance(part, slice):
@@ -143,8 +144,9 @@ class TableIndexing:
         return rows[(slice(None),) * dimensions + rest] if rest else rows
 
     def _take_columns(self, ids: Any, rest: tuple) -> Any:
-        """Whole rows, of which only those bytes are sure that a slice at the beginning of `rest` selects: a file in chunks is read where
-        it has them.
+        """Whole rows, in which only the bytes are valid that a slice at the beginning of `rest` selects.
+
+        Of a file in chunks, only the chunks with these bytes are read.
         """
         if not rest or not isinstance(rest[0], slice) or is_packed(self.type):
             return self[ids]
@@ -156,7 +158,7 @@ class TableIndexing:
         return self._take_part(ids, first * each, (max(columns[0], columns[-1]) + 1 - first) * each)
 
     def _take_tuples(self, ids: list[Any]) -> Any:
-        """What the tuples of ids select."""
+        """The elements that tuples of ids select."""
         tuples = join_ids(tuple(ids))
         try:
             return self.gather_nd(tuples)
@@ -167,8 +169,9 @@ class TableIndexing:
     # ---- any other key -----------------------------------------------------------------------------------------------
 
     def _select_mixed(self, key: tuple) -> Any:
-        """Keys that begin with a slice, `...` or None, or have arrays after one: the rows that the key selects, and of these the rest of
-        the key.
+        """Keys that begin with a slice, `...` or None, or have arrays after one.
+
+        Takes the rows that the key selects, and then indexes them with the rest of the key.
         """
         before, item, after = self._split(key)
         if item is Ellipsis or isinstance(item, slice):
@@ -186,7 +189,7 @@ class TableIndexing:
         return self.take(ids.reshape(-1))[(*before, local, *after)]
 
     def _split(self, key: tuple) -> tuple[list[Any], Any, list[Any]]:
-        """What is before the item of a key that selects rows, of no dimension of the table; that item; what is after it."""
+        """A key in three parts: items before the one that selects rows, which are for no dimension; that item; the items after it."""
         parts = [part if _is_basic(part) else _ids_of(part) for part in key]
         used = sum(part.ndim if getattr(part, "dtype", None) == bool else part is not None and part is not Ellipsis for part in parts)
         skipped = (None, Ellipsis) if used >= self.ndim else (None,)  # `...` may be for no dimension, but it still divides the arrays

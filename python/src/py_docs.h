@@ -11,13 +11,13 @@
   "    protocol or __array_interface__. CPU memory. It is read in place, never copied or written.\n"
 #define GATHER_PY_DOC_POLICY                                                                                           \
   "out : array, optional\n"                                                                                            \
-  "    Where the result goes: writable, of x's dtype and the result's shape, not overlapping x or indices. It is\n"    \
-  "    written directly, and not at all if an index is out of range and that is an error.\n"                           \
+  "    Where the result goes: writable, of x's dtype and the result's shape, not overlapping x or indices.\n"          \
+  "    Written directly; not written if an index out of range is an error.\n"                                          \
   "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                            \
-  "    Policy for an index out of range: an error; modulo the length of the axis; the first or last\n"                 \
-  "    row; zeros (all bits; the empty string); fill_value; promise: unchecked, you guarantee that there\n"            \
-  "    is none (if there is one, anything may happen, including invalid memory accesses). Default: 'raise',\n"         \
-  "    or that of rules.\n"                                                                                            \
+  "    Policy for an index out of range. 'raise': an error; 'wrap': modulo the length of the axis; 'clip': the\n"      \
+  "    first or last row; 'zero': zeros (all bits; the empty string); 'fill': fill_value; 'promise': unchecked,\n"     \
+  "    you guarantee that there is none (if there is one, anything may happen, including invalid memory\n"             \
+  "    accesses). Default: 'raise', or that of rules.\n"                                                               \
   "fill_value : scalar, optional\n"                                                                                    \
   "    Only with mode='fill'. A value that x's dtype cannot represent is an error; floats are rounded to the\n"        \
   "    nearest value.\n"                                                                                               \
@@ -90,7 +90,7 @@ static const char gather_py_doc_elements[] =
     "\nReturns\n-------\narray\n"
     "    Of x's library and dtype and the shape of indices, row-major.\n" GATHER_PY_DOC_RAISES
     "\nNotes\n-----\n"
-    "ONNX GatherElements-13; torch.gather with negative indices.";
+    "As ONNX GatherElements-13, and as torch.gather, but also with negative indices.";
 
 static const char gather_py_doc_nd[] =
     "gather_nd(x, indices, /, *, batch_dims=0, out=None, mode=None, fill_value=None, negative=None, rules=None, "
@@ -113,19 +113,19 @@ static const char gather_py_doc_nd[] =
     "    With 'openvino-5' the batch dimensions are one dimension.\n" GATHER_PY_DOC_RAISES
     "    The last number of position is the component of the tuple; axis is batch_dims plus the component.\n"
     "\nNotes\n-----\n"
-    "ONNX GatherND-13, with empty tuples; libgather.index(x, (i, j)) is the same for two arrays that broadcast.";
+    "As ONNX GatherND-13, with empty tuples. libgather.index(x, (i, j)) is the same for two arrays that broadcast.";
 
 static const char gather_py_doc_index[] =
     "index(x, key, /, *, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
-    "What NumPy's x[key] reads, always as a new array: never a view.\n\n"
+    "NumPy's x[key], always as a new array, never a view.\n\n"
     "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
     "key : integer, slice, ..., None, array of integers or bools, nested list, or a tuple of them\n"
-    "    Arrays broadcast; a mask stands for the positions of its true elements. The dimensions that the arrays "
+    "    Arrays broadcast. A mask stands for the positions of its true elements. The dimensions that the arrays "
     "broadcast to\n"
-    "    are in their place, or first if a slice, None or ... is between them; integers then count as "
-    "arrays.\n" GATHER_PY_DOC_POLICY "    A policy is for the integers of the key too, not for slices and masks.\n" GATHER_PY_DOC_THREADS
+    "    are in their place, or first if a slice, None or ... is between them. Integers then count as "
+    "arrays.\n" GATHER_PY_DOC_POLICY "    The policy applies to integers of the key, too, not to slices and masks.\n" GATHER_PY_DOC_THREADS
     "\nReturns\n-------\narray\n"
-    "    Of x's library and dtype, row-major, of NumPy's shape; a NumPy scalar where NumPy gives one.\n"
+    "    Of x's library and dtype, row-major, of NumPy's shape; a NumPy scalar if NumPy returns one.\n"
     "\nRaises\n------\n"
     "GatherIndexError (an IndexError)\n"
     "    The first index out of range: item (which part of the key), position (in the shape that the arrays broadcast "
@@ -137,9 +137,8 @@ static const char gather_py_doc_index[] =
     "TypeError, ValueError\n"
     "    Invalid slices, as NumPy's; invalid out or fill_value.\n"
     "\nNotes\n-----\n"
-    "NumPy's indexing, except: an index array of uint64 beyond the range of int64 is out of range (NumPy wraps it "
-    "around), index\n"
-    "arrays with a mask of numpy.ma are refused (NumPy ignores the mask), and names of fields are not supported.";
+    "NumPy's indexing, except: uint64 indices beyond int64 are out of range (NumPy wraps them around), index arrays with\n"
+    "a mask of numpy.ma are an error (NumPy ignores the mask), and names of fields are not supported.";
 
 static const char gather_py_doc_infer[] =
     "infer_shape(x, indices, /, *, axis=None, batch_dims=0, op='take', rules=None, updates=None)\n--\n\n"
@@ -153,7 +152,7 @@ static const char gather_py_doc_infer[] =
     "    inferred.\n"
     "batch_dims : int, default 0\n"
     "op : {'take', 'gather_elements', 'gather_nd', 'scatter', 'scatter_elements', 'scatter_nd'}\n"
-    "    The result of one that writes has the shape of x.\n"
+    "    The result of a scatter has the shape of x.\n"
     "rules : str, optional\n"
     "    As for the function op.\n"
     "updates : sequence of lengths, or None if the rank is unknown\n"
@@ -162,7 +161,7 @@ static const char gather_py_doc_infer[] =
     "    Lengths as above, which every valid result matches; None if the rank is unknown.\n"
     "\nRaises\n------\n"
     "GatherValueError, GatherAxisError\n"
-    "    No input that matches can be valid.\n"
+    "    No matching input can be valid.\n"
     "\nNotes\n-----\n"
     "The shape inference of ONNX and OpenVINO.";
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static gather_status no_memory(gather_error *error) {
-  return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the tuples of the key's arrays");
+  return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for the tuples of the key's arrays");
 }
 
 /* A tensor's bytes: [*low, *high), as numbers. */

@@ -240,12 +240,12 @@ static PyMethodDef methods[] = {
      "gather_nd(x, indices, /, *, batch_dims=0, mode=None, fill_value=None, negative=None, rules=None, threads=None)\n"
      "--\n\nPlans libgather.gather_nd for tensors with the layouts of x and indices."},
     {"check", plan_check, METH_O,
-     "check(indices, /)\n--\n\nValidates every index as a call would, and writes nothing.\n\n"
-     "Raises\n------\nGatherIndexError\n    The first index that is out of range, and how many there are."},
+     "check(indices, /)\n--\n\nValidates every index as a call would, without writing.\n\n"
+     "Raises\n------\nGatherIndexError\n    The first index out of range, and the number of them."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef getters[] = {{"shape", plan_shape, NULL, "The shape of the result: a tuple of int.", NULL},
-                                {"text", plan_text, NULL, "The plan in one line for people; its words may change.", NULL},
+                                {"text", plan_text, NULL, "The plan in one line for people. The wording may change.", NULL},
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(plan_object, call_by_vector), READONLY, NULL},

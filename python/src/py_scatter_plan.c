@@ -32,7 +32,7 @@ static int enter(scatter_plan_object *self, bool keep) {
   if (free) self->running = keep ? -1 : self->running + 1;
   gather_py_lock_leave(&self->lock);
   if (free) return 0;
-  gather_py_fail(GATHER_USAGE, NULL, "the plan is in use by another thread: keep() and calls exclude each other");
+  gather_py_fail(GATHER_USAGE, NULL, "the plan is in use by another thread: keep() and calls cannot run at the same time");
   return -1;
 }
 
@@ -127,7 +127,7 @@ static int use_kept(scatter_plan_object *self, gather_py_view *indices) {
   const bool kept = self->kept;
   gather_py_lock_leave(&self->lock);
   if (!kept) {
-    PyErr_SetString(PyExc_TypeError, "indices are None, and the plan has kept none");
+    PyErr_SetString(PyExc_TypeError, "indices are None, but keep() was not called");
     return -1;
   }
   indices->tensor = (gather_tensor){.type = self->indices.type, .rank = self->indices.rank};
@@ -251,14 +251,14 @@ static PyMethodDef methods[] = {
      "_create(name, data, indices, updates, axis, reduction, rules, mode, negative, threads, accumulate, unique, use_init_val, "
      "/)\n--\n\nMakes a plan."},
     {"keep", plan_keep, METH_O,
-     "keep(indices, /)\n--\n\nValidates these indices and sorts them by where they write. Calls use them from now on and\n"
-     "ignore what they are given as indices. After an error the plan is as it was."},
+     "keep(indices, /)\n--\n\nValidates these indices and sorts them by where they write. Later calls use them and\n"
+     "ignore their indices argument. After an error the plan is unchanged."},
     {"check", plan_check, METH_O,
-     "check(indices, /)\n--\n\nValidates indices as a call would, and writes nothing.\n\n"
+     "check(indices, /)\n--\n\nValidates indices as a call would, without writing.\n\n"
      "Raises\n------\nGatherIndexError\n    The first index out of range, or, with unique=True, repeated."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef getters[] = {{"text", plan_text, NULL, "The plan in one line for people; its words may change.", NULL},
+static PyGetSetDef getters[] = {{"text", plan_text, NULL, "The plan in one line for people. The wording may change.", NULL},
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 static char doc[] = "The engine behind libgather.ScatterPlan.";

@@ -218,7 +218,7 @@ static PyObject *table_reset_stats(PyObject *object, PyObject *none) {
 #define FAST (METH_FASTCALL | METH_KEYWORDS)
 static PyMethodDef methods[] = {
     {"_take_part", (PyCFunction)(void (*)(void))gather_py_table_take_part, METH_FASTCALL,
-     "_take_part(indices, first, count, /)\n--\n\ntake(indices), of which only `count` bytes of each row, from `first` on, are sure."},
+     "_take_part(indices, first, count, /)\n--\n\ntake(indices), with only `count` bytes of each row valid, from `first` on."},
     {"take", (PyCFunction)(void (*)(void))gather_py_table_take, FAST, gather_py_doc_table_take},
     {"gather_nd", (PyCFunction)(void (*)(void))gather_py_table_gather_nd, FAST, gather_py_doc_table_nd},
     {"submit", (PyCFunction)(void (*)(void))gather_py_table_submit, FAST, gather_py_doc_table_submit},

@@ -16,7 +16,7 @@
   "out : array, optional\n"                                                                                          \
   "    Where the rows go: writable, C-contiguous, of the table's dtype and of the shape\n"                           \
   "    indices.shape + table.shape[1:]: a NumPy array, a torch tensor, anything with __dlpack__ or the buffer\n"     \
-  "    protocol. Not written if an index is out of range and that is an error.\n"                                    \
+  "    protocol. Not written if an index out of range is an error.\n"                                                \
   "    Rows of elements smaller than a byte are bytes: uint8, of the shape indices.shape + (row_bytes,).\n"          \
   "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                          \
   "fill_value : scalar, optional\n"                                                                                  \
@@ -36,14 +36,14 @@ static const char gather_py_doc_table_take[] =
     "GatherFileError (an OSError)\n"
     "    Rows cannot be read: file, offset. Rows of out may have been written.\n"
     "KeyboardInterrupt, or what another signal handler raises\n"
-    "    At once; rows of out may have been written, and the table can be used as before.\n"
+    "    At once. Rows of out may have been written. The table remains usable.\n"
     "GatherValueError, GatherTypeError\n"
     "    Invalid out or indices; the table is closed.";
 
 static const char gather_py_doc_table_nd[] =
     "gather_nd(indices, /, *, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
-    "Rows by tuples: result[i, ...] = table[indices[i, 0], indices[i, 1], ...]. Only what the tuples select is "
-    "read.\n\n"
+    "Rows by tuples: result[i, ...] = table[indices[i, 0], indices[i, 1], ...]. Only the selected elements "
+    "are read.\n\n"
     "Parameters\n----------\n"
     "indices : array of integers, or nested list\n"
     "    Its last dimension has the numbers of a tuple, 1 to table.ndim: number j selects on dimension j of the "
@@ -54,23 +54,22 @@ static const char gather_py_doc_table_nd[] =
     "    out, or a new NumPy array; a scalar if it has no dimension.\n"
     "\nRaises\n------\n"
     "GatherIndexError (an IndexError)\n"
-    "    The first number out of range: the last number of position is the component of the tuple, and axis that "
-    "dimension of\n"
-    "    the table. Nothing was read or written.\n"
+    "    The first number out of range. The last number of position is the component of the tuple, and axis is its\n"
+    "    dimension of the table. Nothing was read or written.\n"
     "GatherNotSupportedError\n"
-    "    Elements smaller than a byte, if what a tuple selects does not end on a whole byte.\n"
+    "    Elements smaller than a byte, if a tuple's selection does not end on a whole byte.\n"
     "    Other errors as for take().\n"
     "\nNotes\n-----\n"
-    "The table's own cache has whole rows: what tuples of two or more numbers select is not kept in it.";
+    "The table's own cache keeps whole rows only, not the selections of tuples of two or more numbers.";
 
 static const char gather_py_doc_table_submit[] =
     "submit(indices, /, *, axis=0, out=None, mode=None, fill_value=None, negative=None)\n--\n\n"
     "Starts a take and returns: the rows are read while Python does something else. Several may be in "
     "flight.\n\n" GATHER_PY_DOC_ROWS
     "\nReturns\n-------\nTableJob\n"
-    "    Its wait() returns the rows; until then nothing else may use out. The indices may change at once.\n"
+    "    Its wait() returns the rows. Until then nothing else may use out. The indices may change at once.\n"
     "\nRaises\n------\n"
     "GatherIndexError, GatherValueError, GatherTypeError\n"
-    "    Like take(); wait() raises errors of the file.";
+    "    As for take(). wait() raises errors of the file.";
 
 #endif

@@ -133,9 +133,7 @@ static PyMethodDef methods[] = {
      "called\nagain, and by several threads. A signal handler that raises (Ctrl-C) ends the wait, not the job."},
     {"cancel", job_cancel, METH_NOARGS,
      "cancel()\n--\n\nAsks the job to end early, and returns. wait() then raises GatherCancelledError, unless the job "
-     "had "
-     "ended "
-     "before;\nuntil then rows of out may be written."},
+     "had\nended before. Until then rows of out may be written."},
     {"__enter__", job_enter, METH_NOARGS, NULL},
     {"__exit__", job_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
@@ -144,11 +142,9 @@ static PyGetSetDef getters[] = {{"done", get_done, NULL, "Whether it has ended, 
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 static char doc[] =
-    "A take that Table.submit() started. Nothing else may read or write out until wait() has returned. A job that is "
-    "garbage-collected is\nwaited for, and so is one in a `with` statement at the end of the block. If "
-    "KeyboardInterrupt "
-    "ended "
-    "a wait or the\nblock, it is cancelled first.";
+    "A take that Table.submit() started. Nothing else may read or write out until wait() has returned.\n\n"
+    "Garbage collection waits for the job, and so does the end of its `with` block. If KeyboardInterrupt ended a wait or\n"
+    "the block, the job is cancelled first.";
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(job_free)},
                               {Py_tp_repr, GATHER_PY_SLOT(job_repr)},

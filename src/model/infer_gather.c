@@ -45,7 +45,7 @@ static gather_status check_parts(const gather_model *model, const gather_op *op,
   if (!op || gather_model_is_openvino(model) || gather_op_is_quantized(op)) return GATHER_OK;
   for (int32_t i = 0; i < node->attribute_count; i++)
     if (!has_attribute(op, node->attributes[i].name))
-      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has the attribute '%.60s', but %s%s%s has none of that name",
+      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has the attribute '%.60s', but %s%s%s has no such attribute",
                          node->attributes[i].name, op->name, GATHER_RULES_TEXT(op));
   const int32_t most = gather_op_writes(op) ? 3 : 2; /* an axis is no input of ONNX's */
   for (int32_t i = most; i < node->input_count; i++)

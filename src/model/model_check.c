@@ -32,7 +32,7 @@ static void summarise(gather_check *check) {
 static gather_status check_all(gather_check *check, const gather_check_options *options, gather_error *error) {
   GATHER_TRY(gather_check_given(check, options, error));
   GATHER_TRY(gather_check_walk(check, error));
-  if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
+  if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while checking the model");
   summarise(check);
   return GATHER_OK;
 }

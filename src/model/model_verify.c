@@ -115,7 +115,7 @@ static gather_status find_components(gather_check *check, gather_model_node *out
   const bool tuples = out->rules && out->rules->tuples != GATHER_TUPLES_NONE && len <= GATHER_MAX_RANK;
   const int32_t count = !tuples ? 1 : len < 0 ? 0 : (int32_t)len;
   gather_model_component *components = gather_arena_take(&check->arena, count, sizeof *components);
-  if (!components) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
+  if (!components) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while checking the model");
   out->component_count = -1;
   if (fits(out, len)) {
     out->components = components;
@@ -165,7 +165,9 @@ static bool stays_in_range(const gather_scope *scope, const gather_model_node *o
 
 /* ---- operands, and what is said of a node */
 
-static gather_status no_memory(gather_error *error) { return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model"); }
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while checking the model");
+}
 
 static gather_operand operand_of(const gather_scope *scope, const gather_node *node, int32_t i) {
   gather_operand operand = {.name = i < node->input_count ? node->inputs[i] : "", .rank = -1};
@@ -201,7 +203,7 @@ static gather_status say(gather_check *check, gather_model_node *out, gather_err
 /* What is wrong with a node of which it is not known whether it is executed. */
 static gather_status perhaps_bad(gather_check *check, gather_model_node *out, const gather_error *why, gather_error *error) {
   char text[sizeof why->message + 640];
-  (void)snprintf(text, sizeof text, "%s decides whether the node is executed, and is not known; if it is: %s", check->perhaps,
+  (void)snprintf(text, sizeof text, "%s decides whether the node is executed, and is not known; if executed: %s", check->perhaps,
                  why->message);
   out->bad_known = false;
   out->bad = 0;

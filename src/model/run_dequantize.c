@@ -318,7 +318,7 @@ static gather_status read_linear(const gather_node *node, const gather_tensor *d
     if (gather_type_get((gather_type)t)->onnx == number) found->type = (gather_type)t;
   if (scale->rank == 0) return GATHER_OK;
   if (found->axis < -data->rank || found->axis >= data->rank)
-    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %" PRId64 " is not in [%" PRId32 ", %" PRId32 "]", found->axis,
+    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %" PRId64 " is outside [%" PRId32 ", %" PRId32 "]", found->axis,
                              -data->rank, data->rank - 1);
   if (found->axis < 0) found->axis += data->rank;
   if (found->block_size < 0) return gather_fail(error, GATHER_FILE_MALFORMED, "block_size is %" PRId64, found->block_size);

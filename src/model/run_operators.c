@@ -159,7 +159,7 @@ static gather_status mark_axes(const int64_t *axes, int32_t count, int32_t rank,
   for (int32_t i = 0; i < count; i++) {
     int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
     if (axis < 0 || axis >= rank)
-      return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %" PRId64 " is not in [%" PRId32 ", %" PRId32 "]", axes[i],
+      return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %" PRId64 " is outside [%" PRId32 ", %" PRId32 "]", axes[i],
                                -rank, rank - 1);
     marked[axis] = true;
   }
@@ -310,7 +310,7 @@ static gather_status add_part(const gather_tensor *first, const gather_tensor *p
   if (!fits) return gather_fail(error, GATHER_SHAPE_MISMATCH, "its inputs differ in rank, or in length off axis %" PRId32, axis);
   return gather_add(*len, part->shape[axis], len)
              ? GATHER_OK
-             : gather_fail(error, GATHER_OVERFLOW, "the lengths of its inputs do not fit 63 bits together");
+             : gather_fail(error, GATHER_OVERFLOW, "the lengths of its inputs do not fit in 63 bits together");
 }
 
 /* Copies a part to its place in the output: `begin` elements along the axis. */

@@ -15,7 +15,7 @@
 /* ---- memory and copies */
 
 gather_status gather_run_no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to run the model");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while running the model");
 }
 
 gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths, const int64_t **shape, gather_error *error) {

@@ -209,11 +209,11 @@ gather_status gather_scope_order(gather_arena *arena, gather_scope *scope, const
   int64_t *made = gather_arena_take(arena, nodes, sizeof *made);
   s.begin = gather_arena_take(arena, nodes + 1, sizeof *s.begin);
   s.waits = gather_arena_take(arena, nodes, sizeof *s.waits);
-  if (!made || !s.begin || !s.waits) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to sort the nodes");
+  if (!made || !s.begin || !s.waits) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while sorting the nodes");
   each_node(scope, &s, count);
   for (int64_t i = 0; i < nodes; i++) s.begin[i + 1] += s.begin[i];
   s.ends = gather_arena_take(arena, s.begin[nodes], sizeof *s.ends);
-  if (!s.ends) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to sort the nodes");
+  if (!s.ends) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while sorting the nodes");
   each_node(scope, &s, list); /* now begin[i] is where the edges of node i end */
   place(&s, nodes, made);
   *order = made;

@@ -46,7 +46,9 @@ typedef struct walking {
 
 enum { MOST_CONTRADICTIONS = 64 };
 
-static gather_status no_memory(gather_error *error) { return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model"); }
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while checking the model");
+}
 
 /* "[3, n, ?]" */
 static void shape_text(int32_t rank, const gather_dim *dims, char *text, size_t bytes) {

@@ -95,7 +95,7 @@ gather_status gather_table_submit(gather_table *table, const gather_tensor *indi
   *job = NULL;
   gather_table_enter(table);
   gather_table_job *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a job");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a job");
   gather_table_take_options full;
   const gather_status status = gather_taking_prepare(&made->taking, table, indices, out, options, &full, error);
   if (status != GATHER_OK) {

@@ -82,7 +82,7 @@ static gather_status shapes_given(gather_layout *found, const char *codec, gathe
   GATHER_TRY(gather_layout_use_codec(found, codec, named, error));
   if (found->codec->kind == GATHER_CODEC_CODES)
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,
-                            "the codec %s needs side tensors, and the names in the file do not tell which belong to the "
+                            "the codec %s needs side tensors, and the names in the file do not show which belong to the "
                             "tensor%s%.100s%s",
                             found->codec->name, GATHER_CALLED(found->data.name));
   GATHER_TRY(gather_layout_want_rows(found, 2, error));
@@ -112,7 +112,7 @@ static gather_status shapes_float(gather_layout *found, const char *codec, gathe
   GATHER_TRY(gather_layout_want_rows(found, 1, error));
   if (gather_type_get(data->type)->bits <= 8 && !(codec && codec[0]))
     return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,
-                            "the tensor%s%.100s%s (%.40s) is not quantised in a way that its file tells; if it has no "
+                            "the file does not describe how the tensor%s%.100s%s (%.40s) is quantised; if it has no "
                             "scales, the codec float takes its values as they are",
                             GATHER_CALLED(found->data.name), found->data.type_name);
   found->code_type = data->type;
@@ -134,7 +134,7 @@ gather_status gather_layout_of_rows(gather_layout *found, const char *codec, gat
   if (is_float(&found->data)) return shapes_float(found, codec, error);
   if (codec && codec[0]) return shapes_given(found, codec, error);
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,
-                          "the tensor%s%.100s%s (%.40s) is not quantised in a way that its file tells; the codec "
-                          "may be given by its name",
+                          "the file does not describe how the tensor%s%.100s%s (%.40s) is quantised; give the codec by "
+                          "its name",
                           GATHER_CALLED(found->data.name), found->data.type_name);
 }

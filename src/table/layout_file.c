@@ -235,7 +235,7 @@ static gather_status four_bits(gather_layout *found, const char *given, gather_c
   GATHER_TRY(gather_quant_state_read(found->from, gather_file_named(found->from, found->side[GATHER_SIDE_STATE].name), found->codec->name,
                                      &state, error));
   if (!gather_shape_len(state.rank, state.shape, &len)) len = INT64_MAX; /* it fits */
-  (void)snprintf(wanted, sizeof wanted, "%" PRId64 " bytes, as its state says", len / 2 + len % 2);
+  (void)snprintf(wanted, sizeof wanted, "%" PRId64 " bytes, according to its state", len / 2 + len % 2);
   if (found->data.bytes != len / 2 + len % 2) return gather_layout_fail_shape(found, &found->data, wanted, error);
   const int64_t blocks = len / state.block_len + (len % state.block_len != 0);
   GATHER_TRY(want_type(found, GATHER_SIDE_TABLE, FLOAT, error));
@@ -289,7 +289,7 @@ static gather_status choose_bits(gather_layout *found, const char *codec, int64_
   if (count == 1) return GATHER_OK;
   if (count > 1)
     return gather_fail_file(error, GATHER_USAGE, found->data.file, -1,
-                            "the shapes of the tensor%s%.100s%s do not tell how many bits a code has: give the codec as "
+                            "the shapes of the tensor%s%.100s%s do not determine the bits of a code: give the codec as "
                             "%s",
                             GATHER_CALLED(found->data.name), fits);
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->data.file, -1,

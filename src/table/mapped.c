@@ -67,7 +67,7 @@ static gather_status blame(const gather_mapped *mapped, const mapped_call *call,
   if (call->source < 0) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the guard of a mapped file");
   const gather_mapped *from = &mapped[call->source];
   return gather_fail_file(error, GATHER_IO_ERROR, from->path ? from->path : "a mapped file", from->offset + call->offset,
-                          "the mapped file cannot be read there: it was truncated while it was open, or the disk failed");
+                          "the mapped file cannot be read: it was truncated while it was open, or the disk failed");
 }
 
 gather_status gather_mapped_call(const gather_mapped *mapped, int32_t count, const gather_executor *executor, gather_mapped_body body,

@@ -55,7 +55,7 @@ static gather_status check_like_first(const gather_table *table, const gather_la
 static gather_status add_piece(gather_table *table, const gather_layout *layout, gather_error *error) {
   gather_decoded *decoding = table->decoding;
   gather_piece *made = gather_alloc((decoding->count + 1) * (int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table of so many parts");
   if (decoding->count > 0) memcpy(made, decoding->pieces, (size_t)decoding->count * sizeof *made);
   gather_free(decoding->pieces);
   decoding->pieces = made;
@@ -72,7 +72,7 @@ static gather_status add_piece(gather_table *table, const gather_layout *layout,
 
 static gather_status make_decoding(gather_table *table, gather_error *error) {
   if (!table->decoding) table->decoding = gather_alloc((int64_t)sizeof *table->decoding);
-  return table->decoding ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  return table->decoding ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
 }
 
 gather_status gather_table_add_decoded(gather_table *table, const gather_layout *layout, gather_error *error) {
@@ -122,7 +122,7 @@ static gather_status load(gather_table *table, const gather_stored *tensor, gath
                        table->budget.ceiling, tensor->bytes, tensor->name);
   if (tensor->load) GATHER_TRY(tensor->load(tensor, &elements, error));
   side->constant = gather_alloc(tensor->bytes > 0 ? tensor->bytes : 1);
-  if (!side->constant) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for side tensors");
+  if (!side->constant) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for side tensors");
   if (tensor->bytes > 0) memcpy(side->constant, elements, (size_t)tensor->bytes);
   if (tensor->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) gather_swap(side->constant, tensor->bytes, unit);
   gather_table_count_memory(table, tensor->bytes);

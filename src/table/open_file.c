@@ -25,7 +25,7 @@ static gather_status split(const gather_table *table, const char *path, char **f
   const char *tensor = table->options.tensor;
   const size_t len = strlen(path), more = tensor ? strlen(tensor) + 1 : 0;
   *file = gather_alloc((int64_t)(len + 1 + more));
-  if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a table");
+  if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
   if (tensor) {
     memcpy(*file, path, len + 1);
     *name = memcpy(*file + len + 1, tensor, more);

@@ -80,11 +80,12 @@ static gather_status check_place(gather_engine engine, bool remote, gather_error
 static gather_engine choose_local(gather_engine asked, char *why, size_t why_bytes) {
   gather_error error;
   if (asked == GATHER_ENGINE_MMAP || asked == GATHER_ENGINE_PREAD) {
-    (void)snprintf(why, why_bytes, "it was asked for");
+    (void)snprintf(why, why_bytes, "requested by the caller");
     return asked;
   }
   if (gather_engine_check((gather_engine)OF_SYSTEM, &error) == GATHER_OK) {
-    (void)snprintf(why, why_bytes, "%s", asked == (gather_engine)OF_SYSTEM ? "it was asked for" : "many reads at a time, from one thread");
+    (void)snprintf(why, why_bytes, "%s",
+                   asked == (gather_engine)OF_SYSTEM ? "requested by the caller" : "many reads at a time, from one thread");
     return (gather_engine)OF_SYSTEM;
   }
   (void)snprintf(why, why_bytes, "threads read, because %s cannot be used: %.*s", OF_SYSTEM_NAME, (int)(why_bytes - 60), error.message);
@@ -107,7 +108,7 @@ static gather_status make_buffers(gather_reader *reader, gather_error *error) {
   int64_t bytes = 0;
   if (gather_mul(reader->slot_count, reader->plan.slot_bytes, &bytes)) reader->buffers = gather_pages_create(bytes);
   if (!reader->buffers)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the buffers of %" PRId32 " reads of %" PRId64 " bytes",
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the buffers of %" PRId32 " reads of %" PRId64 " bytes",
                        reader->slot_count, reader->plan.slot_bytes);
 #if defined(MADV_DONTFORK)
   reader->buffers_private = madvise(reader->buffers, (size_t)bytes, MADV_DONTFORK) == 0;
@@ -131,7 +132,7 @@ static gather_status make_all(gather_reader *reader, gather_error *error) {
   reader->free_slots = gather_alloc((count + queues) * (int64_t)sizeof *reader->free_slots);
   reader->refusing = gather_alloc(queues * (int64_t)sizeof *reader->refusing);
   if (!reader->slots || !reader->free_slots || !reader->refusing)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %" PRId32 " reads", reader->slot_count);
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the state of %" PRId32 " reads", reader->slot_count);
   reader->used = reader->free_slots + count;
   free_all_slots(reader);
   if (reader->engine->buffers) GATHER_TRY(make_buffers(reader, error));
@@ -154,7 +155,7 @@ gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader
     return gather_fail(error, GATHER_USAGE, "invalid reader: engine %d, %" PRId32 " queues, depth %" PRId32 ", %" PRId64 " bytes",
                        (int)plan->engine, queues, plan->depth, plan->slot_bytes);
   gather_reader *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a reader");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a reader");
   made->engine = engine;
   made->plan = *plan;
   made->plan.queues = queues;

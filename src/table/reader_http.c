@@ -16,7 +16,7 @@ static gather_status create(gather_reader *reader, gather_error *error) {
   http_reader *own = gather_alloc((int64_t)sizeof *own);
   if (own) own->requests = gather_alloc(reader->slot_count * (int64_t)sizeof *own->requests);
   gather_status status = own && own->requests ? gather_remote_queue_create(reader->plan.client, &own->queue, error)
-                                              : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for requests");
+                                              : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for requests");
   if (status == GATHER_OK) {
     reader->own = own;
     return GATHER_OK;

@@ -38,7 +38,7 @@ static gather_status create(gather_reader *reader, gather_error *error) {
     return GATHER_OK;
   }
   gather_free(own);
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %d reads", (int)reader->slot_count);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the state of %d reads", (int)reader->slot_count);
 }
 
 /* Advice on the pages of [offset, end) of a mapping; an errno. */

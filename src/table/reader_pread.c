@@ -167,7 +167,7 @@ static gather_status create(gather_reader *reader, gather_error *error) {
     }
     free_own(reader);
   }
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for threads that read");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for reader threads");
 }
 
 static void destroy(gather_reader *reader) {

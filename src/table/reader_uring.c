@@ -127,12 +127,12 @@ static void destroy(gather_reader *reader) {
 static gather_status create(gather_reader *reader, gather_error *error) {
   const int32_t count = reader->slot_count;
   uring_reader *own = gather_alloc((int64_t)sizeof *own);
-  if (!own) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a ring");
+  if (!own) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a ring");
   reader->own = own;
   own->prepared = gather_alloc(count * (int64_t)sizeof *own->prepared);
   own->by_hand = gather_alloc(count * (int64_t)sizeof *own->by_hand);
   gather_status status = own->prepared && own->by_hand ? open_ring(&own->ring, count, error)
-                                                       : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a ring");
+                                                       : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a ring");
   if (status != GATHER_OK) free_own(reader);
   return status;
 }

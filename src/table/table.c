@@ -120,9 +120,10 @@ static gather_status find_source(gather_table *table, const gather_stored *store
 /* Chunks are read in a way of their own: all parts are in chunks, or none is. */
 static gather_status check_chunks(const gather_table *table, const gather_stored *stored, gather_error *error) {
   if ((stored->chunks != NULL) == (table->chunked != NULL)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, stored->file, -1,
-                          "its elements are %sin chunks, and those of another part are %s; all parts of a table are stored in one way",
-                          stored->chunks ? "" : "not ", stored->chunks ? "not" : "in chunks");
+  return gather_fail_file(
+      error, GATHER_UNSUPPORTED, stored->file, -1,
+      "its elements are %sin chunks, and those of another part are %s; all parts of a table must be stored the same way",
+      stored->chunks ? "" : "not ", stored->chunks ? "not" : "in chunks");
 }
 
 static gather_status add_part(gather_table *table, const gather_stored *stored, gather_error *error) {
@@ -157,7 +158,7 @@ static gather_status make_room(gather_table *table, int64_t more, gather_error *
   if (need <= table->part_room) return GATHER_OK;
   if (room < need) room = need;
   gather_part *made = room > INT32_MAX ? NULL : gather_alloc(room * (int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table of so many parts");
   if (table->part_count > 0) memcpy(made, table->parts, (size_t)table->part_count * sizeof *made);
   gather_free(table->parts);
   table->parts = made;
@@ -188,11 +189,11 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   table->map_use.most_bytes = table->budget.map_bytes;
   if (table->client || !reads_maps(table)) return GATHER_OK;
   table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
-  if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
   bool pages = table->budget.ceiling == 0 && !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
   for (int32_t i = 0; i < table->source_count; i++) {
     if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
-      return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+      return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
     mapped = mapped || table->sources[i].map;
   }
   return mapped ? gather_guard_install(error) : GATHER_OK;
@@ -201,9 +202,9 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
 static gather_status allocate(gather_table *table, int32_t count, gather_error *error) {
   table->kept = gather_alloc(count * (int64_t)sizeof *table->kept);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
-  if (!table->kept || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!table->kept || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
   table->devices = gather_alloc(count * (int64_t)sizeof *table->devices);
-  if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
   gather_engine engine;
   GATHER_TRY(gather_engine_choose(table->options.engine, table->client != NULL, &engine, table->why, sizeof table->why, error));
   table->engine = engine;
@@ -213,7 +214,7 @@ static gather_status allocate(gather_table *table, int32_t count, gather_error *
 gather_status gather_table_create(const gather_table_options *options, struct gather_remote_client *client,
                                   const gather_table_network *network, int32_t count, gather_table **table, gather_error *error) {
   gather_table *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
   gather_table_enter(made); /* nobody has entered it yet: this makes its locks and lists */
   made->options = *options;
   made->client = client;

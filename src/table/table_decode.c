@@ -50,7 +50,7 @@ static gather_status get_scratch(const gather_taking *taking, gather_scratch **s
   decoding->scratch_count--;
   (void)pthread_cond_broadcast(&table->changed);
   (void)pthread_mutex_unlock(&table->lock);
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode rows");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while decoding rows");
 }
 
 static void put_scratch(gather_table *table, gather_scratch *scratch) {

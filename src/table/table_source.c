@@ -117,7 +117,7 @@ static gather_status begin(const char *path, gather_table_source *source, gather
   *source = (gather_table_source){.fd = -1, .direct_fd = -1, .block_bytes = GATHER_TABLE_BLOCK_BYTES};
   size_t bytes = strlen(path) + 1;
   source->path = gather_alloc((int64_t)bytes);
-  if (!source->path) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory for its name");
+  if (!source->path) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "out of memory for its name");
   memcpy(source->path, path, bytes);
   return GATHER_OK;
 }

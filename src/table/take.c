@@ -48,7 +48,7 @@ static gather_status check_tuples(const gather_table *table, const gather_op *op
   if (op->tuples == GATHER_TUPLES_NONE) return GATHER_OK;
   const int64_t components = indices->shape[indices->rank - 1];
   if (components == 0)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "tuples without numbers would select the whole table each");
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices", "each tuple without numbers would select the whole table");
   if (components > 1 && table->info.codec)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
                              "tuples of %" PRId64 " numbers select parts of decoded rows; take the rows by one number each", components);
@@ -64,8 +64,8 @@ static gather_status check_part(const gather_table *table, const gather_table_ta
   const int64_t from = options->part_from, bytes = options->part_bytes;
   if (from == 0 && bytes == 0) return GATHER_OK;
   if (from < 0 || bytes < 1 || from > table->info.row_bytes || bytes > table->info.row_bytes - from)
-    return gather_fail(error, GATHER_USAGE, "bytes %" PRId64 " to %" PRId64 " are no part of a row of %" PRId64 " bytes", from, bytes,
-                       table->info.row_bytes);
+    return gather_fail(error, GATHER_USAGE, "part_from %" PRId64 " and part_bytes %" PRId64 " do not fit a row of %" PRId64 " bytes", from,
+                       bytes, table->info.row_bytes);
   return options->op->tuples == GATHER_TUPLES_NONE
              ? GATHER_OK
              : gather_fail(error, GATHER_USAGE, "a part of a row is taken by row numbers, not by tuples");

@@ -126,6 +126,6 @@ gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int6
   int64_t row = row_at(table, source, offset);
   gather_table_doubt(table);
   gather_status status = gather_table_source_check(from, error);
-  if (status == GATHER_OK) status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
+  if (status == GATHER_OK) status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read");
   return blame(table, row, status, error);
 }

@@ -81,13 +81,13 @@ static gather_status create_reader(gather_table *table, gather_worker *worker, g
 
 static gather_status create(gather_table *table, gather_worker **worker, gather_error *error) {
   gather_worker *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while reading rows");
   made->entries = gather_alloc(entries_bytes(table));
   made->spare = gather_alloc(entries_bytes(table));
   if (table->client) made->network = gather_alloc(table->network->worker_bytes);
   if (table->chunked) made->chunks = table->chunker->create_worker(table);
   const bool complete = made->entries && made->spare && (made->network || !table->client) && (made->chunks || !table->chunked);
-  gather_status status = complete ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
+  gather_status status = complete ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while reading rows");
   gather_table_count_memory(table, worker_bytes(table, made));
   if (status == GATHER_OK)
     *worker = made;

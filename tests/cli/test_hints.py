@@ -149,14 +149,14 @@ def test_too_many_files_get_their_hint(gather):
 REFUSED = {
     errno.ENOSPC: "free space on the disk of out, or write elsewhere",
     errno.EDQUOT: "your quota on the disk of out is used up: remove files, or write elsewhere",
-    errno.EFBIG: "the file system of out, or ulimit -f, allows no file of this size; write elsewhere",
+    errno.EFBIG: "the file system of out, or ulimit -f, does not allow a file of this size; write elsewhere",
     errno.EROFS: "the file system of out is read-only; write elsewhere",
     errno.EMFILE: "raise the limit of open files: ulimit -n",
     errno.ENFILE: "the whole system has too many open files (fs.file-max): end programs that hold them",
     errno.EACCES: "the folder out is not writable; write elsewhere",
     errno.EPERM: "the folder out is not writable; write elsewhere",
-    errno.ELOOP: "links lead in a circle, or there are too many; name the file that is meant",
-    errno.ENAMETOOLONG: "the system allows no name of this length (most allow 255 bytes for each part of a path)",
+    errno.ELOOP: "symbolic links form a loop, or there are too many; name the file itself",
+    errno.ENAMETOOLONG: "the name is too long (most systems allow 255 bytes for each part of a path)",
     errno.EIO: "",
 }
 
@@ -228,10 +228,10 @@ def test_what_the_system_really_refuses_has_its_hint(gather, other_words, own_wo
             ("pipe.npy", "pipe.npy is not a regular file; name another output"),
             ("folder.npy", "folder.npy is not a regular file; name another output"),
             ("dangling.npy", "dangling.npy is a link to a file that does not exist"),
-            ("circle.npy", "links lead in a circle"),
-            (f"round/o.{end}", "links lead in a circle"),
-            (f"{long}.{end}", "no name of this length"),
-            (f"{long}/o.{end}", "no name of this length"),
+            ("circle.npy", "symbolic links form a loop"),
+            (f"round/o.{end}", "symbolic links form a loop"),
+            (f"{long}.{end}", "name is too long"),
+            (f"{long}/o.{end}", "name is too long"),
             (f"x.npy/o.{end}", "x.npy is a file, not a folder"),
             (f"x.npy/a/o.{end}", "x.npy is a file, not a folder"),
             (f"none/o.{end}", "no such folder: none; create it with mkdir -p"),
@@ -245,7 +245,7 @@ def test_what_the_system_really_refuses_has_its_hint(gather, other_words, own_wo
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
     for command in (("take", "x.npy", "0:60000"), ("shuffle", "x.npy")):
-        assert "ulimit -f, allows no file of this size" in hint(*command, "-o", "o.npy", preexec_fn=small), command
+        assert "ulimit -f, does not allow a file of this size" in hint(*command, "-o", "o.npy", preexec_fn=small), command
     for line in (("take", "circle.npy", "[0]", "-o", "o.npy"), ("take", f"{long}.npy", "[0]", "-o", "o.npy")):
         shown = hint(*line)
-        assert "links lead in a circle" in shown or "no name of this length" in shown, (line, shown)
+        assert "symbolic links form a loop" in shown or "name is too long" in shown, (line, shown)

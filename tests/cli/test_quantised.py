@@ -134,7 +134,7 @@ def test_refusals(gather, model):
         ("usage", ("-", "0", *take), "--as needs rows of a file, but DATA is standard input"),
         ("usage", ("m.gguf:emb", "0", *take, "--codec", "Q4_0"), "not with the codec 'Q4_0'"),
         ("usage", ("m.gguf:emb", "0", *take, "--memory", "1MiB"), "--memory 1.00 MiB is too little for rows of 1024 bytes"),
-        ("unsupported", ("x.npy", "0", *take), "the tensor (uint8) is not quantised in a way that its file tells"),
+        ("unsupported", ("x.npy", "0", *take), "the file does not describe how the tensor (uint8) is quantised"),
         ("unsupported", ("m.gguf:grid", "0", *take), "'grid' is quantised as Q8_1, which is not decoded"),
         ("unsupported", ("x.npy", "0", *take, "--codec", "gptq"), "x.npy: rows that are quantised as gptq are not decoded: a word holds"),
         ("name_not_found", ("m.gguf:none", "0", *take), "no such tensor 'none'"),

@@ -221,6 +221,11 @@ usage | explain x.npy 0 --type float32 --shape 3x4 | file=x.npy | npy | --raw
 usage | shuffle x.npy --type float32 --shape 3x4 -o o.npy | file=x.npy | npy | --raw
 usage | bench x.npy --type float32 --shape 3x4 | file=x.npy | npy | --raw
 usage | info x.npy --type float32 --shape 3x4 | file=x.npy | npy | --raw
+usage | info x.npy --type float32 | raw bytes need --shape too; other formats need neither
+usage | info x.npy --shape 3x4 | raw bytes need --type too; other formats need neither
+usage | take x.npy 0 --type float32 | raw bytes need --shape too
+usage | info x.npy --raw | raw bytes need --type too
+usage | take x.npy i.npy --indices-type int8 | raw bytes need --indices-shape too
 usage | take x.npy i.npy --indices-type int8 --indices-shape 3 -o o.npy | file=i.npy | input=indices | --indices-raw
 usage | shuffle x.npy --order i.npy --indices-type int8 --indices-shape 3 -o o.npy | file=i.npy | input=indices | --indices-raw
 # options that belong together

@@ -145,3 +145,79 @@ def test_no_binary_data_to_a_terminal(gather, table):
     assert code == 0 and b"NUMPY" in shown
     assert gather("take", table, "[0]", "-o", "-").out.startswith(b"\x93NUMPY")
     assert b"<svg" in on_terminal(gather, "explain", "--data", "3x2", "[0]", "-o", "-")[2]
+
+
+WRAPPED = [
+    ("take", "x.npy", "9", "--dry-run"),
+    ("take", "x.npy", "[0, 2]", "-o", "rows.npy", "--plan"),
+    ("take", "x.npy", "[0, 9]", "--on-bad", "clamp", "--dry-run"),
+    ("take", "x.npy", "[0,", "2]", "-o", "rows.npy"),
+    ("take", "x.npy", "[0]", "-o", "no-such-folder/with-a-name-that-is-longer-than-forty-columns/rows.npy"),
+    ("take", "no-such-file-with-a-name-that-is-longer-than-forty-columns.npy", "[0]", "-o", "rows.npy"),
+    ("take", "x.npy", "[0]", "-o", "rows.npz"),
+    ("take", "x.npy", "[0]", "--rules", "onnx-99", "--dry-run"),
+    ("take", "表の名前がとても長くて四十桁に収まらないファイル.npy", "[0]", "--dry-run"),
+    ("shuffle", "x.npy", "-o", "y.npy", "--seed", "1", "--dry-run"),
+    ("info", "x.npy"),
+    ("info", "m.onnx"),
+    ("info",),
+    ("check", "m.onnx"),
+    ("check", "m.onnx", "--input", "ids=[1, 9]"),
+    ("run", "m.onnx", "--input", "ids=[1]"),
+    ("run", "m.onnx"),
+]
+
+
+def save_model(gather) -> None:
+    """A model with one node, whose indices are an input."""
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["embeddings", "ids"], ["rows"], name="transformer/embeddings/lookup")], "g",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["N"])],
+        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, None)],
+        [helper.make_tensor("embeddings", TensorProto.FLOAT, [3, 4], range(12))])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), gather.folder / "m.onnx")
+
+
+def lines_of(shown: bytes) -> list[str]:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    return text.replace("\r\n", "\n").splitlines()
+
+
+@pytest.mark.parametrize("words", WRAPPED, ids=" ".join)
+@pytest.mark.parametrize("columns", [80, 40])
+def test_lines_fit_the_terminal(gather, table, words, columns):
+    """Broken only between words. Too long are single words, and what a user may copy: quoted text, an option and its value."""
+    save_model(gather)
+    code, _, shown = on_terminal(gather, *words, columns=columns)
+    (gather.folder / "rows.npy").unlink(missing_ok=True)
+    plain = gather(*words)
+    assert code == plain.code
+    lines = lines_of(shown)
+    for line in lines:
+        assert columns_of(line) <= columns or len(line.split()) == 1 or re.fullmatch(r"\s*([`'].*[`'][,;.]?|--\S+ \S+)", line), line
+    wide = [columns_of(line) for line in lines_of(plain.out + plain.err)]
+    assert (len(lines) > len(wide)) == (max(wide) > columns)
+    assert " ".join(lines).split() == (plain.out + plain.err).decode().split()
+
+
+def test_a_label_has_a_hanging_indent(gather, table):
+    lines = lines_of(on_terminal(gather, *BAD, columns=40)[2])
+    begins = [line for line in lines if line.startswith("gather: ")]
+    assert [line.split(": ")[1] for line in begins] == ["error", "hint"]
+    assert all(line.startswith(" " * 8) for line in lines if line not in begins)
+
+
+def test_what_a_user_copies_is_not_wrapped(gather):
+    name = "a_name_of_more_than_forty_columns_that_a_user_would_have_to_type"
+    graph = helper.make_graph(
+        [helper.make_node("Gather", [name, "ids"], ["rows"], name="lookup")], "g",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 4]), helper.make_tensor_value_info("ids", TensorProto.INT64, ["N"])],
+        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), gather.folder / "m.onnx")
+    give = [line for line in gather("check", "m.onnx").out.decode().splitlines() if line.split()[:1] == ["give"]]
+    assert give and set(give) <= set(lines_of(on_terminal(gather, "check", "m.onnx", columns=40)[2]))
+
+
+def test_columns_wrap_only_a_terminal(gather, table):
+    assert gather(*BAD, env={"COLUMNS": "20"}).err == gather(*BAD).err
+    assert len(lines_of(on_terminal(gather, *BAD, columns=20, COLUMNS="10000")[2])) == 2

@@ -111,7 +111,7 @@ def test_it_cannot_be_drawn(tmp_path):
     inputs = draw(np.random.default_rng(14), np.int32, time=3, batch=1, width=2)
     path = model_of(tmp_path / "m.xml", *inputs, known=("parents", "lengths", "end"))
     done = gather("explain", path, code=4)
-    assert b"GatherTree cannot be drawn: each cell of its output comes by a chain of parents, not by one index" in done.stderr
+    assert b"GatherTree cannot be drawn: each cell of its output comes from a chain of parents, not from one index" in done.stderr
 
 
 PROGRAM = """

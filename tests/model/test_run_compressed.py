@@ -206,7 +206,7 @@ def test_constants_that_only_become_float32(kind, tmp_path):
 
 LINEAR_WRONG = [
     ({"scale": np.ones(3, np.float32)}, "shape_mismatch", "x_scale of rank 1 for an axis of length 8"),
-    ({"attributes": {"axis": 2}, "scale": np.ones(5, np.float32)}, "axis_out_of_range", "axis 2 is not in [-2, 1]"),
+    ({"attributes": {"axis": 2}, "scale": np.ones(5, np.float32)}, "axis_out_of_range", "axis 2 is outside [-2, 1]"),
     ({"attributes": {"axis": 1, "block_size": 4}, "scale": np.ones((5, 3), np.float32)}, "shape_mismatch", ""),
     ({"attributes": {"axis": 1, "block_size": -1}, "scale": np.ones(8, np.float32)}, "file_malformed", "block_size is -1"),
     ({"kind": "INT32", "data": np.ones((5, 8), np.int32)}, "unsupported",

@@ -119,7 +119,7 @@ WRONG = [
     (plain(bits=8), "file_malformed", "bits is 8; for data of type int4 it is 4"),
     (plain("UINT8", bits=5), "file_malformed", "bits is 5, not 2, 4 or 8"),
     (plain("UINT8", scales=(5, 4), gather_axis=1), "axis_out_of_range", "gather_axis is 1; for data of type uint8 it is 0"),
-    (plain(quantize_axis=2), "axis_out_of_range", "quantize_axis 2 is not in [-2, 1]"),
+    (plain(quantize_axis=2), "axis_out_of_range", "quantize_axis 2 is outside [-2, 1]"),
     (plain("FLOAT8E5M2", points=(5, 2)), "file_malformed", "data of type float8_e5m2 has no zero points"),
     (plain("UINT16"), "type_unsupported", "data of type uint16; GatherBlockQuantized takes int4, uint4, uint8, the float8 types "
      "and float4_e2m1fn"),

@@ -82,7 +82,7 @@ static bool check_status(gather_status status, const gather_error *error, int32_
     EXPECT(all[2 * p] == mine[0] && all[2 * p + 1] == mine[1], "rank %d has status %d of rank %d, this one %d of %d", p, all[2 * p],
            all[2 * p + 1], mine[0], mine[1]);
   if (status == GATHER_OK) return false;
-  EXPECT(status == GATHER_OUT_OF_MEMORY && failed_rank == 1 && strncmp(error->message, "rank 1: no memory", 17) == 0,
+  EXPECT(status == GATHER_OUT_OF_MEMORY && failed_rank == 1 && strncmp(error->message, "rank 1: out of memory", 21) == 0,
          "status %d of rank %d: %s", (int)status, failed_rank, error->message);
   return true;
 }

@@ -30,7 +30,7 @@ def need_sources() -> None:
     from libgather import build
 
     if not (build._KIT / "lib/libgather.a").exists():
-        skip_test("plugins", "this package brings no sources")
+        skip_test("plugins", "this package has no sources")
 
 
 def run(*words: str, env: dict[str, str]) -> subprocess.CompletedProcess:

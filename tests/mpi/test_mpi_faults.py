@@ -10,8 +10,8 @@ from support.skip import skip_test
 
 LIMIT = 4  # seconds that the ranks wait, also for each other where nothing is wrong
 SLACK = 60  # for a busy machine: starting and ending ranks; the library's own limit is 600
-WAITED = rf"io_error: rank \d: nothing from some other rank for {LIMIT} s: it may have ended, or not have made this call \[-1\]"
-BROKEN = r"io_error: rank \d: an earlier call failed while rows were on their way: this plan cannot be used any more \[-1\]"
+WAITED = rf"io_error: rank \d: no answer from another rank for {LIMIT} s: it may have ended, or not made this call \[-1\]"
+BROKEN = r"io_error: rank \d: an earlier call failed while rows were in flight: this plan cannot be used any more \[-1\]"
 
 
 def run(name: str, ranks: int, what: str, *more: object):
@@ -78,7 +78,7 @@ def test_ranks_that_disagree(name):
             "mismatch: rank 1: it has another layout than rank 0 [1]",
             "mismatch: rank 1: it has other options than rank 0 [1]",
             "usage: rank 1: rounds must be 0 to 8, not 99 [1]",
-            "shape_mismatch: rank 0: it has 1000 rows; by the layout it has 999 [0]",
+            "shape_mismatch: rank 0: it has 1000 rows; the layout needs 999 [0]",
             "usage: rank 1: neither the rows of this rank nor a table are given [1]",
         ]
 
@@ -88,7 +88,7 @@ def test_tables_that_are_not_the_same(name):
     done, _ = run(name, 2, "same")
     assert done.returncode == 0, done.stdout + done.stderr
     for rank in range(2):
-        assert lines(done, rank) == ["mismatch: rank 1: its table has other rows than that of rank 0 [1]"]
+        assert lines(done, rank) == ["mismatch: rank 1: the rows of its table differ from those of rank 0 [1]"]
 
 
 @each("rows_stopped", "missing")

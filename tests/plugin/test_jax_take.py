@@ -182,8 +182,8 @@ def test_dtypes(x64, name):
         try:
             result = np.asarray(jax.jit(lambda x, i: lj.take(x, i, axis))(x, ids))
         except lj.RUN_ERRORS as error:  # XLA 0.5 and 0.6 do so for types of less than a byte
-            assert bits < 8 and "hands over data without its type" in str(error)
-            pytest.skip(f"dtype: this JAX hands over {name} without its type")
+            assert bits < 8 and "passes data without its type" in str(error)
+            pytest.skip(f"dtype: this JAX passes {name} without its type")
         assert same(result, np.take(x, ids, axis))
     assert same(lj.take_along_axis(x, ids[:1, :1] * np.ones((8, 1), int), 1), np.take_along_axis(x, ids[:1, :1] * np.ones((8, 1), int), 1))
     one = 0 if name == "bool" else 1

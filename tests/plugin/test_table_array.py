@@ -183,7 +183,7 @@ def test_conversion(table, monkeypatch):
     """np.asarray reads it if the machine could hold it."""
     assert same(np.asarray(table), X) and np.asarray(table, np.float64).dtype == np.float64
     monkeypatch.setattr(table_array, "_bytes_of_memory", lambda: X.nbytes - 1)
-    with pytest.raises(libgather.GatherMemoryError, match="the table has 480 bytes, more than this machine has of memory"):
+    with pytest.raises(libgather.GatherMemoryError, match="the table has 480 bytes, more than this machine's memory"):
         np.asarray(table)
     assert same(table[...], X)
 

@@ -209,7 +209,7 @@ def test_state_dict(path):
     assert torch.equal(model(ids), whole(ids))
     model.load_state_dict(model.state_dict())
     wrong = nn.Sequential(nn.Embedding(200, 9), nn.Linear(8, 2)).state_dict()
-    with pytest.raises(RuntimeError, match=r"0.weight has the shape \(200, 9\), and the table in the file \(200, 8\)"):
+    with pytest.raises(RuntimeError, match=r"0.weight has the shape \(200, 9\), but the table in the file has \(200, 8\)"):
         model.load_state_dict(wrong)
     with pytest.raises(RuntimeError, match="0.other"):
         model.load_state_dict({**whole.state_dict(), "0.other": torch.zeros(1)})
@@ -316,8 +316,8 @@ def test_replace_is_refused(path, tmp_path):
     cases = [("nothing", path, {}, libgather.GatherNameError, "no module 'nothing'"),
              ("encoder.nothing", path, {}, libgather.GatherNameError, "no module"),
              ("out", path, {}, libgather.GatherTypeError, "'out' is a Linear"),
-             ("encoder.tokens", str(tmp_path / "narrow.npy"), {}, libgather.GatherValueError, r"\(200, 8\), and the table \(200, 4\)"),
-             ("encoder.tokens", path, {"verify": True}, libgather.GatherValueError, "row 0 of 'encoder.tokens' has .* in column 0, and the table")]
+             ("encoder.tokens", str(tmp_path / "narrow.npy"), {}, libgather.GatherValueError, r"\(200, 8\), but the table has \(200, 4\)"),
+             ("encoder.tokens", path, {"verify": True}, libgather.GatherValueError, "row 0 of 'encoder.tokens' has .* in column 0, but the table has")]
     for name, table, options, error, text in cases:
         model = Model()
         with pytest.raises(error, match=text):

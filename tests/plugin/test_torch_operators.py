@@ -79,7 +79,7 @@ CALLS = {
     "sparse": (lambda d, i: lt.take(d.to_sparse(), i), "GatherNotSupportedError", "data is sparse"),
     "sparse csr": (lambda d, i: lt.take(d.to_sparse_csr(), i), "GatherNotSupportedError", "data is sparse"),
     "codec": (lambda d, i: lt.take_quantized(d, i, "Q9"), "GatherValueError", "unknown codec 'Q9'"),
-    "quantised fill": (lambda d, i: lt.take_quantized(d.to(torch.int8), i, "affine", scale=torch.ones(10, 1), mode="fill"), "GatherValueError", "mode='fill' is not for quantised rows"),
+    "quantised fill": (lambda d, i: lt.take_quantized(d.to(torch.int8), i, "affine", scale=torch.ones(10, 1), mode="fill"), "GatherValueError", "mode='fill' is not supported for quantised rows"),
     "dtype": (lambda d, i: lt.take_quantized(torch.zeros(5, 34, dtype=torch.uint8), i, "Q8_0", dtype=torch.int8), "GatherTypeError", "'int8'"),
     "blocks": (lambda d, i: lt.take_quantized(torch.zeros(5, 33, dtype=torch.uint8), i, "Q8_0"), "GatherValueError", "34"),
     "no scale": (lambda d, i: lt.take_quantized(d.to(torch.int8), i, "affine", groups=(1, 2, 3)), "GatherValueError", "groups has 3"),

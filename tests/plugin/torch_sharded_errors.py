@@ -39,10 +39,10 @@ def errors() -> None:
     fails(libgather.GatherTypeError, "out is torch.int32", table.take, [1, 2], out=torch.zeros(2, 4, dtype=torch.int32))
     fails(libgather.GatherValueError, f"rank {last}: out has the shape [2, 5]", table.take, [1, 2], out=torch.zeros(2, 4 + (me.rank == last)))
     fails(TypeError, "rank 0: out must be a tensor", table.take, [1, 2], out=np.zeros((2, 4)))
-    fails(libgather.GatherNotSupportedError, "rank 0: ids must be a plain tensor", table.take, torch.zeros(2, dtype=torch.int64, device="meta"))
+    fails(libgather.GatherNotSupportedError, "rank 0: ids must be a plain CPU tensor", table.take, torch.zeros(2, dtype=torch.int64, device="meta"))
     assert table.stats() == before, "something moved"
     rows, table._buffers.rows = table._buffers.rows, no_memory if me.rank == last else table._buffers.rows
-    fails(MemoryError, f"rank {last}: no memory for the rows of", table.take, [0, 39])
+    fails(MemoryError, f"rank {last}: out of memory for the rows of", table.take, [0, 39])
     table._buffers.rows = rows
     assert same(table.take([3, 39]), full[[3, 39]])
     fails(libgather.GatherNotSupportedError, "belongs to the processes of its group", pickle.dumps, table)
@@ -58,14 +58,14 @@ def construction() -> None:
     fails(libgather.GatherValueError, "no rank has rows", ShardedTable)
     fails(libgather.GatherValueError, "'blocks', 'stripes' or", ShardedTable, None, x, placement="cyclic")
     fails(libgather.GatherValueError, "split points for", ShardedTable, None, x, placement=[0])
-    fails(libgather.GatherValueError, "split point 1 is 5, and the ranks before it have 3 rows", ShardedTable, None, x, placement=[0, 5, *[0] * (me.size - 1)])
-    fails(libgather.GatherNotSupportedError, "rank 0: the rows must be a plain tensor in the CPU's memory, not one on meta", ShardedTable, None, x.to("meta"))
+    fails(libgather.GatherValueError, "split point 1 is 5, but the ranks before it have 3 rows", ShardedTable, None, x, placement=[0, 5, *[0] * (me.size - 1)])
+    fails(libgather.GatherNotSupportedError, "rank 0: the rows must be a plain CPU tensor, not one on meta", ShardedTable, None, x.to("meta"))
     fails(libgather.GatherNotSupportedError, "conjugated", ShardedTable, None, torch.zeros(3, dtype=torch.complex64).conj())
     fails(libgather.GatherValueError, "rank 1 or more", ShardedTable, None, torch.tensor(1.0))
     fails(TypeError, "memory need a path", ShardedTable, None, x, memory="1MiB")
     if me.size > 1:
         other = torch.zeros(3, 3) if me.rank == 1 else x
-        fails(libgather.GatherValueError, "a row of rank 1 is float32 [3], and one of rank 0 is float32 [2]", ShardedTable, None, other)
+        fails(libgather.GatherValueError, "a row of rank 1 is float32 [3], but one of rank 0 is float32 [2]", ShardedTable, None, other)
         fails(libgather.GatherTypeError, "a row of rank 1 is int64 [2]", ShardedTable, None, x.long() if me.rank == 1 else x)
         fails(libgather.GatherValueError, "rank 0 has 4 rows; in stripes of", ShardedTable, None, torch.zeros(4 if me.rank == 0 else 2, 2), placement="stripes")
         fails(libgather.GatherValueError, "placement is 'stripes' in rank 1", ShardedTable, None, x, placement="stripes" if me.rank == 1 else "blocks")

@@ -44,7 +44,7 @@ def files() -> None:
             fails(libgather.GatherIndexError, "indices[0] = 50 is outside [-50, 49]", whole.take, [50])
         several = ShardedTable(None, me.folder / "whole.npy", same_files=False)
         assert len(several) == 50 * me.size and torch.equal(several.take(ids % 50 + 50), torch.from_numpy(full)[ids % 50])
-        fails(libgather.GatherValueError, "same_files=True, and rank 1 has other files than rank 0", ShardedTable, None, path, same_files=True)
+        fails(libgather.GatherValueError, "same_files=True, but the files of rank 1 differ from those of rank 0", ShardedTable, None, path, same_files=True)
     # A file that cannot be read when its rows are wanted: an error in all.
     torn = me.folder / f"torn{me.rank}.npy"
     np.save(torn, np.zeros((4096, 64), np.float32))

@@ -91,7 +91,7 @@ def gradients() -> None:
         fails(RuntimeError, "differentiate twice", first.sum().backward)
         if me.size > 1:
             with torch.set_grad_enabled(me.rank == 0):
-                fails(libgather.GatherValueError, "torch.no_grad() is for all or for none", table.take, ids)
+                fails(libgather.GatherValueError, "use torch.no_grad() in all ranks or in none", table.take, ids)
         # A process without rows takes part.
         alone = ShardedTable(None, full.clone().requires_grad_() if me.rank == 0 else None)
         alone.take(ids).sum().backward()

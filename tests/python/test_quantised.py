@@ -124,7 +124,7 @@ def test_parts(tmp_path):
 
 def test_refused_tables(made, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((3, 4), np.int32))
-    with pytest.raises(libgather.GatherNotSupportedError, match="is not quantised in a way that its file tells"):
+    with pytest.raises(libgather.GatherNotSupportedError, match="the file does not describe how the tensor"):
         libgather.open(tmp_path / "x.npy").dequantize()
     with pytest.raises(libgather.GatherTypeError, match="rows are decoded to float32, float16, bfloat16, not to int8"):
         libgather.open(made[0]).dequantize("int8")

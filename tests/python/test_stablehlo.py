@@ -155,7 +155,7 @@ def test_what_does_not_fit():
         refuses(kind, call, operand, indices, dataclasses.replace(good, **changes), says=words)
 
     refused(GatherValueError, "slice_sizes has 3 lengths", slice_sizes=[1, 2, 3])
-    refused(GatherValueError, r"slice_sizes\[1\] is 5, but data has the length 4 there", slice_sizes=[1, 5])
+    refused(GatherValueError, r"slice_sizes\[1\] is 5, but this dimension of data has length 4", slice_sizes=[1, 5])
     refused(GatherAxisError, r"start_index_map\[1\] = 2 is outside \[0, 1\]", start_index_map=[0, 2])
     refused(GatherAxisError, r"index_vector_dim 3 is outside \[0, 2\]", index_vector_dim=3)
     refused(GatherValueError, "is 1; start_index_map has 2", indices=[[1]])

@@ -248,7 +248,7 @@ def test_refused_options(model, tmp_path):
     for path, how, status, text in [
         (f"{model[0]}:Q4_0", Setting(decode_as="int8"), "type_unsupported", "float32, float16 or bfloat16"),
         (f"{model[0]}:Q4_0", Setting(codec="Q4_0"), "usage", "a codec needs decode_as"),
-        (tmp_path / "x.npy", Setting(decode_as="float32"), "unsupported", "is not quantised in a way that its file tells"),
+        (tmp_path / "x.npy", Setting(decode_as="float32"), "unsupported", "the file does not describe how the tensor"),
         (tmp_path / "x.npy", Setting(decode_as="float32", codec="none"), "usage", "no such codec: 'none'"),
         (tmp_path / "x.npy", Setting(decode_as="float32", codec="Q4_0"), "shape_mismatch", "Q4_0"),
         (tmp_path / "x.npy", Setting(decode_as="float32", codec="affine"), "unsupported", "needs side tensors"),
@@ -304,7 +304,7 @@ def test_small_floats_may_have_scales_elsewhere(tmp_path):
     for name, dtype, need in (("F8_E4M3", (4, 4), True), ("F8_E5M2", (4, 4), True), ("F4", (4, 8), True), ("BF16", (4, 2), False)):
         path = Stored("w", {"w": (name, dtype, bytes(range(16)))}, np.zeros(0), "float").write(tmp_path / "x.safetensors")
         if need:
-            with pytest.raises(TableError, match="is not quantised in a way that its file tells; if it has no scales, the codec float") as error:
+            with pytest.raises(TableError, match="is quantised; if it has no scales, the codec float") as error:
                 Table(path, Setting(decode_as="float32"))
             assert error.value.status == "unsupported"
         with Table(path, Setting(decode_as="float32", codec="float")) as table:

@@ -34,7 +34,7 @@ def test_missing_sides(maker, tmp_path):
         del stored.tensors[name]
         error = refusal(stored, tmp_path / "x.safetensors")
         if error.status == "unsupported":
-            assert "is not quantised in a way that its file tells" in str(error) and len(stored.sides) == 1
+            assert "the file does not describe how" in str(error) and len(stored.sides) == 1
         else:
             assert error.status == "name_not_found" and f"'{name.split('__')[0]}" in str(error), str(error)
 
@@ -124,7 +124,7 @@ def test_exact_messages(tmp_path):
     stored = mlx4(np.random.default_rng(SEED))
     stored.given = ""
     assert str(refusal(stored, path)) == (
-        f"{path}: the shapes of the tensor 'd.weight' do not tell how many bits a code has: give the codec as biased:2 or "
+        f"{path}: the shapes of the tensor 'd.weight' do not determine the bits of a code: give the codec as biased:2 or "
         "biased:4 or biased:8")  # fmt: skip
     stored.given = "biased:3"
     assert refusal(stored, path).status == "unsupported"

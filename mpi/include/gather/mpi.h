@@ -12,14 +12,14 @@
  * exchange: a take of the same ids on every rank sends only rows.
  *
  *   Collective  gather_mpi_plan_create, gather_mpi_take and gather_mpi_plan_destroy are called by all ranks of the communicator, in the
- *               same order. Ids may differ in number; a rank that wants no rows gives ids of length 0.
- *   Errors      An error of one rank is an error of every rank: all return the same status, and the same message, which begins with
- *               "rank 3: " (the lowest rank that failed). gather_mpi_options.failed_rank receives the number. An id out of range is found
- *               on all ranks before any row moves: `rows` are unchanged. After GATHER_IO_ERROR they may have been written.
- *               Only GATHER_USAGE for a communicator that cannot be used is returned without the others.
+ *               same order. Ranks may give different numbers of ids. A rank that wants no rows gives ids of length 0.
+ *   Errors      An error of one rank is an error of every rank: all return the same status and the same message. It begins with
+ *               "rank 3: " (the lowest rank that failed). gather_mpi_options.failed_rank receives the number. All ranks report an id out
+ *               of range before any row moves: `rows` are unchanged. After GATHER_IO_ERROR they may have been written.
+ *               Only GATHER_USAGE for an unusable communicator is returned without the others.
  *   Failures    Calls of MPI return errors (MPI_ERRORS_RETURN on a duplicate of the communicator): GATHER_IO_ERROR with MPI's text. If
- *               nothing is heard of the other ranks for gather_mpi_options.seconds, that is GATHER_IO_ERROR too. After either the plan is
- *               broken: every further take returns GATHER_IO_ERROR at once, and destroying it leaves to MPI what MPI may still use.
+ *               another rank does not answer for gather_mpi_options.seconds, that is GATHER_IO_ERROR too. Either breaks the plan: every
+ *               further take returns GATHER_IO_ERROR at once, and gather_mpi_plan_destroy does not free memory that MPI may still use.
  *   Threads     MPI_THREAD_FUNNELED suffices: MPI is called only by the thread that calls these functions. One thread at a time may use
  *               one plan.
  *   MPI         Any MPI 3.0. A library that is built for one MPI works only with that one. All ranks need the same byte order.
@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-/* Which rank has which rows of the table. */
+/* The distribution of the table's rows over the ranks. */
 typedef enum gather_mpi_layout {
   GATHER_MPI_AUTO = 0, /* SAME if every rank brings a table of the same files, else BLOCKS */
   GATHER_MPI_BLOCKS,   /* the rows of rank 0, then those of rank 1 ...; any number each */
@@ -44,10 +44,10 @@ typedef enum gather_mpi_layout {
   GATHER_MPI_SAME      /* every rank has the whole table, in the same files or in memory: no row is exchanged */
 } gather_mpi_layout;
 
-/* Reads rows of this rank from wherever they are: for rows that are neither in memory nor in a gather_table.
- * ids: int64, or uint32 where these suffice, rank 1, row-major: numbers of rows of this rank, in range, not sorted, with repetitions;
- * rows: where they go, row-major
- * without gaps. Returns GATHER_OK, or an error with *error filled in. Called by the thread that calls gather_mpi_take. */
+/* Reads rows of this rank that are neither in memory nor in a gather_table.
+ * ids: int64, or uint32 if these suffice, rank 1, row-major: numbers of rows of this rank, in range, not sorted, with repetitions.
+ * rows: where the rows go, row-major without gaps.
+ * Returns GATHER_OK, or an error with *error filled in. Threads: the one that calls gather_mpi_take. */
 typedef gather_status (*gather_mpi_read)(void *context, const gather_tensor *ids, const gather_tensor *rows, gather_error *error);
 
 /* How to make a plan. Initialise with GATHER_MPI_OPTIONS_INIT; NULL in a call means the defaults. All ranks give the same values,
@@ -57,7 +57,7 @@ typedef struct gather_mpi_options {
   gather_mpi_layout layout;
   const int64_t *splits; /* GATHER_MPI_SPLITS: ranks + 1 ascending numbers, the first 0, the last the rows of the table */
   gather_table *table;   /* own: the rows of this rank are those of this table; `mine` is NULL */
-  gather_mpi_read read;  /* own: the rows of this rank are read by this function; `mine` describes them, its data is ignored */
+  gather_mpi_read read;  /* own: this function reads the rows of this rank; `mine` describes them, its data is ignored */
   void *read_context;    /* own */
   const gather_op *op;   /* a version of Gather, for its index rule; NULL = ONNX Gather-13 */
   gather_on_bad on_bad;  /* as gather_options; GATHER_ON_BAD_PROMISE is GATHER_ON_BAD_CLAMP */
@@ -65,14 +65,14 @@ typedef struct gather_mpi_options {
   const void *fill;
   /* Own: runs the copies; NULL = the calling thread. It must live as long as the plan. */
   const gather_executor *executor;
-  /* Rounds of one exchange, 1 to 8: while the rows of one travel, those of the next are gathered and those of the last are written.
-   * 0 = one for each 4 MiB. */
+  /* Rounds of one exchange, 1 to 8: while the rows of one are sent, those of the next are gathered and those of the previous one are
+   * written. 0 = one for each 4 MiB. */
   int32_t rounds;
-  /* At most this many bytes of rows in each of the buffers of a rank: one for arriving rows, two for leaving ones. Larger takes are
-   * done in several exchanges. At least one row is exchanged at a time. 0 = 1 GiB. */
+  /* At most this many bytes of rows in each buffer of a rank: one for received rows, two for sent ones. Larger takes need several
+   * exchanges. At least one row is exchanged at a time. 0 = 1 GiB. */
   int64_t buffer_bytes;
-  /* Replicate at most this many of the rows that are asked for most often, on every rank. A sketch counts the rows that each rank asks
-   * for; after takes 2, 4, 8, 16 ... the most frequent ones are fetched. Rows must not change then. 0 = none. */
+  /* Replicate at most this many of the most requested rows on every rank. A sketch counts the rows that each rank requests. After takes
+   * 2, 4, 8, 16 ... the most frequent ones are fetched. Rows must not change if this is set. 0 = none. */
   int64_t hot_rows;
   double seconds;       /* the time limit described above; 0 = 600; below 0 = none */
   int32_t *failed_rank; /* own: receives the rank whose error a call returns, -1 if none; must live as long as the plan. NULL */
@@ -87,9 +87,9 @@ typedef struct gather_mpi_options {
 typedef struct gather_mpi_plan gather_mpi_plan;
 
 /* Makes a plan. Collective.
- * mine: the rows of this rank, along axis 0; rank 1 or more, any strides. All ranks have the same type, byte order and shape of a row; a
- * rank without rows gives a tensor of length 0. The description is copied, the memory is not: it must live as long as the plan, and
- * its elements are read by each take. NULL with options->table.
+ * mine: the rows of this rank, along axis 0; rank 1 or more, any strides. All ranks have the same type, byte order and row shape. A rank
+ * without rows gives a tensor of length 0. The description is copied. The memory is not: it must live as long as the plan, and each take
+ * reads it. NULL with options->table.
  * Memory: freed by gather_mpi_plan_destroy; the communicator is duplicated.
  * Returns GATHER_USAGE; GATHER_RANK_MISMATCH (rank 0); GATHER_TYPE_MISMATCH, GATHER_SHAPE_MISMATCH, GATHER_MISMATCH (the ranks disagree:
  * type, shape of a row, numbers of rows for the layout, options; rows of GATHER_MPI_SAME); GATHER_UNSUPPORTED (strings; packed rows that
@@ -120,15 +120,15 @@ typedef struct gather_mpi_info {
 
 GATHER_API const gather_mpi_info *gather_mpi_plan_describe(const gather_mpi_plan *plan);
 
-/* What this rank did since the plan was made. */
+/* Statistics of this rank since the plan was made. */
 typedef struct gather_mpi_statistics {
-  int64_t takes;         /* that succeeded; the counts below are of these and of those that failed on the way */
-  int64_t takes_kept;    /* of them those that used the plan of the take before */
+  int64_t takes;         /* successful ones; the counts below include takes that failed midway */
+  int64_t takes_kept;    /* successful ones that reused the plan of the previous take */
   int64_t exchanges;     /* at least one per take; more if buffer_bytes is less than the rows */
-  int64_t ids;           /* asked for by the caller */
-  int64_t unique;        /* distinct ones, of each exchange */
+  int64_t ids;           /* requested by the caller */
+  int64_t unique;        /* distinct ids, counted per exchange */
   int64_t repaired;      /* ids out of range that a repair policy replaced */
-  int64_t rows_own;      /* distinct rows that this rank has itself */
+  int64_t rows_own;      /* distinct rows of this rank */
   int64_t rows_hot;      /* distinct rows that were replicated */
   int64_t rows_received; /* distinct rows from other ranks */
   int64_t rows_sent;     /* to other ranks */

@@ -26,7 +26,7 @@ def _no_fill(d: int | None) -> None:
 
 
 def _front(tensor: Tensor, d: int | None, size: int) -> Tensor:
-    """The tensor with the mapped dimension first; repeated, without copying it, where it has none."""
+    """The tensor with the mapped dimension first. A tensor without one is repeated, without copying."""
     return tensor.unsqueeze(0).expand(size, *tensor.shape) if d is None else tensor.movedim(d, 0)
 
 

@@ -50,8 +50,10 @@ def tensor_of(rows: Any, table: Table) -> torch.Tensor:
 
 
 def take(table: Table, ids: Any, **options: Any) -> torch.Tensor:
-    """Rows of a table as a tensor of its dtype: table.take(ids, **options), also for dtypes that NumPy does not have
-    (bfloat16, float8). Quantised blocks are uint8, with the bytes of a block as one more dimension.
+    """Rows of a table as a tensor of its dtype: table.take(ids, **options).
+
+    Also for dtypes that NumPy does not have (bfloat16, float8). Quantised blocks are uint8, with the bytes of a block as one
+    more dimension.
     """
     rows = table.take(ids, **options)
     return rows if options.get("out") is not None else tensor_of(rows, table)
@@ -68,8 +70,9 @@ class Rows(list):
 
 
 def collate(rows: Any) -> Any:
-    """For DataLoader(collate_fn=...): the batch as one tensor, without copying its rows; other batches as PyTorch's default
-    does.
+    """For DataLoader(collate_fn=...): the batch as one tensor, without copying its rows.
+
+    Other batches are collated as by PyTorch's default.
     """
     return rows.batch if isinstance(rows, Rows) else default_collate(rows)
 

@@ -24,15 +24,14 @@ __all__ = ["DiskEmbedding", "DiskEmbeddingStatistics"]
 
 @dataclass(frozen=True)
 class DiskEmbeddingStatistics:
-    """What a DiskEmbedding has done.
+    """Statistics of a DiskEmbedding.
 
     Attributes
     ----------
     table : TableStatistics
         Rows and reads, since the table was opened or since its reset_stats().
     prefetched, missed, dropped : int
-        Calls that found their rows read ahead; calls that did not although rows had been read ahead; batches that were read ahead
-        and never asked for.
+        Calls whose rows were prefetched; calls whose rows were not, although other rows were; prefetched batches that no call used.
     """
 
     table: TableStatistics
@@ -63,25 +62,26 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 
 
 class DiskEmbedding(torch.nn.Module):
-    """An nn.Embedding whose table stays in its file: rows are read on demand. It has no parameters and no
-    gradients.
+    """An nn.Embedding whose table stays in its file: rows are read on demand.
+
+    It has no parameters and no gradients.
 
     Parameters
     ----------
     table : Table, path or list of paths
-        What libgather.open() takes, with its keywords: a table of rank 2. One of quantised blocks is decoded; for other quantised
+        What libgather.open() takes, with its keywords: a table of rank 2. One of quantised blocks is decoded. For other quantised
         tables give decode_as=, or table.dequantize().
     padding_idx : int, optional
-        As nn.Embedding has it. It is about gradients there: the row is the file's.
+        As in nn.Embedding, where it only affects gradients. The row is the file's.
     dtype : torch.dtype, optional
         Of the result; default: the table's.
     device : optional
         Of the result; default: that of the indices, if they are a tensor.
 
     Like nn.Embedding it refuses negative indices. to(), half() and the like change the dtype and the device of results. state_dict()
-    has nothing of it; load_state_dict() accepts the weights of the nn.Embedding that it stands for, if their shape is right, and
-    leaves them: its rows are the file's. Threads: any number may call it. Processes: after a fork the child has it too, and
-    unpickling opens the file again; what is read ahead stays with the parent.
+    does not contain it. load_state_dict() accepts the weights of the nn.Embedding that it replaces if their shape is right, and
+    ignores them: its rows are the file's. Any number of threads may call it. After a fork the child may use it too, and unpickling
+    opens the file again. Prefetched rows stay with the parent.
     """
 
     max_norm, norm_type, scale_grad_by_freq, sparse = None, 2.0, False, False  # nn.Embedding's defaults, for those who ask
@@ -107,13 +107,14 @@ class DiskEmbedding(torch.nn.Module):
         self._begin()
 
     def _begin(self) -> None:
-        """What belongs to this process and this object alone."""
+        """The state that belongs to this process and this object only."""
         self._ahead = Ahead(self.table)
         self._handle = handle_of(self.table)
 
     def forward(self, ids: Any) -> torch.Tensor:
-        """Rows of the table: of the shape ids.shape + (embedding_dim,). ids: a tensor on any device, or what table.take() takes: an
-        int, a list, an array.
+        """Rows of the table, of the shape ids.shape + (embedding_dim,).
+
+        ids: a tensor on any device, or what table.take() takes: an int, a list, an array.
         """
         device = self.device
         if isinstance(ids, torch.Tensor):
@@ -126,19 +127,19 @@ class DiskEmbedding(torch.nn.Module):
         return rows.to(device=device, dtype=self.dtype)
 
     def prefetch(self, ids: Any) -> None:
-        """Begins to read the rows of a batch, and returns at once. The next call with equal ids takes them.
+        """Starts reading the rows of a batch, and returns at once. The next call with equal ids takes them.
 
-        A few batches may be on their way at a time (libgather.torch.embedding_jobs.AT_ONCE); another one replaces the oldest. Each has
-        memory of its own for its rows. An index out of range is an error of the call with these ids.
+        A few batches may be in flight (libgather.torch.embedding_jobs.AT_ONCE); one more replaces the oldest. Each has separate memory
+        for its rows. The call with these ids raises the error of an index out of range.
         """
         self._ahead.begin(ids.detach().cpu().numpy() if isinstance(ids, torch.Tensor) else ids)
 
     def statistics(self) -> DiskEmbeddingStatistics:
-        """What it has done."""
+        """Statistics of this process."""
         return DiskEmbeddingStatistics(self.table.stats(), self._ahead.prefetched, self._ahead.missed, self._ahead.dropped)
 
     def _apply(self, fn: Any, recurse: bool = True) -> DiskEmbedding:
-        """to(), half(), cuda() ...: what they would make of the weights, the results become."""
+        """to(), half(), cuda() ...: results get the dtype and the device that the weights would get."""
         before = torch.empty(0, dtype=self.dtype, device=self.device or "cpu")
         after = fn(before)
         if after.device != before.device:
@@ -148,16 +149,16 @@ class DiskEmbedding(torch.nn.Module):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: Any, unexpected: Any,
                               errors: list[str]) -> None:
-        """Accepts the weights that it stands for, without loading them."""
+        """Accepts the weights of the nn.Embedding that it replaces, without loading them."""
         weight = state_dict.get(prefix + "weight")
         if weight is not None and tuple(weight.shape) != tuple(self.table.shape):
-            errors.append(f"{prefix}weight has the shape {tuple(weight.shape)}, and the table in the file {tuple(self.table.shape)}")
+            errors.append(f"{prefix}weight has the shape {tuple(weight.shape)}, but the table in the file has {tuple(self.table.shape)}")
         rest = {key: value for key, value in state_dict.items() if key != prefix + "weight"}
         super()._load_from_state_dict(rest, prefix, metadata, strict, missing, unexpected, errors)
 
     def __getattr__(self, name: str) -> Any:
         if name == "weight":
-            raise AttributeError("a DiskEmbedding has no weight: its rows stay in the file, and table has them", name=name, obj=self)
+            raise AttributeError("a DiskEmbedding has no weight: its rows stay in the file; read them from table", name=name, obj=self)
         return super().__getattr__(name)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # embedding_jobs.py: rows that a DiskEmbedding reads ahead, in jobs of its table.
-"""Rows that are read ahead."""
+"""Prefetched rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _ids_of(ids: Any, copy: bool = True) -> np.ndarray:
 
 
 class Ahead:
-    """The batches that are being read for a table, and how often that was of use. Threads: any."""
+    """The batches that are being read for a table, and how often calls used them. Any number of threads may use it."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -41,12 +41,12 @@ class Ahead:
         self.prefetched = self.missed = self.dropped = 0
 
     def _after_fork(self) -> None:
-        """A child has neither its parent's jobs nor whoever held the lock."""
+        """A child has neither its parent's jobs nor the thread that held the lock."""
         if self._process != os.getpid():
             self._batches, self._lock, self._process = deque(), threading.Lock(), os.getpid()
 
     def begin(self, ids: Any) -> None:
-        """Begins to read the rows of these ids, of which it keeps a copy."""
+        """Starts reading the rows of these ids, and keeps a copy of the ids."""
         self._after_fork()
         copy = _ids_of(ids)
         batch = _Batch(copy, self._table.submit(copy, negative=False))
@@ -58,7 +58,7 @@ class Ahead:
             oldest.job.cancel()
 
     def take(self, ids: Any) -> Any:
-        """The rows of these ids, if they are among the batches, which they leave; else None."""
+        """Removes the batch with these ids and returns its rows; None if there is none."""
         if not self._batches:
             return None
         self._after_fork()

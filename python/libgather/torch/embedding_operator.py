@@ -20,7 +20,7 @@ _tables: weakref.WeakValueDictionary[int, Table] = weakref.WeakValueDictionary()
 
 
 def handle_of(table: Table) -> int:
-    """The table's number in this process. A graph has the number instead of the table, and is of no use in another process."""
+    """The table's number in this process. A graph contains it instead of the table, so it runs only in this process."""
     with _lock:
         number = getattr(table, "_torch_handle", None)
         if number is None or _tables.get(number) is not table:

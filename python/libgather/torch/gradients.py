@@ -23,8 +23,8 @@ __all__ = ["Transformed", "register"]
 
 
 def places(indices: Tensor, n: Any, mode: str, negative: bool) -> tuple[Tensor, Tensor | None]:
-    """Where indices of an axis of length n read: int64 in [0, n), and which of them are in range, where others read nothing (None: all
-    read something)."""
+    """The places that indices read on an axis of length n: int64 in [0, n), and which of them are in range, if others read nothing
+    (None: all of them read something)."""
     where = indices.to(torch.int64)
     huge = where < 0 if indices.dtype == torch.uint64 else None  # 2^63 and above
     if negative and huge is None:
@@ -49,7 +49,7 @@ def _transforms() -> bool:
 
 
 def _sum(ctx: Any, op: str, grad: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor | None:
-    """The gradient of data: each element of grad is added to the one that the gather has read."""
+    """The gradient of data: each element of grad is added to the element that the gather read."""
     if not ctx.needs_input_grad[0]:
         return None
     mode = "zero" if ctx.mode == "fill" else ctx.mode
@@ -101,7 +101,7 @@ def _elements_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
 
 
 def _nd_inside(ctx: Any, indices: Tensor, rank: int) -> Tensor:
-    """Which tuples are in range; those without numbers always are."""
+    """Which tuples are in range; tuples without numbers always are."""
     inside = torch.ones((), dtype=torch.bool, device=indices.device)
     for k in range(int(indices.shape[-1])):
         ok = places(indices[..., k], ctx.shape[ctx.batch_dims + k], ctx.mode, ctx.negative)[1]

@@ -19,7 +19,7 @@ _MAX_RANK = 64
 
 
 class _State:
-    """The loaded library; or why it is not loaded."""
+    """The loaded library, or why it is not loaded."""
 
     library: ctypes.CDLL | None = None
     failure: str | None = "not loaded yet"

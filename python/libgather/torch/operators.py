@@ -20,7 +20,7 @@ __all__ = ["dequantize", "gather_elements", "gather_nd", "gather_tree", "take", 
 
 
 def _register() -> torch.library.Library | None:
-    """Loads the operators, once; what this returns keeps their Python side alive."""
+    """Loads the operators, once. The returned object keeps their Python side alive."""
     if not loading.load():
         return None
     fragment = torch.library.Library("libgather", "FRAGMENT")
@@ -56,12 +56,12 @@ _watchers = torch._C._len_torch_dispatch_stack  # make_fx and others that see op
 
 
 def _transformed() -> bool:
-    """Whether torch.vmap, torch.func or forward mode is at work."""
+    """Whether torch.vmap, torch.func or forward mode is active."""
     return _transforms() is not None or forward_ad._current_level >= 0
 
 
 def _plain(data: Tensor) -> bool:
-    """Whether a call can take the short way: nothing asks for a gradient, and nobody traces or transforms it. PyTorch calls gradients in
+    """Whether a call can take the short path: no gradient is needed, and nothing traces or transforms it. PyTorch calls gradients in
     Python, which takes longer than a small gather even if none is needed."""
     return (
         not is_compiling()
@@ -74,7 +74,7 @@ def _plain(data: Tensor) -> bool:
 
 
 def _call(operator: Any, *arguments: Any, **options: Any) -> Tensor:
-    """An operator; its error as libgather's exception. What torch.compile and torch.export trace is the operator alone."""
+    """Calls an operator; its error becomes libgather's exception. torch.compile and torch.export trace only the operator."""
     if is_compiling():
         return operator(*arguments, **options)
     try:
@@ -105,7 +105,7 @@ def _fill(fill_value: Any, data: Tensor) -> Tensor | None:
 
 
 def _rows(table: Table, ids: Any, axis: int, batch_dims: int, **options: Any) -> Tensor:
-    """Rows of a table in a file, which has the axis 0 alone."""
+    """Rows of a table in a file, along axis 0 only."""
     if axis or batch_dims:
         refuse("unsupported", "rows of a table are taken along its first axis, without batch dimensions", "axis")
     return dataset.take(table, ids, **options)
@@ -123,7 +123,7 @@ def take(
     out: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """Rows of data by number: out[b, o, i, ..] = data[b, o, indices[b, i], ..], where o are the dimensions before the axis.
+    """Rows of data by number: out[b, o, i, ..] = data[b, o, indices[b, i], ..], with o for the dimensions before the axis.
 
     Parameters
     ----------
@@ -137,13 +137,13 @@ def take(
     batch_dims : int, default 0
         Leading dimensions that data and indices share (tensors only).
     mode : {'raise', 'clip', 'wrap', 'zero', 'fill'}
-        What an index out of range does.
+        Policy for an index out of range.
     negative : bool, default True
         Whether an index in [-n, -1] counts from the end.
     fill_value : number or Tensor of one element, optional
         For mode='fill'.
     out : Tensor, optional
-        Where to put the result: of its shape and of data's dtype. If the call fails, it is unchanged.
+        Where the result goes: of its shape and of data's dtype. After an error it is unchanged.
 
     Gradients of data and fill_value, torch.vmap, torch.compile and torch.export are supported.
     Raises GatherIndexError with position, value and range; GatherValueError, GatherTypeError, GatherAxisError.
@@ -166,8 +166,10 @@ def take(
 def gather_elements(
     data: Tensor, indices: Tensor, axis: int = 0, *, mode: str = "raise", negative: bool = True, fill_value: Any = None, out: Tensor | None = None
 ) -> Tensor:
-    """One element per index: out[i, j] = data[indices[i, j], j] for axis 0; torch.gather with all dtypes, negative indices and exact
-    errors. indices: of data's rank, off the axis at most as long as data. The other parameters: as for take().
+    """One element per index: out[i, j] = data[indices[i, j], j] for axis 0.
+
+    It is torch.gather with all dtypes, negative indices and exact errors. indices: of data's rank, off the axis at most as long as
+    data. The other parameters: as for take().
     """
     if _plain(data) and mode == "raise" and negative and out is fill_value is None:
         try:
@@ -183,8 +185,9 @@ def gather_elements(
 def gather_nd(
     data: Tensor, indices: Tensor, batch_dims: int = 0, *, mode: str = "raise", negative: bool = True, fill_value: Any = None, out: Tensor | None = None
 ) -> Tensor:
-    """Slices of data by tuples of indices: out[t, ..] = data[indices[t, 0], indices[t, 1], ..]. The last dimension of indices has the
-    numbers of a tuple; there may be none. The other parameters: as for take().
+    """Slices of data by tuples of indices: out[t, ..] = data[indices[t, 0], indices[t, 1], ..].
+
+    The last dimension of indices has the numbers of a tuple, or none. The other parameters: as for take().
     """
     if _plain(data) and mode == "raise" and negative and out is fill_value is None and not batch_dims:
         try:
@@ -207,14 +210,15 @@ def gather_tree(
     negative: bool = False,
     fill_value: Any = None,
 ) -> Tensor:
-    """The complete sequence of each beam of a beam search: step_ids and parent_ids [time, batch, width], max_seq_len [batch], end_token
-    0-D, all of one dtype. As libgather.gather_tree().
+    """The complete sequence of each beam of a beam search: libgather.gather_tree().
+
+    step_ids and parent_ids are [time, batch, width], max_seq_len is [batch], end_token 0-D; all have one dtype.
     """
     return _call(_TREE, step_ids, parent_ids, max_seq_len, end_token, mode, negative, _fill(fill_value, step_ids))
 
 
 def _texts(layout: dict[str, Any]) -> dict[str, Any]:
-    """The layout of a quantised tensor as the operator takes it: without what is None."""
+    """The layout of a quantised tensor as the operator takes it, without the items that are None."""
     return {name: (list(value) if isinstance(value, tuple) else value) for name, value in layout.items() if value is not None}
 
 
@@ -230,7 +234,7 @@ def take_quantized(
     negative: bool = True,
     **layout: Any,
 ) -> Tensor:
-    """Rows of a quantised tensor, decoded: take() of the values, which never exist as a whole.
+    """Decoded rows of a quantised tensor: take() of the values, of which only these rows are decoded.
 
     Parameters
     ----------
@@ -251,5 +255,5 @@ def take_quantized(
 
 
 def dequantize(data: Tensor, codec: str, *, dtype: torch.dtype = torch.float32, **layout: Any) -> Tensor:
-    """All values of a quantised tensor; the parameters are those of take_quantized()."""
+    """All values of a quantised tensor. The parameters are those of take_quantized()."""
     return _call(_DEQUANTIZE, data, codec, str(dtype).removeprefix("torch."), **_texts(layout))

@@ -42,7 +42,7 @@ class OverrideCount:
 
 @cache
 def _native() -> ctypes.CDLL:
-    """The library with the kernels, with PyTorch found."""
+    """The library with the kernels, connected to PyTorch."""
     if not loading.load():
         raise RuntimeError(f"libgather.torch.override() cannot be used: {loading.failure()}")
     library = ctypes.CDLL(path := loading.library_path())
@@ -78,7 +78,7 @@ def _kernels(operator: str) -> list[str]:
 
 
 def _refuse_others(operator: str) -> None:
-    """An error if somebody else has replaced one of the kernels: what libgather does not handle goes to PyTorch's own, not to theirs."""
+    """Raises if another library has replaced a kernel: calls that libgather does not handle would go to PyTorch's, not to that one."""
     for name in _kernels(operator):
         table = torch._C._dispatch_dump_table(f"aten::{name}")
         line = next((line for line in table.splitlines() if line.startswith("CPU: ")), "")
@@ -158,7 +158,7 @@ def _end(names: tuple[str, ...]) -> None:
 
 
 class Override:
-    """What override() returns: a context manager, or installed for good. It may be used again, and nested."""
+    """The result of override(): use it as a context manager, or install it for good. It may be reused and nested."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.operators = names
@@ -175,7 +175,7 @@ class Override:
         _end(self.operators)
 
     def install(self) -> Override:
-        """Turns it on until remove(). Once more does nothing."""
+        """Turns it on until remove(). A second call does nothing."""
         with _lock:
             if not self._installed:
                 _begin(self.operators)
@@ -183,7 +183,7 @@ class Override:
         return self
 
     def remove(self) -> None:
-        """Undoes install(). Without one it does nothing."""
+        """Undoes install(). Does nothing if it is not installed."""
         with _lock:
             if self._installed:
                 self._installed = False
@@ -191,7 +191,7 @@ class Override:
 
     @property
     def counts(self) -> dict[str, OverrideCount]:
-        """How often each of its operators was called while on, since the process began; by all scopes together."""
+        """Calls of each of its operators while on, since the process began, in all scopes together."""
         _native()
         return {name: OverrideCount(*_KNOWN[name].counts()) for name in self.operators}
 
@@ -201,26 +201,27 @@ class Override:
 
 
 def override(*operators: str) -> Override:
-    """Runs PyTorch's own operators on libgather, for tensors in the CPU's memory: nn.Embedding, index_select, gather, take and what
-    else calls them.
+    """Runs PyTorch's own operators on libgather, for CPU tensors.
+
+    These are nn.Embedding, index_select, gather, take, and whatever calls them.
 
     Parameters
     ----------
     operators : 'embedding', 'index_select', 'gather', 'index', 'take'
-        Which; default: all but 'index'. The kernels of out= belong to them. take_along_dim is 'gather'. 'index' is x[ids] with one
-        tensor of ids; its kernel is in Python, and costs each call of x[...] with tensors some microseconds.
+        Which; default: all but 'index'. Each includes its variant with out=. take_along_dim is 'gather'. 'index' is x[ids] with one
+        tensor of ids. Its kernel is in Python, and costs each call of x[...] with tensors some microseconds.
 
     Returns
     -------
     Override
         Nothing is on yet: use it as a context manager, or call its install().
 
-    Results, gradients and rules are PyTorch's: an index that PyTorch refuses is refused, with PyTorch's error, in which the position, the
-    value and the valid range stand in addition. Arguments that libgather does not handle go to PyTorch's own kernel.
+    Results, gradients and rules are PyTorch's. For an index that PyTorch refuses, PyTorch's error is raised, with the position, the
+    value and the valid range added. Arguments that libgather does not handle go to PyTorch's own kernel.
 
-    Threads: it is on for the whole process. Threads that call the operators meanwhile get one or the other kernel, which give the same
-    result. At the end of the last scope PyTorch's dispatcher is as it was; if other Python threads are alive then, the kernels
-    stay registered and pass each call on, until a scope ends while none is alive.
+    It is on for the whole process. Threads that call the operators during a switch get either kernel, with the same result. The end
+    of the last scope restores PyTorch's dispatcher. If other Python threads are alive then, the kernels stay registered and pass each
+    call on, until a scope ends while none is alive.
 
     Raises
     ------

@@ -22,8 +22,8 @@ _TYPES = frozenset(
 
 
 class IndexKernel:
-    """aten::index.Tensor with one tensor of ids, for a tensor in row-major order. PyTorch's own kernel has the rest: masks, several
-    tensors, other layouts (for which its result has a layout of its own), and errors."""
+    """aten::index.Tensor with one tensor of ids, for a tensor in row-major order. PyTorch's own kernel handles the rest: masks, several
+    tensors, other layouts (whose results have another layout, too), and errors."""
 
     operator, kernel = "index", "index.Tensor"
 

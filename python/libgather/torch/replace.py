@@ -32,7 +32,7 @@ def replace_embedding(
     verify: bool = False,
     **options: Any,
 ) -> DiskEmbedding:
-    """Puts a DiskEmbedding in the place of an nn.Embedding of the model, and returns it.
+    """Replaces an nn.Embedding of the model by a DiskEmbedding, and returns the DiskEmbedding.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def replace_embedding(
     name : str
         The nn.Embedding's name in model.named_modules(), such as 'encoder.embed_tokens'.
     table, options
-        What DiskEmbedding takes. dtype and device default to those of the weights (of weights on meta: the CPU, or the ids'), padding_idx
+        What DiskEmbedding takes. dtype and device default to those of the weights (for weights on meta: the CPU, or the ids'), padding_idx
         to the nn.Embedding's.
     verify : bool
         Compare the first, the last and 14 other rows with the weights.
@@ -51,11 +51,11 @@ def replace_embedding(
     GatherNameError
         The model has no such module.
     GatherValueError, GatherTypeError
-        Another shape; a module that is no nn.Embedding; verify found other rows.
+        The shape differs, the module is not an nn.Embedding, or verify found different rows.
     GatherNotSupportedError
         An nn.Embedding with max_norm, which writes its weights.
 
-    Warns if the weights have another name in the model, which keeps them in memory. Gradients of the embedding are no more.
+    Warns if the weights have another name in the model, which keeps them in memory. The embedding has no gradients any more.
     """
     parent_name, _, last = name.rpartition(".")
     try:
@@ -72,7 +72,7 @@ def replace_embedding(
         options.setdefault("device", old.weight.device)
     new = DiskEmbedding(table, **options)
     if tuple(new.table.shape) != tuple(old.weight.shape):
-        refuse("shape_mismatch", f"{name!r} has the shape {tuple(old.weight.shape)}, and the table {tuple(new.table.shape)}", "data")
+        refuse("shape_mismatch", f"{name!r} has the shape {tuple(old.weight.shape)}, but the table has {tuple(new.table.shape)}", "data")
     if verify:
         _verify(name, old, new)
     if others := _others(model, name):
@@ -84,7 +84,7 @@ def replace_embedding(
 
 def _verify(name: str, old: torch.nn.Embedding, new: DiskEmbedding) -> None:
     if old.weight.device.type == "meta":
-        refuse("usage", f"verify: the weights of {name!r} are on meta, and have no values")
+        refuse("usage", f"verify: the weights of {name!r} are on meta, without values")
     rows = torch.linspace(0, old.num_embeddings - 1, min(16, old.num_embeddings)).long()
     wanted, found = old.weight.detach()[rows].cpu(), new(rows).cpu()
     equal = (wanted == found) | (wanted.isnan() & found.isnan())
@@ -92,6 +92,6 @@ def _verify(name: str, old: torch.nn.Embedding, new: DiskEmbedding) -> None:
         row, column = (int(i) for i in (~equal).nonzero()[0])
         refuse(
             "mismatch",
-            f"row {int(rows[row])} of {name!r} has {wanted[row, column].item()} in column {column}, and the table "
+            f"row {int(rows[row])} of {name!r} has {wanted[row, column].item()} in column {column}, but the table has "
             f"{found[row, column].item()}",
         )

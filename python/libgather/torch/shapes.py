@@ -22,7 +22,7 @@ def _check(data: Tensor, indices: Tensor, fill_value: Tensor | None = None) -> N
     for name, tensor in (("data", data), ("indices", indices), ("fill_value", fill_value)):
         device = "cpu" if tensor is None else tensor.device.type
         if device != "cpu" and (device != "meta" or data.device != indices.device):
-            refuse("unsupported", f"{name} is on the device {device}, and libgather's operators run on the CPU", name)
+            refuse("unsupported", f"{name} is on the device {device}, but libgather's operators run on the CPU", name)
     if indices.dtype not in INTEGERS:
         refuse("type_unsupported", f"indices must be integers, not {indices.dtype}", "indices")
     if fill_value is not None and fill_value.dtype != data.dtype:
@@ -106,7 +106,7 @@ def _out(kernel: Any) -> Any:
         wanted = kernel(*args, **options)
         torch._check(wanted.dim() == out.dim(), lambda: f"output has rank {out.dim()}, not {wanted.dim()}")
         for d in range(wanted.dim()):
-            torch._check(wanted.shape[d] == out.shape[d], lambda: f"output has another length than {wanted.shape[d]} on dimension {d}")
+            torch._check(wanted.shape[d] == out.shape[d], lambda: f"output must have length {wanted.shape[d]} on dimension {d}")
         return out
 
     return fake

@@ -27,18 +27,18 @@ __all__ = ["ShardedTable", "ShardedTableStatistics"]
 
 @dataclass(frozen=True)
 class ShardedTableStatistics:
-    """What a ShardedTable has done in this process.
+    """Statistics of a ShardedTable in this process.
 
     Attributes
     ----------
     takes, ids : int
-        Calls of take() that gave rows, and the ids of all of them.
+        Successful calls of take(), and their ids.
     unique, remote : int
-        Different ids, each call for itself, and how many of them are another process's.
+        Distinct ids, counted per call, and those of other processes among them.
     sent_bytes, received_bytes : int
-        Ids and rows to other processes, and from them, without the headers of each call (a few words to each process).
+        Ids and rows sent to other processes, and received, without the headers of each call (a few words per process).
     buffer_bytes : int
-        The buffers that are kept for the next call.
+        Size of the buffers that are kept for the next call.
     """
 
     takes: int = 0
@@ -51,31 +51,32 @@ class ShardedTableStatistics:
 
 
 class ShardedTable:
-    """A table whose rows are spread over the processes of a torch.distributed group: each process gives its own rows, and takes
-    rows of all.
+    """A table whose rows are spread over the processes of a torch.distributed group.
+
+    Each process gives its own rows, and takes rows of all processes.
 
     Parameters
     ----------
     process_group : torch.distributed.ProcessGroup, optional
-        The group; default: all processes. Its backend must move tensors of the CPU's memory: gloo, or mpi.
+        Default: all processes. The group's backend must support CPU tensors: gloo or mpi.
     mine : Tensor, Table, path, list of paths, optional
         This process's rows: a tensor of rank 1 or more, which is not copied, or what libgather.open() takes, with its keywords.
-        None: this process has none. Types and shapes of rows must be the same everywhere; kinds need not be.
+        None: no rows. Types and shapes of rows must be equal in all processes; tensors and tables may be mixed.
     placement : {'blocks', 'stripes'} or sequence of int
-        'blocks': the rows of process 0, then those of process 1, and so on; parts may have any lengths. 'stripes': row i is with
-        process i mod P, which spreads neighbouring hot rows. A sequence: the P + 1 split points of blocks, which are checked.
+        'blocks': the rows of process 0, then those of process 1, and so on; parts may have any lengths. 'stripes': process i mod P
+        has row i, which spreads neighbouring hot rows. A sequence: the P + 1 split points of blocks, which are checked.
     same_files : bool, optional
-        Whether all processes gave the same files, and so have all rows. Default: found out (see below).
+        Whether all processes gave the same files, and so have all rows. Default: detected (see below).
 
-    Where all processes gave the same files, the table has the rows of these files, and each process reads its own rows: `shared`
-    is True, repr() says so, and take() is a call of this process alone. Files are the same if the numbers of inode, their sizes
-    and times of change to the nanosecond are, or their URLs; same_files=False makes them parts nevertheless, and
-    same_files=True is an error where they differ.
+    If all processes gave the same files, the table has the rows of these files, and each process reads the rows that it takes:
+    `shared` is True, and take() is a call of this process only. Files are the same if their inode numbers, sizes and modification
+    times in nanoseconds are equal, or their URLs. same_files=False treats them as parts anyway. same_files=True raises an error if
+    they differ.
 
-    Making one and every take() and backward() of a table that is not shared are calls of all processes of the group, in the same
-    order; a process that wants no rows takes []. One thread at a time may use it. An error of one process, such as an index out
-    of range, is raised in all, before any row moves, with `rank`; afterwards the table is as before. What a lost process leads
-    to is the group's matter: an error after its timeout.
+    All processes of the group must make the table, in the same order. Unless it is shared, the same holds for every take() and
+    backward(). A process that wants no rows takes []. One thread at a time may use the table. An error of one process, such as an
+    index out of range, is raised in all, with `rank`, before any row moves. The table is unchanged afterwards. If a process is
+    lost, the group raises an error after its timeout.
 
     Rows of a tensor are read when they are taken: changing it in place changes the table.
     """
@@ -115,7 +116,7 @@ class ShardedTable:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of the rows that take() gives."""
+        """The dtype of the rows that take() returns."""
         return self._layout.row.dtype
 
     @property
@@ -125,7 +126,7 @@ class ShardedTable:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """How many rows each process has."""
+        """The number of rows of each process."""
         return self._layout.lengths
 
     @property
@@ -134,7 +135,7 @@ class ShardedTable:
         return self._group.handle
 
     def owner(self, ids: Tensor) -> Tensor:
-        """The process that has each row. ids: integers from 0 to len(self) - 1. Of a shared table: this process."""
+        """The process that has each row. ids: integers from 0 to len(self) - 1. For a shared table: this process."""
         if self.shared:
             return torch.full_like(ids, self._group.rank, dtype=torch.int64)
         return self._layout.owner(self._layout.key(ids.to(torch.int64)))
@@ -153,26 +154,26 @@ class ShardedTable:
     # ---- rows ----
 
     def take(self, ids: Any, *, out: Tensor | None = None, negative: bool = True) -> Tensor:
-        """Rows by their numbers: a tensor of the shape ids.shape + self.shape[1:]. A call of all processes of the group.
+        """Rows by number: a tensor of the shape ids.shape + self.shape[1:]. A call of all processes of the group.
 
         Parameters
         ----------
         ids : Tensor, or what torch.as_tensor() takes
-            Integers of any type and shape; other ids in each process, and any number of them, 0 included.
+            Integers of any type and shape. Each process gives its own ids, any number of them, 0 included.
         out : Tensor, optional
             For the rows: of their shape and dtype, with any strides. After an error it is unchanged.
         negative : bool
             Whether ids from -len(self) to -1 count from the end.
 
-        Rows have gradients if this process's rows are a tensor that requires them, in all processes: backward() is then a call
-        of all processes, too, and adds to the gradient of each one's own rows.
+        Rows have gradients if the rows of all processes are tensors that require them. backward() is then a call of all
+        processes, too, and adds to the gradient of each process's own rows.
 
         Raises
         ------
         GatherIndexError
             An id out of range, in all processes: `rank`, `position`, `value`, `low`, `high`, `bad_count` (in that process).
         GatherTypeError, GatherValueError, GatherFileError, ...
-            Another error of a process, in all of them; `rank` says where.
+            Another error of a process, raised in all of them; `rank` is the process.
         """
         if self.shared:
             return self._take_shared(ids, out, negative)
@@ -185,7 +186,7 @@ class ShardedTable:
         return self._layout.gradients and torch.is_grad_enabled()
 
     def exchange(self, request: Request, gradients: bool) -> tuple[Tensor, Route]:
-        """The rows, and the way that they went, for the way back. For this package. gradients: whether there will be one."""
+        """The rows, and their route, for backward(). For this package. gradients: whether backward() may follow."""
         route = settle(self._group, self._layout, request, gradients)
         wanted = move_ids(self._group, self._buffers, self._layout.row, route)
         rows = move_rows(self._group, self._buffers, self._source, self._layout, route, wanted)
@@ -214,11 +215,11 @@ class ShardedTable:
         )
 
     def stats(self) -> ShardedTableStatistics:
-        """What it has done in this process since it was made."""
+        """Statistics of this process since the table was made."""
         return replace(self._done, buffer_bytes=self._buffers.bytes)
 
     def release(self) -> None:
-        """Frees the buffers; the next take() makes new ones."""
+        """Frees the buffers. The next take() allocates new ones."""
         self._buffers = Buffers()
 
     def __reduce__(self) -> Any:

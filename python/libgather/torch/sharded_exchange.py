@@ -35,13 +35,13 @@ _FEW = 8192  # ids below which NumPy is faster: each call of PyTorch costs some 
 
 
 class Buffers:
-    """Memory that is kept between calls: fresh pages cost as much as the exchange. Each has a name, and grows."""
+    """Named buffers that are kept between calls, and grow: fresh pages cost as much as the exchange."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Tensor] = {}
 
     def rows(self, name: str, rows: int, width: int) -> Tensor:
-        """Bytes of rank 2, not set to anything."""
+        """An uninitialised tensor of bytes, of rank 2."""
         needed = rows * width
         kept = self._kept.get(name)
         if kept is None or kept.numel() < needed:
@@ -56,7 +56,7 @@ class Buffers:
 
 @dataclass
 class Request:
-    """What a caller asked for; its error, if it cannot be done."""
+    """A caller's request, or its error."""
 
     keys: Tensor
     shape: torch.Size
@@ -85,7 +85,7 @@ def _as_tensor(ids: Any) -> Tensor:
     if ids.dtype not in _INTEGERS:
         refuse("type_unsupported", f"ids must be integers, not {str(ids.dtype).removeprefix('torch.')}", "indices")
     if ids.device.type != "cpu" or ids.layout is not torch.strided:
-        refuse("unsupported", f"ids must be a plain tensor in the CPU's memory, not one on {ids.device} ({ids.layout})", "indices")
+        refuse("unsupported", f"ids must be a plain CPU tensor, not one on {ids.device} ({ids.layout})", "indices")
     return ids
 
 
@@ -95,11 +95,11 @@ def _check_out(out: Tensor | None, shape: torch.Size, layout: Layout) -> None:
     if not isinstance(out, Tensor):
         raise TypeError(f"out must be a tensor, not {type(out).__name__}")
     if out.dtype is not layout.row.dtype:
-        refuse("type_mismatch", f"out is {out.dtype}, and the rows are {layout.row.dtype}", "output")
+        refuse("type_mismatch", f"out is {out.dtype}, but the rows are {layout.row.dtype}", "output")
     if out.shape != shape:
-        refuse("shape_mismatch", f"out has the shape {list(out.shape)}, and the rows {list(shape)}", "output")
+        refuse("shape_mismatch", f"out has the shape {list(out.shape)}, but the rows have {list(shape)}", "output")
     if out.device.type != "cpu":
-        refuse("unsupported", f"out must be in the CPU's memory, not on {out.device}", "output")
+        refuse("unsupported", f"out must be a CPU tensor, not one on {out.device}", "output")
     if layout.gradients and torch.is_grad_enabled():
         refuse("unsupported", "rows with gradients cannot be written into out=: call it within torch.no_grad()", "output")
 
@@ -137,9 +137,9 @@ def _refuse(flat: Tensor, ids: Tensor, rows: int, wrap: bool) -> None:
 
 @dataclass(frozen=True)
 class Route:
-    """How the rows of one call go. `sent` ids go to each process, and `arrived` come from each; both 0 for this process, whose own
-    are in `own`. `offsets`: what is sent, in the order of processes. `inverse`: for each id that was asked for, the place of its row
-    among those received, which end with the own ones."""
+    """The route of the rows of one call. `sent` ids go to each process, and `arrived` come from each; both are 0 for this process,
+    whose ids are in `own`. `offsets`: the ids sent, in the order of processes. `inverse`: for each requested id, the place of its row
+    among the received rows, which end with this process's own."""
 
     offsets: Tensor
     own: Tensor
@@ -154,7 +154,7 @@ class Route:
 
 
 def settle(group: Group, layout: Layout, request: Request, gradients: bool) -> Route:
-    """Who gets how many ids; the first error of any process, in all of them."""
+    """Agrees on the number of ids for each process. Raises the first error of any process, in all of them."""
     starts = layout.starts.numpy()
     first, last = int(starts[group.rank]), int(starts[group.rank + 1])
     keys, inverse = _distinct(_own_last(request.keys.numpy(), first, last, layout.rows))
@@ -181,7 +181,7 @@ def settle(group: Group, layout: Layout, request: Request, gradients: bool) -> R
 
 
 def _distinct(keys: np.ndarray) -> tuple[np.ndarray, Tensor]:
-    """The different keys in order, and the place of each key among them."""
+    """The distinct keys in order, and the place of each key among them."""
     if keys.size > _FEW:
         found, inverse = torch.unique(torch.from_numpy(keys), return_inverse=True)
         return found.numpy(), inverse
@@ -191,7 +191,7 @@ def _distinct(keys: np.ndarray) -> tuple[np.ndarray, Tensor]:
 
 def _mixed_gradients() -> Exception:
     try:
-        refuse("usage", "this rank takes rows with gradients and another without, or the reverse: torch.no_grad() is for all or for none", "data")
+        refuse("usage", "some ranks take rows with gradients, others without: use torch.no_grad() in all ranks or in none", "data")
     except GatherError as error:
         return error
 
@@ -204,14 +204,14 @@ def _own_last(keys: np.ndarray, first: int, last: int, rows: int) -> np.ndarray:
 
 
 def move_ids(group: Group, buffers: Buffers, row: Row, route: Route) -> Tensor:
-    """The ids that the others want of this process. Before the ids for a process there is a word that says whether this one has the memory
-    for the rows: so that costs no message of its own."""
+    """The ids that the other processes want of this one. A word before the ids for a process reports whether this one has the memory
+    for the rows, which saves a separate message."""
     failure = None
     try:
         buffers.rows("sent", sum(route.arrived), row.bytes)
         buffers.rows("received", sum(route.sent) + route.own.numel(), row.bytes)
     except (RuntimeError, MemoryError) as error:
-        failure = MemoryError(f"no memory for the rows of {sum(route.arrived)} and {sum(route.sent) + route.own.numel()} ids: {error}")
+        failure = MemoryError(f"out of memory for the rows of {sum(route.arrived)} and {sum(route.sent) + route.own.numel()} ids: {error}")
     one = route.offset_bytes
     sent, words, places = _with_words(route.sent, group.rank)
     message = np.empty(sum(sent), route.offsets.numpy().dtype)
@@ -229,7 +229,7 @@ def _bytes(numbers: np.ndarray, one: int) -> Tensor:
 
 
 def _with_words(counts: list[int], rank: int) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Counts with a word more for each other process; where the words are, and where the rest."""
+    """Counts with one more word for each other process; the places of these words, and of the rest."""
     others = np.array(counts[:rank] + counts[rank + 1 :], np.int64)
     longer = [count + (p != rank) for p, count in enumerate(counts)]
     words = np.cumsum(others + 1) - others - 1
@@ -237,7 +237,7 @@ def _with_words(counts: list[int], rank: int) -> tuple[list[int], np.ndarray, np
 
 
 def move_rows(group: Group, buffers: Buffers, source: Source, layout: Layout, route: Route, wanted: Tensor) -> Tensor:
-    """The rows of all different ids, as bytes: the others', then the own ones."""
+    """The rows of all distinct ids, as bytes: those of other processes, then this one's own."""
     width, remote, failure = layout.row.bytes, sum(route.sent), None
     sent = buffers.rows("sent", wanted.numel(), width)
     received = buffers.rows("received", remote + route.own.numel(), width)

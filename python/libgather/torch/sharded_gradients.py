@@ -32,7 +32,7 @@ class _Take(torch.autograd.Function):
 
 
 def _returned(group: Any, route: Route, gradient: Tensor, shape: torch.Size, dtype: torch.dtype) -> Tensor:
-    """The sum, for each row of this process, of the gradients that all processes have for it."""
+    """For each row of this process, the sum of all processes' gradients of it."""
     row = shape[1:]
     remote = sum(route.sent)
     sums = _summed(gradient.reshape(-1, *row), route.inverse.reshape(-1), (remote + route.own.numel(), *row))
@@ -44,7 +44,7 @@ def _returned(group: Any, route: Route, gradient: Tensor, shape: torch.Size, dty
 
 
 def _summed(rows: Tensor, ids: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Rows by their number. Halves are added in float32, and rounded once."""
+    """Adds rows by number. float16 and bfloat16 are added in float32, and rounded once."""
     return torch.ops.libgather.gather_backward.default(rows, ids, shape, "take", 0, 0, "raise", False)
 
 

@@ -18,8 +18,8 @@ __all__ = ["Group", "first_failure", "raise_everywhere"]
 
 
 class Group:
-    """The ranks, and the collectives that a table needs. gloo has only all_to_all_single, and not every type of element: everything
-    is bytes or int64 here."""
+    """The ranks, and the collectives that a table needs. gloo has only all_to_all_single, and not for every element type, so
+    everything is bytes or int64 here."""
 
     def __init__(self, group: dist.ProcessGroup | None) -> None:
         if not dist.is_available() or not dist.is_initialized():
@@ -31,11 +31,11 @@ class Group:
         try:
             self.handle._get_backend(torch.device("cpu"))
         except RuntimeError:
-            refuse("unsupported", f"the process group's backend ({dist.get_backend(self.handle)}) does not move tensors of the CPU's "
-                   "memory: make one with torch.distributed.new_group(backend='gloo')", "data")  # fmt: skip
+            refuse("unsupported", f"the process group's backend ({dist.get_backend(self.handle)}) does not support CPU tensors: "
+                   "make one with torch.distributed.new_group(backend='gloo')", "data")  # fmt: skip
 
     def all_to_all(self, received: Tensor, sent: Tensor, received_rows: list[int] | None = None, sent_rows: list[int] | None = None) -> None:
-        """Rows of tensors of rank 2 to the processes and from them; without numbers of rows the same number each."""
+        """Sends rows of tensors of rank 2 to the processes, and receives theirs; without counts the same number for each."""
         dist.all_to_all_single(received, sent, received_rows, sent_rows, group=self.handle)
 
     def any(self, flag: bool) -> bool:
@@ -45,7 +45,7 @@ class Group:
         return bool(word.item())
 
     def gather(self, thing: Any) -> list[Any]:
-        """Something small of each process."""
+        """A small value of each process."""
         found: list[Any] = [None] * self.size
         dist.all_gather_object(found, thing, group=self.handle)
         return found
@@ -85,7 +85,7 @@ def raise_everywhere(group: Group, failure: BaseException | None) -> NoReturn:
 
 
 def first_failure(group: Group, failure: BaseException | None, thing: Any) -> list[Any]:
-    """Something small of each process, unless one of them failed: then the error of the first one, in every process."""
+    """A small value of each process. If one of them failed, raises the error of the first one, in every process."""
     found = group.gather((None if failure is None else _portable(failure), thing))
     for rank, (error, _) in enumerate(found):
         if error is not None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # sharded_parts.py: what the processes agree on when a ShardedTable is made: the row, how many rows each has, and who owns which.
-"""Whose rows are where."""
+"""Where each row is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Layout", "Part", "agree", "describe"]
 
 @dataclass(frozen=True)
 class Part:
-    """What a process tells the others."""
+    """The facts that a process sends to the others."""
 
     rows: int
     row: Row | None
@@ -34,8 +34,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """The whole table. A key is a row's place when the parts are put one after another; `starts` has the first key of each part,
-    and the number of rows."""
+    """The whole table. A key is a row's place in the concatenation of the parts. `starts` has the first key of each part, and the
+    number of rows."""
 
     row: Row
     lengths: tuple[int, ...]
@@ -61,7 +61,7 @@ class Layout:
 
 
 def describe(source: Source, placement: Any, same_files: bool | None) -> Part:
-    """What this process tells. Arguments of a wrong kind are found by agree(), everywhere."""
+    """The facts of this process. agree() finds arguments of a wrong kind, in every process."""
     given = placement if isinstance(placement, str) else _numbers(placement)
     return Part(source.rows, source.row, source.gradients, source.files, source.identity, given, same_files)
 
@@ -74,7 +74,7 @@ def _numbers(placement: Any) -> Any:
 
 
 def agree(parts: list[Part], rank: int) -> Layout:
-    """The layout; every process has the same parts, and so comes to the same answer or the same error."""
+    """The layout. Every process has the same parts, so the result or the error is the same in all."""
     row = _row(parts)
     for name in ("placement", "same_files"):
         for i, part in enumerate(parts):
@@ -85,23 +85,23 @@ def agree(parts: list[Part], rank: int) -> Layout:
     placement = _placement(parts[0].placement, lengths, starts)
     shared = _shared(parts)
     if shared and placement == "split points":
-        refuse("usage", "split points are for parts, and all ranks have the same files", "data")
+        refuse("usage", "split points are for parts, but all ranks have the same files", "data")
     gradients = any(part.gradients for part in parts)
     for i, part in enumerate(parts):
         if gradients and part.row is not None and not part.gradients:
-            refuse("usage", f"the rows of rank {i} require no gradient, and those of other ranks do", "data")
+            refuse("usage", f"the rows of rank {i} require no gradient, but those of other ranks do", "data")
     return Layout(row, lengths, starts, "stripes" if placement == "stripes" else "blocks", shared, gradients, any(part.files for part in parts))
 
 
 def _row(parts: list[Part]) -> Row:
     rows = [(i, part.row) for i, part in enumerate(parts) if part.row is not None]
     if not rows:
-        refuse("usage", "no rank has rows: give a tensor or a table in one of them at least", "data")
+        refuse("usage", "no rank has rows: at least one must give a tensor or a table", "data")
     first, row = rows[0]
     for i, other in rows:
         if other != row:
             status = "shape_mismatch" if other.dtype == row.dtype and other.codec == row.codec else "type_mismatch"
-            refuse(status, f"a row of rank {i} is {other}, and one of rank {first} is {row}", "data")
+            refuse(status, f"a row of rank {i} is {other}, but one of rank {first} is {row}", "data")
     return row
 
 
@@ -113,15 +113,16 @@ def _placement(placement: Any, lengths: Sequence[int], starts: Tensor) -> str:
         for i, length in enumerate(lengths):
             wanted = rows // size + (i < rows % size)
             if length != wanted:
-                refuse("shape_mismatch", f"rank {i} has {length} rows; in stripes of {rows} rows over {size} ranks it has {wanted}", "data")
+                text = f"rank {i} has {length} rows; in stripes of {rows} rows over {size} ranks it must have {wanted}"
+                refuse("shape_mismatch", text, "data")
         return "stripes"
     if not isinstance(placement, tuple):
         refuse("usage", f"placement must be 'blocks', 'stripes' or {size + 1} split points, not {placement!r}", "data")
     if len(placement) != size + 1:
-        refuse("usage", f"{len(placement)} split points for {size} ranks: there are {size + 1}, from 0 to the number of rows", "data")
+        refuse("usage", f"{len(placement)} split points for {size} ranks: give {size + 1}, from 0 to the number of rows", "data")
     if list(placement) != starts.tolist():
         i = next(i for i, (point, start) in enumerate(zip(placement, starts.tolist())) if point != start)
-        refuse("shape_mismatch", f"split point {i} is {placement[i]}, and the ranks before it have {int(starts[i])} rows", "data")
+        refuse("shape_mismatch", f"split point {i} is {placement[i]}, but the ranks before it have {int(starts[i])} rows", "data")
     return "split points"
 
 
@@ -131,5 +132,5 @@ def _shared(parts: list[Part]) -> bool:
     same = first is not None and all(part.identity == first for part in parts)
     if wanted and not same:
         i = next((i for i, part in enumerate(parts) if part.identity is None or part.identity != first), 0)
-        refuse("usage", f"same_files=True, and rank {i} has other files than rank 0", "data")
+        refuse("usage", f"same_files=True, but the files of rank {i} differ from those of rank 0", "data")
     return same and wanted is not False and (len(parts) > 1 or bool(wanted))

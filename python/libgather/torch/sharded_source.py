@@ -28,10 +28,10 @@ _PLAIN = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: to
 
 @dataclass(frozen=True)
 class Row:
-    """What a row is.
+    """The type of a row.
 
-    stored, stored_shape: the elements that travel. dtype, shape: those that take() gives; another type where rows travel as they
-    are stored and are decoded by the process that asked, which `codec` says.
+    stored, stored_shape: the elements that are sent. dtype, shape: those that take() returns. With `codec` rows are sent as stored,
+    and the process that asked for them decodes them to another type.
     """
 
     dtype: torch.dtype
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def bytes(self) -> int:
-        """Of a row that travels."""
+        """The size of a row as it is sent."""
         return self.stored_bytes if self.codec else math.prod(self.shape) * self.dtype.itemsize
 
     def typed(self, memory: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ class Row:
         return memory if self.codec else memory.view(-1).view(self.dtype).reshape(memory.shape[0], *self.shape)
 
     def place(self, rows: Tensor, inverse: Tensor, out: Tensor) -> Tensor:
-        """The rows that travelled, once for each id that asked for them."""
+        """The rows that were sent, one for each id that asked for them."""
         if inverse.numel() == 0 or self.bytes == 0:
             return out
         if self.codec:
@@ -65,7 +65,7 @@ class Row:
 
 
 def _plain(tensor: Tensor) -> Tensor:
-    """The elements as integers of their size (complex numbers for 16 bytes): PyTorch exports not every type. Strides are kept."""
+    """The elements as integers of their size (complex numbers for 16 bytes): PyTorch does not export every type. Strides are kept."""
     return tensor.detach().view(_PLAIN[tensor.dtype.itemsize])
 
 
@@ -109,7 +109,7 @@ class Memory(Source):
 
     def __init__(self, data: Tensor) -> None:
         if data.device.type != "cpu" or data.layout is not torch.strided or data.is_quantized or data.is_conj() or data.is_neg():
-            refuse("unsupported", f"the rows must be a plain tensor in the CPU's memory, not {_kind(data)}", "data")
+            refuse("unsupported", f"the rows must be a plain CPU tensor, not {_kind(data)}", "data")
         if data.dim() == 0:
             refuse("rank_mismatch", "the rows must be a tensor of rank 1 or more", "data")
         self.data, self.rows, self.gradients = data, data.shape[0], data.requires_grad
@@ -156,7 +156,7 @@ class File(Source):
 
 
 class Blocks(File):
-    """A table of quantised blocks that is opened decoded: its rows travel as blocks, which are smaller."""
+    """A table of quantised blocks that is opened decoded. Its rows are sent as blocks, which are smaller."""
 
     def __init__(self, decoded: Table, stored: Table) -> None:
         super().__init__(decoded)
@@ -183,7 +183,7 @@ def _stored(table: Table) -> Table | None:
 
 
 def _identity(table: Table) -> tuple | None:
-    """What is equal in two processes if they read the same files; None if nobody can tell."""
+    """A value that is equal in two processes if they read the same files; None if that cannot be found out."""
     files = []
     for part in table.parts:
         if "://" in part.path:

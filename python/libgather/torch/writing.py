@@ -30,7 +30,7 @@ def _numbers(name: str, axis: int) -> dict[str, int]:
 
 
 def _read(name: str, data: Tensor, indices: Tensor, axis: int, mode: str, negative: bool) -> Tensor:
-    """What the gather reads where the scatter writes; zeros where that writes nothing."""
+    """The elements that the gather reads at the places that the scatter writes; zeros where it writes nothing."""
     return _GATHERS[name](data, indices, **_numbers(name, axis), mode="zero" if mode == "skip" else mode, negative=negative)
 
 
@@ -104,11 +104,11 @@ def _scatter_fake(data: Tensor, indices: Tensor, updates: Tensor, op: str, axis:
     read = shapes.FAKE[{"scatter": "take", "scatter_elements": "gather_elements", "scatter_nd": "gather_nd"}[op]]
     wanted = read(data, indices, **_numbers(op, axis)).shape
     if updates.dtype != data.dtype:
-        refuse("type_mismatch", f"updates are {updates.dtype}, and data is {data.dtype}", "updates")
+        refuse("type_mismatch", f"updates are {updates.dtype}, but data is {data.dtype}", "updates")
     if updates.dim() != len(wanted):
         refuse("shape_mismatch", f"updates have rank {updates.dim()}, not {len(wanted)}", "updates")
     for d, length in enumerate(wanted):
-        torch._check(updates.shape[d] == length, lambda: f"updates have another length than {length} on dimension {d}")
+        torch._check(updates.shape[d] == length, lambda: f"updates must have length {length} on dimension {d}")
     return data.new_empty(data.shape)
 
 
@@ -166,14 +166,14 @@ def _call(name: str, data: Tensor, indices: Tensor, updates: Tensor, axis: int, 
 def scatter(
     data: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, *, reduction: str = "none", mode: str = "raise", negative: bool = True, **options: Any
 ) -> Tensor:
-    """Writes rows along an axis, where take() reads: libgather.scatter(), with gradients.
+    """Writes rows along an axis, where take() reads: libgather.scatter() with gradients.
 
     Parameters
     ----------
     data, updates : Tensor
         updates have the shape of take(data, indices, axis).
     reduction : {'none', 'add', 'sub', 'mul', 'min', 'max', 'mean'}
-        'none' and 'add' have gradients, of any order: of several updates of one element only the last that is left has one.
+        'none' and 'add' have gradients, of any order. If several updates replace one element, only the last has a gradient.
     options
         out, accumulate, unique, threads (default: PyTorch's): as for libgather.scatter().
 
@@ -185,8 +185,9 @@ def scatter(
 def scatter_elements(
     data: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, *, reduction: str = "none", mode: str = "raise", negative: bool = True, **options: Any
 ) -> Tensor:
-    """Writes elements along an axis, where gather_elements() reads: torch.scatter and torch.scatter_reduce with exact errors. The
-    parameters are those of scatter(); use_init_val is one of the options.
+    """Writes elements along an axis, where gather_elements() reads: torch.scatter and torch.scatter_reduce with exact errors.
+
+    The parameters are those of scatter(); use_init_val is one of the options.
     """
     return _call("scatter_elements", data, indices, updates, axis, reduction, mode, negative, options)
 
@@ -323,7 +324,7 @@ def _trace_bag(*tensors: Any, out: Tensor | None = None, **options: Any) -> Tens
 
 @torch.compiler.disable
 def _bag_of_file(table: Table, indices: Tensor, offsets: Tensor | None, weights: Tensor | None, **options: Any) -> Tensor:
-    """Rows of a file. A table is no value of a graph: torch.compile calls this as it is."""
+    """Rows of a file. A table cannot be a value of a graph, so torch.compile does not trace this function."""
     given = None if weights is None else weights.numpy()
     arrays = {name: value.numpy() if isinstance(value, Tensor) else value for name, value in {"indices": indices, "offsets": offsets}.items()}
     return torch.from_numpy(libgather.embedding_bag(table, **arrays, per_sample_weights=given, **options))
@@ -344,8 +345,8 @@ def embedding_bag(
 ) -> Tensor:
     """The sum, mean or maximum of the rows of each bag: libgather.embedding_bag(), which has the other parameters.
 
-    Gradients: of 'sum', with regard to a table in memory and to the weights, and of 'mean', with regard to the table. Empty bags are
-    zeros then.
+    'sum' has gradients with respect to a table in memory and to the weights, 'mean' with respect to the table. Empty bags are then
+    zeros.
     """
     keywords = {"num_segments": num_segments, "reduction": reduction, "include_last_offset": include_last_offset}
     if not is_compiling():

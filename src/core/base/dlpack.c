@@ -30,7 +30,7 @@ static gather_status read_type(gather_dl_type dtype, bool padded, gather_tensor 
   }
   int64_t bits = (int64_t)(padded && dtype.bits < 8 ? 8 : dtype.bits) * dtype.lanes;
   if (bits % 8)
-    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack type code %d with %d bits and %d lanes does not fill bytes", dtype.code,
+    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack type code %d with %d bits and %d lanes does not fill whole bytes", dtype.code,
                        dtype.bits, dtype.lanes);
   tensor->item_bytes = bits / 8;
   return GATHER_OK;
@@ -49,14 +49,15 @@ static gather_status read_strides(const gather_dl_tensor *source, int64_t *strid
 
 static gather_status from_dlpack(const gather_dl_tensor *source, bool padded, int64_t *strides, gather_tensor *tensor,
                                  gather_error *error) {
-  if (!source || !strides || !tensor) return gather_fail(error, GATHER_USAGE, "an argument is NULL");
+  if (!source || !strides || !tensor) return gather_fail(error, GATHER_USAGE, "source, strides or tensor is NULL");
   if (!is_host(source->device))
-    return gather_fail(error, GATHER_UNSUPPORTED, "the DLPack tensor is on device type %" PRId32 "; only CPU memory works",
+    return gather_fail(error, GATHER_UNSUPPORTED, "the DLPack tensor is on device type %" PRId32 "; only CPU memory is supported",
                        source->device.type);
   if (source->ndim < 0 || source->ndim > GATHER_MAX_RANK)
-    return gather_fail(error, GATHER_RANK_MISMATCH, "the DLPack tensor has rank %" PRId32, source->ndim);
+    return gather_fail(error, GATHER_RANK_MISMATCH, "the DLPack tensor has rank %" PRId32 "; ranks from 0 to %d are supported",
+                       source->ndim, GATHER_MAX_RANK);
   if (source->byte_offset > PTRDIFF_MAX)
-    return gather_fail(error, GATHER_OVERFLOW, "the DLPack tensor begins %" PRIu64 " bytes after its data pointer", source->byte_offset);
+    return gather_fail(error, GATHER_OVERFLOW, "byte_offset %" PRIu64 " of the DLPack tensor is too large", source->byte_offset);
   gather_tensor made = {.rank = source->ndim, .shape = source->shape};
   if (source->data) made.data = (char *)source->data + source->byte_offset;
   GATHER_TRY(read_type(source->dtype, padded, &made, error));
@@ -72,7 +73,7 @@ gather_status gather_tensor_from_dlpack(const gather_dl_tensor *source, int64_t 
 
 gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source, int64_t *strides, gather_tensor *tensor,
                                                   gather_error *error) {
-  if (!source) return gather_fail(error, GATHER_USAGE, "an argument is NULL");
+  if (!source) return gather_fail(error, GATHER_USAGE, "source is NULL");
   if (source->version.major != DL_VERSION_MAJOR)
     return gather_fail(error, GATHER_UNSUPPORTED, "DLPack version %" PRIu32 ".%" PRIu32 " is not 1.x", source->version.major,
                        source->version.minor);
@@ -96,7 +97,7 @@ static gather_status write_strides(const gather_tensor *source, int64_t *strides
 }
 
 gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *strides, gather_dl_tensor *target, gather_error *error) {
-  if (!strides || !target) return gather_fail(error, GATHER_USAGE, "an argument is NULL");
+  if (!strides || !target) return gather_fail(error, GATHER_USAGE, "strides or target is NULL");
   GATHER_TRY(gather_tensor_check(source, error));
   const gather_type_info *type = gather_type_get(source->type);
   if (type->dlpack < 0) return gather_fail(error, GATHER_UNSUPPORTED, "DLPack has no code for %s", type->name);

@@ -136,7 +136,7 @@ gather_status gather_fail_system(gather_error *error, const char *file, int numb
   if (number != EMFILE || !error) return status;
   /* The number of a process is a limit that its user can raise, and the library does not. */
   const size_t length = strlen(error->message);
-  (void)snprintf(error->message + length, sizeof error->message - length, "; raise the limit of open files of a process (ulimit -n)");
+  (void)snprintf(error->message + length, sizeof error->message - length, "; raise the limit of open files (ulimit -n)");
   return status;
 }
 
@@ -181,8 +181,8 @@ gather_status gather_struct_read(void *full, size_t bytes, const void *given, co
   for (size_t i = bytes; i < size; i++)
     if (at[i] != 0)
       return gather_fail(error, GATHER_USAGE,
-                         "%s has %zu bytes, %zu are known here, and byte %zu is not zero: it asks for what this version of the "
-                         "library does not have",
+                         "%s has %zu bytes, but this version of the library knows only %zu: byte %zu, in a member of a newer version, "
+                         "is not zero",
                          name, size, bytes, i);
   memcpy(full, given, size < bytes ? size : bytes);
   memcpy(full, &bytes, sizeof bytes);

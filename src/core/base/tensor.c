@@ -153,14 +153,15 @@ gather_status gather_tensor_measure(const gather_tensor *tensor, const char *inp
   if (!gather_type_get(tensor->type))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input, "%s: invalid element type %d", what, (int)tensor->type);
   if (tensor->type == GATHER_TYPE_OPAQUE && tensor->item_bytes < 0)
-    return gather_fail_input(error, GATHER_USAGE, input, "%s: item_bytes is %" PRId64, what, tensor->item_bytes);
+    return gather_fail_input(error, GATHER_USAGE, input, "%s: item_bytes is %" PRId64 ", which is negative", what, tensor->item_bytes);
   if (tensor->rank < 0 || tensor->rank > GATHER_MAX_RANK)
     return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32 "; ranks from 0 to %d are supported", what,
                              tensor->rank, GATHER_MAX_RANK);
   if (tensor->rank > 0 && !tensor->shape) return gather_fail_input(error, GATHER_USAGE, input, "%s: shape is NULL", what);
   for (int32_t d = 0; d < tensor->rank; d++)
     if (tensor->shape[d] < 0)
-      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is %" PRId64, what, d, tensor->shape[d]);
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is %" PRId64 ", which is negative", what, d,
+                               tensor->shape[d]);
   return measure(tensor, input, size, error);
 }
 

@@ -55,7 +55,7 @@ static gather_status check_block_size(int64_t block_size, block_rules *rules, ga
 
 static gather_status check_axis(const char *name, int64_t given, int32_t rank, int32_t *axis, gather_error *error) {
   if (given < -rank || given >= rank)
-    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "%s %" PRId64 " is not in [%" PRId32 ", %" PRId32 "]", name, given,
+    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "%s %" PRId64 " is outside [%" PRId32 ", %" PRId32 "]", name, given,
                              -rank, rank - 1);
   *axis = (int32_t)(given < 0 ? given + rank : given);
   return GATHER_OK;
@@ -64,7 +64,7 @@ static gather_status check_axis(const char *name, int64_t given, int32_t rank, i
 /* uint8 data is packed along its last dimension, so only that one is quantised, and another is gathered. */
 static gather_status check_axes(const gather_tensor *data, const gather_block_quantized *given, block_rules *rules, gather_error *error) {
   int32_t gather_axis = 0;
-  if (data->rank < 1) return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D");
+  if (data->rank < 1) return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; it needs a rank of at least 1");
   GATHER_TRY(check_axis("quantize_axis", given->quantize_axis, data->rank, &rules->axis, error));
   GATHER_TRY(check_axis("gather_axis", given->gather_axis, data->rank, &gather_axis, error));
   if (data->type != GATHER_TYPE_UINT8) return GATHER_OK;
@@ -84,7 +84,7 @@ static gather_status count_scales(const gather_tensor *data, const block_rules *
   *count = len;
   if (d != rules->axis) return GATHER_OK;
   if (!gather_mul(len, rules->per_byte, &len))
-    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the elements of a row of data do not fit 63 bits");
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the elements of a row of data do not fit in 63 bits");
   *count = block == 0 ? len > 0 : len / block + (len % block != 0);
   return GATHER_OK;
 }
@@ -115,7 +115,7 @@ static gather_status check_side(const char *name, const gather_tensor *side, con
 }
 
 static gather_status check_scales(const gather_tensor *scales, const gather_tensor *data, const block_rules *rules, gather_error *error) {
-  if (!scales) return gather_fail_input(error, GATHER_USAGE, "scales", "there are no scales");
+  if (!scales) return gather_fail_input(error, GATHER_USAGE, "scales", "the scales are NULL");
   GATHER_TRY(gather_tensor_check_input(scales, "scales", error));
   if (scales->type != GATHER_TYPE_FLOAT32 && scales->type != GATHER_TYPE_FLOAT16 && scales->type != GATHER_TYPE_BFLOAT16)
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "scales",

@@ -39,7 +39,7 @@ gather_codec gather_codec_parse(const char *name) {
 
 gather_status gather_codec_check(gather_codec codec, gather_error *error) {
   const gather_codec_info *info = gather_codec_get(codec);
-  if (!info) return gather_fail(error, GATHER_USAGE, "%d is no codec", (int)codec);
+  if (!info) return gather_fail(error, GATHER_USAGE, "invalid codec %d", (int)codec);
   if (info->kind != GATHER_CODEC_REFUSED) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "data", "%s is not decoded: %s", info->name, info->value);
 }
@@ -266,16 +266,16 @@ static gather_status describe_blocks(const gather_tensor *data, gather_decoder *
       return gather_fail_input(error, GATHER_TYPE_MISMATCH, "data", "data has elements of %" PRId64 " bytes; a block of %s has %" PRId64,
                                data->item_bytes, decoder->info.name, bytes);
     if (!gather_mul(len, decoder->info.block_len, &holds->line))
-      return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+      return gather_fail_input(error, GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
     return GATHER_OK;
   }
   if (!is_bytes(data->type)) return fail_type(decoder, data->type, error);
   if (len % bytes != 0)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "data has rows of %" PRId64 " bytes, not a multiple of the %" PRId64 " of a block of %s", len, bytes,
+                             "data has rows of %" PRId64 " bytes, not a multiple of %" PRId64 ", the bytes of a block of %s", len, bytes,
                              decoder->info.name);
   if (!gather_mul(len / bytes, decoder->info.block_len, &holds->line))
-    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
   return GATHER_OK;
 }
 
@@ -290,7 +290,7 @@ static gather_status describe_packed(const gather_tensor *data, gather_decoder *
   decoder->bits = decoder->info.bits, decoder->code_type = GATHER_TYPE_UINT8;
   decoder->code_bytes = len - decoder->info.block_bytes;
   if (gather_mul(decoder->code_bytes, 8 / decoder->bits, &holds->line)) return GATHER_OK;
-  return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+  return gather_fail_input(error, GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
 }
 
 /* ---- codes */
@@ -298,7 +298,7 @@ static gather_status describe_packed(const gather_tensor *data, gather_decoder *
 static gather_status check_code_type(const gather_quantized *q, const gather_decoder *decoder, gather_error *error) {
   const gather_type_info *type = gather_type_get(decoder->code_type);
   const gather_codec codec = decoder->info.codec;
-  if (!type) return gather_fail(error, GATHER_USAGE, "code_type is %d, which is no type", (int)decoder->code_type);
+  if (!type) return gather_fail(error, GATHER_USAGE, "invalid code_type %d", (int)decoder->code_type);
   const bool is_float = type->kind == GATHER_KIND_FLOAT, is_uint = type->kind == GATHER_KIND_UINT;
   const bool split = type->packing == GATHER_PACKING_SPLIT_3 || type->packing == GATHER_PACKING_SPLIT_6;
   const bool fits = codec == GATHER_CODEC_FLOAT                                    ? is_float
@@ -312,7 +312,7 @@ static gather_status check_code_type(const gather_quantized *q, const gather_dec
                        decoder->info.bits, decoder->bits);
   if (q->code_bits == 0 || q->code_bits == type->bits) return GATHER_OK;
   if (is_uint && type->packing == GATHER_PACKING_BYTES && q->code_bits > 0 && q->code_bits < type->bits) return GATHER_OK;
-  return gather_fail(error, GATHER_USAGE, "code_bits is %" PRId32 ", which codes of %s cannot have", q->code_bits, type->name);
+  return gather_fail(error, GATHER_USAGE, "code_bits is %" PRId32 ", which does not fit codes of %s", q->code_bits, type->name);
 }
 
 /* Each element is a code. */
@@ -337,11 +337,11 @@ static gather_status describe_container(const gather_quantized *q, gather_decode
   if (type->packing != GATHER_PACKING_BYTES) return fail_type(decoder, data->type, error);
   decoder->high_first = q->order == GATHER_CODE_ORDER_HIGH_FIRST && decoder->bits < 8;
   if (decoder->high_first && (8 % decoder->bits != 0 || type->bits != 8))
-    return gather_fail(error, GATHER_USAGE, "codes of %" PRId32 " bits in %s have no order high first", decoder->bits, type->name);
+    return gather_fail(error, GATHER_USAGE, "codes of %" PRId32 " bits in %s cannot be in the order high first", decoder->bits, type->name);
   if (swapped != (GATHER_BIG_ENDIAN != 0)) decoder->swap_bytes = type->bits / 8;
   holds->whole_lines = decoder->bits != 8 || type->bits != 8;
   if (!gather_mul(data->shape[data->rank - 1], type->bits, &bits))
-    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
   holds->line = bits / decoder->bits, holds->padded = bits % decoder->bits != 0;
   return GATHER_OK;
 }
@@ -369,9 +369,9 @@ static gather_status use_strides(const gather_tensor *data, const capacity *hold
   decoder->step = data->shape[last] > 1 && !holds->whole_lines ? strides[last] / item : 1;
   if (decoder->wide && data->shape[last] > 1 && strides[last] % item != 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "data",
-                             "the elements of a row of data are %" PRId64 " bytes apart, no multiple of their size", strides[last]);
+                             "the elements of a row of data are %" PRId64 " bytes apart, not a multiple of their size", strides[last]);
   if (!decoder->by_code && !gather_mul(data->shape[last], item, &decoder->line_bytes))
-    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
   if (holds->whole_lines && data->shape[last] > 1 && strides[last] != item)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "data", "the rows of data must have no gaps (codec %s)", decoder->info.name);
   return GATHER_OK;
@@ -385,11 +385,11 @@ static gather_status use_flat(const gather_tensor *data, const capacity *holds, 
   char text[120];
   if (info->kind == GATHER_CODEC_PACKED || !gather_tensor_is_row_major(data))
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "the shape %s cannot be given for data of another shape: its rows are not one after the other",
+                             "the shape %s cannot be given for data of another shape: the rows of data are not contiguous",
                              gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
   if (holds->padded && data->rank > 1)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                             "the shape %s cannot be given for data of another shape: its rows end with bits of no code",
+                             "the shape %s cannot be given for data of another shape: the rows of data end with unused bits",
                              gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
   if (!gather_shape_len(decoder->rank, decoder->shape, &needs) ||
       (len > 0 && !gather_mul(gather_tensor_len(data) / len, holds->line, &has)) || has < needs)
@@ -424,7 +424,7 @@ static gather_status find_shape(const gather_quantized *q, const capacity *holds
   }
   int64_t len;
   if (!gather_shape_len(decoder->rank, decoder->shape, &len))
-    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the number of values does not fit 63 bits");
+    return gather_fail_input(error, GATHER_OVERFLOW, "data", "the number of values does not fit in 63 bits");
   if (gather_decoder_line_len(decoder) % decoder->info.block_len != 0)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data", "rows of %" PRId64 " values are not whole blocks of %s",
                              gather_decoder_line_len(decoder), decoder->info.name);

@@ -56,8 +56,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_family_find(const gather_op *o
 #define GATHER_FAMILY_OWN(ENUM, number, name, function) case GATHER_FAMILY_##ENUM:
 #include "gather/family.def"
 #undef GATHER_FAMILY
-    return gather_fail(error, GATHER_UNSUPPORTED, "%s has a function of its own: call %s", op->name,
-                       gather_family_get(op->family)->function);
+    return gather_fail(error, GATHER_UNSUPPORTED, "%s has a separate function: call %s", op->name, gather_family_get(op->family)->function);
   }
   return gather_fail(error, GATHER_USAGE, "the operator's family is %d, which is not a family", (int)op->family);
 }

@@ -15,8 +15,8 @@
 
 static gather_status check_axis(const gather_op *op, const gather_options *options, gather_error *error) {
   if (options->axis == 0 || options->axis == GATHER_AXIS_UNKNOWN) return GATHER_OK;
-  return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "the axis is %" PRId64 ", but %s%s%s has none", options->axis, op->name,
-                           GATHER_RULES_TEXT(op));
+  return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis", "the axis is %" PRId64 ", but %s%s%s has no axis", options->axis,
+                           op->name, GATHER_RULES_TEXT(op));
 }
 
 /* In [0, min(ranks)): both tensors have at least one more dimension. An unknown rank limits nothing. */

@@ -52,7 +52,7 @@ static gather_status check_dims(const int64_t *list, int64_t count, const char *
       return gather_fail(error, GATHER_AXIS_OUT_OF_RANGE, "%s[%" PRId64 "] = %" PRId64 " is outside [0, %" PRId64 "], the dimensions of %s",
                          name, i, list[i], rank - 1, of);
     if (position_in(list, i, list[i]) >= 0)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH, "%s has dimension %" PRId64 " twice", name, list[i]);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "dimension %" PRId64 " is given twice in %s", list[i], name);
     if (sorted && i > 0 && list[i] < list[i - 1])
       return gather_fail(error, GATHER_SHAPE_MISMATCH, "%s must be in ascending order, but %" PRId64 " follows %" PRId64, name, list[i],
                          list[i - 1]);
@@ -97,7 +97,7 @@ static gather_status check_data(const gather_dimension_numbers *n, int32_t data_
   GATHER_TRY(check_apart(LIST(n, start_index_map), LIST(n, operand_batching_dims), error));
   for (int64_t d = 0; d < rank; d++)
     if (n->slice_sizes[d] < 0)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH, "slice_sizes[%" PRId64 "] is %" PRId64, d, n->slice_sizes[d]);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH, "slice_sizes[%" PRId64 "] is %" PRId64 ", which is negative", d, n->slice_sizes[d]);
   GATHER_TRY(check_thin(n, LIST(n, collapsed_slice_dims), error));
   return check_thin(n, LIST(n, operand_batching_dims), error);
 }
@@ -194,8 +194,8 @@ static gather_status check_lengths(const gather_geometry *g, const gather_tensor
   for (int32_t d = 0; d < data->rank; d++)
     if (n->slice_sizes[d] > data->shape[d] && !(g->writes && is_dropped(n, d)))
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has the length %" PRId64 " there", d, n->slice_sizes[d],
-                               data->shape[d]);
+                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but this dimension of data has length %" PRId64, d,
+                               n->slice_sizes[d], data->shape[d]);
   if (n->index_vector_dim < indices->rank && indices->shape[n->index_vector_dim] != n->start_index_map_count)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
                              "dimension %" PRId64 " of indices, the numbers of a tuple, is %" PRId64 "; start_index_map has %" PRId64
@@ -251,7 +251,7 @@ static gather_status infer_lengths(const gather_dimension_numbers *n, const gath
   for (int32_t d = 0; d < data->rank; d++)
     if (n->slice_sizes[d] > data->dims[d].max)
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
-                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but data has at most %" PRId64 " elements there", d,
+                               "slice_sizes[%" PRId32 "] is %" PRId64 ", but this dimension of data has at most %" PRId64 " elements", d,
                                n->slice_sizes[d], data->dims[d].max);
   if (n->index_vector_dim >= indices->rank) return GATHER_OK;
   const gather_dim *tuple = &indices->dims[n->index_vector_dim];

@@ -78,7 +78,8 @@ static gather_status count_offsets(bag_call *c, gather_error *error) {
   GATHER_TRY(check_integers(b->offsets, "offsets", 1, &c->end_size, error));
   c->count = b->offsets->shape[0] - b->last_offset;
   if (c->count >= 0) return GATHER_OK;
-  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "offsets", "the offsets have no last one, the end of the last bag");
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "offsets",
+                           "offsets is empty; with last_offset it needs at least the end of the last bag");
 }
 
 static gather_status count_segments(bag_call *c, gather_error *error) {
@@ -87,7 +88,8 @@ static gather_status count_segments(bag_call *c, gather_error *error) {
   GATHER_TRY(check_same_shape(b->segment_ids, "segment_ids", b->indices, error));
   c->count = b->segments;
   if (c->count >= 0) return GATHER_OK;
-  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "segment_ids", "the number of segments is %" PRId64, c->count);
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "segment_ids", "the number of segments is %" PRId64 ", which is negative",
+                           c->count);
 }
 
 /* Finds the form and the number of bags. */
@@ -98,8 +100,7 @@ static gather_status read_bags(bag_call *c, const gather_bags *bags, gather_erro
   GATHER_TRY(gather_struct_read(b, sizeof *b, bags, "gather_bags", "GATHER_BAGS_INIT", error));
   if (b->offsets && b->segment_ids)
     return gather_fail_input(error, GATHER_USAGE, "segment_ids", "bags have offsets or segment_ids, not both");
-  if (b->last_offset && !b->offsets)
-    return gather_fail_input(error, GATHER_USAGE, "offsets", "last_offset is set, but there are no offsets");
+  if (b->last_offset && !b->offsets) return gather_fail_input(error, GATHER_USAGE, "offsets", "last_offset is set, but offsets is NULL");
   c->form = b->offsets ? GATHER_BAGS_OFFSETS : b->segment_ids ? GATHER_BAGS_SEGMENTS : GATHER_BAGS_PACKED;
   GATHER_TRY(check_integers(b->indices, "indices", c->form == GATHER_BAGS_PACKED ? 2 : 1, &c->index_size, error));
   if (c->form == GATHER_BAGS_OFFSETS) return count_offsets(c, error);
@@ -129,7 +130,7 @@ static gather_status check_form(const bag_call *c, gather_error *error) {
     return gather_fail_input(error, GATHER_UNSUPPORTED, "offsets", "%s%s%s has no last offset: its last bag ends with the indices",
                              CALLED(c));
   }
-  return gather_fail(error, GATHER_UNSUPPORTED, "%s%s%s is no operator of embedding bags", CALLED(c));
+  return gather_fail(error, GATHER_UNSUPPORTED, "%s%s%s is not an operator of embedding bags", CALLED(c));
 }
 
 static gather_status check_rules(bag_call *c, gather_error *error) {
@@ -183,7 +184,8 @@ static gather_status check_table(bag_call *c, gather_error *error) {
   GATHER_TRY(gather_tensor_measure(c->table, "table", &c->table_size, error));
   if (c->table->rank == 0) return gather_fail_input(error, GATHER_RANK_MISMATCH, "table", "the table is 0-D; it has no rows");
   if (kind_of(c->table->type, GATHER_ACCUMULATE_DEFAULT) < 0)
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "table", "rows of %s are not summed", gather_type_get(c->table->type)->name);
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "table", "sums of rows of %s are not supported",
+                             gather_type_get(c->table->type)->name);
   return check_order(c->table, "table", error);
 }
 
@@ -358,7 +360,7 @@ static gather_status check_ascending(const bag_call *c, const char *input, const
   const gather_status status =
       gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, input,
                         "%s[%" PRId64 "] = %s is outside [%" PRId64 ", %" PRId64 "]%s (%s%s%s); %" PRId64 " of %" PRId64 " %s bad", input,
-                        bad.position, number, bad.low, bad.high, bad.low > 0 ? ", which begins with the one before" : "", CALLED(c),
+                        bad.position, number, bad.low, bad.high, bad.low > 0 ? ", whose lower end is the value before it" : "", CALLED(c),
                         bad.count, s->count, bad.count == 1 ? "is" : "are");
   if (!error) return status;
   error->position_rank = 1, error->position[0] = bad.position;

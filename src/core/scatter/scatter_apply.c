@@ -76,7 +76,9 @@ static gather_status updates_shape(const gather_op *op, const gather_tensor *dat
   if (!gather_type_is_index(indices->type))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
-  if (full.numbers) return gather_fail(error, GATHER_UNSUPPORTED, "the updates say how long a window is, not dimension numbers");
+  if (full.numbers)
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "the shape of the updates does not follow from dimension numbers: the updates set the lengths of a window");
   nest_options.axis = full.axis, nest_options.batch_dims = full.batch_dims;
   GATHER_TRY(rules->shape(op, data, indices, &nest_options, &g, error));
   if (!gather_shape_len(g.rank, g.shape, &len) || !gather_tensor_len_fits(data, len, &bytes))

@@ -307,7 +307,7 @@ static gather_status lower_empty(const gather_op *op, const gather_family_rules 
   if (countable && len == 0) return GATHER_OK;
   if (!countable || !fits(&to, &len))
     return gather_fail_input(error, GATHER_OVERFLOW, countable ? "data" : "updates",
-                             "%s too many rows without elements for repeated ones to be found",
+                             "%s too many rows without elements to search for repeated indices",
                              countable ? "data has" : "the updates have");
   gather_options checked = *options; /* unchecked indices would be used for places here, and for nothing before */
   if (checked.on_bad == GATHER_ON_BAD_PROMISE) checked.on_bad = GATHER_ON_BAD_CLAMP;

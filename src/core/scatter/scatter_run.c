@@ -227,7 +227,7 @@ static gather_status sort_held(const gather_scattering *s, gather_sorted *sorted
   *sorted = (gather_sorted){.count = 0};
   if (s->plan->nest.row_count == 0 || s->plan->empty) return GATHER_OK;
   if (!gather_scatter_sortable(s->plan))
-    return gather_fail(error, GATHER_UNSUPPORTED, "the updates cannot be sorted: elements are packed, or they are too many");
+    return gather_fail(error, GATHER_UNSUPPORTED, "the updates cannot be sorted: their elements are packed, or there are too many");
   if (!gather_scatter_sort_all(s, sorted)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the sorted updates");
   return GATHER_OK;
 }

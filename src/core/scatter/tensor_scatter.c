@@ -151,7 +151,7 @@ static gather_status check_axis(cache_call *c, int64_t axis, gather_error *error
   if (axis < -rank || axis >= rank || axis == 0 || axis == -rank)
     return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
                              "axis %" PRId64 " is outside [%" PRId32 ", %" PRId32
-                             "], or is 0, the batch's (TensorScatter of data of rank %" PRId32 ")",
+                             "], or is 0, the axis of the batch (TensorScatter of data of rank %" PRId32 ")",
                              axis, -rank, rank - 1, rank);
   c->axis = (int32_t)(axis < 0 ? axis + rank : axis);
   return GATHER_OK;

@@ -373,7 +373,7 @@ gather_status gather_pool_create(int32_t threads, gather_pool **pool, gather_err
   if (!pool) return gather_fail(error, GATHER_USAGE, "`pool` is NULL");
   *pool = NULL;
   if (threads < 0 || threads > MOST_THREADS)
-    return gather_fail(error, GATHER_USAGE, "a pool of %d threads; 0 to %d are possible", (int)threads, (int)MOST_THREADS);
+    return gather_fail(error, GATHER_USAGE, "a pool cannot have %d threads; 0 to %d are supported", (int)threads, (int)MOST_THREADS);
   *pool = create(threads > 0 ? threads : gather_cpu_count());
   return *pool ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a thread pool");
 }

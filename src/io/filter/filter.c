@@ -61,7 +61,7 @@ int64_t gather_unfilter_bytes(const gather_pipeline *pipeline, int64_t raw_bytes
 
 gather_status gather_unfilter_create(const gather_pipeline *pipeline, int64_t raw_bytes, gather_unfilter **unfilter, gather_error *error) {
   *unfilter = gather_alloc((int64_t)sizeof **unfilter);
-  if (!*unfilter) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
+  if (!*unfilter) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while decoding chunks");
   (*unfilter)->pipeline = *pipeline;
   (*unfilter)->room = room_of(pipeline, raw_bytes);
   return GATHER_OK;
@@ -86,21 +86,21 @@ void gather_unfilter_destroy(gather_unfilter *unfilter) {
  * accepted, as libhdf5 does. */
 static gather_status check_sum(gather_stage *stage) {
   if (stage->in_bytes < SUM_BYTES)
-    return GATHER_FILTER_CORRUPT(stage, "%s: there are no bytes for it", gather_filter_name(stage->filter->kind));
+    return GATHER_FILTER_CORRUPT(stage, "%s: the data ends before the checksum", gather_filter_name(stage->filter->kind));
   stage->in_bytes -= SUM_BYTES;
   const uint32_t said = gather_read_u32((const uint8_t *)stage->in + stage->in_bytes);
   const bool fletcher = stage->filter->kind == GATHER_FILTER_FLETCHER32;
   const uint32_t sum = fletcher ? gather_fletcher32(stage->in, stage->in_bytes) : gather_crc32c(stage->in, stage->in_bytes);
   const uint32_t swapped = (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
   if (said == sum || (fletcher && said == swapped)) return GATHER_OK;
-  return GATHER_FILTER_CORRUPT(stage, "%s: the checksum is 0x%08" PRIx32 ", and that of the data 0x%08" PRIx32,
+  return GATHER_FILTER_CORRUPT(stage, "%s: the stored checksum is 0x%08" PRIx32 ", that of the data is 0x%08" PRIx32,
                                gather_filter_name(stage->filter->kind), said, sum);
 }
 
 static gather_status undo_delta(const gather_stage *stage) {
   const gather_type type = (gather_type)stage->filter->value;
   if (stage->in_bytes != stage->out_bytes)
-    return GATHER_FILTER_CORRUPT(stage, "delta: %" PRId64 " bytes of %" PRId64, stage->in_bytes, stage->out_bytes);
+    return GATHER_FILTER_CORRUPT(stage, "delta: it has %" PRId64 " of %" PRId64 " bytes", stage->in_bytes, stage->out_bytes);
   memcpy(stage->out, stage->in, (size_t)stage->in_bytes);
   gather_undelta(stage->out, stage->out_bytes, stage->filter->item_bytes, type == GATHER_TYPE_FLOAT32 || type == GATHER_TYPE_FLOAT64);
   return GATHER_OK;
@@ -108,7 +108,7 @@ static gather_status undo_delta(const gather_stage *stage) {
 
 static gather_status undo_shuffle(const gather_stage *stage) {
   if (stage->in_bytes != stage->out_bytes)
-    return GATHER_FILTER_CORRUPT(stage, "shuffle: %" PRId64 " bytes of %" PRId64, stage->in_bytes, stage->out_bytes);
+    return GATHER_FILTER_CORRUPT(stage, "shuffle: it has %" PRId64 " of %" PRId64 " bytes", stage->in_bytes, stage->out_bytes);
   gather_unshuffle(stage->in, stage->in_bytes, stage->filter->item_bytes, 0, stage->in_bytes, stage->out);
   return GATHER_OK;
 }
@@ -126,7 +126,7 @@ static gather_status undo_sized_lz4(const gather_stage *stage) {
   if (stage->in_bytes < LENGTH) return GATHER_FILTER_CORRUPT(stage, "lz4: it ends within its length");
   const uint32_t raw = gather_read_u32((const uint8_t *)stage->in);
   if (raw != (uint64_t)stage->out_bytes)
-    return GATHER_FILTER_CORRUPT(stage, "lz4: it is for %" PRIu32 " bytes, and the chunk has %" PRId64, raw, stage->out_bytes);
+    return GATHER_FILTER_CORRUPT(stage, "lz4: its header gives %" PRIu32 " bytes, but the chunk has %" PRId64, raw, stage->out_bytes);
   const gather_stage block = gather_stage_part(stage, stage->in + LENGTH, stage->in_bytes - LENGTH, stage->out, stage->out_bytes);
   return gather_unlz4(&block);
 }
@@ -192,7 +192,7 @@ gather_status gather_unfilter_run(gather_unfilter *unfilter, const void *stored,
   }
   plain->bytes = stage.in;
   if (stage.in_bytes == raw_bytes) return GATHER_OK;
-  return GATHER_FILTER_CORRUPT(&stage, "it has %" PRId64 " bytes, and needs %" PRId64, stage.in_bytes, raw_bytes);
+  return GATHER_FILTER_CORRUPT(&stage, "it has %" PRId64 " bytes, but needs %" PRId64, stage.in_bytes, raw_bytes);
 }
 
 void gather_plain_copy(const gather_plain *plain, int64_t from, int64_t bytes, char *out) {

@@ -95,7 +95,9 @@ static gather_status read_streams(const blosc_buffer *buffer, int64_t at, int64_
   enum { LENGTH = 4 };
   const gather_stage *stage = buffer->stage;
   const int64_t each = bytes / splits;
-  if (bytes % splits != 0) return GATHER_FILTER_CORRUPT(stage, "blosc: a block of %" PRId64 " bytes in %" PRId64 " streams", bytes, splits);
+  if (bytes % splits != 0)
+    return GATHER_FILTER_CORRUPT(stage, "blosc: a block of %" PRId64 " bytes cannot have %" PRId64 " streams of equal length", bytes,
+                                 splits);
   for (int64_t s = 0; s < splits; s++) {
     if (stage->in_bytes - at < LENGTH) return GATHER_FILTER_CORRUPT(stage, "blosc: a block is cut off");
     const int64_t len = little4(stage->in + at);
@@ -119,7 +121,8 @@ static gather_status read_block(const blosc_buffer *buffer, int64_t number) {
   const bool split =
       !(buffer->flags & NOT_SPLIT) && item <= MOST_SPLITS && buffer->block_bytes / item >= LEAST_SPLIT && bytes == buffer->block_bytes;
   char *out = stage->out + first, *to = shuffled || bits ? stage->unfilter->block : out;
-  if (at < HEADER + 4 * buffer->blocks) return GATHER_FILTER_CORRUPT(stage, "blosc: block %" PRId64 " begins at byte %" PRId64, number, at);
+  if (at < HEADER + 4 * buffer->blocks)
+    return GATHER_FILTER_CORRUPT(stage, "blosc: block %" PRId64 " begins at byte %" PRId64 ", within the header", number, at);
   GATHER_TRY(read_streams(buffer, at, split ? item : 1, to, bytes));
   if (shuffled) gather_unshuffle(to, bytes, item, 0, bytes, out);
   if (!bits) return GATHER_OK;
@@ -136,13 +139,14 @@ static gather_status read_header(const gather_stage *stage, blosc_buffer *buffer
   if (stage->in_bytes < HEADER) return GATHER_FILTER_CORRUPT(stage, "blosc: it ends within its header");
   const int64_t raw = little4(stage->in + 4), block = little4(stage->in + 8), all = little4(stage->in + 12);
   *buffer = (blosc_buffer){.stage = stage, .flags = header[2], .item_bytes = header[3] > 0 ? header[3] : 1, .block_bytes = block};
-  if (header[0] < 1 || header[0] > 2) return gather_fail(stage->error, GATHER_UNSUPPORTED, "blosc: version %d of its format", header[0]);
+  if (header[0] < 1 || header[0] > 2)
+    return gather_fail(stage->error, GATHER_UNSUPPORTED, "blosc: version %d of its format is not supported", header[0]);
   if (raw != stage->out_bytes)
-    return GATHER_FILTER_CORRUPT(stage, "blosc: it is for %" PRId64 " bytes, and the chunk has %" PRId64, raw, stage->out_bytes);
+    return GATHER_FILTER_CORRUPT(stage, "blosc: its header gives %" PRId64 " bytes, but the chunk has %" PRId64, raw, stage->out_bytes);
   if (all > stage->in_bytes)
-    return GATHER_FILTER_CORRUPT(stage, "blosc: it has %" PRId64 " bytes of the %" PRId64 " that it says", stage->in_bytes, all);
+    return GATHER_FILTER_CORRUPT(stage, "blosc: it has %" PRId64 " bytes, but its header gives %" PRId64, stage->in_bytes, all);
   if (raw > 0 && (block < 1 || (block > raw && !(buffer->flags & COPIED))))
-    return GATHER_FILTER_CORRUPT(stage, "blosc: blocks of %" PRId64 " bytes", block);
+    return GATHER_FILTER_CORRUPT(stage, "blosc: invalid block size %" PRId64, block);
   buffer->blocks = raw > 0 ? raw / block + (raw % block != 0) : 0;
   return GATHER_OK;
 }
@@ -155,7 +159,8 @@ gather_status gather_unblosc(const gather_stage *stage) {
     memcpy(stage->out, stage->in + HEADER, (size_t)stage->out_bytes);
     return GATHER_OK;
   }
-  if (buffer.blocks > (stage->in_bytes - HEADER) / 4) return GATHER_FILTER_CORRUPT(stage, "blosc: it has no room for its blocks");
+  if (buffer.blocks > (stage->in_bytes - HEADER) / 4)
+    return GATHER_FILTER_CORRUPT(stage, "blosc: it is too short for its %" PRId64 " blocks", buffer.blocks);
   GATHER_TRY(gather_unfilter_room(stage->unfilter, &stage->unfilter->block, stage->error));
   for (int64_t i = 0; i < buffer.blocks; i++) GATHER_TRY(read_block(&buffer, i));
   return GATHER_OK;

@@ -25,7 +25,7 @@ static gather_status too_short(const gather_stage *stage) {
 
 gather_status gather_unfilter_room(const gather_unfilter *unfilter, char **memory, gather_error *error) {
   if (!*memory) *memory = gather_alloc_unset(unfilter->room);
-  return *memory ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to decode chunks");
+  return *memory ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory while decoding chunks");
 }
 
 /* ---- deflate */
@@ -38,14 +38,15 @@ static gather_status inflate_slowly(const gather_stage *stage, bool gzip) {
   GATHER_TRY(gather_zlib_load(&zlib, stage->error));
   stream.avail_in = (unsigned int)stage->in_bytes, stream.avail_out = (unsigned int)stage->out_bytes; /* at most a chunk */
   if (stage->in_bytes > UINT_MAX || zlib->inflateInit2_(&stream, gzip ? WINDOW + GZIP : WINDOW, "1.2.11", (int)sizeof stream) != 0)
-    return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for zlib");
+    return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "out of memory for zlib");
   const int result = zlib->inflate(&stream, FINISH);
   const int64_t given = stage->out_bytes - (int64_t)stream.avail_out;
   const bool done = result == END && given == stage->out_bytes;
   (void)zlib->inflateEnd(&stream);
   if (done) return GATHER_OK;
   return GATHER_FILTER_CORRUPT(stage, "deflate: %s after %" PRId64 " of %" PRId64 " bytes",
-                               result == END ? "the stream ends" : "it goes on, or its stream is damaged,", given, stage->out_bytes);
+                               result == END ? "the stream ends" : "the stream is longer than the chunk, or is damaged,", given,
+                               stage->out_bytes);
 }
 
 gather_status gather_undeflate(const gather_stage *stage, bool gzip) {
@@ -55,7 +56,7 @@ gather_status gather_undeflate(const gather_stage *stage, bool gzip) {
   if (gather_libdeflate_load(&library, NULL) != GATHER_OK) return inflate_slowly(stage, gzip);
   gather_unfilter *unfilter = stage->unfilter;
   if (!unfilter->deflate) unfilter->deflate = library->alloc_decompressor();
-  if (!unfilter->deflate) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for libdeflate");
+  if (!unfilter->deflate) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "out of memory for libdeflate");
   const int result = (gzip ? library->gzip_decompress : library->zlib_decompress)(unfilter->deflate, stage->in, (size_t)stage->in_bytes,
                                                                                   stage->out, (size_t)stage->out_bytes, &given);
   if (result == DONE && (int64_t)given == stage->out_bytes) return GATHER_OK;
@@ -71,7 +72,7 @@ gather_status gather_unzstd(const gather_stage *stage) {
   const gather_libzstd *library;
   GATHER_TRY(gather_libzstd_load(&library, stage->error));
   if (!stage->unfilter->zstd) stage->unfilter->zstd = library->createDCtx();
-  if (!stage->unfilter->zstd) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for libzstd");
+  if (!stage->unfilter->zstd) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "out of memory for libzstd");
   const size_t given =
       library->decompressDCtx(stage->unfilter->zstd, stage->out, (size_t)stage->out_bytes, stage->in, (size_t)stage->in_bytes);
   if (library->isError(given)) return GATHER_FILTER_CORRUPT(stage, "zstd: %.100s", library->getErrorName(given));
@@ -82,7 +83,7 @@ gather_status gather_unzstd(const gather_stage *stage) {
 gather_status gather_unlz4(const gather_stage *stage) {
   const gather_liblz4 *library;
   GATHER_TRY(gather_liblz4_load(&library, stage->error));
-  if (stage->in_bytes > INT_MAX) return GATHER_FILTER_CORRUPT(stage, "lz4: a block of %" PRId64 " bytes", stage->in_bytes);
+  if (stage->in_bytes > INT_MAX) return GATHER_FILTER_CORRUPT(stage, "lz4: a block of %" PRId64 " bytes is too large", stage->in_bytes);
   const int given = library->decompress_safe(stage->in, stage->out, (int)stage->in_bytes, (int)stage->out_bytes);
   if (given == stage->out_bytes) return GATHER_OK;
   if (given < 0) return GATHER_FILTER_CORRUPT(stage, "lz4: the block is damaged");
@@ -95,7 +96,7 @@ gather_status gather_unlz4_frame(const gather_stage *stage) {
   GATHER_TRY(gather_liblz4_load(&library, stage->error));
   void **context = &stage->unfilter->lz4;
   if (!*context && library->isError(library->createDecompressionContext(context, VERSION))) *context = NULL;
-  if (!*context) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "no memory for liblz4");
+  if (!*context) return gather_fail(stage->error, GATHER_OUT_OF_MEMORY, "out of memory for liblz4");
   int64_t in = 0, out = 0;
   for (;;) {
     size_t used = (size_t)(stage->in_bytes - in), given = (size_t)(stage->out_bytes - out);
@@ -119,7 +120,8 @@ gather_status gather_unlz4_hdf5(const gather_stage *stage) {
   if (stage->in_bytes < HEADER) return too_short(stage);
   const int64_t block = big4(stage->in + 8);
   if (big8(stage->in) != (uint64_t)stage->out_bytes)
-    return GATHER_FILTER_CORRUPT(stage, "lz4: it is for %" PRIu64 " bytes, and the chunk has %" PRId64, big8(stage->in), stage->out_bytes);
+    return GATHER_FILTER_CORRUPT(stage, "lz4: its header gives %" PRIu64 " bytes, but the chunk has %" PRId64, big8(stage->in),
+                                 stage->out_bytes);
   int64_t at = HEADER, out = 0;
   while (out < stage->out_bytes) {
     const int64_t left = stage->out_bytes - out, wanted = block > 0 && block < left ? block : left;
@@ -177,11 +179,11 @@ gather_status gather_unbitshuffle(const gather_stage *stage) {
   if (stage->filter->value != BITS_NONE) {
     if (stage->in_bytes < HEADER) return too_short(stage);
     if (big8(stage->in) != (uint64_t)stage->out_bytes)
-      return GATHER_FILTER_CORRUPT(stage, "bitshuffle: it is for %" PRIu64 " bytes, and the chunk has %" PRId64, big8(stage->in),
+      return GATHER_FILTER_CORRUPT(stage, "bitshuffle: its header gives %" PRIu64 " bytes, but the chunk has %" PRId64, big8(stage->in),
                                    stage->out_bytes);
     if (big4(stage->in + 8) > 0) block = big4(stage->in + 8) / item;
     if (block < 1 || block % BITS_UNIT != 0)
-      return GATHER_FILTER_CORRUPT(stage, "bitshuffle: blocks of %" PRIu32 " bytes", big4(stage->in + 8));
+      return GATHER_FILTER_CORRUPT(stage, "bitshuffle: invalid block size %" PRIu32, big4(stage->in + 8));
     at = HEADER;
   }
   const int64_t whole = stage->out_bytes / item / BITS_UNIT * BITS_UNIT * item;
@@ -191,7 +193,7 @@ gather_status gather_unbitshuffle(const gather_stage *stage) {
     out += bytes;
   }
   if (stage->in_bytes - at != stage->out_bytes - out)
-    return GATHER_FILTER_CORRUPT(stage, "bitshuffle: %" PRId64 " bytes are left for %" PRId64, stage->in_bytes - at,
+    return GATHER_FILTER_CORRUPT(stage, "bitshuffle: %" PRId64 " bytes are left, but %" PRId64 " are needed", stage->in_bytes - at,
                                  stage->out_bytes - out);
   memcpy(stage->out + out, stage->in + at, (size_t)(stage->out_bytes - out));
   return GATHER_OK;
@@ -206,11 +208,11 @@ gather_status gather_unarrow(const gather_stage *stage) {
   gather_stage rest = gather_stage_part(stage, stage->in + LENGTH, stage->in_bytes - LENGTH, stage->out, stage->out_bytes);
   if (raw == -1) {
     if (rest.in_bytes < rest.out_bytes)
-      return GATHER_FILTER_CORRUPT(stage, "the buffer has %" PRId64 " bytes of %" PRId64, rest.in_bytes, rest.out_bytes);
+      return GATHER_FILTER_CORRUPT(stage, "the buffer has %" PRId64 " of %" PRId64 " bytes", rest.in_bytes, rest.out_bytes);
     memcpy(rest.out, rest.in, (size_t)rest.out_bytes);
     return GATHER_OK;
   }
   if (raw != stage->out_bytes)
-    return GATHER_FILTER_CORRUPT(stage, "the buffer is for %" PRId64 " bytes, and %" PRId64 " are needed", raw, stage->out_bytes);
+    return GATHER_FILTER_CORRUPT(stage, "the buffer has %" PRId64 " bytes, but %" PRId64 " are needed", raw, stage->out_bytes);
   return stage->filter->kind == GATHER_FILTER_ARROW_ZSTD ? gather_unzstd(&rest) : gather_unlz4_frame(&rest);
 }

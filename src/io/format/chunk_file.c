@@ -32,7 +32,7 @@ static int open_without_links(const gather_chunk_file *file) {
 gather_status gather_chunk_file_open(const gather_chunk_file *file, int *fd, gather_error *error) {
   *fd = file->folder_bytes < 0 ? gather_open_file(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0) : open_without_links(file);
   if (*fd >= 0) return GATHER_OK;
-  if (errno == ENOMEM) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->path, -1, "no memory to open it");
+  if (errno == ENOMEM) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->path, -1, "out of memory while opening it");
   if (errno == ELOOP && file->folder_bytes >= 0)
     return gather_fail_file(error, GATHER_IO_ERROR, file->path, -1, "is reached through a symbolic link, which the options forbid");
   return gather_fail_open(error, file->path, errno);
@@ -91,7 +91,7 @@ static gather_status read_together(gather_remote_client *client, const gather_ch
                                    const gather_chunk_taker *taker, int64_t *failed, gather_error *error) {
   gather_remote_queue *queue = NULL;
   gather_remote_request *requests = gather_alloc((end - first) * (int64_t)sizeof *requests);
-  if (!requests) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for requests");
+  if (!requests) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for requests");
   gather_status status = gather_remote_queue_create(client, &queue, error);
   int64_t begun = 0;
   for (int64_t i = first; i < end && status == GATHER_OK; i++) {
@@ -126,7 +126,7 @@ gather_status gather_chunks_read_remote(gather_remote_client *client, const gath
       stored = gather_alloc_unset(bytes);
       room = stored ? bytes : 0;
     }
-    status = bytes > room ? gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for chunks of %" PRId64 " bytes", bytes)
+    status = bytes > room ? gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for chunks of %" PRId64 " bytes", bytes)
                           : read_together(client, places, first, end, stored, taker, failed, error);
   }
   gather_free(stored);

@@ -24,14 +24,14 @@ gather_status gather_chunks_measure(gather_chunks *chunks, const char *name, int
   int64_t count = 1, bytes = chunks->item_bytes;
   for (int32_t d = chunks->rank - 1; d >= 0; d--) {
     if (chunks->chunk[d] < 1)
-      return gather_fail_file(error, GATHER_FILE_MALFORMED, chunks->file->name, at, "'%.100s' is stored in chunks of %s", name,
-                              gather_shape_text(shape, sizeof shape, chunks->rank, chunks->chunk));
+      return gather_fail_file(error, GATHER_FILE_MALFORMED, chunks->file->name, at, "invalid shape %s of the chunks of '%.100s'",
+                              gather_shape_text(shape, sizeof shape, chunks->rank, chunks->chunk), name);
     chunks->grid[d] = chunks->shape[d] / chunks->chunk[d] + (chunks->shape[d] % chunks->chunk[d] != 0);
     chunks->strides[d] = bytes;
     if (!gather_mul(bytes, chunks->chunk[d], &bytes) || bytes > GATHER_CHUNK_BYTES_MAX)
       return refuse(chunks, name, at, "a chunk has more than 1 GiB, which is not supported", error);
     if (!gather_mul(count, chunks->grid[d], &count) || count > GATHER_CHUNKS_MAX)
-      return refuse(chunks, name, at, "there are more than 2147483648 of them, which is not supported", error);
+      return refuse(chunks, name, at, "more than 2147483648 chunks are not supported", error);
   }
   chunks->count = count;
   chunks->raw_bytes = bytes;
@@ -145,7 +145,7 @@ void gather_chunks_name(const gather_chunks *chunks, int64_t number, gather_erro
 
 gather_status gather_file_set_chunks(gather_file *file, const gather_chunks *chunks, gather_file_tensor *tensor, gather_error *error) {
   gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
-  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
+  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its contents");
   *made = (gather_unreadable){.status = GATHER_UNSUPPORTED, .file = file->name, .file_offset = -1, .chunks = chunks};
   tensor->tensor.data = NULL;
   tensor->unreadable = made;
@@ -194,7 +194,7 @@ static gather_status read_stored(whole_load *load, const gather_chunk_place *pla
     gather_free(load->stored);
     load->stored_room = 0;
     load->stored = gather_alloc(place->bytes);
-    if (!load->stored) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a chunk of %" PRId64 " bytes", place->bytes);
+    if (!load->stored) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a chunk of %" PRId64 " bytes", place->bytes);
     load->stored_room = place->bytes;
   }
   *stored = load->stored;

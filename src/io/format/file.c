@@ -102,7 +102,7 @@ gather_status gather_file_make(const char *name, gather_file **file, gather_erro
   if (made) made->name = gather_alloc((int64_t)length + 1);
   if (!made || !made->name) {
     gather_free(made);
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to open it");
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "out of memory while opening it");
   }
   made->download_bytes = DOWNLOAD_BYTES;
   memcpy(made->name, name, length);
@@ -161,7 +161,7 @@ gather_status gather_file_finish(gather_status status, gather_file *opened, gath
 
 gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather_single **single, gather_error *error) {
   *single = gather_alloc((int64_t)sizeof **single + text_bytes);
-  if (!*single) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its header");
+  if (!*single) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its header");
   (*single)->tensor.name = "";
   (*single)->tensor.tensor.shape = (*single)->shape;
   (*single)->tensor.tensor.flags = GATHER_FILE_VIEW;
@@ -311,7 +311,7 @@ static gather_status decode(gather_file *file, const gather_file_tensor *tensor,
   gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
   char *elements = made ? gather_arena_take(&file->arena, tensor->bytes, 1) : NULL;
   if (!elements)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the elements of '%.100s'", tensor->name);
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for the elements of '%.100s'", tensor->name);
   GATHER_TRY(gather_chunks_load(gather_file_chunks_of(tensor), elements, error));
   *made = *tensor;
   made->unreadable = NULL;
@@ -328,7 +328,7 @@ static gather_status download(gather_file *file, const gather_file_tensor *tenso
   const gather_unreadable *at = tensor->unreadable;
   GATHER_TRY(gather_file_check_download(file, tensor->name, tensor->bytes, error));
   gather_file_tensor *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
-  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
+  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its contents");
   GATHER_TRY(gather_map_fetch(at->map, at->file_offset, tensor->bytes, error));
   *made = *tensor;
   made->unreadable = NULL;
@@ -345,7 +345,7 @@ static gather_status fetch_pieces(const gather_file *file, const gather_file_ten
   if (!file->map.remote) return GATHER_OK;
   GATHER_TRY(gather_file_check_download(file, name, bytes, error));
   gather_map_range *ranges = gather_alloc(count * (int64_t)sizeof *ranges);
-  if (!ranges) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
+  if (!ranges) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for the chunks of '%.100s'", name);
   for (int64_t i = 0; i < count; i++) {
     const gather_chunks *chunks = gather_file_chunks_of(&first[i]);
     int64_t longest, all = -1;
@@ -366,7 +366,7 @@ static gather_status copy_pieces(gather_file *file, const gather_file_tensor *fi
   GATHER_TRY(fetch_pieces(file, first, count, whole->name, bytes, error));
   char *to = gather_arena_take(&file->arena, bytes, 1);
   if (!to)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the %" PRId64 " chunks of '%.100s'", count,
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for the %" PRId64 " chunks of '%.100s'", count,
                             whole->name);
   whole->tensor.data = to;
   for (int64_t i = 0; i < count; to += first[i++].bytes) {
@@ -385,7 +385,8 @@ static gather_status join(gather_file *file, const char *name, const gather_file
   size_t rank = (size_t)first->tensor.rank;
   int64_t bytes = 0, rows = 0, *shape = gather_arena_take(&file->arena, (int64_t)rank, (int64_t)sizeof *shape);
   gather_file_tensor *whole = gather_arena_take(&file->arena, 1, (int64_t)sizeof *whole);
-  if (!shape || !whole) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
+  if (!shape || !whole)
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for the chunks of '%.100s'", name);
   for (int64_t i = 0; i < count; i++) {
     GATHER_TRY(gather_file_rows_check(&first[i], error));
     if (!gather_add(bytes, first[i].bytes, &bytes) || !gather_add(rows, first[i].tensor.shape[0], &rows))

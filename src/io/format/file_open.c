@@ -35,7 +35,7 @@ static gather_status read_source(const gather_file_source *given, gather_file_so
 static gather_status rename_file(gather_file *file, const char *name, gather_error *error) {
   size_t length = strlen(name);
   char *copy = gather_alloc((int64_t)length + 1);
-  if (!copy) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to open it");
+  if (!copy) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "out of memory while opening it");
   memcpy(copy, name, length);
   gather_free(file->name);
   file->name = copy;

@@ -115,7 +115,7 @@ static bool advise_url(const char *path, char *advice, size_t bytes) {
   if (length < 2 || strncmp(path + length, ":/", 2) != 0) return false;
   for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
     if (is_scheme(path, length, OURS[i]) && path[length + 2] != '/') {
-      (void)snprintf(advice, bytes, "a URL has two slashes behind %s:, of which a pathlib.Path makes one; %s", OURS[i], READ);
+      (void)snprintf(advice, bytes, "a URL has two slashes after %s: (pathlib.Path removes one); %s", OURS[i], READ);
       return true;
     }
   if (path[length + 2] != '/') return false;

@@ -255,7 +255,7 @@ void gather_map_remote_close(gather_map_remote *remote) {
 }
 
 static gather_status no_memory(const char *name, gather_error *error) {
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to read it");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "out of memory while reading it");
 }
 
 static gather_status reserve(gather_map_remote *remote, const char *name, gather_error *error) {
@@ -510,7 +510,7 @@ static gather_status object_read(void *argument, const gather_map_range *ranges,
   if (parts == 1) return gather_remote_object_read(context->object, ranges->offset, ranges->bytes, memory + ranges->offset, error);
   gather_remote_request *requests = gather_alloc(parts * (int64_t)sizeof *requests);
   if (!requests)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, gather_remote_object_name(context->object), -1, "no memory to read it");
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, gather_remote_object_name(context->object), -1, "out of memory while reading it");
   gather_status status = gather_remote_queue_create(context->client, &queue, error);
   if (status == GATHER_OK) {
     begin_all(context, queue, ranges, count, memory, requests);
@@ -535,7 +535,7 @@ gather_status gather_map_open_url(gather_remote_client *client, const char *url,
   const char *name = gather_remote_object_name(object);
   object_context *context = gather_alloc((int64_t)sizeof *context);
   if (!context) {
-    gather_status status = gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to read it");
+    gather_status status = gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "out of memory while reading it");
     gather_remote_object_close(object);
     return status;
   }

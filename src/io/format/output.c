@@ -376,7 +376,7 @@ static gather_status fail_kind(const char *path, int number, const char *what, g
 static gather_status check_folder(const char *path, gather_error *error) {
   size_t bytes = folder_bytes(path);
   char *folder = bytes ? copy_text(path, bytes) : copy_text(".", 1);
-  if (!folder) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory for its name");
+  if (!folder) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "out of memory for its name");
   struct stat about;
   gather_status status = GATHER_OK;
   if (stat(folder, &about) != 0)
@@ -424,13 +424,13 @@ static gather_status resolve(const char *path, bool replace, char **target, gath
   *target = real ? copy_text(real, strlen(real)) : copy_text(path, strlen(path));
   free(real);
   if (*target) return GATHER_OK;
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory for its name");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "out of memory for its name");
 }
 
 static gather_status open_output(gather_output *output, bool replaces, gather_error *error) {
   output->folder_bytes = folder_bytes(output->target);
   output->temporary = gather_alloc((int64_t)output->folder_bytes + GATHER_OUTPUT_NAME_BYTES);
-  if (!output->temporary) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, output->target, -1, "no memory for its name");
+  if (!output->temporary) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, output->target, -1, "out of memory for its name");
   memcpy(output->temporary, output->target, output->folder_bytes);
   int number = open_file(output, replaces ? S_IRUSR | S_IWUSR : 0666);
   if (number != 0) return gather_fail_system(error, output->target, number, "create a file beside it");

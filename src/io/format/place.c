@@ -12,7 +12,7 @@
 /* ---- why elements cannot be read */
 
 static gather_status no_memory(const gather_file *file, gather_error *error) {
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its contents");
 }
 
 const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why) {
@@ -79,7 +79,7 @@ gather_status gather_file_point(gather_file *file, const gather_map *map, int64_
     return GATHER_OK;
   }
   gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
-  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
+  if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its contents");
   *made = (gather_unreadable){.status = GATHER_UNSUPPORTED, .file = name_of(file, map), .file_offset = offset, .map = map};
   tensor->tensor.data = NULL;
   tensor->unreadable = made;

@@ -175,7 +175,7 @@ static bool add_sibling(gather_file *file, gather_sibling *added) {
 enum { OPEN_AT_ONCE = 16 };
 
 static gather_status no_memory(const gather_file *file, gather_error *error) {
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for a file beside it");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for a file beside it");
 }
 
 /* A file that is being opened. */

@@ -142,8 +142,8 @@ static bool page_advice(const char *url, char *advice, size_t bytes) {
     (void)snprintf(advice, bytes, "for the hub write hf://%.*s%s%.*s%s", (int)(blob - owner), owner, is_main ? "" : "@",
                    is_main ? 0 : (int)(slash - revision), revision, slash);
   } else {
-    (void)snprintf(advice, bytes, "an address with /blob/ is that of a page: %s",
-                   is_github ? "put /raw/ in its place" : "for the hub write hf://OWNER/REPO/FILE");
+    (void)snprintf(advice, bytes, "an address with /blob/ is that of a web page: %s",
+                   is_github ? "use /raw/ instead" : "for the hub write hf://OWNER/REPO/FILE");
   }
   return true;
 }

@@ -234,7 +234,7 @@ static gather_status make_header(const gather_writing *tensors, writing_plan *pl
   const gather_writing_place **order;
   int64_t bytes, total;
   order = gather_mul(plan->count, (int64_t)sizeof *order, &bytes) ? gather_alloc(bytes) : NULL;
-  if (!order) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
+  if (!order) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the file's header");
   for (int64_t i = 0; i < plan->count; i++) order[i] = &plan->places[i];
   gather_status status = check_names(order, plan->count, error);
   if (status == GATHER_OK) status = place_all(order, plan, error);
@@ -255,7 +255,7 @@ static gather_status plan_several(const gather_file_target *target, writing_plan
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                              "several tensors in one file cannot be aligned: there must be no gaps between them");
   plan->places = gather_mul(count, (int64_t)sizeof *plan->places, &bytes) ? gather_alloc(bytes) : NULL;
-  if (!plan->places) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " tensors", count);
+  if (!plan->places) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for %" PRId64 " tensors", count);
   gather_status status = plan_each(target, plan, error);
   if (status == GATHER_OK) status = make_header(target->tensors, plan, error);
   if (status != GATHER_OK) clear_plan(plan);
@@ -305,7 +305,7 @@ static gather_status use_pages(gather_writer *writer, gather_error *error) {
   if (writer->data_bytes == 0) return GATHER_OK;
   writer->data = writer->pages = gather_pages_create(writer->data_bytes);
   if (writer->data) return GATHER_OK;
-  return gather_fail_input(error, GATHER_OUT_OF_MEMORY, "output", "no memory for %" PRId64 " bytes of elements", writer->data_bytes);
+  return gather_fail_input(error, GATHER_OUT_OF_MEMORY, "output", "out of memory for %" PRId64 " bytes of elements", writer->data_bytes);
 }
 
 /* Elements in the file. */
@@ -332,7 +332,7 @@ static gather_status begin(const gather_file_target *target, writing_plan *plan,
   gather_writer *made = gather_alloc((int64_t)sizeof *made);
   if (!made) {
     clear_plan(plan);
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the writer");
   }
   *made = (gather_writer){.output = GATHER_OUTPUT_NONE,
                           .has_path = target->path != NULL,

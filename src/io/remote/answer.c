@@ -100,8 +100,8 @@ static bool broken(gather_remote_answer *answer, const char *why) {
 
 static bool take_length(gather_remote_answer *answer, const char *value) {
   int64_t length;
-  if (!take_number(&value, &length) || *value) return broken(answer, "its Content-Length is no number");
-  if (answer->has_length && answer->length != length) return broken(answer, "it has two different Content-Length");
+  if (!take_number(&value, &length) || *value) return broken(answer, "its Content-Length is not a number");
+  if (answer->has_length && answer->length != length) return broken(answer, "it has two different Content-Length headers");
   answer->has_length = true;
   answer->length = length;
   return true;
@@ -110,7 +110,7 @@ static bool take_length(gather_remote_answer *answer, const char *value) {
 static bool take_range(gather_remote_answer *answer, const char *value) {
   const bool second = answer->range_broken || answer->has_range;
   answer->has_range = !second && content_range(value, answer);
-  if (!answer->has_range) answer->range_broken = second ? "it has two Content-Range" : "its Content-Range is malformed";
+  if (!answer->has_range) answer->range_broken = second ? "it has two Content-Range headers" : "its Content-Range is malformed";
   return true;
 }
 
@@ -189,7 +189,7 @@ static bool take_status(gather_remote_answer *answer, const char *line) {
   while (at && *at == ' ') at++;
   int64_t status = -1;
   if (at) status = digits_at(&at, 3);
-  if (!at || status < 100 || (*at && *at != ' ')) return broken(answer, "its status is no number of three digits");
+  if (!at || status < 100 || (*at && *at != ' ')) return broken(answer, "its status is not a number of three digits");
   answer->status = (int32_t)status;
   return true;
 }
@@ -218,7 +218,7 @@ bool gather_answer_line(gather_remote_answer *answer, const char *line, size_t b
   answer->header_bytes += (int64_t)bytes;
   if (answer->complete) return true; /* trailers after a body in chunks */
   while (bytes > 0 && (line[bytes - 1] == '\n' || line[bytes - 1] == '\r')) bytes--;
-  if (memchr(line, '\0', bytes)) return broken(answer, "its headers have a zero byte");
+  if (memchr(line, '\0', bytes)) return broken(answer, "its headers contain a zero byte");
   if (bytes > GATHER_ANSWER_LINE_BYTES) return broken(answer, "a header has more than 16 KiB");
   memcpy(text, line, bytes);
   text[bytes] = '\0';
@@ -284,22 +284,22 @@ static gather_remote_verdict judge_range(const gather_remote_answer *answer, con
   int64_t last = question->first + question->bytes - 1;
   if (question->tail) return judge_tail(answer, question, why);
   if (question->unranged || question->whole)
-    return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered 206, though no range was asked for");
+    return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered 206 to a request without a range");
   if (answer->multipart) return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered one range with several parts");
-  if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
+  if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, although the request forbids it");
   if (answer->range_broken) return say(why, GATHER_ANSWER_DOUBTFUL, "the answer is malformed: %s", answer->range_broken);
   if (!answer->has_range || answer->unsatisfied) return say(why, GATHER_ANSWER_DOUBTFUL, "the server answered 206 without a Content-Range");
   if (question->size < 0) {
     if (answer->size < 0)
       return say(why, question->whole_bytes > 0 ? GATHER_ANSWER_UNRANGED : GATHER_ANSWER_REFUSED,
-                 "the server does not say how large the file is");
+                 "the server does not report the size of the file");
     if (last > answer->size - 1) last = answer->size - 1;
   }
   if (is_changed(answer, question, why)) return GATHER_ANSWER_CHANGED;
   if (answer->first != question->first || answer->last > last)
     return say(why, GATHER_ANSWER_DOUBTFUL,
-               "status 206: the server sent another range, bytes %" PRId64 "-%" PRId64 ", not %" PRId64 "-%" PRId64 " as it was asked for",
-               answer->first, answer->last, question->first, last);
+               "status 206: the server sent bytes %" PRId64 "-%" PRId64 ", not the requested %" PRId64 "-%" PRId64, answer->first,
+               answer->last, question->first, last);
   if (answer->has_length && answer->length != answer->last - answer->first + 1)
     return say(why, GATHER_ANSWER_DOUBTFUL, "the answer has %" PRId64 " bytes; its range is of %" PRId64, answer->length,
                answer->last - answer->first + 1);
@@ -317,7 +317,7 @@ static gather_remote_verdict say_too_large(int64_t size, int64_t most, char *why
 
 static gather_remote_verdict judge_whole(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   if (question->whole) {
-    if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
+    if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, although the request forbids it");
     if (!answer->has_length || answer->length <= question->bytes) return GATHER_ANSWER_ACCEPTED;
     return say(why, GATHER_ANSWER_REFUSED, "the document has %" PRId64 " bytes, more than the %" PRId64 " that are read", answer->length,
                question->bytes);
@@ -328,7 +328,7 @@ static gather_remote_verdict judge_whole(const gather_remote_answer *answer, con
     return question->size < 0 || !is_tag_changed(answer, question, why)
                ? say_too_large(answer->has_length ? answer->length : question->size, question->whole_bytes, why)
                : GATHER_ANSWER_CHANGED;
-  if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, though it was told not to");
+  if (answer->encoded) return say(why, GATHER_ANSWER_DOUBTFUL, "the server compressed the answer, although the request forbids it");
   if (is_changed(answer, question, why)) return GATHER_ANSWER_CHANGED;
   return question->size < 0 ? GATHER_ANSWER_WHOLE : GATHER_ANSWER_ACCEPTED;
 }

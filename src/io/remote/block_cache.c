@@ -212,7 +212,8 @@ static int open_blocks(gather_block_cache *cache, int folder) {
 static bool is_good_file(gather_block_cache *cache, int fd) {
   struct stat about;
   if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && is_own(&about) && about.st_nlink <= 1) return true;
-  turn_off(cache, "the file of the cache is not a regular file of this user alone");
+  turn_off(cache,
+           "the file of the cache is not a regular file, belongs to another user, has several hard links, or others may write to it");
   return false;
 }
 
@@ -260,7 +261,7 @@ static void prepare(gather_block_cache *cache, int fd, int64_t wanted) {
   }
   cache->sets = read_header(fd);
   if (cache->sets == 0)
-    turn_off(cache, "the file of the cache is not one");
+    turn_off(cache, "the file of the cache has no valid header");
   else if (cache->sets > wanted && !cache->read_only)
     turn_off(cache, "another process is using the cache with a higher ceiling");
 }
@@ -287,7 +288,7 @@ gather_status gather_block_cache_open(const char *folder, int64_t bytes, gather_
   gather_block_cache *made = gather_alloc(sizeof *made);
   if (!made || pthread_mutex_init(&made->why_mutex, NULL) != 0) {
     gather_free(made);
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a cache");
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a cache");
   }
   made->fd = -1;
   open_all(made, folder, (bytes - SET_FIRST) / SET_BYTES);

@@ -107,7 +107,7 @@ static bool add_key(list_reader *reader, bool folder) {
   bool good = reader->has_key && (folder || reader->has_bytes);
   if (!good) return stop_reading(reader, GATHER_FILE_MALFORMED, "an object without a key or a size");
   if (strncmp(key, reader->origin->key, prefix) != 0)
-    return stop_reading(reader, GATHER_FILE_MALFORMED, "a key that does not begin with what was asked for");
+    return stop_reading(reader, GATHER_FILE_MALFORMED, "a key without the requested prefix");
   /* An object of the folder's own name is how consoles make folders. */
   bool itself = key[prefix] == '\0';
   if (!itself && !add_entry(reader->listing, key + prefix, strlen(key + prefix), folder ? 0 : reader->bytes, folder))
@@ -142,7 +142,7 @@ static gather_status parse_list(list_reader *reader, const char *body, size_t by
   const char *name = reader->origin->name;
   gather_xml_result result = gather_remote_xml(body, bytes, true, read_element, reader);
   if (result == GATHER_XML_NO_MEMORY || reader->status == GATHER_OUT_OF_MEMORY)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory for the listing");
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "out of memory for the listing");
   if (result != GATHER_XML_OK || !reader->is_list)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, name, -1, "the server's listing is malformed: %s",
                             reader->why               ? reader->why
@@ -150,7 +150,7 @@ static gather_status parse_list(list_reader *reader, const char *body, size_t by
                                                       : "not a listing");
   if (reader->more && reader->token.bytes == 0)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, name, -1,
-                            "the server's listing is malformed: it goes on, but does not say where");
+                            "the server's listing is malformed: it is truncated, but has no NextContinuationToken");
   return GATHER_OK;
 }
 
@@ -220,7 +220,7 @@ static gather_status add_item(const gather_remote_origin *origin, const json_t *
   if (folder) gather_growing_char(&text, '/');
   bool added = !text.failed && add_entry(listing, text.text, text.bytes, folder ? 0 : (int64_t)json_integer_value(size), folder);
   gather_growing_clear(&text);
-  return added ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the listing");
+  return added ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the listing");
 }
 
 /* Adds the files and folders of an answer to a listing. Names are without the origin's folder. Returns GATHER_FILE_MALFORMED,
@@ -230,7 +230,7 @@ static gather_status hub_list_read(const gather_remote_origin *origin, const cha
   json_error_t why;
   json_t *root = json_loadb(body, bytes, JSON_REJECT_DUPLICATES, &why);
   if (!root && json_error_code(&why) == json_error_out_of_memory)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the listing");
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the listing");
   gather_status status = json_is_array(root) ? GATHER_OK : malformed(origin, "not a list", error);
   for (size_t i = 0; status == GATHER_OK && i < json_array_size(root); i++)
     status = add_item(origin, json_array_get(root, i), listing, error);
@@ -254,7 +254,7 @@ enum { MOST_ANSWER = 8 << 20, MOST_ENTRIES = 1000 };
 static gather_status ask(gather_remote_client *client, const char *url, gather_growing *address, char **text, int64_t *bytes,
                          gather_error *error) {
   gather_status status = GATHER_OK;
-  if (address->failed) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+  if (address->failed) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   if (status == GATHER_OK) status = gather_remote_document(client, url, address->text, MOST_ANSWER, text, bytes, error);
   gather_growing_clear(address);
   return status;

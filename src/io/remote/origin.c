@@ -55,7 +55,8 @@ static gather_status check_schemes(const char *list, gather_error *error) {
     const char *scheme = NULL;
     for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++)
       if (strlen(SCHEMES[i].name) == length && strncmp(SCHEMES[i].name, at, length) == 0) scheme = SCHEMES[i].name;
-    if (!scheme) return gather_fail(error, GATHER_USAGE, "remote.schemes has '%.*s'; there are https, http, s3, hf", (int)length, at);
+    if (!scheme)
+      return gather_fail(error, GATHER_USAGE, "unknown scheme '%.*s' in remote.schemes; known are https, http, s3, hf", (int)length, at);
     GATHER_TRY(check_build(scheme, error));
   }
   return GATHER_OK;
@@ -252,7 +253,7 @@ static gather_status s3_address(const gather_remote_options *options, const char
   gather_status status = gather_growing_finish(&url, "a URL", &origin->url, NULL, error);
   gather_status named = gather_growing_finish(&name, "a URL", &origin->name, NULL, error);
   if (status == GATHER_OK && named == GATHER_OK && origin->bucket && origin->key) return GATHER_OK;
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
 }
 
 /* ---- the address of a file of the Hugging Face hub, "hf://[datasets/|spaces/]OWNER/REPO[@REVISION]/FILE"
@@ -327,7 +328,7 @@ static gather_status spell(const gather_remote_options *options, gather_remote_o
   if (status != GATHER_OK || named != GATHER_OK) {
     gather_free(new_url);
     gather_free(new_name);
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   }
   gather_free(origin->url);
   gather_free(origin->name);
@@ -376,7 +377,7 @@ static gather_status hub_address(const gather_remote_options *options, const cha
   if (*end == '/') end++;
   if (!good_path(end)) return fail_name(error);
   origin->path = copy(end, strlen(end));
-  if (!origin->repository || !origin->revision || !origin->path) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+  if (!origin->repository || !origin->revision || !origin->path) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   return spell(options, origin, error);
 }
 
@@ -390,7 +391,7 @@ static bool is_commit(const char *text) {
 static gather_status pin(gather_remote_origin *origin, const gather_remote_options *options, const char *commit, gather_error *error) {
   if (origin->scheme != GATHER_REMOTE_HUB || !is_commit(commit) || strcmp(origin->revision, commit) == 0) return GATHER_OK;
   char *pinned = copy(commit, strlen(commit)), *before = origin->revision;
-  if (!pinned) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+  if (!pinned) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   origin->revision = pinned;
   gather_status status = spell(options, origin, error);
   if (status != GATHER_OK) origin->revision = before;
@@ -404,7 +405,7 @@ static gather_status plain_address(const char *url, gather_remote_origin *origin
   const size_t bytes = strlen(url);
   origin->url = copy(url, bytes);
   origin->name = gather_alloc((int64_t)bytes + 1);
-  if (!origin->url || !origin->name) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+  if (!origin->url || !origin->name) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   gather_remote_url_shown(url, origin->name, bytes + 1);
   const char *authority, *end = end_of_authority(url, &authority);
   if (authority == end) return gather_fail(error, GATHER_USAGE, "%.200s: a URL without a host", origin->name);
@@ -442,7 +443,7 @@ gather_status gather_remote_origin_create(const gather_remote_options *options, 
                                           gather_error *error) {
   gather_remote_origin *made = gather_alloc(sizeof *made);
   *origin = NULL;
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
   gather_status status = check_secrets(options, error);
   if (status == GATHER_OK) status = resolve(options, url, made, error);
   if (status == GATHER_OK)
@@ -510,7 +511,7 @@ static gather_status locate(const gather_remote_settings *settings, gather_arena
     const bool named = SCHEMES[i].scheme == GATHER_REMOTE_S3 || SCHEMES[i].scheme == GATHER_REMOTE_HUB;
     return named ? locate_named(settings, arena, text, place, error) : locate_http(settings, arena, text, place, error);
   }
-  return gather_fail(error, GATHER_USAGE, "no URL of https, http, s3 or hf");
+  return gather_fail(error, GATHER_USAGE, "not a URL of https, http, s3 or hf");
 }
 
 gather_status gather_remote_locate(const gather_remote_settings *settings, gather_arena *arena, const char *text,

@@ -12,7 +12,7 @@
 
 static gather_status missing(gather_error *error) {
   return gather_fail(error, GATHER_UNSUPPORTED,
-                     "this build of libgather reads no URLs: it was made without libcurl's headers, or with -DGATHER_HTTP=OFF");
+                     "URLs are not supported in this build: it was made without libcurl's headers, or with -DGATHER_HTTP=OFF");
 }
 
 gather_status gather_remote_check(gather_error *error) { return missing(error); }

@@ -130,7 +130,7 @@ static void take_path(const char *at, pieces *p) {
 static gather_status take_apart(const char *text, pieces *p, gather_error *error) {
   *p = (pieces){.https = gather_remote_has_scheme(text, "https")};
   if (!p->https && !gather_remote_has_scheme(text, "http"))
-    return gather_fail(error, GATHER_UNSUPPORTED, "this URL is neither of https nor of http");
+    return gather_fail(error, GATHER_UNSUPPORTED, "this URL is neither https nor http");
   if (strlen(text) > GATHER_REMOTE_URL_BYTES) return wrong(error, "it is longer than 16384 bytes");
   for (const char *c = text; *c; c++)
     if ((unsigned char)*c < 0x20 || *c == 0x7f) return wrong(error, "it has a control character");

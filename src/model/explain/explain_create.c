@@ -27,7 +27,7 @@ static gather_status can_draw(const gather_op *op, gather_error *error) {
     return gather_fail(error, GATHER_UNSUPPORTED, "%s cannot be drawn: each row of its output is a sum of several rows", op->name);
   if (family && family->function && !gather_op_writes(op))
     return gather_fail(error, GATHER_UNSUPPORTED,
-                       "%s cannot be drawn: each cell of its output comes by a chain of parents, not by one index", op->name);
+                       "%s cannot be drawn: each cell of its output comes from a chain of parents, not from one index", op->name);
   if (strcmp(op->dialect, "stablehlo") == 0)
     return gather_fail(error, GATHER_UNSUPPORTED, "StableHLO's %s cannot be drawn: its indices select windows, which may be moved",
                        op->name);

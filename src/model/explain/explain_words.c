@@ -238,8 +238,8 @@ static void writing_note(const gather_explain *ex, char *text, size_t bytes) {
   const bool replaces = ex->scatter.reduction == GATHER_REDUCTION_NONE;
   snprintf(
       text, bytes, "out is a copy of data. Each cell of updates %s the cell of the place with its colour, in row-major order%s%s.%s",
-      replaces ? "replaces" : "is combined with", replaces ? "; of several the last is left" : "",
-      ex->scatter.neutral ? "; the first with the neutral number in its stead" : "",
+      replaces ? "replaces" : "is combined with", replaces ? "; of several, the last remains" : "",
+      ex->scatter.neutral ? "; the first is combined with the neutral number instead" : "",
       ex->updates.data || gather_tensor_len(&ex->updates) == 0 ? "" : " The values of updates are not known: each cell shows its number.");
 }
 
@@ -250,7 +250,7 @@ static void repeated_note(const gather_explain *ex, char *text, size_t bytes) {
   const int32_t rank = repeat->position_rank - ex->tuples; /* a tuple is one index */
   gather_shape_text(at, sizeof at, rank, repeat->position);
   gather_shape_text(first, sizeof first, rank, repeat->first_position);
-  snprintf(text, bytes, "* marks an index whose place other updates go to as well: idx%s selects the same place as idx%s.", at, first);
+  snprintf(text, bytes, "* marks an index whose place other updates also go to: idx%s selects the same place as idx%s.", at, first);
 }
 
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes) {

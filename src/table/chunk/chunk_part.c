@@ -19,7 +19,7 @@ static gather_status make_chunked(gather_table *table, gather_error *error) {
   if (table->chunked && pthread_mutex_init(&table->chunked->lock, NULL) == 0) return GATHER_OK;
   gather_free(table->chunked);
   table->chunked = NULL;
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table");
 }
 
 gather_status gather_chunk_part_add(gather_table *table, gather_part *part, gather_error *error) {
@@ -59,7 +59,7 @@ static gather_status make_files(gather_table *table, gather_error *error) {
   if (chunked->files && chunked->first_file) return GATHER_OK;
   gather_free(chunked->first_file);
   chunked->first_file = NULL;
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the files of chunks");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the files of chunks");
 }
 
 /* Files that are kept open, two descriptors each: programs may have a thousand or so. */
@@ -75,7 +75,7 @@ static gather_status open_file(gather_table *table, const gather_chunk_file *fil
   if (*source) return GATHER_OK;
   if (!file->object && table->chunked->files_open >= MOST_OPEN) return GATHER_OK; /* read by its path, as files with one chunk are */
   gather_table_source *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the files of chunks");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the files of chunks");
   const gather_status status = gather_table_source_open(file->path, &wishes, made, error);
   if (status != GATHER_OK) {
     gather_free(made);

@@ -160,7 +160,7 @@ static gather_status make_stored(const chunk_reads *r, gather_chunk_decoder *dec
     return gather_fail(error, GATHER_FILE_MALFORMED, "a chunk has %lld bytes, more than its file said", (long long)bytes);
   if (!decoder->stored) {
     decoder->stored = gather_alloc_unset(r->chunked->stored_room);
-    if (!decoder->stored) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a chunk");
+    if (!decoder->stored) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a chunk");
     gather_table_count_memory(r->table, r->chunked->stored_room);
   }
   return GATHER_OK;

@@ -125,7 +125,7 @@ static gather_status fail_open(gather_status status, gather_error *error) {
 
 static gather_status fail_columns(const char *path, gather_error *error) {
   return fail_open(gather_fail_file(error, GATHER_UNSUPPORTED, path, -1,
-                                    "its rows are not contiguous, since it is in Fortran order; save it with "
+                                    "its rows are not contiguous, because it is in Fortran order; save it with "
                                     "numpy.ascontiguousarray"),
                    error);
 }

@@ -92,7 +92,7 @@ static void blocks(void **unused) {
   SHAPED((data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 18, data.shape = DIMS(3, 5)), 2, DIMS(3, 160));
   REFUSED(data.item_bytes = 20, GATHER_TYPE_MISMATCH, "data", "elements of 20 bytes; a block of Q4_0 has 18");
   data.type = GATHER_TYPE_UINT8, data.shape = DIMS(3, 35);
-  assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 35 bytes, not a multiple of the 18");
+  assert_refused(GATHER_SHAPE_MISMATCH, "data", "rows of 35 bytes, not a multiple of 18");
   REFUSED((data.type = GATHER_TYPE_FLOAT32, data.shape = DIMS(3, 36)), GATHER_TYPE_UNSUPPORTED, "data", "float32 data of the codec Q4_0");
   REFUSED((data.type = GATHER_TYPE_UINT8, data.strides = DIMS(72, 2)), GATHER_UNSUPPORTED, "data", "the rows of data must have no gaps");
   REFUSED((data.strides = NULL, q.scale = &scale), GATHER_USAGE, "scale", "the codec Q4_0 has no scale");
@@ -111,29 +111,29 @@ static void rows_too_long(void **unused) {
   q = (gather_quantized)GATHER_QUANTIZED_INIT;
   q.codec = GATHER_CODEC_IQ1_S, q.data = &data;
   data.type = GATHER_TYPE_OPAQUE, data.item_bytes = 50, data.shape = DIMS(1, many);
-  assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
+  assert_refused(GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
   SHAPED(data.shape = DIMS(1, many - 1), 2, DIMS(1, (many - 1) * 256));
   data.type = GATHER_TYPE_UINT8, data.item_bytes = 0, data.shape = DIMS(1, many * 50);
-  assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
+  assert_refused(GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
   q.codec = GATHER_CODEC_AFFINE, q.code_type = GATHER_TYPE_UINT4, data.shape = DIMS(1, many * 32);
-  assert_refused(GATHER_OVERFLOW, "data", "the rows of data are too long");
+  assert_refused(GATHER_OVERFLOW, "data", "the length of a row of data does not fit in 63 bits");
 }
 
 static void refused_codecs(void **unused) {
   REFUSED(q.codec = GATHER_CODEC_Q8_1, GATHER_UNSUPPORTED, "data", "Q8_1 is not decoded: it holds activations during a multiplication");
   REFUSED(q.codec = GATHER_CODEC_GPTQ, GATHER_UNSUPPORTED, "data", "gptq is not decoded: a word holds codes of 8 rows");
-  REFUSED(q.codec = (gather_codec)4711, GATHER_USAGE, NULL, "4711 is no codec");
-  REFUSED(q.codec = GATHER_CODEC_NONE, GATHER_USAGE, NULL, "0 is no codec");
+  REFUSED(q.codec = (gather_codec)4711, GATHER_USAGE, NULL, "invalid codec 4711");
+  REFUSED(q.codec = GATHER_CODEC_NONE, GATHER_USAGE, NULL, "invalid codec 0");
 }
 
 static void codes(void **unused) {
   REFUSED(q.code_type = GATHER_TYPE_FLOAT8_E4M3FN, GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec affine cannot be float8_e4m3fn");
   REFUSED(q.code_type = GATHER_TYPE_UINT16, GATHER_TYPE_UNSUPPORTED, "data", "cannot be uint16");
-  REFUSED(q.code_type = (gather_type)999, GATHER_USAGE, NULL, "code_type is 999");
-  REFUSED((q.code_type = GATHER_TYPE_UINT4, q.code_bits = 3), GATHER_USAGE, NULL, "code_bits is 3, which codes of uint4 cannot have");
+  REFUSED(q.code_type = (gather_type)999, GATHER_USAGE, NULL, "invalid code_type 999");
+  REFUSED((q.code_type = GATHER_TYPE_UINT4, q.code_bits = 3), GATHER_USAGE, NULL, "code_bits is 3, which does not fit codes of uint4");
   REFUSED((q.code_type = GATHER_TYPE_UINT8, q.code_bits = 9), GATHER_USAGE, NULL, "code_bits is 9");
   REFUSED(q.code_bits = -1, GATHER_USAGE, NULL, "code_bits is -1");
-  REFUSED((q.code_bits = 3, q.order = GATHER_CODE_ORDER_HIGH_FIRST), GATHER_USAGE, NULL, "no order high first");
+  REFUSED((q.code_bits = 3, q.order = GATHER_CODE_ORDER_HIGH_FIRST), GATHER_USAGE, NULL, "cannot be in the order high first");
   fresh(NULL);
   REFUSED(data.type = GATHER_TYPE_FLOAT32, GATHER_TYPE_UNSUPPORTED, "data", "float32 data");
   fresh(NULL);
@@ -155,7 +155,7 @@ static void given_shapes(void **unused) {
   REFUSED(q.rank = -1, GATHER_USAGE, NULL, "rank of the values is -1");
   REFUSED(q.rank = 65, GATHER_USAGE, NULL, "rank of the values is 65");
   q.rank = 2, q.shape = DIMS(5, 51), q.code_type = GATHER_TYPE_UINT8, q.code_bits = 3; /* 85 codes and a bit in each row */
-  assert_refused(GATHER_SHAPE_MISMATCH, "data", "its rows end with bits of no code");
+  assert_refused(GATHER_SHAPE_MISMATCH, "data", "the rows of data end with unused bits");
 }
 
 static void groups(void **unused) {

@@ -232,7 +232,7 @@ static const refusal REFUSALS[] = {
     {no_cells_of_sums_twice, GATHER_INDEX_REPEATED, "indices", "indices[1] = 2 selects the same place as indices[0] (scatter)"},
     {no_tuples_twice, GATHER_INDEX_REPEATED, "indices", "tuple [1] selects the same place as tuple [0] (scatter_nd)"},
     {no_numbers_or_cells_twice, GATHER_INDEX_REPEATED, "indices", "tuple [1] selects the same place as tuple [0] (scatter_nd)"},
-    {no_cells_of_too_many, GATHER_OVERFLOW, "data", "data has too many rows without elements for repeated ones to be found"},
+    {no_cells_of_too_many, GATHER_OVERFLOW, "data", "data has too many rows without elements to search for repeated indices"},
     {no_axis, GATHER_INDEX_OUT_OF_RANGE, "indices",
      "indices[0] = 2 cannot be in range: axis 0 has length 0 (scatter); 2 of 2 indices are bad"},
     {no_axis_to_clamp, GATHER_INDEX_OUT_OF_RANGE, "indices", "indices[0] = 2 cannot be in range: axis 0 has length 0"},

@@ -339,7 +339,7 @@ typedef struct {
 static const failure FAILURES[] = {
     {{4, 3}, 1, 0, 1, {2, 1}, 3, {2, 2, 3, 2, 2}, GATHER_REDUCTION_ADD, GATHER_SHAPE_MISMATCH,
      "offset_dims must be in ascending order, but 3 follows 4"},
-    {{3, 3}, 1, 0, 1, {2, 1}, 3, {2, 2, 3, 2, 2}, GATHER_REDUCTION_ADD, GATHER_SHAPE_MISMATCH, "offset_dims has dimension 3 twice"},
+    {{3, 3}, 1, 0, 1, {2, 1}, 3, {2, 2, 3, 2, 2}, GATHER_REDUCTION_ADD, GATHER_SHAPE_MISMATCH, "dimension 3 is given twice in offset_dims"},
     {{3, 5}, 1, 0, 1, {2, 1}, 3, {2, 2, 3, 2, 2}, GATHER_REDUCTION_ADD, GATHER_AXIS_OUT_OF_RANGE,
      "offset_dims[1] = 5 is outside [0, 4], the dimensions of the output"},
     {{3, 4}, 4, 0, 1, {2, 1}, 3, {2, 2, 3, 2, 2}, GATHER_REDUCTION_ADD, GATHER_AXIS_OUT_OF_RANGE,

@@ -44,13 +44,13 @@ static const struct description cases[] = {
     {"block_size 8", GATHER_TYPE_INT4, 2, {3, 20}, {3, 3}, {0}, PLAIN, 4, 8, 1, 0, GATHER_USAGE, NULL, "block_size is 8, not a power of two of at least 16", 0},
     {"block_size 24", GATHER_TYPE_FLOAT8_E4M3FN, 2, {3, 20}, {3, 1}, {0}, PLAIN, 4, 24, 1, 0, GATHER_USAGE, NULL, "block_size is 24, not a power of two of at least 16, nor 0", 0},
     {"block_size below 0", GATHER_TYPE_INT4, 2, {3, 20}, {3, 1}, {0}, PLAIN, 4, INT64_MIN, 1, 0, GATHER_USAGE, NULL, "block_size is -9223372036854775808, not a power of two of at least 16", 0},
-    {"quantize_axis", GATHER_TYPE_INT4, 2, {3, 20}, {3, 2}, {0}, PLAIN, 4, 16, 2, 0, GATHER_AXIS_OUT_OF_RANGE, "axis", "quantize_axis 2 is not in [-2, 1]", 0},
-    {"gather_axis", GATHER_TYPE_INT4, 2, {3, 20}, {3, 2}, {0}, PLAIN, 4, 16, 1, -3, GATHER_AXIS_OUT_OF_RANGE, "axis", "gather_axis -3 is not in [-2, 1]", 0},
+    {"quantize_axis", GATHER_TYPE_INT4, 2, {3, 20}, {3, 2}, {0}, PLAIN, 4, 16, 2, 0, GATHER_AXIS_OUT_OF_RANGE, "axis", "quantize_axis 2 is outside [-2, 1]", 0},
+    {"gather_axis", GATHER_TYPE_INT4, 2, {3, 20}, {3, 2}, {0}, PLAIN, 4, 16, 1, -3, GATHER_AXIS_OUT_OF_RANGE, "axis", "gather_axis -3 is outside [-2, 1]", 0},
     {"gather_axis of uint8", GATHER_TYPE_UINT8, 2, {3, 20}, {3, 2}, {0}, PLAIN, 8, 16, 1, 1, GATHER_AXIS_OUT_OF_RANGE, "axis", "gather_axis is 1; for data of type uint8 it is 0", 0},
     {"quantize_axis of uint8", GATHER_TYPE_UINT8, 2, {3, 20}, {1, 20}, {0}, PLAIN, 8, 16, 0, 0, GATHER_AXIS_OUT_OF_RANGE, "axis", "quantize_axis is 0; for data of type uint8 it is the last dimension, and not gather_axis", 0},
     {"rank 1 of uint8", GATHER_TYPE_UINT8, 1, {20}, {2}, {0}, 1, -1, GATHER_TYPE_FLOAT32, GATHER_TYPE_NONE, 8, 16, 0, 0, GATHER_AXIS_OUT_OF_RANGE, "axis", "quantize_axis is 0; for data of type uint8 it is the last dimension, and not gather_axis", 0},
-    {"rank 0", GATHER_TYPE_INT4, 0, {0}, {0}, {0}, 0, -1, GATHER_TYPE_FLOAT32, GATHER_TYPE_NONE, 4, 16, 0, 0, GATHER_RANK_MISMATCH, "data", "data is 0-D", 0},
-    {"scales absent", GATHER_TYPE_INT4, 2, {3, 20}, {0}, {0}, -1, -1, GATHER_TYPE_FLOAT32, GATHER_TYPE_NONE, 4, 16, 1, 0, GATHER_USAGE, "scales", "there are no scales", 0},
+    {"rank 0", GATHER_TYPE_INT4, 0, {0}, {0}, {0}, 0, -1, GATHER_TYPE_FLOAT32, GATHER_TYPE_NONE, 4, 16, 0, 0, GATHER_RANK_MISMATCH, "data", "data is 0-D; it needs a rank of at least 1", 0},
+    {"scales absent", GATHER_TYPE_INT4, 2, {3, 20}, {0}, {0}, -1, -1, GATHER_TYPE_FLOAT32, GATHER_TYPE_NONE, 4, 16, 1, 0, GATHER_USAGE, "scales", "the scales are NULL", 0},
     {"type of scales", GATHER_TYPE_INT4, 2, {3, 20}, {3, 2}, {0}, 2, -1, GATHER_TYPE_FLOAT64, GATHER_TYPE_NONE, 4, 16, 1, 0, GATHER_TYPE_UNSUPPORTED, "scales", "scales of type float64; GatherBlockQuantized takes float32, float16 and bfloat16", 0},
     {"rank of scales", GATHER_TYPE_INT4, 2, {3, 20}, {6}, {0}, 1, -1, GATHER_TYPE_FLOAT32, GATHER_TYPE_NONE, 4, 16, 1, 0, GATHER_RANK_MISMATCH, "scales", "scales of rank 1 for data of rank 2", 0},
     {"too few scales", GATHER_TYPE_INT4, 2, {3, 40}, {3, 2}, {0}, PLAIN, 4, 16, 1, 0, GATHER_SHAPE_MISMATCH, "scales", "scales [3, 2] for data [3, 40]: the length of dimension 1 must be 3", 0},
@@ -59,7 +59,7 @@ static const struct description cases[] = {
     {"zero points of floats", GATHER_TYPE_FLOAT8_E5M2, 2, {3, 20}, {3, 2}, {3, 2}, POINTS(FLOAT8_E5M2), 4, 16, 1, 0, GATHER_USAGE, "zero_points", "data of type float8_e5m2 has no zero points", 0},
     {"type of zero points", GATHER_TYPE_INT4, 2, {3, 20}, {3, 2}, {3, 2}, POINTS(UINT4), 4, 16, 1, 0, GATHER_TYPE_MISMATCH, "zero_points", "zero_points of type uint4 for data of type int4", 0},
     {"zero points not packed", GATHER_TYPE_UINT8, 2, {3, 20}, {3, 3}, {3, 3}, POINTS(UINT8), 4, 16, 1, 0, GATHER_SHAPE_MISMATCH, "zero_points", "zero_points [3, 3] for data [3, 20]: the length of dimension 1 must be 2", 0},
-    {"a row that does not fit", GATHER_TYPE_UINT8, 2, {0, INT64_MAX / 2}, {0, 1}, {0}, PLAIN, 2, 16, 1, 0, GATHER_OVERFLOW, "data", "the elements of a row of data do not fit 63 bits", 0},
+    {"a row that does not fit", GATHER_TYPE_UINT8, 2, {0, INT64_MAX / 2}, {0, 1}, {0}, PLAIN, 2, 16, 1, 0, GATHER_OVERFLOW, "data", "the elements of a row of data do not fit in 63 bits", 0},
 };
 /* clang-format on */
 

@@ -85,7 +85,7 @@ static void words_of_the_errors(void **state) {
                       "with batch_dims 1 takes 1 to 2");
   options = options_of(1, 0);
   assert_status(gather_output_shape(op, &data, &indices, &options, shape, &rank, &error), GATHER_AXIS_OUT_OF_RANGE);
-  assert_string_equal(error.message, "the axis is 1, but GatherND onnx-13 has none");
+  assert_string_equal(error.message, "the axis is 1, but GatherND onnx-13 has no axis");
   options = options_of(0, 2);
   assert_status(gather_output_shape(op, &data, &indices, &options, shape, &rank, &error), GATHER_BATCH_DIMS_OUT_OF_RANGE);
   assert_string_equal(error.message, "batch_dims 2 is outside [0, 1]: data and indices must have more dimensions");

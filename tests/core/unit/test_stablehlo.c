@@ -470,7 +470,7 @@ static void constraints(void **state) {
   TRY_WITH(AXIS_OUT_OF_RANGE, "index_vector_dim -1 is outside [0, 3]", v.n.index_vector_dim = -1);         /* C2 */
   TRY_WITH(SHAPE_MISMATCH, "is 3; start_index_map has 2", v.x.shape = DIMS(3, 2, 3));                      /* C3 */
   TRY_WITH(SHAPE_MISMATCH, "each number is a tuple, but start_index_map has 2", v.n.index_vector_dim = 3); /* C3 */
-  TRY_WITH(SHAPE_MISMATCH, "offset_dims has dimension 1 twice", LIST(v.n, offset_dims, 1, 1), v.n.collapsed_slice_dims_count = 0,
+  TRY_WITH(SHAPE_MISMATCH, "dimension 1 is given twice in offset_dims", LIST(v.n, offset_dims, 1, 1), v.n.collapsed_slice_dims_count = 0,
            LIST(v.n, slice_sizes, 1, 2, 2)); /* C4 */
   TRY_WITH(SHAPE_MISMATCH, "offset_dims must be in ascending order, but 0 follows 1", LIST(v.n, offset_dims, 1, 0),
            v.n.collapsed_slice_dims_count = 0, LIST(v.n, slice_sizes, 1, 2, 2));                                                /* C4 */
@@ -488,7 +488,7 @@ static void constraints(void **state) {
   TRY_WITH(AXIS_OUT_OF_RANGE, "operand_batching_dims[0] = -1 is outside", LIST(v.n, operand_batching_dims, -1)); /* C11 */
   TRY_WITH(SHAPE_MISMATCH, "slice_sizes[0] is 2; it is at most 1 for a dimension of operand_batching_dims",
            LIST(v.n, slice_sizes, 2, 1, 2)); /* C12 */
-  TRY_WITH(SHAPE_MISMATCH, "start_indices_batching_dims has dimension 1 twice", LIST(v.n, operand_batching_dims, 0, 1),
+  TRY_WITH(SHAPE_MISMATCH, "dimension 1 is given twice in start_indices_batching_dims", LIST(v.n, operand_batching_dims, 0, 1),
            LIST(v.n, start_indices_batching_dims, 1, 1), v.n.collapsed_slice_dims_count = 0, LIST(v.n, start_index_map, 2)); /* C13 */
   TRY_WITH(AXIS_OUT_OF_RANGE, "start_indices_batching_dims[0] = 3 is outside [0, 2], the dimensions of indices",
            LIST(v.n, start_indices_batching_dims, 3));                                                                         /* C14 */
@@ -498,13 +498,13 @@ static void constraints(void **state) {
   TRY_WITH(SHAPE_MISMATCH, "dimension 0 of data is 2, and dimension 1 of indices, its batching dimension, is 3",
            v.x.shape = DIMS(3, 3, 2)); /* C17 */
   TRY_WITH(SHAPE_MISMATCH, "dimension 0 of data is in both start_index_map and operand_batching_dims",
-           LIST(v.n, start_index_map, 0, 1));                                                          /* C18 */
-  TRY_WITH(SHAPE_MISMATCH, "start_index_map has dimension 1 twice", LIST(v.n, start_index_map, 1, 1)); /* C18 */
+           LIST(v.n, start_index_map, 0, 1));                                                                  /* C18 */
+  TRY_WITH(SHAPE_MISMATCH, "dimension 1 is given twice in start_index_map", LIST(v.n, start_index_map, 1, 1)); /* C18 */
   TRY_WITH(AXIS_OUT_OF_RANGE, "start_index_map[1] = 3 is outside [0, 2], the dimensions of data",
-           LIST(v.n, start_index_map, 1, 3));                                                                        /* C19 */
-  TRY_WITH(RANK_MISMATCH, "data has rank 3, but slice_sizes has 2 lengths", v.n.slice_sizes_count = 2);              /* C20 */
-  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is 5, but data has the length 4 there", LIST(v.n, slice_sizes, 1, 1, 5)); /* C21 */
-  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is -1", LIST(v.n, slice_sizes, 1, 1, -1));                                /* C21 */
+           LIST(v.n, start_index_map, 1, 3));                                                                                /* C19 */
+  TRY_WITH(RANK_MISMATCH, "data has rank 3, but slice_sizes has 2 lengths", v.n.slice_sizes_count = 2);                      /* C20 */
+  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is 5, but this dimension of data has length 4", LIST(v.n, slice_sizes, 1, 1, 5)); /* C21 */
+  TRY_WITH(SHAPE_MISMATCH, "slice_sizes[2] is -1", LIST(v.n, slice_sizes, 1, 1, -1));                                        /* C21 */
   TRY_WITH(SHAPE_MISMATCH, "slice_sizes[1] is 0: the output, which lacks this dimension", LIST(v.n, slice_sizes, 1, 0, 2));
   TRY_WITH(OK, "", LIST(v.n, slice_sizes, 1, 0, 0));
 }

@@ -438,7 +438,7 @@ static void other_functions_refuse_it(void **state) {
   assert_string_equal(gather_family_get(GATHER_FAMILY_TREE)->function, "gather_tree");
   assert_null(gather_family_get(GATHER_FAMILY_GATHER)->function);
   assert_status(gather_apply(op, &s, &s, &o, NULL, &error), GATHER_UNSUPPORTED);
-  assert_string_equal(error.message, "GatherTree has a function of its own: call gather_tree");
+  assert_string_equal(error.message, "GatherTree has a separate function: call gather_tree");
   assert_string_equal(error.rules, "openvino-1");
   assert_status(gather_plan_create(op, &s, &s, NULL, NULL, &plan, &error), GATHER_UNSUPPORTED);
   assert_status(gather_output_shape(op, &s, &s, NULL, shape, &rank, &error), GATHER_UNSUPPORTED);

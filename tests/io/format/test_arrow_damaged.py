@@ -99,7 +99,7 @@ def test_lists_share_no_offsets() -> None:
     rows, columns = 4000, 400
     ends = offsets(*range(rows + 1))
     batch = Batch(rows, [(rows, 0)] * 2 * columns, [b"", ends, b"", ends] + [(0, 0), (0, len(ends)), (0, 0), (0, 4 * rows)] * (columns - 1))
-    failure(arrow_file([listed(f"v{i}", integer(None)) for i in range(columns)], [batch])).must_be("file_malformed", "longer than the file")
+    failure(arrow_file([listed(f"v{i}", integer(None)) for i in range(columns)], [batch])).must_be("file_malformed", "more bytes than the file")
 
 
 # ---- damage
@@ -143,8 +143,8 @@ WRONG_BATCHES = [
     ({"more": {"body_bytes": 100000}}, None, "outside the file"),
     ({"more": {"body_bytes": 2**63 - 1}}, None, "outside the file"),
     ({"more": {"body_bytes": 16}}, None, "outside its record batch"),
-    ({"more": {"header": 2}}, None, "no record batch"), ({"more": {"length": 100000}}, None, "metadata of a record batch are 100000"),
-    ({"more": {"length": 0}}, None, "metadata of a record batch are 0"), ({"more": {"length": -1}}, None, "metadata of a record batch are -1"),
+    ({"more": {"header": 2}}, None, "no record batch"), ({"more": {"length": 100000}}, None, "metadata of a record batch has 100000"),
+    ({"more": {"length": 0}}, None, "metadata of a record batch has 0"), ({"more": {"length": -1}}, None, "metadata of a record batch has -1"),
     ({"more": {"length": 4}}, None, "malformed metadata"), ({"compression": -1}, None, "unknown compression"),
     ({"compression": 2}, None, "unknown compression"),
     ({"compression": 0, "more": {"method": 1}}, None, "unknown compression"),
@@ -193,7 +193,7 @@ def test_batches_that_share_bytes_are_few() -> None:
     with opened(arrow_file(fields, [batch], blocks=lambda true: true * 2)) as file:
         assert len(file.all) == 100
     error = failure(arrow_file(fields, [batch], blocks=lambda true: true * (size // true[0][1] + 40)))
-    assert error.status == "file_malformed" and "longer than the file" in error.message
+    assert error.status == "file_malformed" and "more bytes than the file" in error.message
     # Names that are long, for many small batches:
     long = integer("n" * (1 << 20))
     failure(arrow_file([long], [chunk(DATA, rows=6)] * 80)).must_be("unsupported", "column names are too long")

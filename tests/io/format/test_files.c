@@ -308,7 +308,7 @@ static void test_addresses_of_pages(void **state) {
       {"https://huggingface.co/owner/repo/blob/main/m.safetensors", "for the hub write hf://owner/repo/m.safetensors"},
       {"https://huggingface.co/owner/repo/blob/v1/a/m.safetensors", "for the hub write hf://owner/repo@v1/a/m.safetensors"},
       {"https://hf.co/datasets/owner/repo/blob/main/a.npy", "for the hub write hf://datasets/owner/repo/a.npy"},
-      {"https://github.com/owner/repo/blob/main/a.npy", "put /raw/ in its place"},
+      {"https://github.com/owner/repo/blob/main/a.npy", "use /raw/ instead"},
       {"https://example.org/owner/repo/blob/main/a.npy", "for the hub write hf://OWNER/REPO/FILE"},
       {"https://example.org/a.npy", "a page about it, or a login"},
   };

@@ -210,9 +210,9 @@ static void test_addresses_that_are_not_read(void **state) {
       {"abfss://user:SECRET@h/k#SECRET", "blob.core.windows.net", "abfss://h/k"},
       {"gopher://a@b@h/k", "; URLs that are read begin with https://", "gopher://h/k"},
       {"a1+.-://x", "; URLs that are read begin with https://", NULL},
-      {"https:/h/SECRET@k", "a URL has two slashes behind https:", "https:/h/SECRET@k"},
-      {"HTTP:/u:SECRET@h/k", "a URL has two slashes behind http:", "HTTP:/h/k"},
-      {"s3:/b/k", "a URL has two slashes behind s3:", NULL},
+      {"https:/h/SECRET@k", "a URL has two slashes after https:", "https:/h/SECRET@k"},
+      {"HTTP:/u:SECRET@h/k", "a URL has two slashes after http:", "HTTP:/h/k"},
+      {"s3:/b/k", "a URL has two slashes after s3:", NULL},
       {"https/none", NULL, NULL},
       {"gs:/b/k", NULL, NULL},
       {"x:/none", NULL, NULL}, /* a drive */

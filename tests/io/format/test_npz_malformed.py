@@ -77,10 +77,10 @@ WRONG_ENDS = [
     ({"size": FULL, "offset": FULL}, END, "extends past its end"),
     ({"size": 2 * 51 - 1}, DIRECTORY + 1, "incomplete entry"),
     ({"size": 2 * 51 + 1, "offset": DIRECTORY - 1}, DIRECTORY - 1, "incomplete entry"),
-    ({"size": 0}, END, "directory: 0, not 2"),
-    ({"size": 51, "offset": DIRECTORY + 51}, END, "directory: 1, not 2"),
-    ({"count": 1}, END, "directory: 2, not 1"),
-    ({"count": 65535}, END, "directory: 2, not 65535"),
+    ({"size": 0}, END, "directory is 0, not 2"),
+    ({"size": 51, "offset": DIRECTORY + 51}, END, "directory is 1, not 2"),
+    ({"count": 1}, END, "directory is 2, not 1"),
+    ({"count": 65535}, END, "directory is 2, not 65535"),
     ({"comment_bytes": 1}, END + 22, "truncated"),
 ]
 
@@ -98,8 +98,8 @@ WRONG_WIDE_ENDS = [
     ({"size64": 2**63}, END, "extends past its end"),
     ({"offset64": 2**64 - 1}, END, "extends past its end"),
     ({"size64": 2 * 51, "offset64": DIRECTORY + 1}, END, "extends past its end"),
-    ({"count64": 2 + 65536}, END, "directory: 2, not 65538"),
-    ({"count64": 2**64 - 1}, END, "directory: 2, not"),
+    ({"count64": 2 + 65536}, END, "directory is 2, not 65538"),
+    ({"count64": 2**64 - 1}, END, "directory is 2, not"),
 ]
 
 

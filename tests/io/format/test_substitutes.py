@@ -211,7 +211,7 @@ PAGE = SUBSTITUTES["html"][0]
 
 
 @pytest.mark.parametrize("path, words", [
-    ("/owner/repo/blob/main/a/m.safetensors", r"web page \(HTML\); an address with /blob/ is that of a page: for the hub write hf://OWNER/REPO/FILE"),
+    ("/owner/repo/blob/main/a/m.safetensors", r"web page \(HTML\); an address with /blob/ is that of a web page: for the hub write hf://OWNER/REPO/FILE"),
     ("/owner/repo/resolve/main/m.safetensors", r"web page \(HTML\), not with the file"),
 ])  # fmt: skip
 def test_page_address(path, words, server) -> None:
@@ -320,7 +320,7 @@ NAMES = [
     ("s3n://bucket/emb.npy", f"write s3:// for s3n://{READ}"),
     ("abfss://c@a.dfs.core.windows.net/x.npy", f"write https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB{READ}"),
     ("ftp://host/emb.npy", READ[1:]),
-    ("https:/host/emb.npy", f"a pathlib.Path makes one{READ}"),
+    ("https:/host/emb.npy", f"(pathlib.Path removes one){READ}"),
     ("C:/emb.npy", None),
     ("none/emb.npy", None),
     ("none:/emb.npy", None),

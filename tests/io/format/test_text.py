@@ -156,11 +156,11 @@ def test_brackets_and_lines(text: bytes, expected, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("text", "line", "words"), [
-    (b"[1, 2", 1, "not closed"), (b"[[1, 2],\n [3]]", 2, "a list has 1 items; the first one has 2"), (b"[1, [2]]", 1, "the others have a number"),
-    (b"[[1],\n 2]", 2, "the others have a list"), (b"[[], 1]", 1, "the others have a list"), (b"[1,,2]", 1, "before the comma"),
-    (b"[,1]", 1, "before the comma"), (b"[1,]", 1, "after the comma"), (b"[1] 2", 1, "follows"), (b"[1]]", 1, "follows"),
+    (b"[1, 2", 1, "not closed"), (b"[[1, 2],\n [3]]", 2, "a list has 1 items; the first one has 2"), (b"[1, [2]]", 1, "a list among numbers"),
+    (b"[[1],\n 2]", 2, "a number among lists"), (b"[[], 1]", 1, "a number among lists"), (b"[1,,2]", 1, "before the comma"),
+    (b"[,1]", 1, "before the comma"), (b"[1,]", 1, "after the comma"), (b"[1] 2", 1, "unexpected text"), (b"[1]]", 1, "unexpected text"),
     (b"[1, 2.5]", 1, "'2.5' is not a whole number"), (b"[1, null]", 1, "'null' is not"), (b"[1, ... 3]", 1, "'...' is not"), (b"[\n", 2, "not closed"),
-    (b"[" * 65 + b"1" + b"]" * 65, 1, "more than 64 deep"), (b"[[1], []]", 1, "a list has 0 items"), (b"[[[1]], []]", 1, "empty where"),
+    (b"[" * 65 + b"1" + b"]" * 65, 1, "more than 64 deep"), (b"[[1], []]", 1, "a list has 0 items"), (b"[[[1]], []]", 1, "an empty list among"),
     (b"[[[]], [[1]]]", 1, "a list has 1 items"), (b'["1"]', 1, "'\"1\"' is not"), (b"[1 # one\n]", 1, "'#'"),
     (b"1 2\n3\n4 5", 2, "has 1 number; the first one has 2"), (b"1\n2 3\n4\n", 2, "has 2 numbers; the first one has 1"),
     (b"# c\n1 2 3\n\n4 5 6\n7 8\n# d\n9 10 11", 5, "has 2 numbers; the first one has 3"), (b"1 2\n3 4 5", 2, "has 3 numbers; the first one has 2"),

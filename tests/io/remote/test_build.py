@@ -28,7 +28,7 @@ except Exception as error:
 def missing(scheme: str) -> str | None:
     """What must be said of a URL that this build cannot read."""
     if not BUILT:
-        return "this build of libgather reads no URLs: it was made without libcurl's headers, or with -DGATHER_HTTP=OFF"
+        return "URLs are not supported in this build: it was made without libcurl's headers, or with -DGATHER_HTTP=OFF"
     return None if scheme in BUILT else f"this build of libgather reads no {scheme}:// URLs, but those of {','.join(BUILT)}"
 
 

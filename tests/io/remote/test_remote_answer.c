@@ -48,7 +48,7 @@ static void test_judged(void **state) {
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/1001\nETag: \"v1\"\n", TAG, GATHER_ANSWER_CHANGED,
        "had 1000 bytes and has 1001"}, /* of another file, whatever its tag */
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/*\n", "", GATHER_ANSWER_ACCEPTED, ""},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 101-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "bytes 101-200, not 100-199"},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 101-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "bytes 101-200, not the requested 100-199"},
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-198/1000\n", "", GATHER_ANSWER_ACCEPTED, ""}, /* the rest is asked for */
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "100-200"},
       {"HTTP/1.1 206 x\nContent-Range: bytes 99-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "99-199"},
@@ -60,8 +60,8 @@ static void test_judged(void **state) {
       {RANGE "Content-Length: 100\nContent-Length: 5\n", "", GATHER_ANSWER_DOUBTFUL, "two different Content-Length"},
       {RANGE "Content-Range: bytes 100-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "two Content-Range"},
       {"HTTP/1.1 206 x\nContent-Range: bytes a-b/c\n", "", GATHER_ANSWER_DOUBTFUL, "malformed"},
-      {RANGE "Content-Length: \n", "", GATHER_ANSWER_DOUBTFUL, "Content-Length is no number"},
-      {RANGE "Content-Length: 1e2\n", "", GATHER_ANSWER_DOUBTFUL, "Content-Length is no number"},
+      {RANGE "Content-Length: \n", "", GATHER_ANSWER_DOUBTFUL, "Content-Length is not a number"},
+      {RANGE "Content-Length: 1e2\n", "", GATHER_ANSWER_DOUBTFUL, "Content-Length is not a number"},
       {RANGE "Content-Length: 100\nContent-Length: 100\n", "", GATHER_ANSWER_ACCEPTED, ""},
       {"HTTP/1.1 206 x\nContent-Range: x\nContent-Range: bytes 100-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "two"},
       {RANGE "Content-Encoding: gzip\nContent-Encoding: identity\n", "", GATHER_ANSWER_DOUBTFUL, "compressed"},
@@ -84,8 +84,8 @@ static void test_judged(void **state) {
       {"HTTP/1.1 503 x\n", "", GATHER_ANSWER_BUSY, "503"},
       {"HTTP/1.1 500 x\n", "", GATHER_ANSWER_AGAIN, "500"},
       {"HTTP/1.1 418 x\n", "", GATHER_ANSWER_REFUSED, "418"},
-      {"HTTP/1.1 20\n", "", GATHER_ANSWER_DOUBTFUL, "no number"},
-      {"HTTP/1.1 2000 x\n", "", GATHER_ANSWER_DOUBTFUL, "no number"},
+      {"HTTP/1.1 20\n", "", GATHER_ANSWER_DOUBTFUL, "not a number of three digits"},
+      {"HTTP/1.1 2000 x\n", "", GATHER_ANSWER_DOUBTFUL, "not a number of three digits"},
   };
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char why[GATHER_ANSWER_WHY];

@@ -19,7 +19,7 @@ static const gather_remote_options WANTED = GATHER_REMOTE_OPTIONS_INIT;
 /* What must be said of a URL that cannot be read; NULL: it can. */
 static const char *reason(const char *scheme) {
   gather_error error;
-  if (!BUILD_SCHEMES[0]) return "this build of libgather reads no URLs: it was made without libcurl's headers";
+  if (!BUILD_SCHEMES[0]) return "URLs are not supported in this build: it was made without libcurl's headers";
   if (gather_remote_check(&error) != GATHER_OK) return "URLs need libcurl";
   return gather_remote_scheme_listed(BUILD_SCHEMES, scheme) ? NULL : "this build of libgather reads no ";
 }
@@ -42,7 +42,7 @@ static void test_check(void **state) {
   if (status == GATHER_OK)
     assert_true(BUILD_SCHEMES[0] != '\0');
   else
-    refused(status, &error, BUILD_SCHEMES[0] ? "URLs need libcurl" : "reads no URLs", "");
+    refused(status, &error, BUILD_SCHEMES[0] ? "URLs need libcurl" : "not supported in this build", "");
 }
 
 static void test_files_and_tables(void **state) {

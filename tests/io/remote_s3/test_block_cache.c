@@ -311,7 +311,7 @@ static void links(void **state) {
   assert_off("open the file of the cache");
   assert_int_equal(unlink(path), 0);
   assert_int_equal(link(other, path), 0);
-  assert_off("not a regular file of this user alone");
+  assert_off("not a regular file, belongs to another user");
   assert_int_equal(unlink(path), 0);
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_off("");
@@ -331,7 +331,7 @@ static void permissions(void **state) {
   assert_int_equal(stat(path, &about), 0);
   assert_int_equal(about.st_mode & 0777, 0600);
   assert_int_equal(chmod(path, 0666), 0);
-  assert_off("not a regular file of this user alone");
+  assert_off("not a regular file, belongs to another user");
   assert_int_equal(unlink(path), 0);
   assert_int_equal(chmod(folder, 0777), 0);
   assert_off("others may write");

@@ -25,8 +25,9 @@ static const check_case CASES[] = {
      "in c bool[]; const z int64[] = 7; in x int8[5]; f: y = If(c) then_branch={ out a; g: a = Gather(x, z) } else_branch={ out b; "
      "h: b = Gather(x, z) axis=3 }",
      "g unknown [5]: the condition 'c' of If 'f' decides whether the node is executed, and is not known; "
-     "if it is: indices = 7 is outside [-5, 4] of axis 0*\n"
-     "h unknown [5]: the condition 'c' of If 'f' decides whether the node is executed, and is not known; if it is: axis 3 is outside [-1, "
+     "if executed: indices = 7 is outside [-5, 4] of axis 0*\n"
+     "h unknown [5]: the condition 'c' of If 'f' decides whether the node is executed, and is not known; if executed: axis 3 is outside "
+     "[-1, "
      "0] (Gather of data of rank 1)"},
     {ONNX,
      "const c bool[1] = 0; const z int64[] = 7; in x int8[5]; f: y = If(c) then_branch={ out a; g: a = Gather(x, z) } "
@@ -178,9 +179,9 @@ static const check_case CASES[] = {
      "in a int8[4]; in x int8[N,5]; const z int64[] = 9; v, s = Scan(a, x) num_scan_inputs=1 body={ in p; in q; out p; out q; "
      "g: _ = Gather(q, z); h: _ = Gather(p, z) }; i: _ = Gather(v, z); j: _ = Gather(s, z)",
      "g unknown [5]: the length of the input 'x' of Scan decides whether the node is executed, and is not known; "
-     "if it is: indices = 9 is outside [-5, 4] of axis 0*\n"
+     "if executed: indices = 9 is outside [-5, 4] of axis 0*\n"
      "h unknown [4]: the length of the input 'x' of Scan decides whether the node is executed, and is not known; "
-     "if it is: indices = 9 is outside [-4, 3] of axis 0*\n"
+     "if executed: indices = 9 is outside [-4, 3] of axis 0*\n"
      "i bad [4]: indices = 9 is outside [-4, 3] of axis 0*; the largest index is 9 and the axis has length 4: the indices may belong to a "
      "longer axis\n"
      "j unknown [N,5]: the data 's' has the length 'N' along axis 0, a dimension that was not given"},
@@ -300,7 +301,8 @@ static const check_case CASES[] = {
      "i: q = Gather(x, z) } else_branch={ out x } }; in e bool[]",
      "g unknown [5]: not executed: the condition 'c' of If is false\n"
      "h unknown [5]: not executed: the condition 'c' of If is false\n"
-     "i unknown [5]: the condition 'e' of If decides whether the node is executed, and is not known; if it is: indices = 7 is outside [-5, "
+     "i unknown [5]: the condition 'e' of If decides whether the node is executed, and is not known; if executed: indices = 7 is outside "
+     "[-5, "
      "4] of axis 0*"},
     {ONNX,
      "in i int64[2]; in x int8[4]; p = Own(i); q = Add(p, i); r = Own(q, i); g: _ = Gather(x, r); s = Identity(i); h: _ = Gather(x, s); "
@@ -323,9 +325,10 @@ static const check_case CASES[] = {
      "h: _ = Gather(x, z) } else_branch={ out b; in n int64[]; b = Loop(n, _, x) body={ in r int64[]; in k bool[]; in p; out k; out q; "
      "i: q = Gather(x, big) } }",
      "g unknown [5]: the condition 'c' of If decides whether the node is executed, and is not known; "
-     "if it is: indices = 9 is outside [-5, 4] of axis 0*\n"
+     "if executed: indices = 9 is outside [-5, 4] of axis 0*\n"
      "h ok [5]\n"
-     "i unknown [5]: the condition 'c' of If decides whether the node is executed, and is not known; if it is: indices = 9 is outside [-5, "
+     "i unknown [5]: the condition 'c' of If decides whether the node is executed, and is not known; if executed: indices = 9 is outside "
+     "[-5, "
      "4] of axis 0*"},
 };
 

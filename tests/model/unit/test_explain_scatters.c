@@ -44,7 +44,7 @@ static const scatter_case SCATTERS[] = {
      {2},
      {3, 1},
      PLAIN,
-     {"= updates[i, j]\nopenvino-3: ", "| -> data[3, :]", "of several the last is left"},
+     {"= updates[i, j]\nopenvino-3: ", "| -> data[3, :]", "of several, the last remains"},
      -1,
      GATHER_OK},
     {"scatter",

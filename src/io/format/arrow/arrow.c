@@ -112,7 +112,7 @@ static gather_status find_batches(gather_arrow *arrow, int64_t at, found_blocks 
     if (message.kind == GATHER_ARROW_BATCH)
       GATHER_TRY(add_block(arrow, batches, &block));
     else if (message.kind != GATHER_ARROW_DICTIONARY)
-      return GATHER_ARROW_WRONG(arrow, message.table.at, "a message of the stream is no record batch (kind %" PRId64 ")", message.kind);
+      return GATHER_ARROW_WRONG(arrow, message.table.at, "a message of the stream is not a record batch (kind %" PRId64 ")", message.kind);
     at += block.bytes + message.body_bytes;
   }
 }

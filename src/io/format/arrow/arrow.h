@@ -114,7 +114,7 @@ typedef struct gather_arrow {
   gather_fail_file((arrow)->error, GATHER_UNSUPPORTED, (arrow)->file->name, offset, __VA_ARGS__)
 
 #define GATHER_ARROW_NO_MEMORY(arrow) \
-  gather_fail_file((arrow)->error, GATHER_OUT_OF_MEMORY, (arrow)->file->name, -1, "no memory for its columns")
+  gather_fail_file((arrow)->error, GATHER_OUT_OF_MEMORY, (arrow)->file->name, -1, "out of memory for its columns")
 
 /* Zeroed memory, owned by the file. */
 GATHER_CHECKED gather_status gather_arrow_take(gather_arrow *arrow, int64_t count, size_t bytes, void *memory);

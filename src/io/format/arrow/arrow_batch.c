@@ -144,7 +144,7 @@ static int64_t first_other(const gather_arrow *arrow, const uint8_t *offsets, in
 static gather_status count_offsets(const arrow_level *of, int64_t start, int64_t bytes) {
   gather_arrow *arrow = of->arrow;
   if (of->column->is_settled) return GATHER_OK;
-  if (bytes > arrow->offsets_room) return GATHER_ARROW_WRONG(arrow, start, "the offsets of its lists are longer than the file");
+  if (bytes > arrow->offsets_room) return GATHER_ARROW_WRONG(arrow, start, "the offsets of its lists have more bytes than the file");
   arrow->offsets_room -= bytes;
   if (!arrow->file->map.remote) return GATHER_OK;
   if (bytes > arrow->remote_room)
@@ -409,7 +409,8 @@ static gather_status read_compression(gather_arrow *arrow, const gather_flat *fl
   GATHER_TRY(gather_flat_number(flat, &compression, 1, 1, &method));
   if (arrow->codec < 0) arrow->codec = batch->compression;
   if ((batch->compression == 0 || batch->compression == 1) && method == 0) return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, compression.at, "unknown compression of a record batch");
+  return GATHER_ARROW_WRONG(arrow, compression.at, "unknown compression of a record batch: codec %" PRId64 ", method %" PRId64,
+                            batch->compression, method);
 }
 
 /* Adds up the buffer counts of the view fields, so that the number of buffers can be checked once. */
@@ -572,7 +573,8 @@ static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather
   GATHER_TRY(gather_arrow_take(arrow, len, sizeof **batches, batches));
   for (int64_t i = 0; i < len; i++) {
     const gather_arrow_block *block = &blocks[i];
-    if (block->bytes > room) return GATHER_ARROW_WRONG(arrow, block->said_at, "the record batches are longer than the file");
+    if (block->bytes > room)
+      return GATHER_ARROW_WRONG(arrow, block->said_at, "the metadata of the record batches has more bytes than the file");
     GATHER_TRY(read_batch(arrow, block, end, &(*batches)[i]));
     room -= block->bytes;
     (*batches)[i].first_row = row;

@@ -103,7 +103,7 @@ gather_status gather_arrow_set_chunk(gather_arrow *arrow, const gather_arrow_col
   if (status != GATHER_OK) return gather_file_unreadable(arrow->file, &why, tensor, arrow->error);
   if (raw_bytes > GATHER_CHUNK_BYTES_MAX)
     return gather_arrow_unreadable(arrow, column, tensor, place->offset,
-                                   "is compressed in more than 1 GiB at once, which is not supported");
+                                   "has a compressed buffer of more than 1 GiB, which is not supported");
   stored->chunks.raw_bytes = raw_bytes;
   if (column->order) gather_arrow_strides(column, stored->chunks.strides);
   tensor->tensor.strides = NULL;

@@ -141,7 +141,7 @@ static gather_status open_message(gather_arrow *arrow, const gather_arrow_block 
   int64_t length = gather_read_i32(start + prefix - 4);
   *flat = (gather_flat){arrow->file, arrow->error, at + prefix, at + prefix + length};
   if (length > 0 && length <= bytes - prefix) return gather_map_need(&arrow->file->map, at + prefix, length, arrow->error);
-  return GATHER_ARROW_WRONG(arrow, at, "the metadata of %s are %" PRId64 " bytes long; there is room for %" PRId64, what, length,
+  return GATHER_ARROW_WRONG(arrow, at, "the metadata of %s has %" PRId64 " bytes; there is room for %" PRId64, what, length,
                             bytes - prefix);
 }
 

@@ -388,7 +388,7 @@ static const char *why_not(int64_t number) {
     case GATHER_ARROW_STRUCT:
       return "holds structs; write each field as a column (pyarrow: table.flatten())";
     case GATHER_ARROW_UNION:
-      return "holds unions: values of several types";
+      return "holds unions, which are not supported";
     case GATHER_ARROW_MAP:
       return "holds maps; write keys and values as columns";
     case GATHER_ARROW_RUN_END:

@@ -100,7 +100,7 @@ static const gguf_type *find_type(uint32_t number) {
 }
 
 static gather_status no_memory(const gguf_file *gguf) {
-  return gather_fail_file(gguf->error, GATHER_OUT_OF_MEMORY, gguf->name, -1, "no memory for what it holds");
+  return gather_fail_file(gguf->error, GATHER_OUT_OF_MEMORY, gguf->name, -1, "out of memory for its contents");
 }
 
 static gather_status read_name(gguf_file *gguf, gather_file_tensor *tensor) {
@@ -389,7 +389,7 @@ typedef struct model {
 } model;
 
 static gather_status no_memory_for_parts(const gguf_file *own) {
-  return gather_fail_file(own->error, GATHER_OUT_OF_MEMORY, own->name, -1, "no memory for the parts of the model");
+  return gather_fail_file(own->error, GATHER_OUT_OF_MEMORY, own->name, -1, "out of memory for the parts of the model");
 }
 
 static const char *location_of(const model *m, int64_t i) { return m->locations + i * m->location_bytes; }
@@ -463,10 +463,11 @@ static gather_status read_part(model *m, int64_t i, gather_error *why) {
   *part = (gguf_file){.file = file, .error = why};
   GATHER_TRY(gather_file_sibling_open(file, location_of(m, i), -1, &part->map, why));
   part->name = gather_file_beside(file, location_of(m, i));
-  if (!part->name) return gather_fail_file(why, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the parts of the model");
+  if (!part->name) return gather_fail_file(why, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for the parts of the model");
   GATHER_TRY(gather_map_need(part->map, 0, part->map->size < GATHER_FORMAT_HEAD ? part->map->size : GATHER_FORMAT_HEAD, why));
   if (!recognise(part->map))
-    return gather_fail_file(why, GATHER_UNSUPPORTED, part->name, 0, "it is not a GGUF file, but a part of a model by its name");
+    return gather_fail_file(why, GATHER_UNSUPPORTED, part->name, 0,
+                            "its name says that it is a part of a model, but it is not a GGUF file");
   GATHER_TRY(read_file(part));
   return check_part(m, i, part, why);
 }

@@ -70,8 +70,9 @@ static gather_status read_old(gather_hdf5 *h, gather_hdf5_fields *fields, int ve
   const int64_t driver_at = fields->at;
   GATHER_TRY(gather_hdf5_take_address(fields, &driver));
   if (driver >= 0)
-    return GATHER_HDF5_REFUSE(
-        h, driver_at, "the file is one of several that are one HDF5 file together, which is not supported; join them: h5repack IN OUT");
+    return GATHER_HDF5_REFUSE(h, driver_at,
+                              "the file is a part of an HDF5 file in several files, which is not supported; join them: h5repack IN OUT "
+                              "(IN: 'NAME%%d.h5' for a family, NAME for NAME-m.h5)");
   GATHER_TRY(gather_hdf5_skip(fields, h->length_bytes)); /* the name's offset */
   return gather_hdf5_take_address(fields, root);
 }

@@ -56,7 +56,7 @@ typedef struct gather_hdf5 {
 /* Fails and reports a byte of the file. */
 #define GATHER_HDF5_WRONG(h, offset, ...) gather_fail_file((h)->error, GATHER_FILE_MALFORMED, (h)->file->name, offset, __VA_ARGS__)
 #define GATHER_HDF5_REFUSE(h, offset, ...) gather_fail_file((h)->error, GATHER_UNSUPPORTED, (h)->file->name, offset, __VA_ARGS__)
-#define GATHER_HDF5_NO_MEMORY(h) gather_fail_file((h)->error, GATHER_OUT_OF_MEMORY, (h)->file->name, -1, "no memory for what it holds")
+#define GATHER_HDF5_NO_MEMORY(h) gather_fail_file((h)->error, GATHER_OUT_OF_MEMORY, (h)->file->name, -1, "out of memory for its contents")
 
 /* ---- hdf5_header.c: bytes and object headers */
 

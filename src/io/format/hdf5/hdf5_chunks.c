@@ -14,9 +14,9 @@
 #include "core/base/checked.h"
 
 #define SAVE_AS_NPY "save it as .npy: numpy.save('out.npy', h5py.File('FILE')['NAME'][...])"
-#define HDF5PLUGIN "after import hdf5plugin " SAVE_AS_NPY
+#define HDF5PLUGIN "import hdf5plugin, then " SAVE_AS_NPY
 #define PYTABLES "save it as .npy: numpy.save('out.npy', tables.open_file('FILE').get_node('/NAME')[:])"
-#define REPACK "write the file without it, where its plug-in is installed: h5repack -f NONE IN OUT"
+#define REPACK "if its plug-in is installed, write the file without the filter: h5repack -f NONE IN OUT"
 
 /* ---- filters */
 
@@ -74,11 +74,11 @@ static gather_status add_filter(const gather_hdf5 *h, const gather_file_tensor *
   if (filter->kind == GATHER_FILTER_BITSHUFFLE && stored->count > BITS_ITEM) filter->item_bytes = (int64_t)stored->values[BITS_ITEM];
   if (filter->kind == GATHER_FILTER_BITSHUFFLE && stored->count > BITS_BLOCK) filter->block_len = (int64_t)stored->values[BITS_BLOCK];
   if (filter->block_len % BITS_UNIT != 0)
-    return GATHER_HDF5_WRONG(h, at, "the filter bitshuffle has blocks of %" PRId64 " elements", filter->block_len);
+    return GATHER_HDF5_WRONG(h, at, "the filter bitshuffle has blocks of %" PRId64 " elements, not a multiple of 8", filter->block_len);
   if (filter->kind == GATHER_FILTER_BITSHUFFLE && stored->count > BITS_COMPRESSOR) filter->value = (int64_t)stored->values[BITS_COMPRESSOR];
   const bool shuffles = filter->kind == GATHER_FILTER_SHUFFLE || filter->kind == GATHER_FILTER_BITSHUFFLE;
   if (shuffles && (filter->item_bytes < 1 || filter->item_bytes > GATHER_CHUNK_BYTES_MAX))
-    return GATHER_HDF5_WRONG(h, at, "the filter %s is for elements of %" PRId64 " bytes", FILTERS[i].name, filter->item_bytes);
+    return GATHER_HDF5_WRONG(h, at, "the filter %s cannot have elements of %" PRId64 " bytes", FILTERS[i].name, filter->item_bytes);
   if (filter->kind == GATHER_FILTER_BITSHUFFLE && filter->value != 0 && filter->value != 2 && filter->value != 3)
     return GATHER_HDF5_REFUSE(h, at, "the filter bitshuffle has the compressor %" PRId64 ", which is not supported", filter->value);
   chunks->pipeline.count++;
@@ -127,7 +127,8 @@ static gather_status read_pipeline(gather_hdf5 *h, const gather_hdf5_message *me
 static gather_status read_lengths(gather_hdf5_fields *fields, uint64_t lengths, int64_t width, gather_hdf5_chunked *chunked) {
   uint64_t length = 0;
   if (lengths != (uint64_t)chunked->rank + 1)
-    return GATHER_HDF5_WRONG(fields->h, fields->at, "chunks of rank %" PRIu64 " of a dataset of rank %d", lengths - 1, (int)chunked->rank);
+    return GATHER_HDF5_WRONG(fields->h, fields->at, "chunks have rank %" PRIu64 ", the dataset has rank %d", lengths - 1,
+                             (int)chunked->rank);
   for (int32_t d = 0; d < chunked->rank; d++) {
     GATHER_TRY(gather_hdf5_take(fields, width, &length));
     chunked->chunks.chunk[d] = length > INT64_MAX ? INT64_MAX : (int64_t)length;
@@ -155,7 +156,7 @@ static gather_status read_new_layout(gather_hdf5_fields *fields, gather_hdf5_chu
   GATHER_TRY(gather_hdf5_take(fields, 1, &flags));
   GATHER_TRY(gather_hdf5_take(fields, 1, &lengths));
   GATHER_TRY(gather_hdf5_take(fields, 1, &width));
-  if (width < 1 || width > 8) return GATHER_HDF5_WRONG(h, fields->at - 1, "the lengths of chunks have %" PRIu64 " bytes each", width);
+  if (width < 1 || width > 8) return GATHER_HDF5_WRONG(h, fields->at - 1, "lengths of chunks cannot have %" PRIu64 " bytes", width);
   GATHER_TRY(read_lengths(fields, lengths, (int64_t)width, chunked));
   GATHER_TRY(gather_hdf5_skip(fields, (int64_t)width)); /* the bytes of an element */
   GATHER_TRY(gather_hdf5_take(fields, 1, &index));
@@ -227,7 +228,7 @@ static gather_status read_fill(gather_hdf5 *h, const gather_hdf5_dataset *datase
   GATHER_TRY(gather_hdf5_skip(&fields, (int64_t)bytes));
   /* Of elements that are arrays the value has all elements: those of each are the same in what h5py writes, and only such are read. */
   if (bytes % (uint64_t)chunks->item_bytes != 0)
-    return GATHER_HDF5_WRONG(h, at, "a fill value of %" PRIu64 " bytes for elements of %" PRId64, bytes, chunks->item_bytes);
+    return GATHER_HDF5_WRONG(h, at, "the fill value has %" PRIu64 " bytes, elements have %" PRId64, bytes, chunks->item_bytes);
   const uint8_t *value = h->file->map.bytes + at;
   for (uint64_t i = (uint64_t)chunks->item_bytes; i < bytes; i++)
     if (value[i] != value[i - (uint64_t)chunks->item_bytes])

@@ -279,7 +279,8 @@ static gather_status read_heap(fractal_heap *heap) {
   GATHER_TRY(gather_hdf5_take(&fields, 2, &filters));
   if (filters > 0)
     return GATHER_HDF5_REFUSE(h, fields.at - 2,
-                              "the names of a group are compressed, which is not supported; write the file without: h5repack");
+                              "the names of a group are compressed, which is not supported; save the dataset as .npy: "
+                              "numpy.save('out.npy', h5py.File('FILE')['NAME'][...])");
   GATHER_TRY(gather_hdf5_verify(h, heap->at, bytes, -1, heap->at + bytes, WHAT));
   GATHER_TRY(gather_hdf5_take(&fields, 1, &flags));
   GATHER_TRY(gather_hdf5_take(&fields, 4, &most));

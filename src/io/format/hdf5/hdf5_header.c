@@ -184,7 +184,7 @@ static gather_status read_block(gather_hdf5 *h, int64_t at, int64_t bytes, int64
       return GATHER_HDF5_WRONG(h, at, "a message of %" PRId64 " bytes extends past its object header's block, which ends at byte %" PRId64,
                                message.bytes, end);
     if (type > GATHER_HDF5_LAST_TYPE && (flags & FAIL_IF_UNKNOWN) != 0)
-      return GATHER_HDF5_REFUSE(h, at, "the object header has a message of the unknown type %u, without which it must not be read", type);
+      return GATHER_HDF5_REFUSE(h, at, "the object header has a message of the unknown type %u, which a reader must understand", type);
     if (is_wanted(type)) GATHER_TRY(add_message(h, messages, &message));
     at = message.at + message.bytes;
   }
@@ -272,7 +272,8 @@ static gather_status find_shared(gather_hdf5 *h, const gather_hdf5_message *mess
   if (version < 1 || version > 3)
     return GATHER_HDF5_REFUSE(h, message->at, "version %" PRIu64 " of a shared message is not supported", version);
   if (version == 3 && kind != COMMITTED)
-    return GATHER_HDF5_REFUSE(h, message->at + 1, "messages in a shared heap are not supported; write the file without them: h5repack");
+    return GATHER_HDF5_REFUSE(h, message->at + 1,
+                              "messages in a shared heap are not supported; write the file without them: h5repack IN OUT");
   if (version == 1)
     GATHER_TRY(gather_hdf5_skip(&fields, 6 + (message->bytes >= 8 + h->length_bytes + h->offset_bytes + ENTRY ? h->length_bytes : 0)));
   const int64_t address_at = fields.at;

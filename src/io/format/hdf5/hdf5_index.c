@@ -83,7 +83,7 @@ static gather_status sort_chunks(gather_hdf5 *h, gather_hdf5_chunked *chunked) {
   qsort(found, (size_t)chunked->found_len, sizeof *found, compare);
   for (int64_t i = 1; i < chunked->found_len; i++)
     if (found[i].number == found[i - 1].number)
-      return GATHER_HDF5_WRONG(h, chunked->index_at, "the index has the chunk number %" PRId64 " twice", found[i].number);
+      return GATHER_HDF5_WRONG(h, chunked->index_at, "the chunk number %" PRId64 " is given twice in the index", found[i].number);
   return GATHER_OK;
 }
 
@@ -104,8 +104,8 @@ static gather_status take_key(index_reading *r, gather_hdf5_fields *fields, uint
   for (int32_t d = 0; d < r->chunked->rank; d++) {
     GATHER_TRY(gather_hdf5_take(fields, 8, &first));
     if (first % (uint64_t)chunks->chunk[d] != 0)
-      return GATHER_HDF5_WRONG(r->h, fields->at - 8, "a chunk begins at element %" PRIu64 ", and chunks have %" PRId64, first,
-                               chunks->chunk[d]);
+      return GATHER_HDF5_WRONG(r->h, fields->at - 8, "a chunk begins at element %" PRIu64 ", not a multiple of the chunk length %" PRId64,
+                               first, chunks->chunk[d]);
     place[d] = first / (uint64_t)chunks->chunk[d];
   }
   return gather_hdf5_skip(fields, 8);
@@ -122,9 +122,9 @@ static gather_status read_btree_1(index_reading *r, int64_t at, int level) {
   GATHER_TRY(gather_hdf5_take(&fields, 1, &kind));
   GATHER_TRY(gather_hdf5_take(&fields, 1, &is));
   GATHER_TRY(gather_hdf5_take(&fields, 2, &used));
-  if (kind != 1) return GATHER_HDF5_WRONG(h, at + 4, "a node of kind %" PRIu64 " in an index of chunks", kind);
+  if (kind != 1) return GATHER_HDF5_WRONG(h, at + 4, "a node of an index of chunks has the invalid kind %" PRIu64, kind);
   if (level < 0 ? is > MOST_LEVEL : is != (uint64_t)level)
-    return GATHER_HDF5_WRONG(h, at + 5, "a node of level %" PRIu64 " in an index of chunks, below one of level %d", is, level + 1);
+    return GATHER_HDF5_WRONG(h, at + 5, "a node of an index of chunks has the level %" PRIu64 ", below one of level %d", is, level + 1);
   fields.at = at + head;
   fields.end = fields.at + (int64_t)used * (key + h->offset_bytes);
   GATHER_TRY(gather_hdf5_need(h, fields.at, fields.end - fields.at, WHAT));
@@ -163,7 +163,7 @@ static gather_status number_chunks(index_reading *r, int unlimited_most) {
   for (int32_t d = 0; d < chunked->rank; d++)
     if (chunked->most[d] >= 0) r->order[at++] = d;
   if (unlimited == unlimited_most) return GATHER_OK;
-  return GATHER_HDF5_WRONG(r->h, chunked->index_at, "an index of chunks for %d unlimited dimensions, and the dataset has %d",
+  return GATHER_HDF5_WRONG(r->h, chunked->index_at, "an index of chunks is for %d unlimited dimensions, but the dataset has %d",
                            unlimited_most, unlimited);
 }
 
@@ -220,7 +220,7 @@ static gather_status take_entry_kind(index_reading *r, gather_hdf5_fields *field
   r->size_bytes = r->entry_bytes - h->offset_bytes - 4;
   const bool fits = client == FILTERED ? r->size_bytes >= 1 && r->size_bytes <= 8 : client == 0 && r->entry_bytes == h->offset_bytes;
   if (fits && (client == FILTERED) == has_filters(r)) return GATHER_OK;
-  return GATHER_HDF5_WRONG(h, fields->at - 2, "entries of kind %" PRIu64 " and %" PRIu64 " bytes in an index of chunks", client, bytes);
+  return GATHER_HDF5_WRONG(h, fields->at - 2, "an index of chunks has invalid entries: kind %" PRIu64 ", %" PRIu64 " bytes", client, bytes);
 }
 
 /* Pages of entries behind a block; the bitmap, from `bit` on, the most significant bit of a byte first, says which are set. */
@@ -256,7 +256,7 @@ static gather_status read_fixed_block(index_reading *r, int64_t at, int64_t entr
 /* Of an array only the blocks that are in use take space, so its length is not limited by that of the file. */
 static gather_status check_count(index_reading *r, int64_t at, uint64_t count) {
   if (count <= UINT64_C(1) << 40) return GATHER_OK;
-  return GATHER_HDF5_WRONG(r->h, at, "an index of %" PRIu64 " chunks", count);
+  return GATHER_HDF5_WRONG(r->h, at, "an index of chunks cannot have %" PRIu64 " chunks", count);
 }
 
 static gather_status read_fixed_array(index_reading *r, int64_t at) {
@@ -274,7 +274,8 @@ static gather_status read_fixed_array(index_reading *r, int64_t at) {
   GATHER_TRY(gather_hdf5_take(&fields, 1, &page_bits));
   GATHER_TRY(gather_hdf5_take(&fields, h->length_bytes, &entries));
   GATHER_TRY(gather_hdf5_take_address(&fields, &block));
-  if (page_bits > MOST_PAGE_BITS) return GATHER_HDF5_WRONG(h, at + 7, "pages of 2^%" PRIu64 " entries", page_bits);
+  if (page_bits > MOST_PAGE_BITS)
+    return GATHER_HDF5_WRONG(h, at + 7, "pages of an index of chunks cannot have 2^%" PRIu64 " entries", page_bits);
   GATHER_TRY(check_count(r, at + 8, block < 0 ? 0 : entries));
   r->entries = (int64_t)entries;
   return block < 0 ? GATHER_OK : read_fixed_block(r, block, (int64_t)entries, INT64_C(1) << page_bits);
@@ -304,7 +305,7 @@ static gather_status read_data_block(index_reading *r, const extensible *x, int6
   }
   GATHER_TRY(gather_hdf5_need(h, at, head + SUM_BYTES, WHAT));
   GATHER_TRY(gather_hdf5_verify(h, at, head, -1, at + head, WHAT));
-  if (bitmap < 0) return GATHER_HDF5_WRONG(h, at, "a data block in pages that no super block knows");
+  if (bitmap < 0) return GATHER_HDF5_WRONG(h, at, "a data block in pages has no super block");
   return read_pages(r, at + head + SUM_BYTES, first, count, x->page, bitmap, bit, WHAT);
 }
 
@@ -435,7 +436,7 @@ static gather_status read_btree_2_node(index_reading *r, int64_t at, int64_t rec
   static const char WHAT[] = "a node of an index of chunks";
   gather_hdf5 *h = r->h;
   uint64_t child_records = 0;
-  if (records > r->most[level]) return GATHER_HDF5_WRONG(h, at, "a node of an index of chunks with %" PRId64 " records", records);
+  if (records > r->most[level]) return GATHER_HDF5_WRONG(h, at, "a node of an index of chunks cannot have %" PRId64 " records", records);
   const int64_t bytes = HEAD + records * r->record_bytes + (level > 0 ? (records + 1) * r->pointer_bytes[level] : 0);
   expect_whole(r, at, bytes + SUM_BYTES);
   GATHER_TRY(gather_hdf5_begins(h, at, bytes + SUM_BYTES, level > 0 ? "BTIN" : "BTLF", 0, WHAT));
@@ -478,8 +479,9 @@ static gather_status read_btree_2(index_reading *r, int64_t at) {
   const bool fits =
       has_filters(r) ? kind == FILTERED && r->size_bytes >= 1 && r->size_bytes <= 8 : kind == PLAIN && r->record_bytes == plain;
   if (!fits || depth > MOST_LEVEL || node < LEAST_NODE)
-    return GATHER_HDF5_WRONG(h, at + 5, "an index of chunks of kind %" PRIu64 ", with records of %" PRIu64 " bytes and depth %" PRIu64,
-                             kind, record, depth);
+    return GATHER_HDF5_WRONG(h, at + 5,
+                             "an index of chunks has the invalid kind %" PRIu64 ", records of %" PRIu64 " bytes or depth %" PRIu64, kind,
+                             record, depth);
   GATHER_TRY(measure_levels(r, at, (int)depth));
   return root < 0 ? GATHER_OK : read_btree_2_node(r, root, (int64_t)records, (int)depth);
 }

@@ -102,7 +102,7 @@ static gather_status read_head(gather_hdf5_fields *fields, type_head *head) {
   head->bytes = (int64_t)bytes;
   if (head->version < 1 || head->version > 5)
     return GATHER_HDF5_REFUSE(fields->h, head->at, "version %u of a datatype is not supported", head->version);
-  if (bytes == 0) return GATHER_HDF5_WRONG(fields->h, head->at + 4, "a datatype has elements of no bytes");
+  if (bytes == 0) return GATHER_HDF5_WRONG(fields->h, head->at + 4, "a datatype has elements of 0 bytes");
   return GATHER_OK;
 }
 
@@ -150,7 +150,8 @@ static gather_status refuse_class(dataset_reading *r, const type_head *head) {
     return refuse(r, head, "variable-length string",
                   "save it with one length: numpy.save('out.npy', h5py.File('FILE')['NAME'][...].astype('S'))");
   if (head->kind == CLASS_VARIABLE)
-    return refuse(r, head, "variable-length sequence", "save the sequences end to end, numpy.concatenate(h5py.File('FILE')['NAME'][...])");
+    return refuse(r, head, "variable-length sequence",
+                  "save the sequences one after the other: numpy.save('out.npy', numpy.concatenate(h5py.File('FILE')['NAME'][...]))");
   return GATHER_HDF5_REFUSE(r->h, head->at, "the dataset '%.100s' has elements of the unknown class %u", r->tensor->name, head->kind);
 }
 
@@ -228,7 +229,8 @@ static gather_status read_enum(dataset_reading *r, gather_hdf5_fields *fields, c
   const char *names[2] = {"", ""};
   GATHER_TRY(read_head(fields, &base));
   if (base.kind != CLASS_INTEGER || base.bytes != head->bytes)
-    return GATHER_HDF5_WRONG(r->h, base.at, "an enumeration of the dataset '%.100s' is not one of integers of its size", r->tensor->name);
+    return GATHER_HDF5_WRONG(r->h, base.at, "the base of an enumeration of the dataset '%.100s' is not an integer of its size",
+                             r->tensor->name);
   GATHER_TRY(read_integer(r, fields, &base));
   if (count != 2 || base.bytes != 1) return GATHER_OK;
   for (int i = 0; i < 2; i++) GATHER_TRY(read_name(fields, head->version, &names[i]));

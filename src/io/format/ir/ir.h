@@ -93,7 +93,7 @@ typedef struct ir_reader {
 
 /* Fails and reports byte `offset` of the XML. */
 #define GATHER_IR_FAIL(reader, status, offset, ...) gather_fail_file((reader)->error, status, (reader)->file->name, offset, __VA_ARGS__)
-#define GATHER_IR_NO_MEMORY(reader) GATHER_IR_FAIL(reader, GATHER_OUT_OF_MEMORY, -1, "no memory for its graph")
+#define GATHER_IR_NO_MEMORY(reader) GATHER_IR_FAIL(reader, GATHER_OUT_OF_MEMORY, -1, "out of memory for its graph")
 
 /* ---- ir_layer.c */
 /* A decimal integer; blanks around it are allowed. */

@@ -184,7 +184,7 @@ static bool check_text(npy_header *header) {
 }
 
 static gather_status no_memory(const gather_file *file, gather_error *error) {
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its header");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its header");
 }
 
 static gather_status set_shape(gather_file *file, const npy_header *header, gather_tensor *tensor, gather_error *error) {
@@ -375,7 +375,7 @@ static gather_status make_header(const gather_writing *what, int64_t align_bytes
       return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the descr is too long for a header");
   }
   header->bytes = dictionary(what, align, &header->size);
-  if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
+  if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the file's header");
   int64_t latin1 = latin1_from_utf8(header->bytes, header->size);
   if (latin1 >= 0) header->size = latin1;
   frame(header, latin1 < 0 ? 3 : fits_version_1(header->size, align) ? 1 : 2, align);

@@ -85,7 +85,7 @@ static gather_status set_name(gather_file *file, zip_member *member, gather_erro
     member->name = name;
   }
   if (member->name) return GATHER_OK;
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its directory");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its directory");
 }
 
 /* ---- the zip file: its directory is found from its end, and the members from the directory. Nothing in the file is trusted. */
@@ -210,7 +210,8 @@ static gather_status count_entries(const gather_file *file, const directory *whe
     at += bytes;
   }
   if (((uint64_t)*count & where->entries_mask) == where->entries) return GATHER_OK;
-  return WRONG(file, error, where->end, "entries in the zip file's directory: %" PRId64 ", not %" PRIu64, *count, where->entries);
+  return WRONG(file, error, where->end, "the number of entries in the zip file's directory is %" PRId64 ", not %" PRIu64, *count,
+               where->entries);
 }
 
 /* The zip64 extra field of an entry; NULL if there is none. */
@@ -316,7 +317,7 @@ static bool comes_before(const void *a, const void *b) {
 /* Overlapping members are a sign of an attack (a zip bomb): a small file that is expensive to read. */
 static gather_status check_overlap(gather_file *file, const zip_list *zip, gather_error *error) {
   const void **sorted = gather_arena_take(&file->arena, zip->len, sizeof *sorted);
-  if (!sorted) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its directory");
+  if (!sorted) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its directory");
   for (int64_t i = 0; i < zip->len; i++) sorted[i] = &zip->members[i];
   gather_sort_pointers(sorted, zip->len, comes_before);
   for (int64_t i = 1; i < zip->len; i++) {
@@ -333,7 +334,7 @@ static gather_status read_zip(gather_file *file, zip_list *zip, gather_error *er
   GATHER_TRY(find_directory(file, &where, error));
   GATHER_TRY(count_entries(file, &where, &zip->len, error));
   zip->members = gather_arena_take(&file->arena, zip->len, sizeof *zip->members);
-  if (!zip->members) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its directory");
+  if (!zip->members) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its directory");
   int64_t at = where.start;
   expect_locals(file, &where, zip->len);
   for (int64_t i = 0; i < zip->len; i++) {
@@ -362,7 +363,7 @@ typedef struct npz_reading {
 } npz_reading;
 
 static gather_status no_memory(const npz_reading *npz, gather_error *error) {
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, npz->file->name, -1, "no memory for its list of arrays");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, npz->file->name, -1, "out of memory for its list of arrays");
 }
 
 /* ---- names */
@@ -479,9 +480,9 @@ static const struct {
     {"model.weights.h5",
      "a Keras model is not supported; save its weights: safetensors.numpy.save_file({w.path: w.numpy() for w in "
      "keras.models.load_model('FILE').weights}, 'out.safetensors')"},
-    {"zarr.json", "a Zarr store in a zip file is read if it is not in a folder there"},
-    {".zgroup", "a Zarr store in a zip file is read if it is not in a folder there"},
-    {".zarray", "a Zarr store in a zip file is read if it is not in a folder there"},
+    {"zarr.json", "a Zarr store in a zip file is supported only at the root of the zip file, not in a folder"},
+    {".zgroup", "a Zarr store in a zip file is supported only at the root of the zip file, not in a folder"},
+    {".zarray", "a Zarr store in a zip file is supported only at the root of the zip file, not in a folder"},
 };
 
 static bool is_member(const char *name, const char *member) {
@@ -523,7 +524,8 @@ static gather_status open_store(npz_reading *npz, gather_error *error) {
   for (int64_t i = 0; i < npz->zip.len; i++) {
     const zip_member *member = at_name(npz, i);
     if (!counts(npz, member)) continue;
-    const char *why = member->encrypted ? "is encrypted, which is not supported" : "is compressed; a store is read if its members are not";
+    const char *why = member->encrypted ? "is encrypted, which is not supported"
+                                        : "is compressed, which is not supported; write the zip file with stored members";
     entries[list->len++] =
         (gather_zarr_entry){member->name, member->data, member->packed_bytes, member->encrypted || member->method != STORED ? why : NULL};
   }

@@ -63,7 +63,7 @@ static gather_status make_header(const gather_writing *what, int64_t align_bytes
   GATHER_TRY(check_size(data_bytes, error));
   GATHER_TRY(check_size(name_bytes, error));
   header->bytes = gather_alloc(name_bytes + (what->rank + 3) * (VARINT_MAX + 1));
-  if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
+  if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the file's header");
   char *at = header->bytes;
   for (int32_t d = 0; d < what->rank; d++) {
     *at++ = (char)KEY_DIMS;

@@ -128,7 +128,7 @@ gather_status gather_onnx_take(gather_onnx *onnx, int64_t count, size_t bytes, v
   void *taken = gather_arena_take(&onnx->file->arena, count, (int64_t)bytes);
   memcpy(memory, &taken, sizeof taken);
   if (taken) return GATHER_OK;
-  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for what it holds");
+  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "out of memory for its contents");
 }
 
 static void make_utf8(char *text, int64_t bytes) {

@@ -155,7 +155,7 @@ static gather_status graph_path(gather_onnx *onnx, const parts *p, int64_t numbe
   if (length < 0 || (size_t)length >= sizeof text) (void)snprintf(text, sizeof text, "graph_%" PRId64 "/", onnx->scopes);
   *path = gather_arena_text(&onnx->file->arena, text, strlen(text));
   if (*path) return GATHER_OK;
-  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a graph's name");
+  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "out of memory for a graph's name");
 }
 
 static gather_status read_nested(gather_onnx *onnx, const parts *p, const gather_proto_field *field, int64_t number,
@@ -303,7 +303,7 @@ static gather_status node_path(gather_onnx *onnx, const gather_node *node, const
   if (needed < 0 || (size_t)needed >= sizeof text) (void)snprintf(text, sizeof text, "%.60s%.60s_%" PRId64 "/", path, op, number);
   *target = gather_arena_text(&onnx->file->arena, text, strlen(text));
   if (*target) return GATHER_OK;
-  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a node's name");
+  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "out of memory for a node's name");
 }
 
 /* A node under construction. */
@@ -552,7 +552,7 @@ static gather_status function_path(gather_onnx *onnx, const graph_parts *g, cons
   if (length < 0 || (size_t)length >= sizeof path) (void)snprintf(path, sizeof path, "%.100s/", g->name);
   *kept = gather_arena_text(&onnx->file->arena, path, strlen(path));
   if (*kept) return GATHER_OK;
-  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a function's name");
+  return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "out of memory for a function's name");
 }
 
 gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gather_function *function) {

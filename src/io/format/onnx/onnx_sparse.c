@@ -120,7 +120,7 @@ static gather_status scatter(gather_onnx *onnx, const sparse *s, gather_file_ten
   for (int64_t i = 0; i < s->count; i++) {
     int64_t place;
     if (!find_place(s, &tensor->tensor, len, i, &place))
-      return GATHER_ONNX_WRONG(onnx, s->offset, "index %" PRId64 " of the sparse tensor '%.100s' is outside of it", i, tensor->name);
+      return GATHER_ONNX_WRONG(onnx, s->offset, "index %" PRId64 " of the sparse tensor '%.100s' is outside its shape", i, tensor->name);
     memcpy(bytes + place * width, (const char *)s->values.tensor.data + i * width, (size_t)width);
   }
   tensor->tensor.data = bytes;

@@ -96,7 +96,7 @@ gather_status gather_quant_state_read(const gather_file *file, const gather_file
 gather_status gather_quant_state_read(const gather_file *file, const gather_file_tensor *state, const char *type, gather_quant_state *read,
                                       gather_error *error) {
   (void)type, (void)read;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "this build cannot read JSON, which the state '%.100s' is",
+  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "the state '%.100s' is JSON, which is not supported in this build",
                           state->name);
 }
 

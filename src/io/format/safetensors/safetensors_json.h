@@ -41,7 +41,8 @@ typedef struct gather_json_walk {
 
 /* Fails and reports a byte of the file. */
 #define GATHER_JSON_WRONG(json, offset, ...) gather_fail_file((json)->error, GATHER_FILE_MALFORMED, (json)->name, offset, __VA_ARGS__)
-#define GATHER_JSON_NO_MEMORY(json) gather_fail_file((json)->error, GATHER_OUT_OF_MEMORY, (json)->name, -1, "no memory for what it holds")
+#define GATHER_JSON_NO_MEMORY(json) \
+  gather_fail_file((json)->error, GATHER_OUT_OF_MEMORY, (json)->name, -1, "out of memory for its contents")
 
 /* Fails if the bytes are not UTF-8. */
 GATHER_CHECKED gather_status gather_json_utf8(const gather_json *json, gather_json_part text);

@@ -43,7 +43,7 @@ static gather_status check_bits(const gather_writing *what, gather_error *error)
   for (int32_t d = 0; d < what->rank; d++) bits = bits * (what->shape[d] % 8) % 8;
   if (bits == 0) return GATHER_OK;
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                           "a tensor in a safetensors file ends on a whole byte, and this one of %s does not; use raw "
+                           "a tensor in a safetensors file must end on a whole byte, and this one of %s does not; use raw "
                            "or pb",
                            type->name);
 }
@@ -118,7 +118,7 @@ static gather_status make_aligned(const gather_writing *tensors, const gather_wr
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                              "the header of a safetensors file has at most %d bytes, and these names are too long", HEADER_MAX);
   header->bytes = gather_alloc(room);
-  if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
+  if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the file's header");
   char *at = header->bytes + LENGTH_BYTES;
   *at++ = '{';
   for (int64_t i = 0; i < count; i++) {

@@ -135,7 +135,7 @@ static gather_status keep_first(csv_reader *c, int byte) {
   if (c->first_bytes == c->first_room) {
     int64_t room = c->first_room ? c->first_room * 2 : FIRST_ROOM;
     char *first = gather_alloc(room);
-    if (!first) return REFUSE(c, GATHER_OUT_OF_MEMORY, "no memory for its first record");
+    if (!first) return REFUSE(c, GATHER_OUT_OF_MEMORY, "out of memory for its first record");
     if (c->first_bytes > 0) memcpy(first, c->first, (size_t)c->first_bytes);
     gather_free(c->first);
     c->first = first;

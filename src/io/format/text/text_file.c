@@ -43,7 +43,7 @@ static gather_status wrong(const nested *n, gather_text_place place, const char 
 
 static gather_status open_list(nested *n, gather_text_place place) {
   if (n->depth == GATHER_MAX_RANK) return wrong(n, place, "lists are nested more than 64 deep");
-  if (n->leaves > 0 && n->depth >= n->leaves) return wrong(n, place, "a list stands where the others have a number");
+  if (n->leaves > 0 && n->depth >= n->leaves) return wrong(n, place, "a list among numbers");
   if (n->depth > 0) n->count[n->depth - 1]++;
   n->count[n->depth++] = 0;
   n->value_before = n->comma_before = false;
@@ -56,7 +56,7 @@ static gather_status close_list(nested *n, gather_text_place place) {
   int64_t len = n->count[--n->depth], *length = &n->numbers->shape[n->depth];
   const bool is_leaf = n->leaves == n->depth + 1 || len == 0;
   if (is_leaf && n->leaves == 0) n->leaves = n->depth + 1; /* [] has numbers, but none */
-  if (is_leaf && n->leaves != n->depth + 1) return wrong(n, place, "a list is empty where the others have lists");
+  if (is_leaf && n->leaves != n->depth + 1) return wrong(n, place, "an empty list among lists of lists");
   if (*length >= 0 && *length != len) {
     GATHER_TRY(n->in->status);
     return gather_fail_file(n->in->error, GATHER_FILE_MALFORMED, n->in->name, place.byte,
@@ -84,7 +84,7 @@ static gather_status read_item(nested *n) {
     return gather_fail_file(in->error, GATHER_FILE_MALFORMED, in->name, place.byte, "line %" PRId64 ": '%s' %s", place.line,
                             gather_text_word_show(&word), why);
   if (n->leaves == 0) n->leaves = n->depth;
-  if (n->leaves != n->depth) return wrong(n, place, "a number stands where the others have a list");
+  if (n->leaves != n->depth) return wrong(n, place, "a number among lists");
   n->count[n->depth - 1]++;
   n->value_before = true;
   n->comma_before = false;
@@ -113,7 +113,7 @@ static gather_status read_nested(gather_text_input *in, gather_text_numbers *num
     pass_blanks(in);
     c = gather_text_peek(in);
   } while (n.depth > 0);
-  if (c >= 0) return wrong(&n, gather_text_here(in), "text follows the list");
+  if (c >= 0) return wrong(&n, gather_text_here(in), "unexpected text after the list");
   GATHER_TRY(in->status);
   numbers->rank = n.leaves;
   return GATHER_OK;
@@ -314,7 +314,7 @@ static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers
   int32_t rank = numbers->rank > 0 ? numbers->rank : 1;
   int64_t *shape = gather_arena_take(&file->arena, rank, (int64_t)sizeof *shape);
   char *name = gather_arena_text(&file->arena, column, strlen(column));
-  if (!tensor || !shape || !name) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its numbers");
+  if (!tensor || !shape || !name) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory for its numbers");
   *shape = numbers->len;
   for (int32_t i = 0; i < numbers->rank; i++) shape[i] = numbers->shape[i] < 0 ? 0 : numbers->shape[i];
   *tensor = (gather_file_tensor){

@@ -61,7 +61,7 @@ static gather_status pass_mark(gather_text_input *in) {
 
 gather_status gather_text_input_open(gather_text_input *in, const char *path, gather_error *error) {
   *in = (gather_text_input){.name = path, .error = error, .line = 1, .fd = -1, .buffer = gather_alloc(BLOCK_BYTES)};
-  if (!in->buffer) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory to read it");
+  if (!in->buffer) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "out of memory while reading it");
   in->bytes = in->buffer;
   in->fd = gather_open_file(path, O_RDONLY | O_NOCTTY, 0);
   if (in->fd < 0) return gather_fail_open(error, path, errno);
@@ -100,7 +100,7 @@ gather_status gather_text_numbers_add(gather_text_numbers *numbers, int64_t numb
   if (numbers->len == numbers->room) {
     int64_t room = numbers->room ? numbers->room * 2 : FIRST_ROOM;
     int64_t *at = room <= PTRDIFF_MAX / (int64_t)sizeof *at ? gather_alloc(room * (int64_t)sizeof *at) : NULL;
-    if (!at) return gather_fail_file(in->error, GATHER_OUT_OF_MEMORY, in->name, -1, "no memory for its numbers");
+    if (!at) return gather_fail_file(in->error, GATHER_OUT_OF_MEMORY, in->name, -1, "out of memory for its numbers");
     if (numbers->len > 0) memcpy(at, numbers->at, (size_t)numbers->len * sizeof *at);
     gather_free(numbers->at);
     numbers->at = at;

@@ -79,7 +79,7 @@ typedef struct zarr_reading {
 } zarr_reading;
 
 static gather_status no_memory(const zarr_reading *z) {
-  return gather_fail_file(z->error, GATHER_OUT_OF_MEMORY, z->file->name, -1, "no memory for what it holds");
+  return gather_fail_file(z->error, GATHER_OUT_OF_MEMORY, z->file->name, -1, "out of memory for its contents");
 }
 
 /* A description that is being read; its map is closed afterwards. */
@@ -173,7 +173,7 @@ static gather_status check_path(const gather_json *json, gather_json_part key, c
     const bool is_dots = (bytes == 1 && at[0] == '.') || (bytes == 2 && at[0] == '.' && at[1] == '.');
     const char *separator = strpbrk(at, GATHER_PATH_ENDS_FOLDER);
     if (bytes == 0 || is_dots || (separator && separator < at + bytes) || (at[bytes] == '/' && at[bytes + 1] == '\0'))
-      return GATHER_JSON_WRONG(json, key.at, "'%.100s' is no path in the store", path);
+      return GATHER_JSON_WRONG(json, key.at, "'%.100s' is not a path in the store", path);
     at += bytes + (at[bytes] == '/');
   }
   return GATHER_OK;
@@ -188,7 +188,7 @@ static gather_status read_kind(gather_json *json, gather_json_part object, int64
   *version = format.end - format.at == 1 ? text[format.at] - '0' : -1;
   *is_array = node.end - node.at == 7 && memcmp(text + node.at, "\"array\"", 7) == 0;
   *inner = of[2].part;
-  if (format.end == 0) return GATHER_JSON_WRONG(json, object.at, "there is no zarr_format");
+  if (format.end == 0) return GATHER_JSON_WRONG(json, object.at, "the zarr_format is missing");
   if (*version != 2 && *version != 3)
     return gather_fail_file(json->error, GATHER_UNSUPPORTED, json->name, format.at, "this zarr_format is not supported; 2 and 3 are");
   if (*version == 2 || *is_array || (node.end - node.at == 7 && memcmp(text + node.at, "\"group\"", 7) == 0)) return GATHER_OK;

@@ -203,7 +203,7 @@ static int64_t raw_bits(const char *name) {
 
 static gather_status read_raw_type(gather_zarr_reading *r, int64_t bits) {
   char text[32];
-  if (bits % 8 != 0) return GATHER_ZARR_WRONG(r, "elements of %" PRId64 " bits are no whole bytes", bits);
+  if (bits % 8 != 0) return GATHER_ZARR_WRONG(r, "elements of %" PRId64 " bits do not fill whole bytes", bits);
   r->array->type.kind = 'V';
   r->array->type.unit_bytes = 1;
   (void)snprintf(text, sizeof text, "|V%" PRId64, bits / 8);
@@ -249,7 +249,7 @@ static gather_status read_numpy_type(gather_zarr_reading *r, const char *name, c
     gather_literal_init(&literal, text, (int64_t)strlen(text));
     good = gather_descr_plain(&literal, 0, (gather_literal_text){text, (int64_t)strlen(text)}, &descr) && descr.item_bytes >= 1;
   }
-  if (!good) return GATHER_ZARR_REFUSE(r, "this data_type '%.60s' is not supported", name);
+  if (!good) return GATHER_ZARR_REFUSE(r, "the data_type '%.60s' is not supported", name);
   r->array->type.kind = letter == 'm' ? 'M' : letter;
   r->array->type.unit_bytes = unit_bytes;
   GATHER_TRY(set_type(r, descr.type, descr.item_bytes, false));

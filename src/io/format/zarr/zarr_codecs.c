@@ -98,7 +98,8 @@ static gather_status read_transpose(gather_zarr_reading *r, const json_t *option
   unsigned seen = 0;
   GATHER_TRY(gather_zarr_lengths(r, json_object_get(options, "order"), "the order of the codec 'transpose'", 0, order));
   for (int32_t i = 0; i < rank; i++) {
-    if (order[i] >= rank || (seen >> order[i] & 1)) return GATHER_ZARR_WRONG(r, "the order of the codec 'transpose' is none of the axes");
+    if (order[i] >= rank || (seen >> order[i] & 1))
+      return GATHER_ZARR_WRONG(r, "the order of the codec 'transpose' is not a permutation of the axes");
     seen |= 1u << order[i];
     axes[i] = found->axes[order[i]];
   }
@@ -113,7 +114,7 @@ static gather_status read_bytes(gather_zarr_reading *r, const json_t *options) {
   const char *order = json_string_value(endian);
   if (type->unit_bytes == 1) return GATHER_OK;
   if (!order || (strcmp(order, "little") != 0 && strcmp(order, "big") != 0))
-    return GATHER_ZARR_WRONG(r, "the codec 'bytes' has no byte order, neither little nor big");
+    return GATHER_ZARR_WRONG(r, "the endian of the codec 'bytes' is neither little nor big");
   type->big_endian = order[0] == 'b';
   if (type->type != GATHER_TYPE_OPAQUE && type->big_endian != (GATHER_BIG_ENDIAN != 0))
     r->tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
@@ -135,7 +136,7 @@ static gather_status read_index_codecs(gather_zarr_reading *r, const json_t *lis
     const char *name = codec_name(json_array_get(list, i), &options), *order = json_string_value(json_object_get(options, "endian"));
     if (!name) return GATHER_ZARR_WRONG(r, "a codec of the index has no name");
     if (i == 0 ? strcmp(name, "bytes") != 0 || !order || strcmp(order, "little") != 0 : i > 1 || strcmp(name, "crc32c") != 0)
-      return GATHER_ZARR_REFUSE(r, "the codec '%.60s' of the index of shards is not supported there", name);
+      return GATHER_ZARR_REFUSE(r, "the codec '%.60s' is not supported in the index of shards", name);
   }
   if (count == 0) return GATHER_ZARR_WRONG(r, "the index of shards has no codecs");
   r->array->index_has_sum = count == 2;
@@ -150,8 +151,8 @@ static gather_status cut_shards(gather_zarr_reading *r, const int64_t *inner) {
   array->in_shard = 1;
   for (int32_t d = 0; d < chunks->rank; d++) {
     if (chunks->chunk[d] % inner[d] != 0)
-      return GATHER_ZARR_WRONG(r, "a shard of %" PRId64 " along axis %" PRId32 " has no whole chunks of %" PRId64, chunks->chunk[d], d,
-                               inner[d]);
+      return GATHER_ZARR_WRONG(r, "a shard has length %" PRId64 " along axis %" PRId32 ", not a multiple of the chunk length %" PRId64,
+                               chunks->chunk[d], d, inner[d]);
     array->per_shard[d] = chunks->chunk[d] / inner[d];
     array->shards[d] = chunks->shape[d] / chunks->chunk[d] + (chunks->shape[d] % chunks->chunk[d] != 0);
     if (!gather_mul(array->in_shard, array->per_shard[d], &array->in_shard) || array->in_shard > MOST)
@@ -185,7 +186,7 @@ static gather_status read_codec(gather_zarr_reading *r, const json_t *codec, cod
   const bool is_transpose = strcmp(name, "transpose") == 0, is_bytes = strcmp(name, "bytes") == 0;
   const bool is_shards = strcmp(name, "sharding_indexed") == 0;
   if (found->has_bytes && (is_transpose || is_bytes || is_shards))
-    return GATHER_ZARR_WRONG(r, "the codec '%.60s' comes after one that made bytes", name);
+    return GATHER_ZARR_WRONG(r, "the codec '%.60s' comes after one that makes bytes", name);
   if (is_transpose) return read_transpose(r, options, found);
   if (found->has_bytes) {
     if (r->array->is_sharded && !found->is_inner) return GATHER_ZARR_REFUSE(r, "the codec '%.60s' of whole shards is not supported", name);

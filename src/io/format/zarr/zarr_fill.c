@@ -10,7 +10,7 @@
 
 static gather_status wrong(gather_zarr_reading *r) {
   const int64_t bytes = r->at.end - r->at.at;
-  return GATHER_ZARR_WRONG(r, "the fill value %.*s is none of elements of type %.40s", bytes < 60 ? (int)bytes : 60,
+  return GATHER_ZARR_WRONG(r, "the fill value %.*s does not fit elements of type %.40s", bytes < 60 ? (int)bytes : 60,
                            (const char *)r->json.bytes + r->at.at, r->tensor->type_name);
 }
 

@@ -43,7 +43,7 @@ gather_status gather_zarr_store_create(gather_file *file, gather_zarr_store **st
   *store = gather_alloc((int64_t)sizeof **store);
   if (!*store || pthread_mutex_init(&(*store)->lock, NULL) != 0) {
     gather_free(*store);
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory to open it");
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "out of memory while opening it");
   }
   file->held = *store;
   file->release = release;
@@ -51,7 +51,7 @@ gather_status gather_zarr_store_create(gather_file *file, gather_zarr_store **st
 }
 
 static gather_status no_memory(const gather_zarr_array *array, gather_error *error) {
-  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, array->chunks.file->name, -1, "no memory for what was found of its chunks");
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, array->chunks.file->name, -1, "out of memory for the places of its chunks");
 }
 
 /* ---- names */
@@ -100,8 +100,8 @@ gather_status gather_zarr_index_place(const gather_zarr_array *array, const uint
   if (offset <= size && bytes <= size - offset) return GATHER_OK;
   return gather_fail_file(error, GATHER_FILE_MALFORMED, place->file->path,
                           16 * inside + (array->index_at_start ? 0 : place->file->size - gather_zarr_index_bytes(array)),
-                          "a chunk of the shard is to have %" PRIu64 " bytes at byte %" PRIu64 ", but the file ends at %" PRIu64, bytes,
-                          offset, size);
+                          "a chunk of the shard needs %" PRIu64 " bytes at byte %" PRIu64 ", but the file ends at %" PRIu64, bytes, offset,
+                          size);
 }
 
 /* fd -1: of a member of a zip file, or of an object on another machine. */
@@ -226,7 +226,7 @@ static void name_chunk(const gather_zarr_array *array, int64_t number, gather_er
 static void say_missing(gather_error *error) {
   const size_t length = strlen(error->message);
   (void)snprintf(error->message + length, sizeof error->message - length,
-                 "; if the chunk was never written, let the server say so: S3 answers 404 to who may list the bucket");
+                 "; if the chunk was never written, use credentials that may list the bucket: S3 then answers 404");
 }
 
 static gather_status look_at_url(gather_zarr_array *array, gather_zarr_kept *kept, gather_error *error) {

@@ -47,7 +47,7 @@ static gather_status take_member(gather_json *json, const gather_json_walk *walk
   bool may = !strict;
   for (int i = 0; i < count; i++) {
     if (!is_name(json, walk->key, members[i].name)) continue;
-    if (members[i].part.end > 0) return GATHER_JSON_WRONG(json, walk->key.at, "the member '%.*s' occurs twice", bytes, name);
+    if (members[i].part.end > 0) return GATHER_JSON_WRONG(json, walk->key.at, "the member '%.*s' is given twice", bytes, name);
     members[i].part = walk->value;
     return GATHER_OK;
   }
@@ -91,7 +91,7 @@ gather_status gather_zarr_lengths(gather_zarr_reading *r, const json_t *list, co
   for (int32_t d = 0; d < rank; d++) {
     const json_t *length = json_array_get(list, (size_t)d);
     if (!json_is_integer(length) || json_integer_value(length) < least)
-      return GATHER_ZARR_WRONG(r, "%s has a length that is no whole number from %" PRId64 " on", what, least);
+      return GATHER_ZARR_WRONG(r, "%s has a length that is not a whole number of at least %" PRId64, what, least);
     lengths[d] = (int64_t)json_integer_value(length);
   }
   return GATHER_OK;

@@ -86,10 +86,10 @@ static const char *hub_differs(const gather_remote_object *object, const gather_
   const gather_remote_notes *notes = &transfer->notes;
   if (!transfer->from_place || transfer->hops == 0) return NULL;
   if (object->size >= 0 && notes->linked_etag[0] && object->linked_etag[0] && strcmp(notes->linked_etag, object->linked_etag) != 0)
-    return "the file changed while it was read: the hub names another content";
+    return "the file changed while it was read: the hub reports another ETag";
   const int64_t size = transfer->verdict == GATHER_ANSWER_WHOLE ? transfer->got : transfer->answer.size;
   if (notes->linked_bytes > 0 && size >= 0 && notes->linked_bytes - 1 != size)
-    return "the hub says that the file has another size than its storage does";
+    return "the hub and its storage report different sizes of the file";
   return NULL;
 }
 

@@ -42,7 +42,7 @@ static gather_status create(gather_reader *reader, gather_error *error) {
     if (own->places && own->flying && own->by_hand && own->event) return GATHER_OK;
     destroy(reader);
   }
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %d reads", (int)count);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the state of %d reads", (int)count);
 }
 
 /* Whether the system has the read now. */
