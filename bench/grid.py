@@ -119,6 +119,20 @@ def rows():
                    (64 * MIB // size,), "int32", STREAMED)
 
 
+def cached_rows():
+    """Rows of whole vectors and of others, table and output in L1 or L2, by indices in several orders."""
+    for size in (3, 12):
+        dtype, width = ("float32", 3) if size == 12 else ("uint8", 3)
+        yield take("rows, all in cache", f"rows {size} B L1 int64 cached random", dtype, (LEVELS["L1"] // 2 // size, width), (128 * KIB // 12,),
+                   "int64", CACHED)
+    for size in (64, 68, 100, 128, 160, 252):
+        for level in ("L1", "L2"):
+            for order in ("random", "sorted", "zipf"):
+                n = 128 * KIB // size
+                yield take("rows, all in cache", f"rows {size} B {level} int64 cached {order}", "float32", (LEVELS[level] // 2 // size, size // 4),
+                           (n,), "int64", CACHED, order=order)
+
+
 def axes():
     """Take along another axis than the first, and tables of a batch."""
     regime = "take along other axes"
@@ -223,7 +237,7 @@ def shorter(case: Case) -> Case:
     return replace(case, index_shape=(case.index_shape[0] // 4,))
 
 
-GROUPS = (tiny, elements_of_one_byte_to_eight, rows, axes, gather_elements, small_tables, orders, packed, patterns, growth)
+GROUPS = (tiny, elements_of_one_byte_to_eight, rows, cached_rows, axes, gather_elements, small_tables, orders, packed, patterns, growth)
 
 
 def threads_of(case: Case, threads: tuple[int, ...], curve: tuple[int, ...]) -> tuple[int, ...]:

@@ -23,12 +23,13 @@ def limits(memory: Memory):
     """Contenders that do a part of the work of every gather: `stream` reads the indices and writes the output in order, `touch` reads
     a word of every line that the indices name, in their order, and `copy` moves long rows from
     cache to cache, in order.
-    The best form of each counts, and the slowest of the three. A call of few indices may be best on one thread, whatever it was given."""
+    The best form of each counts, and the slowest of the three. A call of few indices may be best on one thread, whatever it was given.
+    `read` reads the indices once more: what the transactional form needs besides, which may not write before all are validated."""
     case = memory.case
     if case.dtype == "int4" or case.regime == "tiny calls":
         return
     for threads in sorted({case.threads, 1} if case.state == CACHED else {case.threads}, reverse=True):
-        for limit in (*streams(memory), *touches(memory), *copies_of_rows(memory)):
+        for limit in (*streams(memory), *touches(memory), *copies_of_rows(memory), *reads(memory)):
             yield timed(*limit, threads, "" if threads == case.threads else ", one thread")
 
 
@@ -74,6 +75,11 @@ def copies_of_rows(memory: Memory):
     table = case.table_bytes // COPY_BLOCK * COPY_BLOCK
     for form, vectors in (("copy", 1), ("copy by memcpy", 0)):
         yield "copy_rows", form, memory.job(lines=vectors, table_bytes=table), ()
+
+
+def reads(memory: Memory):
+    for form, past in (("read", 0), ("read, prefetched", 1)):
+        yield "read", form, memory.job(past_caches=past), ()
 
 
 def ahead(name: str, job: tuple, *more):

@@ -50,6 +50,8 @@ def ceiling_of(bounds, divisor: float) -> dict:
             kinds[f"{kind}_ns"], kinds[f"{kind}_form"] = median(best.times) / divisor, best.form
     if not kinds:
         return {}
+    if reads := [median(c.times) for c in bounds if c.peer == "limit: read" and c.times]:
+        kinds["read_ns"] = min(reads) / divisor
     if writes := [median(c.times) for c in bounds if c.peer == "limit: write" and c.times]:
         kinds["write_ns"] = min(writes) / divisor
     return {"ns": max(kinds.get(f"{kind}_ns", 0) for kind in KINDS), **kinds}
@@ -74,6 +76,8 @@ def standing(ours, first, loop, ceiling: dict, divisor: float, from_c: dict, gat
         found["gather"] = ratios(gather, ours)
     if ceiling:
         found["share"] = ceiling["ns"] / (median(ours.times) / divisor)
+        if "read_ns" in ceiling:
+            found["share_reading_twice"] = (ceiling["ns"] + ceiling["read_ns"]) / (median(ours.times) / divisor)
     return found
 
 
@@ -105,7 +109,7 @@ def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
 
 def as_kept(rows: list[dict]) -> list[dict]:
     """The same rows with the default form in the place of the fastest one."""
-    keys = ("best", "loop", "share")
+    keys = ("best", "loop", "share", "share_reading_twice")
     return [{**{key: value for key, value in r.items() if key not in keys}, "ours": r["kept"],
              **{key: r["kept"][key] for key in keys if key in r["kept"]}} for r in rows if "kept" in r]
 
@@ -187,8 +191,8 @@ def ratio_mean(rows: list[dict], key: str = "best", of: str = "ratio") -> float:
     return mean(r[key][of] for r in rows if key in r)
 
 
-def share_mean(rows: list[dict]) -> float:
-    return mean(r["share"] for r in rows if "share" in r)
+def share_mean(rows: list[dict], key: str = "share") -> float:
+    return mean(r[key] for r in rows if key in r)
 
 
 def lost(rows: list[dict], key: str = "best") -> list[dict]:
@@ -219,13 +223,14 @@ def counts(rows: list[dict], key: str = "best") -> list[int]:
     return [sum(1 for r in rows if r.get(key, {}).get("verdict") == v) for v in ("faster", "even", "slower")]
 
 
-def means(rows: list[dict]) -> str:
-    """Rows of one number of threads in a line."""
+def means(rows: list[dict], kept: bool = False) -> str:
+    """Rows of one number of threads in a line. kept: of the transactional form, which has to read the indices twice."""
     threads = rows[0]["threads"]
     cpu = f", {times(cpu_mean(rows))} of CPU time" if threads == 1 else ""
     won, even, loss = counts(rows)
+    twice = f", {percent(share_mean(rows, 'share_reading_twice'))} of the limit of two reads of the indices" if kept else ""
     return (f"best peer / ours {times(ratio_mean(rows))} ({times(ratio_mean(rows, 'best', 'fastest'))} of the fastest rounds{cpu}), "
-            f"C loop / ours {times(ratio_mean(rows, 'loop'))}, {percent(share_mean(rows))} of the limit (geometric means); "
+            f"C loop / ours {times(ratio_mean(rows, 'loop'))}, {percent(share_mean(rows))} of the limit{twice} (geometric means); "
             f"{won} faster, {even} even, {loss} slower")
 
 
@@ -235,7 +240,7 @@ def closing(results: dict, held: str = "") -> str:
     for threads in threads_of(in_means(rows)):
         here = by(in_means(rows), threads)
         lines.append(f"{threads} thread{'s' if threads > 1 else ''}: {means(here)}")
-        lines.append(f"{' ' * len(str(threads))} transactional: {means(as_kept(here))}")
+        lines.append(f"{' ' * len(str(threads))} transactional: {means(as_kept(here), True)}")
     lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "
                  f"{interrupted(rows)}; {disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "
                  f"{results['settings']['seconds']:.0f} s")

@@ -175,6 +175,11 @@ void bench_copy_rows(const job *j, int64_t part, int64_t parts) {
   sink = sum;
 }
 
+void bench_read(const job *j, int64_t part, int64_t parts) {
+  int64_t from = border(j->in_bytes, part, parts), to = border(j->in_bytes, part + 1, parts);
+  sink = read_best(j->indices + from, to - from, j->past_caches);
+}
+
 /* Block by block of the output, with the share of the input that belongs to it. */
 void bench_stream(const job *j, int64_t part, int64_t parts) {
   int64_t from = border(j->out_bytes, part, parts), to = border(j->out_bytes, part + 1, parts);

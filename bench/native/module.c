@@ -93,8 +93,8 @@ static PyObject *shift(PyObject *self, PyObject *args) {
 static const struct {
   const char *name;
   work_fn work;
-} works[] = {{"naive", bench_naive}, {"naive_int4", bench_naive_int4},           {"copy", bench_copy},          {"stream", bench_stream},
-             {"touch", bench_touch}, {"touch_by_vector", bench_touch_by_vector}, {"copy_rows", bench_copy_rows}};
+} works[] = {{"naive", bench_naive}, {"naive_int4", bench_naive_int4},           {"copy", bench_copy},           {"stream", bench_stream},
+             {"touch", bench_touch}, {"touch_by_vector", bench_touch_by_vector}, {"copy_rows", bench_copy_rows}, {"read", bench_read}};
 
 /* timed(name, threads, rounds, job): a job is a tuple of its fields in the order of native.h. Returns nanoseconds. */
 static PyObject *timed(PyObject *self, PyObject *args) {

@@ -47,6 +47,7 @@ void bench_naive_int4(const job *j, int64_t part, int64_t parts);
 
 /* limits.c */
 void bench_copy(const job *j, int64_t part, int64_t parts);      /* table to out */
+void bench_read(const job *j, int64_t part, int64_t parts);      /* reads indices in order */
 void bench_stream(const job *j, int64_t part, int64_t parts);    /* reads indices (and table) in order, writes out */
 void bench_copy_rows(const job *j, int64_t part, int64_t parts); /* reads indices in order, copies `table` to out */
 /* Reads one word of every line of the rows, for inner = 1; writes nothing. */

@@ -440,6 +440,27 @@ static void read_own(code_line *l, const unsigned char *behind) {
   l->own_bias = wide ? gather_float_of(gather_little32(behind + 4)) : gather_half_at(behind + 2);
 }
 
+bool gather_decoder_is_packed(const gather_decoder *decoder) {
+  return decoder->info.kind == GATHER_CODEC_PACKED && decoder->codes && decoder->step == 1 && decoder->swap_bytes <= 1 && !decoder->wide &&
+         !decoder->by_code;
+}
+
+void gather_packed_decode(const gather_decoder *decoder, const unsigned char *row, char *out) {
+  code_line l;
+  l.decoder = decoder;
+  read_own(&l, row + decoder->code_bytes);
+  const gather_codes codes = {.in = row,
+                              .count = gather_decoder_line_len(decoder),
+                              .group_len = INT64_MAX,
+                              .table = decoder->has_table ? decoder->table : NULL,
+                              .scale = &l.own_scale,
+                              .bias = &l.own_bias,
+                              .bits = decoder->bits,
+                              .high_first = decoder->high_first,
+                              .out = out};
+  decoder->codes(&codes);
+}
+
 void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const unsigned char *row, int64_t first, int64_t count,
                         char *out) {
   const int64_t position = gather_line_position(decoder, at, row ? 1 : 0) + (row ? 0 : decoder->first);

@@ -35,6 +35,7 @@ typedef struct row_run {
   int64_t step;      /* from row to row: bytes, or codes */
   gather_blocks_fn blocks;
   int64_t block_count;
+  bool packed;      /* gather_packed_decode */
   int64_t ahead;    /* rows */
   bool prefetches;  /* the table is out of a core's private cache */
   const void *fill; /* an element for rows that are filled; NULL = 0 */
@@ -56,6 +57,7 @@ static void start_rows(row_run *r, const gather_decoder *decoder, const int64_t 
   r->first = decoder->data ? codes_at(decoder, r->at, axis) : NULL, r->step = decoder->strides[axis];
   r->blocks = decoder->info.kind == GATHER_CODEC_BLOCKS && decoder->blocks ? decoder->blocks : NULL;
   r->block_count = r->line_len / decoder->info.block_len;
+  r->packed = gather_decoder_is_packed(decoder);
   const int64_t rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / (r->codes_bytes + LINE) + 1;
   r->ahead = rows < 1 ? 1 : rows > AHEAD_ROWS ? AHEAD_ROWS : rows;
 }
@@ -87,6 +89,10 @@ static void prefetch(row_run *r, int64_t row) {
 static void decode_row(row_run *r, int64_t row, char *out) {
   if (r->blocks) {
     r->blocks((const unsigned char *)r->first + row * r->step, r->block_count, out);
+    return;
+  }
+  if (r->packed) {
+    gather_packed_decode(r->decoder, (const unsigned char *)r->first + row * r->step, out);
     return;
   }
   r->at[r->axis] = row;

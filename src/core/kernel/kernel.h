@@ -30,7 +30,7 @@ typedef struct gather_span {
    * prefetching. */
   int64_t prefetch_rows;
   int64_t prefetch_lines;
-  int64_t table_bytes; /* of the whole table; for register tables */
+  int64_t table_bytes; /* of the whole table; for register tables and short rows */
   int64_t more;        /* indices that follow the last one in memory and are gathered next: kernels may read them */
   bool many;           /* more indices than a core's private cache holds: they are prefetched too */
   bool nontemporal;    /* vector kernels use non-temporal stores for whole lines; the `nontemporal` kernels always do */

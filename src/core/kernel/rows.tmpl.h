@@ -131,6 +131,77 @@ GATHER_INLINE bool NAME(short_rounds)(const gather_span *s, size_t bytes, gather
 #undef ROUNDS_OF
 }
 
+/* Rows of one small table, all dense, by one move of `wide` bytes each, at most one byte less than two rows: the bytes too many belong
+ * to the next row of the table, and the next row of the output replaces them. The last row of the table is read from a copy, and the last
+ * row of a round is written by `copy`. Larger tables gain nothing, and of rows of 17 bytes and more moves of 32 bytes cross too many lines.
+ * Returns false if the rows are others. */
+GATHER_INLINE bool NAME(wider)(const gather_span *s, int64_t bytes, size_t wide, gather_copy_fn copy) {
+  enum { L1_BYTES = 32768, MOST = 16 };
+  const int64_t width = (int64_t)sizeof(INDEX), count = s->count;
+  if (GATHER_SMALL || s->prefetch_rows > 0 || s->table_bytes > L1_BYTES || s->table_bytes < bytes || count < 16) return false;
+  if (s->index_step != width || s->out_step != bytes || s->axis_step != bytes || s->data_step != 0) return false;
+  const int64_t last = s->table_bytes / bytes - 1;
+  for (int64_t round = 0; round < s->rounds; round++) {
+    const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
+    char *restrict out = s->out + round * s->out_round;
+    char end[MOST] = {0};
+    copy(end, data + last * bytes, (size_t)bytes);
+    for (int64_t j = 0; j + 1 < count; j++, indices += width, out += bytes) {
+      const int64_t row = NAME(gather_row)(indices);
+      memcpy(out, row == last ? end : data + row * bytes, wide);
+    }
+    copy(out, data + NAME(gather_row)(indices) * bytes, (size_t)bytes);
+  }
+  return true;
+}
+
+#if defined(GATHER_VECTORS) && !GATHER_SMALL
+/* Rounds of one table's rows of a constant number of vectors; all is dense, nothing is prefetched. */
+GATHER_INLINE void NAME(vectors_of)(const gather_span *s, int vectors, bool aligned) {
+  const int64_t row = s->row_bytes, width = (int64_t)sizeof(INDEX), count = s->count;
+  const bool many = s->many;
+  for (int64_t round = 0; round < s->rounds; round++) {
+    const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
+    char *restrict out = s->out + round * s->out_round;
+    for (int64_t j = 0; j < count; j++, indices += width, out += row) {
+      if (many) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
+      GATHER_VECTORS(out, data + NAME(gather_row)(indices) * row, (size_t)row, vectors, aligned);
+    }
+  }
+}
+
+/* Whether it moved the rows: those of 3 to 5 vectors gain from it. */
+static bool NAME(vectors)(const gather_span *s) {
+  const int64_t size = s->row_bytes;
+  if (s->prefetch_rows > 0 || s->index_step != (int64_t)sizeof(INDEX) || s->out_step != size || s->axis_step != size || s->data_step != 0)
+    return false;
+  const bool aligned = (((uintptr_t)s->out | (uintptr_t)size | (uintptr_t)s->out_round) & 31) == 0;
+#define VECTORS_OF(n)                \
+  case n:                            \
+    if (aligned)                     \
+      NAME(vectors_of)(s, n, true);  \
+    else                             \
+      NAME(vectors_of)(s, n, false); \
+    return true;
+  switch ((size - 1) / 32 + 1) {
+    VECTORS_OF(3)
+    VECTORS_OF(4)
+    VECTORS_OF(5)
+    VECTORS_OF(6)
+    VECTORS_OF(7)
+    VECTORS_OF(8)
+    default:
+      return false;
+  }
+#undef VECTORS_OF
+}
+#else
+GATHER_INLINE bool NAME(vectors)(const gather_span *s) {
+  (void)s;
+  return false;
+}
+#endif
+
 #undef FOUR
 #undef PREFETCH_ROW
 #undef MOVE
@@ -161,14 +232,20 @@ GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, 
     if (!NAME(short_rounds)(s, class, gather_copy_##class)) NAME(rows)(s, true, class, gather_copy_##class); \
   }
 
+/* Rows between those sizes. */
+#define SHORT_ROWS(class, BYTES, WIDE)                                                                                  \
+  static void NAME(rows_##class)(const gather_span *s) {                                                                \
+    if (!NAME(wider)(s, (BYTES), WIDE, gather_copy_##class)) NAME(rows)(s, true, (size_t)(BYTES), gather_copy_##class); \
+  }
+
 #if SHORTEST_ROW == 1
 ELEMENTS(1)
 ELEMENTS(2)
-ROWS(3, true, 3)
+SHORT_ROWS(3, 3, 4)
 ELEMENTS(4)
-ROWS(5_to_7, true, (size_t)s->row_bytes)
+SHORT_ROWS(5_to_7, s->row_bytes, 8)
 ELEMENTS(8)
-ROWS(9_to_15, true, (size_t)s->row_bytes)
+SHORT_ROWS(9_to_15, s->row_bytes, 16)
 ROWS(16, true, 16)
 ROWS(17_to_31, true, (size_t)s->row_bytes)
 #endif
@@ -177,10 +254,16 @@ WIDE_ROWS(32, true, 32)
 WIDE_ROWS(33_to_63, true, (size_t)s->row_bytes)
 #endif
 WIDE_ROWS(64, true, 64)
-WIDE_ROWS(long, false, (size_t)s->row_bytes)
+#define LONG_ROWS_BY(copy)                                                                \
+  static void NAME(rows_long)(const gather_span *s) {                                     \
+    if (!NAME(vectors)(s)) NAME(rows)(s, false, (size_t)s->row_bytes, NAME_(copy, long)); \
+  }
+#define LONG_ROWS(copy) LONG_ROWS_BY(copy)
+LONG_ROWS(GATHER_WIDE)
 
 #undef ROWS_BY
 #undef ELEMENTS
+#undef SHORT_ROWS
 #undef ROWS
 #undef WIDE_ROWS
 #undef NAME

@@ -126,7 +126,7 @@ GATHER_INLINE void gather_span_set(gather_span *span, const gather_execution *e,
   span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
   span->out_round = outer ? outer->out : 0;
   span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
-  /* Only kernels for register tables read it. The product may wrap for tuples, whose offsets are large. */
+  /* Kernels of dense tables read it. The product may wrap for tuples, whose offsets are large. */
   span->table_bytes = (int64_t)((uint64_t)plan->rule.axis_len * (uint64_t)plan->row_bytes);
   span->prefetch_rows = variant->prefetch_rows, span->prefetch_lines = variant->prefetch_lines;
   span->many = plan->rule.many, span->nontemporal = variant->nontemporal;

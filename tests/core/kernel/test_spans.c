@@ -214,7 +214,7 @@ static void trial_of_spans(const trial_slot *slot) {
 /* ---- the slots */
 
 static const int widths[GATHER_WIDTHS] = {4, 8}, table_widths[GATHER_TABLE_WIDTHS] = {1, 4, 8};
-static const int64_t long_rows[] = {65, 66, 127, 128, 129, 130, 192, 255, 256, 257, 320, 383, 512, 1000};
+static const int64_t long_rows[] = {65, 66, 96, 97, 127, 128, 129, 130, 160, 161, 192, 224, 255, 256, 257, 320, 383, 512, 1000};
 
 /* The sizes of one class of rows. */
 static void set_sizes(trial_slot *slot, int class) {
