@@ -27,7 +27,7 @@ static void init_network(gather_remote_client *client) {
   gather_remote_list_init(&client->ready);
   gather_remote_list_init(&client->waiting);
   client->active = client->idle = NULL;
-  client->active_count = client->transfer_count = 0;
+  client->active_count = client->transfer_count = client->polled_count = client->ahead.count = 0;
   client->multi = NULL;
   client->running = client->ending = client->cancelling = false;
   gather_depth_init(&client->depth, client->settings.given.connections, now);
@@ -103,6 +103,8 @@ void gather_remote_client_release(gather_remote_client *client) {
   gather_remote_settings_clear(&client->settings);
   gather_free(client);
 }
+
+void gather_remote_client_expect_all(gather_remote_client *client) { client->ahead.wanted = true; }
 
 /* What was measured; with the lock held. */
 static void take_measured(const gather_remote_client *client, gather_remote_costs *costs) {
