@@ -156,6 +156,16 @@ static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {
   }
 }
 
+/* Reads that are part of the rounds to come: those that have begun and wait for a connection, and in the place of the connections that
+ * are a round ahead, one each. */
+static void add_begun(const gather_misses *m, gather_remote_gaps *gaps) {
+  const misses_remote *remote = remote_of(m);
+  const int64_t connections = remote->costs.connections, flying = m->flying - (remote->answers > 0); /* the latest is done */
+  int64_t more = remote->answers % connections;
+  if (flying > connections) more += flying - connections;
+  while (more-- > 0) gather_remote_gaps_add(gaps, m->taking->row_bytes, -1);
+}
+
 static void choose_joining(gather_misses *m) {
   gather_table *table = m->table;
   misses_remote *remote = remote_of(m);
@@ -165,6 +175,7 @@ static void choose_joining(gather_misses *m) {
   gather_remote_costs probed = remote->costs;
   if (probed.guessed && remote->answers > 0) probed.bandwidth *= PROBED;
   sum_gaps(m, gaps);
+  add_begun(m, gaps);
   if (table->gap_given >= 0)
     gather_remote_join_by(gaps, &remote->costs, longest, table->gap_given, &joining);
   else

@@ -183,7 +183,8 @@ static double latency_of(const gather_remote_measure *measure) {
 /* What the opening answer tells; 0: nothing yet, or no longer. Of a network that was only fast at first, later answers are slow: all
  * connections together would not bring as much. */
 static double opening_rate(const gather_remote_measure *measure, int32_t connections) {
-  if (measure->opening_bytes == 0 || measure->waits[GATHER_REMOTE_NEW].count < FEW) return 0;
+  const bool ahead = measure->waits[GATHER_REMOTE_NEW].count == 1 && measure->waits[GATHER_REMOTE_USED].count >= FEW;
+  if (measure->opening_bytes == 0 || (measure->waits[GATHER_REMOTE_NEW].count < FEW && !ahead)) return 0;
   if (measure->bytes > OPENING_COUNTS * measure->opening_bytes ||
       (double)measure->least_wait[GATHER_REMOTE_NEW] < GATHER_REMOTE_NEAR * 1e9) /* windows tell soon */
     return 0;
@@ -211,8 +212,9 @@ void gather_remote_measured(const gather_remote_measure *measure, int32_t connec
 
 enum { STEPS = GATHER_REMOTE_GAP_STEPS, STEP_BITS = 5, LEAST_PART = 4096 };
 
-/* The model is not exact to so much: a time that is so close to the best is as good, and reads less. */
-static const double AS_GOOD = 1.05;
+/* The model is not exact to so much: a time that is so close to the best is as good, and reads less. But a whole round of requests counts,
+ * however many there are. */
+static const double AS_GOOD = 0.05, OF_ROUND = 0.5;
 
 static int log2_of(uint64_t value) {
   int log = 0;
@@ -267,6 +269,8 @@ static double seconds_of(const gather_remote_costs *costs, int64_t requests, int
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
+static double least(double a, double b) { return a < b ? a : b; }
+
 /* From this length on a request reads for longer than it waits. Short answers measure little bandwidth: still, a part is longer than
  * the headers of a request and its answer, so that short rows are not cut. */
 static int64_t busy_bytes(const gather_remote_costs *costs) {
@@ -302,7 +306,7 @@ void gather_remote_join(const gather_remote_gaps *gaps, const gather_remote_cost
       evaluate(costs, most_bytes, ranges, bytes, joining);
       joining->gap_bytes = gap_class_end(number);
       if (pass == 0 && (best < 0 || joining->seconds < best)) best = joining->seconds;
-      if (pass == 1 && joining->seconds <= best * AS_GOOD) return;
+      if (pass == 1 && joining->seconds <= best + least(best * AS_GOOD, costs->latency * OF_ROUND)) return;
     }
   }
 }

@@ -163,6 +163,7 @@ struct gather_remote_client {
   gather_remote_measure measure;
   bool depth_grows; /* the server has refused nothing yet: depth_now doubles until the limit */
   int32_t depth_now;
+  bool sleeps_full; /* nothing can be sent before an answer: new requests need not wake the thread */
   /* network */
   CURLM *multi;
   struct curl_waitfd polled[GATHER_REMOTE_MOST_POLLED]; /* libcurl's sockets, and what it waits for */

@@ -29,7 +29,7 @@ static void init_network(gather_remote_client *client) {
   client->active = client->idle = NULL;
   client->active_count = client->transfer_count = client->polled_count = client->ahead.count = 0;
   client->multi = NULL;
-  client->running = client->ending = client->cancelling = false;
+  client->running = client->ending = client->cancelling = client->sleeps_full = false;
   gather_depth_init(&client->depth, client->settings.given.connections, now);
   client->depth_now = client->depth.now;
   client->depth_grows = true;
@@ -213,7 +213,7 @@ static void enqueue(gather_remote_queue *queue, gather_remote_request *request) 
   if (request->state.cover) queue->cover = request;
   gather_status status = gather_remote_network_start(client, &request->error);
   if (status == GATHER_OK) {
-    bool sleeps = client->intake.first == NULL;
+    bool sleeps = client->intake.first == NULL && !client->sleeps_full;
     gather_remote_list_add(&client->intake, request);
     if (sleeps) (void)client->curl->multi_wakeup(client->multi);
   } else {

@@ -43,11 +43,16 @@ static void cancel_active(gather_remote_client *client) {
   }
 }
 
+/* With the lock held. */
+static void take_new(gather_remote_client *client) {
+  for (gather_remote_request *request; (request = gather_remote_list_take(&client->intake)) != NULL;)
+    gather_remote_list_add(&client->ready, request);
+}
+
 /* Returns whether the thread is to end. */
 static bool take_in(gather_remote_client *client) {
   (void)pthread_mutex_lock(&client->lock);
-  for (gather_remote_request *request; (request = gather_remote_list_take(&client->intake)) != NULL;)
-    gather_remote_list_add(&client->ready, request);
+  take_new(client);
   bool ending = client->ending, cancelling = client->cancelling;
   client->cancelling = false;
   (void)pthread_mutex_unlock(&client->lock);
@@ -228,6 +233,11 @@ static void act(gather_remote_client *client, curl_socket_t socket, int events) 
 /* Sends what may be sent until nothing ends at once. */
 static void send_and_end(gather_remote_client *client) {
   do {
+    if (!client->ready.first) {
+      (void)pthread_mutex_lock(&client->lock);
+      take_new(client);
+      (void)pthread_mutex_unlock(&client->lock);
+    }
     send_ready(client, gather_clock());
     act(client, CURL_SOCKET_TIMEOUT, 0);
     drop_lost(client);
@@ -272,7 +282,8 @@ static void *work(void *argument) {
     (void)pthread_mutex_lock(&client->lock);
     client->depth_now = client->depth.now;
     client->depth_grows = client->depth.doubling;
-    bool more = client->intake.first != NULL;
+    client->sleeps_full = client->active_count >= client->depth.now;
+    bool more = client->intake.first != NULL && !client->sleeps_full;
     (void)pthread_mutex_unlock(&client->lock);
     bool sendable = client->ready.first && client->active_count < client->depth.now && !client->ready.first->object->renewing;
     if (!more && !sendable) wait_and_act(client, sleep_time(client, now));

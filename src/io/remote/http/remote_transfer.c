@@ -220,7 +220,7 @@ static void measure_answer(gather_remote_transfer *transfer) {
   transfer->answered = gather_clock();
   (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME, &before);
   (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
-  transfer->age = connects > 0 ? GATHER_REMOTE_NEW : GATHER_REMOTE_USED;
+  transfer->age = connects > 0 && !transfer->connected ? GATHER_REMOTE_NEW : GATHER_REMOTE_USED;
   transfer->asked = transfer->sent + (int64_t)(before * 1e9);
   (void)pthread_mutex_lock(&client->lock);
   gather_remote_measure_wait(&client->measure, transfer->age, transfer->answered - transfer->asked);
