@@ -130,6 +130,8 @@ enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 512 };
 static const double CAUTION = 0.75;
 /* The first answer of a connection: so much of its wait is taken for latency, as long as no connection was used again. */
 static const double OF_NEW = 0.5;
+/* If the other connections were opened ahead, the wait of the opening answer is the only one of its kind, and may be noise. */
+static const double OF_AHEAD = 0.25;
 /* Not the median: where a machine is busy, many waits are its own, and not the network's. */
 static const double QUARTER = 0.25;
 /* How much one answer changes what is known: a slower one may have shared the network with others, or the machine was busy. */
@@ -188,7 +190,7 @@ static double opening_rate(const gather_remote_measure *measure, int32_t connect
   if (measure->bytes > OPENING_COUNTS * measure->opening_bytes ||
       (double)measure->least_wait[GATHER_REMOTE_NEW] < GATHER_REMOTE_NEAR * 1e9) /* windows tell soon */
     return 0;
-  const double rate = rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
+  const double rate = (ahead ? OF_AHEAD : 1) * rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
   const double most = measure->each * (double)connections;
   return measure->each > 0 && most < rate ? most : rate;
 }

@@ -36,7 +36,7 @@ enum {
   GATHER_REMOTE_MOST_POLLED = 2304,    /* two for each of 1024 connections while it opens (IPv4, IPv6), and a few */
   GATHER_REMOTE_MOST_AHEAD = 63,
   GATHER_REMOTE_FAR = 5000000,        /* nanoseconds without the first answer, after which connections are opened ahead */
-  GATHER_REMOTE_LEAST_LEFT = 50000000  /* nanoseconds before the end of take_seconds: no try begins later */
+  GATHER_REMOTE_LEAST_LEFT = 50000000 /* nanoseconds before the end of take_seconds: no try begins later */
 };
 
 /* ---- curl_library.c: libcurl, loaded when the first URL is opened: programs that open none neither need it nor start it */

@@ -218,9 +218,8 @@ static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *argume
   }
   if (i == GATHER_REMOTE_MOST_POLLED) return -1;
   if (i == client->polled_count) client->polled_count++;
-  polled[i] = (struct curl_waitfd){.fd = socket,
-                                   .events = (short)((what & CURL_POLL_IN ? CURL_WAIT_POLLIN : 0) |
-                                                     (what & CURL_POLL_OUT ? CURL_WAIT_POLLOUT : 0))};
+  polled[i] = (struct curl_waitfd){
+      .fd = socket, .events = (short)((what & CURL_POLL_IN ? CURL_WAIT_POLLIN : 0) | (what & CURL_POLL_OUT ? CURL_WAIT_POLLOUT : 0))};
   return 0;
 }
 

@@ -134,7 +134,8 @@ void gather_remote_connect_ahead(gather_remote_client *client, int64_t now) {
   }
   if (!ahead->tried) return;
   ahead->opened = now;
-  while (ahead->count < client->depth.now - client->active_count && ahead->count < GATHER_REMOTE_MOST_AHEAD && connect_one(client)) continue;
+  while (ahead->count < client->depth.now - client->active_count && ahead->count < GATHER_REMOTE_MOST_AHEAD && connect_one(client))
+    continue;
 }
 
 /* ---- libcurl's sockets */
