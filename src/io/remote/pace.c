@@ -131,7 +131,7 @@ static const double CAUTION = 0.75;
 /* The first answer of a connection: so much of its wait is taken for latency, as long as no connection was used again. */
 static const double OF_NEW = 0.5;
 /* If the other connections were opened ahead, the wait of the opening answer is the only one of its kind, and may be noise. */
-static const double OF_AHEAD = 0.25;
+static const double OF_AHEAD = 0.5;
 /* Not the median: where a machine is busy, many waits are its own, and not the network's. */
 static const double QUARTER = 0.25;
 /* How much one answer changes what is known: a slower one may have shared the network with others, or the machine was busy. */
