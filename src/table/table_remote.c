@@ -84,7 +84,7 @@ typedef struct misses_remote {
   int64_t arrived, gaps;           /* bytes that arrived; bytes of gaps that were asked for */
   int64_t answers, next_choice;    /* reads that are done; with so many of them, rows are joined anew */
   int64_t most_flying;             /* reads at once */
-  bool held;                       /* a gap was not read because too little has arrived */
+  bool held, cheap;                /* a gap was not read because too little has arrived; all planned ones are few bytes */
 } misses_remote;
 
 typedef struct worker_remote {
@@ -96,12 +96,13 @@ static misses_remote *remote_of(const gather_misses *m) { return &((worker_remot
 
 /* ---- how many bytes between rows are read, while the model of the network (pace.h) stands on few answers */
 
-/* LEAST_TOLD: shorter answers tell no bandwidth (pace.c).
+/* LEAST_TOLD: shorter answers tell no bandwidth (pace.c). CHEAP: gaps of at most one part of so many of the rows' bytes are planned
+ * again when more has arrived.
  * PROBE: one part of so many of a take's bytes is spent on gaps to find out whether the network is faster than its answers have told.
  * LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast.
  * SURE: so many bytes came over the network and not out of one buffer on the way. TRUST: for so many times the bytes behind them a
  * bandwidth is believed. */
-enum { LEAST_GAP = 512, SURE = 262144, TRUST = 8, PROBE = 8, LEAST_TOLD = 16384 };
+enum { LEAST_GAP = 512, SURE = 262144, TRUST = 8, PROBE = 8, LEAST_TOLD = 16384, CHEAP = 4 };
 
 /* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for as
  * many bytes as the figures stand on, and later, of a server far away, for many times what came since. Of a near one,
@@ -202,6 +203,7 @@ static void choose_joining(gather_misses *m) {
     gather_remote_join_by(gaps, &remote->costs, longest, table->gap_given, &joining);
   else
     gather_remote_join(gaps, &probed, longest, &joining);
+  remote->cheap = joining.bytes - gaps->bytes <= gaps->bytes / CHEAP;
   if (table->gap_given < 0 && remote->costs.bytes > 0) keep_proven(m, gaps, &probed, &joining);
   m->join_bytes = joining.gap_bytes;
   /* What is left is little, but connections are still busy with the rest: shorter parts would wait for them. */
@@ -323,7 +325,7 @@ static void answered(gather_misses *m, int64_t bytes) {
   remote->next_choice = remote->answers + 1 + remote->answers / 4;
   gather_remote_client_costs(m->table->client, &now);
   if (!differs(now.latency, remote->costs.latency) && !differs(now.bandwidth, remote->costs.bandwidth) &&
-      now.connections == remote->costs.connections && now.guessed == remote->costs.guessed && !remote->held)
+      now.connections == remote->costs.connections && now.guessed == remote->costs.guessed && !(remote->held && remote->cheap))
     return;
   remote->held = false;
   now.bytes = remote->costs.bytes; /* what has arrived since is counted here */

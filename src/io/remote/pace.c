@@ -130,7 +130,8 @@ enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 512 };
 static const double CAUTION = 0.75;
 /* The first answer of a connection: so much of its wait is taken for latency, as long as no connection was used again. */
 static const double OF_NEW = 0.5;
-/* If the other connections were opened ahead, the wait of the opening answer is the only one of its kind, and may be noise. */
+/* If the other connections were opened ahead, the wait of the opening answer is the only one of its kind. Up to twice that of used
+ * connections is believed: more is noise, and would leave too little time for the bytes. */
 static const double OF_AHEAD = 0.5;
 /* Not the median: where a machine is busy, many waits are its own, and not the network's. */
 static const double QUARTER = 0.25;
@@ -145,9 +146,9 @@ void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_ag
   if (measure->least_wait[age] == 0 || wait < measure->least_wait[age]) measure->least_wait[age] = wait;
 }
 
-/* Bytes a second of an answer's body; 0: it came so early that nothing can be told. */
-static double rate_of(const gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time) {
-  const double body = (double)(time - measure->least_wait[age]);
+/* Bytes a second of an answer's body, which began after `wait`; 0: it came so early that nothing can be told. */
+static double rate_of(int64_t wait, int64_t bytes, int64_t time) {
+  const double body = (double)(time - wait);
   if (body <= 0) return 0;
   return (double)bytes * 1e9 / (body > LEAST_TIME ? body : LEAST_TIME);
 }
@@ -168,7 +169,7 @@ void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_
     measure->opening_time = time;
   }
   if (age == GATHER_REMOTE_NEW || measure->waits[age].count < FEW) return;
-  const double rate = rate_of(measure, age, bytes, time), weight = rate > measure->each ? QUICKLY : SLOWLY;
+  const double rate = rate_of(measure->least_wait[age], bytes, time), weight = rate > measure->each ? QUICKLY : SLOWLY;
   measure->each = measure->each > 0 ? (1 - weight) * measure->each + weight * rate : rate;
 }
 
@@ -185,12 +186,14 @@ static double latency_of(const gather_remote_measure *measure) {
 /* What the opening answer tells; 0: nothing yet, or no longer. Of a network that was only fast at first, later answers are slow: all
  * connections together would not bring as much. */
 static double opening_rate(const gather_remote_measure *measure, int32_t connections) {
-  const bool ahead = measure->waits[GATHER_REMOTE_NEW].count == 1 && measure->waits[GATHER_REMOTE_USED].count >= FEW;
-  if (measure->opening_bytes == 0 || (measure->waits[GATHER_REMOTE_NEW].count < FEW && !ahead)) return 0;
-  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes ||
-      (double)measure->least_wait[GATHER_REMOTE_NEW] < GATHER_REMOTE_NEAR * 1e9) /* windows tell soon */
-    return 0;
-  const double rate = (ahead ? OF_AHEAD : 1) * rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
+  const int64_t used = measure->least_wait[GATHER_REMOTE_USED], count = measure->waits[GATHER_REMOTE_NEW].count;
+  const bool ahead = count == 1 && measure->waits[GATHER_REMOTE_USED].count >= FEW;
+  int64_t wait = measure->least_wait[GATHER_REMOTE_NEW];
+  if (measure->opening_bytes == 0 || (count < FEW && !ahead)) return 0;
+  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes) return 0;
+  if ((double)wait < GATHER_REMOTE_NEAR * 1e9) return 0; /* windows tell soon */
+  if (ahead && wait > 2 * used) wait = 2 * used;
+  const double rate = (ahead ? OF_AHEAD : 1) * rate_of(wait, measure->opening_bytes, measure->opening_time);
   const double most = measure->each * (double)connections;
   return measure->each > 0 && most < rate ? most : rate;
 }
