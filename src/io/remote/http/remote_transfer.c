@@ -121,23 +121,6 @@ static bool connect_one(gather_remote_client *client) {
   return true;
 }
 
-void gather_remote_connect_ahead(gather_remote_client *client, int64_t now) {
-  static const int64_t UNUSED = 5000000000;
-  gather_remote_ahead *ahead = &client->ahead;
-  if (ahead->count > 0 && now - ahead->opened > UNUSED) gather_remote_close_ahead(client);
-  if (!ahead->wanted || ahead->tried || ahead->bytes == 0) return;
-  for (const gather_remote_transfer *t = client->active; t && !ahead->tried; t = t->next) {
-    double connected = 0;
-    if (!is_opening(t) || t->answer.status || now - t->sent < GATHER_REMOTE_FAR) continue;
-    (void)client->curl->easy_getinfo(t->easy, CURLINFO_CONNECT_TIME, &connected);
-    ahead->tried = connected > 0;
-  }
-  if (!ahead->tried) return;
-  ahead->opened = now;
-  while (ahead->count < client->depth.now - client->active_count && ahead->count < GATHER_REMOTE_MOST_AHEAD && connect_one(client))
-    continue;
-}
-
 /* ---- libcurl's sockets */
 
 /* libcurl's: a socket, unless the address is refused. */
@@ -442,6 +425,23 @@ static gather_remote_transfer *make(gather_remote_client *client) {
   if (made->easy) client->curl->easy_cleanup(made->easy);
   gather_free(made);
   return NULL;
+}
+
+void gather_remote_connect_ahead(gather_remote_client *client, int64_t now) {
+  static const int64_t UNUSED = 5000000000;
+  gather_remote_ahead *ahead = &client->ahead;
+  if (ahead->count > 0 && now - ahead->opened > UNUSED) gather_remote_close_ahead(client);
+  if (!ahead->wanted || ahead->tried || ahead->bytes == 0) return;
+  for (const gather_remote_transfer *t = client->active; t && !ahead->tried; t = t->next) {
+    double connected = 0;
+    if (!is_opening(t) || t->answer.status || now - t->sent < GATHER_REMOTE_FAR) continue;
+    (void)client->curl->easy_getinfo(t->easy, CURLINFO_CONNECT_TIME, &connected);
+    ahead->tried = connected > 0;
+  }
+  if (!ahead->tried) return;
+  ahead->opened = now;
+  while (ahead->count < client->depth.now - client->active_count && ahead->count < GATHER_REMOTE_MOST_AHEAD && connect_one(client))
+    continue;
 }
 
 static gather_remote_transfer *take_idle(gather_remote_client *client) {
