@@ -6,15 +6,18 @@ the URL, the numbers of the rows and their length; where the rows begin is in th
 from __future__ import annotations
 
 import asyncio
+import http.client
 import importlib.metadata
 import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -230,6 +233,23 @@ def requests_threads(job: Job) -> np.ndarray:
         return job.rows(pool.map(lambda start: requests_get(session, job, start, job.row_bytes), job.starts()))
 
 
+def http_threads(job: Job) -> np.ndarray:
+    """Python's own client: a connection for each thread."""
+    own, host = threading.local(), urlsplit(job.url)
+
+    def get(start: int, count: int) -> bytes:
+        if not hasattr(own, "connection"):
+            own.connection = http.client.HTTPConnection(host.hostname, host.port, timeout=60)
+        own.connection.request("GET", host.path, headers={"Range": f"bytes={start}-{start + count - 1}"})
+        answer = own.connection.getresponse()
+        assert answer.status == 206
+        return answer.read()
+
+    with ThreadPoolExecutor(job.connections) as pool:
+        job.learn(lambda start, count: pool.submit(get, start, count).result())
+        return job.rows(pool.map(lambda start: get(start, job.row_bytes), job.starts()))
+
+
 WAYS = [
     Way("libgather", ours, "", OURS, how="`libgather.open(url).take(ids)`"),
     Way("gather", our_command, "", OURS, how="`gather take URL ids.npy -o rows.npy`, with the start of the process and its files"),
@@ -243,6 +263,7 @@ WAYS = [
     Way("pyarrow S3", pyarrow_s3, "pyarrow", how="`S3FileSystem` without signatures, path style; `read_at` from as many threads as connections"),
     Way("curl", curl_parallel, "", how="`curl --parallel --config`, an option `range` per row; the rows are read back from its files"),
     Way("requests threads", requests_threads, "requests", how="`Session.get` with Range, from as many threads as connections"),
+    Way("http.client threads", http_threads, "", how="Python's `http.client`, one request a row, from as many threads as connections"),
     Way("requests loop", requests_loop, "requests", most=50, how="`Session.get` with Range, one row after another; 50 rows, scaled"),
 ]  # fmt: skip
 

@@ -14,10 +14,10 @@ def number(value: float, digits: int = 3) -> str:
 
 def line(row: dict) -> str:
     """For the terminal."""
-    name = f"{row['case']:7} {row['rtt'] * 1e3:5.0f} ms  {row['way']:18}"
+    name = f"{row['case']:7} {row['rtt'] * 1e3:5.0f} ms  {row['way']:19}"
     if "error" in row:
         return f"{name} {row['error']}"
-    return (f"{name} {row['seconds']:8.3f} s  {row['requests']:6.0f} requests  {row['bytes'] / 1e6:9.2f} MB  "
+    return (f"{name} {row['seconds']:8.3f} s  {row['seconds'] / row['rtt']:6.1f} round trips  {row['requests']:6.0f} requests  {row['bytes'] / 1e6:9.2f} MB  "
             f"{row['peak']:4.0f} connections  {row['cpu']:6.2f} s CPU")  # fmt: skip
 
 

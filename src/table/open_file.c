@@ -195,8 +195,12 @@ static gather_status add(gather_table *table, const char *const *paths, int32_t 
   return status;
 }
 
+/* Who gives a number of connections wants so many: they are opened early. */
 static gather_status connect(const gather_table_options *options, const char *path, gather_remote_client **client, gather_error *error) {
-  return is_url(options, path) ? gather_remote_client_create(options->remote, client, error) : GATHER_OK;
+  if (!is_url(options, path)) return GATHER_OK;
+  GATHER_TRY(gather_remote_client_create(options->remote, client, error));
+  if (options->remote->connections > 1) gather_remote_client_expect_all(*client);
+  return GATHER_OK;
 }
 
 static const gather_table_opener FILES = {

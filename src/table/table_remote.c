@@ -84,6 +84,7 @@ typedef struct misses_remote {
   int64_t arrived, gaps;           /* bytes that arrived; bytes of gaps that were asked for */
   int64_t answers, next_choice;    /* reads that are done; with so many of them, rows are joined anew */
   int64_t most_flying;             /* reads at once */
+  bool held, cheap;                /* a gap was not read because too little has arrived; all planned ones are few bytes */
 } misses_remote;
 
 typedef struct worker_remote {
@@ -95,11 +96,13 @@ static misses_remote *remote_of(const gather_misses *m) { return &((worker_remot
 
 /* ---- how many bytes between rows are read, while the model of the network (pace.h) stands on few answers */
 
-/* PROBE: one part of so many of a take's bytes is spent on gaps to find out whether the network is faster than its answers have told.
+/* LEAST_TOLD: shorter answers tell no bandwidth (pace.c). CHEAP: gaps of at most one part of so many of the rows' bytes are planned
+ * again when more has arrived.
+ * PROBE: one part of so many of a take's bytes is spent on gaps to find out whether the network is faster than its answers have told.
  * LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast.
  * SURE: so many bytes came over the network and not out of one buffer on the way. TRUST: for so many times the bytes behind them a
  * bandwidth is believed. */
-enum { LEAST_GAP = 512, SURE = 262144, TRUST = 8, PROBE = 8 };
+enum { LEAST_GAP = 512, SURE = 262144, TRUST = 8, PROBE = 8, LEAST_TOLD = 16384, CHEAP = 4 };
 
 /* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for as
  * many bytes as the figures stand on, and later, of a server far away, for many times what came since. Of a near one,
@@ -114,10 +117,12 @@ static int64_t proven_bytes(const gather_misses *m) {
 /* Files of other machines: whether the row of an entry may share a request with the rows before it, over a gap; joined: the gaps that the
  * request has already. */
 static bool may_join(const gather_misses *m, int64_t entry, int64_t gap, int64_t joined) {
-  const misses_remote *remote = remote_of(m);
+  misses_remote *remote = remote_of(m);
   if (m->worker->spare[entry].position != GATHER_MISS_FREE) return false;
   if (!remote->ordered || remote->costs.bytes == 0 || m->table->gap_given >= 0 || gap <= LEAST_GAP) return true;
-  return gap <= proven_bytes(m) - remote->gaps - joined;
+  const bool proven = gap <= proven_bytes(m) - remote->gaps - joined;
+  remote->held |= !proven;
+  return proven;
 }
 
 /* A bandwidth that no long answer has told is a lower bound: reads are planned for so many times as much, and a few of them will tell. */
@@ -156,6 +161,34 @@ static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {
   }
 }
 
+/* Reads that are part of the rounds to come: those that have begun and wait for a connection, and in the place of the connections that
+ * are a round ahead, one each. */
+static void add_begun(const gather_misses *m, gather_remote_gaps *gaps) {
+  const misses_remote *remote = remote_of(m);
+  const int64_t connections = remote->costs.connections, flying = m->flying - (remote->answers > 0); /* the latest is done */
+  int64_t more = remote->answers % connections;
+  if (flying > connections) more += flying - connections;
+  while (more-- > 0) gather_remote_gaps_add(gaps, m->taking->row_bytes, -1);
+}
+
+/* If more bytes of gaps are planned than may be read so far, the shortest gaps are, unless their answers are too short to tell the
+ * bandwidth: then the first ones. */
+static void keep_proven(const gather_misses *m, const gather_remote_gaps *gaps, const gather_remote_costs *costs,
+                        gather_remote_joining *joining) {
+  const int64_t longest = m->table->budget.slot_bytes, most = proven_bytes(m) - remote_of(m)->gaps;
+  int64_t low = LEAST_TOLD, high = joining->gap_bytes;
+  gather_remote_joining found;
+  if (joining->bytes - gaps->bytes <= most || high <= low) return;
+  gather_remote_join_by(gaps, costs, longest, low, &found);
+  if (found.bytes - gaps->bytes > most) return;
+  while (low + low / 16 < high) { /* the widest, nearly */
+    const int64_t middle = low + (high - low) / 2;
+    gather_remote_join_by(gaps, costs, longest, middle, &found);
+    *(found.bytes - gaps->bytes > most ? &high : &low) = middle;
+  }
+  gather_remote_join_by(gaps, costs, longest, low, joining);
+}
+
 static void choose_joining(gather_misses *m) {
   gather_table *table = m->table;
   misses_remote *remote = remote_of(m);
@@ -165,10 +198,13 @@ static void choose_joining(gather_misses *m) {
   gather_remote_costs probed = remote->costs;
   if (probed.guessed && remote->answers > 0) probed.bandwidth *= PROBED;
   sum_gaps(m, gaps);
+  add_begun(m, gaps);
   if (table->gap_given >= 0)
     gather_remote_join_by(gaps, &remote->costs, longest, table->gap_given, &joining);
   else
     gather_remote_join(gaps, &probed, longest, &joining);
+  remote->cheap = joining.bytes - gaps->bytes <= gaps->bytes / CHEAP;
+  if (table->gap_given < 0 && remote->costs.bytes > 0) keep_proven(m, gaps, &probed, &joining);
   m->join_bytes = joining.gap_bytes;
   /* What is left is little, but connections are still busy with the rest: shorter parts would wait for them. */
   if (remote->answers == 0 || joining.part_bytes > m->read_bytes) m->read_bytes = joining.part_bytes;
@@ -289,8 +325,9 @@ static void answered(gather_misses *m, int64_t bytes) {
   remote->next_choice = remote->answers + 1 + remote->answers / 4;
   gather_remote_client_costs(m->table->client, &now);
   if (!differs(now.latency, remote->costs.latency) && !differs(now.bandwidth, remote->costs.bandwidth) &&
-      now.connections == remote->costs.connections && now.guessed == remote->costs.guessed)
+      now.connections == remote->costs.connections && now.guessed == remote->costs.guessed && !(remote->held && remote->cheap))
     return;
+  remote->held = false;
   now.bytes = remote->costs.bytes; /* what has arrived since is counted here */
   remote->costs = now;
   choose_joining(m);

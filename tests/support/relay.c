@@ -6,8 +6,8 @@
  *   relay ADDRESS PORT [NAME=VALUE...]     to that server; listens on 127.0.0.1, on a port that it chooses and prints
  *
  *   listen=ADDRESS   another address to listen on          backlog at most 4 MiB a direction and connection
- *   delay=US         one way, in microseconds: bytes of either direction wait so long. The first bytes of a connection wait a round
- *                    trip more, as they would for the handshake (handshake=0: they do not)
+ *   delay=US         one way, in microseconds: bytes of either direction wait so long. The first bytes of a connection leave a round
+ *                    trip after it was opened, as they would after the handshake (handshake=0: at once)
  *   jitter=US        more, at random between 0 and that, for each piece that the server sends: answers of different connections
  *                    overtake each other; those of one connection stay in order
  *   rate=BYTES       a second, of what all servers send together
@@ -72,7 +72,7 @@ struct connection {
   connection *next;
   side sides[2];
   way ways[2];      /* UP: of side 0 to side 1 */
-  int64_t extra;    /* of the handshake, for the first bytes */
+  int64_t open;     /* when the handshake is over: the first bytes leave no earlier */
   int64_t answered; /* when all that the server has sent had gone to the client; 0 = the client has asked since */
   int counted_faulty, muted, dead;
 };
@@ -173,7 +173,7 @@ static void accept_one(void) {
   if (!c || server < 0) die("connection");
   if (connect(server, (struct sockaddr *)&relay.target, relay.target_bytes) != 0 && errno != EINPROGRESS) die("connect");
   c->next = relay.all, relay.all = c;
-  c->extra = relay.handshake ? 2 * relay.delay : 0;
+  c->open = relay.handshake ? now_ns() + 2 * relay.delay : 0;
   for (int i = 0; i < 2; i++) c->ways[i].last = &c->ways[i].first;
   relay.connections++;
   c->counted_faulty = relay.connections % (uint64_t)relay.every == 0;
@@ -188,8 +188,7 @@ static int64_t due_at(connection *c, int which, size_t bytes, int64_t now) {
   int64_t due = now + relay.delay;
   way *w = &c->ways[which];
   if (which == UP) {
-    due += c->extra;
-    c->extra = 0;
+    if (c->open > now) due = c->open + relay.delay;
   } else {
     if (relay.rate > 0) {
       if (relay.link_free < now) relay.link_free = now;

@@ -130,6 +130,9 @@ enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 512 };
 static const double CAUTION = 0.75;
 /* The first answer of a connection: so much of its wait is taken for latency, as long as no connection was used again. */
 static const double OF_NEW = 0.5;
+/* If the other connections were opened ahead, the wait of the opening answer is the only one of its kind. Up to twice that of used
+ * connections is believed: more is noise, and would leave too little time for the bytes. */
+static const double OF_AHEAD = 0.5;
 /* Not the median: where a machine is busy, many waits are its own, and not the network's. */
 static const double QUARTER = 0.25;
 /* How much one answer changes what is known: a slower one may have shared the network with others, or the machine was busy. */
@@ -143,9 +146,9 @@ void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_ag
   if (measure->least_wait[age] == 0 || wait < measure->least_wait[age]) measure->least_wait[age] = wait;
 }
 
-/* Bytes a second of an answer's body; 0: it came so early that nothing can be told. */
-static double rate_of(const gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time) {
-  const double body = (double)(time - measure->least_wait[age]);
+/* Bytes a second of an answer's body, which began after `wait`; 0: it came so early that nothing can be told. */
+static double rate_of(int64_t wait, int64_t bytes, int64_t time) {
+  const double body = (double)(time - wait);
   if (body <= 0) return 0;
   return (double)bytes * 1e9 / (body > LEAST_TIME ? body : LEAST_TIME);
 }
@@ -166,7 +169,7 @@ void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_
     measure->opening_time = time;
   }
   if (age == GATHER_REMOTE_NEW || measure->waits[age].count < FEW) return;
-  const double rate = rate_of(measure, age, bytes, time), weight = rate > measure->each ? QUICKLY : SLOWLY;
+  const double rate = rate_of(measure->least_wait[age], bytes, time), weight = rate > measure->each ? QUICKLY : SLOWLY;
   measure->each = measure->each > 0 ? (1 - weight) * measure->each + weight * rate : rate;
 }
 
@@ -183,11 +186,14 @@ static double latency_of(const gather_remote_measure *measure) {
 /* What the opening answer tells; 0: nothing yet, or no longer. Of a network that was only fast at first, later answers are slow: all
  * connections together would not bring as much. */
 static double opening_rate(const gather_remote_measure *measure, int32_t connections) {
-  if (measure->opening_bytes == 0 || measure->waits[GATHER_REMOTE_NEW].count < FEW) return 0;
-  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes ||
-      (double)measure->least_wait[GATHER_REMOTE_NEW] < GATHER_REMOTE_NEAR * 1e9) /* windows tell soon */
-    return 0;
-  const double rate = rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
+  const int64_t used = measure->least_wait[GATHER_REMOTE_USED], count = measure->waits[GATHER_REMOTE_NEW].count;
+  const bool ahead = count == 1 && measure->waits[GATHER_REMOTE_USED].count >= FEW;
+  int64_t wait = measure->least_wait[GATHER_REMOTE_NEW];
+  if (measure->opening_bytes == 0 || (count < FEW && !ahead)) return 0;
+  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes) return 0;
+  if ((double)wait < GATHER_REMOTE_NEAR * 1e9) return 0; /* windows tell soon */
+  if (ahead && wait > 2 * used) wait = 2 * used;
+  const double rate = (ahead ? OF_AHEAD : 1) * rate_of(wait, measure->opening_bytes, measure->opening_time);
   const double most = measure->each * (double)connections;
   return measure->each > 0 && most < rate ? most : rate;
 }
@@ -211,8 +217,9 @@ void gather_remote_measured(const gather_remote_measure *measure, int32_t connec
 
 enum { STEPS = GATHER_REMOTE_GAP_STEPS, STEP_BITS = 5, LEAST_PART = 4096 };
 
-/* The model is not exact to so much: a time that is so close to the best is as good, and reads less. */
-static const double AS_GOOD = 1.05;
+/* The model is not exact to so much: a time that is so close to the best is as good, and reads less. But a whole round of requests counts,
+ * however many there are. */
+static const double AS_GOOD = 0.05, OF_ROUND = 0.5;
 
 static int log2_of(uint64_t value) {
   int log = 0;
@@ -267,6 +274,8 @@ static double seconds_of(const gather_remote_costs *costs, int64_t requests, int
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
+static double least(double a, double b) { return a < b ? a : b; }
+
 /* From this length on a request reads for longer than it waits. Short answers measure little bandwidth: still, a part is longer than
  * the headers of a request and its answer, so that short rows are not cut. */
 static int64_t busy_bytes(const gather_remote_costs *costs) {
@@ -302,7 +311,7 @@ void gather_remote_join(const gather_remote_gaps *gaps, const gather_remote_cost
       evaluate(costs, most_bytes, ranges, bytes, joining);
       joining->gap_bytes = gap_class_end(number);
       if (pass == 0 && (best < 0 || joining->seconds < best)) best = joining->seconds;
-      if (pass == 1 && joining->seconds <= best * AS_GOOD) return;
+      if (pass == 1 && joining->seconds <= best + least(best * AS_GOOD, costs->latency * OF_ROUND)) return;
     }
   }
 }

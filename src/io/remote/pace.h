@@ -120,7 +120,7 @@ typedef struct gather_remote_joining {
   double seconds;          /* expected */
 } gather_remote_joining;
 
-/* The least gap that takes at most a twentieth longer than the best one, and the length of parts: as many as there are
+/* The least gap that takes at most a twentieth and half a latency longer than the best one, and the length of parts: as many as there are
  * connections, but none that waits longer than it reads, and none longer than most_bytes. */
 void gather_remote_join(const gather_remote_gaps *gaps, const gather_remote_costs *costs, int64_t most_bytes,
                         gather_remote_joining *joining);

@@ -28,6 +28,8 @@ void gather_remote_client_release(gather_remote_client *client);
 /* In a child of fork(): abandons the parent's thread and connections; the next request begins its own. Requests that were unfinished
  * stay the parent's: in the child their queues may only be destroyed, or used again for other requests. Every function below calls it. */
 void gather_remote_client_enter(gather_remote_client *client);
+/* Before the first request: all connections will be used. They are opened while the first answer of a far server is awaited. */
+void gather_remote_client_expect_all(gather_remote_client *client);
 void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics);
 void gather_remote_client_statistics_reset(gather_remote_client *client);
 

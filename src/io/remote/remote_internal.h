@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 
 /* CURLOPT_PROTOCOLS has a successor since 7.85; older libraries have only the old one, newer ones both. */
 #define CURL_DISABLE_DEPRECATION
@@ -32,7 +33,10 @@ enum {
   GATHER_REMOTE_MOST_HOPS = 8,         /* redirects in a row */
   GATHER_REMOTE_MOST_DOUBTS = 2,       /* tries after an answer that no good server gives */
   GATHER_REMOTE_LEAST_PROGRESS = 1024, /* bytes of a body in try_seconds: fewer are no progress */
-  GATHER_REMOTE_LEAST_LEFT = 50000000  /* nanoseconds before the end of take_seconds: no try begins later */
+  GATHER_REMOTE_MOST_POLLED = 2304,    /* two for each of 1024 connections while it opens (IPv4, IPv6), and a few */
+  GATHER_REMOTE_MOST_AHEAD = 63,
+  GATHER_REMOTE_FAR = 5000000,        /* nanoseconds without the first answer, after which connections are opened ahead */
+  GATHER_REMOTE_LEAST_LEFT = 50000000 /* nanoseconds before the end of take_seconds: no try begins later */
 };
 
 /* ---- curl_library.c: libcurl, loaded when the first URL is opened: programs that open none neither need it nor start it */
@@ -53,7 +57,7 @@ typedef struct gather_curl {
   CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
   CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
   CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
-  CURLMcode (*multi_perform)(CURLM *multi, int *running);
+  CURLMcode (*multi_socket_action)(CURLM *multi, curl_socket_t socket, int events, int *running);
   CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
   CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd *more, unsigned int count, int milliseconds, int *ready);
   CURLMcode (*multi_wakeup)(CURLM *multi);
@@ -94,6 +98,17 @@ struct gather_remote_object {
   int32_t generation;              /* of the target */
 };
 
+/* Connections that are opened while the first answer of a far server is awaited: rows need them next. Network, but for `wanted`. */
+typedef struct gather_remote_ahead {
+  bool wanted;                     /* set before the first request */
+  bool tried;                      /* once for each client */
+  struct sockaddr_storage address; /* of the server that is opened; bytes 0: not known yet */
+  socklen_t bytes;
+  int64_t opened; /* when */
+  int32_t count;
+  int sockets[GATHER_REMOTE_MOST_AHEAD]; /* connected, or nearly; libcurl does not know them yet */
+} gather_remote_ahead;
+
 /* A request on its way. */
 typedef struct gather_remote_transfer {
   gather_remote_client *client;
@@ -112,6 +127,7 @@ typedef struct gather_remote_transfer {
   /* What it may connect to: nothing nearer than limit. farthest: of the servers that redirected so far. */
   gather_remote_reach limit, farthest, refused;
   bool refused_address; /* since it was `refused` */
+  bool connected;       /* its socket was opened ahead */
   bool no_descriptor;   /* the process may open no more files */
   bool no_memory;       /* for a whole file */
   bool is_added;        /* to the multi handle */
@@ -147,8 +163,12 @@ struct gather_remote_client {
   gather_remote_measure measure;
   bool depth_grows; /* the server has refused nothing yet: depth_now doubles until the limit */
   int32_t depth_now;
+  bool sleeps_full; /* nothing can be sent before an answer: new requests need not wake the thread */
   /* network */
   CURLM *multi;
+  struct curl_waitfd polled[GATHER_REMOTE_MOST_POLLED]; /* libcurl's sockets, and what it waits for */
+  int32_t polled_count;
+  gather_remote_ahead ahead;
   gather_remote_list ready, waiting; /* to be sent in order; to be sent later */
   gather_remote_transfer *active, *idle;
   int32_t active_count, transfer_count;
@@ -216,6 +236,10 @@ GATHER_CHECKED gather_status gather_remote_send(gather_remote_client *client, ga
 GATHER_CHECKED gather_status gather_remote_send_hop(gather_remote_transfer *transfer, gather_error *error);
 /* Ends a transfer, whatever its state: it is idle then. */
 void gather_remote_drop(gather_remote_transfer *transfer);
+/* Opens the connections of `ahead` if the first answer takes long enough. */
+void gather_remote_connect_ahead(gather_remote_client *client, int64_t now);
+/* Closes those that are not used. */
+void gather_remote_close_ahead(gather_remote_client *client);
 /* Ends and frees all transfers. */
 void gather_remote_free_transfers(gather_remote_client *client);
 

@@ -27,6 +27,7 @@ gather_status gather_remote_client_create(const gather_remote_options *options, 
 gather_remote_client *gather_remote_client_hold(gather_remote_client *client) { return client; }
 void gather_remote_client_release(gather_remote_client *client) { (void)client; }
 void gather_remote_client_enter(gather_remote_client *client) { (void)client; }
+void gather_remote_client_expect_all(gather_remote_client *client) { (void)client; }
 void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics) {
   (void)client;
   *statistics = (gather_remote_statistics){0};

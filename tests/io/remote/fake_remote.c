@@ -72,6 +72,7 @@ void gather_remote_client_release(gather_remote_client *client) {
 }
 
 void gather_remote_client_enter(gather_remote_client *client) { (void)client; }
+void gather_remote_client_expect_all(gather_remote_client *client) { (void)client; }
 
 void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics) {
   *statistics = (gather_remote_statistics){.requests = fake.count, .in_flight_peak = fake.peak};

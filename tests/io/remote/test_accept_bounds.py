@@ -10,7 +10,7 @@ import pytest
 from support.http_content import File
 from support.http_server import HttpServer
 from support.relay import Relay
-from taking import Asked, Known, optimum
+from taking import Asked, Known, Package, optimum
 
 PATH = "/table.npy"
 EIGHT_GB = Known(15_625_000, 512)
@@ -55,6 +55,17 @@ def test_connections(take, connections):
         counts = relay.counts()
         assert counts.peak <= connections and counts.connections <= connections + outcome.remote["hedges"]  # a loser of two is cut
         assert outcome.remote["in_flight_peak"] <= connections
+
+
+@pytest.mark.parametrize(("connections", "opened"), [(8, 8), (1, 1), (0, 1)])
+def test_connections_are_opened_while_the_header_is_awaited(remote_build, connections, opened):
+    """Those that are given, not those of the default; none brings a request, and rows use them."""
+    ids = EIGHT_GB.some(40)
+    with HttpServer({PATH: EIGHT_GB.content}) as server, Relay(server.port, rtt=0.1) as relay:
+        with Package().module.open(relay.url(PATH), remote={"connections": connections, "gap": 0}) as table:
+            assert (server.requests, relay.counts().connections) == (1, opened)
+            np.testing.assert_array_equal(np.asarray(table.take(ids)), EIGHT_GB.expected(ids))
+            assert connections == 0 or relay.counts().connections <= connections + table.stats().remote.hedges
 
 
 def test_neighbours_are_joined(take):

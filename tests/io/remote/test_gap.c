@@ -104,6 +104,7 @@ static void test_sparse_and_dense(void **unused) {
   gather_remote_gaps gaps = summed(&p);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
   assert_true(joining.bytes < 2 * gaps.bytes); /* a gap of 1 MiB reads 350 times as much */
+  assert_true(joining.requests <= 31 * 64);    /* a 32nd round would be for 16 rows */
   draw_places(&p, 2000, 200000, 512);
   gaps = summed(&p);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);

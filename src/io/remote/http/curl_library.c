@@ -25,10 +25,11 @@ static const struct {
 } FUNCTIONS[] = {
 #define FUNCTION(name) \
   { "curl_" #name, offsetof(gather_curl, name) }
-    FUNCTION(global_init),     FUNCTION(version_info),  FUNCTION(easy_init),        FUNCTION(easy_cleanup),        FUNCTION(easy_setopt),
-    FUNCTION(easy_getinfo),    FUNCTION(easy_strerror), FUNCTION(slist_append),     FUNCTION(slist_free_all),      FUNCTION(multi_init),
-    FUNCTION(multi_cleanup),   FUNCTION(multi_setopt),  FUNCTION(multi_add_handle), FUNCTION(multi_remove_handle), FUNCTION(multi_perform),
-    FUNCTION(multi_info_read), FUNCTION(multi_poll),    FUNCTION(multi_wakeup)
+    FUNCTION(global_init),      FUNCTION(version_info),        FUNCTION(easy_init),           FUNCTION(easy_cleanup),
+    FUNCTION(easy_setopt),      FUNCTION(easy_getinfo),        FUNCTION(easy_strerror),       FUNCTION(slist_append),
+    FUNCTION(slist_free_all),   FUNCTION(multi_init),          FUNCTION(multi_cleanup),       FUNCTION(multi_setopt),
+    FUNCTION(multi_add_handle), FUNCTION(multi_remove_handle), FUNCTION(multi_socket_action), FUNCTION(multi_info_read),
+    FUNCTION(multi_poll),       FUNCTION(multi_wakeup)
 #undef FUNCTION
 };
 

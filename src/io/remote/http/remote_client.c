@@ -27,9 +27,9 @@ static void init_network(gather_remote_client *client) {
   gather_remote_list_init(&client->ready);
   gather_remote_list_init(&client->waiting);
   client->active = client->idle = NULL;
-  client->active_count = client->transfer_count = 0;
+  client->active_count = client->transfer_count = client->polled_count = client->ahead.count = 0;
   client->multi = NULL;
-  client->running = client->ending = client->cancelling = false;
+  client->running = client->ending = client->cancelling = client->sleeps_full = false;
   gather_depth_init(&client->depth, client->settings.given.connections, now);
   client->depth_now = client->depth.now;
   client->depth_grows = true;
@@ -103,6 +103,8 @@ void gather_remote_client_release(gather_remote_client *client) {
   gather_remote_settings_clear(&client->settings);
   gather_free(client);
 }
+
+void gather_remote_client_expect_all(gather_remote_client *client) { client->ahead.wanted = true; }
 
 /* What was measured; with the lock held. */
 static void take_measured(const gather_remote_client *client, gather_remote_costs *costs) {
@@ -211,7 +213,7 @@ static void enqueue(gather_remote_queue *queue, gather_remote_request *request) 
   if (request->state.cover) queue->cover = request;
   gather_status status = gather_remote_network_start(client, &request->error);
   if (status == GATHER_OK) {
-    bool sleeps = client->intake.first == NULL;
+    bool sleeps = client->intake.first == NULL && !client->sleeps_full;
     gather_remote_list_add(&client->intake, request);
     if (sleeps) (void)client->curl->multi_wakeup(client->multi);
   } else {

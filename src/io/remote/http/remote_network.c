@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote_network.c: the network thread of a client. One turn: take new requests, send what may be sent, let libcurl work, act on what
- * ended or took too long, and wait for sockets, for new requests, or for the next point in time.
+ * remote_network.c: the network thread of a client. One turn: take new requests, send what may be sent, wait for sockets, for new requests,
+ * or for the next point in time, and act on what ended or took too long.
+ *
+ * Answers of many connections often arrive together. Each socket is handled alone, and the next request leaves before the next socket is
+ * read: a connection does not wait for the others.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
@@ -40,11 +43,16 @@ static void cancel_active(gather_remote_client *client) {
   }
 }
 
+/* With the lock held. */
+static void take_new(gather_remote_client *client) {
+  for (gather_remote_request *request; (request = gather_remote_list_take(&client->intake)) != NULL;)
+    gather_remote_list_add(&client->ready, request);
+}
+
 /* Returns whether the thread is to end. */
 static bool take_in(gather_remote_client *client) {
   (void)pthread_mutex_lock(&client->lock);
-  for (gather_remote_request *request; (request = gather_remote_list_take(&client->intake)) != NULL;)
-    gather_remote_list_add(&client->ready, request);
+  take_new(client);
   bool ending = client->ending, cancelling = client->cancelling;
   client->cancelling = false;
   (void)pthread_mutex_unlock(&client->lock);
@@ -94,7 +102,9 @@ static void send_ready(gather_remote_client *client, int64_t now) {
 
 /* ---- ends and limits of time */
 
-static void read_ends(gather_remote_client *client) {
+/* Returns whether any transfer has ended. */
+static bool read_ends(gather_remote_client *client) {
+  bool any = false;
   int left;
   for (CURLMsg *message; (message = client->curl->multi_info_read(client->multi, &left)) != NULL;) {
     void *private = NULL;
@@ -102,7 +112,9 @@ static void read_ends(gather_remote_client *client) {
     CURLcode code = message->data.result;
     (void)client->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
     gather_remote_ended(private, code);
+    any = true;
   }
+  return any;
 }
 
 /* The second of two transfers of one request, once the other has its answer. */
@@ -181,6 +193,8 @@ static int sleep_time(const gather_remote_client *client, int64_t now) {
     int64_t limit = try_limit(client);
     for (const gather_remote_transfer *t = client->active; t; t = t->next) {
       if (t->window_began + limit < until) until = t->window_began + limit;
+      if (client->ahead.wanted && !client->ahead.tried && t->sent + GATHER_REMOTE_FAR > now && t->sent + GATHER_REMOTE_FAR < until)
+        until = t->sent + GATHER_REMOTE_FAR;
       if (client->hedge_after > 0 && !t->answer.status && !t->request->state.hedged && t->sent + client->hedge_after > now &&
           t->sent + client->hedge_after < until)
         until = t->sent + client->hedge_after;
@@ -189,24 +203,89 @@ static int sleep_time(const gather_remote_client *client, int64_t now) {
   return until <= now ? 0 : (int)((until - now) / 1000000) + 1;
 }
 
+/* ---- sockets */
+
+/* libcurl's: what it waits for at a socket. */
+static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *argument, void *unused) {
+  gather_remote_client *client = argument;
+  struct curl_waitfd *polled = client->polled;
+  int32_t i = 0;
+  (void)easy, (void)unused;
+  while (i < client->polled_count && polled[i].fd != socket) i++;
+  if (what == CURL_POLL_REMOVE) {
+    if (i < client->polled_count) polled[i] = polled[--client->polled_count];
+    return 0;
+  }
+  if (i == GATHER_REMOTE_MOST_POLLED) return -1;
+  if (i == client->polled_count) client->polled_count++;
+  polled[i] = (struct curl_waitfd){
+      .fd = socket, .events = (short)((what & CURL_POLL_IN ? CURL_WAIT_POLLIN : 0) | (what & CURL_POLL_OUT ? CURL_WAIT_POLLOUT : 0))};
+  return 0;
+}
+
+/* Lets libcurl work at a socket; at CURL_SOCKET_TIMEOUT: at new transfers, and at what is due. */
+static void act(gather_remote_client *client, curl_socket_t socket, int events) {
+  int running;
+  (void)client->curl->multi_socket_action(client->multi, socket, events, &running);
+}
+
+/* Sends what may be sent until nothing ends at once. */
+static void send_and_end(gather_remote_client *client) {
+  do {
+    if (!client->ready.first) {
+      (void)pthread_mutex_lock(&client->lock);
+      take_new(client);
+      (void)pthread_mutex_unlock(&client->lock);
+    }
+    send_ready(client, gather_clock());
+    act(client, CURL_SOCKET_TIMEOUT, 0);
+    drop_lost(client);
+  } while (read_ends(client) && client->ready.first);
+}
+
+/* Libcurl adds and removes sockets meanwhile. One that is passed over for this reason is still ready the next time. */
+static void act_on_ready(gather_remote_client *client) {
+  bool any = false;
+  for (int32_t i = 0; i < client->polled_count;) {
+    struct curl_waitfd *polled = &client->polled[i];
+    const short events = polled->revents;
+    polled->revents = 0;
+    if (events == 0) {
+      i++;
+      continue;
+    }
+    any = true;
+    act(client, polled->fd, (events & CURL_WAIT_POLLIN ? CURL_CSELECT_IN : 0) | (events & CURL_WAIT_POLLOUT ? CURL_CSELECT_OUT : 0));
+    drop_lost(client);
+    if (read_ends(client)) send_and_end(client);
+  }
+  /* An error that is neither of the two: libcurl looks at all sockets. */
+  for (int32_t i = 0; !any && i < client->polled_count; i++) act(client, client->polled[i].fd, 0);
+}
+
+/* Waits for sockets, for a new request, or until something is due. */
+static void wait_and_act(gather_remote_client *client, int milliseconds) {
+  int ready = 0;
+  for (int32_t i = 0; i < client->polled_count; i++) client->polled[i].revents = 0;
+  (void)client->curl->multi_poll(client->multi, client->polled, (unsigned)client->polled_count, milliseconds, &ready);
+  if (ready > 0) act_on_ready(client);
+}
+
 static void *work(void *argument) {
   gather_remote_client *client = argument;
   while (!take_in(client)) {
-    int running, ready;
-    int64_t now = gather_clock();
-    send_ready(client, now);
-    (void)client->curl->multi_perform(client->multi, &running);
-    drop_lost(client);
-    read_ends(client);
-    now = gather_clock();
+    send_and_end(client);
+    const int64_t now = gather_clock();
+    gather_remote_connect_ahead(client, now);
     check_times(client, now);
     (void)pthread_mutex_lock(&client->lock);
     client->depth_now = client->depth.now;
     client->depth_grows = client->depth.doubling;
-    bool more = client->intake.first != NULL;
+    client->sleeps_full = client->active_count >= client->depth.now;
+    bool more = client->intake.first != NULL && !client->sleeps_full;
     (void)pthread_mutex_unlock(&client->lock);
     bool sendable = client->ready.first && client->active_count < client->depth.now && !client->ready.first->object->renewing;
-    if (!more && !sendable) (void)client->curl->multi_poll(client->multi, NULL, 0, sleep_time(client, now), &ready);
+    if (!more && !sendable) wait_and_act(client, sleep_time(client, now));
   }
   return NULL;
 }
@@ -220,6 +299,8 @@ static CURLM *make_multi(gather_remote_client *client) {
   if (!multi) return NULL;
   bool set = curl->multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections) == CURLM_OK &&
              curl->multi_setopt(multi, CURLMOPT_MAXCONNECTS, connections) == CURLM_OK &&
+             curl->multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch_socket) == CURLM_OK &&
+             curl->multi_setopt(multi, CURLMOPT_SOCKETDATA, client) == CURLM_OK &&
              curl->multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING) == CURLM_OK;
   if (set) return multi;
   (void)curl->multi_cleanup(multi);

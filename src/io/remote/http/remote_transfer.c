@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -55,29 +56,95 @@ static void remember(gather_remote_client *client, int from, int to) {
     }
 }
 
-/* libcurl's: a new socket, unless the address is refused. */
-static curl_socket_t open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address) {
-  gather_remote_transfer *own = transfer;
-  (void)purpose;
-  if (refuses(own, reach_of(address))) return CURL_SOCKET_BAD;
+static int make_socket(gather_remote_client *client, int family, int type, int protocol) {
 #if defined(SOCK_CLOEXEC)
-  int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  int made = socket(family, type | SOCK_CLOEXEC, protocol);
 #else
-  int made = socket(address->family, address->socktype, address->protocol);
+  int made = socket(family, type, protocol);
   if (made >= 0) (void)fcntl(made, F_SETFD, FD_CLOEXEC);
 #endif
-  if (made < 0) own->no_descriptor = errno == EMFILE || errno == ENFILE;
-  if (made < 0) return CURL_SOCKET_BAD;
-  remember(own->client, -1, made);
-  (void)pthread_mutex_lock(&own->client->lock);
-  own->client->counts.connections++;
-  (void)pthread_mutex_unlock(&own->client->lock);
+  if (made < 0) return -1;
+  remember(client, -1, made);
+  (void)pthread_mutex_lock(&client->lock);
+  client->counts.connections++;
+  (void)pthread_mutex_unlock(&client->lock);
   return made;
 }
 
 static int close_socket(void *client, curl_socket_t socket) {
   remember(client, socket, -1);
   return close(socket);
+}
+
+/* ---- sockets that are opened ahead */
+
+void gather_remote_close_ahead(gather_remote_client *client) {
+  while (client->ahead.count > 0) (void)close_socket(client, client->ahead.sockets[--client->ahead.count]);
+}
+
+/* Connected, and the server has neither closed it nor sent anything. */
+static bool is_usable(int socket) {
+  struct pollfd polled = {.fd = socket, .events = POLLIN | POLLOUT};
+  return poll(&polled, 1, 0) == 1 && polled.revents == POLLOUT;
+}
+
+/* One for this address; -1: none. With another address all are closed: there may be no more connections than the options allow. */
+static int take_ahead(gather_remote_client *client, const struct curl_sockaddr *address) {
+  gather_remote_ahead *ahead = &client->ahead;
+  if (address->addrlen != ahead->bytes || memcmp(&address->addr, &ahead->address, ahead->bytes) != 0) gather_remote_close_ahead(client);
+  while (ahead->count > 0) {
+    const int taken = ahead->sockets[--ahead->count];
+    if (is_usable(taken)) return taken;
+    (void)close_socket(client, taken);
+  }
+  return -1;
+}
+
+/* The file is being opened, and not by the hub, which redirects. */
+static bool is_opening(const gather_remote_transfer *transfer) {
+  const gather_remote_object *object = transfer->request->object;
+  const bool hub = object->place.origin && object->place.origin->scheme == GATHER_REMOTE_HUB;
+  return object->size < 0 && !transfer->request->state.document && transfer->hops == 0 && !hub;
+}
+
+static bool connect_one(gather_remote_client *client) {
+  gather_remote_ahead *ahead = &client->ahead;
+  const int made = make_socket(client, ahead->address.ss_family, SOCK_STREAM, IPPROTO_TCP);
+  if (made < 0) return false;
+  const int flags = fcntl(made, F_GETFL);
+  if (flags < 0 || fcntl(made, F_SETFL, flags | O_NONBLOCK) < 0 ||
+      (connect(made, (const struct sockaddr *)&ahead->address, ahead->bytes) != 0 && errno != EINPROGRESS)) {
+    (void)close_socket(client, made);
+    return false;
+  }
+  ahead->sockets[ahead->count++] = made;
+  return true;
+}
+
+/* ---- libcurl's sockets */
+
+/* libcurl's: a socket, unless the address is refused. */
+static curl_socket_t open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address) {
+  gather_remote_transfer *own = transfer;
+  gather_remote_ahead *ahead = &own->client->ahead;
+  (void)purpose;
+  if (refuses(own, reach_of(address))) return CURL_SOCKET_BAD;
+  int made = take_ahead(own->client, address);
+  own->connected = made >= 0;
+  if (own->connected) return made;
+  made = make_socket(own->client, address->family, address->socktype, address->protocol);
+  if (made < 0) own->no_descriptor = errno == EMFILE || errno == ENFILE;
+  if (made < 0) return CURL_SOCKET_BAD;
+  if (!ahead->tried && is_opening(own) && address->addrlen <= sizeof ahead->address)
+    memcpy(&ahead->address, &address->addr, ahead->bytes = address->addrlen);
+  return made;
+}
+
+/* libcurl's: before it connects a socket. */
+static int before_connect(void *transfer, curl_socket_t socket, curlsocktype purpose) {
+  const gather_remote_transfer *own = transfer;
+  (void)socket, (void)purpose;
+  return own->connected ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
 }
 
 /* libcurl's: before a request is sent on a connection, also one that was opened for another request. 0 sends it, 1 ends the transfer. */
@@ -100,6 +167,8 @@ static bool set_sockets(gather_remote_transfer *transfer) {
   return curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, before_connect) == CURLE_OK &&
+         curl->easy_setopt(easy, CURLOPT_SOCKOPTDATA, transfer) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, transfer->client) == CURLE_OK;
 }
@@ -135,7 +204,7 @@ static void measure_answer(gather_remote_transfer *transfer) {
   transfer->answered = gather_clock();
   (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME, &before);
   (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
-  transfer->age = connects > 0 ? GATHER_REMOTE_NEW : GATHER_REMOTE_USED;
+  transfer->age = connects > 0 && !transfer->connected ? GATHER_REMOTE_NEW : GATHER_REMOTE_USED;
   transfer->asked = transfer->sent + (int64_t)(before * 1e9);
   (void)pthread_mutex_lock(&client->lock);
   gather_remote_measure_wait(&client->measure, transfer->age, transfer->answered - transfer->asked);
@@ -358,6 +427,23 @@ static gather_remote_transfer *make(gather_remote_client *client) {
   return NULL;
 }
 
+void gather_remote_connect_ahead(gather_remote_client *client, int64_t now) {
+  static const int64_t UNUSED = 5000000000;
+  gather_remote_ahead *ahead = &client->ahead;
+  if (ahead->count > 0 && now - ahead->opened > UNUSED) gather_remote_close_ahead(client);
+  if (!ahead->wanted || ahead->tried || ahead->bytes == 0) return;
+  for (const gather_remote_transfer *t = client->active; t && !ahead->tried; t = t->next) {
+    double connected = 0;
+    if (!is_opening(t) || t->answer.status || now - t->sent < GATHER_REMOTE_FAR) continue;
+    (void)client->curl->easy_getinfo(t->easy, CURLINFO_CONNECT_TIME, &connected);
+    ahead->tried = connected > 0;
+  }
+  if (!ahead->tried) return;
+  ahead->opened = now;
+  while (ahead->count < client->depth.now - client->active_count && ahead->count < GATHER_REMOTE_MOST_AHEAD && connect_one(client))
+    continue;
+}
+
 static gather_remote_transfer *take_idle(gather_remote_client *client) {
   gather_remote_transfer *taken = client->idle;
   if (taken)
@@ -423,6 +509,7 @@ void gather_remote_drop(gather_remote_transfer *transfer) {
 
 void gather_remote_free_transfers(gather_remote_client *client) {
   while (client->active) gather_remote_drop(client->active);
+  gather_remote_close_ahead(client);
   for (gather_remote_transfer *t = client->idle, *next; t; t = next) {
     next = t->next;
     client->curl->easy_cleanup(t->easy);
