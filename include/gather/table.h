@@ -192,10 +192,13 @@ typedef struct gather_table_take_options {
   /* Only bytes [part_from, part_from + part_bytes) of each row are needed: the others in `out` may have any value. Chunks without needed
    * bytes are not read (gather_file_chunks). part_bytes 0 = the whole row. Not with tuples. Since 0.3. */
   int64_t part_from, part_bytes;
+  /* How many rows the caller will take in further takes; 0 = unknown. A table without a memory limit then reads its local files in order
+   * if that is cheaper. The result is the same. Since 0.3. */
+  int64_t rows_to_come;
 } gather_table_take_options;
 
 #define GATHER_TABLE_TAKE_INIT \
-  { sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+  { sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, NULL, NULL, 0, 0, 0 }
 
 /* out[i...] = table[indices[i...]], in any order and with repetitions. With a version of GatherND:
  * out[i...] = table[indices[i..., 0], indices[i..., 1], ..]: the last dimension of indices has the numbers of a tuple, which select on

@@ -38,6 +38,7 @@ typedef struct duck_picked {
   int64_t *rows;
   uint64_t *at;
   int64_t count;
+  int64_t to_come; /* rows that later calls want, as far as known */
 } duck_picked;
 
 /* Into a vector of lists. used: how many elements its child already has. VARCHAR too. */

@@ -27,7 +27,8 @@ gather_status gather_duck_row(const duck_open *open, int64_t id, bool is_unsigne
                           number, least, rows - 1, open->file, *open->tensor ? ":" : "", open->tensor);
 }
 
-gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, void *to, gather_error *error) {
+gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, int64_t to_come, void *to,
+                                     gather_error *error) {
   const gather_tensor *table = &gather_table_describe(open->table)->tensor;
   int64_t shape[GATHER_MAX_RANK];
   for (int32_t d = 0; d < table->rank; d++) shape[d] = d ? table->shape[d] : count;
@@ -38,10 +39,12 @@ gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows,
                        .item_bytes = table->item_bytes,
                        .shape = shape,
                        .flags = table->flags & GATHER_TENSOR_BYTE_SWAPPED};
-  return gather_table_take(open->table, &ids, &out, NULL, error);
+  gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
+  options.rows_to_come = to_come;
+  return gather_table_take(open->table, &ids, &out, &options, error);
 }
 
-gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64_t count, duck_target target, void *to,
+gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64_t count, int64_t to_come, duck_target target, void *to,
                                gather_error *error) {
   const duck_layout *layout = &open->layout;
   bool plain = gather_duck_is_plain(layout, target);
@@ -51,7 +54,7 @@ gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64
   if (!raw)
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %" PRId64 " rows of %" PRId64 " bytes", count,
                             layout->row_bytes);
-  gather_status status = gather_duck_read_bytes(open, rows, count, raw, error);
+  gather_status status = gather_duck_read_bytes(open, rows, count, to_come, raw, error);
   if (status == GATHER_OK) gather_duck_convert(layout, target, raw, count * layout->len, to);
   if (!plain) free(raw);
   return status;

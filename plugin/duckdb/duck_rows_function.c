@@ -226,7 +226,8 @@ static gather_status put_rows(const duck_open *open, duck_picked *picked, duck_v
 }
 
 static gather_status put_chunk(const call_data *call, const run_data *run, int64_t count, duck_vector vector, gather_error *error) {
-  duck_picked picked = {malloc((size_t)count * sizeof(int64_t)), malloc((size_t)count * sizeof(uint64_t)), 0};
+  duck_picked picked = {malloc((size_t)count * sizeof(int64_t)), malloc((size_t)count * sizeof(uint64_t)), 0,
+                        call->all ? 0 : call->count - run->next - count};
   bool *missing = malloc((size_t)count * sizeof *missing);
   gather_status status = picked.rows && picked.at && missing ? pick(call, run->open, run->next, count, &picked, missing, error)
                                                              : gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");

@@ -49,11 +49,13 @@ gather_status gather_duck_open(duck_tables *tables, const duck_key *key, duck_op
  * version, or need another signature. */
 void gather_duck_put_back(duck_tables *tables, duck_open *open, gather_status status);
 
-/* Reads rows: `count` row numbers, each in range, to `len` elements each of `target` (not VARCHAR, not BLOB) at `to`. Threads: any. */
-gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64_t count, duck_target target, void *to,
+/* Reads rows: `count` row numbers, each in range, to `len` elements each of `target` (not VARCHAR, not BLOB) at `to`. to_come: rows
+ * that later reads want, as far as known. Threads: any. */
+gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64_t count, int64_t to_come, duck_target target, void *to,
                                gather_error *error);
 /* The same, as bytes of the file. */
-gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, void *to, gather_error *error);
+gather_status gather_duck_read_bytes(const duck_open *open, const int64_t *rows, int64_t count, int64_t to_come, void *to,
+                                     gather_error *error);
 
 /* The row of an id, which may count from the end; -1: there is none, and ids out of range are to give NULL. is_unsigned: of UBIGINT.
  * Returns GATHER_INDEX_OUT_OF_RANGE with the id, the range and the table. */

@@ -168,7 +168,7 @@ static void take(duck_call call, duck_chunk input, duck_vector result) {
   const duck_policy *policy = gather_duck.scalar_function_get_bind_data ? gather_duck.scalar_function_get_bind_data(call) : NULL;
   arguments from = arguments_of(function, policy ? policy : &unknown, input);
   gather_error error;
-  duck_picked picked = {malloc((from.rows + 1) * sizeof(int64_t)), malloc((from.rows + 1) * sizeof(uint64_t)), 0};
+  duck_picked picked = {malloc((from.rows + 1) * sizeof(int64_t)), malloc((from.rows + 1) * sizeof(uint64_t)), 0, 0};
   gather_status status =
       picked.rows && picked.at ? take_all(&from, &picked, result, &error) : gather_error_set(&error, GATHER_OUT_OF_MEMORY, "out of memory");
   free(picked.rows);

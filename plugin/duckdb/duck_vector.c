@@ -20,7 +20,7 @@ static gather_status read_bytes(const duck_open *open, const duck_picked *picked
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory for %" PRId64 " rows of %" PRId64 " bytes", picked->count,
                             row_bytes);
   if (picked->count == 0) return GATHER_OK;
-  return gather_duck_read_bytes(open, picked->rows, picked->count, *bytes, error);
+  return gather_duck_read_bytes(open, picked->rows, picked->count, picked->to_come, *bytes, error);
 }
 
 /* Elements of text or bytes, as strings of the vector from `first` on. */
@@ -59,7 +59,7 @@ gather_status gather_duck_put_elements(const duck_open *open, const duck_picked 
   int64_t bytes = gather_duck_target_bytes(target, element);
   if (bytes == 0) return put_items(open, picked, gather_duck_target_type(target, element) == DUCK_VARCHAR, vector, first, error);
   char *data = gather_duck.vector_get_data(vector);
-  return gather_duck_read(open, picked->rows, picked->count, target, data + first * (uint64_t)bytes, error);
+  return gather_duck_read(open, picked->rows, picked->count, picked->to_come, target, data + first * (uint64_t)bytes, error);
 }
 
 gather_status gather_duck_put_lists(const duck_open *open, const duck_picked *picked, duck_target target, duck_vector vector,

@@ -221,6 +221,11 @@ void gather_residency_settle(gather_residency *residency, int64_t offset, int64_
     drop(residency, offset, bytes);
 }
 
+void gather_residency_forget(gather_residency *residency, int64_t region) {
+  uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
+  if ((word & WHAT) != RESIDENT) (void)atomic_compare_exchange_strong(&residency->regions[region], &word, (uint32_t)UNKNOWN);
+}
+
 void gather_residency_doubt(gather_residency *residency) {
   atomic_fetch_add_explicit(&residency->generation, 1, memory_order_relaxed);
   if (residency->pages)

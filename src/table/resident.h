@@ -21,6 +21,14 @@ typedef struct gather_map_use {
   _Atomic int64_t refused; /* regions that found no room since one was last replaced */
 } gather_map_use;
 
+/* What was spent on reading a file row by row, and how far it is read in order since (scan.c). */
+typedef struct gather_scan {
+  _Atomic int64_t cost;  /* of the reads of rows since it was last read in order, as bytes of such reading */
+  _Atomic int32_t count; /* how often it was read in order, to its end */
+  atomic_bool busy;      /* a thread reads; it owns `next` */
+  int64_t next;          /* the next region */
+} gather_scan;
+
 typedef struct gather_residency {
   const gather_table_source *source;
   gather_map_use *use;
@@ -34,6 +42,7 @@ typedef struct gather_residency {
   _Atomic int32_t luck;        /* score of reads without waiting */
   atomic_bool can_ask;         /* the system can tell what is resident */
   atomic_bool eager;           /* many rows of each region are wanted: it is mapped as a whole at once */
+  gather_scan scan;
 } gather_residency;
 
 enum { GATHER_REGION_BYTES = 2 << 20 };
@@ -82,6 +91,8 @@ bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t b
 /* Pages of the range were read through the mapping. keep: they are copied from it until gather_residency_doubt; else they and those around
  * them are unmapped, and stay in the page cache. */
 void gather_residency_settle(gather_residency *residency, int64_t offset, int64_t bytes, bool keep);
+/* Invalidates what is known of a region that is not resident: it was read into the page cache. */
+void gather_residency_forget(gather_residency *residency, int64_t region);
 /* Invalidates what is known of resident regions: a copy had to wait for rows that should have been resident. */
 void gather_residency_doubt(gather_residency *residency);
 

@@ -2,8 +2,8 @@
  *
  * table_internal.h: what the files of this folder share: an open table, its parts, its memory budget, its statistics, and one take of it.
  *
- * Each file uses only those before it: table_source; cache, resident, layout, reader_*; reader; memory; taking; miss_plan; worker; take;
- * job; table, table_decode, statistics; open; open_raw, layout_file, table_remote; open_file.
+ * Each file uses only those before it: table_source; cache, resident, layout, reader_*; reader; memory; taking; miss_plan; worker; scan;
+ * take; job; table, table_decode, statistics; open; open_raw, layout_file, table_remote; open_file.
  *
  * Of files and formats most of them know the structs below only: what is stored where (gather_stored), who keeps that
  * (gather_table_keeper), and what is different with files on other machines (gather_table_network). open_file.c fills them in for files of
@@ -185,6 +185,7 @@ typedef struct gather_taking {
   int64_t row_bytes, fold;
   int64_t part_from, part_bytes; /* of a row: only these bytes are wanted */
   int64_t count;                 /* rows to take: numbers or tuples in the indices */
+  int64_t rows_to_come;          /* in later takes, as far as the caller knows */
   gather_plan *plan;
   const gather_variant *kernel; /* of the plan, that copies its rows from mapped memory; NULL = none */
   const char *indices;
@@ -332,6 +333,13 @@ GATHER_CHECKED gather_status gather_worker_read(gather_worker *worker, const gat
 void gather_worker_put(gather_table *table, gather_worker *worker);
 /* Destroys the idle ones. */
 void gather_worker_destroy_all(gather_table *table);
+
+/* ---- scan.c */
+
+/* Before `misses` of `rows` rows of a take are read: reads a part of their files in order into the page cache, if that is cheaper than what
+ * was read row by row and what is known to come. True if anything was read: then some of the rows may be resident. worker: its spare
+ * entries are overwritten. */
+bool gather_scan_some(const gather_taking *taking, gather_worker *worker, int64_t rows, int64_t misses);
 
 /* ---- take.c */
 

@@ -106,6 +106,7 @@ gather_status gather_taking_prepare(gather_taking *taking, gather_table *table, 
     *taking = describe(table, plan, indices, out, bad);
     taking->part_from = full->part_from;
     taking->part_bytes = full->part_bytes > 0 ? full->part_bytes : taking->row_bytes;
+    taking->rows_to_come = full->rows_to_come > 0 ? full->rows_to_come : 0;
     if (full->bad_count) *full->bad_count = bad;
     return GATHER_OK;
   }
@@ -555,6 +556,7 @@ static gather_status check_cut(const gather_taking *taking, int64_t first, int64
 
 static gather_status take_chunk(sweep *s, int64_t count, gather_rows_count *rows, gather_error *error) {
   GATHER_TRY(run_sweep(s, count, error));
+  if (s->misses > 0 && gather_scan_some(s->taking, s->worker, count, s->misses)) GATHER_TRY(run_sweep(s, count, error));
   const int64_t misses = s->misses;
   if (misses > 0) GATHER_TRY(gather_worker_read(s->worker, s->taking, misses, error));
   rows->resident += s->resident, rows->cached += s->cached, rows->read += misses;

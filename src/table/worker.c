@@ -214,6 +214,8 @@ static gather_status finish_one(gather_misses *m, int32_t *queue, gather_error *
     return status;
   }
   count_wait(&table->devices[read.source->device], m->now - read.begun);
+  if (table->residency && read.bytes <= m->join_bytes) /* longer ones are nearly as fast as reading in order */
+    atomic_fetch_add_explicit(&table->residency[read.source - table->sources].scan.cost, read.bytes + m->join_bytes, memory_order_relaxed);
   deliver(m, &read);
   gather_misses_answered(m, read.needed);
   settle_mapped(m, &read);

@@ -295,6 +295,54 @@ static void the_ceiling_holds(void **unused) {
   remove_file(&wide);
 }
 
+/* ---- reading in order ------------------------------------------------------------------------------------------------ */
+
+/* A file of 64 MiB, the least that is read in order. 5461 reads of rows cost as much: 12 KiB each. */
+enum { LONG_ROW = 512, LONG_ROWS = 131072, BATCH = 2048, BATCHES = 6 };
+
+/* Takes batches of other rows each, far from each other. Returns the statistics before and after the last one. */
+static void take_batches(const known_file *wide, int64_t memory_bytes, int64_t to_come, gather_table_statistics is[BATCHES]) {
+  static int64_t ids[BATCH];
+  static uint8_t out[BATCH * LONG_ROW];
+  const setting how = {GATHER_ENGINE_AUTO, false, false, memory_bytes, 0, 0};
+  gather_table *table = open_rows(wide->path, LONG_ROWS, LONG_ROW, 0, &how);
+  evict(wide->path);
+  for (int64_t b = 0; b < BATCHES; b++) {
+    for (int64_t i = 0; i < BATCH; i++) ids[i] = (i * (LONG_ROWS / BATCH) + b * 8 + 3) % LONG_ROWS;
+    const int64_t shape[2] = {BATCH, LONG_ROW};
+    const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, shape), rows = tensor_of(GATHER_TYPE_UINT8, out, 2, shape);
+    gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
+    gather_error error;
+    options.rows_to_come = to_come > b * BATCH ? to_come - b * BATCH : 0;
+    if (gather_table_take(table, &indices, &rows, &options, &error) != GATHER_OK) fail_msg("%s", error.message);
+    assert_int_equal(first_wrong(wide, LONG_ROWS, LONG_ROW, 0, ids, BATCH, out), -1);
+    is[b] = statistics_of(table);
+  }
+  gather_table_close(table);
+}
+
+static void many_rows_read_the_file_in_order(void **unused) {
+  known_file wide = make_file("in-order", (int64_t)LONG_ROW * LONG_ROWS);
+  gather_table_statistics is[BATCHES];
+  take_batches(&wide, 16 * MIB, 100000, is);                     /* never with a memory limit */
+  const bool known = system_tells() && is[0].rows_resident == 0; /* and evicts files */
+  if (known) {
+    assert_int_equal(is[BATCHES - 1].rows_resident, 0);
+    take_batches(&wide, 0, 0, is); /* unknown: once the reads have cost as much */
+    assert_int_equal(is[1].rows_resident, 0);
+    assert_in_range(is[1].bytes_read, 0, (int64_t)2 * BATCH * 8 * KIB);
+    assert_true(is[BATCHES - 1].rows_resident >= BATCH);
+    assert_in_range(is[BATCHES - 1].bytes_read, wide.bytes, 2 * wide.bytes);
+    take_batches(&wide, 0, 100000, is); /* known: at once */
+    assert_int_equal(is[0].rows_resident, BATCH);
+    assert_in_range(is[BATCHES - 1].bytes_read, wide.bytes, wide.bytes + MIB);
+    take_batches(&wide, 0, 2000, is); /* few rows do not pay */
+    assert_int_equal(is[0].rows_resident, 0);
+  }
+  remove_file(&wide);
+  if (!known) GATHER_TEST_SKIP("cachestat", "the system does not tell what is resident");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(repeated_ids_are_read_once),
                                      cmocka_unit_test(neighbours_are_read_together),
@@ -303,6 +351,7 @@ int main(void) {
                                      cmocka_unit_test(no_cache_is_none),
                                      cmocka_unit_test(what_is_resident_is_copied),
                                      cmocka_unit_test(reset_and_failures),
-                                     cmocka_unit_test(the_ceiling_holds)};
+                                     cmocka_unit_test(the_ceiling_holds),
+                                     cmocka_unit_test(many_rows_read_the_file_in_order)};
   return cmocka_run_group_tests(tests, make_table, remove_table);
 }
