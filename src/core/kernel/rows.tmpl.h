@@ -173,8 +173,7 @@ GATHER_INLINE void NAME(vectors_of)(const gather_span *s, int vectors, bool alig
 /* Whether it moved the rows: those of 3 to 5 vectors gain from it. */
 static bool NAME(vectors)(const gather_span *s) {
   const int64_t size = s->row_bytes;
-  if (s->prefetch_rows > 0 || s->index_step != (int64_t)sizeof(INDEX) || s->out_step != size || s->axis_step != size || s->data_step != 0)
-    return false;
+  if (s->index_step != (int64_t)sizeof(INDEX) || s->out_step != size || s->axis_step != size || s->data_step != 0) return false;
   const bool aligned = (((uintptr_t)s->out | (uintptr_t)size | (uintptr_t)s->out_round) & 31) == 0;
 #define VECTORS_OF(n)                \
   case n:                            \
@@ -194,11 +193,6 @@ static bool NAME(vectors)(const gather_span *s) {
       return false;
   }
 #undef VECTORS_OF
-}
-#else
-GATHER_INLINE bool NAME(vectors)(const gather_span *s) {
-  (void)s;
-  return false;
 }
 #endif
 
@@ -254,12 +248,21 @@ WIDE_ROWS(32, true, 32)
 WIDE_ROWS(33_to_63, true, (size_t)s->row_bytes)
 #endif
 WIDE_ROWS(64, true, 64)
-#define LONG_ROWS_BY(copy)                                                                \
-  static void NAME(rows_long)(const gather_span *s) {                                     \
-    if (!NAME(vectors)(s)) NAME(rows)(s, false, (size_t)s->row_bytes, NAME_(copy, long)); \
+#if defined(GATHER_VECTORS) && !GATHER_SMALL
+#define LONG_ROWS_BY(copy)                                              \
+  static void NAME(rows_long)(const gather_span *s) {                   \
+    if (s->prefetch_rows > 0)                                           \
+      NAME(rows)(s, false, (size_t)s->row_bytes, NAME_(copy, long));    \
+    else if (!NAME(vectors)(s))                                         \
+      NAME(rows)(s, false, (size_t)s->row_bytes, NAME_(copy, aligned)); \
   }
 #define LONG_ROWS(copy) LONG_ROWS_BY(copy)
 LONG_ROWS(GATHER_WIDE)
+#undef LONG_ROWS
+#undef LONG_ROWS_BY
+#else
+WIDE_ROWS(long, false, (size_t)s->row_bytes)
+#endif
 
 #undef ROWS_BY
 #undef ELEMENTS
