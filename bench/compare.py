@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Compares two runs by regime: for use before a change lands. Both are results of bench/run.py; rows are matched by name.
 
-    compare.py OLD.json NEW.json    script/bench compare calls this
+    compare.py OLD.json NEW.json [OLD2.json NEW2.json ...] [--picture FILE]    script/bench compare calls this
+
+Of several pairs, which were measured in turns, each row has its median change; then only the picture is made: the means of each regime.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median
 
-from summary import by, number, regimes, threads_of
+import drawings
+from summary import by, in_means, number, regimes, threads_of, times
 
 LEAST = 0.97  # of the old speed: less is slower, where the rounds agree
 FORMS = {"fastest": "ours", "transactional": "kept"}  # what is compared of a row
@@ -79,11 +82,44 @@ def told(old: dict, new: dict) -> str:
     return "\n".join(lines)
 
 
+def picture(runs: list[tuple[dict, dict]]) -> str:
+    """Before and after, by regime, one thread: the geometric mean of its rows' median changes. runs: pairs of an old and a new run."""
+    changes: dict[str, dict[str, list[float]]] = {}  # by row, then form
+    rows = {row["name"]: row for _, new in runs for row in by(in_means(new["rows"]), 1)}
+    for old, new in runs:
+        for before, after in pairs(old["rows"], list(rows.values())):
+            here = next(row for row in new["rows"] if row["name"] == after["name"])
+            for form, key in FORMS.items():
+                changes.setdefault(after["name"], {}).setdefault(form, []).append(gain(before[key], here[key]))
+    shown = []
+    for regime in regimes(list(rows.values())):
+        found = [changes[name] for name, row in rows.items() if row["regime"] == regime and name in changes]
+        if found:
+            fastest, kept = (geometric_mean(median(change[form]) for change in found) for form in FORMS)
+            shown.append((regime, [("ours", kept), ("open", fastest)], times(kept)))
+    ticks = {0.8: "0.8x", 0.9: "0.9x", 1: "1x", 1.1: "1.1x", 1.25: "1.25x"}
+    return drawings.dots("Time before / time now, one thread", {"ours": "transactional (the default)", "open": "fastest form"}, {"": shown}, ticks,
+                         "right of 1x it has become faster")
+
+
 def read(path: str) -> dict:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench compare", usage="script/bench compare OLD.json NEW.json [OLD.json NEW.json ...] [--picture FILE]")
+    parser.add_argument("runs", nargs="+", help="results of an old and a new library, in turns")
+    parser.add_argument("--picture", default="", metavar="FILE", help="draw the change of each regime, an SVG")
+    asked = parser.parse_args()
+    if len(asked.runs) % 2 or (len(asked.runs) > 2 and not asked.picture):
+        parser.error("an old and a new run; several pairs only for --picture")
+    runs = [(read(old), read(new)) for old, new in zip(asked.runs[::2], asked.runs[1::2])]
+    if asked.picture:
+        Path(asked.picture).write_text(picture(runs), encoding="utf-8")
+    else:
+        print(told(*runs[0]))
+    return 0
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        raise SystemExit("usage: script/bench compare OLD.json NEW.json")
-    print(told(read(sys.argv[1]), read(sys.argv[2])))
+    raise SystemExit(main())

@@ -76,8 +76,20 @@ def test_the_same_rows_are_measured(tmp_path):
     """Those of the old results only."""
     only = ("--quick", "--every", "--threads", "1", "--peers", "C loop")
     old, new = tmp_path / "old.json", tmp_path / "new.json"
-    assert run(*only, "--only", "4 B L1 int64 cached", "--json", str(old)).returncode == 0
-    ran = run(*only, "--only", "4 B L1", "--json", str(new), "--against", str(old))
+    assert run(*only, "--only", "take 4 B L1 int64 cached", "--json", str(old)).returncode == 0
+    ran = run(*only, "--only", "take 4 B L1", "--json", str(new), "--against", str(old))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert [found["name"] for found in json.loads(new.read_text(encoding="utf-8"))["rows"]] == ["take 4 B L1 int64 cached 1T"]
     assert "old time / new time" in ran.stdout
+
+
+def test_a_picture_of_pairs(modules, tmp_path):
+    """The median of each row's changes, so that one disturbed run does not count."""
+    for number, before in enumerate((8, 8, 80)):
+        (tmp_path / f"old{number}.json").write_text(json.dumps(results(row("a", before, before), row("b", 2, 2))))
+        (tmp_path / f"new{number}.json").write_text(json.dumps(results(row("a", 4, 4), row("b", 4, 4))))
+    files = [str(tmp_path / f"{which}{number}.json") for number in range(3) for which in ("old", "new")]
+    assert run(*files, "--picture", str(tmp_path / "p.svg"), program="compare").returncode == 0
+    drawn = (tmp_path / "p.svg").read_text()
+    assert "rows" in drawn and ">1.00x<" in drawn  # twice as fast and half as fast
+    assert "several pairs only for --picture" in run(*files, program="compare").stderr
