@@ -222,7 +222,7 @@ def test_options(server, tmp_path):
                         (5, TypeError)):  # fmt: skip
         refuses(kind, libgather.open, server.url("/t.npy"), remote=wrong)
     np.save(tmp_path / "x.npy", TABLE[:4])
-    refuses(ValueError, libgather.open, tmp_path / "x.npy", remote={}, says="there is none")
+    refuses(ValueError, libgather.open, tmp_path / "x.npy", remote={}, says="no path is a URL")
 
 
 def test_tokens_of_the_hub_stay_there(server, monkeypatch):

@@ -98,7 +98,7 @@ def test_hub_that_moves_without_commits(gather: Gather) -> None:
 def test_hub_that_lies(gather: Gather) -> None:
     with hub_of(lie={"X-Linked-Size": "17"}) as hub:
         error = gather.fail_take("hf://owner/repo/t.npy", HF_ENDPOINT=hub.url)
-        assert "another size" in error["message"]
+        assert "different sizes" in error["message"]
     with hub_of(lie={"X-Repo-Commit": "../../x"}) as hub:
         rows, _ = gather.take("hf://owner/repo/t.npy", [3], HF_ENDPOINT=hub.url)
         assert numpy.array_equal(rows, TABLE[[3]])
