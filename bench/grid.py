@@ -123,13 +123,13 @@ def cached_rows():
     """Rows of whole vectors and of others, table and output in L1 or L2, by indices in several orders."""
     for size in (3, 12):
         dtype, width = ("float32", 3) if size == 12 else ("uint8", 3)
-        yield take("rows, all in cache", f"rows {size} B L1 int64 cached random", dtype, (LEVELS["L1"] // 2 // size, width), (128 * KIB // 12,),
+        yield take("rows, all in cache", f"rows {size} B in L1 cached random", dtype, (LEVELS["L1"] // 2 // size, width), (128 * KIB // 12,),
                    "int64", CACHED)
     for size in (64, 68, 100, 128, 160, 252):
         for level in ("L1", "L2"):
             for order in ("random", "sorted", "zipf"):
                 n = 128 * KIB // size
-                yield take("rows, all in cache", f"rows {size} B {level} int64 cached {order}", "float32", (LEVELS[level] // 2 // size, size // 4),
+                yield take("rows, all in cache", f"rows {size} B in {level} cached {order}", "float32", (LEVELS[level] // 2 // size, size // 4),
                            (n,), "int64", CACHED, order=order)
 
 

@@ -174,7 +174,7 @@ def test_results_of_a_server(modules):
 
     lines = [remote_summary.line(row) for row in remote()["rows"]]
     assert sum("libgather " in line for line in lines) == 4 and sum("curl " in line for line in lines) == 4
-    assert "dense      40 ms  fsspec             no such file" in lines
+    assert "dense      40 ms  fsspec              no such file" in lines
     assert "libgather is faster in 6 of 8 comparisons" in remote_summary.verdict(remote())
     assert remote_summary.losses(remote())[0][0]["way"] == "zarr"
 
