@@ -41,7 +41,8 @@ extern "C" {
 typedef struct gather_remote_options {
   size_t size;         /* sizeof(gather_remote_options) */
   const char *schemes; /* those allowed, separated by commas: "https,http,s3,hf". Default: all of this build */
-  int32_t connections; /* at most, to all hosts together; 1 to 1024; 0 = 64 */
+  /* At most, to all hosts together; 1 to 1024; 0 = 64. Opening a file opens a given number at once, if its server is far (5 ms). */
+  int32_t connections;
   double try_seconds;  /* a request without progress for this time is retried; 0 = 20 */
   double take_seconds; /* a take without progress for this time fails; 0 = 60 */
   int32_t retries;     /* of one request; -1 = 8 */
