@@ -87,10 +87,9 @@ def picture(runs: list[tuple[dict, dict]]) -> str:
     changes: dict[str, dict[str, list[float]]] = {}  # by row, then form
     rows = {row["name"]: row for _, new in runs for row in by(in_means(new["rows"]), 1)}
     for old, new in runs:
-        for before, after in pairs(old["rows"], list(rows.values())):
-            here = next(row for row in new["rows"] if row["name"] == after["name"])
+        for before, after in pairs(old["rows"], by(in_means(new["rows"]), 1)):
             for form, key in FORMS.items():
-                changes.setdefault(after["name"], {}).setdefault(form, []).append(gain(before[key], here[key]))
+                changes.setdefault(after["name"], {}).setdefault(form, []).append(gain(before[key], after[key]))
     shown = []
     for regime in regimes(list(rows.values())):
         found = [changes[name] for name, row in rows.items() if row["regime"] == regime and name in changes]

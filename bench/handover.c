@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "gather/gather.h"
+#include "times.h"
 
 enum { LINES = 128 /* CPUs fetch lines in pairs */, MOST_ROUNDS = 4001, TABLE_LEN = 16384, MOST_WORKERS = 4 };
 
@@ -25,23 +26,6 @@ enum { LINES = 128 /* CPUs fetch lines in pairs */, MOST_ROUNDS = 4001, TABLE_LE
 #else
 #define PAUSE() (void)0
 #endif
-
-static int64_t now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static int rising(const void *a, const void *b) {
-  double x, y;
-  memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, rising);
-  return values[count / 2];
-}
 
 static void *take(size_t bytes) {
   void *memory = aligned_alloc(LINES, (bytes + LINES - 1) / LINES * LINES);
@@ -110,7 +94,7 @@ static double round_trip(line_worker *w, int rounds) {
     for (int i = 0; i < REPEATS; i++) hand_over(w, nothing, NULL), await(w);
     took[round] = (double)(now() - start) / 1e3 / REPEATS;
   }
-  return median(took, rounds);
+  return quantile(took, rounds, 0.5);
 }
 
 enum { LINE = 64, LINES_LEN = 4096 /* 256 KiB: in the writer's L2 */ };
@@ -146,7 +130,7 @@ static void move_lines(line_worker *w, int rounds, double *reading, double *writ
     hand_over(w, write_lines, NULL), await(w);
     took[0][round] = timed_lines(read_lines);
   }
-  *reading = median(took[0], rounds), *writing = median(took[1], rounds);
+  *reading = quantile(took[0], rounds, 0.5), *writing = quantile(took[1], rounds, 0.5);
 }
 
 /* ---- workers that sleep */
@@ -204,7 +188,7 @@ static void wake(int workers, int rounds, double *caller, double *begins) {
   (void)pthread_cond_broadcast(&bed.work);
   (void)pthread_mutex_unlock(&bed.lock);
   for (int i = 0; i < workers; i++) (void)pthread_join(threads[i], NULL);
-  *caller = median(cost, rounds), *begins = median(began, rounds);
+  *caller = quantile(cost, rounds, 0.5), *begins = quantile(began, rounds, 0.5);
 }
 
 /* ---- gathers of elements, table and output in the caches */
@@ -321,7 +305,7 @@ static void time_ways(int64_t len, bool fresh, const gather_executor *executor, 
     }
   }
   tune("task_bytes", task), tune("awake_task_bytes", awake), tune("spin_ns", spin);
-  for (int way = 0; way < WAYS; way++) times[way] = median(took[way], counts[way]);
+  for (int way = 0; way < WAYS; way++) times[way] = quantile(took[way], counts[way], 0.5);
   free_work(&w);
 }
 
@@ -335,7 +319,7 @@ static double ns_of(int64_t len, int blocks) {
     took[round] = (double)(now() - start) / 100;
   }
   free_work(&w);
-  return median(took, blocks);
+  return quantile(took, blocks, 0.5);
 }
 
 static void print_times(const char *name, const double *times) {

@@ -13,26 +13,9 @@
 #include <time.h>
 
 #include "gather/gather.h"
+#include "times.h"
 
 enum { KIB = 1024, MOST_BYTES = 16 << 20, LEAST_BYTES = 16 * KIB, MOST_ROUNDS = 1001, LONGEST = 5000000 };
-
-static int64_t now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static int rising(const void *a, const void *b) {
-  double x, y;
-  memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);
-  return (x > y) - (x < y);
-}
-
-/* Sorts, and returns the quantile. */
-static double quantile(double *values, int count, double share) {
-  qsort(values, (size_t)count, sizeof *values, rising);
-  return values[(int)(share * (count - 1) + 0.5)];
-}
 
 /* ---- waking */
 
