@@ -55,7 +55,7 @@ static gather_status check_like_first(const gather_table *table, const gather_la
 static gather_status add_piece(gather_table *table, const gather_layout *layout, gather_error *error) {
   gather_decoded *decoding = table->decoding;
   gather_piece *made = gather_alloc((decoding->count + 1) * (int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table of so many parts");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the parts of the table");
   if (decoding->count > 0) memcpy(made, decoding->pieces, (size_t)decoding->count * sizeof *made);
   gather_free(decoding->pieces);
   decoding->pieces = made;

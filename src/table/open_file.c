@@ -195,7 +195,7 @@ static gather_status add(gather_table *table, const char *const *paths, int32_t 
   return status;
 }
 
-/* Who gives a number of connections wants so many: they are opened early. */
+/* A given number of connections is wanted soon: they are opened early. */
 static gather_status connect(const gather_table_options *options, const char *path, gather_remote_client **client, gather_error *error) {
   if (!is_url(options, path)) return GATHER_OK;
   GATHER_TRY(gather_remote_client_create(options->remote, client, error));

@@ -90,7 +90,7 @@ gather_status gather_table_add_raw(gather_table *table, const char *path, int32_
   const gather_raw *raw = gather_table_raw_of(table, number);
   const int64_t path_bytes = (int64_t)strlen(path) + 1, text_bytes = raw->type ? GATHER_RAW_TEXT(raw) : 0;
   raw_part *part = gather_alloc((int64_t)sizeof *part + path_bytes + text_bytes);
-  if (!part) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table of so many parts");
+  if (!part) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the parts of the table");
   table->kept[table->kept_count++] = part;
   part->path = memcpy(part->text, path, (size_t)path_bytes);
   part->type = part->text + path_bytes;

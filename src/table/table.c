@@ -158,7 +158,7 @@ static gather_status make_room(gather_table *table, int64_t more, gather_error *
   if (need <= table->part_room) return GATHER_OK;
   if (room < need) room = need;
   gather_part *made = room > INT32_MAX ? NULL : gather_alloc(room * (int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a table of so many parts");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the parts of the table");
   if (table->part_count > 0) memcpy(made, table->parts, (size_t)table->part_count * sizeof *made);
   gather_free(table->parts);
   table->parts = made;

@@ -170,7 +170,7 @@ GATHER_INLINE void NAME(vectors_of)(const gather_span *s, int vectors, bool alig
   }
 }
 
-/* Whether it moved the rows: those of 3 to 5 vectors gain from it. */
+/* Moves rows of 3 to 8 vectors, which gain from a constant number of them; false: they are others. */
 static bool NAME(vectors)(const gather_span *s) {
   const int64_t size = s->row_bytes;
   if (s->index_step != (int64_t)sizeof(INDEX) || s->out_step != size || s->axis_step != size || s->data_step != 0) return false;

@@ -43,7 +43,8 @@ GATHER_INLINE void wide_copy_aligned(char *restrict out, const char *restrict in
   wide_store(out + bytes - 32, tail);
 }
 
-/* The same for more than 32 (vectors - 1) and at most 32 vectors bytes, 3 vectors or more, a constant. */
+/* The same for more than 32 (vectors - 1) and at most 32 vectors bytes, 3 vectors or more, a constant. whole: exactly
+ * 32 vectors bytes, to an aligned place. */
 GATHER_INLINE void wide_copy_vectors(char *restrict out, const char *restrict in, size_t bytes, int vectors, bool whole) {
   if (whole) {
     for (int k = 0; k < vectors; k++) wide_copy_32(out + 32 * k, in + 32 * k, 32);
